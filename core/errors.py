@@ -1,0 +1,104 @@
+"""Everything that can be refused or fail, each with its facts and the sentence that a reader gets.
+
+A sentence has three parts: what happened, what state the data is in, what to do next. It is built
+once, from the facts, in the language asked for; it never repeats a record's text or the value of
+an environment variable.
+"""
+
+from core.messages import Language, say
+
+
+class SentinelError(Exception):
+    """The root of all errors of this project; `str()` is the English sentence."""
+
+    key = ""
+
+    def __init__(self, **facts: str | int) -> None:
+        self.facts = facts
+        super().__init__(say("en", self.key, **facts))
+
+    def text(self, lang: Language) -> str:
+        """The same sentence in the language of the console."""
+        return say(lang, self.key, **self.facts)
+
+
+class BlankFieldError(SentinelError, ValueError):
+    """A required field is empty or only white space. Facts: field."""
+
+    key = "blank_field"
+
+
+class FieldTooLongError(SentinelError, ValueError):
+    """A field is above its limit. Facts: field, used_bytes, limit_bytes, over_bytes, syllables."""
+
+    key = "field_too_long"
+
+    def __init__(self, *, field: str, used_bytes: int, limit_bytes: int) -> None:
+        over_bytes = used_bytes - limit_bytes
+        super().__init__(
+            field=field,
+            used_bytes=used_bytes,
+            limit_bytes=limit_bytes,
+            over_bytes=over_bytes,
+            syllables=-(-over_bytes // 3),
+        )
+
+
+class LoneSurrogateError(SentinelError, ValueError):
+    """A text cannot be written as UTF-8. Facts: field."""
+
+    key = "lone_surrogate"
+
+
+class UnknownTypeError(SentinelError, ValueError):
+    """`type` is neither log nor principle."""
+
+    key = "unknown_type"
+
+
+class ThresholdError(SentinelError, ValueError):
+    """`compact_threshold` is below 1."""
+
+    key = "threshold"
+
+
+class SourceIdsOfLogError(SentinelError, ValueError):
+    """`source_ids` came with a log; only a principle has originals."""
+
+    key = "source_ids_of_log"
+
+
+class IdCollisionError(SentinelError, ValueError):
+    """Another record holds the id that this text hashes to. Facts: id."""
+
+    key = "id_collision"
+
+
+class LogReadError(SentinelError, OSError):
+    """The memory log is there but cannot be read. Facts: path, reason."""
+
+    key = "log_read"
+
+
+class LogWriteError(SentinelError, OSError):
+    """The memory log could not be replaced; the old file is intact. Facts: path, reason."""
+
+    key = "log_write"
+
+
+class LogBusyError(SentinelError, TimeoutError):
+    """Another process held the lock for too long. Facts: path, waited_s."""
+
+    key = "log_busy"
+
+
+class ProjectMissingError(SentinelError, OSError):
+    """The project directory does not exist. Facts: path, source."""
+
+    key = "project_missing"
+
+
+class ProjectRefusedError(SentinelError, OSError):
+    """The directory is no place for a project's memory. Facts: path, kind, source."""
+
+    key = "project_refused"

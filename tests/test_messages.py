@@ -1,0 +1,43 @@
+"""Every sentence exists in both languages, with the same facts."""
+
+import string
+
+import pytest
+
+from core import errors
+from core.messages import MESSAGES, say
+
+
+def facts_of(text: str) -> set[str]:
+    return {name for _, name, _, _ in string.Formatter().parse(text) if name}
+
+
+@pytest.mark.parametrize("key", MESSAGES)
+def test_both_languages_name_the_same_facts(key: str) -> None:
+    english, korean = MESSAGES[key]
+    assert facts_of(english) == facts_of(korean)
+
+
+@pytest.mark.parametrize("key", MESSAGES)
+def test_the_korean_edition_is_korean(key: str) -> None:
+    korean = MESSAGES[key][1]
+    assert any("가" <= char <= "힣" for char in korean)
+
+
+def test_a_sentence_is_filled_in_the_language_asked_for() -> None:
+    assert say("en", "blank_field", field="topic").startswith("topic: it is empty.")
+    assert say("ko", "blank_field", field="topic").startswith("topic: 비어 있습니다.")
+
+
+def test_every_error_has_a_sentence_and_a_builtin_kind() -> None:
+    kinds = errors.SentinelError.__subclasses__()
+    assert len(kinds) >= 12
+    for kind in kinds:
+        assert kind.key in MESSAGES
+        assert issubclass(kind, ValueError | OSError)
+
+
+def test_an_error_says_its_sentence_in_both_languages() -> None:
+    error = errors.LogBusyError(path="x.lock", waited_s=10)
+    assert str(error) == say("en", "log_busy", path="x.lock", waited_s=10)
+    assert error.text("ko") == say("ko", "log_busy", path="x.lock", waited_s=10)
