@@ -1,0 +1,238 @@
+"""What one memory is: its fields and limits, its id, and the one line of JSON it is kept as.
+
+Pure: no disk, no environment; the time comes in as text. The line and the fields change together,
+so they live together. `docs/format.md` describes the line for other programs.
+"""
+
+import hashlib
+import json
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from core.errors import (
+    BlankFieldError,
+    FieldTooLongError,
+    LoneSurrogateError,
+    UnknownTypeError,
+)
+
+RecordType = Literal["log", "principle"]
+
+LIMITS_BYTES = {"topic": 64, "missing_context": 1024, "lesson": 1024, "ask_next_time": 512}
+ID_DIGITS = 16
+FINGERPRINT_DIGITS = 6
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_META_KEYS = ("created", "updated", "seen", "compacted_at", "source_count", "source_ids")
+_KEYS = ("id", "type", "topic", "missing_context", "lesson", "ask_next_time", "meta")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """A memory before it is saved: the words of the model, with no id and no dates.
+
+    `ask_next_time` left out (None) keeps the question that is stored; "" removes it.
+    """
+
+    topic: str
+    lesson: str
+    missing_context: str = ""
+    ask_next_time: str | None = None
+    type: str = "log"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """One memory as it stands in the log.
+
+    Dates are ISO 8601 in UTC. `seen` says how often the same gap was logged; `source_count` how
+    many originals a principle replaced (None: not known) and `source_ids` their tokens, so that a
+    git merge cannot bring them back beside it. `extra` and `meta_extra` hold keys that this
+    version does not know: they survive every rewrite.
+    """
+
+    id: str
+    type: RecordType
+    topic: str
+    missing_context: str
+    lesson: str
+    ask_next_time: str = ""
+    created: str
+    updated: str = ""
+    seen: int = 1
+    compacted_at: str = ""
+    source_count: int | None = None
+    source_ids: tuple[str, ...] = ()
+    meta_extra: Mapping[str, Any] = field(default_factory=dict)
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def key_text(self) -> str:
+        """The text that, after the topic, decides the id."""
+        return self.missing_context if self.type == "log" else self.lesson
+
+    @property
+    def token(self) -> str:
+        """`id@fp`: this record in exactly this version."""
+        return f"{self.id}@{self.fingerprint()}"
+
+    def fingerprint(self) -> str:
+        """Hex digits over every stored value; spacing, key order and line ends do not matter."""
+        canonical = json.dumps(self.as_json(), sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(canonical.encode("ascii")).hexdigest()[:FINGERPRINT_DIGITS]
+
+    def as_json(self) -> dict[str, Any]:
+        """The JSON object of the line, keys in their fixed order."""
+        meta: dict[str, Any] = {"created": self.created}
+        if self.updated:
+            meta["updated"] = self.updated
+        if self.seen > 1:
+            meta["seen"] = self.seen
+        if self.compacted_at:
+            meta["compacted_at"] = self.compacted_at
+        if self.source_count is not None:
+            meta["source_count"] = self.source_count
+        if self.source_ids:
+            meta["source_ids"] = list(self.source_ids)
+        line: dict[str, Any] = {
+            "id": self.id,
+            "type": self.type,
+            "topic": self.topic,
+            "missing_context": self.missing_context,
+            "lesson": self.lesson,
+        }
+        if self.ask_next_time:
+            line["ask_next_time"] = self.ask_next_time
+        return {**line, "meta": {**meta, **self.meta_extra}, **self.extra}
+
+    def to_line(self) -> bytes:
+        r"""The line of this record, with its `\n`; UTF-8, other scripts unescaped."""
+        text = json.dumps(self.as_json(), ensure_ascii=False)
+        if _SURROGATE.search(text):  # a stranger's record: only escapes can carry it
+            text = json.dumps(self.as_json())
+        return text.encode("utf-8") + b"\n"
+
+    def version(self) -> tuple[float, int, bytes]:
+        """Orders the versions of one id: the newest is the greatest, in every clone alike."""
+        return (seconds_of(self.updated or self.created), self.seen, self.to_line())
+
+
+def parse_line(raw: bytes) -> Record | None:
+    """The record of one line, or None where the line is no complete record of ours."""
+    try:
+        value = json.loads(raw.decode("utf-8"))
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(value, dict):
+        return None
+    meta = value.get("meta")
+    if not isinstance(meta, dict) or not _well_typed(value, meta):
+        return None
+    return Record(
+        id=value["id"],
+        type=value["type"],
+        topic=value["topic"],
+        missing_context=value["missing_context"],
+        lesson=value["lesson"],
+        ask_next_time=value.get("ask_next_time") or "",
+        created=meta["created"],
+        updated=meta.get("updated", ""),
+        seen=meta.get("seen", 1),
+        compacted_at=meta.get("compacted_at", ""),
+        source_count=meta.get("source_count"),
+        source_ids=tuple(meta.get("source_ids", ())),
+        meta_extra={key: kept for key, kept in meta.items() if key not in _META_KEYS},
+        extra={key: kept for key, kept in value.items() if key not in _KEYS},
+    )
+
+
+def _well_typed(value: Mapping[str, Any], meta: Mapping[str, Any]) -> bool:
+    texts = [value.get(key) for key in ("id", "topic", "missing_context", "lesson")]
+    source_ids = meta.get("source_ids", [])
+    return (
+        all(isinstance(text, str) for text in texts)
+        and bool(value["id"].strip())
+        and value.get("type") in ("log", "principle")
+        and isinstance(value.get("ask_next_time") or "", str)
+        and isinstance(meta.get("created"), str)
+        and all(isinstance(meta.get(key, ""), str) for key in ("updated", "compacted_at"))
+        and all(type(meta.get(key, 1)) is int for key in ("seen", "source_count"))
+        and isinstance(source_ids, list)
+        and all(isinstance(token, str) for token in source_ids)
+    )
+
+
+def normalise_topic(topic: str) -> str:
+    """The topic as it is hashed, stored and filtered: trimmed, NFC; case is kept."""
+    return unicodedata.normalize("NFC", topic).strip()
+
+
+def check(draft: Draft) -> Draft:
+    """The draft with its topic normalised, when every rule of the format holds.
+
+    Raises BlankFieldError, FieldTooLongError, LoneSurrogateError or UnknownTypeError, all of them
+    ValueError. Redaction comes before this check: the limits hold for the stored text.
+    """
+    if draft.type not in ("log", "principle"):
+        raise UnknownTypeError
+    draft = replace(draft, topic=normalise_topic(draft.topic))
+    required = {"topic": draft.topic, "lesson": draft.lesson}
+    if draft.type == "log":
+        required["missing_context"] = draft.missing_context
+    for name, text in required.items():
+        if not text.strip():
+            raise BlankFieldError(field=name)
+    for name, limit_bytes in LIMITS_BYTES.items():
+        text = getattr(draft, name) or ""
+        if _SURROGATE.search(text):
+            raise LoneSurrogateError(field=name)
+        used_bytes = len(text.encode("utf-8"))
+        if used_bytes > limit_bytes:
+            raise FieldTooLongError(field=name, used_bytes=used_bytes, limit_bytes=limit_bytes)
+    return draft
+
+
+def record_id(draft: Draft) -> str:
+    """First 16 hex digits of SHA-256 over topic + missing_context (log) or topic + lesson."""
+    key_text = draft.missing_context if draft.type == "log" else draft.lesson
+    return hashlib.sha256((draft.topic + key_text).encode("utf-8")).hexdigest()[:ID_DIGITS]
+
+
+def new_record(draft: Draft, *, now: str) -> Record:
+    """The record of a checked draft that is saved for the first time at `now`."""
+    principle = draft.type == "principle"
+    return Record(
+        id=record_id(draft),
+        type="principle" if principle else "log",
+        topic=draft.topic,
+        missing_context=draft.missing_context,
+        lesson=draft.lesson,
+        ask_next_time=draft.ask_next_time or "",
+        created=now,
+        compacted_at=now if principle else "",
+    )
+
+
+def utc_now() -> str:
+    """This moment as the log writes it: ISO 8601, UTC, whole seconds."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def seconds_of(moment: str) -> float:
+    """Seconds since 1970 of an ISO 8601 text; an unreadable one is older than all others."""
+    try:
+        parsed = datetime.fromisoformat(moment)
+        return (parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        return float("-inf")
+
+
+def split_tokens(tokens: str | Sequence[str]) -> tuple[str, ...]:
+    """Tokens as a model may hand them over: a list, or one text with commas, spaces or JSON."""
+    given = [tokens] if isinstance(tokens, str) else tokens
+    parts = [part for text in given for part in re.split(r"[\s,;\[\]\"'`]+", text)]
+    return tuple(dict.fromkeys(part for part in parts if part))
