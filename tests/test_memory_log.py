@@ -1,0 +1,202 @@
+"""The memory log as lines: what is visible, and what a change touches."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from core.errors import IdCollisionError
+from core.memory_log import MemoryLog
+from core.record import Record
+from samples import LATER, NOW, a_draft, a_line, a_principle, a_record
+
+GARBAGE = [b"<<<<<<< HEAD\n", b"not json\n", b"\xff\xff\n", b'{"id": "torn\n', b"\n", b"=======\n"]
+
+
+def log_of(*parts: bytes | Record) -> MemoryLog:
+    return MemoryLog.parse(
+        b"".join(part.to_line() if isinstance(part, Record) else part for part in parts)
+    )
+
+
+def test_lines_end_at_newlines_only() -> None:
+    record = a_record("one\u2028two\u0085three\rfour")
+    assert log_of(record).records == [record]
+
+
+def test_a_byte_order_mark_and_windows_line_ends_are_tolerated() -> None:
+    one, two = a_record("one"), a_record("two")
+    data = b"\xef\xbb\xbf" + (one.to_line() + two.to_line()).replace(b"\n", b"\r\n")
+    log = MemoryLog.parse(data)
+    assert (log.records, log.skipped, log.to_bytes()) == ([one, two], 0, data)
+
+
+def test_unreadable_lines_are_counted_and_blank_ones_are_not() -> None:
+    log = log_of(*GARBAGE, a_record(), b"  \r\n")
+    assert (len(log.records), log.skipped) == (1, 5)
+
+
+def test_a_new_log_is_one_line_at_the_end() -> None:
+    before = log_of(*GARBAGE, a_record("one"))
+    after, saved, _ = before.upsert(a_draft("two"), now=NOW)
+    assert after.to_bytes() == before.to_bytes() + saved.to_line()
+
+
+def test_a_missing_last_newline_is_added_before_a_new_line() -> None:
+    after, saved, _ = MemoryLog.parse(b"torn").upsert(a_draft(), now=NOW)
+    assert after.to_bytes() == b"torn\n" + saved.to_line()
+
+
+def test_the_same_gap_again_keeps_place_and_first_date_and_counts() -> None:
+    before = log_of(a_record("one"), *GARBAGE, a_record("two"))
+    after, saved, _ = before.upsert(a_draft("one", lesson="better"), now=LATER)
+    wanted = replace(a_record("one"), lesson="better", updated=LATER, seen=2)
+    assert saved == wanted
+    assert after.to_bytes() == b"".join([wanted.to_line(), *GARBAGE, a_record("two").to_line()])
+
+
+@pytest.mark.parametrize(("given", "stored"), [(None, "old?"), ("", ""), ("new?", "new?")])
+def test_a_question_left_out_stays_and_an_empty_one_goes(given: str | None, stored: str) -> None:
+    before = log_of(a_record(ask_next_time="old?"))
+    _, saved, _ = before.upsert(a_draft(ask_next_time=given), now=LATER)
+    assert saved.ask_next_time == stored
+
+
+def test_keys_of_others_survive_an_update() -> None:
+    value = {**a_record().as_json(), "reviewed": True}
+    value["meta"]["paths"] = ["a/b"]
+    after, _, _ = log_of(json.dumps(value).encode()).upsert(a_draft(), now=LATER)
+    line = json.loads(after.to_bytes())
+    assert (line["reviewed"], line["meta"]["paths"]) == (True, ["a/b"])
+
+
+def test_two_texts_with_one_id_do_not_overwrite_each_other() -> None:
+    before = log_of(a_record("-login missing", topic="auth"))
+    with pytest.raises(IdCollisionError):
+        before.upsert(a_draft(" missing", topic="auth-login"), now=NOW)
+
+
+def test_a_log_and_a_principle_with_one_id_do_not_overwrite_each_other() -> None:
+    before = log_of(a_record("the same words"))
+    with pytest.raises(IdCollisionError):
+        before.upsert(a_principle("the same words"), now=NOW)
+
+
+def test_a_principle_replaces_exactly_its_originals_in_the_place_of_the_first() -> None:
+    one, two, three, four = (a_record(gap) for gap in ("one", "two", "three", "four"))
+    before = log_of(one, *GARBAGE, two, three, four)
+    after, saved, removal = before.upsert(a_principle(), [four.token, two.token], now=LATER)
+    assert removal.removed == (four, two)
+    assert after.to_bytes() == b"".join([one.to_line(), *GARBAGE, saved.to_line(), three.to_line()])
+    assert (saved.source_count, saved.compacted_at) == (2, LATER)
+    assert saved.source_ids == (four.token, two.token)
+
+
+def test_a_record_changed_since_the_snapshot_stays() -> None:
+    one = a_record("one")
+    before, changed, _ = log_of(one).upsert(a_draft("one", lesson="new"), now=LATER)
+    after, _, removal = before.upsert(a_principle(), [one.token], now=LATER)
+    assert (removal.removed, removal.changed) == ((), (one.token,))
+    assert changed in after.records
+
+
+def test_a_bare_id_names_a_record_only_while_it_was_never_updated() -> None:
+    one, two = a_record("one"), replace(a_record("two"), updated=LATER, seen=2)
+    _, removal = log_of(one, two).delete([one.id, two.id])
+    assert (removal.removed, removal.changed) == ((one,), (two.id,))
+
+
+def test_tokens_of_no_record_are_reported() -> None:
+    before = log_of(a_record())
+    after, removal = before.delete(["0123456789abcdef@000000", "rubbish", "@"])
+    assert removal.absent == ("0123456789abcdef@000000", "rubbish", "@")
+    assert after.to_bytes() == before.to_bytes()
+
+
+def test_a_second_compaction_counts_and_lists_the_originals_of_the_first() -> None:
+    one, two, three = (a_record(gap) for gap in ("one", "two", "three"))
+    log, first, _ = log_of(one, two, three).upsert(
+        a_principle("first"), [one.token, two.token], now=NOW
+    )
+    log, second, _ = log.upsert(a_principle("second"), [first.token, three.token], now=LATER)
+    assert second.source_count == 3
+    assert second.source_ids == (first.token, one.token, two.token, three.token)
+    assert log.records == [second]
+
+
+def test_a_principle_that_lists_itself_stays() -> None:
+    log, first, _ = log_of(a_record("one")).upsert(a_principle(), now=NOW)
+    after, again, removal = log.upsert(a_principle(), [first.token], now=LATER)
+    assert removal.removed == ()
+    assert again in after.records
+
+
+def test_the_same_compaction_sent_twice_removes_nothing_more() -> None:
+    one, two = a_record("one"), a_record("two")
+    log, first, _ = log_of(one, two).upsert(a_principle(), [one.token], now=NOW)
+    after, again, removal = log.upsert(a_principle(), [one.token], now=LATER)
+    assert (removal.removed, removal.gone) == ((), (one.token,))
+    assert (again.source_count, again.source_ids) == (1, first.source_ids)
+    assert after.records == [again, two]
+
+
+def test_of_one_id_twice_the_newest_version_is_the_record() -> None:
+    old = a_record()
+    new = replace(old, lesson="newer", updated=LATER, seen=2)
+    for order in ((old, new), (new, old)):
+        assert log_of(*order).records == [new]
+
+
+def test_two_versions_of_the_same_second_resolve_alike_in_any_order() -> None:
+    one, two = replace(a_record(), lesson="a"), replace(a_record(), lesson="b")
+    assert log_of(one, two).records == log_of(two, one).records
+
+
+def test_originals_that_a_merge_brought_back_are_hidden() -> None:
+    one, two = a_record("one"), a_record("two")
+    log, principle, _ = log_of(one).upsert(a_principle(), [one.token], now=NOW)
+    merged = MemoryLog.parse(log.to_bytes() + one.to_line() + two.to_line())
+    assert merged.records == [principle, two]
+
+
+def test_an_original_that_a_colleague_changed_is_shown_after_the_merge() -> None:
+    one = a_record("one")
+    log, principle, _ = log_of(one).upsert(a_principle(), [one.token], now=NOW)
+    changed = replace(one, lesson="changed meanwhile", updated=LATER, seen=2)
+    merged = MemoryLog.parse(log.to_bytes() + changed.to_line())
+    assert merged.records == [principle, changed]
+
+
+def test_the_next_change_drops_leftovers_and_nothing_else() -> None:
+    one, old = a_record("one"), a_record("two")
+    new = replace(old, lesson="newer", updated=LATER, seen=2)
+    log, principle, _ = log_of(one).upsert(a_principle(), [one.token], now=NOW)
+    merged = log_of(*GARBAGE, old, log.to_bytes(), one, new)
+    after, saved, _ = merged.upsert(a_draft("three"), now=LATER)
+    assert after.to_bytes() == b"".join(
+        [*GARBAGE, principle.to_line(), new.to_line(), saved.to_line()]
+    )
+
+
+def test_a_gap_that_comes_back_after_its_compaction_is_visible_and_counted() -> None:
+    one = a_record("one")
+    log, principle, _ = log_of(one).upsert(a_principle(), [one.token], now=NOW)
+    after, back, _ = log.upsert(a_draft("one"), now=NOW)  # within the same second
+    assert after.records == [principle, back]
+    assert back.seen == 2
+    twice, _, _ = after.upsert(a_principle(), [back.token], now=NOW)
+    again, third, _ = twice.upsert(a_draft("one"), now=NOW)
+    assert third in again.records
+
+
+def test_a_byte_order_mark_stays_when_the_first_line_changes() -> None:
+    before = MemoryLog.parse(b"\xef\xbb\xbf" + a_record().to_line())
+    after, saved, _ = before.upsert(a_draft(), now=LATER)
+    assert after.to_bytes() == b"\xef\xbb\xbf" + saved.to_line()
+
+
+def test_meta_of_an_unknown_version_is_still_a_record() -> None:
+    line = a_line(a_record(), paths=["x"], version=9)
+    assert [record.meta_extra for record in log_of(line).records] == [
+        {"paths": ["x"], "version": 9}
+    ]
