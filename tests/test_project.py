@@ -1,0 +1,109 @@
+"""Which project a process speaks of, and where no memory may be written."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from core.errors import ProjectMissingError, ProjectRefusedError
+from core.project import find_project
+
+
+def test_with_a_plain_working_directory_the_log_is_below_it(tmp_path: Path) -> None:
+    project = find_project(None, {}, tmp_path)
+    assert project.log_path == tmp_path / ".context" / "memory_log.jsonl"
+    assert project.source == "working directory"
+
+
+def test_the_argument_beats_the_variables_and_these_the_directory(tmp_path: Path) -> None:
+    for name in "abcd":
+        (tmp_path / name).mkdir()
+    environment = {
+        "SENTINEL_MEMORY_PROJECT": str(tmp_path / "b"),
+        "CLAUDE_PROJECT_DIR": str(tmp_path / "c"),
+    }
+    here = tmp_path / "d"
+    found = [find_project(str(tmp_path / "a"), environment, here)]
+    found.append(find_project(None, environment, here))
+    del environment["SENTINEL_MEMORY_PROJECT"]
+    found.append(find_project(None, environment, here))
+    found.append(find_project(None, {}, here))
+    assert [(project.root.name, project.source) for project in found] == [
+        ("a", "--project"),
+        ("b", "SENTINEL_MEMORY_PROJECT"),
+        ("c", "CLAUDE_PROJECT_DIR"),
+        ("d", "working directory"),
+    ]
+
+
+def test_an_unexpanded_variable_is_passed_over_with_a_word(tmp_path: Path) -> None:
+    project = find_project("${workspaceFolder}", {"CLAUDE_PROJECT_DIR": ""}, tmp_path)
+    assert (project.root, project.source) == (tmp_path, "working directory")
+    assert project.warnings == ("--project holds an unexpanded variable and is treated as unset",)
+
+
+def test_the_nearest_context_directory_up_to_the_git_root_is_the_project(tmp_path: Path) -> None:
+    deep = tmp_path / "repo" / "packages" / "web" / "src"
+    deep.mkdir(parents=True)
+    (tmp_path / "repo" / ".git").mkdir()
+    (tmp_path / ".context").mkdir()  # outside of the repository
+    assert find_project(None, {}, deep).root == deep
+    (tmp_path / "repo" / ".context").mkdir()
+    assert find_project(None, {}, deep).root == tmp_path / "repo"
+    (tmp_path / "repo" / "packages" / "web" / ".context").mkdir()
+    assert find_project(None, {}, deep).root == tmp_path / "repo" / "packages" / "web"
+
+
+def test_without_git_no_parent_is_searched(tmp_path: Path) -> None:
+    (tmp_path / ".context").mkdir()
+    (tmp_path / "sub").mkdir()
+    assert find_project(None, {}, tmp_path / "sub").root == tmp_path / "sub"
+
+
+def test_a_worktree_whose_git_is_a_file_counts_as_a_repository(tmp_path: Path) -> None:
+    (tmp_path / ".git").write_text("gitdir: elsewhere")
+    (tmp_path / ".context").mkdir()
+    (tmp_path / "src").mkdir()
+    assert find_project(None, {}, tmp_path / "src").root == tmp_path
+
+
+def test_a_relative_argument_starts_at_the_working_directory(tmp_path: Path) -> None:
+    (tmp_path / "app").mkdir()
+    assert find_project("app", {}, tmp_path).root == tmp_path / "app"
+
+
+def test_a_missing_directory_is_an_error_for_readers_and_writers(tmp_path: Path) -> None:
+    project = find_project(str(tmp_path / "gone"), {}, tmp_path)
+    for attempt in (project.check_readable, lambda: project.check_writable({})):
+        with pytest.raises(ProjectMissingError) as caught:
+            attempt()
+        assert caught.value.facts == {"path": str(tmp_path / "gone"), "source": "--project"}
+    assert not (tmp_path / "gone").exists()
+
+
+def test_a_home_directory_is_refused_for_writing_only(tmp_path: Path) -> None:
+    project = find_project(None, {}, tmp_path)
+    project.check_readable()
+    with pytest.raises(ProjectRefusedError) as caught:
+        project.check_writable({"HOME": str(tmp_path)})
+    assert caught.value.facts["kind"] == "home"
+    find_project(None, {}, tmp_path).check_writable({"HOME": str(tmp_path / "other")})
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX paths")
+@pytest.mark.parametrize("path", ["/", "/etc", "/usr", "/usr/bin", "/proc/self", "/home", "/var"])
+def test_root_and_system_directories_are_refused(path: str) -> None:
+    project = find_project(path, {}, Path("/"))
+    with pytest.raises(ProjectRefusedError):
+        project.check_writable({"HOME": "/nowhere"})
+
+
+def test_the_tree_of_windows_is_refused_below_its_root_too(tmp_path: Path) -> None:
+    (tmp_path / "Windows" / "System32").mkdir(parents=True)
+    project = find_project(str(tmp_path / "Windows" / "System32"), {}, tmp_path)
+    with pytest.raises(ProjectRefusedError):
+        project.check_writable({"SYSTEMROOT": str(tmp_path / "Windows")})
+
+
+def test_a_project_below_the_directory_of_temporary_files_is_fine(tmp_path: Path) -> None:
+    find_project(None, {}, tmp_path).check_writable({"HOME": "/nowhere"})
