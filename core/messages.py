@@ -198,19 +198,22 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "{count}건 중 {full}건 전체 표시(관련도순), {lines}건은 한 줄 요약, {hidden}건은 생략. 나머지는"
         " topic을 지정하거나 다른 검색어로 다시 검색하십시오.",
     ),
+    "nothing_found": ("No related past records found.", "관련된 과거 기록이 없습니다."),
     "questions": (
-        "No related past records found.\nPlease ask the user the following:\n"
+        "Please ask the user the following:\n"
         "1. Are there core constraints for this module?\n"
         "2. Are there external library version requirements?\n"
         "3. Is there a previously attempted approach that failed?",
-        "관련된 과거 기록이 없습니다.\n사용자에게 다음을 질문하십시오:\n"
+        "사용자에게 다음을 질문하십시오:\n"
         "1. 이 모듈의 핵심 제약사항이 있나요?\n"
         "2. 의존하는 외부 라이브러리 버전 요구사항이 있나요?\n"
         "3. 이전에 시도했다가 실패한 방식이 있나요?",
     ),
     "no_topic": (
-        "No record has exactly the topic {topic}. Existing topics, the closest first: {topics}",
-        "topic이 정확히 {topic}인 기록이 없습니다. 있는 topic(가까운 순): {topics}",
+        "No record has exactly the topic {topic}. Existing topics, the closest first: {topics}."
+        " Call again with one of these, or without a topic.",
+        "topic이 정확히 {topic}인 기록이 없습니다. 있는 topic(가까운 순): {topics}. 이 중 하나로, 또는 topic 없이"
+        " 다시 호출하십시오.",
     ),
     "merged": ("{count} merged", "{count}건 통합"),
     "seen": ("seen {seen} times, last {date}", "{seen}회 발생, 최근 {date}"),
