@@ -1,0 +1,123 @@
+"""The one door to the memory file: save, delete, read and count records of one project."""
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from core.errors import SourceIdsOfLogError
+from core.files import LogFile
+from core.memory_log import MemoryLog, Removal, Saved
+from core.record import (
+    Draft,
+    Record,
+    check,
+    normalise_topic,
+    split_tokens,
+    utc_now,
+)
+from core.sanitizer import redact
+from core.settings import DEFAULT_LOCK_TIMEOUT_S
+
+_log = logging.getLogger("sentinel_memory")
+
+
+class MemoryStore:
+    """The records of one memory log. Safe for threads and processes that share the file.
+
+    Readers never wait and see one complete version; every save is one atomic replacement, on disk
+    when the call returns. An error means that the file is byte for byte what it was.
+
+    path: the file, usually `<project>/.context/memory_log.jsonl`; it need not exist.
+    lock_timeout_s: how long a save waits for another writer before LogBusyError.
+    now: gives the present as ISO 8601 text in UTC.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        lock_timeout_s: float = DEFAULT_LOCK_TIMEOUT_S,
+        now: Callable[[], str] = utc_now,
+    ) -> None:
+        self._file = LogFile(path, lock_timeout_s=lock_timeout_s)
+        self._now = now
+
+    @property
+    def path(self) -> Path:
+        """Where the memory log is, whether it exists or not."""
+        return self._file.path
+
+    def upsert_log(self, record: Draft, source_ids: str | Sequence[str] = ()) -> Saved:
+        """Save a record, redacted and checked; the same gap again updates the one that is there.
+
+        source_ids: tokens (`id@fp`) of the originals that a principle replaces; they go in the
+        same atomic write that saves it, and only in the version that their token names.
+
+        Raises ValueError (BlankFieldError, FieldTooLongError, LoneSurrogateError,
+        UnknownTypeError, SourceIdsOfLogError, IdCollisionError), LogBusyError, LogReadError or
+        LogWriteError.
+        """
+        tokens = split_tokens(source_ids)
+        if tokens and record.type != "principle":
+            raise SourceIdsOfLogError
+        missing_context, lesson = redact(record.missing_context), redact(record.lesson)
+        draft = check(replace(record, missing_context=missing_context.text, lesson=lesson.text))
+        with self._file.locked():
+            log = self._parse()
+            changed, saved, removal = log.upsert(draft, tokens, now=self._now())
+            self._file.replace(changed.to_bytes())
+        return Saved(
+            record=saved,
+            removal=removal,
+            redacted=missing_context.kinds + lesson.kinds,
+            suspicious=tuple(
+                name
+                for name, text in (("topic", draft.topic), ("ask_next_time", draft.ask_next_time))
+                if redact(text or "").kinds
+            ),
+            log=changed,
+        )
+
+    def delete_by_ids(self, ids: str | Sequence[str]) -> tuple[Removal, MemoryLog]:
+        """Delete the records that these tokens (`id@fp`, or ids never updated) name.
+
+        A record that was changed since its token was printed stays. Returns what went and what
+        stayed, and the log afterwards. Raises LogBusyError, LogReadError or LogWriteError.
+        """
+        tokens = split_tokens(ids)
+        log = self.read()
+        removal = log.select(tokens)
+        if not removal.removed:  # nothing to write: works on a read-only checkout, too
+            return removal, log
+        with self._file.locked():
+            changed, removal = self._parse().delete(tokens)
+            if removal.removed:
+                self._file.replace(changed.to_bytes())
+        return removal, changed
+
+    def read(self) -> MemoryLog:
+        """One complete version of the log, without a lock. Raises LogReadError."""
+        return self._parse()
+
+    def read_all(self, topic: str | None = None) -> list[Record]:
+        """All records in the order of the file, or those of exactly this topic."""
+        records = self.read().records
+        if topic is None:
+            return records
+        wanted = normalise_topic(topic)
+        return [record for record in records if record.topic == wanted]
+
+    def count(self) -> int:
+        """How many records a reader sees."""
+        return len(self.read().records)
+
+    def read_bytes(self) -> bytes:
+        """The file as it is, unreadable lines included."""
+        return self._file.read()
+
+    def _parse(self) -> MemoryLog:
+        log = MemoryLog.parse(self._file.read())
+        if log.skipped:
+            _log.warning("%s: %d unreadable lines skipped", self.path, log.skipped)
+        return log

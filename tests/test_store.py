@@ -1,0 +1,182 @@
+"""The one door to the memory file."""
+
+import threading
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from core.errors import (
+    BlankFieldError,
+    FieldTooLongError,
+    IdCollisionError,
+    LogReadError,
+    SourceIdsOfLogError,
+)
+from core.record import record_id
+from core.sanitizer import MARKER
+from core.store import MemoryStore
+from samples import a_draft, a_principle, a_record
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> MemoryStore:
+    seconds: Iterator[int] = count()
+    return MemoryStore(
+        tmp_path / ".context" / "memory_log.jsonl",
+        lock_timeout_s=2,
+        now=lambda: f"2026-03-01T09:00:{next(seconds):02d}+00:00",
+    )
+
+
+def a_secret() -> str:
+    return "ghp" + "_" + "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dE3fG5"
+
+
+def test_an_empty_memory_has_no_records_and_no_file(store: MemoryStore) -> None:
+    assert (store.read_all(), store.count()) == ([], 0)
+    assert not store.path.parent.exists()
+
+
+def test_a_saved_record_is_read_back(store: MemoryStore) -> None:
+    saved = store.upsert_log(a_draft("국가별 세율", topic="결제", ask_next_time="어느 국가?"))
+    assert store.read_all() == [saved.record]
+    assert saved.record.created == "2026-03-01T09:00:00+00:00"
+    assert store.count() == 1
+    assert saved.log.records == [saved.record]
+
+
+def test_reading_by_topic_is_exact_after_trimming(store: MemoryStore) -> None:
+    store.upsert_log(a_draft("one", topic="auth"))
+    store.upsert_log(a_draft("two", topic="auth-login"))
+    store.upsert_log(a_draft("three", topic="Auth"))
+    assert [record.missing_context for record in store.read_all(" auth ")] == ["one"]
+    assert store.read_all("aut") == []
+
+
+def test_secrets_are_redacted_before_the_id_is_made(store: MemoryStore) -> None:
+    saved = store.upsert_log(
+        a_draft(f"the deploy needs {a_secret()}", lesson=f"use {a_secret()} from the vault")
+    )
+    assert saved.record.missing_context == f"the deploy needs {MARKER}"
+    assert saved.record.lesson == f"use {MARKER} from the vault"
+    assert len(saved.redacted) == 2
+    assert saved.record.id == record_id(a_draft(f"the deploy needs {MARKER}"))
+    assert a_secret().encode() not in store.read_bytes()
+
+
+def test_a_secret_in_topic_or_question_is_stored_as_it_came_and_named(store: MemoryStore) -> None:
+    saved = store.upsert_log(a_draft(topic=a_secret(), ask_next_time=f"is {a_secret()} valid?"))
+    assert (saved.record.topic, saved.record.ask_next_time) == (
+        a_secret(),
+        f"is {a_secret()} valid?",
+    )
+    assert saved.suspicious == ("topic", "ask_next_time")
+
+
+def test_limits_hold_for_the_redacted_text(store: MemoryStore) -> None:
+    fits = "x" * (1024 - len(MARKER) - 1) + " " + a_secret()
+    assert len(fits.encode()) > 1024
+    assert store.upsert_log(a_draft(lesson=fits)).record.lesson.endswith(MARKER)
+
+
+@pytest.mark.parametrize(
+    ("draft", "error"),
+    [
+        (a_draft(topic=" "), BlankFieldError),
+        (a_draft(""), BlankFieldError),
+        (a_draft(lesson="x" * 1025), FieldTooLongError),
+        (a_draft(type="note"), ValueError),
+        (a_draft("l", topic="paymentA"), IdCollisionError),
+    ],
+)
+def test_a_refused_record_changes_nothing(
+    store: MemoryStore, draft: object, error: type[Exception]
+) -> None:
+    store.upsert_log(a_draft("Al"))
+    before = store.read_bytes()
+    with pytest.raises(error):
+        store.upsert_log(draft)  # type: ignore[arg-type]
+    assert store.read_bytes() == before
+
+
+def test_a_refusal_on_an_empty_memory_creates_nothing(store: MemoryStore) -> None:
+    with pytest.raises(BlankFieldError):
+        store.upsert_log(a_draft(lesson=""))
+    assert not store.path.parent.exists()
+
+
+def test_source_ids_belong_to_principles_only(store: MemoryStore) -> None:
+    saved = store.upsert_log(a_draft("one"))
+    with pytest.raises(SourceIdsOfLogError):
+        store.upsert_log(a_draft("two"), [saved.record.token])
+    assert store.read_all() == [saved.record]
+
+
+def test_a_principle_and_its_originals_change_places_in_one_write(store: MemoryStore) -> None:
+    one = store.upsert_log(a_draft("one")).record
+    two = store.upsert_log(a_draft("two")).record
+    saved = store.upsert_log(a_principle(), f"{one.token}, {two.token}")
+    assert store.read_all() == [saved.record]
+    assert saved.removal.removed == (one, two)
+
+
+def test_a_failed_principle_deletes_nothing(store: MemoryStore) -> None:
+    one = store.upsert_log(a_draft("one")).record
+    with pytest.raises(FieldTooLongError):
+        store.upsert_log(a_principle("x" * 1025), [one.token])
+    assert store.read_all() == [one]
+
+
+def test_only_the_named_records_are_deleted(store: MemoryStore) -> None:
+    one = store.upsert_log(a_draft("one")).record
+    two = store.upsert_log(a_draft("two")).record
+    removal, log = store.delete_by_ids([one.token, "0123456789abcdef@000000"])
+    assert (removal.removed, removal.absent) == ((one,), ("0123456789abcdef@000000",))
+    assert store.read_all() == log.records == [two]
+
+
+def test_a_deletion_that_names_nothing_writes_nothing(store: MemoryStore) -> None:
+    store.delete_by_ids(["0123456789abcdef"])
+    assert not store.path.parent.exists()
+
+
+def test_a_file_that_cannot_be_read_is_an_error_and_not_an_empty_memory(
+    store: MemoryStore,
+) -> None:
+    store.path.mkdir(parents=True)
+    for attempt in (store.read_all, store.count, lambda: store.upsert_log(a_draft())):
+        with pytest.raises((LogReadError, OSError)):
+            attempt()
+
+
+def test_unreadable_lines_are_counted_on_the_log_without_their_text(
+    store: MemoryStore, caplog: pytest.LogCaptureFixture
+) -> None:
+    store.path.parent.mkdir()
+    store.path.write_bytes(b"private words\n" + a_record().to_line())
+    assert store.count() == 1
+    assert "1 unreadable lines skipped" in caplog.text
+    assert "private" not in caplog.text
+
+
+def test_an_edit_by_hand_is_seen_at_once(store: MemoryStore) -> None:
+    store.upsert_log(a_draft("one"))
+    text = store.path.read_text(encoding="utf-8")
+    store.path.write_text(text.replace("check the tax", "always check the tax"), encoding="utf-8")
+    assert store.read_all()[0].lesson == "always check the tax table first"
+
+
+def test_threads_of_one_process_lose_no_write(store: MemoryStore) -> None:
+    def save(worker: int) -> None:
+        for number in range(10):
+            store.upsert_log(a_draft(f"gap {worker} {number}"))
+
+    threads = [threading.Thread(target=save, args=(worker,)) for worker in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    gaps = {record.missing_context for record in store.read_all()}
+    assert gaps == {f"gap {worker} {number}" for worker in range(4) for number in range(10)}
