@@ -1,0 +1,230 @@
+"""What the three tools answer: the head, the notes and the records, in the console's language."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from core.compaction import (
+    Group,
+    SimilarTopics,
+    closest_first,
+    group_by_topic,
+    is_required,
+    need_for,
+    similar_to,
+    similar_topics,
+    topic_counts,
+)
+from core.memory_log import MemoryLog, Removal, Saved
+from core.messages import Facts, Language, say
+from core.record import LIMITS_BYTES, normalise_topic
+from core.rendering import Budget, one_line, printable, record_block, records_within
+from core.settings import DEFAULT_THRESHOLD, Settings
+
+TOPICS_SHOWN = 40
+PAIRS_SHOWN = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frame:
+    """What every answer depends on beside the log: whose it is, and how it is said."""
+
+    project: str
+    settings: Settings
+    threshold: int = DEFAULT_THRESHOLD
+
+    @property
+    def lang(self) -> Language:
+        """The language of the sentences."""
+        return self.settings.lang
+
+
+def search_answer(log: MemoryLog, frame: Frame, *, query: str, topic: str = "") -> str:
+    """All records, or those of one topic; above the budget the most relevant and an index."""
+    lang, everything = frame.lang, log.records
+    topics = topic_counts(everything)
+    wanted = normalise_topic(topic)
+    records = [record for record in everything if not wanted or record.topic == wanted]
+    facts: Facts = {"count": len(everything), "project": printable(frame.project)}
+    if wanted and records:
+        head = say(lang, "head_topic", topic=one_line(wanted), shown=len(records), **facts)
+    else:
+        head = say(lang, "head_all", **facts)
+    lines = [head, *_notes(log, frame)]
+    if not records:
+        missed = _no_topic(wanted, log, lang) if everything else say(lang, "nothing_found")
+        return "\n".join([*lines, missed, say(lang, "questions")])
+    lines.append(_topic_line(topics.most_common(), lang))
+    budget = Budget.of(frame.settings)
+    budget.take("\n".join(lines))
+    return "\n".join(lines + records_within(records, query, budget, lang))
+
+
+def saved_answer(saved: Saved, frame: Frame, *, shortened_from_bytes: int = 0) -> str:
+    """What one save did, the topics that exist, and whether compaction is due."""
+    lang, record, records = frame.lang, saved.record, saved.log.records
+    again, topic = bool(record.updated), one_line(record.topic)
+    facts: Facts = {"type": record.type, "topic": topic, "project": printable(frame.project)}
+    key = "saved_again" if again else "saved_new"
+    lines = [say(lang, key, seen=record.seen, count=len(records), **facts)]
+    if record.seen > 1 and not again:
+        lines.append(say(lang, "came_back"))
+    if saved.removal.removed:
+        lines.append(say(lang, "replaced", count=len(saved.removal.removed)))
+    lines += _tokens_left(saved.removal, lang)
+    if saved.redacted:
+        kinds = ", ".join(dict.fromkeys(saved.redacted))
+        lines.append(say(lang, "redacted", count=len(saved.redacted), kinds=kinds))
+    lines += [say(lang, "suspicious", field=name) for name in saved.suspicious]
+    if shortened_from_bytes:
+        lines.append(_shortened(record.ask_next_time, shortened_from_bytes, lang))
+    topics = topic_counts(records)
+    alike = similar_to(record.topic, list(topics)) if topics[record.topic] == 1 else []
+    if alike and not again:
+        near = ", ".join(map(one_line, alike[:5]))
+        lines.append(say(lang, "similar_topic", topic=topic, topics=near))
+    lines.append(_topic_line(topics.most_common(), lang))
+    return "\n".join(lines + _notes(saved.log, frame))
+
+
+def deletion_answer(removal: Removal, lang: Language) -> str:
+    """The deleted records in full, and what became of the other tokens."""
+    count = len(removal.removed)
+    lines = [say(lang, "deleted", count=count) if count else say(lang, "deleted_none")]
+    for record in removal.removed:
+        lines += [f"[{one_line(record.topic)}]", record_block(record, record.token, lang)]
+    return "\n".join(lines + _tokens_left(removal, lang))
+
+
+def compaction_answer(
+    log: MemoryLog, frame: Frame, *, target_topics: Collection[str] | None = None
+) -> str:
+    """Groups with tokens, whole topics only, the largest first, and what to do with them."""
+    lang, records = frame.lang, log.records
+    groups = group_by_topic(records)
+    wanted = None if target_topics is None else {normalise_topic(name) for name in target_topics}
+    chosen = [group for group in groups if wanted is None or group.topic in wanted]
+    facts: Facts = {"count": len(records), "project": printable(frame.project)}
+    if not records:
+        lines = [say(lang, "compact_empty", **facts), *_notes(log, frame, compaction=False)]
+        return "\n".join(lines)
+    need = need_for(chosen or groups, len(records), frame.threshold)
+    head = say(lang, f"compact_head_{need}", threshold=frame.threshold, **facts)
+    lines = [head, *_notes(log, frame, compaction=False)]
+    if not chosen:
+        missed = next(iter(wanted or [""]))
+        return "\n".join([*lines, _no_topic(missed, log, lang)])
+    if need != "pointless":
+        lines.append(say(lang, "compact_steps"))
+    pairs = similar_topics([group.topic for group in groups], among=wanted)
+    if pairs:
+        lines.append(_similar_line(pairs, lang))
+    budget = Budget.of(frame.settings)
+    budget.take("\n".join(lines))
+    return "\n".join(lines + _groups_within(chosen, budget, lang))
+
+
+def _groups_within(groups: Sequence[Group], budget: Budget, lang: Language) -> list[str]:
+    """Whole groups, the largest first; one that is too large alone is begun."""
+    largest_first = sorted(groups, key=lambda group: -len(group.records))
+    texts = ["\n".join(_group_lines(group, lang)) for group in largest_first]
+    trial = Budget(budget.tokens, budget.chars)
+    if len(trial.take_while(texts)) == len(texts):
+        return texts
+    budget.take(say(lang, "compact_rest", topics=_counted([("x" * 64, 10**6)] * 9, lang, 8)))
+    lines, rest = [], []
+    for group, text in zip(largest_first, texts, strict=True):
+        if budget.take(text):
+            lines.append(text)
+        else:
+            rest.append(group)
+    if not lines:
+        lines = _group_begun(rest.pop(0), budget, lang)
+    if rest:
+        names = [(group.topic, len(group.records)) for group in rest]
+        lines.append(say(lang, "compact_rest", topics=_counted(names, lang, at_most=8)))
+    return lines
+
+
+def _group_lines(group: Group, lang: Language) -> list[str]:
+    key = "group_compact" if group.already_compact else "group"
+    lines = [say(lang, key, topic=one_line(group.topic), count=len(group.records))]
+    ask = bool(group.questions_left_out)  # else the joined line says them all
+    for number, record in enumerate(group.records, start=1):
+        lines.append(record_block(record, f"#{number} {record.token}", lang, ask=ask))
+    if group.questions and not group.already_compact:
+        facts: Facts = {
+            "questions": one_line(group.questions),
+            "left_out": group.questions_left_out,
+        }
+        lines.append(say(lang, "joined_partly" if ask else "joined", **facts))
+    elif group.questions and not ask:
+        lines.append(f"ask: {one_line(group.questions)}")
+    return lines
+
+
+def _group_begun(group: Group, budget: Budget, lang: Language) -> list[str]:
+    facts: Facts = {"topic": one_line(group.topic), "count": len(group.records)}
+    budget.take(say(lang, "compact_too_large", shown=10**6, **facts))
+    blocks = budget.take_while(
+        record_block(record, f"#{number} {record.token}", lang)
+        for number, record in enumerate(group.records, start=1)
+    )
+    return [say(lang, "compact_too_large", shown=len(blocks), **facts), *blocks]
+
+
+def _notes(log: MemoryLog, frame: Frame, *, compaction: bool = True) -> list[str]:
+    lang, count, notes = frame.lang, len(log.records), []
+    if compaction and is_required(count, frame.threshold):
+        notes.append(say(lang, "compact_required", count=count, threshold=frame.threshold))
+    if log.skipped:
+        notes.append(say(lang, "skipped", skipped=log.skipped))
+    return notes
+
+
+def _tokens_left(removal: Removal, lang: Language) -> list[str]:
+    fates = (
+        ("token_changed", removal.changed),
+        ("token_gone", removal.gone),
+        ("token_absent", removal.absent),
+    )
+    return [
+        say(lang, key, tokens=", ".join(one_line(token)[:80] for token in tokens))
+        for key, tokens in fates
+        if tokens
+    ]
+
+
+def _shortened(kept: str, used_bytes: int, lang: Language) -> str:
+    kept_bytes = len(kept.encode("utf-8", "replace"))
+    limit_bytes = LIMITS_BYTES["ask_next_time"]
+    facts: Facts = {"used_bytes": used_bytes, "kept_bytes": kept_bytes, "limit_bytes": limit_bytes}
+    return say(lang, "shortened", **facts)
+
+
+def _no_topic(topic: str, log: MemoryLog, lang: Language) -> str:
+    """All topics with their counts, those spelled most like the missing one first."""
+    topics = topic_counts(log.records)
+    nearest = [(name, topics[name]) for name in closest_first(topic, topics)]
+    return say(lang, "no_topic", topic=one_line(topic), topics=_counted(nearest, lang))
+
+
+def _topic_line(counts: Sequence[tuple[str, int]], lang: Language) -> str:
+    return say(lang, "topics", topics=_counted(counts, lang))
+
+
+def _counted(counts: Sequence[tuple[str, int]], lang: Language, at_most: int = TOPICS_SHOWN) -> str:
+    listed = ", ".join(f"{one_line(topic)} ({count})" for topic, count in counts[:at_most])
+    more = len(counts) - at_most
+    return say(lang, "and_more", topics=listed, more=more) if more > 0 else listed
+
+
+def _similar_line(pairs: Sequence[SimilarTopics], lang: Language) -> str:
+    listed = "; ".join(
+        f"{one_line(pair.topic)} ~ {one_line(pair.other)}"
+        f" ({say(lang, f'reason_{pair.reason}', shared=one_line(pair.shared))})"
+        for pair in pairs[:PAIRS_SHOWN]
+    )
+    more = len(pairs) - PAIRS_SHOWN
+    if more > 0:
+        listed = say(lang, "compact_similar_more", pairs=listed, more=more)
+    return say(lang, "compact_similar", pairs=listed)

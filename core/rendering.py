@@ -1,0 +1,158 @@
+"""How records look to a model, and which of them fit into a budget.
+
+The format is for reading, not for parsing. No text of a record can pass for another record or for
+a line of ours: a record's own lines begin with a label, and every further line is indented.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from core.compaction import group_by_topic
+from core.messages import Language, say
+from core.ranking import estimate_tokens, order
+from core.record import Record
+from core.settings import Settings
+
+INDEX_CHARS = 90
+INDEX_SHARE = 0.25
+
+# Everything that some reader shows as a line end, and what could not be sent or would be hidden.
+_LINE_ENDS = re.compile("\r\n|[\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029]")
+_UNPRINTABLE = re.compile("[\x00-\x08\x0e-\x1b\x1f\x7f\ud800-\udfff]")
+
+
+@dataclass(slots=True)
+class Budget:
+    """What an answer may still cost, in estimated tokens and in characters."""
+
+    tokens: float
+    chars: int
+
+    @classmethod
+    def of(cls, settings: Settings) -> "Budget":
+        """The budget of one whole answer."""
+        return cls(settings.budget_tokens, settings.budget_chars)
+
+    def take(self, text: str) -> bool:
+        """Spend `text` and its line end if it fits; else spend nothing and say so."""
+        tokens, chars = estimate_tokens(text) + 1, len(text) + 1
+        if tokens > self.tokens or chars > self.chars:
+            return False
+        self.tokens -= tokens
+        self.chars -= chars
+        return True
+
+    def take_while(self, texts: Iterable[str]) -> list[str]:
+        """Spend texts in their order until one does not fit; those that were spent."""
+        taken = []
+        for text in texts:
+            if not self.take(text):
+                break
+            taken.append(text)
+        return taken
+
+    def split_off(self, share: float) -> "Budget":
+        """Move this share into a budget of its own."""
+        part = Budget(self.tokens * share, int(self.chars * share))
+        self.tokens -= part.tokens
+        self.chars -= part.chars
+        return part
+
+    def add(self, other: "Budget") -> None:
+        """Get back what another budget did not spend."""
+        self.tokens += other.tokens
+        self.chars += other.chars
+
+
+def one_line(text: str) -> str:
+    """Text without line ends and control characters, for use inside a line of ours."""
+    return _UNPRINTABLE.sub("\ufffd", _LINE_ENDS.sub(" ", text))
+
+
+def printable(text: str) -> str:
+    """Text as it is, control characters and lone surrogates shown as U+FFFD."""
+    return _UNPRINTABLE.sub("\ufffd", text)
+
+
+def field_line(label: str, text: str) -> str:
+    """`label: text`, further lines indented."""
+    return f"{label}: " + printable(_LINE_ENDS.sub("\n  ", text.strip("\r\n")))
+
+
+def record_block(record: Record, mark: str, lang: Language, *, ask: bool = True) -> str:
+    """One record: its mark, type and dates, then its fields; what is empty costs nothing."""
+    notes = []
+    dates = record.created[:10]
+    if record.type == "principle":
+        dates = f"compacted {(record.compacted_at or record.created)[:10]}"
+        if record.source_count:
+            notes.append(say(lang, "merged", count=record.source_count))
+    if record.seen > 1:
+        last = (record.updated or record.created)[:10]
+        notes.append(say(lang, "seen", seen=record.seen, date=last))
+    head = f"{mark} {record.type} {dates}" + (f" ({'; '.join(notes)})" if notes else "")
+    lines = [one_line(head)]
+    if record.missing_context.strip():
+        lines.append(field_line("missing", record.missing_context))
+    lines.append(field_line("lesson", record.lesson))
+    if ask and record.ask_next_time.strip():
+        lines.append(field_line("ask", record.ask_next_time))
+    return "\n".join(lines)
+
+
+def records_within(
+    records: Sequence[Record], query: str, budget: Budget, lang: Language
+) -> list[str]:
+    """Lines for these records: all of them by topic, in the order of the file, when they fit.
+
+    Else whole records in order of relevance to `query`, one line for each of the rest as far as
+    they fit, and first of all a line that says what was left out.
+    """
+    by_topic = [record for group in group_by_topic(records) for record in group.records]
+    blocks = _numbered(by_topic, lang)
+    trial = Budget(budget.tokens, budget.chars)
+    if len(trial.take_while(blocks)) == len(blocks):
+        return blocks
+    searchable = [
+        f"{record.topic} {record.missing_context} {record.lesson} {record.ask_next_time}"
+        for record in records
+    ]
+    ranked = [records[at] for at in order(query, searchable)]
+    budget.take(_partial(lang, 10**6, 10**6, 10**6))
+    index_budget = budget.split_off(INDEX_SHARE)
+    full = budget.take_while(_numbered(ranked, lang))
+    index_budget.add(budget)
+    lines = index_budget.take_while(map(_index_line, ranked[len(full) :]))
+    return [_partial(lang, len(full), len(lines), len(ranked)), *full, *lines]
+
+
+def records_that_fit(records: Sequence[Record], query: str, budget: Budget, lang: Language) -> str:
+    """Whole records only, the most relevant first, as many as the budget holds."""
+    searchable = [f"{record.topic} {record.missing_context} {record.lesson}" for record in records]
+    ranked = [records[at] for at in order(query, searchable)]
+    return "\n".join(budget.take_while(_numbered(ranked, lang)))
+
+
+def _numbered(records: Sequence[Record], lang: Language) -> list[str]:
+    """Blocks with running numbers; the topic stands above the first of each run."""
+    blocks, topic = [], None
+    for number, record in enumerate(records, start=1):
+        block = record_block(record, f"#{number}", lang)
+        if record.topic != topic:
+            block = f"[{one_line(record.topic)}]\n{block}"
+        blocks.append(block)
+        topic = record.topic
+    return blocks
+
+
+def _index_line(record: Record) -> str:
+    lesson = " ".join(one_line(record.lesson).split())
+    if len(lesson) > INDEX_CHARS:
+        lesson = lesson[:INDEX_CHARS].rstrip() + "…"
+    return f"- [{one_line(record.topic)}] {lesson}"
+
+
+def _partial(lang: Language, full: int, lines: int, count: int) -> str:
+    hidden = count - full - lines
+    return say(lang, "partial", full=full, lines=lines, hidden=hidden, count=count)
