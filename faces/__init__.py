@@ -1,0 +1,1 @@
+"""What a face of the program needs and no store does."""
