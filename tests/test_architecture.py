@@ -1,0 +1,116 @@
+"""The floors of the house: arrows run down only, and importing has no effect."""
+
+import ast
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+STANDARD = sys.stdlib_module_names
+
+# From the ground up: a file may import what stands on a lower floor than its own.
+FLOORS = [
+    {"core.messages", "core.ranking", "core.secret_rules"},
+    {"core.errors", "core.settings", "core.sanitizer"},
+    {"core.record", "core.project"},
+    {"core.files", "core.memory_log", "core.compaction"},
+    {"core.store", "core.rendering"},
+    {"core.answers"},
+    {"faces.wire", "faces.workflow", "faces.demo_words", "faces.demo_reading"},
+    {"faces.arguments", "faces.demo_stage"},
+    {"faces.demo"},
+    {"server", "cli"},
+]
+PURE = [
+    *("messages", "errors", "ranking", "settings", "sanitizer", "secret_rules", "record"),
+    *("memory_log", "compaction", "rendering", "answers"),
+]
+THIRD_PARTY = {
+    "server": {"fastmcp", "mcp", "pydantic"},
+    "core.files": {"filelock"},
+    "faces.arguments": {"pydantic"},
+    "faces.demo_stage": {"fastmcp"},
+    "faces.demo": {"fastmcp"},
+}
+
+
+def sources() -> dict[str, Path]:
+    paths = [ROOT / "server.py", ROOT / "cli.py", *ROOT.glob("core/*.py"), *ROOT.glob("faces/*.py")]
+    named = {".".join(path.relative_to(ROOT).with_suffix("").parts): path for path in paths}
+    return {name: path for name, path in named.items() if not name.endswith("__init__")}
+
+
+def imports_of(path: Path) -> set[str]:
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, f"{path.name}: name the module in full, no relative import"
+            found.add(node.module or "")
+    return found
+
+
+def test_every_file_has_its_floor() -> None:
+    assert set().union(*FLOORS) == set(sources())
+
+
+@pytest.mark.parametrize("name", sources())
+def test_arrows_run_down_only(name: str) -> None:
+    floor = next(at for at, names in enumerate(FLOORS) if name in names)
+    below = set().union(*FLOORS[:floor])
+    ours = {module for module in imports_of(sources()[name]) if module in sources()}
+    wrong = sorted(ours - below)
+    assert not wrong, f"{name} imports {wrong}, which stand on its own floor or above"
+
+
+@pytest.mark.parametrize("name", sources())
+def test_only_the_named_files_know_a_foreign_package(name: str) -> None:
+    tops = {module.split(".")[0] for module in imports_of(sources()[name])}
+    foreign = tops - STANDARD - {"core", "faces"}
+    assert foreign <= THIRD_PARTY.get(name, set()), f"{name} imports {sorted(foreign)}"
+
+
+@pytest.mark.parametrize("name", PURE)
+def test_pure_files_touch_no_disk_process_or_environment(name: str) -> None:
+    unclean = {"os", "pathlib", "subprocess", "tempfile", "time", "socket", "shutil", "io"}
+    tops = {module.split(".")[0] for module in imports_of(ROOT / "core" / f"{name}.py")}
+    assert not tops & unclean, f"core/{name}.py imports {sorted(tops & unclean)}"
+
+
+@pytest.mark.parametrize("name", sources())
+def test_every_file_begins_with_its_sign(name: str) -> None:
+    sign = ast.get_docstring(ast.parse(sources()[name].read_text(encoding="utf-8")))
+    assert sign, f"{name} has no docstring"
+    assert len(sign.splitlines()[0]) > 20
+
+
+@pytest.mark.parametrize("name", sources())
+def test_functions_stay_under_forty_lines_and_files_say_why_above_three_hundred(name: str) -> None:
+    text = sources()[name].read_text(encoding="utf-8")
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            length = (node.end_lineno or 0) - node.lineno + 1
+            assert length <= 40, f"{name}.{node.name}: {length} lines"
+    if len(text.splitlines()) > 300:
+        assert "is long because" in (ast.get_docstring(tree) or ""), (
+            f"{name}: {len(text.splitlines())} lines"
+        )
+
+
+@pytest.mark.parametrize("name", [name for name in sources() if name != "server"])
+def test_importing_prints_nothing_and_creates_nothing(name: str, tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", f"import {name}"],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        check=True,
+        timeout=60,
+    )
+    assert (done.stdout, done.stderr, list(tmp_path.iterdir())) == (b"", b"", [])
