@@ -22,6 +22,7 @@ from core.settings import DEFAULT_THRESHOLD, Settings
 
 TOPICS_SHOWN = 40
 PAIRS_SHOWN = 20
+TOPICS_COMPARED = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +116,10 @@ def compaction_answer(
         return "\n".join([*lines, _no_topic(missed, log, lang)])
     if need != "pointless":
         lines.append(say(lang, "compact_steps"))
-    pairs = similar_topics([group.topic for group in groups], among=wanted)
+    compared = sorted(groups, key=lambda group: -len(group.records))
+    if wanted is None:  # every pair is looked at: bounded, so that no log makes a call hang
+        compared = compared[:TOPICS_COMPARED]
+    pairs = similar_topics([group.topic for group in compared], among=wanted)
     if pairs:
         lines.append(_similar_line(pairs, lang))
     budget = Budget.of(frame.settings)

@@ -9,7 +9,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import combinations, takewhile
+from itertools import combinations, islice, takewhile
 from typing import Literal
 
 from core.errors import ThresholdError
@@ -137,13 +137,20 @@ def similar_topics(
     among: where given, one of each pair is taken from these topics.
     """
     shapes = {topic: _Shape.of(topic) for topic in dict.fromkeys(topics)}
-    wanted = None if among is None else set(among)
+    pairs: Iterable[tuple[str, str]] = combinations(shapes, 2)
+    if among is not None:
+        wanted = set(among)
+        pairs = (
+            (one, other)
+            for at, one in enumerate(shapes)
+            for other in islice(shapes, at + 1, None)
+            if one in wanted or other in wanted
+        )
     found = []
-    for topic, other in combinations(shapes, 2):
-        if wanted is None or topic in wanted or other in wanted:
-            reason, shared = _likeness(shapes[topic], shapes[other])
-            if reason:
-                found.append(SimilarTopics(topic=topic, other=other, reason=reason, shared=shared))
+    for topic, other in pairs:
+        reason, shared = _likeness(shapes[topic], shapes[other])
+        if reason:
+            found.append(SimilarTopics(topic=topic, other=other, reason=reason, shared=shared))
     return found
 
 
@@ -170,11 +177,13 @@ class _Shape:
 
     folded: str
     words: frozenset[str]
+    matcher: difflib.SequenceMatcher[str]
 
     @classmethod
     def of(cls, topic: str) -> "_Shape":
         folded = _fold(topic)
-        return cls(folded, frozenset(word for word in _SEPARATORS.split(folded) if word))
+        words = frozenset(word for word in _SEPARATORS.split(folded) if word)
+        return cls(folded, words, difflib.SequenceMatcher(None, "", folded, autojunk=False))
 
 
 def _fold(topic: str) -> str:
@@ -186,13 +195,14 @@ def _likeness(one: _Shape, two: _Shape) -> tuple[Reason | None, str]:
         return "case", one.folded
     if one.words and two.words and (one.words <= two.words or two.words <= one.words):
         return "words", " ".join(sorted(one.words & two.words))
-    prefix = _common_letters(one.folded, two.folded)
-    if len(prefix) >= PREFIX_LETTERS:
-        return "prefix", prefix
+    if one.folded[:PREFIX_LETTERS] == two.folded[:PREFIX_LETTERS]:
+        prefix = _common_letters(one.folded, two.folded)
+        if len(prefix) >= PREFIX_LETTERS:
+            return "prefix", prefix
     shorter, longer = sorted((one.folded, two.folded), key=len)
     if len(shorter) >= 2 and shorter in longer and _unspaced(shorter):
         return "contains", shorter
-    return ("spelling", "") if _spelled_alike(one.folded, two.folded) else (None, "")
+    return ("spelling", "") if _spelled_alike(one, two) else (None, "")
 
 
 def _common_letters(one: str, two: str) -> str:
@@ -208,10 +218,10 @@ def _unspaced(text: str) -> bool:
     return all(char >= "\u1100" for char in text if char.isalpha()) and any(map(str.isalpha, text))
 
 
-def _spelled_alike(one: str, two: str) -> bool:
-    matcher = difflib.SequenceMatcher(None, one, two, autojunk=False)
-    return (
-        matcher.real_quick_ratio() >= SPELLING_RATIO
-        and matcher.quick_ratio() >= SPELLING_RATIO
-        and matcher.ratio() >= SPELLING_RATIO
-    )
+def _spelled_alike(one: _Shape, two: _Shape) -> bool:
+    lengths = len(one.folded), len(two.folded)
+    if 2 * min(lengths) < SPELLING_RATIO * sum(lengths):
+        return False  # the ratio cannot be reached; most pairs end here
+    matcher = two.matcher
+    matcher.set_seq1(one.folded)
+    return matcher.quick_ratio() >= SPELLING_RATIO and matcher.ratio() >= SPELLING_RATIO

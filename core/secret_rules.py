@@ -1,4 +1,6 @@
-"""The table of secret formats, one row for each rule, longer than other files because it is data.
+"""The table of secret formats, one row for each rule.
+
+The file is long because it is one table: a format is added in one place.
 
 Three families stand one after the other: prefixes, structure, and names with a value.  A row says
 what must be in the text before its pattern runs, which group is the secret, where the format is
