@@ -21,7 +21,7 @@ class AnswerableInput(io.RawIOBase):
 
     def __init__(self, source: BinaryIO) -> None:
         self._source = source
-        self._rest = b""
+        self._line = memoryview(b"")
 
     def readable(self) -> bool:
         """Always."""
@@ -29,11 +29,11 @@ class AnswerableInput(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         """Fill `buffer` from the current line; 0 at the end of the input."""
-        if not self._rest:
-            self._rest = answerable(self._source.readline())
-        size = min(len(buffer), len(self._rest))
-        buffer[:size] = self._rest[:size]
-        self._rest = self._rest[size:]
+        if not self._line:
+            self._line = memoryview(answerable(self._source.readline()))
+        size = min(len(buffer), len(self._line))
+        buffer[:size] = self._line[:size]
+        self._line = self._line[size:]  # a view: the rest of a long line is not copied
         return size
 
 
