@@ -58,7 +58,7 @@ from core.errors import SentinelError
 from core.messages import say
 from core.project import Project, find_project
 from core.record import Draft
-from core.rendering import Budget, printable, records_that_fit
+from core.rendering import Budget, one_line, printable, records_that_fit
 from core.settings import DEFAULT_THRESHOLD, Settings, read_settings
 from core.store import MemoryStore
 from faces.arguments import argument_sentence
@@ -241,7 +241,7 @@ def compact_memory(
         if not delete_ids:
             return compaction_answer(store.read(), frame, target_topics=target_topics)
         removal, log = store.delete_by_ids(delete_ids)
-        lines = [deletion_answer(removal, frame.lang)]
+        lines = [deletion_answer(removal, log, frame)]
         touched = {record.topic for record in removal.removed}
         left = {record.topic for record in log.records}
         if target_topics or touched & left:
@@ -273,19 +273,19 @@ def read_record(id: str) -> str:
 @mcp.prompt(title="Start a task")
 def start_task(task: str = "") -> str:
     """Search the memory, pick what applies, ask the open questions."""
-    return say(open_project()[1].lang, "prompt_start", task=printable(task))
+    return say(read_settings(os.environ).lang, "prompt_start", task=printable(task))
 
 
 @mcp.prompt(title="Finish a task")
 def finish_task() -> str:
     """Log what was missing from the instructions, if anything was."""
-    return say(open_project()[1].lang, "prompt_finish")
+    return say(read_settings(os.environ).lang, "prompt_finish")
 
 
 @mcp.prompt(title="Compact the memory")
 def compact() -> str:
     """Merge similar topics and sum up their lessons, step by step."""
-    return say(open_project()[1].lang, "prompt_compact")
+    return say(read_settings(os.environ).lang, "prompt_compact")
 
 
 @mcp.prompt(title="Memory for a prompt")
@@ -296,8 +296,8 @@ def memory_injection(query: str = "", token_budget: str = "1500") -> str:
             raise PromptError(say(frame.lang, "bad_budget"), log_level=logging.DEBUG)
         records = store.read_all()
         budget = Budget(int(token_budget), frame.settings.budget_chars)
-        heading = say(frame.lang, "prompt_injection", project=printable(frame.project))
-        budget.take(heading)
+        heading = say(frame.lang, "prompt_injection", project=one_line(frame.project))
+        budget.spend(heading)
         shown = records_that_fit(records, query, budget, frame.lang)
         return f"{heading}\n{shown or say(frame.lang, 'prompt_nothing_fits', count=len(records))}"
 

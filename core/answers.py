@@ -17,11 +17,12 @@ from core.compaction import (
 from core.memory_log import MemoryLog, Removal, Saved
 from core.messages import Facts, Language, say
 from core.record import LIMITS_BYTES, normalise_topic
-from core.rendering import Budget, one_line, printable, record_block, records_within
+from core.rendering import Budget, one_line, record_block, records_within
 from core.settings import DEFAULT_THRESHOLD, Settings
 
 TOPICS_SHOWN = 40
 PAIRS_SHOWN = 20
+TOKENS_SHOWN = 60
 TOPICS_COMPARED = 500
 
 
@@ -45,7 +46,7 @@ def search_answer(log: MemoryLog, frame: Frame, *, query: str, topic: str = "") 
     topics = topic_counts(everything)
     wanted = normalise_topic(topic)
     records = [record for record in everything if not wanted or record.topic == wanted]
-    facts: Facts = {"count": len(everything), "project": printable(frame.project)}
+    facts: Facts = {"count": len(everything), "project": one_line(frame.project)}
     if wanted and records:
         head = say(lang, "head_topic", topic=one_line(wanted), shown=len(records), **facts)
     else:
@@ -56,7 +57,7 @@ def search_answer(log: MemoryLog, frame: Frame, *, query: str, topic: str = "") 
         return "\n".join([*lines, missed, say(lang, "questions")])
     lines.append(_topic_line(topics.most_common(), lang))
     budget = Budget.of(frame.settings)
-    budget.take("\n".join(lines))
+    budget.spend("\n".join(lines))
     return "\n".join(lines + records_within(records, query, budget, lang))
 
 
@@ -64,7 +65,7 @@ def saved_answer(saved: Saved, frame: Frame, *, shortened_from_bytes: int = 0) -
     """What one save did, the topics that exist, and whether compaction is due."""
     lang, record, records = frame.lang, saved.record, saved.log.records
     again, topic = bool(record.updated), one_line(record.topic)
-    facts: Facts = {"type": record.type, "topic": topic, "project": printable(frame.project)}
+    facts: Facts = {"type": record.type, "topic": topic, "project": one_line(frame.project)}
     key = "saved_again" if again else "saved_new"
     lines = [say(lang, key, seen=record.seen, count=len(records), **facts)]
     if record.seen > 1 and not again:
@@ -87,10 +88,15 @@ def saved_answer(saved: Saved, frame: Frame, *, shortened_from_bytes: int = 0) -
     return "\n".join(lines + _notes(saved.log, frame))
 
 
-def deletion_answer(removal: Removal, lang: Language) -> str:
-    """The deleted records in full, and what became of the other tokens."""
-    count = len(removal.removed)
-    lines = [say(lang, "deleted", count=count) if count else say(lang, "deleted_none")]
+def deletion_answer(removal: Removal, log: MemoryLog, frame: Frame) -> str:
+    """The deleted records in full, and what became of the other tokens.
+
+    removal, log: what a deletion did, and the log afterwards.
+    """
+    lang, count = frame.lang, len(removal.removed)
+    facts: Facts = {"left": len(log.records), "project": one_line(frame.project)}
+    key = "deleted" if count else "deleted_none"
+    lines = [say(lang, key, count=count, **facts)]
     for record in removal.removed:
         lines += [f"[{one_line(record.topic)}]", record_block(record, record.token, lang)]
     return "\n".join(lines + _tokens_left(removal, lang))
@@ -104,7 +110,7 @@ def compaction_answer(
     groups = group_by_topic(records)
     wanted = None if target_topics is None else {normalise_topic(name) for name in target_topics}
     chosen = [group for group in groups if wanted is None or group.topic in wanted]
-    facts: Facts = {"count": len(records), "project": printable(frame.project)}
+    facts: Facts = {"count": len(records), "project": one_line(frame.project)}
     if not records:
         lines = [say(lang, "compact_empty", **facts), *_notes(log, frame, compaction=False)]
         return "\n".join(lines)
@@ -123,7 +129,7 @@ def compaction_answer(
     if pairs:
         lines.append(_similar_line(pairs, lang))
     budget = Budget.of(frame.settings)
-    budget.take("\n".join(lines))
+    budget.spend("\n".join(lines))
     return "\n".join(lines + _groups_within(chosen, budget, lang))
 
 
@@ -131,10 +137,9 @@ def _groups_within(groups: Sequence[Group], budget: Budget, lang: Language) -> l
     """Whole groups, the largest first; one that is too large alone is begun."""
     largest_first = sorted(groups, key=lambda group: -len(group.records))
     texts = ["\n".join(_group_lines(group, lang)) for group in largest_first]
-    trial = Budget(budget.tokens, budget.chars)
-    if len(trial.take_while(texts)) == len(texts):
+    if budget.take_all(texts):
         return texts
-    budget.take(say(lang, "compact_rest", topics=_counted([("x" * 64, 10**6)] * 9, lang, 8)))
+    budget.spend(say(lang, "compact_rest", topics=_counted([("x" * 64, 10**6)] * 9, lang, 8)))
     lines, rest = [], []
     for group, text in zip(largest_first, texts, strict=True):
         if budget.take(text):
@@ -168,11 +173,12 @@ def _group_lines(group: Group, lang: Language) -> list[str]:
 
 def _group_begun(group: Group, budget: Budget, lang: Language) -> list[str]:
     facts: Facts = {"topic": one_line(group.topic), "count": len(group.records)}
-    budget.take(say(lang, "compact_too_large", shown=10**6, **facts))
-    blocks = budget.take_while(
-        record_block(record, f"#{number} {record.token}", lang)
+    budget.spend(say(lang, "compact_too_large", shown=10**6, **facts))
+    blocks = [
+        block
         for number, record in enumerate(group.records, start=1)
-    )
+        if budget.take(block := record_block(record, f"#{number} {record.token}", lang))
+    ]
     return [say(lang, "compact_too_large", shown=len(blocks), **facts), *blocks]
 
 
@@ -191,11 +197,14 @@ def _tokens_left(removal: Removal, lang: Language) -> list[str]:
         ("token_gone", removal.gone),
         ("token_absent", removal.absent),
     )
-    return [
-        say(lang, key, tokens=", ".join(one_line(token)[:80] for token in tokens))
-        for key, tokens in fates
-        if tokens
-    ]
+    notes = []
+    for key, tokens in fates:
+        listed = ", ".join(one_line(token)[:80] for token in tokens[:TOKENS_SHOWN])
+        if len(tokens) > TOKENS_SHOWN:
+            listed = say(lang, "and_more", listed=listed, more=len(tokens) - TOKENS_SHOWN)
+        if tokens:
+            notes.append(say(lang, key, tokens=listed))
+    return notes
 
 
 def _shortened(kept: str, used_bytes: int, lang: Language) -> str:
@@ -219,7 +228,7 @@ def _topic_line(counts: Sequence[tuple[str, int]], lang: Language) -> str:
 def _counted(counts: Sequence[tuple[str, int]], lang: Language, at_most: int = TOPICS_SHOWN) -> str:
     listed = ", ".join(f"{one_line(topic)} ({count})" for topic, count in counts[:at_most])
     more = len(counts) - at_most
-    return say(lang, "and_more", topics=listed, more=more) if more > 0 else listed
+    return say(lang, "and_more", listed=listed, more=more) if more > 0 else listed
 
 
 def _similar_line(pairs: Sequence[SimilarTopics], lang: Language) -> str:

@@ -22,7 +22,7 @@ PREFIX_LETTERS = 4
 SPELLING_RATIO = 0.8
 
 _SEPARATORS = re.compile(r"[-_/.\s]+")
-_QUESTION_ENDS = re.compile(r"[?？。!]|\.(?=\s|$)")
+_SENTENCE_ENDS = re.compile(r"[?!.](?=\s|$)|[？！。]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,13 +109,17 @@ def join_questions(questions: Iterable[str]) -> tuple[str, int]:
 
 
 def shorten_question(text: str, limit_bytes: int = LIMITS_BYTES["ask_next_time"]) -> str:
-    """The longest beginning within the limit: up to a question's end, else whole characters."""
+    """A beginning of the text within the limit: up to a question's end, else whole characters.
+
+    An end in the first half is passed over: too much would be lost for it.
+    """
     encoded = text.encode("utf-8", "surrogatepass")
     if len(encoded) <= limit_bytes:
         return text
     fitting = encoded[:limit_bytes].decode("utf-8", "ignore")
-    ends = [match.end() for match in _QUESTION_ENDS.finditer(fitting)]
-    return fitting[: ends[-1]] if ends else fitting
+    ends = [match.end() for match in _SENTENCE_ENDS.finditer(text, 0, len(fitting) + 1)]
+    last = max((end for end in ends if end <= len(fitting)), default=0)
+    return fitting[:last] if 2 * last >= len(fitting) else fitting
 
 
 def fit_question(type: str, question: str | None) -> tuple[str | None, int]:

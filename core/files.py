@@ -45,6 +45,9 @@ class LogFile:
         try:
             return _with_sharing_retry(lambda: _read_regular(self.path))
         except FileNotFoundError:
+            if os.path.islink(self.path) or os.path.islink(self.path.parent):
+                reason = "broken symbolic link"
+                raise LogReadError(path=str(self.path), reason=reason) from None
             return b""
         except OSError as error:
             raise LogReadError(path=str(self.path), reason=_reason(error)) from error

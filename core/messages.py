@@ -14,8 +14,8 @@ _KEPT = ("The file is unchanged.", "파일은 바뀌지 않았습니다.")
 MESSAGES: dict[str, tuple[str, str]] = {
     # refusals
     "blank_field": (
-        f"{{field}}: it is empty. {_KEPT[0]} Give it at least one visible character.",
-        f"{{field}}: 비어 있습니다. {_KEPT[1]} 보이는 글자를 한 자 이상 넣으십시오.",
+        f"{{field}}: it is blank. {_KEPT[0]} Fill it in and call again.",
+        f"{{field}}: 비어 있습니다. {_KEPT[1]} 내용을 넣어 다시 호출하십시오.",
     ),
     "field_too_long": (
         "{field}: {used_bytes:,} bytes of UTF-8, {over_bytes:,} above the limit of"
@@ -94,7 +94,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "project_refused": (
         "{path} (from {source}) is a {kind} directory, not a project. Nothing was written. Start the"
         " server with --project DIR, or set SENTINEL_MEMORY_PROJECT.",
-        "{path}(출처: {source})은(는) 프로젝트가 아니라 {kind} 디렉터리입니다. 쓴 것이 없습니다. 서버를"
+        "{path}(출처: {source})은(는) 프로젝트가 아니라 홈·루트·시스템 디렉터리({kind})입니다. 쓴 것이 없습니다. 서버를"
         " --project DIR로 시작하거나 SENTINEL_MEMORY_PROJECT를 지정하십시오.",
     ),
     "no_such_record": (
@@ -183,7 +183,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "[memory_log - {count}건 중 {shown}건 | topic={topic} | {project}]",
     ),
     "topics": ("topics: {topics}", "topic 목록: {topics}"),
-    "and_more": ("{topics}, +{more} more", "{topics}, 외 {more}개"),
+    "and_more": ("{listed}, +{more} more", "{listed}, 외 {more}개"),
     "skipped": (
         "Unreadable lines skipped: {skipped}. They are still in the file.",
         "읽을 수 없는 줄 {skipped}개를 건너뛰었습니다. 파일에는 그대로 있습니다.",
@@ -258,10 +258,13 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "원본 {count}건을 이 principle로 대체했습니다.",
     ),
     "deleted": (
-        "Records deleted: {count}. Here they are in full:",
-        "기록 {count}건을 삭제했습니다. 삭제된 내용:",
+        "Records deleted: {count}, left: {left} | {project}. The deleted ones in full:",
+        "기록 {count}건을 삭제했습니다. 남은 기록 {left}건 | {project}. 삭제된 내용:",
     ),
-    "deleted_none": ("Deleted nothing.", "삭제된 기록이 없습니다."),
+    "deleted_none": (
+        "Deleted nothing. Records: {left} | {project}",
+        "삭제된 기록이 없습니다. 현재 {left}건 | {project}",
+    ),
     "token_changed": (
         "Kept, because changed since (call compact_memory for the new token): {tokens}",
         "그 뒤 바뀌어 남겨 둠(새 토큰은 compact_memory로 확인): {tokens}",
@@ -283,9 +286,9 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "[compact_memory - 선택: {count}건, 기준 {threshold}건 | {project}]",
     ),
     "compact_head_pointless": (
-        "[compact_memory - nothing to do, every topic is already compact. Records:"
+        "[compact_memory - nothing to do, every topic shown is already compact. Records:"
         " {count}, threshold: {threshold} | {project}]",
-        "[compact_memory - 할 일 없음, 모든 topic이 이미 통합됨: {count}건, 기준 {threshold}건 |"
+        "[compact_memory - 할 일 없음, 표시된 topic은 모두 이미 통합됨: {count}건, 기준 {threshold}건 |"
         " {project}]",
     ),
     "compact_steps": (
@@ -319,9 +322,9 @@ MESSAGES: dict[str, tuple[str, str]] = {
         " 지정하십시오.",
     ),
     "compact_too_large": (
-        "Topic {topic} alone is larger than one answer: its first {shown} of {count} records. Compact"
+        "Topic {topic} alone is larger than one answer: {shown} of its {count} records. Compact"
         " these, then call again.",
-        "topic {topic} 하나가 응답 한도보다 큽니다: {count}건 중 앞의 {shown}건. 먼저 통합한 뒤 다시"
+        "topic {topic} 하나가 응답 한도보다 큽니다: {count}건 중 {shown}건. 먼저 통합한 뒤 다시"
         " 호출하십시오.",
     ),
     "compact_empty": (

@@ -40,7 +40,7 @@ class Project:
 
     def check_readable(self) -> None:
         """Raise ProjectMissingError (an OSError) when the directory is not there."""
-        if not self.root.is_dir():
+        if not os.path.isdir(self.root):  # False, not an error, for a name that no system takes
             raise ProjectMissingError(path=str(self.root), source=self.source)
 
     def check_writable(self, environment: Mapping[str, str]) -> None:
@@ -65,7 +65,7 @@ def find_project(argument: str | None, environment: Mapping[str, str], cwd: Path
         if "${" in value:
             warnings.append(f"{source} holds an unexpanded variable and is treated as unset")
         elif value:
-            start = Path(os.path.abspath(cwd / Path(value).expanduser()))
+            start = Path(os.path.abspath(cwd / os.path.expanduser(value)))
             return Project(root=_nearest(start), source=source, warnings=tuple(warnings))
     start = Path(os.path.abspath(cwd))
     return Project(root=_nearest(start), source="working directory", warnings=tuple(warnings))
@@ -73,9 +73,9 @@ def find_project(argument: str | None, environment: Mapping[str, str], cwd: Path
 
 def _nearest(start: Path) -> Path:
     candidates = [start, *start.parents]
-    git_root = next((at for at, path in enumerate(candidates) if (path / ".git").exists()), 0)
+    git_root = next((at for at, path in enumerate(candidates) if os.path.exists(path / ".git")), 0)
     for path in candidates[: git_root + 1]:
-        if (path / CONTEXT_DIRECTORY).is_dir():
+        if os.path.isdir(path / CONTEXT_DIRECTORY):
             return path
     return start
 

@@ -135,7 +135,7 @@ def parse_line(raw: bytes) -> Record | None:
     return Record(
         id=value["id"],
         type=value["type"],
-        topic=value["topic"],
+        topic=normalise_topic(value["topic"]),  # else no filter would find what a hand wrote
         missing_context=value["missing_context"],
         lesson=value["lesson"],
         ask_next_time=value.get("ask_next_time") or "",
@@ -157,13 +157,17 @@ def _well_typed(value: Mapping[str, Any], meta: Mapping[str, Any]) -> bool:
         all(isinstance(text, str) for text in texts)
         and bool(value["id"].strip())
         and value.get("type") in ("log", "principle")
-        and isinstance(value.get("ask_next_time") or "", str)
+        and isinstance(value.get("ask_next_time", ""), str | None)
         and isinstance(meta.get("created"), str)
         and all(isinstance(meta.get(key, ""), str) for key in ("updated", "compacted_at"))
-        and all(type(meta.get(key, 1)) is int for key in ("seen", "source_count"))
+        and all(_is_count(meta.get(key, 1)) for key in ("seen", "source_count"))
         and isinstance(source_ids, list)
         and all(isinstance(token, str) for token in source_ids)
     )
+
+
+def _is_count(value: object) -> bool:
+    return type(value) is int and 0 <= value < 10**9
 
 
 def normalise_topic(topic: str) -> str:

@@ -43,14 +43,23 @@ class Budget:
         self.chars -= chars
         return True
 
-    def take_while(self, texts: Iterable[str]) -> list[str]:
-        """Spend texts in their order until one does not fit; those that were spent."""
-        taken = []
-        for text in texts:
-            if not self.take(text):
-                break
-            taken.append(text)
-        return taken
+    def spend(self, text: str) -> None:
+        """Spend a text that is shown in any case."""
+        self.tokens -= estimate_tokens(text) + 1
+        self.chars -= len(text) + 1
+
+    def take_all(self, texts: Iterable[str]) -> bool:
+        """Spend all texts if they fit together; else spend nothing and say so."""
+        trial = Budget(self.tokens, self.chars)
+        if not all(map(trial.take, texts)):
+            return False
+        self.tokens, self.chars = trial.tokens, trial.chars
+        return True
+
+    @property
+    def is_spent(self) -> bool:
+        """Not even the shortest record would fit."""
+        return self.tokens < 10 or self.chars < 30
 
     def split_off(self, share: float) -> "Budget":
         """Move this share into a budget of its own."""
@@ -111,37 +120,54 @@ def records_within(
     """
     by_topic = [record for group in group_by_topic(records) for record in group.records]
     blocks = _numbered(by_topic, lang)
-    trial = Budget(budget.tokens, budget.chars)
-    if len(trial.take_while(blocks)) == len(blocks):
+    if budget.take_all(blocks):
         return blocks
-    searchable = [
-        f"{record.topic} {record.missing_context} {record.lesson} {record.ask_next_time}"
-        for record in records
-    ]
-    ranked = [records[at] for at in order(query, searchable)]
-    budget.take(_partial(lang, 10**6, 10**6, 10**6))
+    budget.spend(_partial(lang, 10**6, 10**6, 10**6))
     index_budget = budget.split_off(INDEX_SHARE)
-    full = budget.take_while(_numbered(ranked, lang))
+    full, rest = _that_fit(_ranked(records, query), budget, lang)
     index_budget.add(budget)
-    lines = index_budget.take_while(map(_index_line, ranked[len(full) :]))
-    return [_partial(lang, len(full), len(lines), len(ranked)), *full, *lines]
+    lines = [line for line in map(_index_line, rest) if index_budget.take(line)]
+    return [_partial(lang, len(full), len(lines), len(records)), *_numbered(full, lang), *lines]
 
 
 def records_that_fit(records: Sequence[Record], query: str, budget: Budget, lang: Language) -> str:
     """Whole records only, the most relevant first, as many as the budget holds."""
-    searchable = [f"{record.topic} {record.missing_context} {record.lesson}" for record in records]
-    ranked = [records[at] for at in order(query, searchable)]
-    return "\n".join(budget.take_while(_numbered(ranked, lang)))
+    full, _ = _that_fit(_ranked(records, query), budget, lang)
+    return "\n".join(_numbered(full, lang))
+
+
+def _ranked(records: Sequence[Record], query: str) -> list[Record]:
+    searchable = [
+        f"{record.topic} {record.missing_context} {record.lesson} {record.ask_next_time}"
+        for record in records
+    ]
+    return [records[at] for at in order(query, searchable)]
+
+
+def _that_fit(
+    records: Sequence[Record], budget: Budget, lang: Language
+) -> tuple[list[Record], list[Record]]:
+    """The records that fit, in their order, and the others; a large one stops no smaller one."""
+    full: list[Record] = []
+    rest: list[Record] = []
+    for record in records:
+        if budget.is_spent or not budget.take(_headed(record, f"#{len(full) + 1}", lang)):
+            rest.append(record)
+        else:
+            full.append(record)
+    return full, rest
+
+
+def _headed(record: Record, mark: str, lang: Language) -> str:
+    return f"[{one_line(record.topic)}]\n{record_block(record, mark, lang)}"
 
 
 def _numbered(records: Sequence[Record], lang: Language) -> list[str]:
     """Blocks with running numbers; the topic stands above the first of each run."""
     blocks, topic = [], None
     for number, record in enumerate(records, start=1):
-        block = record_block(record, f"#{number}", lang)
-        if record.topic != topic:
-            block = f"[{one_line(record.topic)}]\n{block}"
-        blocks.append(block)
+        show = record_block if record.topic == topic else _headed
+        blocks.append(show(record, f"#{number}", lang))
         topic = record.topic
     return blocks
 

@@ -70,6 +70,12 @@ def test_a_long_question_ends_at_a_question_where_it_can() -> None:
     assert 512 - len("어느 국가에 적용되나요? ".encode()) < len(shortened.encode()) <= 512
 
 
+@pytest.mark.parametrize("start", ["e.g. ", "Early? ", "see https://x.y/a?b=1 and "])
+def test_an_early_end_is_not_worth_most_of_a_question(start: str) -> None:
+    text = start + "which of the countries and regions and " * 30
+    assert shorten_question(text) == text[:512]
+
+
 def test_a_long_question_without_an_end_is_cut_between_characters() -> None:
     assert shorten_question("가" * 300) == "가" * 170
     assert shorten_question("x" + "😀" * 200) == "x" + "😀" * 127

@@ -98,6 +98,17 @@ def test_a_symlink_stays_one_and_its_target_is_replaced(path: Path, tmp_path: Pa
     assert target.read_bytes() == b"new\n"
 
 
+@posix_only
+@pytest.mark.parametrize("link", ["memory_log.jsonl", ""])
+def test_a_link_that_leads_nowhere_is_an_error_and_not_an_empty_memory(
+    path: Path, tmp_path: Path, link: str
+) -> None:
+    (path.parent if link else path.parent.parent).mkdir(parents=True)
+    (path.parent / link if link else path.parent).symlink_to(tmp_path / "gone")
+    with pytest.raises(LogReadError, match="broken symbolic link"):
+        LogFile(path, lock_timeout_s=1).read()
+
+
 def test_a_directory_in_the_place_of_the_file_is_an_error_and_stays(path: Path) -> None:
     path.mkdir(parents=True)
     with pytest.raises(LogReadError) as caught:

@@ -25,7 +25,7 @@ def test_the_korean_edition_is_korean(key: str) -> None:
 
 
 def test_a_sentence_is_filled_in_the_language_asked_for() -> None:
-    assert say("en", "blank_field", field="topic").startswith("topic: it is empty.")
+    assert say("en", "blank_field", field="topic").startswith("topic: it is blank.")
     assert say("ko", "blank_field", field="topic").startswith("topic: 비어 있습니다.")
 
 

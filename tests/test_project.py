@@ -81,6 +81,13 @@ def test_a_missing_directory_is_an_error_for_readers_and_writers(tmp_path: Path)
     assert not (tmp_path / "gone").exists()
 
 
+@pytest.mark.parametrize("name", ["~no-such-user/app", "x" * 5_000, "a\0b"])
+def test_a_name_that_no_system_takes_is_a_missing_directory(name: str, tmp_path: Path) -> None:
+    project = find_project(name, {}, tmp_path)
+    with pytest.raises(ProjectMissingError):
+        project.check_readable()
+
+
 def test_a_home_directory_is_refused_for_writing_only(tmp_path: Path) -> None:
     project = find_project(None, {}, tmp_path)
     project.check_readable()

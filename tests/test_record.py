@@ -87,6 +87,8 @@ def test_a_line_without_a_required_field_is_no_record(key: str) -> None:
         ("missing_context", 1),
         ("lesson", ["x"]),
         ("ask_next_time", 3),
+        ("ask_next_time", False),
+        ("ask_next_time", []),
         ("meta", "2026"),
     ],
 )
@@ -101,6 +103,8 @@ def test_a_line_with_a_wrong_type_is_no_record(key: str, wrong: object) -> None:
         ("updated", None),
         ("seen", "2"),
         ("seen", True),
+        ("seen", -1),
+        ("seen", 10**4000),
         ("source_count", 1.5),
         ("source_ids", "abc"),
         ("source_ids", [1]),
@@ -180,6 +184,13 @@ def test_half_of_a_character_is_refused_by_the_name_of_its_field(name: str) -> N
 def test_a_topic_is_trimmed_and_composed_and_keeps_its_case() -> None:
     decomposed = unicodedata.normalize("NFD", "결제")
     assert check(a_draft(topic=f"  {decomposed}-API\n")).topic == "결제-API"
+
+
+def test_a_topic_that_a_hand_wrote_otherwise_is_read_alike() -> None:
+    value = {**a_record().as_json(), "topic": unicodedata.normalize("NFD", " 결제 ")}
+    record = parse_line(json.dumps(value).encode())
+    assert record is not None
+    assert record.topic == "결제"
 
 
 def test_other_texts_are_stored_as_they_came() -> None:

@@ -113,3 +113,10 @@ def test_an_injection_holds_whole_records_only() -> None:
 def test_a_record_of_a_stranger_with_half_a_character_can_be_shown() -> None:
     record: Record = replace(a_record(), lesson="x\ud800y")
     assert "lesson: x\ufffdy" in record_block(record, "#1", "en")
+
+
+def test_a_record_too_large_for_the_answer_does_not_keep_the_others_out() -> None:
+    records = [a_record("wanted", lesson="wanted " * 2_000), *map(a_record, "abcde")]
+    lines = records_within(records, "wanted", Budget(10**6, 3_000), "en")
+    assert lines[0].startswith("5 of 6 records in full")
+    assert lines[-1].startswith("- [payment] wanted wanted")

@@ -397,7 +397,9 @@ def test_deleted_records_are_repeated_in_full(project: Path, log: Path) -> None:
     save("two")
     token = TOKEN.findall(call("compact_memory"))[0]
     text = call("compact_memory", delete_ids=[token, "0123456789abcdef@000000"])
-    assert text.startswith(f"{say('en', 'deleted', count=1)}\n[payment]\n{token} log ")
+    assert text.startswith(
+        f"{say('en', 'deleted', count=1, left=1, project=str(project))}\n[payment]\n{token} log "
+    )
     for part in ("missing: one", "lesson: rule for one", "ask: Q?"):
         assert part in text
     assert say("en", "token_absent", tokens="0123456789abcdef@000000") in text
@@ -408,8 +410,17 @@ def test_deleted_records_are_repeated_in_full(project: Path, log: Path) -> None:
 def test_a_deletion_without_hits_says_so(project: Path) -> None:
     save("one")
     assert call("compact_memory", delete_ids="nonsense") == "\n".join(
-        [say("en", "deleted_none"), say("en", "token_absent", tokens="nonsense")]
+        [
+            say("en", "deleted_none", left=1, project=str(project)),
+            say("en", "token_absent", tokens="nonsense"),
+        ]
     )
+
+
+def test_a_long_list_of_strange_tokens_is_not_repeated_whole(project: Path) -> None:
+    save("one")
+    text = call("compact_memory", delete_ids=[f"strange-{number}" for number in range(5_000)])
+    assert text.endswith("strange-59, +4940 more")
 
 
 def test_one_target_narrows_the_groups_and_still_sees_all_topics(project: Path) -> None:
