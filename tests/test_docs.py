@@ -1,0 +1,212 @@
+"""The documents say what the program does: names, variables, limits, commands and links."""
+
+import asyncio
+import json
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+from fastmcp import Client
+
+import server
+from core.messages import MESSAGES
+from core.project import VARIABLES
+from core.record import ID_DIGITS, LIMITS_BYTES, Draft, parse_line, record_id
+from core.settings import (
+    DEFAULT_BUDGET_CHARS,
+    DEFAULT_BUDGET_TOKENS,
+    DEFAULT_LOCK_TIMEOUT_S,
+    DEFAULT_THRESHOLD,
+)
+from faces.workflow import INSTRUCTIONS
+
+ROOT = Path(__file__).parent.parent
+READMES = ["README.md", "README.ko.md"]
+DESIGNS = ["docs/Design.md", "docs/Design_KR.md"]
+RULES = [".cursorrules", "docs/cursorrules.ko.md"]
+DOCUMENTS = [*READMES, *DESIGNS, *RULES, "docs/format.md", "CHANGELOG.md", "benchmarks/README.md"]
+TOOLS = {"search_memory", "log_memory", "compact_memory"}
+DEFAULTS = {
+    "SENTINEL_MEMORY_LANG": "en",
+    "SENTINEL_MEMORY_BUDGET_TOKENS": DEFAULT_BUDGET_TOKENS,
+    "SENTINEL_MEMORY_BUDGET_CHARS": DEFAULT_BUDGET_CHARS,
+    "SENTINEL_MEMORY_LOCK_TIMEOUT_S": DEFAULT_LOCK_TIMEOUT_S,
+}
+
+
+def text_of(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def blocks(text: str, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", text, re.M | re.S)
+
+
+def parameters() -> dict[str, list[str]]:
+    async def listed() -> dict[str, list[str]]:
+        async with Client(server.mcp) as client:
+            tools = await client.list_tools()
+            return {tool.name: list(tool.input_schema["properties"]) for tool in tools}
+
+    return asyncio.run(listed())
+
+
+@pytest.mark.parametrize("name", READMES)
+def test_the_table_of_tools_names_every_tool_with_its_parameters(name: str) -> None:
+    rows = dict(re.findall(r"^\| `(\w+_memory)` \| ([^|]+) \|", text_of(name), re.M))
+    # A default such as `type` = `"log"` stands beside its parameter.
+    named = {tool: re.findall(r"`([a-z_]+)`", cell) for tool, cell in rows.items()}
+    assert named == parameters()
+
+
+@pytest.mark.parametrize(
+    "name", [*DOCUMENTS, "tests/data/tool_surface.json", "faces/workflow.py", "core/messages.py"]
+)
+def test_no_text_names_a_tool_or_an_argument_that_does_not_exist(name: str) -> None:
+    text = text_of(name).replace("\\n", "\n")  # a line end in JSON
+    assert set(re.findall(r"\b\w+_memory\b", text)) - TOOLS <= {"sentinel_memory"}
+    known = {argument for arguments in parameters().values() for argument in arguments}
+    for arguments in re.findall(r"(?:search|log|compact)_memory\(([^)]*)\)", text):
+        named = set(re.findall(r"\b([a-z_]{4,})(?==)", arguments))
+        assert named <= known, f"{name}: {named - known}"
+
+
+@pytest.mark.parametrize("name", READMES)
+def test_the_table_of_settings_holds_every_variable_with_its_default(name: str) -> None:
+    cells = dict(re.findall(r"^\| `([A-Z_]+)` \| ([^|]+?) \|", text_of(name), re.M))
+    used = set()
+    for path in [*ROOT.glob("core/*.py"), ROOT / "server.py"]:
+        found = re.findall(r"\"(SENTINEL_MEMORY_[A-Z_]+)\"", path.read_text(encoding="utf-8"))
+        used |= set(found)
+    assert set(cells) == used | set(VARIABLES)
+    for variable, default in DEFAULTS.items():
+        assert cells[variable] == f"`{default}`"
+
+
+@pytest.mark.parametrize("name", READMES)
+def test_the_limits_are_those_of_the_program(name: str) -> None:
+    text = text_of(name)
+    for field, limit in LIMITS_BYTES.items():
+        [cell] = re.findall(rf"^\| `{field}` \| ([^|]+) \|", text, re.M)
+        assert f"{limit:,}" in cell
+    for number in (DEFAULT_THRESHOLD, DEFAULT_THRESHOLD + 1):
+        assert str(number) in text
+    for number in (DEFAULT_BUDGET_TOKENS, DEFAULT_BUDGET_CHARS):
+        assert f"{number:,}" in text
+
+
+def test_both_readmes_hold_the_same_commands_and_configurations() -> None:
+    english, korean = (text_of(name) for name in READMES)
+    for language in ("sh", "powershell", "toml"):
+        assert blocks(english, language) == blocks(korean, language)
+    assert blocks(english, "json")[1:] == blocks(korean, "json")[1:]  # the first is a record
+
+
+def test_the_test_command_of_the_readme_is_the_one_that_ci_runs() -> None:
+    [command] = [
+        block.strip()
+        for block in blocks(text_of("README.md"), "sh")
+        if "-m pytest" in block and "venv" in block
+    ]
+    assert command in text_of(".ci/run")
+
+
+@pytest.mark.parametrize("name", READMES)
+def test_every_configuration_can_be_parsed_and_starts_the_server(name: str) -> None:
+    text = text_of(name)
+    entries = [json.loads(block) for block in blocks(text, "json")[1:]]
+    entries += [tomllib.loads(block) for block in blocks(text, "toml")]
+    assert len(entries) >= 7
+    for entry in entries:
+        servers = entry.get("mcpServers") or entry.get("servers") or entry["mcp_servers"]
+        configured = servers["sentinel-memory"]
+        assert configured["args"][0].endswith("/server.py")
+        assert configured["args"][1:2] in ([], ["--project"])
+
+
+@pytest.mark.parametrize("name", [*READMES, "docs/format.md"])
+def test_a_record_shown_is_one_that_the_program_would_write(name: str) -> None:
+    shown = [
+        line
+        for block in [*blocks(text_of(name), "json"), *blocks(text_of(name), "jsonl")]
+        for line in block.splitlines()
+        if line.startswith('{"id"')
+    ]
+    assert shown
+    for line in shown:
+        record = parse_line(line.encode())
+        assert record is not None
+        assert record.to_line().decode() == line + "\n"
+        draft = Draft(
+            topic=record.topic,
+            missing_context=record.missing_context,
+            lesson=record.lesson,
+            type=record.type,
+        )
+        assert record.id == record_id(draft)
+        assert len(record.id) == ID_DIGITS
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_every_link_to_a_file_leads_somewhere(name: str) -> None:
+    for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", text_of(name)):
+        if "://" not in target:
+            assert ((ROOT / name).parent / target).exists(), f"{name}: {target}"
+
+
+@pytest.mark.parametrize("name", ["server.py", "cli.py"])
+def test_the_header_for_uv_names_the_packages_of_requirements_txt(name: str) -> None:
+    header = re.findall(r"^# /// script\n(.*?)^# ///$", text_of(name), re.M | re.S)[0]
+    parsed = tomllib.loads(re.sub(r"^# ?", "", header, flags=re.M))
+    assert parsed["dependencies"] == text_of("requirements.txt").split()
+    assert parsed["requires-python"] == ">=3.11"
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_the_rules_have_their_eleven_steps(name: str) -> None:
+    steps = [int(number) for number in re.findall(r"^(\d+)\. ", text_of(name), re.M)]
+    assert steps == list(range(1, 12))
+    for word in (*TOOLS, "missing_context", "ask_next_time", "source_ids", "delete_ids", "512"):
+        assert word in text_of(name)
+
+
+@pytest.mark.parametrize("word", [*TOOLS, "source_ids", "ask_next_time", "missing_context"])
+def test_the_instructions_name_the_tools_and_what_they_take(word: str) -> None:
+    assert word in INSTRUCTIONS
+
+
+def test_both_editions_of_the_design_have_the_same_parts_and_tests() -> None:
+    english, korean = (text_of(name) for name in DESIGNS)
+    parts = [re.findall(r"^(#+) ", text, re.M) for text in (english, korean)]
+    assert parts[0] == parts[1]
+    tests = [re.findall(r"test_\w+(?:\.py)?(?:::\w+)?", text) for text in (english, korean)]
+    assert sorted(set(tests[0])) == sorted(set(tests[1]))
+    rows = [len(re.findall(r"^\|", text, re.M)) for text in (english, korean)]
+    assert rows[0] == rows[1]
+
+
+def test_every_test_that_the_design_names_exists() -> None:
+    named = set(re.findall(r"(test_\w+)\.py::(\w+)", text_of("docs/Design.md")))
+    assert len(named) > 40
+    for file, test in sorted(named):
+        source = text_of(f"tests/{file}.py")
+        assert re.search(rf"(def|class) {test}\b|^{test} = ", source, re.M), f"{file}.py::{test}"
+
+
+def test_the_changelog_begins_with_the_version_that_the_server_reports() -> None:
+    versions = re.findall(r"^## (\S+)", text_of("CHANGELOG.md"), re.M)
+    assert versions[0] == server.VERSION
+
+
+def test_no_sentence_of_the_server_is_unused() -> None:
+    sources = "".join(
+        path.read_text(encoding="utf-8")
+        for path in [ROOT / "server.py", *ROOT.glob("core/*.py"), *ROOT.glob("faces/*.py")]
+        if path.name != "messages.py"
+    )
+    computed = {f"compact_head_{need}" for need in ("required", "optional", "pointless")}
+    computed |= {f"reason_{why}" for why in ("case", "words", "prefix", "contains", "spelling")}
+    unused = [key for key in MESSAGES if key not in computed and f'"{key}"' not in sources]
+    used_in_quotes = [key for key in unused if f"'{key}'" not in sources]
+    assert used_in_quotes == []
