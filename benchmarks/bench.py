@@ -1,0 +1,296 @@
+"""Measures the server against the least that is possible on the same machine in the same run.
+
+`python benchmarks/bench.py [--quick]` prints a table and always exits 0: it is no test. Round trips
+are compared with a server that only echoes, saves with a bare synced write of the same bytes; both
+sides of a comparison take turns, and the median of the paired ratios is printed. README.md beside
+this file says where the targets come from.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import tracemalloc
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+# A script finds only the modules of its own directory.
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from core.answers import Frame, compaction_answer, saved_answer, search_answer
+from core.project import CONTEXT_DIRECTORY, LOG_NAME
+from core.ranking import estimate_tokens
+from core.record import Draft, new_record
+from core.settings import Settings
+from core.store import MemoryStore
+
+ROOT = Path(__file__).resolve().parent.parent
+SERVER = ROOT / "server.py"
+ECHO = ROOT / "benchmarks" / "echo_server.py"
+TYPICAL_RECORDS = 50
+QUERY = "payment refund retry 결제 환불"
+CREATED = "2026-01-01T00:00:00+00:00"
+
+TARGET_START = 1.05
+TARGET_SEARCH = 2.0
+TARGET_SAVE = 1.0
+TARGET_TOOLS_BYTES = 4_000
+TARGET_SHOWN_BYTES = 2_048
+TARGET_TOKENS = 6_250
+TARGET_FILE_BYTES = 25_600
+TARGET_S_PER_1000 = 0.1
+TARGET_MB_PER_1000 = 8.0
+TOPICS = 200
+GROWTH = (1_000, 10_000, 100_000)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One figure beside the most that it should be."""
+
+    name: str
+    figure: float
+    target: float
+    unit: str
+    note: str = ""
+
+    def line(self) -> str:
+        """The row of the table."""
+        verdict = "ok" if self.figure <= self.target else "above"
+        places = 2 if self.unit in ("x", "s", "MB") else 0
+        shown = [f"{value:,.{places}f} {self.unit}" for value in (self.figure, self.target)]
+        return f"{self.name:<44} {shown[0]:>14} {shown[1]:>14}  {verdict:<6} {self.note}".rstrip()
+
+
+class Server:
+    """A server process, spoken to by raw JSON-RPC over its pipes."""
+
+    def __init__(self, script: Path, *arguments: str) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, str(script), *arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        self._id = 0
+        client = {"name": "bench", "version": "1"}
+        self.hello = self.request(
+            "initialize", protocolVersion="2025-11-25", capabilities={}, clientInfo=client
+        )
+        self._send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+
+    def request(self, method: str, **params: Any) -> dict[str, Any]:
+        """The result of one request. Raises RuntimeError for an error or a closed pipe."""
+        self._id += 1
+        self._send({"jsonrpc": "2.0", "id": self._id, "method": method, "params": params})
+        assert self._process.stdout
+        for line in self._process.stdout:
+            message = json.loads(line)
+            if message.get("id") == self._id:
+                if "result" not in message or message["result"].get("isError"):
+                    raise RuntimeError(line.decode("utf-8"))
+                return dict(message["result"])
+        raise RuntimeError(f"no answer to {method}")
+
+    def call(self, tool: str, **arguments: Any) -> str:
+        """The text that a tool answers."""
+        result = self.request("tools/call", name=tool, arguments=arguments)
+        return str(result["content"][0]["text"])
+
+    def close(self) -> None:
+        """End the process by closing its input."""
+        assert self._process.stdin and self._process.stdout
+        self._process.stdin.close()
+        self._process.wait(timeout=30)
+        self._process.stdout.close()
+
+    def _send(self, message: dict[str, Any]) -> None:
+        assert self._process.stdin
+        self._process.stdin.write(json.dumps(message).encode("ascii") + b"\n")
+        self._process.stdin.flush()
+
+
+def seconds(action: Callable[[], object]) -> float:
+    """How long one call takes."""
+    start = time.perf_counter()
+    action()
+    return time.perf_counter() - start
+
+
+def typical_drafts(count: int) -> Iterator[Draft]:
+    """So many different records like the curated lessons, in no more than `TOPICS` topics."""
+    lines = (ROOT / "faces" / "lessons.jsonl").read_text("utf-8").splitlines()
+    lessons = [json.loads(line) for line in lines]
+    for number in range(count):
+        lesson, turn = lessons[number % len(lessons)], number // len(lessons)
+        changed = {}
+        if turn:
+            changed["topic"] = f"{lesson['topic']}-{turn % (TOPICS // len(lessons) + 1)}"
+            changed["missing_context"] = f"{lesson['missing_context']} ({turn})"
+        yield Draft(**{**lesson, **changed})
+
+
+def make_project(root: Path, count: int) -> Path:
+    """A project with a memory log of so many records; the log."""
+    log_path = root / CONTEXT_DIRECTORY / LOG_NAME
+    log_path.parent.mkdir(parents=True)
+    lines = [new_record(draft, now=CREATED).to_line() for draft in typical_drafts(count)]
+    log_path.write_bytes(b"".join(lines))
+    return log_path
+
+
+def bare_write(directory: Path, data: bytes) -> None:
+    """The least that a safe replacement costs: write, fsync, rename, fsync of the directory."""
+    temporary, target = directory / "bare.tmp", directory / "bare"
+    with temporary.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    temporary.replace(target)
+    if os.name != "nt":
+        descriptor = os.open(directory, os.O_RDONLY)
+        os.fsync(descriptor)
+        os.close(descriptor)
+
+
+def started(rounds: int, project: Path) -> Row:
+    """(a) From the start of the process to the first answer of a tool."""
+    ratios, ours_s = [], []
+
+    def ours() -> None:
+        server = Server(SERVER, "--project", str(project))
+        server.call("search_memory", query=QUERY)
+        servers.append(server)
+
+    def echo() -> None:
+        server = Server(ECHO)
+        server.call("echo", text="hello")
+        servers.append(server)
+
+    for turn in range(rounds + 1):
+        servers: list[Server] = []
+        taken = {action: seconds(action) for action in ([ours, echo], [echo, ours])[turn % 2]}
+        for server in servers:
+            server.close()
+        if turn:  # the first turn fills the caches of files and byte code
+            ratios.append(taken[ours] / taken[echo])
+            ours_s.append(taken[ours])
+    note = f"ours {statistics.median(ours_s):.2f} s"
+    return Row("start to first answer / echo", statistics.median(ratios), TARGET_START, "x", note)
+
+
+def round_trips(rounds: int, log_path: Path) -> list[Row]:
+    """(b) and (c) Round trips of a search and of a save, at 50 records."""
+    ours, echo = Server(SERVER, "--project", str(log_path.parent.parent)), Server(ECHO)
+    draft = next(typical_drafts(1))
+    gap = {"topic": draft.topic, "missing_context": draft.missing_context, "lesson": draft.lesson}
+    actions: dict[str, Callable[[], object]] = {
+        "echo": lambda: echo.call("echo", text="hello"),
+        "search": lambda: ours.call("search_memory", query=QUERY),
+        "bare": lambda: bare_write(log_path.parent, log_path.read_bytes()),
+        "save": lambda: ours.call("log_memory", **gap),
+    }
+    taken: dict[str, list[float]] = {name: [] for name in actions}
+    for turn in range(rounds + 5):
+        names = list(actions)
+        first = turn % len(names)  # each of them comes after each other, also on the disk
+        for name in names[first:] + names[:first]:
+            took = seconds(actions[name])
+            if turn >= 5:  # warmed up
+                taken[name].append(took)
+    ours.close()
+    echo.close()
+    ms = {
+        name: f"{name} {statistics.median(values) * 1000:.2f} ms" for name, values in taken.items()
+    }
+    pairs = list(zip(*taken.values(), strict=True))
+    search = statistics.median(search / echo for echo, search, _, _ in pairs)
+    save = statistics.median(save / (echo + 1.5 * bare) for echo, _, bare, save in pairs)
+    return [
+        Row("search_memory / echo", search, TARGET_SEARCH, "x", f"{ms['search']}, {ms['echo']}"),
+        Row(
+            "log_memory / (echo + 1.5 bare writes)",
+            save,
+            TARGET_SAVE,
+            "x",
+            f"{ms['save']}, {ms['bare']}",
+        ),
+    ]
+
+
+def sizes(log_path: Path) -> list[Row]:
+    """(d) What a client pays for: the tool list, the texts it may cut, a typical answer."""
+    server = Server(SERVER, "--project", str(log_path.parent.parent))
+    listed = server.request("tools/list")
+    answer = server.call("search_memory", query=QUERY)
+    server.close()
+    described = max(len(tool["description"].encode()) for tool in listed["tools"])
+    instructions = len(str(server.hello["instructions"]).encode())
+    listed_bytes = len(json.dumps(listed, ensure_ascii=False, separators=(",", ":")).encode())
+    return [
+        Row("tools/list result", listed_bytes, TARGET_TOOLS_BYTES, "bytes"),
+        Row("longest tool description", described, TARGET_SHOWN_BYTES, "bytes"),
+        Row("server instructions", instructions, TARGET_SHOWN_BYTES, "bytes"),
+        Row(
+            "search answer, 50 records (estimate)", estimate_tokens(answer), TARGET_TOKENS, "tokens"
+        ),
+        Row("memory log, 50 records", log_path.stat().st_size, TARGET_FILE_BYTES, "bytes"),
+    ]
+
+
+def growth(root: Path, count: int) -> Iterator[Row]:
+    """(e) Time and peak memory inside the server with so many records."""
+    frame = Frame(project=str(root), settings=Settings())
+    log_path = make_project(root / str(count), count)
+    store = MemoryStore(log_path)
+    extra = Draft(topic="bench", missing_context="one more", lesson="one more")
+    actions: dict[str, Callable[[], object]] = {
+        "search": lambda: search_answer(store.read(), frame, query=QUERY),
+        "log": lambda: saved_answer(store.upsert_log(extra), frame),
+        "compact": lambda: compaction_answer(store.read(), frame),
+    }
+    note = f"file {log_path.stat().st_size / 1e6:.1f} MB"
+    for name, action in actions.items():
+        took = statistics.median(seconds(action) for _ in range(3))
+        tracemalloc.start()  # slows everything down, so the time was taken before
+        action()
+        peak = tracemalloc.get_traced_memory()[1] / 1e6
+        tracemalloc.stop()
+        label, thousands = f"{name} at {count:,} records", count / 1000
+        yield Row(label, took, TARGET_S_PER_1000 * thousands, "s", note)
+        yield Row(f"{label}: peak memory", peak, TARGET_MB_PER_1000 * thousands, "MB")
+    log_path.unlink()
+
+
+def main() -> None:
+    """Measure and print; the exit code is 0 whatever the figures are."""
+    parser = argparse.ArgumentParser(description="Benchmark of the Sentinel-Memory server")
+    parser.add_argument("--quick", action="store_true", help="few rounds, no 100,000 records")
+    quick = parser.parse_args().quick
+    print(f"{'':<44} {'measured':>14} {'at most':>14}")
+    with tempfile.TemporaryDirectory(prefix="sentinel-memory-bench-") as scratch:
+        log_path = make_project(Path(scratch, "typical"), TYPICAL_RECORDS)
+        project = log_path.parent.parent
+        measures: list[Callable[[], Iterable[Row]]] = [
+            lambda: [started(3 if quick else 9, project)],
+            lambda: sizes(log_path),
+            lambda: round_trips(40 if quick else 300, log_path),
+            *[partial(growth, Path(scratch), count) for count in GROWTH[: 2 if quick else 3]],
+        ]
+        for measure in measures:
+            try:
+                for row in measure():
+                    print(row.line(), flush=True)
+            except (OSError, RuntimeError, subprocess.SubprocessError) as error:
+                print(f"not measured: {error}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
