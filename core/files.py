@@ -15,6 +15,7 @@ import secrets
 import stat
 import time
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
 
@@ -60,7 +61,7 @@ class LogFile:
         directory or the lock cannot be made. Nothing is written to the memory file.
         """
         target = self._target()
-        lock = FileLock(str(target) + LOCK_SUFFIX, timeout=self._lock_timeout_s, poll_interval=0.01)
+        lock = _lock(str(target) + LOCK_SUFFIX, self._lock_timeout_s)
         try:
             _make_directory(self.path.parent)
             lock.acquire()
@@ -99,6 +100,12 @@ class LogFile:
             companion = self.path.parent / name
             if not os.path.lexists(companion):
                 _replace(companion, text.encode("ascii"))
+
+
+@lru_cache(maxsize=64)  # making one costs as much as taking it
+def _lock(path: str, timeout_s: float) -> FileLock:
+    """The lock at `path`; each thread that takes it counts on its own, so one serves all."""
+    return FileLock(path, timeout=timeout_s, poll_interval=0.01)
 
 
 def _read_regular(path: Path) -> bytes:
@@ -162,13 +169,10 @@ def _sync_directory(directory: Path) -> None:
 
 def _sweep(target: Path) -> None:
     """Remove what killed writers left; under the lock no writer is at work."""
-    for stray in target.parent.glob(f".{_escaped(target.name)}.*{TEMPORARY_SUFFIX}"):
-        with contextlib.suppress(OSError):
-            stray.unlink()
-
-
-def _escaped(name: str) -> str:
-    return "".join(f"[{char}]" if char in "*?[" else char for char in name)
+    for name in os.listdir(target.parent):
+        if name.startswith(f".{target.name}.") and name.endswith(TEMPORARY_SUFFIX):
+            with contextlib.suppress(OSError):
+                os.unlink(target.parent / name)
 
 
 def _with_sharing_retry(action: Callable[[], _Result]) -> _Result:

@@ -69,12 +69,18 @@ class MemoryLog:
     @cached_property
     def _newest(self) -> dict[str, tuple[int, Record]]:
         newest: dict[str, tuple[int, Record]] = {}
+        in_order = True
         for at, record in enumerate(self.entries):
             if record is None:
                 continue
             held = newest.get(record.id)
-            if held is None or record.version() >= held[1].version():
+            if held is None:
                 newest[record.id] = (at, record)
+            elif record.version() >= held[1].version():
+                newest[record.id] = (at, record)
+                in_order = False
+        if in_order:
+            return newest
         return dict(sorted(newest.items(), key=lambda item: item[1][0]))
 
     @cached_property
@@ -145,7 +151,7 @@ class MemoryLog:
         replaced = self._replaced.get(record.id, set())
         if replaced and not known:  # the gap is back after its compaction
             record = replace(record, seen=record.seen + 1)
-        while record.token in replaced:
+        while replaced and record.token in replaced:
             record = replace(record, seen=record.seen + 1)
         return record
 

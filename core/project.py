@@ -12,11 +12,15 @@ CONTEXT_DIRECTORY = ".context"
 LOG_NAME = "memory_log.jsonl"
 VARIABLES = ("SENTINEL_MEMORY_PROJECT", "CLAUDE_PROJECT_DIR")
 
-# A client that starts servers in one of these has not named a project.
-_SYSTEM_TREES = ("/bin", "/boot", "/etc", "/lib", "/lib64", "/proc", "/sbin", "/sys")
+# A client that starts servers in one of these has not named a project. They stand here as they are
+# once links are resolved: `/bin` is a link on most systems, `/etc` and `/var` are on macOS.
+_SYSTEM_TREES = (
+    *("/bin", "/boot", "/etc", "/lib", "/lib64", "/private/etc", "/proc", "/sbin", "/sys"),
+    *("/usr/bin", "/usr/lib", "/usr/sbin"),
+)
 _SYSTEM_DIRECTORIES = (
-    *("/dev", "/home", "/opt", "/run", "/srv", "/usr", "/usr/bin", "/usr/lib", "/usr/local"),
-    *("/usr/local/bin", "/usr/sbin", "/var", "/Applications", "/Library", "/System", "/Users"),
+    *("/dev", "/home", "/opt", "/private/var", "/run", "/srv", "/usr", "/usr/local"),
+    *("/usr/local/bin", "/var", "/Applications", "/Library", "/System", "/Users"),
 )
 _WINDOWS_TREES = ("SYSTEMROOT", "PROGRAMFILES", "PROGRAMFILES(X86)")
 
@@ -65,42 +69,37 @@ def find_project(argument: str | None, environment: Mapping[str, str], cwd: Path
         if "${" in value:
             warnings.append(f"{source} holds an unexpanded variable and is treated as unset")
         elif value:
-            start = Path(os.path.abspath(cwd / os.path.expanduser(value)))
+            start = os.path.abspath(os.path.join(cwd, os.path.expanduser(value)))
             return Project(root=_nearest(start), source=source, warnings=tuple(warnings))
-    start = Path(os.path.abspath(cwd))
+    start = os.path.abspath(cwd)
     return Project(root=_nearest(start), source="working directory", warnings=tuple(warnings))
 
 
-def _nearest(start: Path) -> Path:
-    candidates = [start, *start.parents]
-    git_root = next((at for at, path in enumerate(candidates) if os.path.exists(path / ".git")), 0)
-    for path in candidates[: git_root + 1]:
-        if os.path.isdir(path / CONTEXT_DIRECTORY):
-            return path
-    return start
+def _nearest(start: str) -> Path:
+    """The nearest directory with a memory up to the root of the repository, else `start`."""
+    nearest, path = "", start
+    while True:
+        if not nearest and os.path.isdir(os.path.join(path, CONTEXT_DIRECTORY)):
+            nearest = path
+        if os.path.exists(os.path.join(path, ".git")):
+            return Path(nearest or start)
+        parent = os.path.dirname(path)
+        if parent == path:  # no repository: the parents are not this project
+            return Path(start)
+        path = parent
 
 
 def _no_project_kind(root: Path, environment: Mapping[str, str]) -> str:
     """`home`, `root` or `system` for a directory that is no project, else ""."""
-    root = Path(os.path.realpath(root))
-    homes = [environment.get("HOME"), environment.get("USERPROFILE"), os.path.expanduser("~")]
-    if any(home and _same(root, Path(home)) for home in homes):
+    real = os.path.normcase(os.path.realpath(root))
+    homes = {environment.get("HOME"), environment.get("USERPROFILE"), os.path.expanduser("~")}
+    if any(home and os.path.normcase(os.path.realpath(home)) == real for home in homes):
         return "home"
-    if root.parent == root:
+    if os.path.dirname(real) == real:
         return "root"
-    if _same(root, Path(tempfile.gettempdir())):
-        return "system"
-    trees = [Path(tree) for tree in _SYSTEM_TREES]
-    trees += [Path(environment[name]) for name in _WINDOWS_TREES if environment.get(name)]
-    if any(_same(root, tree) or _within(root, tree) for tree in trees):
-        return "system"
-    return "system" if any(_same(root, Path(path)) for path in _SYSTEM_DIRECTORIES) else ""
-
-
-def _same(one: Path, other: Path) -> bool:
-    return os.path.normcase(one) == os.path.normcase(os.path.realpath(other))
-
-
-def _within(path: Path, tree: Path) -> bool:
-    tree_text = os.path.normcase(os.path.realpath(tree))
-    return any(os.path.normcase(parent) == tree_text for parent in path.parents)
+    trees = [*_SYSTEM_TREES, *(environment.get(name, "") for name in _WINDOWS_TREES)]
+    directories = [*_SYSTEM_DIRECTORIES, os.path.realpath(tempfile.gettempdir())]
+    system = real in map(os.path.normcase, directories) or any(
+        tree and f"{real}{os.sep}".startswith(os.path.normcase(tree) + os.sep) for tree in trees
+    )
+    return "system" if system else ""

@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any, Literal
 
 from core.errors import (
@@ -27,8 +28,8 @@ ID_DIGITS = 16
 FINGERPRINT_DIGITS = 6
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_META_KEYS = ("created", "updated", "seen", "compacted_at", "source_count", "source_ids")
-_KEYS = ("id", "type", "topic", "missing_context", "lesson", "ask_next_time", "meta")
+_META_KEYS = frozenset(("created", "updated", "seen", "compacted_at", "source_count", "source_ids"))
+_KEYS = frozenset(("id", "type", "topic", "missing_context", "lesson", "ask_next_time", "meta"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,6 +122,7 @@ class Record:
         return (seconds_of(self.updated or self.created), self.seen, self.to_line())
 
 
+@lru_cache(maxsize=2_048)  # a server reads the same lines at every call, and records are frozen
 def parse_line(raw: bytes) -> Record | None:
     """The record of one line, or None where the line is no complete record of ours."""
     try:
@@ -145,22 +147,33 @@ def parse_line(raw: bytes) -> Record | None:
         compacted_at=meta.get("compacted_at", ""),
         source_count=meta.get("source_count"),
         source_ids=tuple(meta.get("source_ids", ())),
-        meta_extra={key: kept for key, kept in meta.items() if key not in _META_KEYS},
-        extra={key: kept for key, kept in value.items() if key not in _KEYS},
+        meta_extra=_others(meta, _META_KEYS),
+        extra=_others(value, _KEYS),
     )
 
 
+def _others(value: Mapping[str, Any], known: frozenset[str]) -> dict[str, Any]:
+    if value.keys() <= known:
+        return {}
+    return {key: kept for key, kept in value.items() if key not in known}
+
+
 def _well_typed(value: Mapping[str, Any], meta: Mapping[str, Any]) -> bool:
-    texts = [value.get(key) for key in ("id", "topic", "missing_context", "lesson")]
+    """Whether every key that we know has its type; spelled out, since it runs for every line."""
     source_ids = meta.get("source_ids", [])
     return (
-        all(isinstance(text, str) for text in texts)
+        isinstance(value.get("id"), str)
         and bool(value["id"].strip())
         and value.get("type") in ("log", "principle")
+        and isinstance(value.get("topic"), str)
+        and isinstance(value.get("missing_context"), str)
+        and isinstance(value.get("lesson"), str)
         and isinstance(value.get("ask_next_time", ""), str | None)
         and isinstance(meta.get("created"), str)
-        and all(isinstance(meta.get(key, ""), str) for key in ("updated", "compacted_at"))
-        and all(_is_count(meta.get(key, 1)) for key in ("seen", "source_count"))
+        and isinstance(meta.get("updated", ""), str)
+        and isinstance(meta.get("compacted_at", ""), str)
+        and _is_count(meta.get("seen", 1))
+        and _is_count(meta.get("source_count", 1))
         and isinstance(source_ids, list)
         and all(isinstance(token, str) for token in source_ids)
     )
