@@ -81,6 +81,8 @@ _said: set[str] = set()
 Text = str | SkipJsonSchema[None]
 Tokens = list[str] | SkipJsonSchema[str | None]
 
+Threshold = Annotated[int, Field(description="Compaction is required above this many records")]
+
 Answer = TypeVar("Answer", bound=Callable[..., str])
 
 
@@ -196,7 +198,7 @@ def log_memory(
     type: Annotated[
         Literal["log", "principle"], Field(description="principle: the result of a compaction")
     ] = "log",
-    compact_threshold: int = DEFAULT_THRESHOLD,
+    compact_threshold: Threshold = DEFAULT_THRESHOLD,
     source_ids: Annotated[
         Tokens, Field(description="For a principle: id@fp tokens of the originals it replaces")
     ] = None,
@@ -225,7 +227,7 @@ def log_memory(
 @tool("Compact memory", reads=False, destroys=True, repeats=True)
 def compact_memory(
     target_topic: Annotated[Text, Field(description="Only this topic; default all")] = None,
-    compact_threshold: int = DEFAULT_THRESHOLD,
+    compact_threshold: Threshold = DEFAULT_THRESHOLD,
     delete_ids: Annotated[
         Tokens, Field(description="Tokens of wrong or obsolete records to delete")
     ] = None,
@@ -313,11 +315,10 @@ class ArgumentSentences(Middleware):
             cause = error.__cause__
             if not isinstance(cause, ArgumentError):
                 raise
-            tool = await mcp.get_tool(context.message.name)
-            known = list(tool.parameters["properties"]) if tool else []
-            text = argument_sentence(
-                cause, context.message.name, known, read_settings(os.environ).lang
-            )
+            name, lang = context.message.name, read_settings(os.environ).lang
+            called = await mcp.get_tool(name)
+            known = list(called.parameters["properties"]) if called else []
+            text = argument_sentence(cause, name, known, lang)
             raise ToolError(text, log_level=logging.DEBUG) from error
 
 
