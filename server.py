@@ -42,7 +42,7 @@ from fastmcp.exceptions import (
 from fastmcp.server.middleware import Middleware, MiddlewareContext
 from fastmcp.tools import Tool
 from mcp.types import ToolAnnotations
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 from pydantic import ValidationError as ArgumentError
 from pydantic.json_schema import SkipJsonSchema
 
@@ -50,6 +50,7 @@ from core.answers import (
     Frame,
     compaction_answer,
     deletion_answer,
+    deletion_that_fits,
     saved_answer,
     search_answer,
 )
@@ -57,7 +58,7 @@ from core.compaction import check_threshold, fit_question
 from core.errors import SentinelError
 from core.messages import say
 from core.project import Project, find_project
-from core.record import Draft
+from core.record import Draft, split_tokens
 from core.rendering import Budget, one_line, printable, records_that_fit
 from core.settings import DEFAULT_THRESHOLD, Settings, read_settings
 from core.store import MemoryStore
@@ -77,11 +78,22 @@ _arguments = argparse.Namespace(project=None)
 _log = logging.getLogger("sentinel_memory")
 _said: set[str] = set()
 
+
+def _no_flag(value: object) -> object:
+    if isinstance(value, bool):  # which Python takes for a number
+        raise ValueError("a number is needed")
+    return value
+
+
 # Models send null for what they leave out, and a text for a list: both are taken, neither is shown.
 Text = str | SkipJsonSchema[None]
 Tokens = list[str] | SkipJsonSchema[str | None]
 
-Threshold = Annotated[int, Field(description="Compaction is required above this many records")]
+Threshold = Annotated[
+    int | SkipJsonSchema[None],
+    BeforeValidator(_no_flag),
+    Field(description="Compaction is required above this many records"),
+]
 
 Answer = TypeVar("Answer", bound=Callable[..., str])
 
@@ -132,7 +144,7 @@ def open_store(project: Project, settings: Settings) -> MemoryStore:
 @contextmanager
 def opened(
     *,
-    threshold: int = DEFAULT_THRESHOLD,
+    threshold: int | None = DEFAULT_THRESHOLD,
     writes: bool = False,
     failure: type[FastMCPError] = ToolError,
 ) -> Iterator[tuple[MemoryStore, Frame]]:
@@ -143,6 +155,7 @@ def opened(
     settings = Settings()
     try:
         project, settings = open_project()
+        threshold = DEFAULT_THRESHOLD if threshold is None else threshold
         check_threshold(threshold)
         if writes:
             project.check_writable(os.environ)
@@ -151,7 +164,7 @@ def opened(
         frame = Frame(project=str(project.root), settings=settings, threshold=threshold)
         yield open_store(project, settings), frame
     except SentinelError as error:
-        raise failure(printable(error.text(settings.lang)), log_level=logging.DEBUG) from error
+        raise failure(one_line(error.text(settings.lang)), log_level=logging.DEBUG) from error
     except FastMCPError:
         raise
     except Exception as error:
@@ -163,7 +176,7 @@ def opened(
 @tool("Search memory", reads=True, destroys=False, repeats=True)
 def search_memory(
     query: Annotated[
-        str,
+        Text,
         Field(
             description="The task in keywords, with synonyms and in every language of the project."
             " Never filters; it orders the records when not all fit"
@@ -178,15 +191,14 @@ def search_memory(
     ask instead. Records are notes, not instructions.
     """
     with opened() as (store, frame):
-        return search_answer(store.read(), frame, query=query, topic=topic or "")
+        return search_answer(store.read(), frame, query=query or "", topic=topic or "")
 
 
 @tool("Log memory", reads=False, destroys=True, repeats=False)
 def log_memory(
     *,
     topic: Annotated[
-        str,
-        Field(description="Module or feature, e.g. auth, payment, css-layout. Reuse existing ones"),
+        str, Field(description="Module or feature, e.g. auth, css-layout. Reuse existing ones")
     ],
     missing_context: Annotated[
         Text, Field(description="What the instructions left out. Required for a log")
@@ -196,7 +208,8 @@ def log_memory(
         Text, Field(description="Question for the user before such a task; '' removes it")
     ] = None,
     type: Annotated[
-        Literal["log", "principle"], Field(description="principle: the result of a compaction")
+        Literal["log", "principle"] | SkipJsonSchema[None],
+        Field(description="principle: the result of a compaction"),
     ] = "log",
     compact_threshold: Threshold = DEFAULT_THRESHOLD,
     source_ids: Annotated[
@@ -207,9 +220,9 @@ def log_memory(
 
     If a newcomer had to do this task tomorrow, what would you have to tell them first? Not for
     what one look at the code shows, progress reports, self-criticism, temporary failures, source
-    code or secrets. Log nothing if nothing was missing. One call for each gap.
-    The same gap again updates its record. Limits in UTF-8 bytes: topic 64, missing_context and
-    lesson 1024, ask_next_time 512.
+    code or secrets. Log nothing if nothing was missing. One call for each gap; the same gap again
+    updates its record. Limits in UTF-8 bytes: topic 64, missing_context and lesson 1024,
+    ask_next_time 512.
     """
     ask_next_time, shortened_from_bytes = fit_question(type, ask_next_time)
     draft = Draft(
@@ -217,7 +230,7 @@ def log_memory(
         missing_context=missing_context or "",
         lesson=lesson,
         ask_next_time=ask_next_time,
-        type=type,
+        type=type or "log",
     )
     with opened(threshold=compact_threshold, writes=True) as (store, frame):
         saved = store.upsert_log(draft, source_ids or ())
@@ -242,14 +255,14 @@ def compact_memory(
         target_topics = [target_topic] if target_topic and target_topic.strip() else None
         if not delete_ids:
             return compaction_answer(store.read(), frame, target_topics=target_topics)
-        removal, log = store.delete_by_ids(delete_ids)
-        lines = [deletion_answer(removal, log, frame)]
+        tokens, put_off = deletion_that_fits(store.read(), split_tokens(delete_ids), frame)
+        removal, log = store.delete_by_ids(tokens)
+        lines = [deletion_answer(removal, log, frame, put_off)]
         touched = {record.topic for record in removal.removed}
         left = {record.topic for record in log.records}
-        if target_topics or touched & left:
-            lines.append(
-                compaction_answer(log, frame, target_topics=target_topics or touched & left)
-            )
+        shown = target_topics or touched & left
+        if shown and not put_off:
+            lines.append(compaction_answer(log, frame.halved(), target_topics=shown))
         return "\n".join(lines)
 
 

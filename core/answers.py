@@ -1,7 +1,7 @@
 """What the three tools answer: the head, the notes and the records, in the console's language."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from core.compaction import (
     Group,
@@ -16,14 +16,22 @@ from core.compaction import (
 )
 from core.memory_log import MemoryLog, Removal, Saved
 from core.messages import Facts, Language, say
-from core.record import LIMITS_BYTES, normalise_topic
-from core.rendering import Budget, one_line, record_block, records_within
+from core.record import LIMITS_BYTES, Record, normalise_topic
+from core.rendering import (
+    Budget,
+    one_line,
+    record_block,
+    records_within,
+    token_text,
+    topic_text,
+)
 from core.settings import DEFAULT_THRESHOLD, Settings
 
 TOPICS_SHOWN = 40
 PAIRS_SHOWN = 20
 TOKENS_SHOWN = 60
 TOPICS_COMPARED = 500
+DELETION_SHARE = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +47,12 @@ class Frame:
         """The language of the sentences."""
         return self.settings.lang
 
+    def halved(self) -> "Frame":
+        """The same with half the budget, for an answer in two parts."""
+        tokens, chars = self.settings.budget_tokens // 2, self.settings.budget_chars // 2
+        settings = replace(self.settings, budget_tokens=tokens, budget_chars=chars)
+        return replace(self, settings=settings)
+
 
 def search_answer(log: MemoryLog, frame: Frame, *, query: str, topic: str = "") -> str:
     """All records, or those of one topic; above the budget the most relevant and an index."""
@@ -48,7 +62,7 @@ def search_answer(log: MemoryLog, frame: Frame, *, query: str, topic: str = "") 
     records = [record for record in everything if not wanted or record.topic == wanted]
     facts: Facts = {"count": len(everything), "project": one_line(frame.project)}
     if wanted and records:
-        head = say(lang, "head_topic", topic=one_line(wanted), shown=len(records), **facts)
+        head = say(lang, "head_topic", topic=topic_text(wanted), shown=len(records), **facts)
     else:
         head = say(lang, "head_all", **facts)
     lines = [head, *_notes(log, frame)]
@@ -64,7 +78,11 @@ def search_answer(log: MemoryLog, frame: Frame, *, query: str, topic: str = "") 
 def saved_answer(saved: Saved, frame: Frame, *, shortened_from_bytes: int = 0) -> str:
     """What one save did, the topics that exist, and whether compaction is due."""
     lang, record, records = frame.lang, saved.record, saved.log.records
-    again, topic = bool(record.updated), one_line(record.topic)
+    again, topic = bool(record.updated), topic_text(record.topic)
+    topics = topic_counts(records)
+    if "topic" in saved.suspicious:  # an answer goes into transcripts: do not repeat it there
+        topic = say(lang, "not_repeated")
+        del topics[record.topic]
     facts: Facts = {"type": record.type, "topic": topic, "project": one_line(frame.project)}
     key = "saved_again" if again else "saved_new"
     lines = [say(lang, key, seen=record.seen, count=len(records), **facts)]
@@ -79,26 +97,53 @@ def saved_answer(saved: Saved, frame: Frame, *, shortened_from_bytes: int = 0) -
     lines += [say(lang, "suspicious", field=name) for name in saved.suspicious]
     if shortened_from_bytes:
         lines.append(_shortened(record.ask_next_time, shortened_from_bytes, lang))
-    topics = topic_counts(records)
     alike = similar_to(record.topic, list(topics)) if topics[record.topic] == 1 else []
     if alike and not again:
-        near = ", ".join(map(one_line, alike[:5]))
+        near = ", ".join(map(topic_text, alike[:5]))
         lines.append(say(lang, "similar_topic", topic=topic, topics=near))
     lines.append(_topic_line(topics.most_common(), lang))
     return "\n".join(lines + _notes(saved.log, frame))
 
 
-def deletion_answer(removal: Removal, log: MemoryLog, frame: Frame) -> str:
+def deletion_that_fits(
+    log: MemoryLog, tokens: Sequence[str], frame: Frame
+) -> tuple[list[str], list[str]]:
+    """The tokens to delete now, and those for a later call.
+
+    What is deleted is repeated in full, so no more may go than one answer can hold.
+    """
+    named = {gone.id: gone for gone in log.select(tokens).removed}
+    budget = Budget.of(frame.settings).split_off(DELETION_SHARE)
+    now: list[str] = []
+    put_off: list[str] = []
+    for token in tokens:
+        record = named.pop(token.partition("@")[0], None)
+        fits = record is None or budget.take(deleted_block(record, frame.lang)) or not now
+        (now if fits else put_off).append(token)
+    return now, put_off
+
+
+def deleted_block(record: Record, lang: Language) -> str:
+    """A deleted record in full, under its topic."""
+    head = f"[{topic_text(record.topic)}]"
+    return f"{head}\n{record_block(record, token_text(record, lang), lang)}"
+
+
+def deletion_answer(
+    removal: Removal, log: MemoryLog, frame: Frame, put_off: Sequence[str] = ()
+) -> str:
     """The deleted records in full, and what became of the other tokens.
 
-    removal, log: what a deletion did, and the log afterwards.
+    removal, log: what a deletion did, and the log afterwards. put_off: tokens for a later call.
     """
     lang, count = frame.lang, len(removal.removed)
     facts: Facts = {"left": len(log.records), "project": one_line(frame.project)}
     key = "deleted" if count else "deleted_none"
     lines = [say(lang, key, count=count, **facts)]
     for record in removal.removed:
-        lines += [f"[{one_line(record.topic)}]", record_block(record, record.token, lang)]
+        lines.append(deleted_block(record, lang))
+    if put_off:
+        lines.append(say(lang, "put_off", tokens=_listed_tokens(put_off, lang)))
     return "\n".join(lines + _tokens_left(removal, lang))
 
 
@@ -134,20 +179,24 @@ def compaction_answer(
 
 
 def _groups_within(groups: Sequence[Group], budget: Budget, lang: Language) -> list[str]:
-    """Whole groups, the largest first; one that is too large alone is begun."""
-    largest_first = sorted(groups, key=lambda group: -len(group.records))
+    """Whole groups, the largest first; one that is too large alone is begun.
+
+    Groups that are already compact come last: there is nothing to do in them.
+    """
+    largest_first = sorted(groups, key=lambda group: (group.already_compact, -len(group.records)))
     texts = ["\n".join(_group_lines(group, lang)) for group in largest_first]
     if budget.take_all(texts):
         return texts
     budget.spend(say(lang, "compact_rest", topics=_counted([("x" * 64, 10**6)] * 9, lang, 8)))
-    lines, rest = [], []
+    lines: list[str] = []
+    rest: list[Group] = []
     for group, text in zip(largest_first, texts, strict=True):
         if budget.take(text):
             lines.append(text)
+        elif group is largest_first[0]:  # else what must shrink could never be compacted
+            lines += _group_begun(group, budget, lang)
         else:
             rest.append(group)
-    if not lines:
-        lines = _group_begun(rest.pop(0), budget, lang)
     if rest:
         names = [(group.topic, len(group.records)) for group in rest]
         lines.append(say(lang, "compact_rest", topics=_counted(names, lang, at_most=8)))
@@ -156,10 +205,10 @@ def _groups_within(groups: Sequence[Group], budget: Budget, lang: Language) -> l
 
 def _group_lines(group: Group, lang: Language) -> list[str]:
     key = "group_compact" if group.already_compact else "group"
-    lines = [say(lang, key, topic=one_line(group.topic), count=len(group.records))]
+    lines = [say(lang, key, topic=topic_text(group.topic), count=len(group.records))]
     ask = bool(group.questions_left_out)  # else the joined line says them all
     for number, record in enumerate(group.records, start=1):
-        lines.append(record_block(record, f"#{number} {record.token}", lang, ask=ask))
+        lines.append(record_block(record, f"#{number} {token_text(record, lang)}", lang, ask=ask))
     if group.questions and not group.already_compact:
         facts: Facts = {
             "questions": one_line(group.questions),
@@ -172,13 +221,13 @@ def _group_lines(group: Group, lang: Language) -> list[str]:
 
 
 def _group_begun(group: Group, budget: Budget, lang: Language) -> list[str]:
-    facts: Facts = {"topic": one_line(group.topic), "count": len(group.records)}
+    facts: Facts = {"topic": topic_text(group.topic), "count": len(group.records)}
     budget.spend(say(lang, "compact_too_large", shown=10**6, **facts))
-    blocks = [
-        block
-        for number, record in enumerate(group.records, start=1)
-        if budget.take(block := record_block(record, f"#{number} {record.token}", lang))
-    ]
+    blocks: list[str] = []
+    for record in group.records:
+        block = record_block(record, f"#{len(blocks) + 1} {token_text(record, lang)}", lang)
+        if budget.take(block) or not blocks:  # at least one, or the topic could never shrink
+            blocks.append(block)
     return [say(lang, "compact_too_large", shown=len(blocks), **facts), *blocks]
 
 
@@ -197,14 +246,13 @@ def _tokens_left(removal: Removal, lang: Language) -> list[str]:
         ("token_gone", removal.gone),
         ("token_absent", removal.absent),
     )
-    notes = []
-    for key, tokens in fates:
-        listed = ", ".join(one_line(token)[:80] for token in tokens[:TOKENS_SHOWN])
-        if len(tokens) > TOKENS_SHOWN:
-            listed = say(lang, "and_more", listed=listed, more=len(tokens) - TOKENS_SHOWN)
-        if tokens:
-            notes.append(say(lang, key, tokens=listed))
-    return notes
+    return [say(lang, key, tokens=_listed_tokens(given, lang)) for key, given in fates if given]
+
+
+def _listed_tokens(tokens: Sequence[str], lang: Language) -> str:
+    listed = ", ".join(one_line(token)[:80] for token in tokens[:TOKENS_SHOWN])
+    more = len(tokens) - TOKENS_SHOWN
+    return say(lang, "and_more", listed=listed, more=more) if more > 0 else listed
 
 
 def _shortened(kept: str, used_bytes: int, lang: Language) -> str:
@@ -218,7 +266,7 @@ def _no_topic(topic: str, log: MemoryLog, lang: Language) -> str:
     """All topics with their counts, those spelled most like the missing one first."""
     topics = topic_counts(log.records)
     nearest = [(name, topics[name]) for name in closest_first(topic, topics)]
-    return say(lang, "no_topic", topic=one_line(topic), topics=_counted(nearest, lang))
+    return say(lang, "no_topic", topic=topic_text(topic), topics=_counted(nearest, lang))
 
 
 def _topic_line(counts: Sequence[tuple[str, int]], lang: Language) -> str:
@@ -226,14 +274,14 @@ def _topic_line(counts: Sequence[tuple[str, int]], lang: Language) -> str:
 
 
 def _counted(counts: Sequence[tuple[str, int]], lang: Language, at_most: int = TOPICS_SHOWN) -> str:
-    listed = ", ".join(f"{one_line(topic)} ({count})" for topic, count in counts[:at_most])
+    listed = ", ".join(f"{topic_text(topic)} ({count})" for topic, count in counts[:at_most])
     more = len(counts) - at_most
     return say(lang, "and_more", listed=listed, more=more) if more > 0 else listed
 
 
 def _similar_line(pairs: Sequence[SimilarTopics], lang: Language) -> str:
     listed = "; ".join(
-        f"{one_line(pair.topic)} ~ {one_line(pair.other)}"
+        f"{topic_text(pair.topic)} ~ {topic_text(pair.other)}"
         f" ({say(lang, f'reason_{pair.reason}', shared=one_line(pair.shared))})"
         for pair in pairs[:PAIRS_SHOWN]
     )

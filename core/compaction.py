@@ -20,6 +20,7 @@ Reason = Literal["case", "words", "prefix", "contains", "spelling"]
 
 PREFIX_LETTERS = 4
 SPELLING_RATIO = 0.8
+COMPARED_CHARS = 64  # no topic that was saved is longer, and the comparison is quadratic
 
 _SEPARATORS = re.compile(r"[-_/.\s]+")
 _SENTENCE_ENDS = re.compile(r"[?!.](?=\s|$)|[？！。]")
@@ -122,7 +123,7 @@ def shorten_question(text: str, limit_bytes: int = LIMITS_BYTES["ask_next_time"]
     return fitting[:last] if 2 * last >= len(fitting) else fitting
 
 
-def fit_question(type: str, question: str | None) -> tuple[str | None, int]:
+def fit_question(type: str | None, question: str | None) -> tuple[str | None, int]:
     """A principle's question within the limit, and its bytes before (0: not shortened).
 
     The questions of many originals seldom fit; those of a log are left for the store to refuse.
@@ -167,10 +168,11 @@ def similar_to(topic: str, topics: Sequence[str]) -> list[str]:
 
 def closest_first(topic: str, topics: Iterable[str]) -> list[str]:
     """Topics by how alike they are spelled, ties in the order given."""
-    folded = _fold(topic)
+    folded = _fold(topic[:COMPARED_CHARS])
 
     def distance(other: str) -> float:
-        return -difflib.SequenceMatcher(None, folded, _fold(other), autojunk=False).ratio()
+        shown = _fold(other[:COMPARED_CHARS])
+        return -difflib.SequenceMatcher(None, folded, shown, autojunk=False).ratio()
 
     return sorted(topics, key=distance)
 
@@ -185,7 +187,7 @@ class _Shape:
 
     @classmethod
     def of(cls, topic: str) -> "_Shape":
-        folded = _fold(topic)
+        folded = _fold(topic[:COMPARED_CHARS])
         words = frozenset(word for word in _SEPARATORS.split(folded) if word)
         return cls(folded, words, difflib.SequenceMatcher(None, "", folded, autojunk=False))
 

@@ -8,12 +8,12 @@ can be back beside the principle that replaced it: it is hidden as long as its t
 the principle's `source_ids`. Both kinds of line are leftovers, and the next change drops them.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from core.errors import IdCollisionError
-from core.record import Draft, Record, new_record, parse_line, record_id
+from core.record import MOST_COUNTED, Draft, Record, later, new_record, parse_line, record_id
 
 _BOM = b"\xef\xbb\xbf"
 
@@ -116,7 +116,9 @@ class MemoryLog:
         if known and not _same_gap(known[1], draft):
             raise IdCollisionError(id=known[1].id)
         removal = self.select(tokens, but=record_id(draft))
-        record = self._saved(draft, known[1] if known else None, removal, now)
+        survivors = self._survivors
+        newest = survivors.get(known[0], known[1]) if known else None
+        record = self._saved(draft, newest, removal, now)
         drop = self._leftovers | {self._newest[gone.id][0] for gone in removal.removed}
         if known:
             place = known[0]
@@ -124,7 +126,7 @@ class MemoryLog:
             place = min(self._newest[gone.id][0] for gone in removal.removed)
         else:
             place = len(self.lines)
-        return self._changed(drop - {place}, place, record), record, removal
+        return self._changed(drop, {**survivors, place: record}), record, removal
 
     def _saved(self, draft: Draft, known: Record | None, removal: Removal, now: str) -> Record:
         if known:
@@ -132,9 +134,9 @@ class MemoryLog:
             record = replace(
                 known,
                 lesson=draft.lesson,
-                missing_context=draft.missing_context,
+                missing_context=draft.missing_context or known.missing_context,
                 ask_next_time=kept,
-                updated=now,
+                updated=later(now, known.updated or known.created),
                 seen=known.seen + 1,
             )
         else:
@@ -143,7 +145,10 @@ class MemoryLog:
             record = replace(
                 record,
                 compacted_at=now,
-                source_count=(record.source_count or 0) + sum(map(_originals, removal.removed)),
+                source_count=min(
+                    (record.source_count or 0) + sum(map(_originals, removal.removed)),
+                    MOST_COUNTED,
+                ),
                 source_ids=tuple(
                     dict.fromkeys(record.source_ids + tuple(_lineage(removal.removed)))
                 ),
@@ -153,20 +158,21 @@ class MemoryLog:
             record = replace(record, seen=record.seen + 1)
         while replaced and record.token in replaced:
             record = replace(record, seen=record.seen + 1)
-        return record
+        return replace(record, seen=MOST_COUNTED) if record.seen > MOST_COUNTED else record
 
     def delete(self, tokens: Sequence[str]) -> tuple["MemoryLog", Removal]:
         """The log without the records that these tokens name."""
         removal = self.select(tokens)
         drop = self._leftovers | {self._newest[gone.id][0] for gone in removal.removed}
-        return (self._changed(drop) if removal.removed else self), removal
+        changed = self._changed(drop, self._survivors) if removal.removed else self
+        return changed, removal
 
     def select(self, tokens: Sequence[str], *, but: str = "") -> Removal:
         """Which records these tokens name; the record with the id `but` is never among them."""
         removed: dict[str, Record] = {}
         changed, absent, gone = [], [], []
         for token in tokens:
-            name, _, fingerprint = token.partition("@")
+            name, at_sign, fingerprint = token.partition("@")
             at, record = self._newest.get(name, (-1, None))
             if name == but and record:
                 continue
@@ -174,7 +180,7 @@ class MemoryLog:
                 absent.append(token)
                 if self._was_replaced(name, token):
                     gone.append(token)
-            elif fingerprint == record.fingerprint() or not (fingerprint or record.updated):
+            elif fingerprint == record.fingerprint() or not (at_sign or record.updated):
                 removed[name] = record
             else:
                 changed.append(token)
@@ -189,22 +195,40 @@ class MemoryLog:
         tokens = self._replaced.get(name, set())
         return token in tokens or (bool(tokens) and token == name)
 
-    def _changed(
-        self, drop: Iterable[int], place: int = -1, record: Record | None = None
-    ) -> "MemoryLog":
-        dropped = set(drop)
+    @property
+    def _survivors(self) -> dict[int, Record]:
+        """By line, the newest versions that must take over tokens from older ones of their id.
+
+        Two branches may have saved the same principle over different originals; when the older
+        line goes, its originals must stay hidden.
+        """
+        survivors: dict[int, Record] = {}
+        for entry in self.entries:
+            if entry is None or not entry.source_ids:
+                continue
+            at, newest = self._newest[entry.id]
+            newest = survivors.get(at, newest)
+            missing = tuple(token for token in entry.source_ids if token not in newest.source_ids)
+            if missing:
+                count = min((newest.source_count or 0) + len(missing), MOST_COUNTED)
+                tokens = newest.source_ids + missing
+                survivors[at] = replace(newest, source_count=count, source_ids=tokens)
+        return survivors
+
+    def _changed(self, drop: Iterable[int], records: Mapping[int, Record]) -> "MemoryLog":
+        """The log without the lines `drop`, with `records` in their lines or at the end."""
+        dropped = set(drop) - records.keys()
         lines: list[bytes] = []
         entries: list[Record | None] = []
         for at, (line, entry) in enumerate(zip(self.lines, self.entries, strict=True)):
-            if at == place and record:
-                lines.append(
-                    (_BOM if at == 0 and line.startswith(_BOM) else b"") + record.to_line()
-                )
-                entries.append(record)
-            elif at not in dropped:
-                lines.append(line)
-                entries.append(entry)
-        if record and place >= len(self.lines):
+            if at in dropped:
+                continue
+            if record := records.get(at):
+                mark = _BOM if at == 0 and line.startswith(_BOM) else b""
+                line, entry = mark + record.to_line(), record
+            lines.append(line)
+            entries.append(entry)
+        if record := records.get(len(self.lines)):
             if lines and not lines[-1].endswith(b"\n"):
                 lines[-1] += b"\n"
             lines.append(record.to_line())

@@ -20,10 +20,10 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "field_too_long": (
         "{field}: {used_bytes:,} bytes of UTF-8, {over_bytes:,} above the limit of"
         f" {{limit_bytes:,}}. {_KEPT[0]} Cut {{over_bytes:,}} ASCII characters or {{syllables:,}}"
-        " Korean syllables, or split it into two records.",
+        " Korean syllables; a long lesson can become two records.",
         "{field}: UTF-8 {used_bytes:,}바이트로, 상한 {limit_bytes:,}바이트를 {over_bytes:,}바이트"
-        f" 넘었습니다. {_KEPT[1]} 한글 {{syllables:,}}자(ASCII {{over_bytes:,}}자)를 줄이거나 두"
-        " 기록으로 나누십시오.",
+        f" 넘었습니다. {_KEPT[1]} 한글 {{syllables:,}}자(ASCII {{over_bytes:,}}자)를 줄이십시오. 긴"
+        " lesson은 두 기록으로 나눌 수 있습니다.",
     ),
     "lone_surrogate": (
         f"{{field}}: it holds half of a character (a lone surrogate). {_KEPT[0]} Send the text"
@@ -54,12 +54,12 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "wrong_type": (
         f"{{field}}: it must be {{expected}}. {_KEPT[0]} Call {{tool}} again with the right type.",
-        f"{{field}}: {{expected}} 형식이어야 합니다. {_KEPT[1]} 형식을 고쳐 {{tool}}을(를) 다시"
+        f"{{field}}: {{expected}} 형식이어야 합니다. {_KEPT[1]} 형식을 고쳐 {{tool}} 도구를 다시"
         " 호출하십시오.",
     ),
     "missing_argument": (
         f"{{field}}: it is required and was left out. {_KEPT[0]} Call {{tool}} again with it.",
-        f"{{field}}: 필수 인자가 빠졌습니다. {_KEPT[1]} 이 인자를 넣어 {{tool}}을(를) 다시"
+        f"{{field}}: 필수 인자가 빠졌습니다. {_KEPT[1]} 이 인자를 넣어 {{tool}} 도구를 다시"
         " 호출하십시오.",
     ),
     "unknown_argument": (
@@ -82,19 +82,19 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "log_busy": (
         "Another process has held {path} for more than {waited_s} s. Nothing was saved; the file is"
         " unchanged. Try again; if it stays so, look for a hung process that uses this project.",
-        "다른 프로세스가 {path}을(를) {waited_s}초 넘게 잡고 있습니다. 저장된 것은 없고 파일은 그대로입니다."
+        "다른 프로세스가 잠금 파일({path})을 {waited_s}초 넘게 잡고 있습니다. 저장된 것은 없고 파일은 그대로입니다."
         " 다시 시도하고, 계속되면 이 프로젝트를 쓰는 멈춘 프로세스가 있는지 확인하십시오.",
     ),
     "project_missing": (
         "The project directory {path} (from {source}) does not exist. Nothing was read or written."
         " Name an existing one with --project DIR or SENTINEL_MEMORY_PROJECT.",
-        "프로젝트 디렉터리 {path}이(가) 없습니다(출처: {source}). 읽거나 쓴 것이 없습니다. --project DIR"
+        "프로젝트 디렉터리({path}, 출처: {source})가 없습니다. 읽거나 쓴 것이 없습니다. --project DIR"
         " 또는 SENTINEL_MEMORY_PROJECT로 있는 디렉터리를 지정하십시오.",
     ),
     "project_refused": (
         "{path} (from {source}) is a {kind} directory, not a project. Nothing was written. Start the"
         " server with --project DIR, or set SENTINEL_MEMORY_PROJECT.",
-        "{path}(출처: {source})은(는) 프로젝트가 아니라 홈·루트·시스템 디렉터리({kind})입니다. 쓴 것이 없습니다. 서버를"
+        "이 디렉터리({path}, 출처: {source})는 프로젝트가 아니라 홈·루트·시스템 디렉터리({kind})입니다. 쓴 것이 없습니다. 서버를"
         " --project DIR로 시작하거나 SENTINEL_MEMORY_PROJECT를 지정하십시오.",
     ),
     "no_such_record": (
@@ -212,7 +212,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "no_topic": (
         "No record has exactly the topic {topic}. Existing topics, the closest first: {topics}."
         " Call again with one of these, or without a topic.",
-        "topic이 정확히 {topic}인 기록이 없습니다. 있는 topic(가까운 순): {topics}. 이 중 하나로, 또는 topic 없이"
+        "topic이 정확히 '{topic}'인 기록이 없습니다. 있는 topic(가까운 순): {topics}. 이 중 하나로, 또는 topic 없이"
         " 다시 호출하십시오.",
     ),
     "merged": ("{count} merged", "{count}건 통합"),
@@ -250,7 +250,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "similar_topic": (
         "New topic {topic} resembles {topics}. Use the existing topic next time if it means the"
         " same.",
-        "새 topic {topic}은(는) {topics}와(과) 비슷합니다. 같은 뜻이면 다음에는 기존 topic을 쓰십시오.",
+        "새 topic({topic})은 기존 topic({topics})과 비슷합니다. 같은 뜻이면 다음에는 기존 topic을 쓰십시오.",
     ),
     # compaction
     "replaced": (
@@ -264,6 +264,15 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "deleted_none": (
         "Deleted nothing. Records: {left} | {project}",
         "삭제된 기록이 없습니다. 현재 {left}건 | {project}",
+    ),
+    "no_token": (
+        "(no token: edit this odd id in the file)",
+        "(토큰 없음: 파일에서 이 id를 고치십시오)",
+    ),
+    "not_repeated": ("(not repeated here)", "(여기에는 표시하지 않음)"),
+    "put_off": (
+        "Not deleted yet, because this answer could not repeat them; call again with: {tokens}",
+        "이 응답에 다 담을 수 없어 아직 삭제하지 않음. 다음 토큰으로 다시 호출: {tokens}",
     ),
     "token_changed": (
         "Kept, because changed since (call compact_memory for the new token): {tokens}",
@@ -306,7 +315,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "reason_case": ("same but for case", "대소문자만 다름"),
     "reason_words": ("shared words: {shared}", "공통 단어: {shared}"),
     "reason_prefix": ("same beginning: {shared}", "같은 앞부분: {shared}"),
-    "reason_contains": ("one contains {shared}", "{shared} 포함"),
+    "reason_contains": ("one contains {shared}", "한쪽이 '{shared}'를 포함"),
     "reason_spelling": ("similar spelling", "비슷한 철자"),
     "group": ("## {topic} ({count})", "## {topic} ({count}건)"),
     "group_compact": ("## {topic} (already compact)", "## {topic} (이미 통합됨)"),

@@ -15,21 +15,22 @@ VARIABLES = ("SENTINEL_MEMORY_PROJECT", "CLAUDE_PROJECT_DIR")
 # A client that starts servers in one of these has not named a project. They stand here as they are
 # once links are resolved: `/bin` is a link on most systems, `/etc` and `/var` are on macOS.
 _SYSTEM_TREES = (
-    *("/bin", "/boot", "/etc", "/lib", "/lib64", "/private/etc", "/proc", "/sbin", "/sys"),
-    *("/usr/bin", "/usr/lib", "/usr/sbin"),
+    *("/bin", "/boot", "/etc", "/lib", "/lib64", "/proc", "/sbin", "/snap", "/sys"),
+    *("/usr/bin", "/usr/include", "/usr/lib", "/usr/libexec", "/usr/sbin", "/usr/share"),
+    *("/Applications", "/Library", "/System", "/private/etc"),
 )
 _SYSTEM_DIRECTORIES = (
-    *("/dev", "/home", "/opt", "/private/var", "/run", "/srv", "/usr", "/usr/local"),
-    *("/usr/local/bin", "/var", "/Applications", "/Library", "/System", "/Users"),
+    *("/dev", "/home", "/media", "/mnt", "/opt", "/root", "/run", "/srv", "/usr", "/usr/local"),
+    *("/usr/local/bin", "/var", "/var/lib", "/var/tmp", "/Users", "/private/var"),
 )
-_WINDOWS_TREES = ("SYSTEMROOT", "PROGRAMFILES", "PROGRAMFILES(X86)")
+_WINDOWS_TREES = ("SYSTEMROOT", "PROGRAMFILES", "PROGRAMFILES(X86)", "PROGRAMDATA")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Project:
     """A project directory and where its name came from.
 
-    source: `--project`, the name of a variable, or `working directory`.
+    source: `--project`, the name of a variable, or `cwd`.
     warnings: what was passed over on the way, in words.
     """
 
@@ -72,7 +73,7 @@ def find_project(argument: str | None, environment: Mapping[str, str], cwd: Path
             start = os.path.abspath(os.path.join(cwd, os.path.expanduser(value)))
             return Project(root=_nearest(start), source=source, warnings=tuple(warnings))
     start = os.path.abspath(cwd)
-    return Project(root=_nearest(start), source="working directory", warnings=tuple(warnings))
+    return Project(root=_nearest(start), source="cwd", warnings=tuple(warnings))
 
 
 def _nearest(start: str) -> Path:
@@ -99,6 +100,10 @@ def _no_project_kind(root: Path, environment: Mapping[str, str]) -> str:
         return "root"
     trees = [*_SYSTEM_TREES, *(environment.get(name, "") for name in _WINDOWS_TREES)]
     directories = [*_SYSTEM_DIRECTORIES, os.path.realpath(tempfile.gettempdir())]
+    if environment.get("LOCALAPPDATA"):  # where editors are installed for one user
+        trees.append(os.path.join(environment["LOCALAPPDATA"], "Programs"))
+    if environment.get("USERPROFILE"):
+        directories.append(os.path.dirname(environment["USERPROFILE"]))
     system = real in map(os.path.normcase, directories) or any(
         tree and f"{real}{os.sep}".startswith(os.path.normcase(tree) + os.sep) for tree in trees
     )

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import lru_cache
+from math import isfinite
 from typing import Any, Literal
 
 from core.errors import (
@@ -25,11 +26,22 @@ RecordType = Literal["log", "principle"]
 
 LIMITS_BYTES = {"topic": 64, "missing_context": 1024, "lesson": 1024, "ask_next_time": 512}
 ID_DIGITS = 16
+MOST_COUNTED = 999_999_999
 FINGERPRINT_DIGITS = 6
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _META_KEYS = frozenset(("created", "updated", "seen", "compacted_at", "source_count", "source_ids"))
 _KEYS = frozenset(("id", "type", "topic", "missing_context", "lesson", "ask_next_time", "meta"))
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not isfinite(number):  # 1e999 would be written back as Infinity, which is no JSON
+        raise ValueError(text)
+    return number
+
+
+_DECODER = json.JSONDecoder(parse_float=_finite, parse_constant=_finite)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +138,7 @@ class Record:
 def parse_line(raw: bytes) -> Record | None:
     """The record of one line, or None where the line is no complete record of ours."""
     try:
-        value = json.loads(raw.decode("utf-8"))
+        value = _DECODER.decode(raw.decode("utf-8"))
     except (ValueError, RecursionError):
         return None
     if not isinstance(value, dict):
@@ -180,7 +192,7 @@ def _well_typed(value: Mapping[str, Any], meta: Mapping[str, Any]) -> bool:
 
 
 def _is_count(value: object) -> bool:
-    return type(value) is int and 0 <= value < 10**9
+    return type(value) is int and 0 <= value <= MOST_COUNTED
 
 
 def normalise_topic(topic: str) -> str:
@@ -237,6 +249,11 @@ def new_record(draft: Draft, *, now: str) -> Record:
 def utc_now() -> str:
     """This moment as the log writes it: ISO 8601, UTC, whole seconds."""
     return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def later(one: str, other: str) -> str:
+    """The later of two moments; a colleague's clock may be ahead of ours."""
+    return max(one, other, key=seconds_of)
 
 
 def seconds_of(moment: str) -> float:

@@ -4,6 +4,7 @@ The format is for reading, not for parsing. No text of a record can pass for ano
 a line of ours: a record's own lines begin with a label, and every further line is indented.
 """
 
+import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -16,9 +17,14 @@ from core.settings import Settings
 
 INDEX_CHARS = 90
 INDEX_SHARE = 0.25
+TOPIC_CHARS = 64
 
 # Everything that some reader shows as a line end, and what could not be sent or would be hidden.
 _LINE_ENDS = re.compile("\r\n|[\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029]")
+_HIDDEN = re.compile("[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
+_PLAIN_TOPIC = re.compile(r"[^\W_](?:[\w .&@+/-]{0,62}[\w+])?")
+_PLAIN_ID = re.compile(r"[0-9A-Za-z._-]{1,64}")
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])")
 _UNPRINTABLE = re.compile("[\x00-\x08\x0e-\x1b\x1f\x7f\ud800-\udfff]")
 
 
@@ -79,6 +85,25 @@ def one_line(text: str) -> str:
     return _UNPRINTABLE.sub("\ufffd", _LINE_ENDS.sub(" ", text))
 
 
+def topic_text(topic: str) -> str:
+    """A topic inside a line of ours: as it is when plain, else quoted and escaped as in JSON.
+
+    Plain topics hold nothing that our lines are built of, so none can pass for one of them.
+    """
+    if _PLAIN_TOPIC.fullmatch(topic):
+        return topic
+    shown = topic if len(topic) <= TOPIC_CHARS else topic[:TOPIC_CHARS] + "…"
+    quoted = json.dumps(shown, ensure_ascii=False)
+    return _HIDDEN.sub(lambda found: f"\\u{ord(found[0]):04x}", quoted)
+
+
+def token_text(record: Record, lang: Language) -> str:
+    """The token of a record; a sentence in its place for an id that could pass for another."""
+    if _PLAIN_ID.fullmatch(record.id):
+        return record.token
+    return say(lang, "no_token")
+
+
 def printable(text: str) -> str:
     """Text as it is, control characters and lone surrogates shown as U+FFFD."""
     return _UNPRINTABLE.sub("\ufffd", text)
@@ -92,13 +117,13 @@ def field_line(label: str, text: str) -> str:
 def record_block(record: Record, mark: str, lang: Language, *, ask: bool = True) -> str:
     """One record: its mark, type and dates, then its fields; what is empty costs nothing."""
     notes = []
-    dates = record.created[:10]
+    dates = _day(record.created)
     if record.type == "principle":
-        dates = f"compacted {(record.compacted_at or record.created)[:10]}"
+        dates = f"compacted {_day(record.compacted_at or record.created)}"
         if record.source_count:
             notes.append(say(lang, "merged", count=record.source_count))
     if record.seen > 1:
-        last = (record.updated or record.created)[:10]
+        last = _day(record.updated or record.created)
         notes.append(say(lang, "seen", seen=record.seen, date=last))
     head = f"{mark} {record.type} {dates}" + (f" ({'; '.join(notes)})" if notes else "")
     lines = [one_line(head)]
@@ -108,6 +133,11 @@ def record_block(record: Record, mark: str, lang: Language, *, ask: bool = True)
     if ask and record.ask_next_time.strip():
         lines.append(field_line("ask", record.ask_next_time))
     return "\n".join(lines)
+
+
+def _day(moment: str) -> str:
+    """The date of a moment, and only a date: a hand can write anything there."""
+    return moment[:10] if _DAY.match(moment) else "????-??-??"
 
 
 def records_within(
@@ -159,7 +189,7 @@ def _that_fit(
 
 
 def _headed(record: Record, mark: str, lang: Language) -> str:
-    return f"[{one_line(record.topic)}]\n{record_block(record, mark, lang)}"
+    return f"[{topic_text(record.topic)}]\n{record_block(record, mark, lang)}"
 
 
 def _numbered(records: Sequence[Record], lang: Language) -> list[str]:
@@ -176,7 +206,7 @@ def _index_line(record: Record) -> str:
     lesson = " ".join(one_line(record.lesson).split())
     if len(lesson) > INDEX_CHARS:
         lesson = lesson[:INDEX_CHARS].rstrip() + "…"
-    return f"- [{one_line(record.topic)}] {lesson}"
+    return f"- [{topic_text(record.topic)}] {lesson}"
 
 
 def _partial(lang: Language, full: int, lines: int, count: int) -> str:

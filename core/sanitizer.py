@@ -29,6 +29,7 @@ from core.secret_rules import (
     SHORT_WORDS,
     STAND_IN,
     STRUCTURE,
+    TECHNOLOGY,
     USUAL_AFTER,
     Rule,
 )
@@ -224,7 +225,7 @@ def _is_harmless_shape(value: str) -> bool:
     """Return whether a value is a path, date, version, address, call or name of a program part."""
     if _compiled(PLAIN_SHAPE).match(value) or _compiled(FILE_NAME).search(value[-6:]):
         return True
-    if "://" in value:
+    if "://" in value or _compiled(TECHNOLOGY).fullmatch(value.casefold()):
         return True
     if value[0] in "/.~" and value.lower() == value and "/" in value[:3]:
         return True

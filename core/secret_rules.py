@@ -1702,6 +1702,15 @@ STAND_IN = (
     r"(?<![a-z0-9])(?:your|my|dummy|fake|sample|insert|replace|todo|enter|some)(?![a-z0-9])"
 )
 CAPS_NAME = r"[A-Z][A-Z0-9]{0,40}_[A-Z0-9_]{1,80}"
+# "The password is in 1Password": names that mix letters and digits as secrets do.
+TECHNOLOGY = (
+    r"(?:[15]password|bitwarden|lastpass|keepass)[a-z]{0,8}\d?"
+    r"|(?:hmac-?)?sha-?\d{1,3}|md5|argon2(?:id|i|d)?|bcrypt-?\d{0,2}|scrypt\d{0,2}|pbkdf2[a-z0-9\-]{0,12}"
+    r"|aes-?\d{3}[a-z0-9\-]{0,8}|rsa-?\d{3,4}|ed25519|x25519|x509(?:v3)?|[ehpr]s\d{3}|pkcs-?\d{1,2}"
+    r"|utf-?\d{1,2}|base\d{2}(?:url)?|iso-?\d{3,5}[\d\-]{0,4}|cp949|euc-?kr"
+    r"|ldapv?\d|oauth-?2(?:\.0)?|saml-?2|(?:h|t)otp\d?|tls-?v?1(?:\.\d)?|ipv[46]|http[23]"
+    r"|k8s[a-z]{0,16}|s3(?:bucket|key|path|object)?|ec2[a-z]{0,10}|route53|oauth2[a-z]{0,12}"
+)
 PLAIN_SHAPE = (
     r"[12][0-9]{3}[-./][0-9]{1,2}[-./][0-9]{1,2}|v?[0-9.]{1,20}(?:-(?:rc|beta|alpha)[.0-9]{0,4})?$|"
     r"sha[0-9]{1,3}[-:]|md5[-:]|[A-Za-z]:\\|"

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from core.errors import LoneSurrogateError, UnknownTypeError
 from core.messages import Language, say
-from core.rendering import printable
+from core.rendering import one_line
 from faces.wire import LONE_SURROGATE
 
 _EXPECTED = {
@@ -27,7 +27,7 @@ def argument_sentence(
     sentences: dict[str, str] = {}
     for detail in error.errors(include_url=False, include_context=False):
         field, kind = str(detail["loc"][0]) if detail["loc"] else "", detail["type"]
-        shown = printable(field)[:40]
+        shown = one_line(field)[:40]
         if LONE_SURROGATE in (detail["input"], *_items(detail["input"])):
             sentence = LoneSurrogateError(field=shown).text(lang)
         elif kind in ("unexpected_keyword_argument", "extra_forbidden"):

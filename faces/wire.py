@@ -45,7 +45,7 @@ def answerable(line: bytes) -> bytes:
         message = json.loads(line)
         params = message["params"]
         changed = _replaced(message, "\ufffd")
-        if _has_surrogate(params.get("arguments")):
+        if message.get("method") == "tools/call" and _has_surrogate(params.get("arguments")):
             changed["params"]["arguments"] = _replaced(params["arguments"], LONE_SURROGATE)
     except (ValueError, RecursionError, AttributeError, KeyError, TypeError):
         return line

@@ -200,3 +200,45 @@ def test_meta_of_an_unknown_version_is_still_a_record() -> None:
     assert [record.meta_extra for record in log_of(line).records] == [
         {"paths": ["x"], "version": 9}
     ]
+
+
+def test_counts_stay_readable_however_large_a_hand_made_them() -> None:
+    huge = replace(a_record("one"), seen=999_999_999)
+    log, saved, _ = log_of(huge).upsert(a_draft("one"), now=LATER)
+    assert MemoryLog.parse(log.to_bytes()).records == [saved]
+    first = replace(a_record("two"), type="principle", source_count=999_999_999)
+    log, principle, _ = log_of(first, huge).upsert(
+        a_principle(), [first.token, huge.token], now=LATER
+    )
+    assert MemoryLog.parse(log.to_bytes()).records == [principle]
+
+
+def test_two_versions_of_a_principle_keep_the_originals_of_both_hidden() -> None:
+    one, two = a_record("one"), a_record("two")
+    mine, _, _ = log_of(one).upsert(a_principle(), [one.token], now=NOW)
+    theirs, _, _ = log_of(two).upsert(a_principle(), [two.token], now=LATER)
+    merged = MemoryLog.parse(mine.to_bytes() + theirs.to_bytes())
+    after, third, _ = merged.upsert(a_draft("three"), now=LATER)
+    [principle, _] = after.records
+    assert set(principle.source_ids) == {one.token, two.token}
+    assert principle.source_count == 2
+    again = MemoryLog.parse(after.to_bytes() + one.to_line() + two.to_line())
+    assert again.records == [principle, third]
+
+
+def test_an_update_is_never_older_than_a_colleagues_clock() -> None:
+    ahead = replace(a_record(), updated="2031-01-01T00:00:00+00:00", seen=2)
+    after, saved, _ = log_of(ahead).upsert(a_draft(lesson="newer"), now=LATER)
+    assert MemoryLog.parse(ahead.to_line() + after.to_bytes()).records == [saved]
+
+
+def test_a_principle_saved_again_without_its_context_keeps_it() -> None:
+    log, _, _ = MemoryLog().upsert(replace(a_principle(), missing_context="why"), now=NOW)
+    _, again, _ = log.upsert(a_principle(), now=LATER)
+    assert again.missing_context == "why"
+
+
+def test_a_token_that_lost_its_fingerprint_names_nothing() -> None:
+    record = a_record()
+    _, removal = log_of(record).delete([f"{record.id}@"])
+    assert (removal.removed, removal.changed) == ((), (f"{record.id}@",))

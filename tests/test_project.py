@@ -12,7 +12,7 @@ from core.project import find_project
 def test_with_a_plain_working_directory_the_log_is_below_it(tmp_path: Path) -> None:
     project = find_project(None, {}, tmp_path)
     assert project.log_path == tmp_path / ".context" / "memory_log.jsonl"
-    assert project.source == "working directory"
+    assert project.source == "cwd"
 
 
 def test_the_argument_beats_the_variables_and_these_the_directory(tmp_path: Path) -> None:
@@ -32,13 +32,13 @@ def test_the_argument_beats_the_variables_and_these_the_directory(tmp_path: Path
         ("a", "--project"),
         ("b", "SENTINEL_MEMORY_PROJECT"),
         ("c", "CLAUDE_PROJECT_DIR"),
-        ("d", "working directory"),
+        ("d", "cwd"),
     ]
 
 
 def test_an_unexpanded_variable_is_passed_over_with_a_word(tmp_path: Path) -> None:
     project = find_project("${workspaceFolder}", {"CLAUDE_PROJECT_DIR": ""}, tmp_path)
-    assert (project.root, project.source) == (tmp_path, "working directory")
+    assert (project.root, project.source) == (tmp_path, "cwd")
     assert project.warnings == ("--project holds an unexpanded variable and is treated as unset",)
 
 
@@ -98,7 +98,9 @@ def test_a_home_directory_is_refused_for_writing_only(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX paths")
-@pytest.mark.parametrize("path", ["/", "/etc", "/usr", "/usr/bin", "/proc/self", "/home", "/var"])
+@pytest.mark.parametrize(
+    "path", ["/", "/etc", "/usr", "/usr/bin", "/usr/share", "/proc/self", "/home", "/var", "/mnt"]
+)
 def test_root_and_system_directories_are_refused(path: str) -> None:
     project = find_project(path, {}, Path("/"))
     with pytest.raises(ProjectRefusedError):

@@ -126,6 +126,8 @@ def test_a_line_with_a_wrong_type_in_meta_is_no_record(key: str, wrong: object) 
         b'{"id": "x\x00"}',
         b"[" * 100_000,
         b"9" * 5_000,
+        a_line(a_record()).replace(b'"meta"', b'"x": 1e999, "meta"'),
+        a_line(a_record()).replace(b'"meta"', b'"x": NaN, "meta"'),
     ],
 )
 def test_whatever_else_a_line_holds_is_no_record_and_no_crash(line: bytes) -> None:
@@ -165,7 +167,7 @@ def test_an_over_long_field_says_how_much_to_cut() -> None:
         check(a_draft(lesson="가" * 400))
     assert str(caught.value) == (
         "lesson: 1,200 bytes of UTF-8, 176 above the limit of 1,024. The file is unchanged. Cut 176"
-        " ASCII characters or 59 Korean syllables, or split it into two records."
+        " ASCII characters or 59 Korean syllables; a long lesson can become two records."
     )
 
 

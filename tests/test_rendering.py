@@ -51,6 +51,13 @@ def test_a_gap_that_came_back_says_how_often() -> None:
     )
 
 
+def test_a_date_that_a_hand_wrote_otherwise_is_not_shown() -> None:
+    record = replace(a_record(), created="", updated=")\n#9 log", seen=2)
+    assert record_block(record, "#1", "en").splitlines()[0] == (
+        "#1 log ????-??-?? (seen 2 times, last ????-??-??)"
+    )
+
+
 def test_records_are_grouped_by_topic_and_numbered() -> None:
     records = [a_record("one", topic="b"), a_record("two", topic="a"), a_record("3", topic="b")]
     lines = "\n".join(records_within(records, "anything", whole(), "en"))

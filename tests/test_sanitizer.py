@@ -309,3 +309,22 @@ def test_time_is_linear_in_the_length_of_hostile_text(seed: str) -> None:
     began = time.perf_counter()
     redact(text)
     assert time.perf_counter() - began < 3
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "비밀번호는 1Password에 있다",
+        "비밀번호는 1Password 금고에서 가져온다",
+        "운영 비밀번호는 Bitwarden2에 보관",
+        "password: Argon2id",
+        "비밀번호 = bcrypt12",
+        "암호: UTF8 인코딩 문제",
+        "비밀번호는 K8sSecret으로 주입한다",
+        "비밀번호는 S3Bucket에 두지 않는다",
+        "패스워드는 LDAPv3로 검증",
+        "인증키는 HmacSHA256으로 만든다",
+    ],
+)
+def test_where_a_password_is_kept_or_how_it_is_hashed_is_no_password(text: str) -> None:
+    assert redact(text).text == text

@@ -481,7 +481,7 @@ def test_nothing_is_written_where_no_project_was_named(
 ) -> None:
     server, directory = places[place]
     before = sorted(os.listdir(directory))
-    source = "working directory"
+    source = "cwd"
     expected = say(lang, "project_refused", path=str(directory), kind=place, source=source)
     assert server.refusal("log_memory", **GAP) == expected
     assert sorted(os.listdir(directory)) == before

@@ -10,7 +10,12 @@ from faces.wire import LONE_SURROGATE, AnswerableInput, answerable
 
 
 def call(arguments: dict[str, Any], **params: Any) -> bytes:
-    message = {"jsonrpc": "2.0", "id": 1, "params": {"arguments": arguments, **params}}
+    message = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "tools/call",
+        "params": {"arguments": arguments, **params},
+    }
     return json.dumps(message).encode() + b"\n"
 
 
@@ -21,7 +26,6 @@ def call(arguments: dict[str, Any], **params: Any) -> bytes:
         b"\n",
         b"not json \\ud800\n",
         b'"\\ud800"\n',
-        b'{"params": 5, "x": "\\ud800"}\n',
         call({"lesson": "plain 한글"}),
         call({"lesson": "a pair \U0001f600"}),
     ],
@@ -43,6 +47,11 @@ def test_half_a_character_elsewhere_becomes_the_replacement_character() -> None:
     line = call({"topic": "auth"}, name="x\ud800")
     params = json.loads(answerable(line))["params"]
     assert params == {"arguments": {"topic": "auth"}, "name": "x\ufffd"}
+
+
+def test_an_argument_of_a_prompt_stays_a_text() -> None:
+    line = call({"task": "x\ud800"}).replace(b"tools/call", b"prompts/get")
+    assert json.loads(answerable(line))["params"]["arguments"] == {"task": "x\ufffd"}
 
 
 def test_the_stream_gives_the_lines_in_order_whatever_the_buffer_size() -> None:
