@@ -282,7 +282,7 @@ def _counted(counts: Sequence[tuple[str, int]], lang: Language, at_most: int = T
 def _similar_line(pairs: Sequence[SimilarTopics], lang: Language) -> str:
     listed = "; ".join(
         f"{topic_text(pair.topic)} ~ {topic_text(pair.other)}"
-        f" ({say(lang, f'reason_{pair.reason}', shared=one_line(pair.shared))})"
+        f" ({say(lang, f'reason_{pair.reason}', shared=topic_text(pair.shared))})"
         for pair in pairs[:PAIRS_SHOWN]
     )
     more = len(pairs) - PAIRS_SHOWN
