@@ -16,7 +16,6 @@ from core.record import (
     split_tokens,
     utc_now,
 )
-from core.sanitizer import redact
 from core.settings import DEFAULT_LOCK_TIMEOUT_S
 
 _log = logging.getLogger("sentinel_memory")
@@ -58,6 +57,10 @@ class MemoryStore:
         UnknownTypeError, SourceIdsOfLogError, IdCollisionError), LogBusyError, LogReadError or
         LogWriteError.
         """
+        from core.sanitizer import (
+            redact,
+        )  # its table is only needed to save: a search starts faster
+
         tokens = split_tokens(source_ids)
         if tokens and record.type != "principle":
             raise SourceIdsOfLogError
