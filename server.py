@@ -26,11 +26,12 @@ import io
 import json
 import logging
 import traceback
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, cast
 
+from anyio.to_thread import current_default_thread_limiter
 from fastmcp import FastMCP
 from fastmcp.exceptions import (
     FastMCPError,
@@ -68,10 +69,21 @@ from faces.workflow import INSTRUCTIONS
 
 VERSION = "0.5.0"
 
+WORKER_THREADS = 400
+
+
+@asynccontextmanager
+async def _room_for_readers(_: FastMCP) -> AsyncIterator[None]:
+    """More threads than the usual 40, or that many saves behind a held lock would stop a search."""
+    current_default_thread_limiter().total_tokens = WORKER_THREADS
+    yield
+
+
 mcp = FastMCP(
     "sentinel-memory",
     version=VERSION,
     instructions=INSTRUCTIONS,
+    lifespan=_room_for_readers,
     mask_error_details=True,
 )
 _arguments = argparse.Namespace(project=None)

@@ -29,7 +29,7 @@ PURE = [
     *("memory_log", "compaction", "rendering", "answers"),
 ]
 THIRD_PARTY = {
-    "server": {"fastmcp", "mcp", "pydantic"},
+    "server": {"anyio", "fastmcp", "mcp", "pydantic"},
     "core.files": {"filelock"},
     "faces.arguments": {"pydantic"},
     "faces.demo_stage": {"fastmcp"},

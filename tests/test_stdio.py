@@ -337,6 +337,22 @@ def test_saving_waits_for_a_lock_while_other_requests_are_answered(
     assert [line["topic"] for line in lines_of(project)] == ["auth", "auth", "auth", "결제"]
 
 
+def test_very_many_waiting_saves_do_not_hold_up_a_search(
+    server: ServerProcess, project: Path
+) -> None:
+    seed(project)
+    with FileLock(f"{log_path(project)}.lock"):
+        waiting = [
+            server.ask_tool("log_memory", **{**GAP, "missing_context": f"gap {number}"})
+            for number in range(60)
+        ]
+        assert server.call("search_memory").startswith("[memory_log - records: 3 ")
+        assert not any(map(server.is_answered, waiting))
+    for request in waiting:
+        server.tool_text(request)
+    assert len(lines_of(project)) == 63
+
+
 def test_standard_error_never_holds_the_text_of_a_record(
     server: ServerProcess, project: Path
 ) -> None:
