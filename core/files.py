@@ -13,6 +13,7 @@ import logging
 import os
 import secrets
 import stat
+import threading
 import time
 from collections.abc import Callable, Iterator
 from functools import lru_cache
@@ -60,20 +61,26 @@ class LogFile:
         Raises LogBusyError when another holder does not let go in time, LogWriteError when the
         directory or the lock cannot be made. Nothing is written to the memory file.
         """
-        target = self._target()
-        lock = _lock(str(target) + LOCK_SUFFIX, self._lock_timeout_s)
+        lock_path = str(self._target()) + LOCK_SUFFIX
+        deadline = time.monotonic() + self._lock_timeout_s
+        turn, lock = _turn(lock_path), _lock(lock_path)
+        busy = LogBusyError(path=lock_path, waited_s=round(self._lock_timeout_s))
+        if not turn.acquire(timeout=self._lock_timeout_s):
+            raise busy
         try:
-            _make_directory(self.path.parent)
-            lock.acquire()
-        except Timeout as error:
-            waited_s = round(self._lock_timeout_s)
-            raise LogBusyError(path=str(target) + LOCK_SUFFIX, waited_s=waited_s) from error
-        except OSError as error:
-            raise LogWriteError(path=str(self.path), reason=_reason(error)) from error
-        try:
-            yield
+            try:
+                _make_directory(self.path.parent)
+                lock.acquire(timeout=max(deadline - time.monotonic(), 0))
+            except Timeout as error:
+                raise busy from error
+            except OSError as error:
+                raise LogWriteError(path=str(self.path), reason=_reason(error)) from error
+            try:
+                yield
+            finally:
+                lock.release()
         finally:
-            lock.release()
+            turn.release()
 
     def replace(self, data: bytes) -> None:
         """Make `data` the whole file, atomically. Call it under the lock. Raises LogWriteError."""
@@ -103,9 +110,18 @@ class LogFile:
 
 
 @lru_cache(maxsize=64)  # making one costs as much as taking it
-def _lock(path: str, timeout_s: float) -> FileLock:
-    """The lock at `path`; each thread that takes it counts on its own, so one serves all."""
-    return FileLock(path, timeout=timeout_s, poll_interval=0.01)
+def _lock(path: str) -> FileLock:
+    """The lock among processes at `path`; each thread that takes it counts on its own."""
+    return FileLock(path, poll_interval=0.01)
+
+
+@lru_cache(maxsize=64)
+def _turn(path: str) -> threading.Lock:
+    """Whose turn it is among the threads of this process: only one of them asks for the lock.
+
+    A crowd of threads that all poll the lock would take the processor from the one that holds it.
+    """
+    return threading.Lock()
 
 
 def _read_regular(path: Path) -> bytes:
