@@ -279,7 +279,7 @@ def main() -> None:
         log_path = make_project(Path(scratch, "typical"), TYPICAL_RECORDS)
         project = log_path.parent.parent
         measures: list[Callable[[], Iterable[Row]]] = [
-            lambda: [started(3 if quick else 9, project)],
+            lambda: [started(5 if quick else 9, project)],
             lambda: sizes(log_path),
             lambda: round_trips(40 if quick else 300, log_path),
             *[partial(growth, Path(scratch), count) for count in GROWTH[: 2 if quick else 3]],
