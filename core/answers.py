@@ -19,6 +19,7 @@ from core.messages import Facts, Language, say
 from core.record import LIMITS_BYTES, Record, normalise_topic
 from core.rendering import (
     Budget,
+    headed_block,
     one_line,
     record_block,
     records_within,
@@ -125,8 +126,7 @@ def deletion_that_fits(
 
 def deleted_block(record: Record, lang: Language) -> str:
     """A deleted record in full, under its topic."""
-    head = f"[{topic_text(record.topic)}]"
-    return f"{head}\n{record_block(record, token_text(record, lang), lang)}"
+    return headed_block(record, token_text(record, lang), lang)
 
 
 def deletion_answer(

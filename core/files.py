@@ -29,6 +29,7 @@ TEMPORARY_SUFFIX = ".tmp"
 
 GITIGNORE = "memory_log.jsonl.lock\n.memory_log.jsonl.*.tmp\n"
 GITATTRIBUTES = "memory_log.jsonl merge=union text eol=lf\n"
+COMPANIONS = {".gitignore": GITIGNORE, ".gitattributes": GITATTRIBUTES}
 
 _SHARING_RETRY_S = 1.0
 _Result = TypeVar("_Result")
@@ -97,13 +98,11 @@ class LogFile:
         return Path(os.path.realpath(self.path))
 
     def _has_companions(self) -> bool:
-        names = (".gitignore", ".gitattributes")
-        return any(os.path.lexists(self.path.parent / name) for name in names)
+        return any(os.path.lexists(self.path.parent / name) for name in COMPANIONS)
 
     def _add_companions(self) -> None:
         """Give our own folder what git needs to know; files that are there are left alone."""
-        companions = {".gitignore": GITIGNORE, ".gitattributes": GITATTRIBUTES}
-        for name, text in companions.items():
+        for name, text in COMPANIONS.items():
             companion = self.path.parent / name
             if not os.path.lexists(companion):
                 _replace(companion, text.encode("ascii"))

@@ -24,7 +24,7 @@ class Removal:
 
     removed: the records that went. changed: tokens of records that stayed, because they are no
     longer the version that the token names (or were updated, and the token is a bare id).
-    absent: tokens that name no record. gone: those among them that a principle already replaced.
+    absent: tokens that name no record. gone: tokens of records that a principle already replaced.
     """
 
     removed: tuple[Record, ...] = ()
@@ -53,7 +53,7 @@ class MemoryLog:
         """The file."""
         return b"".join(self.lines)
 
-    @property
+    @cached_property
     def records(self) -> list[Record]:
         """The records a reader sees, in the order of the file: each id once, no leftovers."""
         return [record for at, record in self._newest.values() if at not in self._leftovers]
@@ -112,21 +112,18 @@ class MemoryLog:
         the place of its first original. Raises IdCollisionError when the id belongs to another
         text: nothing is changed then.
         """
-        known = self._newest.get(record_id(draft))
+        own_id = record_id(draft)
+        known = self._newest.get(own_id)
         if known and not _same_gap(known[1], draft):
-            raise IdCollisionError(id=known[1].id)
-        removal = self.select(tokens, but=record_id(draft))
+            raise IdCollisionError(id=own_id)
+        removal = self.select(tokens, but=own_id)
         survivors = self._survivors
         newest = survivors.get(known[0], known[1]) if known else None
         record = self._saved(draft, newest, removal, now)
-        drop = self._leftovers | {self._newest[gone.id][0] for gone in removal.removed}
-        if known:
-            place = known[0]
-        elif removal.removed:
-            place = min(self._newest[gone.id][0] for gone in removal.removed)
-        else:
-            place = len(self.lines)
-        return self._changed(drop, {**survivors, place: record}), record, removal
+        originals = self._places(removal)
+        place = known[0] if known else min(originals, default=len(self.lines))
+        changed = self._changed(self._leftovers | originals, {**survivors, place: record})
+        return changed, record, removal
 
     def _saved(self, draft: Draft, known: Record | None, removal: Removal, now: str) -> Record:
         if known:
@@ -163,23 +160,27 @@ class MemoryLog:
     def delete(self, tokens: Sequence[str]) -> tuple["MemoryLog", Removal]:
         """The log without the records that these tokens name."""
         removal = self.select(tokens)
-        drop = self._leftovers | {self._newest[gone.id][0] for gone in removal.removed}
-        changed = self._changed(drop, self._survivors) if removal.removed else self
-        return changed, removal
+        if not removal.removed:
+            return self, removal
+        drop = self._leftovers | self._places(removal)
+        return self._changed(drop, self._survivors), removal
+
+    def _places(self, removal: Removal) -> set[int]:
+        return {self._newest[gone.id][0] for gone in removal.removed}
 
     def select(self, tokens: Sequence[str], *, but: str = "") -> Removal:
         """Which records these tokens name; the record with the id `but` is never among them."""
         removed: dict[str, Record] = {}
-        changed, absent, gone = [], [], []
+        changed: list[str] = []
+        absent: list[str] = []
+        gone: list[str] = []
         for token in tokens:
             name, at_sign, fingerprint = token.partition("@")
             at, record = self._newest.get(name, (-1, None))
             if name == but and record:
                 continue
             if record is None or at in self._leftovers:
-                absent.append(token)
-                if self._was_replaced(name, token):
-                    gone.append(token)
+                (gone if self._was_replaced(name, token) else absent).append(token)
             elif fingerprint == record.fingerprint() or not (at_sign or record.updated):
                 removed[name] = record
             else:
@@ -187,7 +188,7 @@ class MemoryLog:
         return Removal(
             removed=tuple(removed.values()),
             changed=tuple(changed),
-            absent=tuple(token for token in absent if token not in gone),
+            absent=tuple(absent),
             gone=tuple(gone),
         )
 
@@ -207,6 +208,8 @@ class MemoryLog:
             if entry is None or not entry.source_ids:
                 continue
             at, newest = self._newest[entry.id]
+            if entry is newest:
+                continue
             newest = survivors.get(at, newest)
             missing = tuple(token for token in entry.source_ids if token not in newest.source_ids)
             if missing:

@@ -181,14 +181,15 @@ def _that_fit(
     full: list[Record] = []
     rest: list[Record] = []
     for record in records:
-        if budget.is_spent or not budget.take(_headed(record, f"#{len(full) + 1}", lang)):
+        if budget.is_spent or not budget.take(headed_block(record, f"#{len(full) + 1}", lang)):
             rest.append(record)
         else:
             full.append(record)
     return full, rest
 
 
-def _headed(record: Record, mark: str, lang: Language) -> str:
+def headed_block(record: Record, mark: str, lang: Language) -> str:
+    """One record under its topic."""
     return f"[{topic_text(record.topic)}]\n{record_block(record, mark, lang)}"
 
 
@@ -196,7 +197,7 @@ def _numbered(records: Sequence[Record], lang: Language) -> list[str]:
     """Blocks with running numbers; the topic stands above the first of each run."""
     blocks, topic = [], None
     for number, record in enumerate(records, start=1):
-        show = record_block if record.topic == topic else _headed
+        show = record_block if record.topic == topic else headed_block
         blocks.append(show(record, f"#{number}", lang))
         topic = record.topic
     return blocks

@@ -57,9 +57,8 @@ class MemoryStore:
         UnknownTypeError, SourceIdsOfLogError, IdCollisionError), LogBusyError, LogReadError or
         LogWriteError.
         """
-        from core.sanitizer import (
-            redact,
-        )  # its table is only needed to save: a search starts faster
+        # Only a save needs the table of formats; a server that is first searched starts faster.
+        from core.sanitizer import redact
 
         tokens = split_tokens(source_ids)
         if tokens and record.type != "principle":

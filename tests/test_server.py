@@ -228,6 +228,13 @@ def test_the_notice_comes_with_the_fifty_first_record(project: Path) -> None:
     assert notice not in save("gap 50", compact_threshold=60).splitlines()
 
 
+NOT_A_NUMBER = say(
+    "en",
+    "wrong_type",
+    field="compact_threshold",
+    tool="log_memory",
+    expected="a whole number",
+)
 REFUSALS: list[tuple[dict[str, Any], str]] = [
     ({"topic": "  "}, say("en", "blank_field", field="topic")),
     ({"lesson": "\n"}, say("en", "blank_field", field="lesson")),
@@ -236,26 +243,8 @@ REFUSALS: list[tuple[dict[str, Any], str]] = [
     ({"type": "note"}, say("en", "unknown_type")),
     ({"compact_threshold": 0}, say("en", "threshold")),
     ({"source_ids": ["a@b"]}, say("en", "source_ids_of_log")),
-    (
-        {"compact_threshold": True},
-        say(
-            "en",
-            "wrong_type",
-            field="compact_threshold",
-            tool="log_memory",
-            expected="a whole number",
-        ),
-    ),
-    (
-        {"compact_threshold": "many"},
-        say(
-            "en",
-            "wrong_type",
-            field="compact_threshold",
-            tool="log_memory",
-            expected="a whole number",
-        ),
-    ),
+    ({"compact_threshold": True}, NOT_A_NUMBER),
+    ({"compact_threshold": "many"}, NOT_A_NUMBER),
     (
         {"lesson": ["a"]},
         say("en", "wrong_type", field="lesson", tool="log_memory", expected="a text"),
