@@ -62,6 +62,15 @@ class Budget:
         self.tokens, self.chars = trial.tokens, trial.chars
         return True
 
+    def could_hold(self, records: Iterable[Record]) -> bool:
+        """Whether it is worth laying these records out: their bare texts alone would fit."""
+        chars = 0
+        for record in records:
+            chars += len(record.lesson) + len(record.missing_context)
+            if chars > self.chars:
+                return False
+        return True
+
     @property
     def is_spent(self) -> bool:
         """Not even the shortest record would fit."""
@@ -148,15 +157,21 @@ def records_within(
     Else whole records in order of relevance to `query`, one line for each of the rest as far as
     they fit, and first of all a line that says what was left out.
     """
-    by_topic = [record for group in group_by_topic(records) for record in group.records]
-    blocks = _numbered(by_topic, lang)
-    if budget.take_all(blocks):
-        return blocks
+    if budget.could_hold(records):
+        by_topic = [record for group in group_by_topic(records) for record in group.records]
+        blocks = _numbered(by_topic, lang)
+        if budget.take_all(blocks):
+            return blocks
     budget.spend(_partial(lang, 10**6, 10**6, 10**6))
     index_budget = budget.split_off(INDEX_SHARE)
     full, rest = _that_fit(_ranked(records, query), budget, lang)
     index_budget.add(budget)
-    lines = [line for line in map(_index_line, rest) if index_budget.take(line)]
+    lines: list[str] = []
+    for record in rest:
+        if index_budget.is_spent:
+            break
+        if index_budget.take(line := _index_line(record)):
+            lines.append(line)
     return [_partial(lang, len(full), len(lines), len(records)), *_numbered(full, lang), *lines]
 
 
