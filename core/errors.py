@@ -74,6 +74,12 @@ class IdCollisionError(SentinelError, ValueError):
     key = "id_collision"
 
 
+class RecordChangedError(SentinelError, ValueError):
+    """A record is no longer the version that was named, or is gone. Facts: id."""
+
+    key = "record_changed"
+
+
 class LogReadError(SentinelError, OSError):
     """The memory log is there but cannot be read. Facts: path, reason."""
 
@@ -84,6 +90,12 @@ class LogWriteError(SentinelError, OSError):
     """The memory log could not be replaced; the old file is intact. Facts: path, reason."""
 
     key = "log_write"
+
+
+class LogUnsettledError(SentinelError, OSError):
+    """Somebody who takes no lock replaces the memory log all the time. Facts: path."""
+
+    key = "log_unsettled"
 
 
 class LogBusyError(SentinelError, TimeoutError):

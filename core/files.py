@@ -4,36 +4,54 @@ Readers take no lock and see either the old or the new file. A writer holds the 
 file around its read, its decision and its replacement. A replacement is a temporary file in the
 same directory, written, flushed and fsync'd, then renamed over the target, then the directory is
 fsync'd; a failure before the rename leaves the old file as it was. A symlink stays a symlink: its
-target is locked and replaced. Promised for local disks, not for network file systems.
+target is locked and replaced. Whoever does not know the lock (an editor, git) and replaces the
+file meanwhile is noticed just before the rename, and the decision is taken again on the new file.
+Promised for local disks, not for network file systems.
 """
 
 import contextlib
-import errno
 import logging
 import os
-import secrets
-import stat
-import threading
-import time
+import re
 from collections.abc import Callable, Iterator
-from functools import lru_cache
 from pathlib import Path
-from typing import TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
-from filelock import FileLock, Timeout
-
-from core.errors import LogBusyError, LogReadError, LogWriteError
+from core.atomic import (
+    Identity,
+    identity_of,
+    kept_aside,
+    make_directory,
+    prepared,
+    read_regular,
+    reason_of,
+    sync_directory,
+    with_sharing_retry,
+)
+from core.errors import LogReadError, LogUnsettledError, LogWriteError, SentinelError
+from core.lock import held
 
 LOCK_SUFFIX = ".lock"
-TEMPORARY_SUFFIX = ".tmp"
 
 GITIGNORE = "memory_log.jsonl.lock\n.memory_log.jsonl.*.tmp\n"
 GITATTRIBUTES = "memory_log.jsonl merge=union text eol=lf\n"
 COMPANIONS = {".gitignore": GITIGNORE, ".gitattributes": GITATTRIBUTES}
 
-_SHARING_RETRY_S = 1.0
+_ATTEMPTS = 5
+_TEMPORARY = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{16}\.tmp")
 _Result = TypeVar("_Result")
 _log = logging.getLogger("sentinel_memory")
+
+
+class Change(NamedTuple, Generic[_Result]):
+    """What a writer makes of the file: its new bytes, and what to tell the caller.
+
+    aside: bytes that leave the file and must not get lost; they are kept in a file beside it.
+    """
+
+    data: bytes
+    outcome: _Result
+    aside: bytes = b""
 
 
 class LogFile:
@@ -45,54 +63,90 @@ class LogFile:
 
     def read(self) -> bytes:
         """The whole file, b"" where there is none. Raises LogReadError."""
+        return self._read()[0]
+
+    def rewrite(
+        self, change: Callable[[bytes], Change[_Result]], *, aside_name: str = ""
+    ) -> _Result:
+        """Replace the file by what `change` makes of it; equal bytes are not written.
+
+        `change` runs under the lock, and again when somebody who does not take the lock has
+        replaced the file since it was read. What it sets aside goes into a new file `aside_name`
+        in the same directory, on disk before the log is replaced.
+
+        Raises LogBusyError when another holder does not let go in time, LogReadError,
+        LogWriteError, or LogUnsettledError when the file never stands still; and what `change`
+        raises. After an error the file is byte for byte what it was.
+        """
+        with self._locked():
+            for _ in range(_ATTEMPTS):
+                data, identity = self._read()
+                changed = change(data)
+                if changed.data == data or self._replace(changed, identity, aside_name):
+                    return changed.outcome
+        raise LogUnsettledError(path=str(self.path))
+
+    def tell_git(self) -> None:
+        """Complete the companions, under the lock: what git must know stands in them afterwards.
+
+        Lines that others wrote there stay. Raises LogBusyError or LogWriteError.
+        """
+        with self._locked():
+            for name, text in COMPANIONS.items():
+                companion = self.path.parent / name
+                known = companion.read_bytes() if companion.exists() else b""
+                lines = [line.strip() for line in known.splitlines()]
+                wanted = text.encode("ascii").splitlines(keepends=True)
+                missing = [line for line in wanted if line.strip() not in lines]
+                if missing:
+                    ended = known if not known or known.endswith(b"\n") else known + b"\n"
+                    self._put_companion(companion, b"".join([ended, *missing]))
+
+    def strays(self) -> list[Path]:
+        """Temporary files of writers that were killed; while a writer is at work also its own."""
+        return [stray for stray in _temporaries(self.path, self._target()) if stray.is_file()]
+
+    def tidy(self) -> None:
+        """Remove the strays, under the lock. Raises LogBusyError or LogWriteError."""
+        with self._locked():
+            _sweep(self.path, self._target())
+
+    def _read(self) -> tuple[bytes, Identity]:
         try:
-            return _with_sharing_retry(lambda: _read_regular(self.path))
+            return with_sharing_retry(lambda: read_regular(self.path))
         except FileNotFoundError:
             if os.path.islink(self.path) or os.path.islink(self.path.parent):
                 reason = "broken symbolic link"
                 raise LogReadError(path=str(self.path), reason=reason) from None
-            return b""
+            return b"", None
         except OSError as error:
-            raise LogReadError(path=str(self.path), reason=_reason(error)) from error
+            raise LogReadError(path=str(self.path), reason=reason_of(error)) from error
 
     @contextlib.contextmanager
-    def locked(self) -> Iterator[None]:
-        """Hold the lock of this file among processes and threads.
-
-        Raises LogBusyError when another holder does not let go in time, LogWriteError when the
-        directory or the lock cannot be made. Nothing is written to the memory file.
-        """
-        lock_path = str(self._target()) + LOCK_SUFFIX
-        deadline = time.monotonic() + self._lock_timeout_s
-        turn, lock = _turn(lock_path), _lock(lock_path)
-        busy = LogBusyError(path=lock_path, waited_s=round(self._lock_timeout_s))
-        if not turn.acquire(timeout=self._lock_timeout_s):
-            raise busy
+    def _locked(self) -> Iterator[None]:
+        """Hold the lock of this file; failures of the disk inside become LogWriteError."""
         try:
-            try:
-                _make_directory(self.path.parent)
-                lock.acquire(timeout=max(deadline - time.monotonic(), 0))
-            except Timeout as error:
-                raise busy from error
-            except OSError as error:
-                raise LogWriteError(path=str(self.path), reason=_reason(error)) from error
-            try:
+            make_directory(self.path.parent)
+            with held(str(self._target()) + LOCK_SUFFIX, timeout_s=self._lock_timeout_s):
                 yield
-            finally:
-                lock.release()
-        finally:
-            turn.release()
-
-    def replace(self, data: bytes) -> None:
-        """Make `data` the whole file, atomically. Call it under the lock. Raises LogWriteError."""
-        target = self._target()
-        try:
-            _sweep(target)
-            if not target.exists() or not self._has_companions():
-                self._add_companions()
-            _replace(target, data)
+        except SentinelError:
+            raise
         except OSError as error:
-            raise LogWriteError(path=str(self.path), reason=_reason(error)) from error
+            raise LogWriteError(path=str(self.path), reason=reason_of(error)) from error
+
+    def _replace(self, change: Change[_Result], identity: Identity, aside_name: str) -> bool:
+        """Whether the file was replaced; not when it is no longer the one of this identity."""
+        target = self._target()
+        _sweep(self.path, target)
+        if not target.exists() or not self._has_companions():
+            self._add_companions()
+        with prepared(target, change.data) as temporary:
+            if identity_of(target) != identity:
+                return False
+            with kept_aside(self.path.parent / aside_name, change.aside):
+                with_sharing_retry(lambda: os.replace(temporary, target))
+        sync_directory(target.parent)
+        return True
 
     def _target(self) -> Path:
         return Path(os.path.realpath(self.path))
@@ -105,102 +159,26 @@ class LogFile:
         for name, text in COMPANIONS.items():
             companion = self.path.parent / name
             if not os.path.lexists(companion):
-                _replace(companion, text.encode("ascii"))
+                self._put_companion(companion, text.encode("ascii"))
+
+    def _put_companion(self, companion: Path, data: bytes) -> None:
+        """Under a temporary name like those of the log, so that a stray is swept with them."""
+        with prepared(companion, data, self.path.name) as temporary:
+            with_sharing_retry(lambda: os.replace(temporary, companion))
 
 
-@lru_cache(maxsize=64)  # making one costs as much as taking it
-def _lock(path: str) -> FileLock:
-    """The lock among processes at `path`; each thread that takes it counts on its own."""
-    return FileLock(path, poll_interval=0.01)
+def _temporaries(path: Path, target: Path) -> Iterator[Path]:
+    """Files with names of our temporary files: beside the link and beside what it leads to."""
+    for place in dict.fromkeys((target, path)):
+        with contextlib.suppress(FileNotFoundError):
+            for name in sorted(os.listdir(place.parent)):
+                match = _TEMPORARY.fullmatch(name)
+                if match and match["name"] == place.name:
+                    yield place.parent / name
 
 
-@lru_cache(maxsize=64)
-def _turn(path: str) -> threading.Lock:
-    """Whose turn it is among the threads of this process: only one of them asks for the lock.
-
-    A crowd of threads that all poll the lock would take the processor from the one that holds it.
-    """
-    return threading.Lock()
-
-
-def _read_regular(path: Path) -> bytes:
-    """Read a regular file; a directory, pipe or device would block or make no sense."""
-    if not stat.S_ISREG(os.stat(path).st_mode):
-        raise OSError(errno.EINVAL, "not a regular file")
-    return path.read_bytes()
-
-
-def _make_directory(directory: Path) -> None:
-    if directory.is_dir():
-        return
-    directory.mkdir(parents=True, exist_ok=True)
-    _sync_directory(directory.parent)
-
-
-def _replace(target: Path, data: bytes) -> None:
-    mode: int | None = None
-    with contextlib.suppress(FileNotFoundError):
-        status = os.stat(target)
-        if not stat.S_ISREG(status.st_mode):
-            raise OSError(errno.EINVAL, "not a regular file")
-        if not os.access(target, os.W_OK):
-            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-        mode = stat.S_IMODE(status.st_mode)
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}{TEMPORARY_SUFFIX}")
-    try:
-        _write_synced(temporary, data, mode)
-        _with_sharing_retry(lambda: os.replace(temporary, target))
-    except BaseException:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
-        raise
-    _sync_directory(target.parent)
-
-
-def _write_synced(path: Path, data: bytes, mode: int | None) -> None:
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-    descriptor = os.open(path, flags, 0o666)
-    with open(descriptor, "wb") as file:
-        if mode is not None:
-            os.chmod(path, mode)
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _sync_directory(directory: Path) -> None:
-    """Make a rename durable where the platform can; the rename itself has already happened."""
-    if os.name == "nt":  # directories cannot be opened there
-        return
-    try:
-        descriptor = os.open(directory, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-    except OSError as error:
-        _log.warning("%s: directory not synced (%s)", directory, _reason(error))
-
-
-def _sweep(target: Path) -> None:
+def _sweep(path: Path, target: Path) -> None:
     """Remove what killed writers left; under the lock no writer is at work."""
-    for name in os.listdir(target.parent):
-        if name.startswith(f".{target.name}.") and name.endswith(TEMPORARY_SUFFIX):
-            with contextlib.suppress(OSError):
-                os.unlink(target.parent / name)
-
-
-def _with_sharing_retry(action: Callable[[], _Result]) -> _Result:
-    """Windows refuses to open or rename a file that a reader or scanner holds for a moment."""
-    deadline = time.monotonic() + _SHARING_RETRY_S
-    while True:
-        try:
-            return action()
-        except PermissionError:
-            if os.name != "nt" or time.monotonic() > deadline:
-                raise
-            time.sleep(0.02)
-
-
-def _reason(error: OSError) -> str:
-    return error.strerror or type(error).__name__
+    for stray in _temporaries(path, target):
+        with contextlib.suppress(OSError):
+            os.unlink(stray)

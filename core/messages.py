@@ -66,6 +66,11 @@ MESSAGES: dict[str, tuple[str, str]] = {
         f"{{field}}: {{tool}} has no such argument. {_KEPT[0]} It takes {{known}}.",
         f"{{field}}: {{tool}}에 없는 인자입니다. {_KEPT[1]} 쓸 수 있는 인자는 {{known}}입니다.",
     ),
+    "record_changed": (
+        "Record {id} was changed or removed since it was read. The file is unchanged. Look at it"
+        " again, then repeat the command.",
+        "{id} 기록이 읽은 뒤에 바뀌었거나 없어졌습니다. 파일은 바뀌지 않았습니다. 다시 확인한 뒤 명령을 되풀이하십시오.",
+    ),
     # failures
     "log_read": (
         "The memory log {path} cannot be read ({reason}). Nothing was changed. This does not mean"
@@ -78,6 +83,13 @@ MESSAGES: dict[str, tuple[str, str]] = {
         " was saved. Make room, or make the file and its directory writable, then try again.",
         "{path} 기억 로그에 쓸 수 없습니다({reason}). 이전 파일은 그대로이며 저장된 것은 없습니다. 공간을"
         " 확보하거나 파일과 디렉터리에 쓸 수 있게 한 뒤 다시 시도하십시오.",
+    ),
+    "log_unsettled": (
+        "The memory log {path} was replaced by another program at every attempt to save. That"
+        " program's version stands; nothing of this call was saved. Wait until it is done (a merge,"
+        " an editor), then try again.",
+        "{path} 기억 로그에 저장하려 할 때마다 다른 프로그램이 파일을 바꾸었습니다. 그 프로그램이 쓴 내용이 남아 있고, 이번"
+        " 호출에서 저장된 것은 없습니다. 그 작업(병합, 편집기)이 끝난 뒤 다시 시도하십시오.",
     ),
     "log_busy": (
         "Another process has held {path} for more than {waited_s} s. Nothing was saved; the file is"
@@ -187,6 +199,13 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "skipped": (
         "Unreadable lines skipped: {skipped}. They are still in the file.",
         "읽을 수 없는 줄 {skipped}개를 건너뛰었습니다. 파일에는 그대로 있습니다.",
+    ),
+    "conflict": (
+        "Git left conflict markers in the memory log (conflicts: {conflicts}); the records of both"
+        " sides were read. Tell the user: keep the lines of both sides and delete the marker lines"
+        " (`cli.py doctor --fix` does it), then git add the file.",
+        "기억 로그에 git 충돌 표시가 남아 있습니다(충돌 {conflicts}건). 양쪽 기록은 모두 읽었습니다. 사용자에게"
+        " 알리십시오: 양쪽 줄을 모두 남기고 표시 줄만 지운 뒤(`cli.py doctor --fix`로도 가능) git add를 합니다.",
     ),
     "compact_required": (
         "Compaction is required: {count} records, threshold {threshold}. Call compact_memory now.",

@@ -14,8 +14,8 @@ STANDARD = sys.stdlib_module_names
 # From the ground up: a file may import what stands on a lower floor than its own.
 FLOORS = [
     {"core.messages", "core.ranking", "core.secret_rules"},
-    {"core.errors", "core.settings", "core.sanitizer"},
-    {"core.record", "core.project"},
+    {"core.errors", "core.settings", "core.sanitizer", "core.atomic"},
+    {"core.record", "core.project", "core.lock"},
     {"core.files", "core.memory_log", "core.compaction"},
     {"core.store", "core.rendering"},
     {"core.answers"},
@@ -30,7 +30,7 @@ PURE = [
 ]
 THIRD_PARTY = {
     "server": {"anyio", "fastmcp", "mcp", "pydantic"},
-    "core.files": {"filelock"},
+    "core.lock": {"filelock"},
     "faces.arguments": {"pydantic"},
     "faces.demo_stage": {"fastmcp"},
     "faces.demo": {"fastmcp"},

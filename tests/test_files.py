@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from filelock import FileLock
 
-from core.errors import LogBusyError, LogReadError, LogWriteError
-from core.files import GITATTRIBUTES, GITIGNORE, LogFile
+from core.errors import LogBusyError, LogReadError, LogUnsettledError, LogWriteError
+from core.files import GITATTRIBUTES, GITIGNORE, Change, LogFile
 
 posix_only = pytest.mark.skipif(os.name == "nt", reason="POSIX modes and links")
 
@@ -22,9 +22,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def write(path: Path, data: bytes) -> None:
-    file = LogFile(path, lock_timeout_s=1)
-    with file.locked():
-        file.replace(data)
+    LogFile(path, lock_timeout_s=1).rewrite(lambda _: Change(data, None))
 
 
 def names(directory: Path) -> list[str]:
@@ -114,7 +112,7 @@ def test_a_directory_in_the_place_of_the_file_is_an_error_and_stays(path: Path) 
     with pytest.raises(LogReadError) as caught:
         LogFile(path, lock_timeout_s=1).read()
     assert caught.value.facts == {"path": str(path), "reason": "not a regular file"}
-    with pytest.raises(LogWriteError):
+    with pytest.raises(LogReadError):
         write(path, b"x\n")
     assert path.is_dir()
 
@@ -163,7 +161,7 @@ def test_reading_does_not_wait_for_a_writer(path: Path) -> None:
 
 
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EIO, errno.EDQUOT])
-@pytest.mark.parametrize("call", ["open", "fsync", "replace", "chmod"])
+@pytest.mark.parametrize("call", ["open", "write", "fsync", "close", "replace", "chmod"])
 def test_a_failing_system_call_leaves_the_old_file_and_no_litter(
     path: Path, monkeypatch: pytest.MonkeyPatch, call: str, code: int
 ) -> None:
@@ -176,12 +174,13 @@ def test_a_failing_system_call_leaves_the_old_file_and_no_litter(
             return real(*args, **kwargs)
         raise OSError(code, os.strerror(code))
 
-    file = LogFile(path, lock_timeout_s=1)
-    with file.locked():
+    def change(_: bytes) -> Change[None]:
         monkeypatch.setattr(os, call, failing)
-        with pytest.raises(LogWriteError) as caught:
-            file.replace(b"new\n")
-        monkeypatch.undo()
+        return Change(b"new\n", None)
+
+    with pytest.raises(LogWriteError) as caught:
+        LogFile(path, lock_timeout_s=1).rewrite(change)
+    monkeypatch.undo()
     assert caught.value.facts == {"path": str(path), "reason": os.strerror(code)}
     assert path.read_bytes() == b"old\n"
     assert names(path.parent) == before
@@ -225,3 +224,107 @@ def test_the_file_is_synced_before_the_rename_and_the_directory_after(
     monkeypatch.setattr(os, "replace", replace)
     write(path, b"new\n")
     assert steps == (["sync file", "rename"] + ([] if os.name == "nt" else ["sync directory"]))
+
+
+def test_what_another_program_writes_meanwhile_is_read_again_before_the_file_is_replaced(
+    path: Path,
+) -> None:
+    write(path, b"one\n")
+    seen: list[bytes] = []
+
+    def append(data: bytes) -> Change[str]:
+        seen.append(data)
+        if len(seen) == 1:
+            path.write_bytes(b"one\ntwo\n")  # an editor: no lock, the same file
+        if len(seen) == 2:
+            path.unlink()  # git: a new file in its place
+            path.write_bytes(b"one\ntwo\nthree\n")
+        return Change(data + b"mine\n", "done")
+
+    assert LogFile(path, lock_timeout_s=1).rewrite(append) == "done"
+    assert seen == [b"one\n", b"one\ntwo\n", b"one\ntwo\nthree\n"]
+    assert path.read_bytes() == b"one\ntwo\nthree\nmine\n"
+
+
+def test_a_file_that_never_stands_still_ends_in_an_error_and_keeps_the_others_text(
+    path: Path,
+) -> None:
+    write(path, b"")
+    seen: list[bytes] = []
+
+    def restless(data: bytes) -> Change[None]:
+        seen.append(data)
+        path.write_bytes(data + b"theirs\n")
+        return Change(data + b"mine\n", None)
+
+    with pytest.raises(LogUnsettledError) as caught:
+        LogFile(path, lock_timeout_s=1).rewrite(restless)
+    assert caught.value.facts == {"path": str(path)}
+    assert path.read_bytes() == b"theirs\n" * len(seen)
+    assert len(seen) == 5
+
+
+def test_equal_bytes_are_not_written(path: Path) -> None:
+    write(path, b"one\n")
+    before = path.stat()
+    write(path, b"one\n")
+    assert path.stat() == before
+
+
+def test_what_is_set_aside_is_on_disk_beside_the_log(path: Path) -> None:
+    write(path, b"one\n")
+    file = LogFile(path, lock_timeout_s=1)
+    file.rewrite(lambda _: Change(b"two\n", None, b"one\n"), aside_name="aside.txt")
+    assert path.read_bytes() == b"two\n"
+    assert (path.parent / "aside.txt").read_bytes() == b"one\n"
+
+
+def test_nothing_is_set_aside_over_another_file_and_the_log_stays(path: Path) -> None:
+    write(path, b"one\n")
+    (path.parent / "aside.txt").write_bytes(b"mine")
+    file = LogFile(path, lock_timeout_s=1)
+    with pytest.raises(LogWriteError):
+        file.rewrite(lambda _: Change(b"two\n", None, b"one\n"), aside_name="aside.txt")
+    assert path.read_bytes() == b"one\n"
+    assert (path.parent / "aside.txt").read_bytes() == b"mine"
+
+
+def test_a_failed_replacement_takes_back_what_was_set_aside(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(path, b"one\n")
+    before = names(path.parent)
+
+    def failing(*_: Any) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(os, "replace", failing)
+    with pytest.raises(LogWriteError):
+        LogFile(path, lock_timeout_s=1).rewrite(
+            lambda _: Change(b"two\n", None, b"one\n"), aside_name="aside.txt"
+        )
+    assert names(path.parent) == before
+
+
+@posix_only
+def test_strays_beside_a_link_and_beside_its_target_are_named_and_swept(
+    path: Path, tmp_path: Path
+) -> None:
+    target = tmp_path / "shared" / "log.jsonl"
+    target.parent.mkdir()
+    target.write_bytes(b"old\n")
+    path.parent.mkdir(parents=True)
+    path.symlink_to(target)
+    strays = [
+        target.parent / ".log.jsonl.0123456789abcdef.tmp",
+        path.parent / ".memory_log.jsonl.0123456789abcdef.tmp",
+    ]
+    kept = path.parent / ".memory_log.jsonl.backup.tmp"
+    for file in (*strays, kept):
+        file.write_bytes(b"half")
+    log = LogFile(path, lock_timeout_s=1)
+    assert log.strays() == strays
+    log.tidy()
+    assert log.strays() == []
+    assert kept.read_bytes() == b"half"
+    assert target.read_bytes() == b"old\n"

@@ -1,0 +1,155 @@
+"""Reads a file whole and replaces it whole, so that no reader ever meets half of it.
+
+Every step of a replacement can fail and says so; before the rename the old file is untouched.
+"""
+
+import contextlib
+import errno
+import logging
+import os
+import secrets
+import stat
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TypeVar
+
+_SHARING_RETRY_S = 1.0
+_Result = TypeVar("_Result")
+_log = logging.getLogger("sentinel_memory")
+
+Identity = tuple[int, ...] | None
+
+
+def read_regular(path: Path) -> tuple[bytes, Identity]:
+    """Read a regular file; a directory, pipe or device would block or make no sense."""
+    if not stat.S_ISREG(os.stat(path).st_mode):
+        raise OSError(errno.EINVAL, "not a regular file")
+    with open(path, "rb") as file:
+        identity = _of_status(os.fstat(file.fileno()))
+        return file.read(), identity
+
+
+def identity_of(path: Path) -> Identity:
+    """What tells one version of a file from the next, without reading it; None where none is."""
+    try:
+        return _of_status(os.stat(path))
+    except FileNotFoundError:
+        return None
+
+
+def _of_status(status: os.stat_result) -> tuple[int, ...]:
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
+
+
+def make_directory(directory: Path) -> None:
+    """Make a directory that is not there yet, and make its entry durable."""
+    if directory.is_dir():
+        return
+    directory.mkdir(parents=True, exist_ok=True)
+    sync_directory(directory.parent)
+
+
+@contextlib.contextmanager
+def prepared(target: Path, data: bytes, name: str = "") -> Iterator[Path]:
+    """A temporary file beside `target` with its mode and owner and this content, on disk.
+
+    It is gone afterwards, unless it was renamed. name: what its own name is made of.
+    """
+    status = _replaceable(target)
+    temporary = target.with_name(f".{name or target.name}.{secrets.token_hex(8)}.tmp")
+    try:
+        _write_synced(temporary, data, status)
+        yield temporary
+    finally:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+
+
+@contextlib.contextmanager
+def kept_aside(path: Path, data: bytes) -> Iterator[None]:
+    """Have `data`, if there is any, in a new file on disk; without it again after an error."""
+    if data:
+        _write_synced(path, data, None)
+        sync_directory(path.parent)
+    try:
+        yield
+    except BaseException:
+        if data:
+            with contextlib.suppress(OSError):
+                path.unlink()
+        raise
+
+
+def _replaceable(target: Path) -> os.stat_result | None:
+    """The status of the file that is to be replaced, None where there is none."""
+    try:
+        status = os.stat(target)
+    except FileNotFoundError:
+        return None
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(errno.EINVAL, "not a regular file")
+    if not os.access(target, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    return status
+
+
+def _write_synced(path: Path, data: bytes, like: os.stat_result | None) -> None:
+    """Write a new file and wait until it is on disk; one that could not be finished is removed."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    descriptor = os.open(path, flags, 0o666)
+    try:
+        if like:
+            _make_like(path, like)
+        rest = memoryview(data)
+        while rest:
+            written = os.write(descriptor, rest)
+            if not written:
+                raise OSError(errno.EIO, os.strerror(errno.EIO))
+            rest = rest[written:]
+        os.fsync(descriptor)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            path.unlink()
+        raise
+    finally:
+        os.close(descriptor)
+
+
+def _make_like(path: Path, like: os.stat_result) -> None:
+    """Give `path` the owner of another file, where this process may, and its mode."""
+    if os.name == "posix" and like.st_uid != os.geteuid():
+        with contextlib.suppress(OSError):  # only root may: its saves must not lock the user out
+            os.chown(path, like.st_uid, like.st_gid)
+    os.chmod(path, stat.S_IMODE(like.st_mode))
+
+
+def sync_directory(directory: Path) -> None:
+    """Make a rename durable where the platform can; the rename itself has already happened."""
+    if os.name == "nt":  # directories cannot be opened there
+        return
+    try:
+        descriptor = os.open(directory, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        _log.warning("%s: directory not synced (%s)", directory, reason_of(error))
+
+
+def with_sharing_retry(action: Callable[[], _Result]) -> _Result:
+    """Windows refuses to open or rename a file that a reader or scanner holds for a moment."""
+    deadline = time.monotonic() + _SHARING_RETRY_S
+    while True:
+        try:
+            return action()
+        except PermissionError:
+            if os.name != "nt" or time.monotonic() > deadline:
+                raise
+            time.sleep(0.02)
+
+
+def reason_of(error: OSError) -> str:
+    """What the operating system says of an error, without the path."""
+    return error.strerror or type(error).__name__
