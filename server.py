@@ -271,8 +271,7 @@ def compact_memory(
         removal, log = store.delete_by_ids(tokens)
         lines = [deletion_answer(removal, log, frame, put_off)]
         touched = {record.topic for record in removal.removed}
-        left = {record.topic for record in log.records}
-        shown = target_topics or touched & left
+        shown = target_topics or touched & log.topics.keys()
         if shown and not put_off:
             lines.append(compaction_answer(log, frame.halved(), target_topics=shown))
         return "\n".join(lines)

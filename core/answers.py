@@ -12,7 +12,6 @@ from core.compaction import (
     need_for,
     similar_to,
     similar_topics,
-    topic_counts,
 )
 from core.memory_log import MemoryLog, Removal, Saved
 from core.messages import Facts, Language, say
@@ -58,7 +57,7 @@ class Frame:
 def search_answer(log: MemoryLog, frame: Frame, *, query: str, topic: str = "") -> str:
     """All records, or those of one topic; above the budget the most relevant and an index."""
     lang, everything = frame.lang, log.records
-    topics = topic_counts(everything)
+    topics = log.topics
     wanted = normalise_topic(topic)
     records = [record for record in everything if not wanted or record.topic == wanted]
     facts: Facts = {"count": len(everything), "project": one_line(frame.project)}
@@ -78,15 +77,15 @@ def search_answer(log: MemoryLog, frame: Frame, *, query: str, topic: str = "") 
 
 def saved_answer(saved: Saved, frame: Frame, *, shortened_from_bytes: int = 0) -> str:
     """What one save did, the topics that exist, and whether compaction is due."""
-    lang, record, records = frame.lang, saved.record, saved.log.records
+    lang, record, count = frame.lang, saved.record, saved.log.count
     again, topic = bool(record.updated), topic_text(record.topic)
-    topics = topic_counts(records)
+    topics = saved.log.topics.copy()
     if "topic" in saved.suspicious:  # an answer goes into transcripts: do not repeat it there
         topic = say(lang, "not_repeated")
         del topics[record.topic]
     facts: Facts = {"type": record.type, "topic": topic, "project": one_line(frame.project)}
     key = "saved_again" if again else "saved_new"
-    lines = [say(lang, key, seen=record.seen, count=len(records), **facts)]
+    lines = [say(lang, key, seen=record.seen, count=count, **facts)]
     if record.seen > 1 and not again:
         lines.append(say(lang, "came_back"))
     if saved.removal.removed:
@@ -137,7 +136,7 @@ def deletion_answer(
     removal, log: what a deletion did, and the log afterwards. put_off: tokens for a later call.
     """
     lang, count = frame.lang, len(removal.removed)
-    facts: Facts = {"left": len(log.records), "project": one_line(frame.project)}
+    facts: Facts = {"left": log.count, "project": one_line(frame.project)}
     key = "deleted" if count else "deleted_none"
     lines = [say(lang, key, count=count, **facts)]
     for record in removal.removed:
@@ -184,14 +183,17 @@ def _groups_within(groups: Sequence[Group], budget: Budget, lang: Language) -> l
     Groups that are already compact come last: there is nothing to do in them.
     """
     largest_first = sorted(groups, key=lambda group: (group.already_compact, -len(group.records)))
-    texts = ["\n".join(_group_lines(group, lang)) for group in largest_first]
-    if budget.take_all(texts):
-        return texts
+    if budget.could_hold(record for group in groups for record in group.records):
+        texts = ["\n".join(_group_lines(group, lang)) for group in largest_first]
+        if budget.take_all(texts):
+            return texts
     budget.spend(say(lang, "compact_rest", topics=_counted([("x" * 64, 10**6)] * 9, lang, 8)))
     lines: list[str] = []
     rest: list[Group] = []
-    for group, text in zip(largest_first, texts, strict=True):
-        if budget.take(text):
+    for group in largest_first:
+        if budget.could_hold(group.records) and budget.take(
+            text := "\n".join(_group_lines(group, lang))
+        ):
             lines.append(text)
         elif group is largest_first[0]:  # else what must shrink could never be compacted
             lines += _group_begun(group, budget, lang)
@@ -225,6 +227,8 @@ def _group_begun(group: Group, budget: Budget, lang: Language) -> list[str]:
     budget.spend(say(lang, "compact_too_large", shown=10**6, **facts))
     blocks: list[str] = []
     for record in group.records:
+        if budget.is_spent and blocks:
+            break
         block = record_block(record, f"#{len(blocks) + 1} {token_text(record, lang)}", lang)
         if budget.take(block) or not blocks:  # at least one, or the topic could never shrink
             blocks.append(block)
@@ -232,11 +236,13 @@ def _group_begun(group: Group, budget: Budget, lang: Language) -> list[str]:
 
 
 def _notes(log: MemoryLog, frame: Frame, *, compaction: bool = True) -> list[str]:
-    lang, count, notes = frame.lang, len(log.records), []
+    lang, count, notes = frame.lang, log.count, []
     if compaction and is_required(count, frame.threshold):
         notes.append(say(lang, "compact_required", count=count, threshold=frame.threshold))
     if log.skipped:
         notes.append(say(lang, "skipped", skipped=log.skipped))
+    if log.conflicts:
+        notes.append(say(lang, "conflict", conflicts=log.conflicts))
     return notes
 
 
@@ -264,7 +270,7 @@ def _shortened(kept: str, used_bytes: int, lang: Language) -> str:
 
 def _no_topic(topic: str, log: MemoryLog, lang: Language) -> str:
     """All topics with their counts, those spelled most like the missing one first."""
-    topics = topic_counts(log.records)
+    topics = log.topics
     nearest = [(name, topics[name]) for name in closest_first(topic, topics)]
     return say(lang, "no_topic", topic=topic_text(topic), topics=_counted(nearest, lang))
 

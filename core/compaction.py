@@ -6,7 +6,6 @@ Pure decisions, the same for the same log: the model that reads them decides and
 import difflib
 import re
 import unicodedata
-from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations, islice, takewhile
@@ -90,11 +89,6 @@ def group_by_topic(records: Iterable[Record]) -> list[Group]:
             )
         )
     return groups
-
-
-def topic_counts(records: Iterable[Record]) -> Counter[str]:
-    """How many records each topic has."""
-    return Counter(record.topic for record in records)
 
 
 def join_questions(questions: Iterable[str]) -> tuple[str, int]:

@@ -6,16 +6,30 @@ that are no record (torn, a conflict marker, somebody's note) stay where they ar
 After a git merge the same id can stand there twice: the newest version is the record. An original
 can be back beside the principle that replaced it: it is hidden as long as its token is listed in
 the principle's `source_ids`. Both kinds of line are leftovers, and the next change drops them.
+The file is long because what a reader sees and what a change may touch are one set of rules.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from core.errors import IdCollisionError
-from core.record import MOST_COUNTED, Draft, Record, later, new_record, parse_line, record_id
-
-_BOM = b"\xef\xbb\xbf"
+from core.errors import IdCollisionError, RecordChangedError
+from core.lines import BOM, CONFLICT_BEGIN, conflict_lines, split_lines
+from core.merging import Merged, following, merged
+from core.record import (
+    CACHED_LINES,
+    MOST_COUNTED,
+    Draft,
+    Record,
+    Sketch,
+    cached_parse_line,
+    later,
+    new_record,
+    parse_line,
+    record_id,
+    sketch_line,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,19 +49,34 @@ class Removal:
 
 @dataclass(frozen=True)
 class MemoryLog:
-    """One version of the file; `lines` with their line ends, `entries` their records or None."""
+    """One version of the file; `lines` with their line ends, `entries` their records or None.
+
+    conflict: the lines (counted from 0) that are conflict markers of git, or stand between them
+    only to show what both sides had before.
+    """
 
     lines: Sequence[bytes] = ()
-    entries: Sequence[Record | None] = field(default=(), repr=False)
+    entries: Sequence[Record | Sketch | None] = field(default=(), repr=False)
+    conflict: frozenset[int] = frozenset()
 
     @classmethod
-    def parse(cls, data: bytes) -> "MemoryLog":
-        r"""Split at `\n` only and parse each line once; any bytes are accepted."""
-        lines = data.split(b"\n")
-        ended, last = [line + b"\n" for line in lines[:-1]], lines[-1]
-        if last:
-            ended.append(last)
-        return cls(ended, [parse_line(_content(line, at == 0)) for at, line in enumerate(ended)])
+    def parse(cls, data: bytes, *, sketched: bool = False) -> "MemoryLog":
+        r"""Split at `\n` only and parse each line once; any bytes are accepted.
+
+        sketched: keep the texts of a long file's records as bytes only. Everything can be asked
+        all the same; it is faster for a save, and slower when all records are wanted.
+        """
+        lines = split_lines(data)
+        parse: Callable[[bytes], Record | Sketch | None] = cached_parse_line
+        if len(lines) > CACHED_LINES:
+            parse = sketch_line if sketched else parse_line
+        entries = [parse(line) for line in lines]
+        if lines and lines[0].startswith(BOM):
+            entries[0] = parse(lines[0].removeprefix(BOM))
+        conflict = conflict_lines(lines, entries)
+        for at in conflict:
+            entries[at] = None
+        return cls(lines, entries, conflict)
 
     def to_bytes(self) -> bytes:
         """The file."""
@@ -56,52 +85,72 @@ class MemoryLog:
     @cached_property
     def records(self) -> list[Record]:
         """The records a reader sees, in the order of the file: each id once, no leftovers."""
-        return [record for at, record in self._newest.values() if at not in self._leftovers]
+        return [self._record(at) for at in self._places]
+
+    @property
+    def count(self) -> int:
+        """How many records a reader sees."""
+        return len(self._merged.places)
+
+    @cached_property
+    def topics(self) -> Counter[str]:
+        """How many of these records each topic has, in the order of their first ones."""
+        entries = (self.entries[at] for at in self._places)
+        return Counter(entry.topic for entry in entries if entry)
+
+    @property
+    def leftovers(self) -> frozenset[int]:
+        """The lines of a merge that no reader sees: older versions, and replaced originals."""
+        return self._merged.leftovers
+
+    @cached_property
+    def _merged(self) -> Merged:
+        return merged(self.entries, self._line)
+
+    @property
+    def _places(self) -> Iterable[int]:
+        """The lines of the records that a reader sees."""
+        hidden = self.leftovers
+        return (at for at, it in enumerate(self.entries) if it is not None and at not in hidden)
+
+    def record_in(self, at: int) -> Record | None:
+        """The record that stands in a line, seen or not; None for any other line."""
+        entry = self.entries[at]
+        if isinstance(entry, Sketch):
+            return parse_line(self.lines[at].removeprefix(BOM if at == 0 else b""))
+        return entry
+
+    def _line(self, at: int) -> Record:
+        record = self.record_in(at)
+        assert record is not None
+        return record
+
+    def _record(self, at: int) -> Record:
+        """The record of a line as a reader sees it, and as the next change writes it."""
+        return self._merged.records.get(at) or self._line(at)
+
+    def _known(self, record_id_: str) -> tuple[int, Record] | None:
+        """The line and the record of an id, when a reader sees it."""
+        at = self._merged.places.get(record_id_)
+        return None if at is None else (at, self._record(at))
 
     @cached_property
     def skipped(self) -> int:
-        """How many lines are neither blank nor a record."""
+        """How many lines are neither blank, nor a record, nor part of a conflict."""
         return sum(
-            entry is None and bool(_content(line, at == 0).strip())
-            for at, (line, entry) in enumerate(zip(self.lines, self.entries, strict=True))
+            entry is None
+            and at not in self.conflict
+            and bool(self.lines[at].removeprefix(BOM if at == 0 else b"").strip())
+            for at, entry in enumerate(self.entries)
         )
 
     @cached_property
-    def _newest(self) -> dict[str, tuple[int, Record]]:
-        newest: dict[str, tuple[int, Record]] = {}
-        in_order = True
-        for at, record in enumerate(self.entries):
-            if record is None:
-                continue
-            held = newest.get(record.id)
-            if held is None:
-                newest[record.id] = (at, record)
-            elif record.version() >= held[1].version():
-                newest[record.id] = (at, record)
-                in_order = False
-        if in_order:
-            return newest
-        return dict(sorted(newest.items(), key=lambda item: item[1][0]))
-
-    @cached_property
-    def _replaced(self) -> dict[str, set[str]]:
-        """By id, the tokens of all versions that some principle replaced."""
-        replaced: dict[str, set[str]] = {}
-        for record in self.entries:
-            for token in record.source_ids if record else ():
-                replaced.setdefault(token.rpartition("@")[0], set()).add(token)
-        return replaced
-
-    @cached_property
-    def _leftovers(self) -> set[int]:
-        newest = {at for at, _ in self._newest.values()}
-        older = {at for at, record in enumerate(self.entries) if record and at not in newest}
-        hidden = {
-            at
-            for record_id_, (at, record) in self._newest.items()
-            if record_id_ in self._replaced and record.token in self._replaced[record_id_]
-        }
-        return older | hidden
+    def conflicts(self) -> int:
+        """How many conflicts git left open in the file, going by its markers."""
+        begun = sum(
+            bool(CONFLICT_BEGIN.match(self.lines[at].removeprefix(BOM))) for at in self.conflict
+        )
+        return begun or int(bool(self.conflict))
 
     def upsert(
         self, draft: Draft, tokens: Sequence[str] = (), *, now: str
@@ -113,17 +162,14 @@ class MemoryLog:
         text: nothing is changed then.
         """
         own_id = record_id(draft)
-        known = self._newest.get(own_id)
+        known = self._known(own_id)
         if known and not _same_gap(known[1], draft):
             raise IdCollisionError(id=own_id)
         removal = self.select(tokens, but=own_id)
-        survivors = self._survivors
-        newest = survivors.get(known[0], known[1]) if known else None
-        record = self._saved(draft, newest, removal, now)
-        originals = self._places(removal)
+        record = self._saved(draft, known[1] if known else None, removal, now)
+        originals = self._lines_of(removal)
         place = known[0] if known else min(originals, default=len(self.lines))
-        changed = self._changed(self._leftovers | originals, {**survivors, place: record})
-        return changed, record, removal
+        return self._changed(originals, {place: [record]}), record, removal
 
     def _saved(self, draft: Draft, known: Record | None, removal: Removal, now: str) -> Record:
         if known:
@@ -136,6 +182,7 @@ class MemoryLog:
                 updated=later(now, known.updated or known.created),
                 seen=known.seen + 1,
             )
+            record = following(record, known)
         else:
             record = new_record(draft, now=now)
         if removal.removed:
@@ -150,10 +197,13 @@ class MemoryLog:
                     dict.fromkeys(record.source_ids + tuple(_lineage(removal.removed)))
                 ),
             )
-        replaced = self._replaced.get(record.id, set())
-        if replaced and not known:  # the gap is back after its compaction
+        if record.id in self._merged.replaced and not known:  # the gap is back after its compaction
             record = replace(record, seen=record.seen + 1)
-        while replaced and record.token in replaced:
+        return self._shown(record)
+
+    def _shown(self, record: Record) -> Record:
+        """The record in a version that no principle hides."""
+        while record.token in self._merged.replaced.get(record.id, ()):
             record = replace(record, seen=record.seen + 1)
         return replace(record, seen=MOST_COUNTED) if record.seen > MOST_COUNTED else record
 
@@ -162,11 +212,44 @@ class MemoryLog:
         removal = self.select(tokens)
         if not removal.removed:
             return self, removal
-        drop = self._leftovers | self._places(removal)
-        return self._changed(drop, self._survivors), removal
+        return self._changed(self._lines_of(removal), {}), removal
 
-    def _places(self, removal: Removal) -> set[int]:
-        return {self._newest[gone.id][0] for gone in removal.removed}
+    def bring_back(
+        self, versions: Sequence[Record], token: str = "", *, now: str
+    ) -> tuple["MemoryLog", tuple[Record, ...], Removal]:
+        """The log with former versions of records as the newest ones, without the record `token`.
+
+        A record that is there is replaced in its place; the others take the place of the removed
+        one, or go to the end. Raises IdCollisionError when an id belongs to another text, and
+        RecordChangedError when `token` names no record in its present version.
+        """
+        removal = self.select([token] if token else [])
+        if token and not removal.removed:
+            raise RecordChangedError(id=token.partition("@")[0])
+        removed = self._lines_of(removal)
+        end = min(removed, default=len(self.lines))
+        brought: list[Record] = []
+        placed: dict[int, list[Record]] = {}
+        for version in versions:
+            known = self._known(version.id)
+            if known and not _same_gap(known[1], version):
+                raise IdCollisionError(id=version.id)
+            brought.append(self._brought(version, known[1] if known else None, now))
+            placed.setdefault(known[0] if known else end, []).append(brought[-1])
+        return self._changed(removed, placed), tuple(brought), removal
+
+    def _brought(self, version: Record, known: Record | None, now: str) -> Record:
+        moments = [version.updated or version.created]
+        if known:
+            moments.append(known.updated or known.created)
+        for moment in moments:
+            now = later(now, moment)
+        seen = max(version.seen, known.seen if known else 1)
+        earlier = [it for it in (version, known) if it]
+        return self._shown(following(replace(version, updated=now, seen=seen), *earlier))
+
+    def _lines_of(self, removal: Removal) -> set[int]:
+        return {self._merged.places[gone.id] for gone in removal.removed}
 
     def select(self, tokens: Sequence[str], *, but: str = "") -> Removal:
         """Which records these tokens name; the record with the id `but` is never among them."""
@@ -176,10 +259,11 @@ class MemoryLog:
         gone: list[str] = []
         for token in tokens:
             name, at_sign, fingerprint = token.partition("@")
-            at, record = self._newest.get(name, (-1, None))
-            if name == but and record:
+            known = self._known(name)
+            if name == but and known:
                 continue
-            if record is None or at in self._leftovers:
+            record = known[1] if known else None
+            if record is None:
                 (gone if self._was_replaced(name, token) else absent).append(token)
             elif fingerprint == record.fingerprint() or not (at_sign or record.updated):
                 removed[name] = record
@@ -193,50 +277,37 @@ class MemoryLog:
         )
 
     def _was_replaced(self, name: str, token: str) -> bool:
-        tokens = self._replaced.get(name, set())
+        tokens = self._merged.replaced.get(name, frozenset())
         return token in tokens or (bool(tokens) and token == name)
 
-    @property
-    def _survivors(self) -> dict[int, Record]:
-        """By line, the newest versions that must take over tokens from older ones of their id.
+    def without_leftovers(self) -> "MemoryLog":
+        """The same records, each on one line."""
+        return self._changed(set(), {})
 
-        Two branches may have saved the same principle over different originals; when the older
-        line goes, its originals must stay hidden.
-        """
-        survivors: dict[int, Record] = {}
-        for entry in self.entries:
-            if entry is None or not entry.source_ids:
-                continue
-            at, newest = self._newest[entry.id]
-            if entry is newest:
-                continue
-            newest = survivors.get(at, newest)
-            missing = tuple(token for token in entry.source_ids if token not in newest.source_ids)
-            if missing:
-                count = min((newest.source_count or 0) + len(missing), MOST_COUNTED)
-                tokens = newest.source_ids + missing
-                survivors[at] = replace(newest, source_count=count, source_ids=tokens)
-        return survivors
-
-    def _changed(self, drop: Iterable[int], records: Mapping[int, Record]) -> "MemoryLog":
-        """The log without the lines `drop`, with `records` in their lines or at the end."""
-        dropped = set(drop) - records.keys()
+    def _changed(self, drop: Iterable[int], placed: Mapping[int, Sequence[Record]]) -> "MemoryLog":
+        """The log without leftovers and `drop`, with `placed` in their lines or at the end."""
+        dropped = set(drop)
+        merged_here = {
+            at: [record] for at, record in self._merged.records.items() if at not in dropped
+        }
+        chosen: dict[int, Sequence[Record]] = {**merged_here, **placed}
         lines: list[bytes] = []
-        entries: list[Record | None] = []
-        for at, (line, entry) in enumerate(zip(self.lines, self.entries, strict=True)):
-            if at in dropped:
-                continue
-            if record := records.get(at):
-                mark = _BOM if at == 0 and line.startswith(_BOM) else b""
-                line, entry = mark + record.to_line(), record
-            lines.append(line)
-            entries.append(entry)
-        if record := records.get(len(self.lines)):
+        entries: list[Record | Sketch | None] = []
+        done = 0
+        for at in sorted(chosen.keys() | self.leftovers | dropped):
+            lines += self.lines[done:at]
+            entries += self.entries[done:at]
             if lines and not lines[-1].endswith(b"\n"):
                 lines[-1] += b"\n"
-            lines.append(record.to_line())
-            entries.append(record)
-        return MemoryLog(lines, entries)
+            for record in chosen.get(at, ()):
+                marked = not lines and self.lines and self.lines[0].startswith(BOM)
+                lines.append((BOM if marked else b"") + record.to_line())
+                entries.append(record)
+            done = at + 1
+        lines += self.lines[done:]
+        entries += self.entries[done:]
+        conflict = conflict_lines(lines, entries) if self.conflict else frozenset()
+        return MemoryLog(lines, entries, conflict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -254,13 +325,21 @@ class Saved:
     log: MemoryLog
 
 
-def _content(line: bytes, first: bool) -> bytes:
-    return line.removeprefix(_BOM) if first else line
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BroughtBack:
+    """What bringing back former versions did: the records as stored, and the log afterwards.
+
+    removal: the principle that went for them, if any. redacted: as in Saved.
+    """
+
+    records: tuple[Record, ...]
+    removal: Removal
+    redacted: tuple[str, ...]
+    log: MemoryLog
 
 
-def _same_gap(record: Record, draft: Draft) -> bool:
-    key_text = draft.missing_context if draft.type == "log" else draft.lesson
-    return (record.type, record.topic, record.key_text) == (draft.type, draft.topic, key_text)
+def _same_gap(record: Record, other: Draft | Record) -> bool:
+    return (record.type, record.topic, record.key_text) == (other.type, other.topic, other.key_text)
 
 
 def _originals(record: Record) -> int:
@@ -268,7 +347,7 @@ def _originals(record: Record) -> int:
 
 
 def _lineage(records: Iterable[Record]) -> Iterable[str]:
-    """The tokens of the records and of everything that they themselves replaced."""
+    """The tokens of the records in all their versions, and of all that they themselves replaced."""
     for record in records:
-        yield record.token
+        yield from record.tokens()
         yield from record.source_ids

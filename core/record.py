@@ -1,7 +1,7 @@
 """What one memory is: its fields and limits, its id, and the one line of JSON it is kept as.
 
-Pure: no disk, no environment; the time comes in as text. The line and the fields change together,
-so they live together. `docs/format.md` describes the line for other programs.
+Pure: no disk, no environment; the time comes in as text. `docs/format.md` describes the line for
+other programs. The file is long because fields, line and ids change together.
 """
 
 import hashlib
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from math import isfinite
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from core.errors import (
     BlankFieldError,
@@ -27,10 +27,15 @@ RecordType = Literal["log", "principle"]
 LIMITS_BYTES = {"topic": 64, "missing_context": 1024, "lesson": 1024, "ask_next_time": 512}
 ID_DIGITS = 16
 MOST_COUNTED = 999_999_999
+MOST_FORMER = 16
 FINGERPRINT_DIGITS = 6
+CACHED_LINES = 2_048
+CACHED_TOPICS = 1_024
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_META_KEYS = frozenset(("created", "updated", "seen", "compacted_at", "source_count", "source_ids"))
+META_KEYS = frozenset(
+    ("created", "updated", "seen", "compacted_at", "source_count", "source_ids", "former")
+)
 _KEYS = frozenset(("id", "type", "topic", "missing_context", "lesson", "ask_next_time", "meta"))
 
 
@@ -41,7 +46,8 @@ def _finite(text: str) -> float:
     return number
 
 
-_DECODER = json.JSONDecoder(parse_float=_finite, parse_constant=_finite)
+_JSON_BLANKS = " \t\r\n"
+DECODER = json.JSONDecoder(parse_float=_finite, parse_constant=_finite)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +63,11 @@ class Draft:
     ask_next_time: str | None = None
     type: str = "log"
 
+    @property
+    def key_text(self) -> str:
+        """The text that, after the topic, decides the id."""
+        return self.missing_context if self.type == "log" else self.lesson
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
@@ -64,8 +75,9 @@ class Record:
 
     Dates are ISO 8601 in UTC. `seen` says how often the same gap was logged; `source_count` how
     many originals a principle replaced (None: not known) and `source_ids` their tokens, so that a
-    git merge cannot bring them back beside it. `extra` and `meta_extra` hold keys that this
-    version does not know: they survive every rewrite.
+    git merge cannot bring them back beside it. `former` holds the fingerprints of the versions that
+    this one follows, oldest first, so that a merge can tell an older version from a different one.
+    `extra` and `meta_extra` hold keys that this version does not know: they survive every rewrite.
     """
 
     id: str
@@ -80,6 +92,7 @@ class Record:
     compacted_at: str = ""
     source_count: int | None = None
     source_ids: tuple[str, ...] = ()
+    former: tuple[str, ...] = ()
     meta_extra: Mapping[str, Any] = field(default_factory=dict)
     extra: Mapping[str, Any] = field(default_factory=dict)
 
@@ -111,6 +124,8 @@ class Record:
             meta["source_count"] = self.source_count
         if self.source_ids:
             meta["source_ids"] = list(self.source_ids)
+        if self.former:
+            meta["former"] = list(self.former)
         line: dict[str, Any] = {
             "id": self.id,
             "type": self.type,
@@ -129,23 +144,56 @@ class Record:
             text = json.dumps(self.as_json())
         return text.encode("utf-8") + b"\n"
 
+    def tokens(self) -> tuple[str, ...]:
+        """The token of this version, and those of the versions that it follows."""
+        return (self.token, *(f"{self.id}@{fingerprint}" for fingerprint in self.former))
+
     def version(self) -> tuple[float, int, bytes]:
-        """Orders the versions of one id: the newest is the greatest, in every clone alike."""
+        """Orders versions of one id of which none follows another, in every clone alike."""
         return (seconds_of(self.updated or self.created), self.seen, self.to_line())
 
 
-@lru_cache(maxsize=2_048)  # a server reads the same lines at every call, and records are frozen
+class Sketch(NamedTuple):
+    """What a change must know of a record that it does not touch: its id and its topic."""
+
+    id: str
+    topic: str
+
+
 def parse_line(raw: bytes) -> Record | None:
     """The record of one line, or None where the line is no complete record of ours."""
+    checked = _checked(raw)
+    return _record(*checked) if checked else None
+
+
+def sketch_line(raw: bytes) -> Record | Sketch | None:
+    """As `parse_line`, with the texts of most records left out: they are not needed for a save.
+
+    The record is whole when it lists originals, since these decide what a reader sees.
+    """
+    checked = _checked(raw)
+    if not checked:
+        return None
+    value, meta = checked
+    if "source_ids" in meta:
+        return _record(value, meta)
+    return Sketch(value["id"], normalise_topic(value["topic"]))
+
+
+def _checked(raw: bytes) -> tuple[dict[str, Any], dict[str, Any]] | None:
+    """The object of a line and its `meta`, when both hold all that a record must."""
     try:
-        value = _DECODER.decode(raw.decode("utf-8"))
+        text = raw.decode("utf-8").lstrip(_JSON_BLANKS)
+        value, end = DECODER.raw_decode(text)
     except (ValueError, RecursionError):
         return None
-    if not isinstance(value, dict):
+    if text[end:].strip(_JSON_BLANKS) or not isinstance(value, dict):
         return None
     meta = value.get("meta")
-    if not isinstance(meta, dict) or not _well_typed(value, meta):
-        return None
+    return (value, meta) if isinstance(meta, dict) and well_typed(value, meta) else None
+
+
+def _record(value: dict[str, Any], meta: dict[str, Any]) -> Record:
     return Record(
         id=value["id"],
         type=value["type"],
@@ -159,9 +207,15 @@ def parse_line(raw: bytes) -> Record | None:
         compacted_at=meta.get("compacted_at", ""),
         source_count=meta.get("source_count"),
         source_ids=tuple(meta.get("source_ids", ())),
-        meta_extra=_others(meta, _META_KEYS),
+        former=tuple(meta.get("former", ())),
+        meta_extra=_others(meta, META_KEYS),
         extra=_others(value, _KEYS),
     )
+
+
+# A server reads the same lines at every call, and records are frozen. A longer file would push its
+# own lines out of the cache before they are read again.
+cached_parse_line = lru_cache(maxsize=CACHED_LINES)(parse_line)
 
 
 def _others(value: Mapping[str, Any], known: frozenset[str]) -> dict[str, Any]:
@@ -170,9 +224,8 @@ def _others(value: Mapping[str, Any], known: frozenset[str]) -> dict[str, Any]:
     return {key: kept for key, kept in value.items() if key not in known}
 
 
-def _well_typed(value: Mapping[str, Any], meta: Mapping[str, Any]) -> bool:
+def well_typed(value: Mapping[str, Any], meta: Mapping[str, Any]) -> bool:
     """Whether every key that we know has its type; spelled out, since it runs for every line."""
-    source_ids = meta.get("source_ids", [])
     return (
         isinstance(value.get("id"), str)
         and bool(value["id"].strip())
@@ -182,19 +235,41 @@ def _well_typed(value: Mapping[str, Any], meta: Mapping[str, Any]) -> bool:
         and isinstance(value.get("lesson"), str)
         and isinstance(value.get("ask_next_time", ""), str | None)
         and isinstance(meta.get("created"), str)
-        and isinstance(meta.get("updated", ""), str)
+        and (len(meta) == 1 or _meta_well_typed(meta))
+    )
+
+
+def _meta_well_typed(meta: Mapping[str, Any]) -> bool:
+    return (
+        isinstance(meta.get("updated", ""), str)
         and isinstance(meta.get("compacted_at", ""), str)
         and _is_count(meta.get("seen", 1))
         and _is_count(meta.get("source_count", 1))
-        and isinstance(source_ids, list)
-        and all(isinstance(token, str) for token in source_ids)
+        and _is_texts(meta.get("source_ids", []))
+        and _is_texts(meta.get("former", []))
     )
+
+
+def _is_texts(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(text, str) for text in value)
+
+
+def has_surrogate(record: Record) -> bool:
+    """Whether some text of the record holds half of a character, which UTF-8 cannot carry."""
+    return bool(_SURROGATE.search(json.dumps(record.as_json(), ensure_ascii=False)))
+
+
+def is_token(text: str) -> bool:
+    """Whether this names a record in one version, as `id@fp`."""
+    name, at_sign, fingerprint = text.rpartition("@")
+    return bool(name and at_sign) and re.fullmatch(r"[0-9a-f]{6}", fingerprint) is not None
 
 
 def _is_count(value: object) -> bool:
     return type(value) is int and 0 <= value <= MOST_COUNTED
 
 
+@lru_cache(maxsize=CACHED_TOPICS)  # few topics, many records
 def normalise_topic(topic: str) -> str:
     """The topic as it is hashed, stored and filtered: trimmed, NFC; case is kept."""
     return unicodedata.normalize("NFC", topic).strip()
@@ -225,10 +300,14 @@ def check(draft: Draft) -> Draft:
     return draft
 
 
-def record_id(draft: Draft) -> str:
+def record_id(draft: "Draft | Record") -> str:
     """First 16 hex digits of SHA-256 over topic + missing_context (log) or topic + lesson."""
-    key_text = draft.missing_context if draft.type == "log" else draft.lesson
-    return hashlib.sha256((draft.topic + key_text).encode("utf-8")).hexdigest()[:ID_DIGITS]
+    return hashlib.sha256((draft.topic + draft.key_text).encode("utf-8")).hexdigest()[:ID_DIGITS]
+
+
+def reidentified(record: Record) -> Record:
+    """The record with the id that its text has; after an edit by hand the old one may not fit."""
+    return record if has_surrogate(record) else replace(record, id=record_id(record))
 
 
 def new_record(draft: Draft, *, now: str) -> Record:

@@ -9,12 +9,13 @@ from pathlib import Path
 
 from core.errors import SourceIdsOfLogError
 from core.files import Change, LogFile
-from core.memory_log import MemoryLog, Removal, Saved
+from core.memory_log import BroughtBack, MemoryLog, Removal, Saved
 from core.record import (
     Draft,
     Record,
     check,
     normalise_topic,
+    record_id,
     split_tokens,
     utc_now,
 )
@@ -70,7 +71,7 @@ class MemoryStore:
         draft = check(replace(record, missing_context=missing_context.text, lesson=lesson.text))
 
         def save(data: bytes) -> Change[tuple[MemoryLog, Record, Removal]]:
-            log = self._parsed(data)
+            log = self._parsed(data, sketched=True)
             changed, record, removal = log.upsert(draft, tokens, now=self._now())
             return Change(changed.to_bytes(), (changed, record, removal))
 
@@ -105,6 +106,30 @@ class MemoryStore:
 
         return self._file.rewrite(delete)
 
+    def bring_back(self, records: Sequence[Record], *, instead_of: str = "") -> BroughtBack:
+        """Put former versions of records back into the log, in one atomic write.
+
+        Each becomes the newest version of its id: `updated` is now, so that neither a merge nor
+        the `source_ids` of a principle hides it. Texts are redacted and checked as in a save.
+
+        instead_of: token (`id@fp`) of a principle that goes in the same write; the records take
+        its place.
+
+        Raises ValueError as `upsert_log` does and RecordChangedError, LogBusyError, LogReadError
+        or LogWriteError; the file is unchanged then.
+        """
+        cleaned = [_cleaned(record) for record in records]
+        versions = [record for record, _ in cleaned]
+
+        def bring(data: bytes) -> Change[BroughtBack]:
+            log = self._parsed(data)
+            changed, brought, removal = log.bring_back(versions, instead_of, now=self._now())
+            redacted = tuple(kind for _, kinds in cleaned for kind in kinds)
+            outcome = BroughtBack(records=brought, removal=removal, redacted=redacted, log=changed)
+            return Change(changed.to_bytes(), outcome)
+
+        return self._file.rewrite(bring)
+
     def read(self) -> MemoryLog:
         """One complete version of the log, without a lock. Raises LogReadError."""
         return self._parsed(self._file.read())
@@ -119,21 +144,23 @@ class MemoryStore:
 
     def count(self) -> int:
         """How many records a reader sees."""
-        return len(self.read().records)
+        return self.read().count
 
     def read_bytes(self) -> bytes:
         """The file as it is, unreadable lines included."""
         return self._file.read()
 
-    def _parsed(self, data: bytes) -> MemoryLog:
+    def _parsed(self, data: bytes, *, sketched: bool = False) -> MemoryLog:
         """The log of this file's bytes, parsed once as long as they stay the same."""
         known, log = self._last
         if known != data:
             with _collector_at_rest():
-                log = MemoryLog.parse(data)
+                log = MemoryLog.parse(data, sketched=sketched)
             self._last = data, log
             if log.skipped:
                 _log.warning("%s: %d unreadable lines skipped", self.path, log.skipped)
+            if log.conflicts:
+                _log.warning("%s: %d git conflicts not resolved", self.path, log.conflicts)
         return log
 
 
@@ -150,3 +177,29 @@ def _collector_at_rest() -> Iterator[None]:
     finally:
         if was_on:
             gc.enable()
+
+
+def _cleaned(record: Record) -> tuple[Record, tuple[str, ...]]:
+    """The record as a save would have stored it, and the kinds of secrets that were replaced."""
+    from core.sanitizer import redact
+
+    missing_context, lesson = redact(record.missing_context), redact(record.lesson)
+    draft = check(
+        Draft(
+            topic=record.topic,
+            missing_context=missing_context.text,
+            lesson=lesson.text,
+            ask_next_time=record.ask_next_time,
+            type=record.type,
+        )
+    )
+    kinds = missing_context.kinds + lesson.kinds
+    if not kinds:
+        return record, ()
+    changed = replace(
+        record,
+        id=record_id(draft),
+        missing_context=draft.missing_context,
+        lesson=draft.lesson,
+    )
+    return changed, kinds

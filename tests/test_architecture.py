@@ -16,8 +16,9 @@ FLOORS = [
     {"core.messages", "core.ranking", "core.secret_rules"},
     {"core.errors", "core.settings", "core.sanitizer", "core.atomic"},
     {"core.record", "core.project", "core.lock"},
-    {"core.files", "core.memory_log", "core.compaction"},
-    {"core.store", "core.rendering"},
+    {"core.files", "core.lines", "core.merging", "core.compaction"},
+    {"core.memory_log", "core.rendering"},
+    {"core.store"},
     {"core.answers"},
     {"faces.wire", "faces.workflow", "faces.demo_words", "faces.demo_reading"},
     {"faces.arguments", "faces.demo_stage"},
@@ -26,7 +27,7 @@ FLOORS = [
 ]
 PURE = [
     *("messages", "errors", "ranking", "settings", "sanitizer", "secret_rules", "record"),
-    *("memory_log", "compaction", "rendering", "answers"),
+    *("lines", "merging", "memory_log", "compaction", "rendering", "answers"),
 ]
 THIRD_PARTY = {
     "server": {"anyio", "fastmcp", "mcp", "pydantic"},

@@ -5,8 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from core.errors import IdCollisionError
+from core.errors import IdCollisionError, RecordChangedError
 from core.memory_log import MemoryLog
+from core.merging import following
 from core.record import Record
 from samples import LATER, NOW, a_draft, a_line, a_principle, a_record
 
@@ -33,7 +34,40 @@ def test_a_byte_order_mark_and_windows_line_ends_are_tolerated() -> None:
 
 def test_unreadable_lines_are_counted_and_blank_ones_are_not() -> None:
     log = log_of(*GARBAGE, a_record(), b"  \r\n")
-    assert (len(log.records), log.skipped) == (1, 5)
+    assert (len(log.records), log.skipped) == (1, 3)
+
+
+def test_conflict_markers_are_counted_as_conflicts_and_both_sides_are_read() -> None:
+    mine, theirs, both = a_record("mine"), a_record("theirs"), a_record("both")
+    log = log_of(
+        both, b"<<<<<<< HEAD\n", mine, b"=======\n", theirs, b">>>>>>> origin/main\n", b"note\n"
+    )
+    assert (log.records, log.conflicts, log.skipped) == ([both, mine, theirs], 1, 1)
+
+
+def test_what_stands_only_in_the_common_ancestor_of_a_conflict_was_removed_by_both_sides() -> None:
+    mine, theirs, gone = a_record("mine"), a_record("theirs"), a_record("gone")
+    parts: list[bytes | Record] = [
+        *(b"<<<<<<< ours\r\n", mine, b"||||||| 1234abc\r\n", gone),
+        *(b"<<<<<<<<< Temporary merge branch 1\n", gone, b"|||||||||\n", b"=========\n", gone),
+        *(b">>>>>>>>> Temporary merge branch 2\n", b"=======\n", theirs, b">>>>>>> theirs\n"),
+    ]
+    log = log_of(*parts)
+    assert (log.records, log.conflicts, log.skipped) == ([mine, theirs], 1, 0)
+    after, saved, _ = log.upsert(a_draft("new"), now=LATER)
+    assert after.to_bytes() == log.to_bytes() + saved.to_line()
+    assert (after.records, after.conflict) == ([mine, theirs, saved], log.conflict)
+
+
+def test_an_ancestor_section_without_an_end_hides_nothing() -> None:
+    mine, below = a_record("mine"), a_record("below")
+    log = log_of(b"<<<<<<< HEAD\n", mine, b"||||||| base\n", below, b">>>>>>> x\n")
+    assert (log.records, log.conflicts) == ([mine, below], 1)
+
+
+def test_markers_that_somebody_forgot_still_count_as_a_conflict() -> None:
+    assert log_of(a_record(), b">>>>>>> x\n").conflicts == 1
+    assert log_of(a_record(), b"====== \n").conflicts == 0
 
 
 def test_a_new_log_is_one_line_at_the_end() -> None:
@@ -50,7 +84,8 @@ def test_a_missing_last_newline_is_added_before_a_new_line() -> None:
 def test_the_same_gap_again_keeps_place_and_first_date_and_counts() -> None:
     before = log_of(a_record("one"), *GARBAGE, a_record("two"))
     after, saved, _ = before.upsert(a_draft("one", lesson="better"), now=LATER)
-    wanted = replace(a_record("one"), lesson="better", updated=LATER, seen=2)
+    one = a_record("one")
+    wanted = following(replace(one, lesson="better", updated=LATER, seen=2), one)
     assert saved == wanted
     assert after.to_bytes() == b"".join([wanted.to_line(), *GARBAGE, a_record("two").to_line()])
 
@@ -143,8 +178,94 @@ def test_the_same_compaction_sent_twice_removes_nothing_more() -> None:
 def test_of_one_id_twice_the_newest_version_is_the_record() -> None:
     old = a_record()
     new = replace(old, lesson="newer", updated=LATER, seen=2)
+    follower = replace(new, former=(old.fingerprint(),))
+    for order in ((old, follower), (follower, old)):
+        assert log_of(*order).records == [follower]
+    merged = following(new, old, new)  # of two branches: it takes over what the other knew
     for order in ((old, new), (new, old)):
-        assert log_of(*order).records == [new]
+        assert log_of(*order).records == [merged]
+
+
+def test_a_version_that_follows_another_wins_whatever_their_clocks_said() -> None:
+    ahead = replace(a_record(), updated="2030-01-01T00:00:00+00:00", seen=9)
+    follower = following(replace(a_record(), lesson="later", updated=LATER), ahead)
+    assert log_of(follower, ahead).records == [follower]
+
+
+def test_an_original_that_was_updated_before_its_compaction_comes_back_in_no_version() -> None:
+    one, two = a_record("one"), a_record("two")
+    updated, _, _ = log_of(one, two).upsert(a_draft("one", lesson="again"), now=LATER)
+    tokens = [record.token for record in updated.records]
+    log, principle, _ = updated.upsert(a_principle(), tokens, now=LATER)
+    assert log_of(log.to_bytes(), one, two, *updated.records).records == [principle]
+
+
+def test_a_version_that_a_principle_did_not_see_is_shown_beside_it() -> None:
+    one = a_record("one")
+    mine, _, _ = log_of(one).upsert(a_draft("one", lesson="mine"), now=NOW)
+    theirs, _, _ = log_of(one).upsert(a_draft("one", lesson="theirs"), now=LATER)
+    log, principle, _ = theirs.upsert(a_principle(), [theirs.records[0].token], now=LATER)
+    assert log_of(log.to_bytes(), mine.to_bytes(), theirs.to_bytes()).records == [
+        principle,
+        *mine.records,
+    ]
+
+
+def test_a_gap_that_came_back_is_shown_also_when_its_original_has_a_later_date() -> None:
+    one = replace(a_record("one"), updated=LATER, seen=5)
+    compacted, principle, _ = log_of(one).upsert(a_principle(), [one.token], now=NOW)
+    log, back, _ = compacted.upsert(a_draft("one", lesson="once more"), now=NOW)
+    assert log_of(log.to_bytes(), one).records == [principle, back]
+
+
+def test_versions_of_two_branches_that_were_compacted_together_stay_away() -> None:
+    one = a_record("one")
+    mine, _, _ = log_of(one).upsert(a_draft("one", lesson="mine"), now=NOW)
+    theirs, _, _ = log_of(one).upsert(a_draft("one", lesson="theirs"), now=LATER)
+    merged = log_of(mine.to_bytes(), theirs.to_bytes())
+    later, _, _ = merged.upsert(a_draft("other"), now=LATER)  # drops the older line
+    tokens = [record.token for record in later.records]
+    log, principle, _ = later.upsert(a_principle(), tokens, now=LATER)
+    everything = log_of(log.to_bytes(), one, mine.to_bytes(), theirs.to_bytes(), later.to_bytes())
+    assert everything.records == [principle]
+
+
+def test_a_token_printed_before_a_save_still_fits_after_it_has_dropped_leftovers() -> None:
+    one = a_record("one")
+    mine, theirs = replace(one, lesson="mine"), replace(one, lesson="theirs", updated=LATER)
+    merged = log_of(mine, theirs)
+    [shown] = merged.records
+    after, _, _ = merged.upsert(a_draft("other"), now=LATER)
+    assert after.select([shown.token]).removed == (shown,)
+
+
+def test_no_more_than_sixteen_former_versions_are_kept() -> None:
+    log = log_of(a_record())
+    fingerprints = []
+    for _ in range(20):
+        fingerprints.append(log.records[0].fingerprint())
+        log, _, _ = log.upsert(a_draft(), now=LATER)
+    assert log.records[0].former == tuple(fingerprints[-16:])
+
+
+def test_a_long_file_is_changed_alike_whether_its_texts_are_kept_in_mind_or_not() -> None:
+    records = [a_record(f"gap {number}", topic=f"t{number % 7}") for number in range(2_100)]
+    again = replace(records[7], lesson="newer", updated=LATER)
+    first, principle, _ = log_of(*records[:5]).upsert(a_principle(), [records[1].token], now=NOW)
+    data = log_of(first.to_bytes(), b"note\n", *records[5:], again, records[1]).to_bytes()
+    outcomes = []
+    for sketched in (False, True):
+        log = MemoryLog.parse(data, sketched=sketched)
+        saved = log.upsert(a_draft("gap 9", topic="t2"), now=LATER)
+        both = log.upsert(a_principle("more"), [records[9].token, principle.token], now=LATER)
+        outcomes.append(
+            [
+                *(log.count, log.topics, log.skipped, log.leftovers, saved[0].to_bytes()),
+                *(saved[1:], both[0].to_bytes(), both[1:], log.records, both[0].topics),
+            ]
+        )
+    assert outcomes[0] == outcomes[1]
+    assert outcomes[0][0] == 2_100
 
 
 def test_two_versions_of_the_same_second_resolve_alike_in_any_order() -> None:
@@ -174,7 +295,7 @@ def test_the_next_change_drops_leftovers_and_nothing_else() -> None:
     merged = log_of(*GARBAGE, old, log.to_bytes(), one, new)
     after, saved, _ = merged.upsert(a_draft("three"), now=LATER)
     assert after.to_bytes() == b"".join(
-        [*GARBAGE, principle.to_line(), new.to_line(), saved.to_line()]
+        [*GARBAGE, principle.to_line(), following(new, old, new).to_line(), saved.to_line()]
     )
 
 
@@ -242,3 +363,56 @@ def test_a_token_that_lost_its_fingerprint_names_nothing() -> None:
     record = a_record()
     _, removal = log_of(record).delete([f"{record.id}@"])
     assert (removal.removed, removal.changed) == ((), (f"{record.id}@",))
+
+
+def test_a_record_brought_back_stands_at_the_end_with_a_new_date() -> None:
+    one, gone = a_record("one"), a_record("gone", lesson="as it was")
+    log, [back], removal = log_of(one).bring_back([gone], now=LATER)
+    assert back == following(replace(gone, updated=LATER), gone)
+    assert log.to_bytes() == one.to_line() + back.to_line()
+    assert removal.removed == ()
+
+
+def test_a_former_version_takes_the_place_of_the_present_one() -> None:
+    former, two = a_record("one", lesson="first"), a_record("two")
+    present = replace(former, lesson="second", updated=LATER, seen=3)
+    log, [back], _ = log_of(present, two).bring_back([former], now=NOW)
+    assert back == following(replace(former, updated=LATER, seen=3), former, present)
+    assert log.to_bytes() == back.to_line() + two.to_line()
+
+
+def test_originals_brought_back_take_the_place_of_their_principle_and_are_not_hidden() -> None:
+    one, two, three = a_record("one"), a_record("two"), a_record("three")
+    compacted, principle, _ = log_of(one, two, three).upsert(
+        a_principle(), [one.token, three.token], now=NOW
+    )
+    log, back, removal = compacted.bring_back([one, three], principle.token, now=LATER)
+    assert removal.removed == (principle,)
+    assert log.records == [*back, two]
+    again = log_of(log.to_bytes(), principle)  # a merge brings the principle back
+    assert again.records == [*back, two, principle]
+
+
+def test_an_original_brought_back_beside_its_principle_is_shown_also_without_a_later_date() -> None:
+    ahead = "2030-01-01T00:00:00+00:00"
+    one = replace(a_record("one"), updated=ahead)
+    compacted, principle, _ = log_of(one).upsert(a_principle(), [one.token], now=NOW)
+    log, [back], _ = compacted.bring_back([one], now=LATER)
+    assert back == following(one, one)
+    assert log.records == [principle, back]
+
+
+def test_a_principle_that_changed_meanwhile_is_not_undone() -> None:
+    one = a_record("one")
+    compacted, principle, _ = log_of(one).upsert(a_principle(), [one.token], now=NOW)
+    changed, _, _ = compacted.upsert(a_principle(ask_next_time="why?"), now=LATER)
+    with pytest.raises(RecordChangedError) as caught:
+        changed.bring_back([one], principle.token, now=LATER)
+    assert caught.value.facts == {"id": principle.id}
+
+
+def test_a_record_whose_id_belongs_to_another_text_is_not_brought_back() -> None:
+    one = a_record("one")
+    other = replace(one, missing_context="edited by hand")
+    with pytest.raises(IdCollisionError):
+        log_of(other).bring_back([one], now=LATER)

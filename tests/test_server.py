@@ -154,12 +154,25 @@ def test_a_file_that_cannot_be_read_is_never_an_empty_memory(log: Path) -> None:
 
 def test_unreadable_lines_are_said_in_one_line(project: Path, log: Path) -> None:
     save("one")
-    log.write_bytes(b"<<<<<<< HEAD\n" + log.read_bytes() + b">>>>>>> theirs\n")
+    log.write_bytes(b"half a reco\n" + log.read_bytes() + b"a note\n")
     assert say("en", "skipped", skipped=2) in call("search_memory").splitlines()
     assert say("en", "skipped", skipped=2) in save("two").splitlines()
     assert say("en", "skipped", skipped=2) in call("compact_memory").splitlines()
-    assert log.read_bytes().startswith(b"<<<<<<< HEAD\n")
-    assert b">>>>>>> theirs\n" in log.read_bytes()
+    assert log.read_bytes().startswith(b"half a reco\n")
+    assert b"a note\n" in log.read_bytes()
+
+
+def test_a_conflict_is_said_with_what_to_do_and_its_markers_stay(project: Path, log: Path) -> None:
+    save("one")
+    mine = log.read_bytes()
+    log.write_bytes(b"<<<<<<< HEAD\n" + mine + b"=======\n" + b">>>>>>> theirs\n")
+    said = say("en", "conflict", conflicts=1)
+    assert said in call("search_memory").splitlines()
+    assert said in save("two").splitlines()
+    assert said in call("compact_memory").splitlines()
+    lines = log.read_bytes().splitlines(keepends=True)
+    assert lines[:4] == [b"<<<<<<< HEAD\n", mine, b"=======\n", b">>>>>>> theirs\n"]
+    assert len(lines) == 5
 
 
 def test_the_budget_of_an_answer_is_adjustable(

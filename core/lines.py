@@ -1,0 +1,46 @@
+"""The file as lines: where they end, and which of them a git merge left as conflict markers.
+
+Pure: bytes in, line numbers (from 0) out.
+"""
+
+import re
+from collections.abc import Sequence
+
+BOM = b"\xef\xbb\xbf"
+
+_MARKER = re.compile(rb"(?P<run>([<|>])\2{6,})(?: .*)?|(?P<middle>={7,})", re.S)
+CONFLICT_BEGIN = re.compile(rb"<{7}(?!<)")
+
+
+def split_lines(data: bytes) -> list[bytes]:
+    r"""The lines of a file with their `\n`, the only line end there is."""
+    if b"\r" not in data:  # which would end a line here, too
+        return data.splitlines(keepends=True)
+    *ended, last = data.split(b"\n")
+    lines = [line + b"\n" for line in ended]
+    return [*lines, last] if last else lines
+
+
+def conflict_lines(lines: Sequence[bytes], entries: Sequence[object]) -> frozenset[int]:
+    """The lines of conflict markers, and of what git shows of the common ancestor between them.
+
+    What both sides had before is no record of either side: who is only there was removed by both.
+    """
+    found: set[int] = set()
+    base_at, base_run = -1, 0
+    for at, entry in enumerate(entries):
+        if entry is not None:
+            continue
+        marker = _MARKER.fullmatch(lines[at].removeprefix(BOM).rstrip(b"\r\n"))
+        if not marker:
+            continue
+        found.add(at)
+        run = len(marker["run"] or marker["middle"])
+        if base_at < 0:
+            if marker[0].startswith(b"|"):
+                base_at, base_run = at, run
+        elif run <= base_run:  # an ancestor with a conflict of its own has longer markers
+            if marker["middle"] and run == base_run:
+                found.update(range(base_at, at))
+            base_at = -1
+    return frozenset(found)
