@@ -9,6 +9,7 @@ from pathlib import Path
 
 from core.errors import SourceIdsOfLogError
 from core.files import Change, LogFile
+from core.health import Repair, repair
 from core.memory_log import BroughtBack, MemoryLog, Removal, Saved
 from core.record import (
     Draft,
@@ -130,6 +131,21 @@ class MemoryStore:
 
         return self._file.rewrite(bring)
 
+    def repair(self, *, aside_name: str) -> Repair:
+        """Repair the log as `core.health.repair` does, in one atomic write, and remove strays.
+
+        aside_name: a new file beside the log that takes the lines which leave it; it is made only
+        if there are any. Raises LogBusyError, LogReadError or LogWriteError.
+        """
+
+        def mend(data: bytes) -> Change[Repair]:
+            repaired = repair(data)
+            return Change(repaired.data, repaired, repaired.aside)
+
+        if self._file.strays():
+            self._file.tidy()
+        return self._file.rewrite(mend, aside_name=aside_name)
+
     def read(self) -> MemoryLog:
         """One complete version of the log, without a lock. Raises LogReadError."""
         return self._parsed(self._file.read())
@@ -145,6 +161,14 @@ class MemoryStore:
     def count(self) -> int:
         """How many records a reader sees."""
         return self.read().count
+
+    def tell_git(self) -> None:
+        """Complete `.gitignore` and `.gitattributes` beside the log. Raises as `repair` does."""
+        self._file.tell_git()
+
+    def strays(self) -> list[Path]:
+        """Temporary files beside the log; those of a writer at work are among them."""
+        return self._file.strays()
 
     def read_bytes(self) -> bytes:
         """The file as it is, unreadable lines included."""

@@ -16,8 +16,9 @@ FLOORS = [
     {"core.messages", "core.ranking", "core.secret_rules"},
     {"core.errors", "core.settings", "core.sanitizer", "core.atomic"},
     {"core.record", "core.project", "core.lock"},
-    {"core.files", "core.lines", "core.merging", "core.compaction"},
+    {"core.files", "core.lines", "core.flaws", "core.merging", "core.compaction"},
     {"core.memory_log", "core.rendering"},
+    {"core.health"},
     {"core.store"},
     {"core.answers"},
     {"faces.wire", "faces.workflow", "faces.demo_words", "faces.demo_reading"},
@@ -27,7 +28,7 @@ FLOORS = [
 ]
 PURE = [
     *("messages", "errors", "ranking", "settings", "sanitizer", "secret_rules", "record"),
-    *("lines", "merging", "memory_log", "compaction", "rendering", "answers"),
+    *("lines", "flaws", "merging", "memory_log", "health", "compaction", "rendering", "answers"),
 ]
 THIRD_PARTY = {
     "server": {"anyio", "fastmcp", "mcp", "pydantic"},
