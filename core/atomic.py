@@ -42,6 +42,38 @@ def _of_status(status: os.stat_result) -> tuple[int, ...]:
     return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
+def is_there(path: Path) -> bool:
+    """Whether something has this name, be it a link that leads nowhere; a failure is no answer."""
+    try:
+        os.lstat(path)
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def real_path(path: Path) -> Path:
+    """The path without links; its last part need not exist. Raises OSError where one is unsure.
+
+    A link that could not be looked at, and so was taken for none, would be replaced by a file.
+    """
+    try:
+        return Path(os.path.realpath(path, strict=True))
+    except FileNotFoundError:
+        return Path(os.path.realpath(path.parent, strict=True), path.name)
+
+
+def rename(temporary: Path, target: Path) -> None:
+    """Put `temporary` in the place of `target`, in one step."""
+    written = identity_of(temporary)
+    try:
+        with_sharing_retry(lambda: os.replace(temporary, target))
+    except OSError:
+        with contextlib.suppress(OSError):
+            if written and identity_of(target) == written:  # it did happen, whatever was said
+                return
+        raise
+
+
 def make_directory(directory: Path) -> None:
     """Make a directory that is not there yet, and make its entry durable."""
     if directory.is_dir():
@@ -99,21 +131,26 @@ def _write_synced(path: Path, data: bytes, like: os.stat_result | None) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     descriptor = os.open(path, flags, 0o666)
     try:
-        if like:
-            _make_like(path, like)
-        rest = memoryview(data)
-        while rest:
-            written = os.write(descriptor, rest)
-            if not written:
-                raise OSError(errno.EIO, os.strerror(errno.EIO))
-            rest = rest[written:]
-        os.fsync(descriptor)
+        try:
+            if like:
+                _make_like(path, like)
+            _write_all(descriptor, data)
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
     except BaseException:
         with contextlib.suppress(OSError):
             path.unlink()
         raise
-    finally:
-        os.close(descriptor)
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        written = os.write(descriptor, rest)
+        if not written:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        rest = rest[written:]
 
 
 def _make_like(path: Path, like: os.stat_result) -> None:

@@ -20,11 +20,14 @@ from typing import Generic, NamedTuple, TypeVar
 from core.atomic import (
     Identity,
     identity_of,
+    is_there,
     kept_aside,
     make_directory,
     prepared,
     read_regular,
+    real_path,
     reason_of,
+    rename,
     sync_directory,
     with_sharing_retry,
 )
@@ -94,7 +97,7 @@ class LogFile:
         with self._locked():
             for name, text in COMPANIONS.items():
                 companion = self.path.parent / name
-                known = companion.read_bytes() if companion.exists() else b""
+                known = companion.read_bytes() if is_there(companion) else b""
                 lines = [line.strip() for line in known.splitlines()]
                 wanted = text.encode("ascii").splitlines(keepends=True)
                 missing = [line for line in wanted if line.strip() not in lines]
@@ -103,13 +106,21 @@ class LogFile:
                     self._put_companion(companion, b"".join([ended, *missing]))
 
     def strays(self) -> list[Path]:
-        """Temporary files of writers that were killed; while a writer is at work also its own."""
-        return [stray for stray in _temporaries(self.path, self._target()) if stray.is_file()]
+        """Temporary files of writers that were killed; while a writer is at work also its own.
+
+        Raises LogReadError.
+        """
+        try:
+            return list(_temporaries(self.path, real_path(self.path)))
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise LogReadError(path=str(self.path), reason=reason_of(error)) from error
 
     def tidy(self) -> None:
         """Remove the strays, under the lock. Raises LogBusyError or LogWriteError."""
         with self._locked():
-            _sweep(self.path, self._target())
+            _sweep(self.path, real_path(self.path))
 
     def _read(self) -> tuple[bytes, Identity]:
         try:
@@ -127,7 +138,7 @@ class LogFile:
         """Hold the lock of this file; failures of the disk inside become LogWriteError."""
         try:
             make_directory(self.path.parent)
-            with held(str(self._target()) + LOCK_SUFFIX, timeout_s=self._lock_timeout_s):
+            with held(str(real_path(self.path)) + LOCK_SUFFIX, timeout_s=self._lock_timeout_s):
                 yield
         except SentinelError:
             raise
@@ -136,49 +147,45 @@ class LogFile:
 
     def _replace(self, change: Change[_Result], identity: Identity, aside_name: str) -> bool:
         """Whether the file was replaced; not when it is no longer the one of this identity."""
-        target = self._target()
+        target = real_path(self.path)
         _sweep(self.path, target)
-        if not target.exists() or not self._has_companions():
+        if not is_there(target) or not self._has_companions():
             self._add_companions()
         with prepared(target, change.data) as temporary:
             if identity_of(target) != identity:
                 return False
             with kept_aside(self.path.parent / aside_name, change.aside):
-                with_sharing_retry(lambda: os.replace(temporary, target))
+                rename(temporary, target)
         sync_directory(target.parent)
         return True
 
-    def _target(self) -> Path:
-        return Path(os.path.realpath(self.path))
-
     def _has_companions(self) -> bool:
-        return any(os.path.lexists(self.path.parent / name) for name in COMPANIONS)
+        return any(is_there(self.path.parent / name) for name in COMPANIONS)
 
     def _add_companions(self) -> None:
         """Give our own folder what git needs to know; files that are there are left alone."""
         for name, text in COMPANIONS.items():
             companion = self.path.parent / name
-            if not os.path.lexists(companion):
+            if not is_there(companion):
                 self._put_companion(companion, text.encode("ascii"))
 
     def _put_companion(self, companion: Path, data: bytes) -> None:
         """Under a temporary name like those of the log, so that a stray is swept with them."""
         with prepared(companion, data, self.path.name) as temporary:
-            with_sharing_retry(lambda: os.replace(temporary, companion))
+            rename(temporary, companion)
 
 
 def _temporaries(path: Path, target: Path) -> Iterator[Path]:
     """Files with names of our temporary files: beside the link and beside what it leads to."""
     for place in dict.fromkeys((target, path)):
-        with contextlib.suppress(FileNotFoundError):
-            for name in sorted(os.listdir(place.parent)):
-                match = _TEMPORARY.fullmatch(name)
-                if match and match["name"] == place.name:
-                    yield place.parent / name
+        for name in sorted(os.listdir(place.parent)):
+            match = _TEMPORARY.fullmatch(name)
+            if match and match["name"] == place.name:
+                yield place.parent / name
 
 
 def _sweep(path: Path, target: Path) -> None:
     """Remove what killed writers left; under the lock no writer is at work."""
-    for stray in _temporaries(path, target):
-        with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError):  # a directory that nobody may list, a stray of another user
+        for stray in _temporaries(path, target):
             os.unlink(stray)

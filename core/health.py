@@ -6,6 +6,7 @@ as it was, to be kept elsewhere.
 """
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -30,6 +31,7 @@ Severity = Literal["error", "warning", "note"]
 
 FAR_ABOVE = 2  # thresholds
 CLOCK_SKEW_S = 24 * 3600
+_BETWEEN = re.compile(r"[ \t\r\n,]*")
 UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
@@ -252,15 +254,16 @@ def _mended(content: bytes) -> list[Record]:
 def _records_in(text: str) -> Iterator[Record | None]:
     """Each record of a text in which records follow each other; None for anything else."""
     decoder = json.JSONDecoder()
-    rest = text
-    while rest:
+    at = 0
+    while at < len(text):
         try:
-            _, end = decoder.raw_decode(rest)
+            _, end = decoder.raw_decode(text, at)
         except (ValueError, RecursionError):
             yield None
             return
-        yield parse_line(rest[:end].encode("utf-8", "surrogatepass"))
-        rest = rest[end:].lstrip(" \t\r\n,")
+        yield parse_line(text[at:end].encode("utf-8", "surrogatepass"))
+        between = _BETWEEN.match(text, end)
+        at = between.end() if between else len(text)
 
 
 def _heading(number: int, why: str) -> bytes:

@@ -2,6 +2,7 @@
 
 import contextlib
 import logging
+import os
 import threading
 import time
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ from filelock import FileLock, Timeout
 from core.errors import LogBusyError
 
 _POLL_S = 0.01
+_RELEASES = 2
 _log = logging.getLogger("sentinel_memory")
 
 
@@ -23,7 +25,8 @@ def held(path: str, *, timeout_s: float) -> Iterator[None]:
     go within `timeout_s` seconds, OSError when the lock file cannot be opened.
     """
     deadline = time.monotonic() + timeout_s
-    turn, lock = _turn(path), _lock(path)
+    process = os.getpid()
+    turn, lock = _turn(path, process), _lock(path, process)
     busy = LogBusyError(path=path, waited_s=round(timeout_s))
     if not turn.acquire(timeout=timeout_s):
         raise busy
@@ -41,13 +44,16 @@ def held(path: str, *, timeout_s: float) -> Iterator[None]:
 
 
 @lru_cache(maxsize=64)  # making one costs as much as taking it
-def _lock(path: str) -> FileLock:
-    """The lock among processes at `path`; each thread that takes it counts on its own."""
+def _lock(path: str, process: int) -> FileLock:
+    """The lock among processes at `path`; each thread that takes it counts on its own.
+
+    process: a process that was forked off must not take over the lock of its parent.
+    """
     return FileLock(path, poll_interval=_POLL_S)
 
 
 @lru_cache(maxsize=64)
-def _turn(path: str) -> threading.Lock:
+def _turn(path: str, process: int) -> threading.Lock:
     """Whose turn it is among the threads of this process: only one of them asks for the lock.
 
     A crowd of threads that all poll the lock would take the processor from the one that holds it.
@@ -56,8 +62,14 @@ def _turn(path: str) -> threading.Lock:
 
 
 def _release(lock: FileLock) -> None:
-    """Let go; the file may be replaced already, so that a failure here must not look like one."""
-    try:
-        lock.release()
-    except OSError as error:
-        _log.warning("%s: lock not released (%s)", lock.lock_file, error.strerror)
+    """Let go; the file may be replaced already, so that a failure here must not look like one.
+
+    A lock that is not let go is tried again: kept, it would shut out every other process.
+    """
+    for _ in range(_RELEASES):
+        try:
+            lock.release(force=True)
+        except OSError as error:
+            _log.warning("%s: lock not released (%s)", lock.lock_file, error.strerror)
+        else:
+            return

@@ -27,7 +27,7 @@ _META = {
     "io.modelcontextprotocol/clientCapabilities": {},
 }
 _OWN_VARIABLES = ("SENTINEL_MEMORY_", "CLAUDE_PROJECT_DIR", "FASTMCP_")
-_PR_CAPBSET_DROP, _CAP_DAC_OVERRIDE = 24, 1
+_PR_CAPBSET_DROP, _CAP_DAC_OVERRIDE, _CAP_DAC_READ_SEARCH = 24, 1, 2
 _LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None  # loaded before any fork
 
 Message = dict[str, Any]
@@ -69,7 +69,7 @@ class ServerProcess:
                 stderr=stderr,
                 cwd=cwd,
                 env={**inherited, **(environment or {})},
-                preexec_fn=_bound_by_permissions if os.name == "posix" else None,
+                preexec_fn=bound_by_permissions if os.name == "posix" else None,
             )
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
@@ -237,7 +237,11 @@ def _message(line: bytes) -> Message | None:
     return value if is_message else None
 
 
-def _bound_by_permissions() -> None:
-    """Take from root the right to write where the permissions of a file forbid it."""
+def bound_by_permissions() -> None:
+    """Take from root the right to read and write where the permissions of a file forbid it.
+
+    For a process that is about to be started: what runs already keeps its rights.
+    """
     if _LIBC is not None:
-        _LIBC.prctl(_PR_CAPBSET_DROP, _CAP_DAC_OVERRIDE, 0, 0, 0)
+        for capability in (_CAP_DAC_OVERRIDE, _CAP_DAC_READ_SEARCH):
+            _LIBC.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0)

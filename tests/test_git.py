@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 import pytest
+from _pytest.mark import ParameterSet
 
 from core.files import GITATTRIBUTES
 from git_clones import (
@@ -53,7 +54,7 @@ class Scenario:
 
     clash: whether both changed the same place, so that git without a union merge asks a person.
     first: whether neither side had a memory before.
-    rare: joined in two ways only, the others mix the same lines.
+    rare: joined in the usual way only, unless there is time for everything.
     """
 
     mine: tuple[Edit, ...]
@@ -325,18 +326,23 @@ def edited(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, bool], Pa
     return pair
 
 
-def styles(scenario: Scenario, join: str) -> tuple[str, ...]:
-    """What is worth its time: no conflict has no style, and some joins mark it as others do."""
-    if not scenario.clash or join in ("merge-into-theirs", "worktree"):
-        return STYLES[:2]
-    return STYLES if join in ("merge", "rebase") and not scenario.rare else STYLES[:3]
+USUAL = ("append-append", "same-known-gap", "compaction-append", "compaction-compaction")
+
+
+def cell(name: str, join: str, style: str) -> ParameterSet:
+    """One way of joining one scenario; `long` unless it belongs to every run."""
+    scenario = SCENARIOS[name]
+    every = JOINS if name in USUAL else ("merge",) if scenario.rare else ("merge", "rebase")
+    short = join in every and (style in STYLES[:2] or (name in USUAL and join == "merge"))
+    marks = () if short else (pytest.mark.long,)
+    return pytest.param((name, join, style), id=f"{name}-{join}-{style}", marks=marks)
 
 
 CELLS = [
-    pytest.param((name, join, style), id=f"{name}-{join}-{style}")
+    cell(name, join, style)
     for name, scenario in SCENARIOS.items()
-    for join in (("merge", "rebase") if scenario.rare else JOINS)
-    for style in styles(scenario, join)
+    for join in JOINS
+    for style in (STYLES if scenario.clash else STYLES[:2])
 ]
 
 
