@@ -1,0 +1,49 @@
+"""What the commands of `cli.py` share: which project they speak of, and in which language."""
+
+import argparse
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from core.messages import Language
+from core.project import Project, find_project
+from core.settings import Settings, read_settings
+from core.store import MemoryStore
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opened:
+    """The project, the settings and the store of one command."""
+
+    project: Project
+    settings: Settings
+    store: MemoryStore
+
+    @property
+    def lang(self) -> Language:
+        """The language of what is printed."""
+        return self.settings.lang
+
+
+def add_project(parser: argparse.ArgumentParser) -> None:
+    """The option `--project`, as `server.py` has it."""
+    parser.add_argument("--project", metavar="DIR", help="the project whose memory is meant")
+
+
+def open_memory(arguments: argparse.Namespace, *, writes: bool = False) -> Opened:
+    """The memory that `--project`, the environment and the directory name; nothing is created.
+
+    What was passed over on the way is said on standard error. Raises ProjectMissingError, and
+    ProjectRefusedError for a command that writes where no project can be.
+    """
+    settings = read_settings(os.environ)
+    project = find_project(arguments.project, os.environ, Path.cwd())
+    for warning in (*settings.warnings, *project.warnings):
+        print(warning, file=sys.stderr)
+    if writes:
+        project.check_writable(os.environ)
+    else:
+        project.check_readable()
+    store = MemoryStore(project.log_path, lock_timeout_s=settings.lock_timeout_s)
+    return Opened(project=project, settings=settings, store=store)
