@@ -1,0 +1,72 @@
+"""A command of `cli.py` in a child of the test process: its own directory and environment, fast."""
+
+import os
+import signal
+import sys
+import tempfile
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import FrameType
+from typing import NoReturn
+
+TIMEOUT_S = 60
+
+
+def forked(
+    main: Callable[[Sequence[str]], int],
+    arguments: Sequence[str],
+    cwd: Path,
+    environment: Mapping[str, str],
+) -> tuple[int, str, str]:
+    """Exit code, standard output and standard error of `main(arguments)`, run there (POSIX).
+
+    A new interpreter takes longer to start than most commands take. The child is killed after
+    TIMEOUT_S seconds.
+    """
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
+        child = os.fork()
+        if not child:
+            _run(main, arguments, cwd, environment, out.fileno(), errors.fileno())
+        signal.signal(signal.SIGALRM, _kill(child))
+        signal.alarm(TIMEOUT_S)
+        _, status = os.waitpid(child, 0)
+        signal.alarm(0)
+        texts = []
+        for file in (out, errors):
+            file.seek(0)
+            texts.append(file.read().decode())
+    return os.waitstatus_to_exitcode(status), texts[0], texts[1]
+
+
+def _kill(child: int) -> Callable[[int, FrameType | None], None]:
+    return lambda _number, _frame: os.kill(child, signal.SIGKILL)
+
+
+def _run(
+    main: Callable[[Sequence[str]], int],
+    arguments: Sequence[str],
+    cwd: Path,
+    environment: Mapping[str, str],
+    out: int,
+    errors: int,
+) -> NoReturn:
+    """Become that command; nothing of the test process runs on in the child."""
+    code = 70
+    try:
+        os.chdir(cwd)
+        os.environ.clear()
+        os.environ.update(environment)
+        for descriptor, stream in ((out, 1), (errors, 2)):
+            os.dup2(descriptor, stream)
+        sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)
+        sys.stderr = os.fdopen(2, "w", encoding="utf-8", closefd=False)
+        code = main(arguments)
+    except SystemExit as error:
+        code = error.code if isinstance(error.code, int) else 1
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
