@@ -10,18 +10,26 @@
 import argparse
 import importlib
 import io
+import os
 import sys
 from collections.abc import Sequence
+
+from core.errors import SentinelError
+from core.settings import read_settings
 
 # One line for each command: its name, the module behind it, what it does. The module offers
 # `add_arguments(parser)` and `run(arguments) -> int`, and is imported only when it is called.
 COMMANDS = {
     "demo": ("faces.demo", "play the loop of search, log and compact on a scratch project"),
+    "doctor": ("faces.doctor", "check a memory log and what is around it; repair it with --fix"),
+    "history": ("faces.history", "show what became of one record, commit by commit"),
+    "restore": ("faces.restore", "bring back a record, or an older version of it, from git"),
+    "uncompact": ("faces.uncompact", "bring back the originals of a principle from git"),
 }
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Carry out one command; its exit code. Wrong arguments end in SystemExit(2)."""
+    """Carry out one command; its exit code, 1 for a failure. Wrong arguments: SystemExit(2)."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # Windows would write its code page into a pipe
             stream.reconfigure(encoding="utf-8", errors="replace")
@@ -38,11 +46,22 @@ def main(argv: Sequence[str] | None = None) -> int:
     if face is None:
         parser.print_help()
         return 0
-    return int(face.run(arguments))
+    try:
+        return int(face.run(arguments))
+    except SentinelError as error:
+        from faces.plain import plain  # a path may hold what steers a terminal
+
+        print(plain(error.text(read_settings(os.environ).lang)), file=sys.stderr)
+        return 1
 
 
 if __name__ == "__main__":
     try:
-        sys.exit(main())
+        code = main()
+        sys.stdout.flush()
     except KeyboardInterrupt:
-        sys.exit(130)
+        code = 130
+    except BrokenPipeError:  # the reader, such as `head`, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
+    sys.exit(code)

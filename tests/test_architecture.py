@@ -21,9 +21,14 @@ FLOORS = [
     {"core.health"},
     {"core.store"},
     {"core.answers"},
-    {"faces.wire", "faces.workflow", "faces.demo_words", "faces.demo_reading"},
-    {"faces.arguments", "faces.demo_stage"},
-    {"faces.demo"},
+    {"faces.wire", "faces.workflow", "faces.clients", "faces.git", "faces.plain"},
+    {"faces.demo_words", "faces.doctor_words", "faces.history_words"},
+    {"faces.arguments", "faces.console", "faces.demo_reading", "faces.demo_stage"},
+    {"faces.git_reading", "faces.record_lines", "faces.checkup"},
+    {"faces.old_logs"},
+    {"faces.versions"},
+    {"faces.naming", "faces.bringing_back"},
+    {"faces.demo", "faces.doctor", "faces.history", "faces.restore", "faces.uncompact"},
     {"server", "cli"},
 ]
 PURE = [
@@ -52,7 +57,10 @@ def imports_of(path: Path) -> set[str]:
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             assert not node.level, f"{path.name}: name the module in full, no relative import"
-            found.add(node.module or "")
+            packages = node.module in ("core", "faces")  # `from faces import git` names a module
+            found |= {
+                f"{node.module}.{it.name}" if packages else str(node.module) for it in node.names
+            }
     return found
 
 

@@ -1,0 +1,210 @@
+"""What a command reads from git: where a log stands in its repository, its commits, its old files.
+
+Nothing is written, fetched on purpose or asked for.
+"""
+
+import os
+import subprocess
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from core.messages import Language
+from core.project import CONTEXT_DIRECTORY, LOG_NAME
+from faces import git
+from faces.history_words import word
+from faces.plain import plain
+
+REASON_CHARS = 300
+SHORT_DIGITS = 10
+ADDITIONS = 50
+EVERYWHERE = ("--all", "--reflog")
+
+_ANY_LOG = f":(top,glob)**/{CONTEXT_DIRECTORY}/{LOG_NAME}"
+_FORMAT = "--format=%H%x00%an%x00%aI%x00%s"
+_RAW = ("--raw", "-z", "--no-abbrev", "--text", "--no-textconv", "--no-ext-diff", "--no-color")
+
+
+class HistoryError(Exception):
+    """A version cannot be had from git, or not be named so.
+
+    key: the sentence in `history_words`; notes: further ones; facts: what they name.
+    """
+
+    def __init__(self, key: str, /, *notes: str, **facts: str | int) -> None:
+        self.key, self.notes, self.facts = key, notes, facts
+        super().__init__(self.text("en"))
+
+    def text(self, lang: Language) -> str:
+        """What happened, what state the data is in, and what to do next."""
+        return " ".join(word(lang, key, **self.facts) for key in (self.key, *self.notes))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileChange:
+    """Object names of one file: `before` in each parent of a commit, `after` in it; "" for none."""
+
+    before: tuple[str, ...]
+    after: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Commit:
+    """One commit and what it did to the log; `date` is ISO 8601, texts are as git has them."""
+
+    id: str
+    author: str
+    date: str
+    subject: str
+    changes: tuple[FileChange, ...] = ()
+
+    @property
+    def short(self) -> str:
+        """The beginning of the id that people use."""
+        return self.id[:SHORT_DIGITS]
+
+
+class Repository:
+    """The git repository that a file is in, and the names that file had in it.
+
+    folder: where git is started. path: the file from the top of the work tree, with `/`.
+    is_cut: whether it is a shallow clone, in which older commits are missing.
+    """
+
+    def __init__(self, target: Path) -> None:
+        """Find the repository of `target`, which need not exist. Raises HistoryError."""
+        self.folder = next(folder for folder in target.parents if folder.is_dir())
+        asked = ("--is-shallow-repository", "--is-inside-work-tree", "--show-prefix")
+        done = self._run("rev-parse", *asked)
+        if done.returncode and b"not a git repository" not in done.stderr:
+            raise _failed(done.stderr)
+        cut, _, rest = done.stdout.partition(b"\n")
+        inside, _, prefix = rest.partition(b"\n")
+        if inside != b"true":
+            raise HistoryError("no_repository", path=plain(str(target.parent)))
+        self.is_cut = cut == b"true"
+        self._below = target.relative_to(self.folder).as_posix()
+        self.path = os.fsdecode(prefix.removesuffix(b"\n")) + self._below
+        self._paths: dict[bool, tuple[str, ...]] = {}
+        self.has_head = not self._run("rev-parse", "--verify", "--quiet", "HEAD").returncode
+        if not self.has_head and not self._git("rev-list", "--max-count=1", "--all"):
+            raise HistoryError("no_commits", path=plain(str(self.folder)))
+
+    @property
+    def is_ignored(self) -> bool:
+        """Whether git is told not to track the file."""
+        return not self._run("check-ignore", "--quiet", "--", self._below).returncode
+
+    def has_history(self) -> bool:
+        """Whether any commit knows the file."""
+        paths = map(_literal, self._names(everywhere=True))
+        return bool(self._git("rev-list", "--max-count=1", *EVERYWHERE, "--", *paths))
+
+    def blob_in_head(self) -> str:
+        """The object name of the file as last committed, "" if it is not there."""
+        done = self._run("rev-parse", "--verify", "--quiet", f"HEAD:{self.path}")
+        return "" if done.returncode else done.stdout.decode("ascii").strip()
+
+    def commits(self, pattern: str = "", *, everywhere: bool = False) -> list[Commit]:
+        """Commits that changed a line of the file, the newest first.
+
+        pattern: a regular expression that the line holds. everywhere: in all branches, the stash
+        and the reflog, not only in what HEAD has behind it. A merge is among them when its file
+        differs from that of every parent.
+        """
+        starts = self._starts(everywhere)
+        if not starts:
+            return []
+        lines = [f"-G{pattern}"] if pattern else []
+        paths = map(_literal, self._names(everywhere=everywhere))
+        order = ("-c", "--full-history", "--date-order", "--no-renames", "--encoding=UTF-8")
+        return list(
+            _parsed(self._git("log", *order, *_RAW, _FORMAT, *lines, *starts, "--", *paths))
+        )
+
+    def _starts(self, everywhere: bool) -> tuple[str, ...]:
+        if everywhere:
+            return EVERYWHERE
+        return ("HEAD",) if self.has_head else ()
+
+    def _names(self, *, everywhere: bool) -> tuple[str, ...]:
+        """The path of the file and those that it was moved from, the newest first."""
+        if everywhere not in self._paths:
+            names = [self.path]
+            for name in names:
+                names += [old for old in self._former(name, everywhere) if old not in names]
+            self._paths[everywhere] = tuple(names)
+        return self._paths[everywhere]
+
+    def _former(self, name: str, everywhere: bool) -> Iterator[str]:
+        """Where the commits that brought the file to `name` took it from."""
+        starts = self._starts(everywhere)
+        if not starts:
+            return
+        added = ("--full-history", "--no-renames", "--diff-filter=A", "--format=%H")
+        found = self._git("log", *added, *starts, "--", _literal(name)).decode("ascii").split()
+        if not found:
+            return
+        moved = ("--no-walk", "-M1%", "--diff-filter=R", "--format=")
+        paths = dict.fromkeys((_ANY_LOG, _literal(self.path), _literal(name)))
+        data = self._git("log", *moved, *_RAW, *found[-ADDITIONS:], "--", *paths)
+        fields = [field for field in data.split(b"\0") if field.strip(b"\n")]
+        for _, old, new in zip(*[iter(fields)] * 3, strict=False):
+            if os.fsdecode(new) == name:
+                yield os.fsdecode(old)
+
+    def _git(self, *arguments: str) -> bytes:
+        done = self._run(*arguments)
+        if done.returncode:
+            raise _failed(done.stderr)
+        return done.stdout
+
+    def _run(self, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+        try:
+            return git.run(self.folder, *arguments)
+        except subprocess.TimeoutExpired:
+            raise HistoryError("git_slow", seconds=git.TIMEOUT_S) from None
+        except OSError as error:
+            raise HistoryError("no_git") from error
+
+
+def _literal(path: str) -> str:
+    return f":(top,literal){path}"
+
+
+def _failed(said: bytes) -> HistoryError:
+    lines = said.decode("utf-8", "replace").strip().splitlines() or ["?"]
+    fatal = next((line for line in lines if line.startswith("fatal:")), lines[-1])
+    return HistoryError("git_failed", reason=plain(fatal)[:REASON_CHARS])
+
+
+def _parsed(data: bytes) -> Iterator[Commit]:
+    """The commits of a log in `_FORMAT` with raw changes; every field ends in a NUL."""
+    fields = [field.removeprefix(b"\n") for field in data.split(b"\0")]
+    at = 0
+    while at < len(fields):
+        if not fields[at]:
+            at += 1
+            continue
+        head = [field.decode("utf-8", "replace") for field in fields[at : at + 4]]
+        at += 4
+        changes = []
+        while at < len(fields) and (fields[at].startswith(b":") or not fields[at]):
+            if fields[at]:
+                changes.append(_change(fields[at]))
+                at += 1  # its path
+            at += 1
+        yield Commit(
+            id=head[0], author=head[1], date=head[2], subject=head[3], changes=tuple(changes)
+        )
+
+
+def _change(raw: bytes) -> FileChange:
+    """`:mode mode name name M`, with one more colon, mode and name for each further parent."""
+    parents = len(raw) - len(raw.lstrip(b":"))
+    words = raw.lstrip(b":").decode("ascii").split(" ")
+    modes, names = words[: parents + 1], words[parents + 1 : 2 * (parents + 1)]
+    blobs: Sequence[str] = [
+        name if mode.startswith("100") else "" for mode, name in zip(modes, names, strict=True)
+    ]
+    return FileChange(before=tuple(blobs[:-1]), after=blobs[-1])

@@ -1,0 +1,73 @@
+"""Which record a person means by an id, the beginning of one, or a token of one version."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from core.memory_log import MemoryLog
+from core.record import is_token
+from core.rendering import topic_text
+from faces.git_reading import HistoryError
+from faces.plain import plain
+from faces.versions import History, whole
+
+PREFIX_CHARS = 4
+CANDIDATES = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Named:
+    """The record that somebody means: its id, and the token when one version is meant."""
+
+    id: str
+    token: str = ""
+
+
+def named(text: str, history: History) -> Named:
+    """The record that an argument names: an id, a beginning of one, or a token.
+
+    The log as it stands comes first, then what it says of replaced records, then git. Raises
+    HistoryError: bad_token, too_short, unknown or ambiguous.
+    """
+    records = {record.id: record.topic for record in whole(history.log)}
+    if text in records:
+        return Named(id=text)
+    beginning, at_sign, fingerprint = text.rpartition("@")
+    if not at_sign:
+        beginning = text
+    elif not is_token(text):
+        raise HistoryError("bad_token", name=plain(text))
+    ids = _beginning_so(beginning, records)
+    if not ids:
+        ids = _beginning_so(beginning, _replaced_topics(history.log))
+        if beginning not in ids and len(beginning) >= PREFIX_CHARS:
+            ids |= _beginning_so(beginning, history.topics(beginning))
+    if beginning in ids:
+        ids = {beginning: ids[beginning]}
+    elif len(beginning) < PREFIX_CHARS:
+        raise HistoryError("too_short", name=plain(text), least=PREFIX_CHARS)
+    if not ids:
+        raise HistoryError("unknown", *history.notes(), name=plain(text))
+    if len(ids) > 1:
+        raise HistoryError("ambiguous", name=plain(text), ids=_listed(ids))
+    found = next(iter(ids))
+    return Named(id=found, token=f"{found}@{fingerprint}" if at_sign else "")
+
+
+def _beginning_so(beginning: str, topics: Mapping[str, str]) -> dict[str, str]:
+    return {name: topic for name, topic in topics.items() if name.startswith(beginning)}
+
+
+def _replaced_topics(log: MemoryLog) -> dict[str, str]:
+    """By id, the topics under which records were replaced; they may never have been committed."""
+    return {
+        token.rpartition("@")[0]: principle.topic
+        for principle in whole(log)
+        for token in principle.source_ids
+        if is_token(token)
+    }
+
+
+def _listed(topics: Mapping[str, str]) -> str:
+    shown = [f"{plain(name)} [{plain(topic_text(topic))}]" for name, topic in topics.items()]
+    more = [f"+{len(shown) - CANDIDATES}"] if len(shown) > CANDIDATES else []
+    return ", ".join(shown[:CANDIDATES] + more)

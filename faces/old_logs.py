@@ -1,0 +1,90 @@
+"""Former contents of a memory log: what the file held at some commit, read as a reader read it."""
+
+import contextlib
+import subprocess
+import threading
+from functools import lru_cache
+from types import TracebackType
+
+from core.memory_log import MemoryLog
+from faces import git
+from faces.git_reading import SHORT_DIGITS, HistoryError, Repository
+
+KEPT_LOGS = 16
+
+
+class OldLogs:
+    """Former contents of the memory log by object name, through one process of git."""
+
+    def __init__(self, repository: Repository) -> None:
+        self._repository = repository
+        self._process: subprocess.Popen[bytes] | None = None
+        self._is_late = False
+        self._timer = threading.Timer(git.TIMEOUT_S, self._give_up)
+        self.log = lru_cache(maxsize=KEPT_LOGS)(self._log)  # neighbours in time share their files
+
+    def __enter__(self) -> "OldLogs":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._timer.cancel()
+        self._stop()
+        if self._process:
+            for pipe in (self._process.stdin, self._process.stdout):
+                if pipe:
+                    with contextlib.suppress(OSError):
+                        pipe.close()
+            self._process.wait()
+
+    def _give_up(self) -> None:
+        self._is_late = True
+        self._stop()
+
+    def _stop(self) -> None:
+        if self._process:
+            self._process.kill()
+
+    def _log(self, blob: str) -> MemoryLog:
+        """The log of this object, an empty one for "". Raises HistoryError."""
+        return MemoryLog.parse(self._read(blob)) if blob else MemoryLog()
+
+    def _read(self, blob: str) -> bytes:
+        process = self._process or self._start()
+        assert process.stdin and process.stdout
+        try:
+            process.stdin.write(blob.encode("ascii") + b"\n")
+            process.stdin.flush()
+        except OSError:
+            raise self._failure(blob) from None
+        kind, _, size = process.stdout.readline().strip().partition(b" ")[2].partition(b" ")
+        data = process.stdout.read(int(size) + 1) if size.isdigit() else b""
+        if not data or len(data) <= int(size):
+            raise self._failure(blob)
+        return data[:-1] if kind == b"blob" else b""
+
+    def _failure(self, blob: str) -> HistoryError:
+        """git was stopped by us, or ended, or the object is not there (a damaged repository)."""
+        if self._is_late:
+            return HistoryError("git_slow", seconds=git.TIMEOUT_S)
+        return HistoryError("git_failed", reason=f"cat-file {blob[:SHORT_DIGITS]}")
+
+    def _start(self) -> "subprocess.Popen[bytes]":
+        try:
+            self._process = subprocess.Popen(
+                git.command("cat-file", "--batch"),
+                cwd=self._repository.folder,
+                env=git.environment(),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+            )
+        except OSError as error:
+            raise HistoryError("no_git") from error
+        self._timer.daemon = True
+        self._timer.start()
+        return self._process

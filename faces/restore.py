@@ -1,0 +1,84 @@
+"""Bring back a record that is not in the log any more, or an older version of one that is."""
+
+import argparse
+import sys
+
+from core.record import Record
+from faces.bringing_back import bring_back, closing_lines
+from faces.console import Opened, add_project, open_memory
+from faces.git_reading import HistoryError
+from faces.history_words import word
+from faces.naming import Named, named
+from faces.plain import plain
+from faces.record_lines import block
+from faces.versions import History, Present, present
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `cli.py restore`."""
+    parser.add_argument("id", metavar="ID", help="an id, its first 4 or more characters, or id@fp")
+    add_project(parser)
+    parser.add_argument("--dry-run", action="store_true", help="only print what would be written")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write one former version into the log; 1 when there is none, or none was named."""
+    opened = open_memory(arguments, writes=not arguments.dry_run)
+    try:
+        lines = restore(opened, arguments.id, dry_run=arguments.dry_run)
+    except HistoryError as error:
+        print(error.text(opened.lang), file=sys.stderr)
+        return 1
+    print("\n".join(lines))
+    return 0
+
+
+def restore(opened: Opened, name: str, *, dry_run: bool) -> list[str]:
+    """Bring the version back that `name` means; what to print. Raises HistoryError."""
+    history = History(opened.store.path, opened.store.read())
+    wanted = named(name, history)
+    now = present(wanted.id, history.log)
+    there = now.record if now.state == "present" else None
+    if there and not wanted.token:
+        raise HistoryError("already_there", id=plain(wanted.id), token=plain(there.token))
+    if there and wanted.token == there.token:
+        return [word(opened.lang, "nothing_to_do", token=plain(wanted.token))]
+    version = _version(history, wanted, now)
+    outcome = bring_back(opened, [version], dry_run=dry_run)
+    lang, record = opened.lang, outcome.records[0]
+    lines = [word(lang, "would_restore" if dry_run else "restored", token=plain(version.token))]
+    lines += block(record, lang, token=not dry_run)
+    if there:
+        lines += [word(lang, "put_away"), *block(there, lang)]
+    lines += _about_principles(opened, wanted, now, version)
+    return lines + closing_lines(outcome, history.log, lang, dry_run=dry_run)
+
+
+def _version(history: History, wanted: Named, now: Present) -> Record:
+    """The version that is meant: of the token, else the last one. Raises HistoryError."""
+    if wanted.token:
+        version = history.find_versions([wanted.token]).get(wanted.token)
+        if not version:
+            facts = {"token": plain(wanted.token), "id": plain(wanted.id)}
+            raise HistoryError("no_version", *history.notes(), **facts)
+        return version
+    version = now.record or history.last(wanted.id)
+    if version:
+        return version
+    if now.replaced:
+        principle = plain(now.principles[-1][0].token)
+        facts = {"id": plain(wanted.id), "principle": principle}
+        raise HistoryError("never_committed", *history.notes(), **facts)
+    raise HistoryError("unknown", *history.notes(), name=plain(wanted.id))
+
+
+def _about_principles(opened: Opened, wanted: Named, now: Present, version: Record) -> list[str]:
+    """What a reader must know when a principle had taken the place of the record."""
+    lines = []
+    was_replaced = now.replaced and now.state != "present" and not wanted.token
+    if was_replaced and version.token not in (token for _, token in now.principles):
+        token = plain(now.principles[-1][1])
+        lines.append(word(opened.lang, "not_the_replaced", token=token))
+    for principle, _ in now.principles:
+        lines.append(word(opened.lang, "principle_stays", principle=plain(principle.token)))
+    return lines
