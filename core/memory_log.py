@@ -152,6 +152,10 @@ class MemoryLog:
         )
         return begun or int(bool(self.conflict))
 
+    def _known_token(self, record_id_: str) -> str:
+        known = self._known(record_id_)
+        return known[1].token if known else ""
+
     def upsert(
         self, draft: Draft, tokens: Sequence[str] = (), *, now: str
     ) -> tuple["MemoryLog", Record, Removal]:
@@ -215,13 +219,19 @@ class MemoryLog:
         return self._changed(self._lines_of(removal), {}), removal
 
     def bring_back(
-        self, versions: Sequence[Record], token: str = "", *, now: str
+        self,
+        versions: Sequence[Record],
+        token: str = "",
+        *,
+        now: str,
+        since: "MemoryLog | None" = None,
     ) -> tuple["MemoryLog", tuple[Record, ...], Removal]:
         """The log with former versions of records as the newest ones, without the record `token`.
 
         A record that is there is replaced in its place; the others take the place of the removed
         one, or go to the end. Raises IdCollisionError when an id belongs to another text, and
-        RecordChangedError when `token` names no record in its present version.
+        RecordChangedError when `token` names no record in its present version, or when a record
+        is no longer what it was in the log `since`.
         """
         removal = self.select([token] if token else [])
         if token and not removal.removed:
@@ -232,6 +242,8 @@ class MemoryLog:
         placed: dict[int, list[Record]] = {}
         for version in versions:
             known = self._known(version.id)
+            if since and since._known_token(version.id) != self._known_token(version.id):
+                raise RecordChangedError(id=version.id)
             if known and not _same_gap(known[1], version):
                 raise IdCollisionError(id=version.id)
             brought.append(self._brought(version, known[1] if known else None, now))

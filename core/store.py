@@ -9,7 +9,6 @@ from pathlib import Path
 
 from core.errors import SourceIdsOfLogError
 from core.files import Change, LogFile
-from core.health import Repair, repair
 from core.memory_log import BroughtBack, MemoryLog, Removal, Saved
 from core.record import (
     Draft,
@@ -107,14 +106,17 @@ class MemoryStore:
 
         return self._file.rewrite(delete)
 
-    def bring_back(self, records: Sequence[Record], *, instead_of: str = "") -> BroughtBack:
+    def bring_back(
+        self, records: Sequence[Record], *, instead_of: str = "", since: MemoryLog | None = None
+    ) -> BroughtBack:
         """Put former versions of records back into the log, in one atomic write.
 
         Each becomes the newest version of its id: `updated` is now, so that neither a merge nor
         the `source_ids` of a principle hides it. Texts are redacted and checked as in a save.
 
         instead_of: token (`id@fp`) of a principle that goes in the same write; the records take
-        its place.
+        its place. since: the log that the caller has looked at; a record that is another one now
+        is not written over.
 
         Raises ValueError as `upsert_log` does and RecordChangedError, LogBusyError, LogReadError
         or LogWriteError; the file is unchanged then.
@@ -123,24 +125,26 @@ class MemoryStore:
         versions = [record for record, _ in cleaned]
 
         def bring(data: bytes) -> Change[BroughtBack]:
-            log = self._parsed(data)
-            changed, brought, removal = log.bring_back(versions, instead_of, now=self._now())
+            changed, brought, removal = self._parsed(data).bring_back(
+                versions, instead_of, now=self._now(), since=since
+            )
             redacted = tuple(kind for _, kinds in cleaned for kind in kinds)
             outcome = BroughtBack(records=brought, removal=removal, redacted=redacted, log=changed)
             return Change(changed.to_bytes(), outcome)
 
         return self._file.rewrite(bring)
 
-    def repair(self, *, aside_name: str) -> Repair:
+    def repair(self, *, aside_name: str) -> bool:
         """Repair the log as `core.health.repair` does, in one atomic write, and remove strays.
 
-        aside_name: a new file beside the log that takes the lines which leave it; it is made only
-        if there are any. Raises LogBusyError, LogReadError or LogWriteError.
+        aside_name: a new file beside the log that takes the lines which leave it. Whether there
+        were any, so that it was made. Raises LogBusyError, LogReadError or LogWriteError.
         """
+        from core.health import repair  # a server repairs nothing and starts faster without it
 
-        def mend(data: bytes) -> Change[Repair]:
+        def mend(data: bytes) -> Change[bool]:
             repaired = repair(data)
-            return Change(repaired.data, repaired, repaired.aside)
+            return Change(repaired.data, bool(repaired.aside), repaired.aside)
 
         if self._file.strays():
             self._file.tidy()

@@ -16,14 +16,19 @@ from faces.record_lines import redacted_lines
 
 
 def bring_back(
-    opened: Opened, records: Sequence[Record], *, instead_of: str = "", dry_run: bool
+    opened: Opened,
+    records: Sequence[Record],
+    *,
+    since: MemoryLog,
+    instead_of: str = "",
+    dry_run: bool,
 ) -> BroughtBack:
     """What `MemoryStore.bring_back` does; with dry_run the log is not touched.
 
     Raises what that method raises.
     """
     if not dry_run:
-        return opened.store.bring_back(records, instead_of=instead_of)
+        return opened.store.bring_back(records, instead_of=instead_of, since=since)
     # What redaction and the rules of the format would do is known only from doing it.
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / LOG_NAME

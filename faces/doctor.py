@@ -148,8 +148,9 @@ def _fix(opened: Opened, fixable: Sequence[Finding]) -> str:
         return ""  # a log that cannot be read is none of git's business
     moment = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ")
     name = f"{ASIDE_NAME}-{moment}.txt"
-    repaired = opened.store.repair(aside_name=name)
-    return str(opened.store.path.with_name(name)) if repaired.aside else ""
+    if opened.store.repair(aside_name=name):
+        return str(opened.store.path.with_name(name))
+    return ""
 
 
 def _head(opened: Opened, checkup: Checkup) -> list[str]:

@@ -44,7 +44,7 @@ def restore(opened: Opened, name: str, *, dry_run: bool) -> list[str]:
     if there and wanted.token == there.token:
         return [word(opened.lang, "nothing_to_do", token=plain(wanted.token))]
     version = _version(history, wanted, now)
-    outcome = bring_back(opened, [version], dry_run=dry_run)
+    outcome = bring_back(opened, [version], since=history.log, dry_run=dry_run)
     lang, record = opened.lang, outcome.records[0]
     lines = [word(lang, "would_restore" if dry_run else "restored", token=plain(version.token))]
     lines += block(record, lang, token=not dry_run)

@@ -65,6 +65,7 @@ def uncompact(opened: Opened, name: str, *, keep: bool, dry_run: bool) -> list[s
     outcome = bring_back(
         opened,
         originals.found,
+        since=history.log,
         instead_of="" if keep else principle.token,
         dry_run=dry_run,
     )

@@ -416,3 +416,16 @@ def test_a_record_whose_id_belongs_to_another_text_is_not_brought_back() -> None
     other = replace(one, missing_context="edited by hand")
     with pytest.raises(IdCollisionError):
         log_of(other).bring_back([one], now=LATER)
+
+
+def test_a_record_that_changed_since_it_was_looked_at_is_not_written_over() -> None:
+    former = a_record("one", lesson="first")
+    present = following(replace(former, lesson="second", updated=LATER), former)
+    newer = following(replace(present, lesson="third"), present)
+    looked_at = log_of(present)
+    assert looked_at.bring_back([former], now=LATER, since=looked_at)[1][0].lesson == "first"
+    for now_there in (log_of(newer), log_of()):
+        with pytest.raises(RecordChangedError):
+            now_there.bring_back([former], now=LATER, since=looked_at)
+    with pytest.raises(RecordChangedError):
+        log_of(present).bring_back([former], now=LATER, since=log_of())
