@@ -67,7 +67,7 @@ from faces.arguments import argument_sentence
 from faces.wire import AnswerableInput
 from faces.workflow import INSTRUCTIONS
 
-VERSION = "0.5.0"
+VERSION = "0.6.0"
 
 WORKER_THREADS = 400
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from fastmcp import Client
 
+import cli
 import server
 from core.messages import MESSAGES
 from core.project import VARIABLES
@@ -24,8 +25,10 @@ from faces.workflow import INSTRUCTIONS
 ROOT = Path(__file__).parent.parent
 READMES = ["README.md", "README.ko.md"]
 DESIGNS = ["docs/Design.md", "docs/Design_KR.md"]
+RELIABILITY = ["docs/reliability.md", "docs/reliability.ko.md"]
 RULES = [".cursorrules", "docs/cursorrules.ko.md"]
-DOCUMENTS = [*READMES, *DESIGNS, *RULES, "docs/format.md", "CHANGELOG.md", "benchmarks/README.md"]
+OTHERS = ["docs/format.md", "CHANGELOG.md", "benchmarks/README.md"]
+DOCUMENTS = [*READMES, *DESIGNS, *RELIABILITY, *RULES, *OTHERS]
 TOOLS = {"search_memory", "log_memory", "compact_memory"}
 DEFAULTS = {
     "SENTINEL_MEMORY_LANG": "en",
@@ -65,7 +68,8 @@ def test_the_table_of_tools_names_every_tool_with_its_parameters(name: str) -> N
 )
 def test_no_text_names_a_tool_or_an_argument_that_does_not_exist(name: str) -> None:
     text = text_of(name).replace("\\n", "\n")  # a line end in JSON
-    assert set(re.findall(r"\b\w+_memory\b", text)) - TOOLS <= {"sentinel_memory"}
+    words = {word for word in re.findall(r"\b\w+_memory\b", text) if not word.startswith("test_")}
+    assert words - TOOLS <= {"sentinel_memory"}
     known = {argument for arguments in parameters().values() for argument in arguments}
     for arguments in re.findall(r"(?:search|log|compact)_memory\(([^)]*)\)", text):
         named = set(re.findall(r"\b([a-z_]{4,})(?==)", arguments))
@@ -100,7 +104,21 @@ def test_both_readmes_hold_the_same_commands_and_configurations() -> None:
     english, korean = (text_of(name) for name in READMES)
     for language in ("sh", "powershell", "toml"):
         assert blocks(english, language) == blocks(korean, language)
-    assert blocks(english, "json")[1:] == blocks(korean, "json")[1:]  # the first is a record
+    for language in ("json", "text"):  # the first is a record, or an answer that shows it
+        assert blocks(english, language)[1:] == blocks(korean, language)[1:]
+
+
+@pytest.mark.parametrize("name", READMES)
+def test_every_command_is_named(name: str) -> None:
+    rows = re.findall(r"^\| `cli\.py (\w+)[^`]*` \|", text_of(name), re.M)
+    assert sorted(rows) == sorted(cli.COMMANDS)
+
+
+@pytest.mark.parametrize(
+    "name", [*DOCUMENTS, "core/messages.py", "faces/doctor_words.py", "faces/history_words.py"]
+)
+def test_no_text_names_a_command_that_does_not_exist(name: str) -> None:
+    assert set(re.findall(r"cli\.py ([a-z]+)", text_of(name))) <= cli.COMMANDS.keys()
 
 
 def test_the_test_command_of_the_readme_is_the_one_that_ci_runs() -> None:
@@ -171,27 +189,37 @@ def test_the_rules_have_their_eleven_steps(name: str) -> None:
         assert word in text_of(name)
 
 
-@pytest.mark.parametrize("word", [*TOOLS, "source_ids", "ask_next_time", "missing_context"])
+@pytest.mark.parametrize("word", [*sorted(TOOLS), "source_ids", "ask_next_time", "missing_context"])
 def test_the_instructions_name_the_tools_and_what_they_take(word: str) -> None:
     assert word in INSTRUCTIONS
 
 
-def test_both_editions_of_the_design_have_the_same_parts_and_tests() -> None:
-    english, korean = (text_of(name) for name in DESIGNS)
+@pytest.mark.parametrize("editions", [DESIGNS, RELIABILITY], ids=["design", "reliability"])
+def test_both_editions_have_the_same_parts_commands_and_tests(editions: list[str]) -> None:
+    english, korean = (text_of(name) for name in editions)
     parts = [re.findall(r"^(#+) ", text, re.M) for text in (english, korean)]
     assert parts[0] == parts[1]
     tests = [re.findall(r"test_\w+(?:\.py)?(?:::\w+)?", text) for text in (english, korean)]
     assert sorted(set(tests[0])) == sorted(set(tests[1]))
     rows = [len(re.findall(r"^\|", text, re.M)) for text in (english, korean)]
     assert rows[0] == rows[1]
+    assert blocks(english, "sh") == blocks(korean, "sh")
 
 
-def test_every_test_that_the_design_names_exists() -> None:
-    named = set(re.findall(r"(test_\w+)\.py::(\w+)", text_of("docs/Design.md")))
+@pytest.mark.parametrize("name", [*DESIGNS, *RELIABILITY])
+def test_every_test_that_a_document_names_exists(name: str) -> None:
+    named = set(re.findall(r"(test_\w+)\.py::(\w+)", text_of(name)))
     assert len(named) > 40
     for file, test in sorted(named):
         source = text_of(f"tests/{file}.py")
         assert re.search(rf"(def|class) {test}\b|^{test} = ", source, re.M), f"{file}.py::{test}"
+
+
+@pytest.mark.parametrize("name", RELIABILITY)
+def test_every_promise_has_its_tests(name: str) -> None:
+    rows = re.findall(r"^\| \*\*(\d+)\. .+ \|(.+)\|$", text_of(name), re.M)
+    assert [int(number) for number, _ in rows] == list(range(1, 14))
+    assert [number for number, tests in rows if "`tests/test_" not in tests] == []
 
 
 def test_the_changelog_begins_with_the_version_that_the_server_reports() -> None:

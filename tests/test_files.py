@@ -74,6 +74,14 @@ def test_the_mode_of_the_file_is_kept(path: Path) -> None:
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
 
 
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() != 0, reason="only root may give files away")
+def test_a_save_by_root_leaves_the_file_to_its_owner(path: Path) -> None:
+    write(path, b"one\n")
+    os.chown(path, 12345, 54321)
+    write(path, b"two\n")
+    assert (path.stat().st_uid, path.stat().st_gid) == (12345, 54321)
+
+
 @posix_only
 def test_a_new_file_follows_the_umask(path: Path) -> None:
     before = os.umask(0o027)
