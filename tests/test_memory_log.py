@@ -429,3 +429,37 @@ def test_a_record_that_changed_since_it_was_looked_at_is_not_written_over() -> N
             now_there.bring_back([former], now=LATER, since=looked_at)
     with pytest.raises(RecordChangedError):
         log_of(present).bring_back([former], now=LATER, since=log_of())
+
+
+ODD_LINES = {
+    "invalid UTF-8": b"\xff\xfe\xc3(\n",
+    "a NUL byte": b"\x00\x00\x00\n",
+    "a megabyte of text": b"x" * 1_000_000 + b"\n",
+    "a megabyte of JSON": b'{"id": "' + b"x" * 1_000_000 + b'"}\n',
+    "deep nesting": b'{"id": ' + b"[" * 50_000 + b"]" * 50_000 + b"}\n",
+    "a number of five thousand digits": b'{"id": ' + b"9" * 5_000 + b"}\n",
+    "half a record": a_record("torn").to_line()[:60] + b"\n",
+    "a list": b"[]\n",
+    "wrong types": b'{"id": 1, "type": 2, "topic": [], "meta": "x"}\n',
+    "a note": "\u2028 이 줄은 메모 \u2029\n".encode(),
+    "a bare carriage return": b"one\rtwo\n",
+    "a mark in the middle": b"\xef\xbb\xbf{}\n",
+}
+
+
+@pytest.mark.parametrize("odd", ODD_LINES)
+def test_records_around_any_rubbish_are_read_and_the_rubbish_stays(odd: str) -> None:
+    line, one, two = ODD_LINES[odd], a_record("one"), a_record("two")
+    log = log_of(one, line, two)
+    assert (log.records, log.skipped, log.conflicts) == ([one, two], 1, 0)
+    after, saved, _ = log.upsert(a_draft("three"), now=LATER)
+    assert after.to_bytes() == log.to_bytes() + saved.to_line()
+
+
+@pytest.mark.parametrize("text", ["\x00", "a\x00b", "\u2028", "\x85", "\ufeff", "\r\n", "가\u0301"])
+def test_odd_characters_inside_a_text_come_back_exactly(text: str) -> None:
+    log, saved, _ = MemoryLog().upsert(a_draft(f"gap {text}", lesson=f"{text} x"), now=NOW)
+    [again] = MemoryLog.parse(log.to_bytes()).records
+    assert again == saved
+    assert (again.missing_context, again.lesson) == (f"gap {text}", f"{text} x")
+    assert log.to_bytes().count(b"\n") == 1

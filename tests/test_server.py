@@ -12,6 +12,7 @@ from fastmcp import Client
 from fastmcp.exceptions import McpError, ToolError
 
 import server
+from core.memory_log import MemoryLog
 from core.messages import Language, say
 from faces.workflow import INSTRUCTIONS
 
@@ -653,3 +654,28 @@ def test_half_a_character_in_an_argument_is_refused_by_name(project: Path, log: 
     arguments = {"topic": "t", "missing_context": "m", "lesson": {"lone_surrogate": True}}
     assert refused("log_memory", **arguments) == say("en", "lone_surrogate", field="lesson")
     assert not log.exists()
+
+
+def test_no_call_parses_the_file_more_than_once(
+    project: Path, log: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save("one")
+    save("two")
+    parsed: list[int] = []
+    parse = MemoryLog.parse
+
+    def counted(data: bytes, *, sketched: bool = False) -> MemoryLog:
+        parsed.append(len(data))
+        return parse(data, sketched=sketched)
+
+    monkeypatch.setattr(MemoryLog, "parse", counted)
+    size = log.stat().st_size
+    call("search_memory", query="x")
+    call("search_memory", topic="none such")
+    call("compact_memory")
+    tokens = [line.split()[1] for line in call("compact_memory").splitlines() if line[:1] == "#"]
+    assert parsed == [size] * 4
+    call("log_memory", topic="payment", missing_context="three", lesson="rule")
+    size, before = log.stat().st_size, size
+    call("compact_memory", delete_ids=[token for token in tokens if "@" in token][:1])
+    assert parsed[4:] == [before, size]
