@@ -84,15 +84,13 @@ def _seen(versions: Mapping[int, Record]) -> tuple[int, Record] | None:
     latest = {at: it for at, it in versions.items() if it.fingerprint() not in followed}
     at = max(latest or versions, key=lambda line: (versions[line].version(), line))
     record = versions[at]
-    others = sorted((it for it in versions.values() if it != record), key=Record.version)
-    unknown = [it for it in others if not _covers(record, it)]
-    return at, _taking_over(record, unknown) if unknown else record
-
-
-def _covers(record: Record, other: Record) -> bool:
-    """Whether nothing that the other version knew would get lost with it."""
-    followed = {*other.former, other.fingerprint()} - {record.fingerprint()}
-    return followed <= {*record.former} and {*other.source_ids} <= {*record.source_ids}
+    known = {*record.former, record.fingerprint(), *record.source_ids}
+    others = [
+        it
+        for it in versions.values()
+        if not known.issuperset((*it.former, it.fingerprint(), *it.source_ids))
+    ]
+    return at, _taking_over(record, sorted(others, key=Record.version)) if others else record
 
 
 def _taking_over(record: Record, others: Sequence[Record]) -> Record:
