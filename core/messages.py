@@ -4,10 +4,12 @@ Record data and field names are never translated. Both languages name the same f
 a test compares them. The file is long because it is one table: a translator needs no other.
 """
 
+from collections.abc import Mapping
 from typing import Literal
 
 Language = Literal["en", "ko"]
 Facts = dict[str, str | int]
+Table = Mapping[str, tuple[str, str]]
 
 _KEPT = ("The file is unchanged.", "파일은 바뀌지 않았습니다.")
 
@@ -362,7 +364,12 @@ MESSAGES: dict[str, tuple[str, str]] = {
 }
 
 
-def say(lang: Language, key: str, **facts: str | int) -> str:
+def say(lang: Language, key: str, /, **facts: str | int) -> str:
     """The sentence `key` in one language with its facts filled in."""
-    english, korean = MESSAGES[key]
+    return sentence(MESSAGES, lang, key, facts)
+
+
+def sentence(table: Table, lang: Language, key: str, facts: Facts) -> str:
+    """The sentence `key` of a table such as MESSAGES, with its facts filled in."""
+    english, korean = table[key]
     return (korean if lang == "ko" else english).format(**facts)

@@ -1,6 +1,6 @@
 """Every sentence of the demo, in English and Korean, by name."""
 
-from core.messages import Language
+from core.messages import Language, sentence
 
 WORDS: dict[str, tuple[str, str]] = {
     # headings
@@ -117,7 +117,6 @@ WORDS: dict[str, tuple[str, str]] = {
 }
 
 
-def word(lang: Language, key: str, **facts: str | int) -> str:
+def word(lang: Language, key: str, /, **facts: str | int) -> str:
     """The sentence `key` in one language with its facts filled in."""
-    english, korean = WORDS[key]
-    return (korean if lang == "ko" else english).format(**facts)
+    return sentence(WORDS, lang, key, facts)

@@ -1,6 +1,6 @@
 """Every sentence of history, restore and uncompact, in English and Korean, by name."""
 
-from core.messages import Language
+from core.messages import Language, sentence
 
 _KEPT = ("Nothing was changed.", "바뀐 것은 없습니다.")
 
@@ -235,5 +235,4 @@ WORDS: dict[str, tuple[str, str]] = {
 
 def word(lang: Language, key: str, /, **facts: str | int) -> str:
     """The sentence `key` in one language with its facts filled in."""
-    english, korean = WORDS[key]
-    return (korean if lang == "ko" else english).format(**facts)
+    return sentence(WORDS, lang, key, facts)

@@ -6,7 +6,6 @@ import os
 import shlex
 import shutil
 import stat
-import string
 import subprocess
 import sys
 import time
@@ -1354,18 +1353,6 @@ def test_random_bytes_are_told_in_a_few_lines_and_kept_by_a_repair(bare: Desk) -
 
 
 # The words
-
-
-def facts_of(text: str) -> set[str]:
-    return {name for _, name, _, _ in string.Formatter().parse(text) if name}
-
-
-@pytest.mark.parametrize("key", WORDS)
-def test_both_languages_name_the_same_facts_and_korean_is_korean(key: str) -> None:
-    english, korean = WORDS[key]
-    assert facts_of(english) == facts_of(korean)
-    assert any("가" <= char <= "힣" for char in korean)
-    assert not any("가" <= char <= "힣" for char in english)
 
 
 def test_every_sentence_is_used() -> None:

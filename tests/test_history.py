@@ -6,7 +6,6 @@ The file is long because the three commands are tested on the same repositories.
 import json
 import os
 import shutil
-import string
 import subprocess
 import sys
 from collections.abc import Callable
@@ -18,7 +17,6 @@ import pytest
 
 import cli
 from core.record import Record, new_record, parse_line
-from faces.history_words import WORDS
 from faces.plain import plain
 from git_clones import (
     commit,
@@ -895,14 +893,3 @@ def test_as_a_process_an_unknown_id_is_a_sentence_on_standard_error(project: Pat
         "ffffff: 로그에도 git에도 id가 이렇게 시작하는 기록이 없습니다. 바뀐 것은 없습니다."
         " memory_log.jsonl이나 git log -p .context/에서 id를 확인하십시오.\n"
     )
-
-
-def facts_of(text: str) -> set[str]:
-    return {name for _, name, _, _ in string.Formatter().parse(text) if name}
-
-
-@pytest.mark.parametrize("key", WORDS)
-def test_both_languages_name_the_same_facts(key: str) -> None:
-    english, korean = WORDS[key]
-    assert facts_of(english) == facts_of(korean)
-    assert any("가" <= char <= "힣" for char in korean)

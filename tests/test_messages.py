@@ -5,23 +5,33 @@ import string
 import pytest
 
 from core import errors
-from core.messages import MESSAGES, say
+from core.messages import MESSAGES, Table, say
+from faces import demo_words, doctor_words, history_words
+
+TABLES: dict[str, Table] = {
+    "server": MESSAGES,
+    "demo": demo_words.WORDS,
+    "doctor": doctor_words.WORDS,
+    "history": history_words.WORDS,
+}
+SENTENCES = [(table, key) for table, sentences in TABLES.items() for key in sentences]
 
 
 def facts_of(text: str) -> set[str]:
     return {name for _, name, _, _ in string.Formatter().parse(text) if name}
 
 
-@pytest.mark.parametrize("key", MESSAGES)
-def test_both_languages_name_the_same_facts(key: str) -> None:
-    english, korean = MESSAGES[key]
+@pytest.mark.parametrize(("table", "key"), SENTENCES)
+def test_both_languages_name_the_same_facts(table: str, key: str) -> None:
+    english, korean = TABLES[table][key]
     assert facts_of(english) == facts_of(korean)
 
 
-@pytest.mark.parametrize("key", MESSAGES)
-def test_the_korean_edition_is_korean(key: str) -> None:
-    korean = MESSAGES[key][1]
+@pytest.mark.parametrize(("table", "key"), SENTENCES)
+def test_the_korean_edition_is_korean_and_the_english_one_is_not(table: str, key: str) -> None:
+    english, korean = TABLES[table][key]
     assert any("가" <= char <= "힣" for char in korean)
+    assert not any("가" <= char <= "힣" for char in english)
 
 
 def test_a_sentence_is_filled_in_the_language_asked_for() -> None:
