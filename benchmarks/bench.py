@@ -26,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from core.answers import Frame, compaction_answer, saved_answer, search_answer
 from core.project import CONTEXT_DIRECTORY, LOG_NAME
 from core.ranking import estimate_tokens
-from core.record import Draft, new_record
+from core.record import CACHED_LINES, Draft, new_record
 from core.settings import Settings
 from core.store import MemoryStore
 
@@ -258,7 +258,7 @@ def growth(root: Path, counts: Sequence[int]) -> Iterator[Row]:
             yield Row(f"{name} at {count:,} records", took, most, "s")
             label = f"{name} at {count:,} records: peak memory"
             yield Row(label, peak, TARGET_MB_PER_1000 * thousands, "MB")
-        if count == counts[-1] and before:
+        if count == counts[-1] and counts[-2] > CACHED_LINES:  # below, nothing is parsed anew
             times = count / counts[-2]
             for name in now:
                 for at, what in enumerate(("time", "memory")):
