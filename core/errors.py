@@ -74,6 +74,12 @@ class IdCollisionError(SentinelError, ValueError):
     key = "id_collision"
 
 
+class OtherTextError(SentinelError, ValueError):
+    """The line with the id of a former version holds another text now. Facts: id."""
+
+    key = "other_text"
+
+
 class RecordChangedError(SentinelError, ValueError):
     """A record is no longer the version that was named, or is gone. Facts: id."""
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from core.record import DECODER, META_KEYS, well_typed
+from core.record import DECODER, META_KEYS, too_deep, well_typed
 
 
 def flaw_of(raw: bytes) -> tuple[str, str]:
@@ -20,6 +20,8 @@ def flaw_of(raw: bytes) -> tuple[str, str]:
         return "not_json", ""
     if not isinstance(value, dict):
         return "not_object", ""
+    if too_deep(raw, value):
+        return "too_deep", ""
     for key in ("id", "type", "topic", "missing_context", "lesson", "meta"):
         if key not in value:
             return "missing", key

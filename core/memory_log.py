@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from core.errors import IdCollisionError, RecordChangedError
+from core.errors import IdCollisionError, OtherTextError, RecordChangedError
 from core.lines import BOM, CONFLICT_BEGIN, conflict_lines, split_lines
 from core.merging import Merged, following, merged
 from core.record import (
@@ -26,6 +26,7 @@ from core.record import (
     cached_parse_line,
     later,
     new_record,
+    originals_of,
     parse_line,
     record_id,
     sketch_line,
@@ -90,13 +91,32 @@ class MemoryLog:
     @property
     def count(self) -> int:
         """How many records a reader sees."""
-        return len(self._merged.places)
+        twice = sum(len(lines) - 1 for lines in self._merged.shared.values())
+        return len(self._merged.places) + twice
 
     @cached_property
     def topics(self) -> Counter[str]:
         """How many of these records each topic has, in the order of their first ones."""
         entries = (self.entries[at] for at in self._places)
         return Counter(entry.topic for entry in entries if entry)
+
+    @cached_property
+    def skipped(self) -> int:
+        """How many lines are neither blank, nor a record, nor part of a conflict."""
+        return sum(
+            entry is None
+            and at not in self.conflict
+            and bool(self.lines[at].removeprefix(BOM if at == 0 else b"").strip())
+            for at, entry in enumerate(self.entries)
+        )
+
+    @cached_property
+    def conflicts(self) -> int:
+        """How many conflicts git left open in the file, going by its markers."""
+        begun = sum(
+            bool(CONFLICT_BEGIN.match(self.lines[at].removeprefix(BOM))) for at in self.conflict
+        )
+        return begun or int(bool(self.conflict))
 
     @property
     def leftovers(self) -> frozenset[int]:
@@ -129,32 +149,22 @@ class MemoryLog:
         """The record of a line as a reader sees it, and as the next change writes it."""
         return self._merged.records.get(at) or self._line(at)
 
-    def _known(self, record_id_: str) -> tuple[int, Record] | None:
-        """The line and the record of an id, when a reader sees it."""
-        at = self._merged.places.get(record_id_)
-        return None if at is None else (at, self._record(at))
+    def _with_id(self, record_id_: str) -> dict[int, Record]:
+        """By line, what a reader sees of an id: one record, unless different gaps share it."""
+        first = self._merged.places.get(record_id_)
+        if first is None:
+            return {}
+        return {at: self._record(at) for at in self._merged.shared.get(record_id_, (first,))}
 
-    @cached_property
-    def skipped(self) -> int:
-        """How many lines are neither blank, nor a record, nor part of a conflict."""
-        return sum(
-            entry is None
-            and at not in self.conflict
-            and bool(self.lines[at].removeprefix(BOM if at == 0 else b"").strip())
-            for at, entry in enumerate(self.entries)
-        )
-
-    @cached_property
-    def conflicts(self) -> int:
-        """How many conflicts git left open in the file, going by its markers."""
-        begun = sum(
-            bool(CONFLICT_BEGIN.match(self.lines[at].removeprefix(BOM))) for at in self.conflict
-        )
-        return begun or int(bool(self.conflict))
-
-    def _known_token(self, record_id_: str) -> str:
-        known = self._known(record_id_)
-        return known[1].token if known else ""
+    def _known(self, wanted: Draft | Record, record_id_: str) -> tuple[int, Record] | None:
+        """The record of this gap and its line. Raises IdCollisionError for another gap's id."""
+        there = self._with_id(record_id_)
+        for at, record in there.items():
+            if record.gap == wanted.gap:
+                return at, record
+        if there:
+            raise IdCollisionError(id=record_id_)
+        return None
 
     def upsert(
         self, draft: Draft, tokens: Sequence[str] = (), *, now: str
@@ -166,9 +176,7 @@ class MemoryLog:
         text: nothing is changed then.
         """
         own_id = record_id(draft)
-        known = self._known(own_id)
-        if known and not _same_gap(known[1], draft):
-            raise IdCollisionError(id=own_id)
+        known = self._known(draft, own_id)
         removal = self.select(tokens, but=own_id)
         record = self._saved(draft, known[1] if known else None, removal, now)
         originals = self._lines_of(removal)
@@ -241,45 +249,60 @@ class MemoryLog:
         brought: list[Record] = []
         placed: dict[int, list[Record]] = {}
         for version in versions:
-            known = self._known(version.id)
-            if since and since._known_token(version.id) != self._known_token(version.id):
+            there = self._with_id(version.id)
+            seen = there if since is None else since._with_id(version.id)
+            if list(seen.values()) != list(there.values()):
                 raise RecordChangedError(id=version.id)
-            if known and not _same_gap(known[1], version):
-                raise IdCollisionError(id=version.id)
+            if there and all(record.gap != version.gap for record in there.values()):
+                raise OtherTextError(id=version.id)
+            known = self._known(version, version.id)
             brought.append(self._brought(version, known[1] if known else None, now))
             placed.setdefault(known[0] if known else end, []).append(brought[-1])
         return self._changed(removed, placed), tuple(brought), removal
 
     def _brought(self, version: Record, known: Record | None, now: str) -> Record:
-        moments = [version.updated or version.created]
-        if known:
-            moments.append(known.updated or known.created)
-        for moment in moments:
-            now = later(now, moment)
-        seen = max(version.seen, known.seen if known else 1)
+        """The version as the newest one; the originals that a newer one replaced stay listed."""
         earlier = [it for it in (version, known) if it]
-        return self._shown(following(replace(version, updated=now, seen=seen), *earlier))
+        for it in earlier:
+            now = later(now, it.updated or it.created)
+        listed = tuple(dict.fromkeys(token for it in earlier for token in it.source_ids))
+        added = len(originals_of(listed) - originals_of(version.source_ids))
+        record = replace(
+            version,
+            updated=now,
+            seen=max(it.seen for it in earlier),
+            source_ids=listed,
+            source_count=(version.source_count or 0) + added if listed else version.source_count,
+        )
+        return self._shown(following(record, *earlier))
 
     def _lines_of(self, removal: Removal) -> set[int]:
-        return {self._merged.places[gone.id] for gone in removal.removed}
+        return {
+            at
+            for gone in removal.removed
+            for at, record in self._with_id(gone.id).items()
+            if record == gone
+        }
 
     def select(self, tokens: Sequence[str], *, but: str = "") -> Removal:
         """Which records these tokens name; the record with the id `but` is never among them."""
-        removed: dict[str, Record] = {}
+        removed: dict[int, Record] = {}
         changed: list[str] = []
         absent: list[str] = []
         gone: list[str] = []
         for token in tokens:
             name, at_sign, fingerprint = token.partition("@")
-            known = self._known(name)
-            if name == but and known:
+            there = self._with_id(name)
+            if name == but and there:
                 continue
-            record = known[1] if known else None
-            if record is None:
+            if not there:
                 (gone if self._was_replaced(name, token) else absent).append(token)
-            elif fingerprint == record.fingerprint() or not (at_sign or record.updated):
-                removed[name] = record
-            else:
+                continue
+            named = {at: it for at, it in there.items() if it.fingerprint() == fingerprint}
+            if not at_sign and len(there) == 1 and not any(it.updated for it in there.values()):
+                named = there
+            removed.update(named)
+            if not named:
                 changed.append(token)
         return Removal(
             removed=tuple(removed.values()),
@@ -348,10 +371,6 @@ class BroughtBack:
     removal: Removal
     redacted: tuple[str, ...]
     log: MemoryLog
-
-
-def _same_gap(record: Record, other: Draft | Record) -> bool:
-    return (record.type, record.topic, record.key_text) == (other.type, other.topic, other.key_text)
 
 
 def _originals(record: Record) -> int:

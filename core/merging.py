@@ -6,22 +6,24 @@ replaced is hidden. What the others knew goes over to the one that is seen: a la
 covers them all, and no merge brings one of them back.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from core.record import MOST_COUNTED, MOST_FORMER, Record, Sketch
+from core.record import MOST_COUNTED, MOST_FORMER, Record, Sketch, originals_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Merged:
     """What becomes of the lines of one file.
 
-    places: by id, the line of the record that is seen. records: by line, a record that has taken
-    over what other versions knew, and is to be written so. leftovers: lines that nobody sees.
-    replaced: by id, the tokens of all versions that some principle replaced.
+    places: by id, the line of the record that is seen. shared: by id, all such lines where
+    different gaps have one id. records: by line, a record that has taken over what other versions
+    knew, and is to be written so. leftovers: lines that nobody sees. replaced: by id, the tokens
+    of all versions that some principle replaced.
     """
 
     places: Mapping[str, int]
+    shared: Mapping[str, tuple[int, ...]]
     records: Mapping[int, Record]
     leftovers: frozenset[int]
     replaced: Mapping[str, frozenset[str]]
@@ -40,26 +42,26 @@ def merged(entries: Sequence[Record | Sketch | None], whole: Callable[[int], Rec
         if isinstance(entry, Record) and entry.source_ids:
             compacted.append(entry)
     replaced = _replaced(compacted)
+    shared: dict[str, tuple[int, ...]] = {}
     records: dict[int, Record] = {}
     leftovers: set[int] = set()
-    for name in sorted(more.keys() | (replaced.keys() & places.keys())):
-        lines = [places[name], *more.get(name, ())]
-        leftovers.update(lines)
+    for name in more.keys() | (replaced.keys() & places.keys()):
+        lines = [places.pop(name), *more.get(name, ())]
         versions = {at: whole(at) for at in lines}
-        seen = _seen(
-            {at: it for at, it in versions.items() if it.token not in replaced[name]}
-            if name in replaced
-            else versions
-        )
-        if seen is None or seen[1].token in replaced.get(name, ()):
-            del places[name]
-            continue
-        at, record = seen
-        places[name] = at
-        leftovers.discard(at)
-        if record != versions[at]:
-            records[at] = record
-    return Merged(places=places, records=records, leftovers=frozenset(leftovers), replaced=replaced)
+        seen = _seen(versions, replaced.get(name, frozenset()))
+        leftovers.update(versions.keys() - seen.keys())
+        records.update({at: it for at, it in seen.items() if it != versions[at]})
+        if seen:
+            places[name] = min(seen)
+        if len(seen) > 1:
+            shared[name] = tuple(sorted(seen))
+    return Merged(
+        places=places,
+        shared=shared,
+        records=records,
+        leftovers=frozenset(leftovers),
+        replaced=replaced,
+    )
 
 
 def following(record: Record, *earlier: Record) -> Record:
@@ -76,10 +78,21 @@ def _replaced(compacted: Sequence[Record]) -> dict[str, frozenset[str]]:
     return {name: frozenset(given) for name, given in tokens.items()}
 
 
-def _seen(versions: Mapping[int, Record]) -> tuple[int, Record] | None:
-    """The version that counts, with what the others knew, and its line; None where none is left."""
-    if not versions:
-        return None
+def _seen(lines: Mapping[int, Record], replaced: Collection[str]) -> dict[int, Record]:
+    """By line, the records of one id that are seen: one of each gap, unless it was replaced.
+
+    Two texts that read the same when joined have one id; they are no versions of each other.
+    """
+    gaps: dict[tuple[str, str, str], dict[int, Record]] = {}
+    for at, record in lines.items():
+        if record.token not in replaced:
+            gaps.setdefault(record.gap, {})[at] = record
+    newest = map(_newest, gaps.values())
+    return {at: record for at, record in newest if record.token not in replaced}
+
+
+def _newest(versions: Mapping[int, Record]) -> tuple[int, Record]:
+    """The version that counts, with what the others knew, and its line."""
     followed = {fingerprint for record in versions.values() for fingerprint in record.former}
     latest = {at: it for at, it in versions.items() if it.fingerprint() not in followed}
     at = max(latest or versions, key=lambda line: (versions[line].version(), line))
@@ -95,9 +108,8 @@ def _seen(versions: Mapping[int, Record]) -> tuple[int, Record] | None:
 
 def _taking_over(record: Record, others: Sequence[Record]) -> Record:
     source_ids = dict.fromkeys(token for it in (record, *others) for token in it.source_ids)
-    added = len(source_ids) - len(record.source_ids)
-    changed = following(record, *others, record)
+    added = len(originals_of(source_ids) - originals_of(record.source_ids))
+    changed = replace(following(record, *others, record), source_ids=tuple(source_ids))
     if not added:
         return changed
-    count = min((record.source_count or 0) + added, MOST_COUNTED)
-    return replace(changed, source_ids=tuple(source_ids), source_count=count)
+    return replace(changed, source_count=min((record.source_count or 0) + added, MOST_COUNTED))

@@ -68,6 +68,13 @@ MESSAGES: dict[str, tuple[str, str]] = {
         f"{{field}}: {{tool}} has no such argument. {_KEPT[0]} It takes {{known}}.",
         f"{{field}}: {{tool}}에 없는 인자입니다. {_KEPT[1]} 쓸 수 있는 인자는 {{known}}입니다.",
     ),
+    "other_text": (
+        "Record {id} cannot be brought back: the line with this id holds another text, as after an"
+        " edit by hand. The file is unchanged. Run cli.py doctor --fix, which gives that line the"
+        " id that fits, then repeat the command.",
+        "{id} 기록을 되살릴 수 없습니다. 이 id의 줄에 다른 글이 있습니다(손으로 고친 경우). 파일은 바뀌지 않았습니다."
+        " cli.py doctor --fix로 그 줄에 맞는 id를 준 뒤 명령을 되풀이하십시오.",
+    ),
     "record_changed": (
         "Record {id} was changed or removed since it was read. The file is unchanged. Look at it"
         " again, then repeat the command.",

@@ -8,7 +8,7 @@ import hashlib
 import json
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -28,6 +28,7 @@ LIMITS_BYTES = {"topic": 64, "missing_context": 1024, "lesson": 1024, "ask_next_
 ID_DIGITS = 16
 MOST_COUNTED = 999_999_999
 MOST_FORMER = 16
+MOST_NESTED = 100
 FINGERPRINT_DIGITS = 6
 CACHED_LINES = 2_048
 CACHED_TOPICS = 1_024
@@ -67,6 +68,11 @@ class Draft:
     def key_text(self) -> str:
         """The text that, after the topic, decides the id."""
         return self.missing_context if self.type == "log" else self.lesson
+
+    @property
+    def gap(self) -> tuple[str, str, str]:
+        """What the draft is about: type, topic and key text."""
+        return self.type, self.topic, self.key_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,6 +150,11 @@ class Record:
             text = json.dumps(self.as_json())
         return text.encode("utf-8") + b"\n"
 
+    @property
+    def gap(self) -> tuple[str, str, str]:
+        """What the record is about: type, topic and key text; the same in all its versions."""
+        return self.type, self.topic, self.key_text
+
     def tokens(self) -> tuple[str, ...]:
         """The token of this version, and those of the versions that it follows."""
         return (self.token, *(f"{self.id}@{fingerprint}" for fingerprint in self.former))
@@ -190,7 +201,20 @@ def _checked(raw: bytes) -> tuple[dict[str, Any], dict[str, Any]] | None:
     if text[end:].strip(_JSON_BLANKS) or not isinstance(value, dict):
         return None
     meta = value.get("meta")
-    return (value, meta) if isinstance(meta, dict) and well_typed(value, meta) else None
+    if not isinstance(meta, dict) or not well_typed(value, meta):
+        return None
+    return None if too_deep(raw, value) else (value, meta)
+
+
+def too_deep(raw: bytes, value: object) -> bool:
+    """Whether an object is nested deeper than every part of the program can follow."""
+    if raw.count(b"[") + raw.count(b"{") <= MOST_NESTED:
+        return False
+    level = [value]
+    for _ in range(MOST_NESTED):
+        inner = [it for it in level if isinstance(it, dict | list)]
+        level = [it for one in inner for it in (one.values() if isinstance(one, dict) else one)]
+    return bool(level)
 
 
 def _record(value: dict[str, Any], meta: dict[str, Any]) -> Record:
@@ -257,6 +281,11 @@ def _is_texts(value: object) -> bool:
 def has_surrogate(record: Record) -> bool:
     """Whether some text of the record holds half of a character, which UTF-8 cannot carry."""
     return bool(_SURROGATE.search(json.dumps(record.as_json(), ensure_ascii=False)))
+
+
+def originals_of(tokens: Iterable[str]) -> set[str]:
+    """The ids that these tokens name, each once whatever its versions."""
+    return {token.rpartition("@")[0] for token in tokens}
 
 
 def is_token(text: str) -> bool:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from core.errors import IdCollisionError, RecordChangedError
+from core.errors import IdCollisionError, OtherTextError, RecordChangedError
 from core.memory_log import MemoryLog
 from core.merging import following
 from core.record import Record
@@ -414,7 +414,7 @@ def test_a_principle_that_changed_meanwhile_is_not_undone() -> None:
 def test_a_record_whose_id_belongs_to_another_text_is_not_brought_back() -> None:
     one = a_record("one")
     other = replace(one, missing_context="edited by hand")
-    with pytest.raises(IdCollisionError):
+    with pytest.raises(OtherTextError):
         log_of(other).bring_back([one], now=LATER)
 
 
@@ -463,3 +463,82 @@ def test_odd_characters_inside_a_text_come_back_exactly(text: str) -> None:
     assert again == saved
     assert (again.missing_context, again.lesson) == (f"gap {text}", f"{text} x")
     assert log.to_bytes().count(b"\n") == 1
+
+
+def test_two_texts_that_a_merge_brings_under_one_id_are_both_shown_and_kept() -> None:
+    log_record = a_record("Sessions expire", topic="auth", lesson="refresh the token")
+    [principle] = (
+        log_of().upsert(a_principle("Sessions expire", topic="auth"), now=LATER)[0].records
+    )
+    assert log_record.id == principle.id
+    merged = log_of(log_record, principle)
+    assert (merged.records, merged.count) == ([log_record, principle], 2)
+    after, saved, _ = merged.upsert(a_draft("new"), now=LATER)
+    assert after.records == [log_record, principle, saved]
+    again, updated, _ = merged.upsert(
+        a_draft("Sessions expire", topic="auth", lesson="refresh it"), now=LATER
+    )
+    assert (updated.seen, again.records) == (2, [updated, principle])
+    left, removal = merged.delete([principle.token])
+    assert (left.records, removal.removed) == ([log_record], (principle,))
+    assert merged.select([principle.id]).changed == (principle.id,)
+
+
+def test_a_copied_line_with_another_text_and_the_old_id_hides_nothing() -> None:
+    one = a_record("one")
+    copied = replace(one, topic="db", missing_context="other", updated=LATER)
+    assert log_of(one, copied).records == [one, copied]
+    after, saved, _ = log_of(one, copied).upsert(a_draft("new"), now=LATER)
+    assert after.records == [one, copied, saved]
+
+
+def test_a_principle_on_two_branches_counts_each_original_once() -> None:
+    originals = [a_record(f"gap {number}") for number in range(4)]
+    twice = log_of(*originals)
+    for record in originals:
+        twice, _, _ = twice.upsert(a_draft(record.missing_context, lesson="again"), now=NOW)
+    tokens = [record.token for record in twice.records]
+    mine, _, _ = twice.upsert(a_principle(), tokens[:2], now=LATER)
+    theirs, _, _ = twice.upsert(a_principle(), tokens[2:], now=NOW)
+    [principle] = log_of(mine.to_bytes(), theirs.to_bytes()).records
+    assert principle.source_count == 4
+
+
+def test_an_older_principle_brought_back_still_hides_what_the_newer_one_replaced() -> None:
+    one, two = a_record("one"), a_record("two")
+    first, old, _ = log_of(one, two).upsert(a_principle(), [one.token], now=NOW)
+    second, _, _ = first.upsert(a_principle(ask_next_time="?"), [two.token], now=LATER)
+    log, [back], _ = second.bring_back([old], now=LATER)
+    assert (back.source_ids, back.source_count) == ((one.token, two.token), 2)
+    assert log_of(log.to_bytes(), one, two).records == [back]
+
+
+def test_versions_that_each_claim_to_follow_the_other_still_give_one_record() -> None:
+    one, two = replace(a_record(), lesson="a"), replace(a_record(), lesson="b")
+    both = [replace(it, former=("aaaaaa", "bbbbbb")) for it in (one, two)]
+    ring = [
+        replace(both[0], former=(both[1].fingerprint(),)),
+        replace(both[1], former=(both[0].fingerprint(),)),
+    ]
+    assert log_of(*ring).count == 1
+
+
+def test_a_principle_notes_when_it_last_replaced_records() -> None:
+    one, two = a_record("one"), a_record("two")
+    first, _, _ = log_of(one, two).upsert(a_principle(), [one.token], now=NOW)
+    second, principle, _ = first.upsert(a_principle(), [two.token], now=LATER)
+    assert principle.compacted_at == LATER
+    assert second.records == [principle]
+
+
+def test_a_line_nested_beyond_all_reason_is_no_record() -> None:
+    value = a_record().as_json()
+    for depth, readable in ((90, True), (150, False), (400, False)):
+        value["x"] = json.loads("[" * depth + "]" * depth)
+        log = log_of(json.dumps(value).encode() + b"\n")
+        assert (log.count, log.skipped) == ((1, 0) if readable else (0, 1))
+
+
+def test_a_text_full_of_brackets_is_no_deep_nesting() -> None:
+    record = a_record("{[" * 200)
+    assert log_of(record).records == [record]
