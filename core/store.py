@@ -135,12 +135,12 @@ class MemoryStore:
         return self._file.rewrite(bring)
 
     def repair(self, *, aside_name: str) -> bool:
-        """Repair the log as `core.health.repair` does, in one atomic write, and remove strays.
+        """Repair the log as `core.repair.repair` does, in one atomic write, and remove strays.
 
         aside_name: a new file beside the log that takes the lines which leave it. Whether there
         were any, so that it was made. Raises LogBusyError, LogReadError or LogWriteError.
         """
-        from core.health import repair  # a server repairs nothing and starts faster without it
+        from core.repair import repair  # a server repairs nothing and starts faster without it
 
         def mend(data: bytes) -> Change[bool]:
             repaired = repair(data)

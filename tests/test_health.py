@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given, settings
 
 from core.flaws import flaw_of
-from core.health import Finding, examine, repair
+from core.health import Finding, examine
 from core.memory_log import MemoryLog
 from core.merging import following
 from core.record import Record, parse_line
+from core.repair import repair
 from samples import LATER, NOW, a_draft, a_line, a_principle, a_record
 from test_properties import FILES
 
@@ -235,13 +236,11 @@ def test_a_repair_loses_no_record_and_no_line(data: bytes) -> None:
     repaired = repair(data)
     after = MemoryLog.parse(repaired.data)
     kept = {(record.type, record.topic, record.key_text, record.lesson) for record in after.records}
-    for record in before.records:
-        shown = (record.type, record.topic, record.key_text, record.lesson)
-        assert shown in kept or record.to_line().rstrip(b"\n") in repaired.aside
     for at, line in enumerate(before.lines):
-        content = line.removeprefix(BOM if at == 0 else b"").rstrip(b"\r\n")
-        if content.strip() and before.entries[at] is None:
-            assert content in repaired.aside
+        content = line.removeprefix(BOM if at == 0 else b"").removesuffix(b"\n")
+        record = before.record_in(at)
+        shown = record and (record.type, record.topic, record.key_text, record.lesson)
+        assert shown in kept or not content.strip() or content in repaired.aside
 
 
 @settings(max_examples=200)
@@ -257,3 +256,35 @@ def test_a_repaired_log_takes_the_same_save_as_before() -> None:
     data = file_of(b"<<<<<<< HEAD\n", ONE, b"=======\n", TWO, b">>>>>>> x\n")
     log, saved, _ = MemoryLog.parse(repair(data).data).upsert(a_draft("one"), now=LATER)
     assert (saved.seen, log.records) == (2, [saved, TWO])
+
+
+def test_a_line_that_goes_for_an_edited_one_lies_aside_as_it_stood_there() -> None:
+    twin = replace(ONE, id="0123456789abcdef", updated="2026-02-01T09:00:00+00:00")
+    assert found(twin, ONE) == [("same_gap", "warning", (1, 2)), ("id_misfit", "warning", (1,))]
+    repaired = repair(file_of(twin, ONE))
+    assert MemoryLog.parse(repaired.data).count == 1
+    lines = repaired.aside.splitlines(keepends=True)
+    assert lines[0].startswith(b"# line ")
+    assert lines[1:] in ([twin.to_line()], [ONE.to_line()])
+
+
+def test_different_records_of_one_id_are_told_and_left() -> None:
+    one = a_record("-login missing", topic="auth")
+    two = a_record(" missing", topic="auth-login")
+    assert found(one, two) == [("shared_id", "warning", (1, 2))]
+    assert repair(file_of(one, two)).data == file_of(one, two)
+
+
+def test_a_torn_file_in_utf_16_is_left_alone() -> None:
+    data = file_of(ONE).decode().encode("utf-16")[:-1]
+    assert found(data) == [("utf_16_torn", "error", ())]
+    assert (repair(data).data, repair(data).aside) == (data, b"")
+
+
+def test_a_file_that_is_only_a_byte_order_mark_is_an_empty_one() -> None:
+    assert found(BOM) == [("bom", "note", (1,)), ("blank", "note", (1,)), ("unended", "note", (1,))]
+    assert repair(BOM).data == b""
+
+
+def test_carriage_returns_stay_on_a_line_that_goes_aside() -> None:
+    assert repair(b"junk\r\r\n").aside == b"# line 1: unreadable\njunk\r\r\n"
