@@ -13,6 +13,7 @@ import contextlib
 import logging
 import os
 import re
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
@@ -36,11 +37,12 @@ from core.lock import held
 
 LOCK_SUFFIX = ".lock"
 
-GITIGNORE = "memory_log.jsonl.lock\n.memory_log.jsonl.*.tmp\n"
+GITIGNORE = "memory_log.jsonl.lock\n.memory_log.jsonl.*.tmp\nmemory_log.removed-*.txt\n"
 GITATTRIBUTES = "memory_log.jsonl merge=union text eol=lf\n"
 COMPANIONS = {".gitignore": GITIGNORE, ".gitattributes": GITATTRIBUTES}
 
 _ATTEMPTS = 5
+_SETTLE_S = 0.05
 _TEMPORARY = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{16}\.tmp")
 _Result = TypeVar("_Result")
 _log = logging.getLogger("sentinel_memory")
@@ -83,7 +85,7 @@ class LogFile:
         """
         with self._locked():
             for _ in range(_ATTEMPTS):
-                data, identity = self._read()
+                data, identity = self._read_settled()
                 changed = change(data)
                 if changed.data == data or self._replace(changed, identity, aside_name):
                     return changed.outcome
@@ -121,6 +123,20 @@ class LogFile:
         """Remove the strays, under the lock. Raises LogBusyError or LogWriteError."""
         with self._locked():
             _sweep(self.path, real_path(self.path))
+
+    def _read_settled(self) -> tuple[bytes, Identity]:
+        """The file; a memory that is empty or missing is looked at again for a moment.
+
+        An editor empties a file before it writes it, and git removes it before it makes it anew.
+        """
+        deadline = time.monotonic() + _SETTLE_S
+        while True:
+            data, identity = self._read()
+            folder = self.path.parent
+            is_new = not all(is_there(folder / name) for name in COMPANIONS)
+            if data or is_new or time.monotonic() > deadline:
+                return data, identity
+            time.sleep(_SETTLE_S / 5)
 
     def _read(self) -> tuple[bytes, Identity]:
         try:

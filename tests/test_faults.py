@@ -53,6 +53,12 @@ all_scenarios = pytest.mark.parametrize("scenario", SCENARIOS, ids=str)
 
 
 @pytest.fixture(autouse=True)
+def without_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hundreds of saves find the log gone on purpose; none waits whether it comes back."""
+    monkeypatch.setattr("core.files._SETTLE_S", 0.0)
+
+
+@pytest.fixture(autouse=True)
 def no_warnings(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.CRITICAL, "sentinel_memory")
 

@@ -4,6 +4,7 @@ import errno
 import os
 import stat
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -336,3 +337,43 @@ def test_strays_beside_a_link_and_beside_its_target_are_named_and_swept(
     assert log.strays() == []
     assert kept.read_bytes() == b"half"
     assert target.read_bytes() == b"old\n"
+
+
+@posix_only
+def test_a_new_folder_and_what_is_set_aside_are_synced_with_their_directories(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[str] = []
+    real = os.fsync
+
+    def fsync(descriptor: int) -> None:
+        status = os.fstat(descriptor)
+        places = (path.parent.parent, path.parent, path.parent / "aside.txt")
+        there = [place for place in places if place.exists()]
+        synced.extend(place.name for place in there if os.path.samestat(place.stat(), status))
+        real(descriptor)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    write(path, b"one\n")
+    assert synced[0] == path.parent.parent.name
+    synced.clear()
+    file = LogFile(path, lock_timeout_s=1)
+    file.rewrite(lambda _: Change(b"two\n", None, b"one\n"), aside_name="aside.txt")
+    assert synced == ["aside.txt", path.parent.name, path.parent.name]
+
+
+def test_a_memory_that_is_empty_for_a_moment_is_not_taken_for_an_empty_one(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(path, b"one\n")
+    path.write_bytes(b"")  # an editor has emptied the file and is about to write it
+    monkeypatch.setattr(time, "sleep", lambda _: path.write_bytes(b"one\ntwo\n"))
+    LogFile(path, lock_timeout_s=1).rewrite(lambda data: Change(data + b"mine\n", None))
+    assert path.read_bytes() == b"one\ntwo\nmine\n"
+
+
+def test_a_memory_that_stays_empty_can_be_written_again(path: Path) -> None:
+    write(path, b"one\n")
+    path.unlink()
+    write(path, b"mine\n")
+    assert path.read_bytes() == b"mine\n"
