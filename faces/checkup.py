@@ -8,7 +8,7 @@ import shutil
 import stat
 import subprocess
 from collections.abc import Iterator, Mapping
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from core.errors import LogBusyError, LogReadError, ProjectRefusedError
 from core.files import COMPANIONS, LOCK_SUFFIX
@@ -33,7 +33,6 @@ NETWORK = (
     "davfs",
     "vboxsf",
 )
-# What a hook inherits; with it git would speak of another repository or take .context for its root.
 
 
 def around(project: Project, store: MemoryStore, environment: Mapping[str, str]) -> list[Finding]:
@@ -159,6 +158,13 @@ def _about_tracking(path: Path, asked: "_Git", name: str) -> Iterator[Finding]:
         commits = asked.ask("rev-list", "--max-count=1", "HEAD", "--", name)
         if not commits:
             yield Finding(kind="uncommitted", severity="note")
+    if asked.ask("ls-files", "-t", "--", name).startswith("S "):
+        yield Finding(kind="sparse", severity="warning")
+    for companion in COMPANIONS if tracked else ():
+        beside = str(PurePosixPath(name).with_name(companion))
+        if os.path.lexists(path.with_name(companion)) and not asked.ask("ls-files", "--", beside):
+            facts = {"path": companion}
+            yield Finding(kind="companion_untracked", severity="note", facts=facts)
     if asked.ask("ls-files", "--unmerged", "--", name):
         yield Finding(kind="unmerged", severity="error")
     elif asked.ask("ls-files", "--deleted", "--", name):

@@ -1,4 +1,7 @@
-"""Every sentence of the doctor, in English and Korean, by name."""
+"""Every sentence of the doctor, in English and Korean, by name.
+
+The file is long because it is one table: a translator needs no other.
+"""
 
 from core.messages import Language, sentence
 
@@ -24,6 +27,24 @@ WORDS: dict[str, tuple[str, str]] = {
         " let --fix do it.",
         "파일이 UTF-16으로 저장되어 기록을 하나도 읽을 수 없습니다. UTF-8로 다시 저장하거나 --fix를 쓰십시오.",
     ),
+    "utf_16_torn": (
+        "The file begins like UTF-16, but is damaged; no record can be read, and --fix leaves it"
+        " alone. Take the last good version from git, or save it as UTF-8 in an editor.",
+        "파일이 UTF-16으로 시작하지만 손상되어 기록을 읽을 수 없으며, --fix는 건드리지 않습니다. git에서 마지막 정상 버전을"
+        " 되찾거나 편집기에서 UTF-8로 저장하십시오.",
+    ),
+    "same_gap": (
+        "two records of one gap under different ids, as after an edit by hand. --fix keeps the newer"
+        " one and moves the other beside the log.",
+        "같은 격차의 기록 둘이 서로 다른 id를 쓰고 있습니다(손으로 고친 경우). --fix는 더 새로운 것을 남기고 다른 것은 로그"
+        " 옆으로 옮깁니다.",
+    ),
+    "shared_id": (
+        "two different records have one id, because their texts read the same when joined. Both are"
+        " shown. Reword one of them slightly by hand; --fix then gives it its own id.",
+        "서로 다른 두 기록의 id가 같습니다(이어 붙인 글이 같음). 둘 다 보입니다. 한쪽 문장을 손으로 조금 바꾸면 --fix가"
+        " 맞는 id를 줍니다.",
+    ),
     "unreadable": (
         "no record: {reason}. The line is skipped. Repair it by hand; --fix moves it to a file"
         " beside the log.",
@@ -48,7 +69,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "older_version": (
         "an older version of a record in another line, left by a merge. It is not shown, and the"
         " next save drops it; --fix moves it beside the log.",
-        "다른 줄에 있는 기록의 이전 판으로, 병합이 남긴 것입니다. 보이지 않으며 다음 저장 때 지워집니다. --fix는 로그 옆으로"
+        "다른 줄에 있는 기록의 이전 버전으로, 병합이 남긴 것입니다. 보이지 않으며 다음 저장 때 지워집니다. --fix는 로그 옆으로"
         " 옮깁니다.",
     ),
     "replaced_original": (
@@ -73,12 +94,12 @@ WORDS: dict[str, tuple[str, str]] = {
     "odd_date": (
         "a date is not ISO 8601, so that this version loses against every other one after a"
         " merge. Correct it by hand.",
-        "날짜가 ISO 8601이 아니어서 병합하면 다른 모든 판에 밀립니다. 손으로 고치십시오.",
+        "날짜가 ISO 8601이 아니어서 병합하면 다른 버전이 모두 우선합니다. 손으로 고치십시오.",
     ),
     "date_ahead": (
         "the date of the last change lies more than a day ahead, so that this version wins after"
         " every merge. Check the clock it came from, and correct the date by hand.",
-        "마지막 변경 시각이 현재보다 하루 넘게 앞서 있어 병합하면 늘 이 판이 이깁니다. 기록한 컴퓨터의 시계를 확인하고 날짜를 손으로 고치십시오.",
+        "마지막 변경 시각이 현재보다 하루 넘게 앞서 있어 병합하면 항상 이 버전이 우선합니다. 기록한 컴퓨터의 시계를 확인하고 날짜를 손으로 고치십시오.",
     ),
     "odd_source": (
         "source_ids holds what is no token (id@fp) and hides nothing. Correct it by hand.",
@@ -188,6 +209,16 @@ WORDS: dict[str, tuple[str, str]] = {
     "untracked": (
         "git does not track the log yet, so nobody else has it: git add .context, then commit.",
         "git이 아직 로그를 추적하지 않아 다른 사람에게는 없습니다. git add .context 후 커밋하십시오.",
+    ),
+    "sparse": (
+        "A sparse checkout leaves the log out: saves would begin an empty one. git sparse-checkout"
+        " add .context",
+        "희소 체크아웃(sparse checkout)에서 로그가 빠져 있어, 저장하면 빈 로그로 시작합니다. git sparse-checkout add"
+        " .context",
+    ),
+    "companion_untracked": (
+        "git tracks the log, but not .context/{path}: others would merge without it. git add it.",
+        "git이 로그는 추적하지만 .context/{path}는 추적하지 않아, 다른 사람의 병합이 달라집니다. git add 하십시오.",
     ),
     "uncommitted": (
         "The log was added to git, but never committed: commit .context.",

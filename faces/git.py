@@ -12,7 +12,10 @@ from pathlib import Path
 
 TIMEOUT_S = 120
 
-_SAFE = ("core.quotepath=off", "core.fsmonitor=false", "log.showSignature=false")
+_SAFE = (
+    *("core.quotepath=off", "core.fsmonitor=false", "log.showSignature=false"),
+    *("log.showRoot=true", f"diff.orderFile={os.devnull}"),
+)
 # A hook of git runs with these set, and they would name another repository or other files.
 _FOREIGN = re.compile(
     "GIT_(DIR|WORK_TREE|COMMON_DIR|INDEX_FILE|OBJECT_DIRECTORY|NAMESPACE|PREFIX|.*_PATHSPECS"

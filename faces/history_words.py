@@ -9,7 +9,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "no_git": (
         "git was not found, and former versions are read through it. The log itself is as it was."
         " Install git, or put it on the PATH, then repeat the command.",
-        "git을 찾을 수 없습니다. 이전 판은 git으로 읽습니다. 로그는 그대로입니다. git을 설치하거나 PATH에 넣은 뒤 명령을"
+        "git을 찾을 수 없습니다. 이전 버전은 git으로 읽습니다. 로그는 그대로입니다. git을 설치하거나 PATH에 넣은 뒤 명령을"
         " 되풀이하십시오.",
     ),
     "git_failed": (
@@ -27,18 +27,18 @@ WORDS: dict[str, tuple[str, str]] = {
     "no_repository": (
         "{path} is in no git work tree, so there are no former versions. The log itself is as it"
         " was. From git init and a first commit on, git keeps them.",
-        "{path}은(는) git 작업 트리 안에 있지 않아 이전 판이 없습니다. 로그는 그대로입니다. git init과 첫 커밋을"
+        "{path}은(는) git 작업 트리 안에 있지 않아 이전 버전이 없습니다. 로그는 그대로입니다. git init과 첫 커밋을"
         " 하면 그때부터 git이 보관합니다.",
     ),
     "no_commits": (
         "The git repository of {path} has no commit, so there are no former versions. The log"
         " itself is as it was. Commit .context/; from then on git keeps them.",
-        "{path}의 git 저장소에 커밋이 없어 이전 판이 없습니다. 로그는 그대로입니다. .context/를 커밋하면 그때부터 git이"
+        "{path}의 git 저장소에 커밋이 없어 이전 버전이 없습니다. 로그는 그대로입니다. .context/를 커밋하면 그때부터 git이"
         " 보관합니다.",
     ),
     "no_history": (
         "Git has no former version of this log. The log itself is as it was.",
-        "git에 이 로그의 이전 판이 없습니다. 로그는 그대로입니다.",
+        "git에 이 로그의 이전 버전이 없습니다. 로그는 그대로입니다.",
     ),
     # reasons why git does not know a version
     "cut": (
@@ -48,17 +48,17 @@ WORDS: dict[str, tuple[str, str]] = {
     "ignored": (
         "Git is told to ignore this log. To keep its versions, take it out of .gitignore and commit"
         " it.",
-        "이 로그는 git이 무시하도록 설정되어 있습니다. 이전 판을 남기려면 .gitignore에서 빼고 커밋하십시오.",
+        "이 로그는 git이 무시하도록 설정되어 있습니다. 이전 버전을 남기려면 .gitignore에서 빼고 커밋하십시오.",
     ),
     "not_committed": (
         "This log was never committed. To keep its versions, commit .context/.",
-        "이 로그는 커밋된 적이 없습니다. 이전 판을 남기려면 .context/를 커밋하십시오.",
+        "이 로그는 커밋된 적이 없습니다. 이전 버전을 남기려면 .context/를 커밋하십시오.",
     ),
     # which record is meant
     "bad_token": (
         f"{{name}}: this is neither an id nor a token such as 201398ff99d0c19e@69ab21. {_KEPT[0]}"
         " Name a record by its id, or a version by id@fp.",
-        f"{{name}}: id도 아니고 201398ff99d0c19e@69ab21 같은 토큰도 아닙니다. {_KEPT[1]} 기록은 id로, 판은 id@fp로"
+        f"{{name}}: id도 아니고 201398ff99d0c19e@69ab21 같은 토큰도 아닙니다. {_KEPT[1]} 기록은 id로, 버전은 id@fp로"
         " 지정하십시오.",
     ),
     "too_short": (
@@ -80,20 +80,20 @@ WORDS: dict[str, tuple[str, str]] = {
     "no_version": (
         f"{{token}}: neither the log nor git has this version. {_KEPT[0]} cli.py history {{id}}"
         " --all lists those that git has.",
-        f"{{token}}: 로그에도 git에도 이 판이 없습니다. {_KEPT[1]} cli.py history {{id}} --all로 git에 있는 판을 볼 수"
+        f"{{token}}: 로그에도 git에도 이 버전이 없습니다. {_KEPT[1]} cli.py history {{id}} --all로 git에 있는 버전을 볼 수"
         " 있습니다.",
     ),
     "never_committed": (
         f"{{id}}: principle {{principle}} replaced it before any commit had it, so git has no"
         f" version of it. {_KEPT[0]} What is left of it is that principle.",
-        f"{{id}}: 커밋되기 전에 principle {{principle}}(으)로 대체되어 git에 이 기록의 판이 없습니다. {_KEPT[1]} 남은 것은"
+        f"{{id}}: 커밋되기 전에 principle {{principle}}(으)로 대체되어 git에 이 기록의 버전이 없습니다. {_KEPT[1]} 남은 것은"
         " 그 principle뿐입니다.",
     ),
     # history
     "now_present": ("Now: in the log as {token}.", "현재: 로그에 있음, {token}."),
     "now_present_new": (
         "Now: in the log as {token}; this version is not committed yet.",
-        "현재: 로그에 있음, {token}. 이 판은 아직 커밋되지 않음.",
+        "현재: 로그에 있음, {token}. 이 버전은 아직 커밋되지 않음.",
     ),
     "now_hidden": (
         "Now: its line is in the file but hidden, because a principle replaced it.",
@@ -106,7 +106,7 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     "replaced_by": (
         "Version {token} was replaced by principle {principle} in topic {topic}.",
-        "{token} 판은 topic {topic}의 principle {principle}(으)로 대체됨.",
+        "{token} 버전은 topic {topic}의 principle {principle}(으)로 대체됨.",
     ),
     "versions": (
         "Changes that HEAD has behind it: {count}, the newest first. With --all also those of other"
@@ -124,28 +124,28 @@ WORDS: dict[str, tuple[str, str]] = {
     "hidden": ("hidden behind principle {principle}", "principle {principle}에 가려짐"),
     "originals": (
         "Versions that this principle replaced: {count}, still to be had: {found}.",
-        "이 principle이 대체한 판 {count}개, 되찾을 수 있는 것 {found}개.",
+        "이 principle이 대체한 버전 {count}개, 되찾을 수 있는 것 {found}개.",
     ),
     "original_missing": ("not in git", "git에 없음"),
     # restore
     "already_there": (
         f"{{id}} is in the log already, as {{token}}. {_KEPT[0]} To put another version in its"
         " place, name that version: cli.py restore {id}@fp. cli.py history {id} lists them.",
-        f"{{id}} 기록은 이미 로그에 있습니다({{token}}). {_KEPT[1]} 다른 판으로 바꾸려면 cli.py restore {{id}}@fp로"
-        " 판을 지정하십시오. 판 목록은 cli.py history {id}로 봅니다.",
+        f"{{id}} 기록은 이미 로그에 있습니다({{token}}). {_KEPT[1]} 다른 버전으로 바꾸려면 cli.py restore {{id}}@fp로"
+        " 버전을 지정하십시오. 버전 목록은 cli.py history {id}로 봅니다.",
     ),
     "nothing_to_do": (
         "{token} is the version in the log. There is nothing to do.",
         "{token}이(가) 이미 로그에 있는 판입니다. 할 일이 없습니다.",
     ),
-    "restored": ("Brought back, from version {token}:", "{token} 판에서 되살림:"),
+    "restored": ("Brought back, from version {token}:", "{token} 버전에서 되살림:"),
     "would_restore": (
         "Would bring back, from version {token} (its new token comes with the time of writing):",
-        "{token} 판에서 되살릴 내용(새 토큰은 쓰는 시각에 정해짐):",
+        "{token} 버전에서 되살릴 내용(새 토큰은 쓰는 시각에 정해짐):",
     ),
     "put_away": (
         "It takes the place of this version, in full:",
-        "다음 판을 대신함(전체 내용):",
+        "다음 버전을 대신함(전체 내용):",
     ),
     "not_the_replaced": (
         "The version that the principle replaced ({token}) was never committed; this is the last"
@@ -179,7 +179,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "other_version": (
         f"The log has {{token}}, not {{named}}. {_KEPT[0]} Look at it with cli.py history {{id}},"
         " then name the present version.",
-        f"로그에 있는 판은 {{named}}이(가) 아니라 {{token}}입니다. {_KEPT[1]} cli.py history {{id}}로 확인한 뒤 현재 판을"
+        f"로그에 있는 버전은 {{named}}이(가) 아니라 {{token}}입니다. {_KEPT[1]} cli.py history {{id}}로 확인한 뒤 현재 버전을"
         " 지정하십시오.",
     ),
     "is_log": (

@@ -10,7 +10,7 @@ from core.memory_log import MemoryLog
 from faces import git
 from faces.git_reading import SHORT_DIGITS, HistoryError, Repository
 
-KEPT_LOGS = 16
+KEPT_LOGS = 4
 
 
 class OldLogs:
@@ -20,7 +20,6 @@ class OldLogs:
         self._repository = repository
         self._process: subprocess.Popen[bytes] | None = None
         self._is_late = False
-        self._timer = threading.Timer(git.TIMEOUT_S, self._give_up)
         self.log = lru_cache(maxsize=KEPT_LOGS)(self._log)  # neighbours in time share their files
 
     def __enter__(self) -> "OldLogs":
@@ -32,7 +31,6 @@ class OldLogs:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._timer.cancel()
         self._stop()
         if self._process:
             for pipe in (self._process.stdin, self._process.stdout):
@@ -54,7 +52,17 @@ class OldLogs:
         return MemoryLog.parse(self._read(blob)) if blob else MemoryLog()
 
     def _read(self, blob: str) -> bytes:
+        """What git holds under this name; TIMEOUT_S is for each answer, not for all of them."""
         process = self._process or self._start()
+        timer = threading.Timer(git.TIMEOUT_S, self._give_up)
+        timer.daemon = True
+        timer.start()
+        try:
+            return self._answer(process, blob)
+        finally:
+            timer.cancel()
+
+    def _answer(self, process: "subprocess.Popen[bytes]", blob: str) -> bytes:
         assert process.stdin and process.stdout
         try:
             process.stdin.write(blob.encode("ascii") + b"\n")
@@ -85,6 +93,4 @@ class OldLogs:
             )
         except OSError as error:
             raise HistoryError("no_git") from error
-        self._timer.daemon = True
-        self._timer.start()
         return self._process

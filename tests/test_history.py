@@ -346,7 +346,7 @@ def test_in_korean_the_sentences_are_korean(
     lines = command(project, "history", ONE.id).lines
     assert lines[1:7] == [
         "현재: 로그에 없음.",
-        f"{ONE.token} 판은 topic payment의 principle {rule}(으)로 대체됨.",
+        f"{ONE.token} 버전은 topic payment의 principle {rule}(으)로 대체됨.",
         "",
         "HEAD까지의 변경 2건, 최신순. --all을 쓰면 다른 브랜치도 봅니다.",
         "",
