@@ -564,6 +564,33 @@ def test_another_memory_above_in_the_same_repository_is_a_note(healthy: Desk) ->
     )
 
 
+def test_a_sparse_checkout_without_the_log_is_a_warning(healthy: Desk, tmp_path: Path) -> None:
+    (healthy.root / "code").mkdir()
+    (healthy.root / "code" / "main").write_text("x\n")
+    healthy.commit()
+    clone = tmp_path / "clone"
+    git(tmp_path, "clone", "--quiet", "--sparse", healthy.root.as_uri(), "clone")
+    git(clone, "sparse-checkout", "set", "code")
+    done = healthy.doctor(cwd=clone)
+    assert done.code == 1
+    assert done.found[0] == (
+        "warning  A sparse checkout leaves the log out: saves would begin an empty one. git"
+        " sparse-checkout add .context"
+    )
+
+
+def test_git_files_that_were_not_committed_with_the_log_are_noted(project: Desk) -> None:
+    MemoryStore(project.log).upsert_log(a_draft("one"))
+    git(project.root, "add", ".context/memory_log.jsonl")
+    git(project.root, "commit", "--quiet", "--message", "memory")
+    said = "git tracks the log, but not .context/{}: others would merge without it. git add it."
+    done = project.doctor()
+    assert (done.code, done.found) == (
+        0,
+        [f"note  {said.format(name)}" for name in (".gitignore", ".gitattributes")],
+    )
+
+
 def test_the_memory_of_another_repository_above_is_none_of_ours(healthy: Desk) -> None:
     inner = replace(healthy, root=healthy.root / "vendored")
     inner.root.mkdir()

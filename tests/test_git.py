@@ -783,3 +783,17 @@ def test_a_stashed_save_comes_back_beside_a_later_one(tmp_path: Path, style: str
     assert shown(mine) == sorted([*REST, log("two", "stashed, newer"), log("five"), log("six")])
     save("nine")(mine)
     assert gaps(mine) == sorted([*NUMBERS, "five", "six", "nine"])
+
+
+def test_a_log_and_a_principle_with_one_id_survive_a_merge_and_the_next_save(
+    clones: tuple[Path, Path],
+) -> None:
+    mine, theirs = clones
+    store_of(mine).upsert_log(a_draft("Sessions expire", lesson="refresh the token"))
+    store_of(theirs).upsert_log(a_principle("Sessions expire"))
+    commit(mine)
+    commit(theirs)
+    pull(mine, theirs)
+    store_of(mine).upsert_log(a_draft("five"))
+    wanted = [*ALL, log("Sessions expire", "refresh the token"), log("five")]
+    assert shown(mine) == sorted([*wanted, principle("Sessions expire")])

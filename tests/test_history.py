@@ -893,3 +893,12 @@ def test_as_a_process_an_unknown_id_is_a_sentence_on_standard_error(project: Pat
         "ffffff: 로그에도 git에도 id가 이렇게 시작하는 기록이 없습니다. 바뀐 것은 없습니다."
         " memory_log.jsonl이나 git log -p .context/에서 id를 확인하십시오.\n"
     )
+
+
+@pytest.mark.parametrize(
+    "setting", ["log.showRoot=false", "diff.orderFile=gone", "log.follow=true"]
+)
+def test_settings_of_a_user_hide_no_version(project: Path, command: Command, setting: str) -> None:
+    before = command(project, "history", ONE.id).lines
+    git(project, "config", *setting.split("="))
+    assert command(project, "history", ONE.id).lines == before
