@@ -45,7 +45,7 @@ from samples import LATER, a_draft, a_record
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals, forks and limits of POSIX")
 
 SEED = 20261121
-EVERY = 6  # the costlier kinds try every sixth call here, each scenario other ones
+EVERY = 10  # the costlier kinds try every tenth call here, each scenario other ones
 ALIKE = {"an update in the middle", "a principle", "a bringing back"}  # calls of a new record
 
 by_name = {scenario.name: scenario for scenario in SCENARIOS}

@@ -8,7 +8,6 @@ from functools import cached_property
 from pathlib import Path
 
 import pytest
-from _pytest.mark import ParameterSet
 
 from core.files import GITATTRIBUTES
 from git_clones import (
@@ -329,17 +328,21 @@ def edited(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, bool], Pa
 USUAL = ("append-append", "same-known-gap", "compaction-append", "compaction-compaction")
 
 
-def cell(name: str, join: str, style: str) -> ParameterSet:
-    """One way of joining one scenario; `long` unless it belongs to every run."""
-    scenario = SCENARIOS[name]
-    every = JOINS if name in USUAL else ("merge",) if scenario.rare else ("merge", "rebase")
-    short = join in every and (style in STYLES[:2] or (name in USUAL and join == "merge"))
-    marks = () if short else (pytest.mark.long,)
-    return pytest.param((name, join, style), id=f"{name}-{join}-{style}", marks=marks)
+def is_usual(name: str, join: str, style: str) -> bool:
+    """Whether this way of joining belongs to every run."""
+    if name in USUAL:
+        return join == "merge" or style in STYLES[:2]
+    if join == "merge":
+        return style in STYLES[:2]
+    return (join, style) == ("rebase", UNION) and not SCENARIOS[name].rare
 
 
 CELLS = [
-    cell(name, join, style)
+    pytest.param(
+        (name, join, style),
+        id=f"{name}-{join}-{style}",
+        marks=() if is_usual(name, join, style) else pytest.mark.long,
+    )
     for name, scenario in SCENARIOS.items()
     for join in JOINS
     for style in (STYLES if scenario.clash else STYLES[:2])
