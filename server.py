@@ -290,9 +290,8 @@ def read_log() -> str:
 def read_record(id: str) -> str:
     """One record by its id, as JSON."""
     with opened(failure=ResourceError) as (store, frame):
-        for record in store.read_all():
-            if record.id == id:
-                return printable(json.dumps(record.as_json(), ensure_ascii=False, indent=2))
+        for record in store.read().with_id(id).values():
+            return printable(json.dumps(record.as_json(), ensure_ascii=False, indent=2))
         raise ResourceError(say(frame.lang, "no_such_record"), log_level=logging.DEBUG)
 
 

@@ -36,8 +36,9 @@ from core.errors import LogReadError, LogUnsettledError, LogWriteError, Sentinel
 from core.lock import held
 
 LOCK_SUFFIX = ".lock"
+ASIDE_NAME = "memory_log.removed"
 
-GITIGNORE = "memory_log.jsonl.lock\n.memory_log.jsonl.*.tmp\nmemory_log.removed-*.txt\n"
+GITIGNORE = f"memory_log.jsonl.lock\n.memory_log.jsonl.*.tmp\n{ASIDE_NAME}-*.txt\n"
 GITATTRIBUTES = "memory_log.jsonl merge=union text eol=lf\n"
 COMPANIONS = {".gitignore": GITIGNORE, ".gitattributes": GITATTRIBUTES}
 
@@ -132,9 +133,7 @@ class LogFile:
         deadline = time.monotonic() + _SETTLE_S
         while True:
             data, identity = self._read()
-            folder = self.path.parent
-            is_new = not all(is_there(folder / name) for name in COMPANIONS)
-            if data or is_new or time.monotonic() > deadline:
+            if data or time.monotonic() > deadline or not all(self._companions_there()):
                 return data, identity
             time.sleep(_SETTLE_S / 5)
 
@@ -165,7 +164,7 @@ class LogFile:
         """Whether the file was replaced; not when it is no longer the one of this identity."""
         target = real_path(self.path)
         _sweep(self.path, target)
-        if not is_there(target) or not self._has_companions():
+        if not is_there(target) or not any(self._companions_there()):
             self._add_companions()
         with prepared(target, change.data) as temporary:
             if identity_of(target) != identity:
@@ -175,8 +174,8 @@ class LogFile:
         sync_directory(target.parent)
         return True
 
-    def _has_companions(self) -> bool:
-        return any(is_there(self.path.parent / name) for name in COMPANIONS)
+    def _companions_there(self) -> Iterator[bool]:
+        return (is_there(self.path.parent / name) for name in COMPANIONS)
 
     def _add_companions(self) -> None:
         """Give our own folder what git needs to know; files that are there are left alone."""

@@ -1,4 +1,4 @@
-"""What is wrong with a memory log, line by line. Pure: bytes in, findings out."""
+"""What is wrong with a memory log, line by line. Pure: lines in, findings out."""
 
 import json
 import re
@@ -46,20 +46,20 @@ class Finding:
     fixable: bool = False
 
 
-def examine(data: bytes, *, now: str, threshold: int = DEFAULT_THRESHOLD) -> list[Finding]:
-    """Everything worth knowing about these bytes, in the order of the first line concerned.
+def examine(log: MemoryLog, *, now: str, threshold: int = DEFAULT_THRESHOLD) -> list[Finding]:
+    """Everything worth knowing about these lines, in the order of the first one concerned.
 
     now: ISO 8601, to notice dates that lie ahead. threshold: records above which to compact.
     """
-    if data.startswith(UTF_16_MARKS):
-        whole = is_utf_16(data)
+    if log.lines and log.lines[0].startswith(UTF_16_MARKS):
+        whole = is_utf_16(log.to_bytes())
         return [Finding(kind="utf_16" if whole else "utf_16_torn", severity="error", fixable=whole)]
-    log = MemoryLog.parse(data)
     findings = [*_about_lines(log), *_about_records(log, now), *_about_size(log, threshold)]
     return sorted(findings, key=lambda finding: finding.lines[:1])
 
 
 def is_utf_16(data: bytes) -> bool:
+    """Whether the whole file can be read as UTF-16."""
     try:
         data.decode("utf-16")
     except UnicodeDecodeError:
@@ -83,8 +83,8 @@ def _about_lines(log: MemoryLog) -> Iterator[Finding]:
     if log.conflict:
         numbers = [at + 1 for at in sorted(log.conflict)]
         yield Finding(kind="conflict", severity="error", lines=tuple(numbers), fixable=True)
-    for at, line in lines:
-        content = line.removeprefix(BOM) if at == 1 else line
+    for at, _ in lines:
+        content = log.content(at - 1)
         if entries[at - 1] is None and at - 1 not in log.conflict and content.strip():
             reason, key = flaw_of(content)
             kind = "mendable" if mended(content) else "unreadable"
@@ -95,23 +95,21 @@ def _about_lines(log: MemoryLog) -> Iterator[Finding]:
 def _about_records(log: MemoryLog, now: str) -> Iterator[Finding]:
     seen = {record.id for record in log.records}
     yield from _about_pairs(log)
-    for at in range(len(log.lines)):
-        record = log.record_in(at)
-        if record and at in log.leftovers:
+    for at, record in log.all_records():
+        if at in log.leftovers:
             kind = "older_version" if record.id in seen else "replaced_original"
             facts: Facts = {"id": record.id}
             yield Finding(kind=kind, severity="note", lines=(at + 1,), facts=facts, fixable=True)
-        elif record:
-            yield from _about_record(record, log.lines[at], at + 1, now)
+        else:
+            yield from _about_record(record, log.content(at), at + 1, now)
 
 
 def _about_pairs(log: MemoryLog) -> Iterator[Finding]:
     """Records that are one when their ids fit, and different ones that have one id."""
     gaps: dict[tuple[str, str, str], int] = {}
-    ids: dict[str, int] = {}
-    for at in range(len(log.lines)):
-        record = log.record_in(at)
-        if record is None or at in log.leftovers:
+    ids: dict[str, tuple[int, Record]] = {}
+    for at, record in log.all_records():
+        if at in log.leftovers:
             continue
         facts: Facts = {"id": record.id}
         other = gaps.setdefault(record.gap, at)
@@ -120,22 +118,24 @@ def _about_pairs(log: MemoryLog) -> Iterator[Finding]:
             yield Finding(
                 kind="same_gap", severity="warning", lines=both, facts=facts, fixable=True
             )
-        first = ids.setdefault(record.id, at)
-        if first != at and all(map(_id_fits, (record, log.record_in(first)))):
+        first, holder = ids.setdefault(record.id, (at, record))
+        if first != at and id_fits(record) and id_fits(holder):
             both = (first + 1, at + 1)
             yield Finding(kind="shared_id", severity="warning", lines=both, facts=facts)
 
 
-def _id_fits(record: Record | None) -> bool:
-    return record is not None and reidentified(record) == record
+def id_fits(record: Record) -> bool:
+    """Whether the record has the id that its text gives it."""
+    return reidentified(record) == record
 
 
 def _about_record(record: Record, raw: bytes, number: int, now: str) -> Iterator[Finding]:
     lines, facts = (number,), {"id": record.id}
+    topic, repeated = as_written(raw)
     ahead = seconds_of(record.updated or record.created) - seconds_of(now) > CLOCK_SKEW_S
     kinds: dict[str, tuple[Severity, bool, bool]] = {
-        "id_misfit": ("warning", reidentified(record) != record, True),
-        "odd_topic": ("note", topic_as_written(raw) != record.topic, True),
+        "id_misfit": ("warning", not id_fits(record), True),
+        "odd_topic": ("note", topic != record.topic, True),
         "half_character": ("warning", has_surrogate(record), False),
         "odd_date": ("warning", not _dates_readable(record), False),
         "date_ahead": ("warning", ahead, False),
@@ -144,7 +144,7 @@ def _about_record(record: Record, raw: bytes, number: int, now: str) -> Iterator
     for kind, (severity, found, fixable) in kinds.items():
         if found:
             yield Finding(kind=kind, severity=severity, lines=lines, facts=facts, fixable=fixable)
-    for key in repeated_keys(raw):
+    for key in repeated:
         told: Facts = {"id": record.id, "key": key}
         yield Finding(kind="key_twice", severity="warning", lines=lines, facts=told, fixable=True)
     for name, limit_bytes in LIMITS_BYTES.items():
@@ -160,7 +160,7 @@ def _about_record(record: Record, raw: bytes, number: int, now: str) -> Iterator
 
 
 def _about_size(log: MemoryLog, threshold: int) -> Iterator[Finding]:
-    count = len(log.records)
+    count = log.count
     if count > threshold:
         severity: Severity = "warning" if count > FAR_ABOVE * threshold else "note"
         facts: Facts = {"count": count, "threshold": threshold}
@@ -172,11 +172,8 @@ def _dates_readable(record: Record) -> bool:
     return all(seconds_of(moment) > float("-inf") for moment in moments if moment)
 
 
-def topic_as_written(raw: bytes) -> str:
-    return str(json.loads(raw.removeprefix(BOM))["topic"])
-
-
-def repeated_keys(raw: bytes) -> list[str]:
+def as_written(raw: bytes) -> tuple[str, list[str]]:
+    """The topic as it stands in a record's line, and the keys that stand twice in one object."""
     repeated: list[str] = []
 
     def noted(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -184,8 +181,8 @@ def repeated_keys(raw: bytes) -> list[str]:
         repeated.extend(key for key, count in counted.items() if count > 1)
         return dict(pairs)
 
-    json.loads(raw.removeprefix(BOM), object_pairs_hook=noted)
-    return repeated
+    value = json.loads(raw, object_pairs_hook=noted)
+    return str(value["topic"]), repeated
 
 
 def mended(content: bytes) -> list[Record]:

@@ -10,7 +10,7 @@ The file is long because what a reader sees and what a change may touch are one 
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -24,9 +24,9 @@ from core.record import (
     Record,
     Sketch,
     cached_parse_line,
+    ids_in,
     later,
     new_record,
-    originals_of,
     parse_line,
     record_id,
     sketch_line,
@@ -79,13 +79,17 @@ class MemoryLog:
             entries[at] = None
         return cls(lines, entries, conflict)
 
+    def content(self, at: int) -> bytes:
+        """A line without the byte order mark that the first one may begin with."""
+        return self.lines[at].removeprefix(BOM if at == 0 else b"")
+
     def to_bytes(self) -> bytes:
         """The file."""
         return b"".join(self.lines)
 
     @cached_property
     def records(self) -> list[Record]:
-        """The records a reader sees, in the order of the file: each id once, no leftovers."""
+        """The records a reader sees, in the order of the file: each gap once, no leftovers."""
         return [self._record(at) for at in self._places]
 
     @property
@@ -104,9 +108,7 @@ class MemoryLog:
     def skipped(self) -> int:
         """How many lines are neither blank, nor a record, nor part of a conflict."""
         return sum(
-            entry is None
-            and at not in self.conflict
-            and bool(self.lines[at].removeprefix(BOM if at == 0 else b"").strip())
+            entry is None and at not in self.conflict and bool(self.content(at).strip())
             for at, entry in enumerate(self.entries)
         )
 
@@ -137,8 +139,15 @@ class MemoryLog:
         """The record that stands in a line, seen or not; None for any other line."""
         entry = self.entries[at]
         if isinstance(entry, Sketch):
-            return parse_line(self.lines[at].removeprefix(BOM if at == 0 else b""))
+            return parse_line(self.content(at))
         return entry
+
+    def all_records(self) -> Iterator[tuple[int, Record]]:
+        """Every line that is a record, leftovers of a merge included, with its number from 0."""
+        for at in range(len(self.lines)):
+            record = self.record_in(at)
+            if record is not None:
+                yield at, record
 
     def _line(self, at: int) -> Record:
         record = self.record_in(at)
@@ -149,22 +158,12 @@ class MemoryLog:
         """The record of a line as a reader sees it, and as the next change writes it."""
         return self._merged.records.get(at) or self._line(at)
 
-    def _with_id(self, record_id_: str) -> dict[int, Record]:
+    def with_id(self, record_id_: str) -> dict[int, Record]:
         """By line, what a reader sees of an id: one record, unless different gaps share it."""
         first = self._merged.places.get(record_id_)
         if first is None:
             return {}
         return {at: self._record(at) for at in self._merged.shared.get(record_id_, (first,))}
-
-    def _known(self, wanted: Draft | Record, record_id_: str) -> tuple[int, Record] | None:
-        """The record of this gap and its line. Raises IdCollisionError for another gap's id."""
-        there = self._with_id(record_id_)
-        for at, record in there.items():
-            if record.gap == wanted.gap:
-                return at, record
-        if there:
-            raise IdCollisionError(id=record_id_)
-        return None
 
     def upsert(
         self, draft: Draft, tokens: Sequence[str] = (), *, now: str
@@ -176,7 +175,10 @@ class MemoryLog:
         text: nothing is changed then.
         """
         own_id = record_id(draft)
-        known = self._known(draft, own_id)
+        there = self.with_id(own_id)
+        known = _of_gap(there, draft)
+        if there and not known:
+            raise IdCollisionError(id=own_id)
         removal = self.select(tokens, but=own_id)
         record = self._saved(draft, known[1] if known else None, removal, now)
         originals = self._lines_of(removal)
@@ -237,7 +239,7 @@ class MemoryLog:
         """The log with former versions of records as the newest ones, without the record `token`.
 
         A record that is there is replaced in its place; the others take the place of the removed
-        one, or go to the end. Raises IdCollisionError when an id belongs to another text, and
+        one, or go to the end. Raises OtherTextError when an id belongs to another text, and
         RecordChangedError when `token` names no record in its present version, or when a record
         is no longer what it was in the log `since`.
         """
@@ -249,13 +251,13 @@ class MemoryLog:
         brought: list[Record] = []
         placed: dict[int, list[Record]] = {}
         for version in versions:
-            there = self._with_id(version.id)
-            seen = there if since is None else since._with_id(version.id)
+            there = self.with_id(version.id)
+            seen = there if since is None else since.with_id(version.id)
             if list(seen.values()) != list(there.values()):
                 raise RecordChangedError(id=version.id)
-            if there and all(record.gap != version.gap for record in there.values()):
+            known = _of_gap(there, version)
+            if there and not known:
                 raise OtherTextError(id=version.id)
-            known = self._known(version, version.id)
             brought.append(self._brought(version, known[1] if known else None, now))
             placed.setdefault(known[0] if known else end, []).append(brought[-1])
         return self._changed(removed, placed), tuple(brought), removal
@@ -266,7 +268,7 @@ class MemoryLog:
         for it in earlier:
             now = later(now, it.updated or it.created)
         listed = tuple(dict.fromkeys(token for it in earlier for token in it.source_ids))
-        added = len(originals_of(listed) - originals_of(version.source_ids))
+        added = len(ids_in(listed) - ids_in(version.source_ids))
         record = replace(
             version,
             updated=now,
@@ -280,7 +282,7 @@ class MemoryLog:
         return {
             at
             for gone in removal.removed
-            for at, record in self._with_id(gone.id).items()
+            for at, record in self.with_id(gone.id).items()
             if record == gone
         }
 
@@ -292,7 +294,7 @@ class MemoryLog:
         gone: list[str] = []
         for token in tokens:
             name, at_sign, fingerprint = token.partition("@")
-            there = self._with_id(name)
+            there = self.with_id(name)
             if name == but and there:
                 continue
             if not there:
@@ -371,6 +373,11 @@ class BroughtBack:
     removal: Removal
     redacted: tuple[str, ...]
     log: MemoryLog
+
+
+def _of_gap(lines: Mapping[int, Record], wanted: Draft | Record) -> tuple[int, Record] | None:
+    """The one of these records that is about the same, and its line."""
+    return next(((at, it) for at, it in lines.items() if it.gap == wanted.gap), None)
 
 
 def _originals(record: Record) -> int:

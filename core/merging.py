@@ -9,7 +9,7 @@ covers them all, and no merge brings one of them back.
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from core.record import MOST_COUNTED, MOST_FORMER, Record, Sketch, originals_of
+from core.record import MOST_COUNTED, MOST_FORMER, Record, Sketch, id_in, ids_in
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +74,7 @@ def _replaced(compacted: Sequence[Record]) -> dict[str, frozenset[str]]:
     tokens: dict[str, set[str]] = {}
     for record in compacted:
         for token in record.source_ids:
-            tokens.setdefault(token.rpartition("@")[0], set()).add(token)
+            tokens.setdefault(id_in(token), set()).add(token)
     return {name: frozenset(given) for name, given in tokens.items()}
 
 
@@ -108,7 +108,7 @@ def _newest(versions: Mapping[int, Record]) -> tuple[int, Record]:
 
 def _taking_over(record: Record, others: Sequence[Record]) -> Record:
     source_ids = dict.fromkeys(token for it in (record, *others) for token in it.source_ids)
-    added = len(originals_of(source_ids) - originals_of(record.source_ids))
+    added = len(ids_in(source_ids) - ids_in(record.source_ids))
     changed = replace(following(record, *others, record), source_ids=tuple(source_ids))
     if not added:
         return changed

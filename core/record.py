@@ -283,9 +283,14 @@ def has_surrogate(record: Record) -> bool:
     return bool(_SURROGATE.search(json.dumps(record.as_json(), ensure_ascii=False)))
 
 
-def originals_of(tokens: Iterable[str]) -> set[str]:
+def id_in(token: str) -> str:
+    """The id of the record that a token (`id@fp`) names."""
+    return token.rpartition("@")[0]
+
+
+def ids_in(tokens: Iterable[str]) -> set[str]:
     """The ids that these tokens name, each once whatever its versions."""
-    return {token.rpartition("@")[0] for token in tokens}
+    return set(map(id_in, tokens))
 
 
 def is_token(text: str) -> bool:

@@ -5,14 +5,7 @@ Pure: bytes in, bytes out. A record is changed only in its id, its encoding and 
 
 from dataclasses import dataclass
 
-from core.health import (
-    UTF_16_MARKS,
-    is_utf_16,
-    mended,
-    repeated_keys,
-    topic_as_written,
-)
-from core.lines import BOM
+from core.health import UTF_16_MARKS, as_written, id_fits, is_utf_16, mended
 from core.memory_log import MemoryLog
 from core.record import Record, reidentified
 
@@ -55,16 +48,15 @@ def repair(data: bytes) -> Repair:
 def _readable(log: MemoryLog, aside: list[bytes]) -> list[_Kept]:
     """The lines that hold records, mended where that can be done; the others go aside."""
     kept: list[_Kept] = []
-    for number, line in enumerate(log.lines, start=1):
+    for number in range(1, len(log.lines) + 1):
         entry = log.record_in(number - 1)
-        original = (line.removeprefix(BOM) if number == 1 else line).removesuffix(b"\n") + b"\n"
+        original = log.content(number - 1).removesuffix(b"\n") + b"\n"
         content = original.strip(b" \t\r\n") + b"\n"
         if entry:
-            ambiguous = bool(repeated_keys(content))
-            if ambiguous:  # a rewrite keeps the value that counts, which is the last one
+            topic, repeated = as_written(content)
+            if repeated:  # a rewrite keeps the value that counts, which is the last one
                 aside.append(_heading(number, "key_twice") + original)
-            rewritten = ambiguous or topic_as_written(content) != entry.topic
-            raw = entry.to_line() if rewritten else content
+            raw = entry.to_line() if repeated or topic != entry.topic else content
             kept.append(_Kept(number, entry, raw, original))
             continue
         if not content.strip():
@@ -90,9 +82,9 @@ def _without_leftovers(kept: list[_Kept], aside: list[bytes]) -> list[_Kept]:
 
 
 def _with_fitting_id(line: _Kept) -> _Kept:
-    record = reidentified(line.record)
-    if record == line.record:
+    if id_fits(line.record):
         return line
+    record = reidentified(line.record)
     return _Kept(line.number, record, record.to_line(), line.original)
 
 

@@ -67,8 +67,7 @@ class MemoryStore:
         tokens = split_tokens(source_ids)
         if tokens and record.type != "principle":
             raise SourceIdsOfLogError
-        missing_context, lesson = redact(record.missing_context), redact(record.lesson)
-        draft = check(replace(record, missing_context=missing_context.text, lesson=lesson.text))
+        draft, kinds = _redacted(record)
 
         def save(data: bytes) -> Change[tuple[MemoryLog, Record, Removal]]:
             log = self._parsed(data, sketched=True)
@@ -79,7 +78,7 @@ class MemoryStore:
         return Saved(
             record=saved,
             removal=removal,
-            redacted=missing_context.kinds + lesson.kinds,
+            redacted=kinds,
             suspicious=tuple(
                 name
                 for name, text in (("topic", draft.topic), ("ask_next_time", draft.ask_next_time))
@@ -107,7 +106,12 @@ class MemoryStore:
         return self._file.rewrite(delete)
 
     def bring_back(
-        self, records: Sequence[Record], *, instead_of: str = "", since: MemoryLog | None = None
+        self,
+        records: Sequence[Record],
+        *,
+        instead_of: str = "",
+        since: MemoryLog | None = None,
+        dry_run: bool = False,
     ) -> BroughtBack:
         """Put former versions of records back into the log, in one atomic write.
 
@@ -116,10 +120,10 @@ class MemoryStore:
 
         instead_of: token (`id@fp`) of a principle that goes in the same write; the records take
         its place. since: the log that the caller has looked at; a record that is another one now
-        is not written over.
+        is not written over. dry_run: only say what would be written, without the lock.
 
-        Raises ValueError as `upsert_log` does and RecordChangedError, LogBusyError, LogReadError
-        or LogWriteError; the file is unchanged then.
+        Raises ValueError as `upsert_log` does, OtherTextError and RecordChangedError among them,
+        LogBusyError, LogReadError or LogWriteError; the file is unchanged then.
         """
         cleaned = [_cleaned(record) for record in records]
         versions = [record for record, _ in cleaned]
@@ -132,7 +136,7 @@ class MemoryStore:
             outcome = BroughtBack(records=brought, removal=removal, redacted=redacted, log=changed)
             return Change(changed.to_bytes(), outcome)
 
-        return self._file.rewrite(bring)
+        return bring(self._file.read()).outcome if dry_run else self._file.rewrite(bring)
 
     def repair(self, *, aside_name: str) -> bool:
         """Repair the log as `core.repair.repair` does, in one atomic write, and remove strays.
@@ -207,21 +211,26 @@ def _collector_at_rest() -> Iterator[None]:
             gc.enable()
 
 
-def _cleaned(record: Record) -> tuple[Record, tuple[str, ...]]:
-    """The record as a save would have stored it, and the kinds of secrets that were replaced."""
+def _redacted(draft: Draft) -> tuple[Draft, tuple[str, ...]]:
+    """The draft as it may be stored, checked, and the kinds of secrets that were replaced."""
     from core.sanitizer import redact
 
-    missing_context, lesson = redact(record.missing_context), redact(record.lesson)
-    draft = check(
+    missing_context, lesson = redact(draft.missing_context), redact(draft.lesson)
+    clean = check(replace(draft, missing_context=missing_context.text, lesson=lesson.text))
+    return clean, missing_context.kinds + lesson.kinds
+
+
+def _cleaned(record: Record) -> tuple[Record, tuple[str, ...]]:
+    """The record as a save would have stored it, and the kinds of secrets that were replaced."""
+    draft, kinds = _redacted(
         Draft(
             topic=record.topic,
-            missing_context=missing_context.text,
-            lesson=lesson.text,
+            missing_context=record.missing_context,
+            lesson=record.lesson,
             ask_next_time=record.ask_next_time,
             type=record.type,
         )
     )
-    kinds = missing_context.kinds + lesson.kinds
     if not kinds:
         return record, ()
     changed = replace(

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
 from core.errors import LogBusyError, LogReadError, ProjectRefusedError
-from core.files import COMPANIONS, LOCK_SUFFIX
+from core.files import ASIDE_NAME, COMPANIONS, LOCK_SUFFIX
 from core.health import Finding
 from core.lock import held
 from core.messages import Facts
@@ -19,26 +19,29 @@ from core.project import CONTEXT_DIRECTORY, LOG_NAME, Project
 from core.store import MemoryStore
 from faces import git
 
-ASIDE_NAME = "memory_log.removed"
 MOUNTS = Path("/proc/self/mounts")
 NETWORK = (
-    "nfs",
-    "cifs",
-    "smb",
-    "9p",
-    "afs",
-    "ceph",
-    "fuse.sshfs",
-    "fuse.rclone",
-    "davfs",
-    "vboxsf",
+    *("nfs", "cifs", "smb", "9p", "afs", "ceph", "davfs", "vboxsf"),
+    *("fuse.sshfs", "fuse.rclone"),
 )
 
 
-def around(project: Project, store: MemoryStore, environment: Mapping[str, str]) -> list[Finding]:
-    """Everything worth knowing about the surroundings of this project's log."""
-    findings = [*_about_project(project, environment), *_about_disk(store)]
-    return [*findings, *about_git(store.path)]
+def around(
+    project: Project,
+    store: MemoryStore,
+    environment: Mapping[str, str],
+    unreadable: LogReadError | None = None,
+) -> list[Finding]:
+    """Everything worth knowing about the surroundings of this project's log.
+
+    unreadable: why the log could not be read, None when it was.
+    """
+    findings = list(_about_project(project, environment))
+    if unreadable:
+        findings.append(Finding(kind="not_readable", severity="error", facts=unreadable.facts))
+    else:
+        findings += _about_disk(store)
+    return [*findings, *_about_git(store.path)]
 
 
 def _about_project(project: Project, environment: Mapping[str, str]) -> Iterator[Finding]:
@@ -57,11 +60,6 @@ def _about_project(project: Project, environment: Mapping[str, str]) -> Iterator
 def _about_disk(store: MemoryStore) -> Iterator[Finding]:
     path = store.path
     target = Path(os.path.realpath(path))
-    try:
-        store.read_bytes()
-    except LogReadError as error:
-        yield Finding(kind="not_readable", severity="error", facts=error.facts)
-        return
     if not os.path.exists(path):
         yield Finding(kind="no_log", severity="note")
     if path.is_symlink() or path.parent.is_symlink():
@@ -118,7 +116,7 @@ def _network_filesystem(path: Path) -> str:
     return kind if kind.startswith(NETWORK) else ""
 
 
-def about_git(path: Path) -> list[Finding]:
+def _about_git(path: Path) -> list[Finding]:
     """What git makes of the log at `path` and of the files beside it."""
     folder = path.parent if os.path.isdir(path.parent) else path.parent.parent
     if not os.access(folder, os.X_OK):

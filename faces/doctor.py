@@ -12,12 +12,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from core.errors import LogReadError
+from core.files import ASIDE_NAME
 from core.health import Finding, Severity, examine
 from core.memory_log import MemoryLog
 from core.messages import Language
 from core.record import utc_now
 from core.settings import DEFAULT_THRESHOLD
-from faces.checkup import ASIDE_NAME, around
+from faces.checkup import around
 from faces.clients import Configured, configured_clients
 from faces.console import Opened, add_project, open_memory
 from faces.doctor_words import word
@@ -96,16 +97,17 @@ def run(arguments: argparse.Namespace) -> int:
 
 def look(opened: Opened, threshold: int) -> Checkup:
     """Examine the log and what is around it; nothing is changed."""
-    findings = around(opened.project, opened.store, os.environ)
+    data, unreadable = b"", None
     try:
         data = opened.store.read_bytes()
-    except LogReadError:  # which is among the findings
-        data = b""
+    except LogReadError as error:
+        unreadable = error
     log = MemoryLog.parse(data)
+    surroundings = around(opened.project, opened.store, os.environ, unreadable)
     return Checkup(
-        findings=[*examine(data, now=utc_now(), threshold=threshold), *findings],
+        findings=[*examine(log, now=utc_now(), threshold=threshold), *surroundings],
         clients=[_client_finding(found, opened) for found in _configured(opened)],
-        count=len(log.records),
+        count=log.count,
         lines=len(log.lines),
         size=len(data),
     )

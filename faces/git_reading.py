@@ -5,7 +5,8 @@ Nothing is written, fetched on purpose or asked for.
 
 import os
 import subprocess
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,6 +39,20 @@ class HistoryError(Exception):
     def text(self, lang: Language) -> str:
         """What happened, what state the data is in, and what to do next."""
         return " ".join(word(lang, key, **self.facts) for key in (self.key, *self.notes))
+
+
+def answered(lang: Language, lines: Callable[[], Iterable[str]]) -> int:
+    """Print what a command has to say, or the sentence of the HistoryError that it raises.
+
+    The exit status: 0, or 1 for an error.
+    """
+    try:
+        said = "\n".join(lines())
+    except HistoryError as error:
+        print(error.text(lang), file=sys.stderr)
+        return 1
+    print(said)
+    return 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,6 @@
 """The history of one record: what became of it, commit by commit, and where it stands now."""
 
 import argparse
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -9,7 +8,7 @@ from core.messages import Language
 from core.record import Record
 from core.rendering import topic_text
 from faces.console import Opened, add_project, open_memory
-from faces.git_reading import HistoryError
+from faces.git_reading import HistoryError, answered
 from faces.history_words import word
 from faces.naming import named
 from faces.plain import plain, plain_json
@@ -55,16 +54,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Tell what git knows of a record; 1 when it cannot be named or git has no history."""
     opened = open_memory(arguments)
-    try:
+
+    def told() -> list[str]:
         story = story_of(opened, arguments.id, everywhere=arguments.all)
-    except HistoryError as error:
-        print(error.text(opened.lang), file=sys.stderr)
-        return 1
-    if arguments.json:
-        print(plain_json(_as_json(opened, story, everywhere=arguments.all)))
-    else:
-        print("\n".join(_lines(opened.lang, story, everywhere=arguments.all)))
-    return 0
+        if arguments.json:
+            return [plain_json(_as_json(opened, story, everywhere=arguments.all))]
+        return _lines(opened.lang, story, everywhere=arguments.all)
+
+    return answered(opened.lang, told)
 
 
 def story_of(opened: Opened, name: str, *, everywhere: bool) -> Story:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from core.memory_log import MemoryLog
-from core.record import is_token
+from core.record import id_in, is_token
 from core.rendering import topic_text
 from faces.git_reading import HistoryError
 from faces.plain import plain
@@ -60,7 +60,7 @@ def _beginning_so(beginning: str, topics: Mapping[str, str]) -> dict[str, str]:
 def _replaced_topics(log: MemoryLog) -> dict[str, str]:
     """By id, the topics under which records were replaced; they may never have been committed."""
     return {
-        token.rpartition("@")[0]: principle.topic
+        id_in(token): principle.topic
         for principle in whole(log)
         for token in principle.source_ids
         if is_token(token)

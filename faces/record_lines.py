@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Sequence
 
+from core.memory_log import BroughtBack, MemoryLog
 from core.messages import Language
 from core.record import Record
 from core.rendering import token_text, topic_text
@@ -63,6 +64,23 @@ def redacted_lines(kinds: Iterable[str], lang: Language) -> list[str]:
         return []
     counted = ", ".join(f"{kind} {found.count(kind)}" for kind in dict.fromkeys(found))
     return [word(lang, "redacted", count=len(found), kinds=counted)]
+
+
+def closing_lines(
+    outcome: BroughtBack, before: MemoryLog, lang: Language, *, dry_run: bool
+) -> list[str]:
+    """What else follows from bringing records back, and what to do next."""
+    lines = redacted_lines(outcome.redacted, lang)
+    shown = {record.id for record in (*outcome.log.records, *outcome.removal.removed)}
+    hidden = [record.token for record in before.records if record.id not in shown]
+    if hidden:
+        lines.append(word(lang, "hides", tokens=joined(hidden)))
+    return [*lines, word(lang, "dry" if dry_run else "next")]
+
+
+def joined(tokens: Iterable[str]) -> str:
+    """Tokens inside a sentence."""
+    return ", ".join(map(plain, tokens))
 
 
 def _flat(record: Record) -> dict[str, object]:

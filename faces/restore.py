@@ -1,16 +1,14 @@
 """Bring back a record that is not in the log any more, or an older version of one that is."""
 
 import argparse
-import sys
 
 from core.record import Record
-from faces.bringing_back import bring_back, closing_lines
 from faces.console import Opened, add_project, open_memory
-from faces.git_reading import HistoryError
+from faces.git_reading import HistoryError, answered
 from faces.history_words import word
 from faces.naming import Named, named
 from faces.plain import plain
-from faces.record_lines import block
+from faces.record_lines import block, closing_lines
 from faces.versions import History, Present, present
 
 
@@ -24,13 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Write one former version into the log; 1 when there is none, or none was named."""
     opened = open_memory(arguments, writes=not arguments.dry_run)
-    try:
-        lines = restore(opened, arguments.id, dry_run=arguments.dry_run)
-    except HistoryError as error:
-        print(error.text(opened.lang), file=sys.stderr)
-        return 1
-    print("\n".join(lines))
-    return 0
+    return answered(opened.lang, lambda: restore(opened, arguments.id, dry_run=arguments.dry_run))
 
 
 def restore(opened: Opened, name: str, *, dry_run: bool) -> list[str]:
@@ -44,7 +36,7 @@ def restore(opened: Opened, name: str, *, dry_run: bool) -> list[str]:
     if there and wanted.token == there.token:
         return [word(opened.lang, "nothing_to_do", token=plain(wanted.token))]
     version = _version(history, wanted, now)
-    outcome = bring_back(opened, [version], since=history.log, dry_run=dry_run)
+    outcome = opened.store.bring_back([version], since=history.log, dry_run=dry_run)
     lang, record = opened.lang, outcome.records[0]
     lines = [word(lang, "would_restore" if dry_run else "restored", token=plain(version.token))]
     lines += block(record, lang, token=not dry_run)

@@ -1,19 +1,17 @@
 """Undo a compaction: bring the originals of a principle back, and take the principle out."""
 
 import argparse
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.memory_log import BroughtBack
-from core.record import Record
-from faces.bringing_back import bring_back, closing_lines, joined
+from core.record import Record, id_in, ids_in
 from faces.console import Opened, add_project, open_memory
-from faces.git_reading import HistoryError
+from faces.git_reading import HistoryError, answered
 from faces.history_words import word
 from faces.naming import named
 from faces.plain import plain, plain_json
-from faces.record_lines import block
+from faces.record_lines import block, closing_lines, joined
 from faces.versions import History, present
 
 
@@ -46,13 +44,9 @@ def run(arguments: argparse.Namespace) -> int:
     """Bring the originals back in one write; 1 when some are missing, or for no such principle."""
     opened = open_memory(arguments, writes=not arguments.dry_run)
     keep, dry_run = arguments.keep_principle, arguments.dry_run
-    try:
-        lines = uncompact(opened, arguments.id, keep=keep, dry_run=dry_run)
-    except HistoryError as error:
-        print(error.text(opened.lang), file=sys.stderr)
-        return 1
-    print("\n".join(lines))
-    return 0
+    return answered(
+        opened.lang, lambda: uncompact(opened, arguments.id, keep=keep, dry_run=dry_run)
+    )
 
 
 def uncompact(opened: Opened, name: str, *, keep: bool, dry_run: bool) -> list[str]:
@@ -62,8 +56,7 @@ def uncompact(opened: Opened, name: str, *, keep: bool, dry_run: bool) -> list[s
     originals = _originals(history, principle)
     if originals.missing and not (keep and originals.found):
         raise _missing(originals, history)
-    outcome = bring_back(
-        opened,
+    outcome = opened.store.bring_back(
         originals.found,
         since=history.log,
         instead_of="" if keep else principle.token,
@@ -104,7 +97,7 @@ def _originals(history: History, principle: Record) -> Originals:
     missing: dict[str, str] = {}
     left_alone: dict[str, Record] = {}
     for token in dict.fromkeys(principle.source_ids):
-        name = token.rpartition("@")[0]
+        name = id_in(token)
         version = versions.get(token)
         if token in older:
             continue
@@ -124,7 +117,7 @@ def _originals(history: History, principle: Record) -> Originals:
 def _missing(originals: Originals, history: History) -> HistoryError:
     facts: dict[str, str | int] = {"tokens": joined(originals.missing)}
     had = {record.id for record in originals.found}
-    facts["count"] = len(had | {token.rpartition("@")[0] for token in originals.missing})
+    facts["count"] = len(had | ids_in(originals.missing))
     facts |= {"missing": len(originals.missing), "found": len(originals.found)}
     key = "some_missing" if originals.found else "all_missing"
     return HistoryError(key, *history.notes(), **facts)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from core.memory_log import MemoryLog
-from core.record import Record
+from core.record import Record, id_in, ids_in
 from faces.git_reading import Commit, Repository
 from faces.old_logs import OldLogs
 
@@ -107,7 +107,7 @@ class History:
 
     def find_versions(self, tokens: Collection[str]) -> dict[str, Record]:
         """By token, the versions that the file or any commit holds. Raises HistoryError."""
-        wanted = {token.rpartition("@")[0] for token in tokens}
+        wanted = ids_in(tokens)
         found = dict(_versions(self.log, wanted, tokens))
         if len(found) == len(set(tokens)):
             return found
@@ -158,7 +158,7 @@ def present(record_id: str, log: MemoryLog) -> Present:
         (principle, token)
         for principle in whole(log)
         for token in principle.source_ids
-        if token.rpartition("@")[0] == record_id
+        if id_in(token) == record_id
     )
     record = _seen(log, record_id)
     if record:
@@ -220,13 +220,12 @@ def _token(record: Record | None) -> str:
 
 
 def _seen(log: MemoryLog, record_id: str) -> Record | None:
-    return next((record for record in log.records if record.id == record_id), None)
+    return next(iter(log.with_id(record_id).values()), None)
 
 
 def whole(log: MemoryLog) -> Iterator[Record]:
     """All lines that are records, leftovers of a merge included."""
-    records = (log.record_in(at) for at in range(len(log.lines)))
-    return (record for record in records if record is not None)
+    return (record for _, record in log.all_records())
 
 
 def _versions(

@@ -28,7 +28,7 @@ FLOORS = [
     {"faces.git_reading", "faces.record_lines", "faces.checkup"},
     {"faces.old_logs"},
     {"faces.versions"},
-    {"faces.naming", "faces.bringing_back"},
+    {"faces.naming"},
     {"faces.demo", "faces.doctor", "faces.history", "faces.restore", "faces.uncompact"},
     {"server", "cli"},
 ]

@@ -23,8 +23,12 @@ def file_of(*parts: bytes | Record) -> bytes:
     return b"".join(part.to_line() if isinstance(part, Record) else part for part in parts)
 
 
+def log_of(*parts: bytes | Record) -> MemoryLog:
+    return MemoryLog.parse(file_of(*parts))
+
+
 def found(*parts: bytes | Record, threshold: int = 50) -> list[tuple[str, str, tuple[int, ...]]]:
-    findings = examine(file_of(*parts), now=NOW, threshold=threshold)
+    findings = examine(log_of(*parts), now=NOW, threshold=threshold)
     return [(finding.kind, finding.severity, finding.lines) for finding in findings]
 
 
@@ -39,13 +43,13 @@ def compacted() -> tuple[Record, Record]:
 
 def test_a_healthy_log_has_no_findings_and_is_not_touched_by_a_repair() -> None:
     data = file_of(TWO, compacted()[0])
-    assert examine(data, now=LATER) == []
+    assert examine(log_of(data), now=LATER) == []
     assert repair(data).data == data
     assert repair(data).aside == b""
 
 
 def test_an_empty_file_is_healthy() -> None:
-    assert examine(b"", now=NOW) == []
+    assert examine(log_of(), now=NOW) == []
     assert (repair(b"").data, repair(b"").aside) == (b"", b"")
 
 
@@ -69,7 +73,7 @@ def test_an_empty_file_is_healthy() -> None:
 )  # fmt: skip
 def test_an_unreadable_line_is_named_with_its_reason(line: bytes, reason: str, key: str) -> None:
     line = line.rstrip(b"\n") + b"\n"
-    [finding] = examine(file_of(ONE, line, TWO), now=NOW)
+    [finding] = examine(log_of(ONE, line, TWO), now=NOW)
     assert finding == Finding(
         kind="unreadable",
         severity="error",
@@ -171,7 +175,7 @@ def test_an_odd_topic_is_written_as_it_is_read() -> None:
 
 def test_a_key_that_stands_twice_keeps_its_last_value_and_the_line_is_kept_aside() -> None:
     line = ONE.to_line().replace(b'"lesson": "', b'"lesson": "first", "lesson": "')
-    [finding] = examine(line, now=NOW)
+    [finding] = examine(log_of(line), now=NOW)
     assert (finding.kind, finding.facts["key"]) == ("key_twice", "lesson")
     repaired = repair(line)
     assert (repaired.data, repaired.aside) == (ONE.to_line(), b"# line 1: key_twice\n" + line)
@@ -247,7 +251,7 @@ def test_a_repair_loses_no_record_and_no_line(data: bytes) -> None:
 @given(FILES)
 def test_after_a_repair_nothing_is_left_that_one_could_mend(data: bytes) -> None:
     repaired = repair(data)
-    assert [item for item in examine(repaired.data, now=LATER) if item.fixable] == []
+    assert [item for item in examine(log_of(repaired.data), now=LATER) if item.fixable] == []
     again = repair(repaired.data)
     assert (again.data, again.aside) == (repaired.data, b"")
 
