@@ -14,7 +14,10 @@ STANDARD = sys.stdlib_module_names
 # From the ground up: a file may import what stands on a lower floor than its own.
 FLOORS = [
     {"core.messages", "core.ranking", "core.secret_rules"},
-    {"core.errors", "core.settings", "core.sanitizer", "core.atomic"},
+    {"core.errors", "core.settings", "core.atomic", "core.value_shapes"},
+    {"core.platform_tokens", "core.service_tokens", "core.structure_rules", "core.keyed_rules"},
+    {"core.keyed_values"},
+    {"core.sanitizer"},
     {"core.record", "core.project", "core.lock"},
     {"core.files", "core.lines", "core.flaws", "core.merging", "core.compaction"},
     {"core.memory_log", "core.rendering"},
@@ -33,7 +36,9 @@ FLOORS = [
     {"server", "cli"},
 ]
 PURE = [
-    *("messages", "errors", "ranking", "settings", "sanitizer", "secret_rules", "record"),
+    *("messages", "errors", "ranking", "settings", "sanitizer", "record"),
+    *("secret_rules", "platform_tokens", "service_tokens", "structure_rules"),
+    *("keyed_rules", "keyed_values", "value_shapes"),
     *(
         "lines",
         "flaws",
