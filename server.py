@@ -150,7 +150,9 @@ def open_project() -> tuple[Project, Settings]:
 
 def open_store(project: Project, settings: Settings) -> MemoryStore:
     """The store of a project; nothing is read or created yet."""
-    return MemoryStore(project.log_path, lock_timeout_s=settings.lock_timeout_s)
+    return MemoryStore(
+        project.log_path, lock_timeout_s=settings.lock_timeout_s, strict=settings.strict
+    )
 
 
 @contextmanager

@@ -50,6 +50,12 @@ class LoneSurrogateError(SentinelError, ValueError):
     key = "lone_surrogate"
 
 
+class SecretRefusedError(SentinelError, ValueError):
+    """A field looks like it holds a secret, and the store is strict. Facts: fields, kinds."""
+
+    key = "secret_refused"
+
+
 class UnknownTypeError(SentinelError, ValueError):
     """`type` is neither log nor principle."""
 

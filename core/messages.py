@@ -47,6 +47,13 @@ MESSAGES: dict[str, tuple[str, str]] = {
         f'source_ids: 원본을 대신하는 것은 principle뿐입니다. {_KEPT[1]} type="principle"로 하거나'
         " source_ids를 빼십시오.",
     ),
+    "secret_refused": (
+        f"{{fields}}: a secret seems to stand there ({{kinds}}). {_KEPT[0]} Take it out, say where it"
+        " is kept instead, and call again. If it is a real one, have it replaced: it was in this"
+        " conversation.",
+        f"{{fields}}: 비밀 값으로 보이는 것이 있습니다({{kinds}}). {_KEPT[1]} 값을 빼고, 대신 어디에"
+        " 보관하는지를 적어 다시 호출하십시오. 실제 비밀 값이라면 이 대화에 드러났으니 새 값으로 바꿔야 합니다.",
+    ),
     "id_collision": (
         "id {id}: it already belongs to a record with another topic or text (joined, the two read"
         f" the same, or that line was edited by hand). {_KEPT[0]} Reword the text slightly and save"

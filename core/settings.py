@@ -10,18 +10,23 @@ DEFAULT_BUDGET_CHARS = 45_000
 DEFAULT_LOCK_TIMEOUT_S = 10
 DEFAULT_THRESHOLD = 50
 
+_ON = frozenset(("1", "true", "yes", "on"))
+_OFF = frozenset(("", "0", "false", "no", "off"))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """The settings of one call; `warnings` name the variables that could not be used.
 
-    budget_tokens and budget_chars bound one answer; lock_timeout_s bounds the wait for a writer.
+    budget_tokens and budget_chars bound one answer; lock_timeout_s bounds the wait for a writer;
+    strict refuses a record with a secret instead of storing it redacted.
     """
 
     lang: Language = "en"
     budget_tokens: int = DEFAULT_BUDGET_TOKENS
     budget_chars: int = DEFAULT_BUDGET_CHARS
     lock_timeout_s: int = DEFAULT_LOCK_TIMEOUT_S
+    strict: bool = False
     warnings: tuple[str, ...] = ()
 
 
@@ -44,10 +49,14 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
         lang = "ko"
     elif wanted and not wanted.startswith("en"):
         warnings.append("SENTINEL_MEMORY_LANG is neither en nor ko; en is used")
+    strict = environment.get("SENTINEL_MEMORY_STRICT", "").strip().lower()
+    if strict not in _ON | _OFF:  # whoever sets it wants more safety than without it, not less
+        warnings.append("SENTINEL_MEMORY_STRICT is neither 1 nor 0; 1 is used")
     return Settings(
         lang=lang,
         budget_tokens=number("SENTINEL_MEMORY_BUDGET_TOKENS", DEFAULT_BUDGET_TOKENS, 500),
         budget_chars=number("SENTINEL_MEMORY_BUDGET_CHARS", DEFAULT_BUDGET_CHARS, 1_000),
         lock_timeout_s=number("SENTINEL_MEMORY_LOCK_TIMEOUT_S", DEFAULT_LOCK_TIMEOUT_S, 1),
+        strict=strict not in _OFF,
         warnings=tuple(warnings),
     )

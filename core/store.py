@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from core.errors import SourceIdsOfLogError
+from core.errors import SecretRefusedError, SourceIdsOfLogError
 from core.files import Change, LogFile
 from core.memory_log import BroughtBack, MemoryLog, Removal, Saved
 from core.record import (
+    LIMITS_BYTES,
     Draft,
     Record,
     check,
@@ -32,6 +33,7 @@ class MemoryStore:
 
     path: the file, usually `<project>/.context/memory_log.jsonl`; it need not exist.
     lock_timeout_s: how long a save waits for another writer before LogBusyError.
+    strict: refuse a text with a secret, in whatever field, instead of storing it redacted.
     now: gives the present as ISO 8601 text in UTC.
     """
 
@@ -40,9 +42,11 @@ class MemoryStore:
         path: Path,
         *,
         lock_timeout_s: float = DEFAULT_LOCK_TIMEOUT_S,
+        strict: bool = False,
         now: Callable[[], str] = utc_now,
     ) -> None:
         self._file = LogFile(path, lock_timeout_s=lock_timeout_s)
+        self._strict = strict
         self._now = now
         self._last = b"", MemoryLog()
 
@@ -58,16 +62,13 @@ class MemoryStore:
         same atomic write that saves it, and only in the version that their token names.
 
         Raises ValueError (BlankFieldError, FieldTooLongError, LoneSurrogateError,
-        UnknownTypeError, SourceIdsOfLogError, IdCollisionError), LogBusyError, LogReadError or
-        LogWriteError.
+        UnknownTypeError, SourceIdsOfLogError, IdCollisionError, SecretRefusedError when strict),
+        LogBusyError, LogReadError or LogWriteError.
         """
-        # Only a save needs the table of formats; a server that is first searched starts faster.
-        from core.sanitizer import redact
-
         tokens = split_tokens(source_ids)
         if tokens and record.type != "principle":
             raise SourceIdsOfLogError
-        draft, kinds = _redacted(record)
+        draft, kinds, suspicious = _redacted(record, strict=self._strict)
 
         def save(data: bytes) -> Change[tuple[MemoryLog, Record, Removal]]:
             log = self._parsed(data, sketched=True)
@@ -79,11 +80,7 @@ class MemoryStore:
             record=saved,
             removal=removal,
             redacted=kinds,
-            suspicious=tuple(
-                name
-                for name, text in (("topic", draft.topic), ("ask_next_time", draft.ask_next_time))
-                if redact(text or "").kinds
-            ),
+            suspicious=suspicious,
             log=changed,
         )
 
@@ -125,7 +122,7 @@ class MemoryStore:
         Raises ValueError as `upsert_log` does, OtherTextError and RecordChangedError among them,
         LogBusyError, LogReadError or LogWriteError; the file is unchanged then.
         """
-        cleaned = [_cleaned(record) for record in records]
+        cleaned = [_cleaned(record, strict=self._strict) for record in records]
         versions = [record for record, _ in cleaned]
 
         def bring(data: bytes) -> Change[BroughtBack]:
@@ -211,26 +208,34 @@ def _collector_at_rest() -> Iterator[None]:
             gc.enable()
 
 
-def _redacted(draft: Draft) -> tuple[Draft, tuple[str, ...]]:
-    """The draft as it may be stored, checked, and the kinds of secrets that were replaced."""
+def _redacted(draft: Draft, *, strict: bool) -> tuple[Draft, tuple[str, ...], tuple[str, ...]]:
+    """The draft as it may be stored, checked; the kinds of secrets that were replaced in it.
+
+    Topic and question stay as they came: those of them that seem to hold a secret come third.
+    """
+    # Only a save needs the table of formats; a server that is first searched starts faster.
     from core.sanitizer import redact
 
-    missing_context, lesson = redact(draft.missing_context), redact(draft.lesson)
+    found = {name: redact(getattr(draft, name) or "") for name in LIMITS_BYTES}
+    if strict and (fields := [name for name, redaction in found.items() if redaction.kinds]):
+        kinds = dict.fromkeys(kind for name in fields for kind in found[name].kinds)
+        raise SecretRefusedError(fields=", ".join(fields), kinds=", ".join(kinds))
+    missing_context, lesson = found["missing_context"], found["lesson"]
     clean = check(replace(draft, missing_context=missing_context.text, lesson=lesson.text))
-    return clean, missing_context.kinds + lesson.kinds
+    suspicious = tuple(name for name in ("topic", "ask_next_time") if found[name].kinds)
+    return clean, missing_context.kinds + lesson.kinds, suspicious
 
 
-def _cleaned(record: Record) -> tuple[Record, tuple[str, ...]]:
+def _cleaned(record: Record, *, strict: bool) -> tuple[Record, tuple[str, ...]]:
     """The record as a save would have stored it, and the kinds of secrets that were replaced."""
-    draft, kinds = _redacted(
-        Draft(
-            topic=record.topic,
-            missing_context=record.missing_context,
-            lesson=record.lesson,
-            ask_next_time=record.ask_next_time,
-            type=record.type,
-        )
+    given = Draft(
+        topic=record.topic,
+        missing_context=record.missing_context,
+        lesson=record.lesson,
+        ask_next_time=record.ask_next_time,
+        type=record.type,
     )
+    draft, kinds, _ = _redacted(given, strict=strict)
     if not kinds:
         return record, ()
     changed = replace(

@@ -45,5 +45,7 @@ def open_memory(arguments: argparse.Namespace, *, writes: bool = False) -> Opene
         project.check_writable(os.environ)
     else:
         project.check_readable()
-    store = MemoryStore(project.log_path, lock_timeout_s=settings.lock_timeout_s)
+    store = MemoryStore(
+        project.log_path, lock_timeout_s=settings.lock_timeout_s, strict=settings.strict
+    )
     return Opened(project=project, settings=settings, store=store)

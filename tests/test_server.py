@@ -223,6 +223,16 @@ def test_a_redacted_secret_is_said_by_kind_and_never_by_value(project: Path, log
     assert b"never commit [REDACTED]" in log.read_bytes()
 
 
+def test_a_strict_server_refuses_a_secret_with_field_and_kind_and_never_the_value(
+    project: Path, log: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SENTINEL_MEMORY_STRICT", "1")
+    secret = "ghp" + "_" + "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dE3fG5"
+    text = refused("log_memory", topic="ci", missing_context="key", lesson=f"never {secret}")
+    assert text == say("en", "secret_refused", fields="lesson", kinds="github-token")
+    assert not log.exists()
+
+
 def test_a_secret_in_the_question_is_warned_about(project: Path, log: Path) -> None:
     secret = "ghp" + "_" + "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dE3fG5"
     text = save("one", ask_next_time=f"still {secret}?")

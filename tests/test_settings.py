@@ -1,5 +1,7 @@
 """What a user may adjust by environment variables."""
 
+import pytest
+
 from core.settings import Settings, read_settings
 
 
@@ -16,8 +18,24 @@ def test_every_variable_sets_its_value() -> None:
             "SENTINEL_MEMORY_BUDGET_TOKENS": "9000",
             "SENTINEL_MEMORY_BUDGET_CHARS": " 8000 ",
             "SENTINEL_MEMORY_LOCK_TIMEOUT_S": "3",
+            "SENTINEL_MEMORY_STRICT": "1",
         }
-    ) == Settings(lang="ko", budget_tokens=9_000, budget_chars=8_000, lock_timeout_s=3)
+    ) == Settings(
+        lang="ko", budget_tokens=9_000, budget_chars=8_000, lock_timeout_s=3, strict=True
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "strict"), [("1", True), (" True ", True), ("0", False), ("off", False), ("", False)]
+)
+def test_strict_is_switched_on_and_off_by_the_usual_words(value: str, strict: bool) -> None:
+    assert read_settings({"SENTINEL_MEMORY_STRICT": value}) == Settings(strict=strict)
+
+
+def test_an_unclear_wish_for_strictness_counts_as_one_and_is_warned_about() -> None:
+    settings = read_settings({"SENTINEL_MEMORY_STRICT": "always"})
+    assert settings.strict
+    assert settings.warnings == ("SENTINEL_MEMORY_STRICT is neither 1 nor 0; 1 is used",)
 
 
 def test_an_unusable_value_leaves_the_default_and_a_warning_that_does_not_repeat_it() -> None:

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from core.errors import (
     FieldTooLongError,
     IdCollisionError,
     LogReadError,
+    SecretRefusedError,
     SourceIdsOfLogError,
 )
 from core.record import record_id
@@ -73,6 +75,36 @@ def test_a_secret_in_topic_or_question_is_stored_as_it_came_and_named(store: Mem
         f"is {a_secret()} valid?",
     )
     assert saved.suspicious == ("topic", "ask_next_time")
+
+
+@pytest.mark.parametrize("field", ["topic", "missing_context", "lesson", "ask_next_time"])
+def test_a_strict_store_refuses_a_secret_in_any_field_and_writes_nothing(
+    tmp_path: Path, field: str
+) -> None:
+    store = MemoryStore(tmp_path / "memory_log.jsonl", strict=True)
+    store.upsert_log(a_draft("harmless"))
+    before = store.read_bytes()
+    with pytest.raises(SecretRefusedError) as caught:
+        store.upsert_log(replace(a_draft(), **{field: f"use {a_secret()} here"}))
+    assert caught.value.facts == {"fields": field, "kinds": "github-token"}
+    assert a_secret() not in str(caught.value)
+    assert store.read_bytes() == before
+
+
+def test_a_strict_store_names_every_field_and_each_kind_once(tmp_path: Path) -> None:
+    store = MemoryStore(tmp_path / "memory_log.jsonl", strict=True)
+    with pytest.raises(SecretRefusedError) as caught:
+        store.upsert_log(a_draft(a_secret(), lesson=f"{a_secret()} or {a_secret()}"))
+    assert caught.value.facts == {"fields": "missing_context, lesson", "kinds": "github-token"}
+    assert not store.path.exists()
+
+
+def test_a_strict_store_does_not_bring_a_secret_back(tmp_path: Path) -> None:
+    record = a_record(lesson=f"use {a_secret()}")
+    store = MemoryStore(tmp_path / "memory_log.jsonl", strict=True)
+    with pytest.raises(SecretRefusedError):
+        store.bring_back([record])
+    assert not store.path.exists()
 
 
 def test_limits_hold_for_the_redacted_text(store: MemoryStore) -> None:
