@@ -1,105 +1,60 @@
-"""Whether a name and the value beside it are a secret's: the gate of the keyed rules."""
+"""Named values: where the value of a secret's name stands, if it looks like one.
+
+A name is looked for once; each rule of `core/keyed_rules.py` then says what may stand between it
+and a value.  The file is long because every way to a value ends in the same judgement.
+"""
 
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from functools import cache
-from unicodedata import normalize
 
-from core.value_shapes import TRAILING, is_certain, is_likely, is_phrase, is_placeholder
+from core.keyed_rules import CUE_HINTS, CUES, FAR, KEYED
+from core.secret_names import GENERIC, PLURAL, UNUSUAL, USUAL, Name, names_in
+from core.secret_rules import BEFORE, Rule
+from core.value_ends import CLOSERS, LONGEST, bare_end, quoted_end, value_end
+from core.value_shapes import (
+    COUNTERS,
+    is_assignment,
+    is_certain,
+    is_hex,
+    is_likely,
+    is_phrase,
+    is_placeholder,
+    is_random,
+    is_striking,
+)
 
-_USUAL, _UNUSUAL = 1, 2
-_PASSWORD_WORDS = "pass", "pw", "비밀번호", "비밀 번호", "비번", "패스", "암호"
-_CLOSERS = {"“": "”", "‘": "’", "「": "」", "『": "』"}
-_NAME_END = r"[A-Za-z0-9_\-]{1,40}$"
-_LETTERS_END = r"(?:[a-z]{1,40}|[A-Z]{1,40})$"
-_WORD_PART = r"[A-Z]?[a-z]{1,40}|[A-Z]{1,40}(?![a-z])|[0-9]{1,40}"
-_LONGEST = 512
-_BARE = rf"[!-~]{{1,{_LONGEST}}}"
+_NEARBY = 160
+_WORDS = r"(?<![!-~])[!-~]{7,128}(?![!-~])"
+_REACH = 180  # how far a value may stand from its name
+_PROMISING = (
+    r"[0-9\"'`“‘「『„《〈«&]|[a-z](?:[A-Z]|[\-_.][a-z])|=[A-Za-z]"  # a value has one of them
+)
+_NEXT = 8
+_AHEAD = 60
+_WINDOW = 100
+_FAR = 100
+_WIDEST = 1_000
+_CSV_HEAD = r"(?:[A-Za-z0-9_가-힣]{1,30},){1,20}[A-Za-z0-9_가-힣]{1,30}\r?"
+_ROWS = 20  # of a table below the name that heads its column
+_MORE = 4  # values that one name may introduce: "changed from … to …"
 _OPENERS = "\"'`(<[{*"
-_CODE = r"[A-Za-z_][A-Za-z0-9_.?]{0,80}(?:[(\[][!-~]|->|::|=>)"
-_CUT = (  # its class of first characters lets `re` skip quickly
-    r"""["'`<)\]},;&\\](?:(?<=["'`])|(?<=<)(?:/|br)|(?<=\\)[nrt"]|(?<=[)\]}])[,;.)\]}]|"""
-    r"(?<=[,;&])(?:amp;)?[ ]?[A-Za-z_][A-Za-z0-9_.\-]{0,40}[=:])"
+_CONTINUED = (  # what stands between two values of one name
+    r"[\"'`)\]」”’]{0,2}(?:"
+    r",?[ ](?:but |and )?(?:now |then )?(?:the )?(?:new|old|other|second|current) (?:one )"
+    r"?(?:is|was) |"
+    r"[ ](?:to|with|and|or|into)[ ]|[ ]?(?:→|->|=>|,|/)[ ]?|[ ]또는[ ]|"
+    r"(?:이었고|였고|이고|고|말고|대신|에서|이나|나|와|과|이랑|랑|하고)?,?[ ](?:말고 |대신 )"
+    r"?(?:지금은 |이제는 |현재는 |새 값은 |새로 )?|"
+    r"\r?\n[ \t]{0,12}[\-*][ ])[\"'`「“‘]?"
 )
+_INTRODUCED = r"(?:base64:|oauth:|(?i:bearer|basic)[ ])"
+_GROUPS = r"[0-9A-Za-z]{4,6}(?:-[0-9A-Za-z]{4,6}){1,5}"
+_SEED = r"(?:[a-z]{3,8}[ ]){11,23}[a-z]{3,8}"
+_BLOCK_LINE = r"\r?\n[ \t]{1,16}[!-~]{12,200}(?=[ \t]{0,8}(?:\r?\n|$))"
 
-# What a name may not hold besides the word, before it and after it.
-NOT_BEFORE = frozenset(
-    "max min num number page next prev public primary foreign cache count total csrf xsrf sort "
-    "partition idempotency eos bos pad sep unk stop special mask design lex no non not without "
-    "forgot reset hashed is has use show hide require required enable validate verify check "
-    "invalid missing cancellation continuation per input output prompt completion".split()
-)
-NOT_AFTER = frozenset(
-    "file files path name names id ids url uri ttl count length len size policy type types field "
-    "label hint regex pattern format input placeholder reset strength rules rule hash hashed "
-    "digest "
-    "min max num number limit expiry expires expiration expire expired age timeout at manager "
-    "provider store class header param parameter prefix suffix column index env var variable "
-    "algorithm alg method mode enabled required visible budget usage error errors message msg dir "
-    "folder arn version status scope scopes endpoint host rotation validator ref selector template "
-    "list map kind source position pos offset price symbol address generator factory handler "
-    "callback func fn location date time created updated issuer audience changed set exists valid "
-    "counter rate per window bucket fingerprint pub public owner user username login attempts "
-    "complexity options config settings cost rounds salt rounds review reviewer".split()
-)
-USUAL_AFTER = frozenset(
-    "key secret token password value prod production dev test staging stage live string base64 b64 "
-    "raw plain text plaintext default old new current access private master root admin main "
-    "app api db hex confirm confirmation backup base auth primary secondary enc data local".split()
-)
-SHORT_WORDS = frozenset(["pass", "pw", "pwd"])  # part of many others: compass, bypass
-GLUED_BEFORE = frozenset(
-    "db my user root admin pg mysql redis sudo ftp smtp mail login ssh vpn wifi old new auth "
-    "rds ldap sql http proxy bot app".split()
-)
-GLUED_AFTER = frozenset(["key", "accesskey", "value", "secret", "token"])
-
-
-def value_after(text: str, match: re.Match[str], *, loose: bool) -> tuple[int, int] | None:
-    """Return where the value after a name is, if both look like a secret's.
-
-    loose: name and value are words of a sentence, where most words are no secrets.
-    """
-    certainty = _name_certainty(text, match)
-    if not certainty:
-        return None
-    start = match.end()
-    quote = (match["quote"] or "")[-1:]
-    end = _quoted_end(text, start, quote) if quote else 0
-    quoted = end > start
-    if not quoted:
-        end = _bare_end(text, start)
-    value = text[start:end]
-    if not value or is_placeholder(value):
-        return None
-    word, password = _kind_of(match)
-    if loose or certainty == _UNUSUAL:
-        good = is_certain(value, password, text[end : end + 1])
-    else:
-        free = quoted or (match["word"].isupper() and match.groupdict().get("sign") == "=")
-        good = is_likely(value, password, quoted, free)
-    return (start, end) if good or is_phrase(value, word) else None
-
-
-def value_before(text: str, match: re.Match[str]) -> tuple[int, int] | None:
-    """Return where the value before a match is (`… as the password`), if it looks like one."""
-    end = match.start()
-    if text[end - 1 : end] in _CLOSERS.values() or text[end - 1 : end] in ('"', "'", "`"):
-        end -= 1
-    start = end
-    while start > max(0, end - _LONGEST) and "!" <= text[start - 1] <= "~":
-        start -= 1
-    start = end - len(text[start:end].lstrip(_OPENERS))
-    value = text[start:end]
-    _, password = _kind_of(match)
-    if not value or is_placeholder(value) or not is_certain(value, password, ""):
-        return None
-    return start, end
-
-
-def _kind_of(match: re.Match[str]) -> tuple[str, bool]:
-    """Return the word that names the secret, and whether it is one that a person thinks up."""
-    word = normalize("NFC", match["word"]).casefold()
-    return word, word.startswith(_PASSWORD_WORDS) and not word.endswith("키")
+Span = tuple[int, int]
 
 
 @cache
@@ -107,50 +62,300 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 
-def _name_certainty(text: str, match: re.Match[str]) -> int:
-    """Return how sure the whole name is a secret's: 0 for no."""
-    word, tail, start = match["word"], match["tail"], match.start("word")
-    head = text[max(0, start - 40) : start]
-    before = _compiled(_NAME_END).search(head)
-    lead = before[0] if before else ""
-    if lead[-1:].isalpha() and not (lead[-1].islower() and word[0].isupper()):
-        glued = _compiled(_LETTERS_END).search(lead)
-        short = word.casefold() in SHORT_WORDS
-        if short and (not glued or glued[0].casefold() not in GLUED_BEFORE):
-            return 0
-    if NOT_BEFORE.intersection(_words(lead)):
-        return 0
-    if tail[:1].isalpha() and (tail[0].islower() or word[-1].isupper()):
-        return _USUAL if tail.casefold() in GLUED_AFTER else 0
-    after = [part for part in _words(tail) if not part.isdigit()]
-    if NOT_AFTER.intersection(after):
-        return 0
-    return _USUAL if USUAL_AFTER.issuperset(after) else _UNUSUAL
+def keyed_spans(text: str, folded: str) -> Iterator[tuple[int, int, str]]:
+    """Yield where values of secret names stand in `text`, each with the name of its rule.
+
+    folded: the text in lower case, where the hints of names are looked for.
+    """
+    passwords: list[Name] = []
+    for name in names_in(text, folded):
+        if name.is_password and name.certainty != UNUSUAL:
+            passwords.append(name)
+        for rule, before, after in _likely_rows(text, name):
+            spans = _values(text, name, rule, before, after)
+            if spans:
+                yield from ((start, end, rule.name) for start, end in spans)
+                break
+        else:
+            for start, end in _column_values(text, name):
+                yield start, end, "keyed-table-cell"
+    for start, end in _striking_values(text, folded, passwords):
+        yield start, end, "keyed-far"
 
 
-def _words(name: str) -> list[str]:
-    """Return the words of an identifier in lower case."""
-    return [part.casefold() for part in _compiled(_WORD_PART).findall(name)]
+def _striking_values(text: str, folded: str, passwords: list[Name]) -> Iterator[Span]:
+    """Yield what can only be a password in a line that speaks of one, or of getting in."""
+    places = [(name.start, name.end, True) for name in passwords]
+    if any(hint in folded for hint in CUE_HINTS):
+        places += [(*match.span(), False) for match in _compiled(CUES).finditer(text)]
+    looked_to = 0
+    for start, end, named in sorted(places):
+        first = max(
+            text.rfind("\n", max(0, start - _NEARBY), start) + 1, start - _NEARBY, looked_to, 0
+        )
+        last = text.find("\n", end, end + _NEARBY)
+        looked_to = min(end + _NEARBY, len(text)) if last < 0 else last
+        for match in _compiled(_WORDS).finditer(text, first, looked_to):
+            word_start = match.start() + len(match[0]) - len(match[0].lstrip(_OPENERS))
+            word_end = value_end(text, word_start, "")
+            if is_striking(text[word_start:word_end], named=named):
+                yield word_start, word_end
 
 
-def _quoted_end(text: str, start: int, quote: str) -> int:
-    """Return where a quoted value ends, or 0 if the quote is never closed."""
-    closer = _CLOSERS.get(quote, quote)
-    inner = rf"[^{closer}\\\r\n]|\\[^\r\n{closer}]|\\{closer}(?=[^\s,;:)}}\]])"
-    found = _compiled(f"(?:{inner}){{1,{_LONGEST}}}+").match(text, start)
-    if not found or text[found.end() : found.end() + 2].lstrip("\\")[:1] != closer:
-        return 0
-    return found.end()
+def _column_values(text: str, name: Name) -> Iterator[Span]:
+    """Yield the values below a name that heads a column, of Markdown or with tabs."""
+    line_end = text.find("\n", name.end, name.end + _WIDEST)
+    line_start = text.rfind("\n", max(0, name.start - _WIDEST), name.start) + 1
+    head = text[line_start : max(line_end, 0)]
+    separator = "|" if head.lstrip(" ").startswith("|") else "\t"
+    if separator not in head and _compiled(_CSV_HEAD).fullmatch(head):
+        separator = ","
+    if line_end < 0 or separator not in head or name.start - line_start > _WIDEST:
+        return
+    column = text.count(separator, line_start, name.start)
+    for _ in range(_ROWS):
+        line_start, line_end = line_end + 1, text.find("\n", line_end + 1)
+        line_end = len(text) if line_end < 0 else line_end
+        cells = text[line_start:line_end].split(separator)
+        if len(cells) <= column:
+            return
+        cell = cells[column]
+        stop = "," if separator == "," else ""
+        start = line_start + sum(map(len, cells[:column])) + column
+        start += len(cell) - len(cell.lstrip(" `*\"'"))
+        bare = cell.strip(" -:\r")
+        span = _value_at(text, start, "", name, "said", "", stop) if bare else None
+        if span:
+            yield span
+        if line_end == len(text):
+            return
 
 
-def _bare_end(text: str, start: int) -> int:
-    """Return where a value without quotes ends: a Korean particle, space or closing mark."""
-    run = _compiled(_BARE).match(text, start)
-    if not run:
-        return start
-    value = run[0]
-    if _compiled(_CODE).match(value):
-        return start
-    cut = _compiled(_CUT).search(value)
-    value = value[: cut.start()] if cut else value
-    return start + len(value.rstrip(TRAILING))
+_Row = tuple[Rule, re.Pattern[str] | None, re.Pattern[str]]
+
+
+def _likely_rows(text: str, name: Name) -> Iterator[_Row]:
+    """Yield the rules of which a hint stands near the name, in their order."""
+    rows = _rows(name.korean)
+    near = text[name.end : name.end + _NEXT]
+    behind = text[max(0, name.start - _AHEAD) : name.end].casefold()
+    called = 0
+    promising = _compiled(_PROMISING)
+    if promising.search(text, name.end, name.end + _REACH) or name.is_phrase:
+        ahead = text[name.end : name.end + _AHEAD].casefold()
+        called = _bits(rows.ahead, ahead) | _bits(rows.next, near)
+        called &= _bits(rows.behind_too, behind) | ~rows.needs_behind
+        if not name.korean and near.isascii():
+            called &= ~rows.particles
+    if promising.search(text, max(0, name.start - _REACH), name.start):
+        called |= _bits(rows.behind, behind)
+    for number, row in enumerate(rows.rows):
+        if called >> number & 1:
+            yield row
+
+
+_Hints = dict[str, int]  # with the numbers of the rows, as bits
+
+
+def _bits(hints: _Hints, text: str) -> int:
+    called = 0
+    for hint, numbers in hints.items():
+        if hint in text:
+            called |= numbers
+    return called
+
+
+@dataclass(slots=True)
+class _Rows:
+    """The rules for names of one language, and by what hints they are called.
+
+    ahead: somewhere behind the name. next: right behind it. behind: before it, for values that
+    stand there; behind_too: the same for the other rules that need something there (needs_behind).
+    particles: the rules that need Hangul behind the name.
+    """
+
+    rows: list[_Row] = field(default_factory=list)
+    ahead: _Hints = field(default_factory=dict)
+    next: _Hints = field(default_factory=dict)
+    behind: _Hints = field(default_factory=dict)
+    behind_too: _Hints = field(default_factory=dict)
+    needs_behind: int = 0
+    particles: int = 0
+
+    def add(self, rule: Rule) -> None:
+        """Add a rule; its hints say by their first character where they are looked for."""
+        before, _, after = rule.pattern.partition("§")
+        if rule.group == BEFORE:
+            before += r"[A-Za-z0-9_.\-]{0,40}"
+        bit = 1 << len(self.rows)
+        for hint in rule.hints:
+            side, hint = self.ahead, hint
+            if rule.group == BEFORE:
+                side = self.behind
+            elif hint[:1] == "^":
+                side, hint = self.next, hint[1:]
+            elif hint[:1] == "‹":
+                side, hint = self.behind_too, hint[1:]
+                self.needs_behind |= bit
+            side[hint] = side.get(hint, 0) | bit
+        if rule.name.startswith("keyed-korean") and rule.group != BEFORE:
+            self.particles |= bit
+        head = _compiled(rf"(?:{before})\Z") if before else None
+        self.rows.append((rule, head, _compiled(after)))
+
+
+@cache
+def _rows(korean: bool) -> _Rows:
+    rows = _Rows()
+    for rule in KEYED:
+        if not (korean and rule.name == "keyed-bare-word"):  # its Korean form takes particles
+            rows.add(rule)
+    return rows
+
+
+def _values(
+    text: str, name: Name, rule: Rule, before: re.Pattern[str] | None, after: re.Pattern[str]
+) -> list[Span]:
+    """Return the values that one rule finds at a name."""
+    following = after.match(text, name.end)
+    if not following:
+        return []
+    if rule.gate == "far":
+        return _far_values(text, name, following)
+    if rule.gate != "assigned" and name.is_bare_pass(text):
+        return []
+    if _lacks_particle(following[0], name, rule):
+        return []
+    if before:
+        preceding = before.search(text, max(0, name.word_start - _WINDOW), name.word_start)
+        if not preceding:
+            return []
+        if rule.group == BEFORE:
+            span = _value_before(text, preceding.start(), name, rule.gate)
+            return [span] if span else []
+    return _values_after(text, following, name, rule)
+
+
+def _lacks_particle(following: str, name: Name, rule: Rule) -> bool:
+    """Return whether a rule of Korean prose meets an English name without its particle."""
+    if name.korean or rule.group == BEFORE or not rule.name.startswith("keyed-korean"):
+        return False
+    return not "가" <= following.lstrip("\"'`*」』)”’]")[:1] <= "힣"
+
+
+def _far_values(text: str, name: Name, first: re.Match[str]) -> list[Span]:
+    """Return the value that one of the next words of the sentence introduces, if one does."""
+    for match in _compiled(FAR).finditer(text, first.end(), first.end() + _FAR):
+        span = _value_at(text, match.end(), match["quote"] or "", name, "random")
+        if span and (match["said"] or not is_hex(text[slice(*span)])):
+            return [span]
+        if match["end"]:
+            break
+    return []
+
+
+def _values_after(text: str, match: re.Match[str], name: Name, rule: Rule) -> list[Span]:
+    groups = match.groupdict()
+    quote = groups.get("quote") or groups.get("quote2") or ""
+    start = match.end()
+    if name.is_phrase:
+        seed = _compiled(_SEED).match(text, start)
+        if seed:
+            return [seed.span()]
+    gate = "said" if groups.get("wrap") else rule.gate
+    sign = groups.get("sign") or ""
+    stops = ",;\t" if rule.name == "keyed-field" else ""
+    span = _value_at(text, start, quote, name, gate, sign, stops)
+    if not span:
+        return []
+    if stops:
+        return [span]
+    spans = [span]
+    if rule.name == "keyed-block" and (whole := _whole_block(text, span)) != span:
+        return [whole]
+    if gate != "assigned" or name.korean or name.certainty == PLURAL:
+        spans += _further_values(text, span[1], name, rule.gate)
+    return spans
+
+
+def _whole_block(text: str, span: Span) -> Span:
+    end = span[1]
+    while line := _compiled(_BLOCK_LINE).match(text, end):
+        if not is_random(line[0].strip()):
+            break
+        end = line.end()
+    return span[0], end
+
+
+def _further_values(text: str, end: int, name: Name, gate: str) -> list[Span]:
+    gate = "said" if name.is_password and gate in ("said", "bare", "assigned") else "random"
+    spans: list[Span] = []
+    for _ in range(_MORE):
+        joint = _compiled(_CONTINUED).match(text, end)
+        if not joint:
+            break
+        quote = joint[0][-1] if joint[0][-1] in "\"'`「“‘" else ""
+        span = _value_at(text, joint.end(), quote, name, gate)
+        if not span:
+            break
+        spans.append(span)
+        end = span[1]
+    return spans
+
+
+def _value_at(
+    text: str, start: int, quote: str, name: Name, gate: str, sign: str = "", stops: str = ""
+) -> Span | None:
+    """Return where the value that begins at `start` stands, if it looks like the name's."""
+    end = quoted_end(text, start, quote) if quote else 0
+    quoted = end > start
+    if introduced := _compiled(_INTRODUCED).match(text, start):
+        start = introduced.end()
+    if not quoted:
+        while text[start : start + 1] in tuple("(<[{*") and gate != "assigned":
+            start += 1
+        if is_assignment(text, start):
+            return None
+        end = bare_end(text, start)
+    end = min([end, *(at for stop in stops if (at := text.find(stop, start, end)) > 0)])
+    value = text[start:end]
+    if not value or is_placeholder(value, quoted=quoted):
+        return None
+    free = quoted or (name.word.isupper() and sign == "=")
+    good = _passes(value, name, gate, quoted=quoted, free=free, following=text[end : end + 1])
+    return (start, end) if good or is_phrase(value, name.word, quoted=quoted) else None
+
+
+def _passes(value: str, name: Name, gate: str, *, quoted: bool, free: bool, following: str) -> bool:
+    password = name.is_password
+    if name.is_pin:
+        value = value.rstrip("#*")
+        digits = value.isdigit() and 4 <= len(value) <= 12
+        if digits:
+            return following not in COUNTERS
+        return is_random(value) or bool(_compiled(_GROUPS).fullmatch(value))
+    if name.certainty == GENERIC:
+        return len(value) >= 20 and is_random(value)
+    if name.certainty == PLURAL and not (password and gate != "bare"):
+        return is_random(value)
+    if gate == "assigned" and name.certainty == USUAL:
+        return is_likely(value, password, quoted, free)
+    if gate in ("assigned", "said") or (gate == "bare" and password):
+        return is_certain(value, password, following, quoted=quoted)
+    return is_random(value)
+
+
+def _value_before(text: str, end: int, name: Name, gate: str) -> Span | None:
+    """Return where the value that ends at `end` stands, if it looks like the name's."""
+    closers = "\"'`)>]}*" + "".join(CLOSERS.values())
+    while end and text[end - 1] in closers:
+        end -= 1
+    start = end
+    while start > max(0, end - LONGEST) and "!" <= text[start - 1] <= "~":
+        start -= 1
+    start = end - len(text[start:end].lstrip(_OPENERS))
+    value = text[start:end]
+    if not value or is_placeholder(value):
+        return None
+    good = _passes(value, name, gate, quoted=False, free=False, following="")
+    return (start, end) if good else None

@@ -7,24 +7,38 @@ the value beside it is a secret is decided by `core/keyed_values.py`.
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
-from itertools import chain
 from unicodedata import normalize
 
-from core.keyed_rules import KEYED
-from core.keyed_values import value_after, value_before
+from core.keyed_rules import KEYED, PAIRS
+from core.keyed_values import keyed_spans
 from core.platform_tokens import PLATFORM_TOKENS
-from core.secret_rules import AFTER, BEFORE, Rule
+from core.secret_rules import Rule
 from core.service_tokens import SERVICE_TOKENS
 from core.structure_rules import STRUCTURE
-from core.value_shapes import is_placeholder
+from core.value_ends import value_end
+from core.value_shapes import is_hex, is_paired, is_placeholder
 
-RULES: tuple[Rule, ...] = PLATFORM_TOKENS + SERVICE_TOKENS + STRUCTURE + KEYED
+RULES: tuple[Rule, ...] = PLATFORM_TOKENS + SERVICE_TOKENS + STRUCTURE + PAIRS + KEYED
 MARKER = "[REDACTED]"
 PASSES = 8  # a replaced token can bare the edge of its neighbour, so look again
 
 _JAMO = "[\u1100-\u11ff]"
+_WRAPPED = r"[A-Za-z0-9_\-.+/=]{16}\\\r?\n"
+_REPEATABLE = r"(?=[!-~]{0,512}[0-9])(?=[!-~]{0,512}[A-Za-z])[!-~]{8,512}"
+_TOKENS = len(PLATFORM_TOKENS) + len(SERVICE_TOKENS)
+_LONG_WORD = "[!-~]{16,}"
+_PIECE_SIZE = 3
+_PIECE = "\\\\\r?\n[ \t]{0,16}|[\u1100-\u1112][\u1161-\u1175][\u11a8-\u11c2]?|(?s:.)"
+_ESCAPES = (
+    r"\x1b\[[0-9;]{0,16}[A-Za-z]|(?<!\\)\\[nrt](?![a-z])|(?<!\\)\\[nrt](?=[A-Za-z0-9_\-]{16})"
+)
+_SAMPLE = r"([xX*.0-9])\1{7}|EXAMPLE"  # of documentation; by chance in no token
+_PLAIN = {
+    **{0xFF01 + place: 0x21 + place for place in range(94)},
+    **dict.fromkeys([0xA0, 0x3000, 0x202F, *range(0x2000, 0x200E), 0x2060, 0xFEFF], 0x20),
+}
 _STRUCTURAL = frozenset(rule.name for rule in STRUCTURE)
 
 _Span = tuple[int, int, int]  # start, end, number of the rule
@@ -65,8 +79,19 @@ def find(text: str) -> list[Secret]:
         if not spans:
             break
         found = _joined([*found, *_before_replacing(found, spans)])
+        found = _joined([*found, *_repeated(text, found)])
         shown = _replaced(text, found)
     return [Secret(start, end, RULES[rule].name) for start, end, rule in found]
+
+
+def _repeated(text: str, found: Sequence[_Span]) -> Iterator[_Span]:
+    """Yield where a value that was found stands once more, without a sign beside it."""
+    for value, rule in {text[start:end]: rule for start, end, rule in found}.items():
+        if not _compiled(_REPEATABLE).fullmatch(value) or is_hex(value) or text.count(value) < 2:
+            continue
+        alone = rf"(?<![A-Za-z0-9]){re.escape(value)}(?![A-Za-z0-9])"
+        for match in re.finditer(alone, text):
+            yield *match.span(), rule
 
 
 def _before_replacing(found: Sequence[_Span], spans: Iterable[_Span]) -> list[_Span]:
@@ -96,50 +121,121 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 def _spans(text: str) -> Iterator[_Span]:
-    """Yield the place of every secret, overlaps and all."""
+    """Yield the place of every secret, overlaps and all, in each form that `text` is read in."""
+    yield from _spans_of(text)
+    if text.isascii() and "\\" not in text and "\x1b" not in text:
+        return
+    level = _levelled(text)
+    if level != text:
+        yield from _spans_of(level)
+    if _compiled(_JAMO).search(text) or _compiled(_WRAPPED).search(text):
+        composed, places = _composed(level)
+        for start, end, rule in _spans_of(composed):
+            yield places[start], places[end], rule
+
+
+def _spans_of(text: str) -> Iterator[_Span]:
     folded = text.casefold()
-    decomposed = not text.isascii() and _compiled(_JAMO).search(text) is not None
-    present = [rules for hint, rules in _hints(decomposed) if hint in folded]
-    for number, rule in dict(chain.from_iterable(present)).items():
-        for start, end in _found(text, rule):
-            yield start, end, number // 2
+    for number in _called(folded):
+        for start, end in _found(text, RULES[number]):
+            yield start, end, number
+    for start, end, name in keyed_spans(text, folded):
+        if text[start:end].replace(MARKER, ""):
+            yield start, end, _numbers()[name]
+
+
+def _levelled(text: str) -> str:
+    """Return `text` at the same length, with plain blanks and letters for the fancy ones.
+
+    Full-width forms become ASCII; terminal colours and the escapes of a quoted text, blanks.
+    """
+    level = text.translate(_PLAIN)
+    return _compiled(_ESCAPES).sub(lambda found: " " * len(found[0]), level)
+
+
+def _composed(text: str) -> tuple[str, list[int]]:
+    """Return `text` with Hangul letters composed to syllables and wrapped lines joined.
+
+    With it comes the place in `text` of each character, and the end of the text.
+    """
+    parts: list[str] = []
+    places: list[int] = []
+    for found in _compiled(_PIECE).finditer(text):
+        part = "" if found[0].startswith("\\") and len(found[0]) > 1 else found[0]
+        part = normalize("NFC", part) if len(part) > 1 else part
+        parts.append(part)
+        places += [found.start()] * len(part)
+    return "".join(parts), [*places, len(text)]
 
 
 @cache
-def _hints(decomposed: bool) -> tuple[tuple[str, tuple[tuple[int, Rule], ...]], ...]:
-    """Return every hint with the rules it calls for; each rule under two numbers, one per form."""
-    rules: dict[str, list[tuple[int, Rule]]] = {}
-    for number in range(len(RULES)):
-        for place, form in enumerate(_forms(number)[: 1 + decomposed]):
-            for hint in form.hints:
-                rules.setdefault(hint, []).append((2 * number + place, form))
-    return tuple((hint, tuple(called)) for hint, called in rules.items())
+def _numbers() -> dict[str, int]:
+    return {rule.name: number for number, rule in enumerate(RULES)}
 
 
-def _forms(number: int) -> tuple[Rule, ...]:
-    """Return a rule, and a second one for decomposed Korean if it holds Korean."""
-    rule = RULES[number]
-    if rule.pattern.isascii():
-        return (rule,)
-    hints = tuple(normalize("NFD", hint) for hint in rule.hints)
-    return rule, replace(rule, hints=hints, pattern=normalize("NFD", rule.pattern))
+def _called(folded: str) -> Iterator[int]:
+    """Yield the numbers of the rules of which a hint is in the text.
+
+    A token that names itself is long and in one piece, which few texts have at all.
+    """
+    long_words = " ".join(_compiled(_LONG_WORD).findall(folded))
+    if long_words:
+        yield from _hinted(long_words, *_hints(0, _TOKENS))
+    yield from _hinted(folded, *_hints(_TOKENS, len(RULES) - len(KEYED)))
+
+
+_Hint = tuple[str, tuple[int, ...]]  # and the numbers of the rules that it calls for
+
+
+def _hinted(folded: str, index: dict[str, list[_Hint]], short: list[_Hint]) -> dict[int, None]:
+    called: dict[int, None] = {}
+    pieces = {folded[at : at + _PIECE_SIZE] for at in range(len(folded))}
+    for piece in index.keys() & pieces:
+        for hint, numbers in index[piece]:
+            if hint in folded:
+                called.update(dict.fromkeys(numbers))
+    for hint, numbers in short:
+        if hint in folded:
+            called.update(dict.fromkeys(numbers))
+    return called
+
+
+@cache
+def _hints(first: int, end: int) -> tuple[dict[str, list[_Hint]], list[_Hint]]:
+    """Return the hints of some rules by a rare piece of each, and those shorter than a piece."""
+    rules: dict[str, list[int]] = {}
+    for number in range(first, end):
+        for hint in RULES[number].hints:
+            rules.setdefault(hint, []).append(number)
+    index: dict[str, list[_Hint]] = {}
+    short: list[_Hint] = []
+    for hint, numbers in rules.items():
+        places = range(len(hint) - _PIECE_SIZE + 1)
+        pieces = [hint[at : at + _PIECE_SIZE] for at in places]
+        if pieces:
+            rarest = min(pieces, key=lambda piece: (piece.isalpha(), " " in piece))
+            index.setdefault(rarest, []).append((hint, tuple(numbers)))
+        else:
+            short.append((hint, tuple(numbers)))
+    return index, short
 
 
 def _found(text: str, rule: Rule) -> Iterator[tuple[int, int]]:
     """Yield where one rule finds secrets."""
     structural = rule.name in _STRUCTURAL
     for match in _compiled(rule.pattern).finditer(text):
-        span: tuple[int, int] | None
-        if rule.group == AFTER:
-            span = value_after(text, match, loose=rule.loose)
-        elif rule.group == BEFORE:
-            span = value_before(text, match)
-        elif structural and is_placeholder(match[rule.group]):
-            span = None
-        else:
-            span = match.span(rule.group)
-        if span and text[slice(*span)].replace(MARKER, ""):
-            yield span
+        start, end = match.span(rule.group)
+        value = text[start:end]
+        if rule.gate == "pair":
+            end = value_end(text, start, match["quote"] or "")
+            if not is_paired(text[start:end]):
+                continue
+        if structural and is_placeholder(value):
+            continue
+        if _compiled(_SAMPLE).search(text, start, end):
+            continue
+        if text[start:end].replace(MARKER, ""):
+            yield start, end
 
 
 def _merged(spans: Iterable[_Span]) -> list[_Span]:

@@ -22,7 +22,7 @@ class Rule:
     source: str
     example: str
     lookalike: str
-    loose: bool = False  # the name and the value are words of a sentence, so the value must be sure
+    gate: str = ""  # of a named value: how a value must look where this rule finds it
 
 
 ALPHABETS = {
