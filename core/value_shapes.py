@@ -126,6 +126,7 @@ TECHNOLOGY = (
     r"|k8s[a-z]{0,16}|s3(?:bucket|key|path|object)?|ec2[a-z]{0,10}|route53|oauth2[a-z]{0,12}"
 )
 PLAIN_SHAPE = (
+    r"[0-9a-f]{16}@[0-9a-f]{6}$|"  # a token of a record of ours
     r"0x[0-9a-fA-F]{40}$|(?:[0-9a-fA-F]{2}:){5,63}[0-9a-fA-F]{2}$|pk_(?:live|test)_|"
     r"[12][0-9]{3}[-./][0-9]{1,2}[-./][0-9]{1,2}|v?[0-9.]{1,20}(?:-(?:rc|beta|alpha)[.0-9]{0,4})?$|"
     r"sha[0-9]{1,3}[-:]|md5[-:]|[A-Za-z]:\\|"

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from core.keyed_rules import KEYED
 from core.platform_tokens import PLATFORM_TOKENS
-from core.sanitizer import MARKER, RULES, redact
+from core.sanitizer import MARKER, RULES, find, redact
 from core.secret_rules import Rule, expand
 from core.service_tokens import SERVICE_TOKENS
 
@@ -207,7 +207,7 @@ def test_every_quantifier_of_a_pattern_is_bounded(rule: Rule) -> None:
 
 def test_names_of_rules_are_unique_and_the_families_are_large_enough() -> None:
     assert len({rule.name for rule in RULES}) == len(RULES)
-    assert len(PLATFORM_TOKENS) + len(SERVICE_TOKENS) >= 90
+    assert len(PLATFORM_TOKENS) + len(SERVICE_TOKENS) >= 400
 
 
 @pytest.mark.parametrize("place", PLACEMENTS)
@@ -331,3 +331,100 @@ def test_time_is_linear_in_the_length_of_hostile_text(seed: str) -> None:
 )
 def test_where_a_password_is_kept_or_how_it_is_hashed_is_no_password(text: str) -> None:
     assert redact(text).text == text
+
+
+def test_secrets_are_found_at_their_places_in_the_text_as_it_was_given() -> None:
+    text, _ = expand("a «npm_{A36}» b\n비번은 «{A12}»이다")
+    first, second = find(text)
+    assert (text[first.start : first.end], first.kind) == (expand("npm_{A36}")[0], "npm-token")
+    assert (text[second.start : second.end], second.kind) == (
+        expand("{A12}")[0],
+        "keyed-korean-prose",
+    )
+
+
+def test_a_secret_that_only_a_second_look_finds_stands_at_its_place_too() -> None:
+    text = expand("x {A13}ghp_{A36}AKIA{U16} y")[0]
+    places = [(secret.start, secret.end) for secret in find(text)]
+    assert places == [(15, 75)]
+    assert redact(text).text == f"x {text[2:15]}{MARKER} y"
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "Ｐａｓｓｗｏｒｄ：«{A12}» 확인",
+        "password:\u3000«{A12}»",
+        "비밀번호\u00a0:\u00a0«{A12}»",
+        r"step one\n«AKIA{U16}»\nstep two",
+        "\x1b[32m«AKIA{U16}»\x1b[0m",
+        "token: «sk-ant-api03-{A40}\\\n{A53}AA»",
+        "비밀번호:\u200b«{A14}»",
+    ],
+)
+def test_wide_letters_odd_blanks_colours_and_escapes_hide_no_secret(template: str) -> None:
+    text, expected = expand(template)
+    assert redact(text).text == expected
+
+
+def test_a_value_that_was_found_is_found_wherever_it_stands_alone() -> None:
+    text, expected = expand("the password is «{A12}». I repeat, «{A12}»; not x{A12}x")
+    assert redact(text).text == expected
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "| user | password |\n|---|---|\n| me | «{A12}» |\n| you | «{a10}9» |\n",
+        "user\tpassword\nme\t«{A12}»\n",
+        "user,password,role\nme,«{A12}»,rw\n",
+        "| 계정 | 비밀번호 |\n|---|---|\n| me | «{A12}» |",
+    ],
+)
+def test_the_column_below_a_name_of_secrets_holds_secrets(template: str) -> None:
+    text, expected = expand(template)
+    assert redact(text).text == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "| field | password | type |\n|---|---|---|\n| 1 | required | string2 |\n",
+        "name,token,limit\nchat,count,4096\n",
+        "user\ttoken\nme\tbearer\n",
+    ],
+)
+def test_a_column_of_words_below_such_a_name_stays(text: str) -> None:
+    assert redact(text).text == text
+
+
+def test_samples_of_documentation_are_no_tokens() -> None:
+    for template in (
+        "ghp_" + "x" * 36,
+        "AKIA" + "X" * 16,
+        "AKIA{U9}EXAMPLE",
+        "sk_live_" + "0" * 24,
+    ):
+        text = expand(template)[0]
+        assert redact(f"use {text} here").text == f"use {text} here"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["its token is 923004e2eda53f53@443ba7", "토큰 923004e2eda53f53@443ba7을 넘긴다"],
+)
+def test_a_token_of_a_record_is_no_secret(text: str) -> None:
+    assert redact(text).kinds == ()
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "the login is in use, root / «{A12}»로 접속한다",
+        "credentials are admin:«{A12}» for now",
+        "계정 정보는 deploy / «{A14}» 입니다",
+    ],
+)
+def test_the_password_behind_a_user_goes_and_the_user_stays(template: str) -> None:
+    text, expected = expand(template)
+    assert redact(text).text == expected
