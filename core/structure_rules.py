@@ -1485,7 +1485,7 @@ SQL: tuple[Rule, ...] = (
         "sql-option-secret",
         ("options (", "options(", "secret =", "secret=", "master_password", "source_password"),
         r"(?i:(?<![a-z])options[ ]?\([^()\r\n]{0,120}?password[ ]|(?<=[, ])secret[ ]?=[ ]?|"
-        r"(?:master|source)_password[ ]?=[ ]?)" + SQL_TEXT,
+        r"(?:master|source)_password[ ]?=[ ]?)" + SQL_TEXT.replace("{3,256}", "{6,256}"),
         2,
         POSTGRES + "sql-createusermapping.html",
         "CREATE USER MAPPING FOR me SERVER s OPTIONS (user 'x', password '«{A12}»')",

@@ -10,7 +10,7 @@ from core.value_ends import TRAILING
 
 COUNTERS = tuple("자회개일분초년월글바비%")  # "8자", "3600초": a number of something
 _DOTTED = r"[A-Za-z_][A-Za-z0-9_]{0,60}(?:\??\.[A-Za-z_][A-Za-z0-9_]{0,60}[?!]?){1,12}"
-_CALL = r"[A-Za-z_][A-Za-z0-9_.]{0,80}\([^()]{0,80}\)$"
+_CALL = r"[A-Za-z_][A-Za-z0-9_.]{2,80}\([^()]{0,80}\)(?:$|[\[.])"
 _SEPARATORS = r"[_\-./:]"
 _MIXED = r"(?=[^0-9]{0,512}[0-9])(?=[^A-Za-z]{0,512}[A-Za-z])"
 _SYMBOL = r"[!@#$%^&*+=]"
@@ -111,6 +111,7 @@ PLACEHOLDER = (
     r"#\{|@@|\[|\*{3}|\.{3}|…|--[a-z]|@?<|[\])}>,;]|\\|!(?:Ref|Sub|GetAtt|secret|vault)|(?:op|vault|ssm|arn|keyring)[:]"
 )
 STAND_IN = (
+    r"\(\?[:=!<p]|\[\^?(?:a-z|0-9)|\{\d{1,3},\d{0,5}\}|"  # of a regular expression
     r"example|placeholder|change[_\-]?me|redacted|x{4}|\*{4}|\.{3}|…|\{[a-z_][a-z0-9_.]{0,40}\}|\$\{|"
     r"(?<![a-z0-9])(?:your|my|dummy|fake|sample|insert|replace|todo|enter|some)(?![a-z0-9])"
 )
