@@ -319,7 +319,7 @@ def _value_at(
         end = bare_end(text, start)
     end = min([end, *(at for stop in stops if (at := text.find(stop, start, end)) > 0)])
     value = text[start:end]
-    if not value or is_placeholder(value, quoted=quoted):
+    if not value or is_placeholder(value, quoted=quoted) or text.startswith("...", end):
         return None
     free = quoted or (name.word.isupper() and sign == "=")
     good = _passes(value, name, gate, quoted=quoted, free=free, following=text[end : end + 1])

@@ -35,6 +35,8 @@ _ESCAPES = (
     r"\x1b\[[0-9;]{0,16}[A-Za-z]|(?<!\\)\\[nrt](?![a-z])|(?<!\\)\\[nrt](?=[A-Za-z0-9_\-]{16})"
 )
 _SAMPLE = r"([xX*.0-9])\1{7}|EXAMPLE"  # of documentation; by chance in no token
+_LONG_SAMPLE = 40
+_CUT_OFF = "...", "…"  # behind the beginning of a value, in a sample
 _PLAIN = {
     **{0xFF01 + place: 0x21 + place for place in range(94)},
     **dict.fromkeys([0xA0, 0x3000, 0x202F, *range(0x2000, 0x200E), 0x2060, 0xFEFF], 0x20),
@@ -232,7 +234,8 @@ def _found(text: str, rule: Rule) -> Iterator[tuple[int, int]]:
                 continue
         if structural and is_placeholder(value):
             continue
-        if _compiled(_SAMPLE).search(text, start, end):
+        cut_off = end - start < _LONG_SAMPLE and text.startswith(_CUT_OFF, end)
+        if cut_off or _compiled(_SAMPLE).search(text, start, end):
             continue
         if text[start:end].replace(MARKER, ""):
             yield start, end

@@ -74,6 +74,7 @@ _LETTERS_END = r"(?:[a-z]{1,40}|[A-Z]{1,40})\Z"
 _WORD_BEFORE = r"([A-Za-z0-9]{1,20})[ ]\Z"
 _KOREAN_BEFORE = r"([가-힣A-Za-z0-9]{1,16})[ ]\Z"
 _WORD_PART = r"[A-Z]?[a-z]{1,40}|[A-Z]{1,40}(?![a-z])|[0-9]{1,40}"
+_USER_AND = r"(?:아이디|계정|(?i:id))[ ]?/[ ]?\Z"
 _RESOURCE = r"\barn:[A-Za-z0-9:/_\-]{1,110}\Z"  # in a name of a cloud, `secret:` is no sign
 _AFTER_USER = r"(?i:user|username|login|account|id|계정|아이디)[ :=]{1,3}[^ ]{1,40}[,;/ ]{1,3}\Z"
 
@@ -207,6 +208,9 @@ def _english_names(text: str) -> Iterator[Name]:
 def _korean_names(text: str) -> Iterator[Name]:
     for match in _compiled(KOREAN).finditer(text):
         start, certainty = match.start(), USUAL
+        paired = _compiled(_USER_AND).search(text, max(0, start - 12), start)
+        if paired and match["word"].startswith(PASSWORD_WORDS):
+            continue  # what follows is a pair, with the user first
         if match["word"] == "키":
             kind = _compiled(_KOREAN_BEFORE).search(text, max(0, start - 20), start)
             if kind and kind[1] in NOT_BEFORE_KOREAN_KEY:
