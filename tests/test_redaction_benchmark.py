@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from core.sanitizer import Secret
-from secret_corpus import Case, a_case
+from core.sanitizer import Secret, find
+from lookalikes import lookalikes
+from secret_corpus import Case, a_case, cases
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "benchmarks"))
 
@@ -149,3 +150,15 @@ def test_globs(glob: str, name: str, fits: bool) -> None:
 def test_names_of_archives() -> None:
     assert file_name("npm", "@a/b-c", "1.0") == "a-b-c-1.0.tgz"
     assert file_name("pypi", "python-kis", "2.1.6") == "python_kis-2.1.6.tar.gz"
+
+
+OURS = Redactor("ours", find)
+
+
+@pytest.mark.parametrize("seed", [0, 20])
+def test_our_redactor_reaches_its_floors_on_the_corpus(seed: int) -> None:
+    figures = on_corpus(cases(seed), OURS) | on_lookalikes(
+        [text for _, text in lookalikes(seed)], OURS
+    )
+    assert missed(figures) == []
+    assert len(FLOORS.keys() & figures.keys()) == 10
