@@ -16,7 +16,8 @@ NONE, USUAL, UNUSUAL, GENERIC, PLURAL = range(5)
 # text; `key` is found by its own letters, and the gate looks at what stands before it.
 ENGLISH = (
     r"(?P<word>[PpSsTtCcMmRrKkO](?:(?<=O)TP|(?<=[Pp])(?i:assphrase|a?ss?(?:wo?|ow)rd|asswd|asscode|wd|ass|w|sk)|"
-    r"(?<=P)IN|(?<=[Pp])in(?![A-Za-z0-9_])|(?<=[Ss])(?i:ecret|eed[ _\-]phrase)|(?<=[Tt])(?i:oken)|"
+    r"(?<=P)IN|(?<=P)AT(?![A-Za-z])|(?<=[Pp])in(?![A-Za-z0-9_])|(?<=[Ss])(?i:ecret|eed[ _\-]"
+    r"phrase)|(?<=[Tt])(?i:oken)|"
     r"(?<=[Cc])(?i:redentials?|reds)|(?<=[Mm])(?i:nemonic)|(?<=[Rr])(?i:ecovery[ _\-]phrase)|"
     r"(?<=[Kk])(?i:ey)|(?<=[Cc])(?i:ode)))(?P<tail>[A-Za-z0-9_\-]{0,40}+)"
 )
@@ -223,7 +224,10 @@ def _korean_names(text: str) -> Iterator[Name]:
 def _lead(text: str, start: int) -> str:
     """Return what stands before `start` in the same identifier."""
     before = _compiled(_NAME_END).search(text, max(0, start - 40), start)
-    return before[0] if before else ""
+    lead = before[0] if before else ""
+    if lead[:1] in ("n", "r", "t") and text[start - len(lead) - 1 : start - len(lead)] == "\\":
+        return lead[1:]  # a line end as it is written in a quoted text
+    return lead
 
 
 def _certainty(text: str, match: re.Match[str], lead: str) -> int:

@@ -2212,10 +2212,10 @@ CHAINS: tuple[Rule, ...] = (
     Rule(
         "laravel-app-key",
         ("base64:",),
-        r"base64:([A-Za-z0-9+/]{43}=)" + ENDS,
-        1,
+        r"base64:[A-Za-z0-9+/]{43}=" + ENDS,
+        0,
         "https://laravel.com/docs/encryption",
-        "APP_KEY 값은 base64:«{A43}=»",
+        "APP_KEY 값은 «base64:{A43}=»",
         "data:image/png;base64,{A43}=",
     ),
     Rule(
@@ -2252,7 +2252,7 @@ CHAINS: tuple[Rule, ...] = (
     Rule(
         "extended-private-key",
         ("prv",),
-        alone("xprv", "yprv", "zprv", "tprv", "uprv", "vprv") + B58 + "{70,120}" + RIGHT,
+        alone("xprv", "yprv", "zprv", "tprv", "uprv", "vprv") + "[A-Za-z0-9]{70,120}" + RIGHT,
         0,
         "https://github.com/bitcoin/bips/blob/master/bip-0032.mediawiki",
         "«xprv" + "{A12}" * 8 + "{A11}»",

@@ -43,6 +43,7 @@ _WORDS_AS_PASSWORD = (
     r"[a-z]{4,12}(?:[\-_.][a-z]{4,12}){1,5}[\-_.][0-9]{2,4}[!@#$*]?"
 )
 _NUMBERED_WORD = r"[a-z]{2,20}[0-9]"
+_WORD_WITH_NUMBER = r"[A-Za-z]{3,12}(?:[._\-][A-Za-z]{3,12}){0,3}[._\-]?[0-9]{2,4}[!@#$*]?"
 _VOWEL = r"[aeiouyAEIOUY]"
 _ODD = r"[^A-Za-z0-9_\-./:]|[0-9]{4}|[0-9][A-Za-z]{1,3}[0-9]"
 _CASE_TURN = r"[A-Z][a-z]?[A-Z][a-z]{1,2}[A-Z]|[a-z][A-Z][a-z][A-Z]|[+/=]"
@@ -218,13 +219,20 @@ def _is_compound(value: str) -> bool:
     return _compiled(_SEPARATORS).search(value) is not None and _is_named(value)
 
 
+def _is_word_with_number(value: str) -> bool:
+    """Return whether a value is a word or two with a number, as people choose passwords."""
+    if not _compiled(_WORD_WITH_NUMBER).fullmatch(value) or _is_technology(value):
+        return False
+    return not TECHNICAL_WORDS.intersection(map(str.casefold, _compiled(_WORD).findall(value)))
+
+
 def is_likely(value: str, password: bool, quoted: bool, free: bool) -> bool:
     """Return whether a value assigned to a right name is a secret."""
     if len(value) < (4 if password else 6 if quoted else 8) or " " in value:
         return False
     if value.isdigit():
         return password or len(value) >= (8 if free else 20)
-    if _is_row_of_words(value):
+    if _is_row_of_words(value) or (password and _is_word_with_number(value)):
         return True
     if _is_harmless_shape(value):
         return False
@@ -246,6 +254,8 @@ def is_certain(value: str, password: bool, following: str, *, quoted: bool = Fal
     """Return whether a value in running text is a secret by its own looks."""
     if value.isdigit():
         return password and 4 <= len(value) <= 16 and following not in COUNTERS
+    if password and _is_word_with_number(value) and not _compiled(MEASURE).fullmatch(value):
+        return len(value) >= 6
     if (
         " " in value
         or is_assignment(value)
