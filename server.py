@@ -23,7 +23,6 @@ for _stream in (sys.stdin, sys.stdout, sys.stderr):
 
 import argparse
 import io
-import json
 import logging
 import traceback
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -60,14 +59,14 @@ from core.errors import SentinelError
 from core.messages import say
 from core.project import Project, find_project
 from core.record import Draft, split_tokens
-from core.rendering import Budget, one_line, printable, records_that_fit
+from core.rendering import Budget, one_line, printable, record_json, records_that_fit
 from core.settings import DEFAULT_THRESHOLD, Settings, read_settings
 from core.store import MemoryStore
 from faces.arguments import argument_sentence
 from faces.wire import AnswerableInput
 from faces.workflow import INSTRUCTIONS
 
-VERSION = "0.6.0"
+VERSION = "0.7.0"
 
 WORKER_THREADS = 400
 
@@ -293,7 +292,7 @@ def read_record(id: str) -> str:
     """One record by its id, as JSON."""
     with opened(failure=ResourceError) as (store, frame):
         for record in store.read().with_id(id).values():
-            return printable(json.dumps(record.as_json(), ensure_ascii=False, indent=2))
+            return record_json(record)
         raise ResourceError(say(frame.lang, "no_such_record"), log_level=logging.DEBUG)
 
 

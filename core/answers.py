@@ -1,4 +1,7 @@
-"""What the three tools answer: the head, the notes and the records, in the console's language."""
+"""What the three tools answer: the head, the notes and the records, in the console's language.
+
+The file is long because the answers share most of their lines.
+"""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -13,6 +16,7 @@ from core.compaction import (
     similar_to,
     similar_topics,
 )
+from core.marking import marks_of
 from core.memory_log import MemoryLog, Removal, Saved
 from core.messages import Facts, Language, say
 from core.record import LIMITS_BYTES, Record, normalise_topic
@@ -95,6 +99,7 @@ def saved_answer(saved: Saved, frame: Frame, *, shortened_from_bytes: int = 0) -
         kinds = ", ".join(dict.fromkeys(saved.redacted))
         lines.append(say(lang, "redacted", count=len(saved.redacted), kinds=kinds))
     lines += [say(lang, "suspicious", field=name) for name in saved.suspicious]
+    lines += _marked(record, lang)
     if shortened_from_bytes:
         lines.append(_shortened(record.ask_next_time, shortened_from_bytes, lang))
     alike = similar_to(record.topic, list(topics)) if topics[record.topic] == 1 else []
@@ -103,6 +108,16 @@ def saved_answer(saved: Saved, frame: Frame, *, shortened_from_bytes: int = 0) -
         lines.append(say(lang, "similar_topic", topic=topic, topics=near))
     lines.append(_topic_line(topics.most_common(), lang))
     return "\n".join(lines + _notes(saved.log, frame))
+
+
+def _marked(record: Record, lang: Language) -> list[str]:
+    """What a save has marked, field by field."""
+    by_field = {name: marks_of(getattr(record, name)) for name in LIMITS_BYTES}
+    found = ", ".join(f"{mark} ({name})" for name, marks in by_field.items() for mark in marks)
+    if not found:
+        return []
+    only_hidden = record.marks == ("hidden-text",)
+    return [say(lang, "marked_hidden" if only_hidden else "marked", found=found)]
 
 
 def deletion_that_fits(

@@ -26,6 +26,7 @@ from core.record import (
     cached_parse_line,
     ids_in,
     later,
+    marked,
     new_record,
     parse_line,
     record_id,
@@ -213,7 +214,7 @@ class MemoryLog:
             )
         if record.id in self._merged.replaced and not known:  # the gap is back after its compaction
             record = replace(record, seen=record.seen + 1)
-        return self._shown(record)
+        return self._shown(marked(record, known))
 
     def _shown(self, record: Record) -> Record:
         """The record in a version that no principle hides."""
@@ -276,7 +277,7 @@ class MemoryLog:
             source_ids=listed,
             source_count=(version.source_count or 0) + added if listed else version.source_count,
         )
-        return self._shown(following(record, *earlier))
+        return self._shown(marked(following(record, *earlier), version))
 
     def _lines_of(self, removal: Removal) -> set[int]:
         return {

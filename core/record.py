@@ -21,6 +21,7 @@ from core.errors import (
     LoneSurrogateError,
     UnknownTypeError,
 )
+from core.marking import marks_of, unknown_marks
 
 RecordType = Literal["log", "principle"]
 
@@ -35,7 +36,7 @@ CACHED_TOPICS = 1_024
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 META_KEYS = frozenset(
-    ("created", "updated", "seen", "compacted_at", "source_count", "source_ids", "former")
+    ("created", "updated", "seen", "compacted_at", "source_count", "source_ids", "former", "marks")
 )
 _KEYS = frozenset(("id", "type", "topic", "missing_context", "lesson", "ask_next_time", "meta"))
 
@@ -83,6 +84,7 @@ class Record:
     many originals a principle replaced (None: not known) and `source_ids` their tokens, so that a
     git merge cannot bring them back beside it. `former` holds the fingerprints of the versions that
     this one follows, oldest first, so that a merge can tell an older version from a different one.
+    `marks` says what in the texts reads like instructions to a model when the record was saved.
     `extra` and `meta_extra` hold keys that this version does not know: they survive every rewrite.
     """
 
@@ -99,6 +101,7 @@ class Record:
     source_count: int | None = None
     source_ids: tuple[str, ...] = ()
     former: tuple[str, ...] = ()
+    marks: tuple[str, ...] = ()
     meta_extra: Mapping[str, Any] = field(default_factory=dict)
     extra: Mapping[str, Any] = field(default_factory=dict)
 
@@ -106,6 +109,11 @@ class Record:
     def key_text(self) -> str:
         """The text that, after the topic, decides the id."""
         return self.missing_context if self.type == "log" else self.lesson
+
+    @property
+    def texts(self) -> tuple[str, str, str, str]:
+        """The words of a model, which another model is going to read."""
+        return self.topic, self.missing_context, self.lesson, self.ask_next_time
 
     @property
     def token(self) -> str:
@@ -132,6 +140,8 @@ class Record:
             meta["source_ids"] = list(self.source_ids)
         if self.former:
             meta["former"] = list(self.former)
+        if self.marks:
+            meta["marks"] = list(self.marks)
         line: dict[str, Any] = {
             "id": self.id,
             "type": self.type,
@@ -232,6 +242,7 @@ def _record(value: dict[str, Any], meta: dict[str, Any]) -> Record:
         source_count=meta.get("source_count"),
         source_ids=tuple(meta.get("source_ids", ())),
         former=tuple(meta.get("former", ())),
+        marks=tuple(meta.get("marks", ())),
         meta_extra=_others(meta, META_KEYS),
         extra=_others(value, _KEYS),
     )
@@ -271,6 +282,7 @@ def _meta_well_typed(meta: Mapping[str, Any]) -> bool:
         and _is_count(meta.get("source_count", 1))
         and _is_texts(meta.get("source_ids", []))
         and _is_texts(meta.get("former", []))
+        and _is_texts(meta.get("marks", []))
     )
 
 
@@ -357,6 +369,18 @@ def new_record(draft: Draft, *, now: str) -> Record:
         created=now,
         compacted_at=now if principle else "",
     )
+
+
+def marked(record: Record, earlier: Record | None = None) -> Record:
+    """The record with the marks that its texts have now.
+
+    Marks that only a later version of this program knows stay as long as the texts are those of
+    the `earlier` record.
+    """
+    marks = marks_of(*record.texts)
+    if earlier and earlier.marks and earlier.texts == record.texts:
+        marks += unknown_marks(earlier.marks)
+    return record if marks == record.marks else replace(record, marks=marks)
 
 
 def utc_now() -> str:

@@ -1,7 +1,8 @@
 """How records look to a model, and which of them fit into a budget.
 
 The format is for reading, not for parsing. No text of a record can pass for another record or for
-a line of ours: a record's own lines begin with a label, and every further line is indented.
+a line of ours: a record's own lines begin with a label, and every further line is indented. What a
+reader would not see is spelled out, and a record that reads like instructions says so at its head.
 """
 
 import json
@@ -10,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from core.compaction import group_by_topic
+from core.marking import HIDDEN_CLASS, revealed, shown_marks
 from core.messages import Language, say
 from core.ranking import estimate_tokens, order
 from core.record import Record
@@ -19,13 +21,15 @@ INDEX_CHARS = 90
 INDEX_SHARE = 0.25
 TOPIC_CHARS = 64
 
-# Everything that some reader shows as a line end, and what could not be sent or would be hidden.
-_LINE_ENDS = re.compile("\r\n|[\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029]")
-_HIDDEN = re.compile("[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
+# What ends a line (other signs that some reader takes for an end are spelled out), and what would
+# be hidden or could not be sent.
+_LINE_ENDS = re.compile("\r\n|[\n\r\u2028\u2029]")
+_UNSEEN = re.compile(f"[{HIDDEN_CLASS}\u2028\u2029\ud800-\udfff]")
 _PLAIN_TOPIC = re.compile(r"[^\W_](?:[\w .&@+/-]{0,62}[\w+])?")
 _PLAIN_ID = re.compile(r"[0-9A-Za-z._-]{1,64}")
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])")
-_UNPRINTABLE = re.compile("[\x00-\x08\x0e-\x1b\x1f\x7f\ud800-\udfff]")
+_UNPRINTABLE = re.compile(f"[{HIDDEN_CLASS}\ud800-\udfff]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(slots=True)
@@ -90,8 +94,8 @@ class Budget:
 
 
 def one_line(text: str) -> str:
-    """Text without line ends and control characters, for use inside a line of ours."""
-    return _UNPRINTABLE.sub("\ufffd", _LINE_ENDS.sub(" ", text))
+    """Text without line ends and hidden characters, for use inside a line of ours."""
+    return printable(_LINE_ENDS.sub(" ", text))
 
 
 def topic_text(topic: str) -> str:
@@ -99,11 +103,21 @@ def topic_text(topic: str) -> str:
 
     Plain topics hold nothing that our lines are built of, so none can pass for one of them.
     """
-    if _PLAIN_TOPIC.fullmatch(topic):
+    if _PLAIN_TOPIC.fullmatch(topic) and not _UNSEEN.search(topic):
         return topic
     shown = topic if len(topic) <= TOPIC_CHARS else topic[:TOPIC_CHARS] + "…"
-    quoted = json.dumps(shown, ensure_ascii=False)
-    return _HIDDEN.sub(lambda found: f"\\u{ord(found[0]):04x}", quoted)
+    return _escaped(json.dumps(shown, ensure_ascii=False))
+
+
+def _escaped(text: str) -> str:
+    r"""JSON with `\u` escapes for the characters that nobody would see."""
+    return _UNSEEN.sub(lambda found: json.dumps(found[0])[1:-1], text)
+
+
+def record_json(record: Record) -> str:
+    """A record as it is stored, as JSON that shows all its characters; half ones are U+FFFD."""
+    text = json.dumps(record.as_json(), ensure_ascii=False, indent=2)
+    return _escaped(_SURROGATE.sub("\ufffd", text))
 
 
 def token_text(record: Record, lang: Language) -> str:
@@ -114,8 +128,13 @@ def token_text(record: Record, lang: Language) -> str:
 
 
 def printable(text: str) -> str:
-    """Text as it is, control characters and lone surrogates shown as U+FFFD."""
-    return _UNPRINTABLE.sub("\ufffd", text)
+    """Text as it is, hidden characters spelled out and lone surrogates shown as U+FFFD.
+
+    A byte order mark is harmless only where a text begins, and something is put before this one.
+    """
+    if not _UNPRINTABLE.search(text):
+        return text
+    return _SURROGATE.sub("\ufffd", revealed(f" {text}")[1:])
 
 
 def field_line(label: str, text: str) -> str:
@@ -134,6 +153,8 @@ def record_block(record: Record, mark: str, lang: Language, *, ask: bool = True)
     if record.seen > 1:
         last = _day(record.updated or record.created)
         notes.append(say(lang, "seen", seen=record.seen, date=last))
+    if warning := _warning(record, lang):
+        notes.append(warning)
     head = f"{mark} {record.type} {dates}" + (f" ({'; '.join(notes)})" if notes else "")
     lines = [one_line(head)]
     if record.missing_context.strip():
@@ -142,6 +163,18 @@ def record_block(record: Record, mark: str, lang: Language, *, ask: bool = True)
     if ask and record.ask_next_time.strip():
         lines.append(field_line("ask", record.ask_next_time))
     return "\n".join(lines)
+
+
+def _warning(record: Record, lang: Language) -> str:
+    """What a reader must know before reading the texts; "" for nearly every record.
+
+    Hidden characters alone make no instructions of a lesson: they are only pointed out.
+    """
+    marks = shown_marks(record.marks, record.texts)
+    if not marks:
+        return ""
+    key = "hidden_text" if marks == ("hidden-text",) else "reads_like"
+    return say(lang, key, marks=", ".join(marks))
 
 
 def _day(moment: str) -> str:
@@ -170,7 +203,7 @@ def records_within(
     for record in rest:
         if index_budget.is_spent:
             break
-        if index_budget.take(line := _index_line(record)):
+        if index_budget.take(line := _index_line(record, lang)):
             lines.append(line)
     return [_partial(lang, len(full), len(lines), len(records)), *_numbered(full, lang), *lines]
 
@@ -218,11 +251,12 @@ def _numbered(records: Sequence[Record], lang: Language) -> list[str]:
     return blocks
 
 
-def _index_line(record: Record) -> str:
+def _index_line(record: Record, lang: Language) -> str:
     lesson = " ".join(one_line(record.lesson).split())
     if len(lesson) > INDEX_CHARS:
         lesson = lesson[:INDEX_CHARS].rstrip() + "…"
-    return f"- [{topic_text(record.topic)}] {lesson}"
+    warning = _warning(record, lang)
+    return f"- [{topic_text(record.topic)}] " + (f"({warning}) " if warning else "") + lesson
 
 
 def _partial(lang: Language, full: int, lines: int, count: int) -> str:
