@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 # /// script
 # requires-python = ">=3.11"
 # dependencies = [
@@ -14,6 +15,12 @@ import os
 import sys
 from collections.abc import Sequence
 
+if sys.version_info < (3, 11):  # noqa: UP036 - pre-commit takes whatever python3 there is
+    print(
+        "cli.py needs Python 3.11 or newer, and this is " + sys.version.split()[0], file=sys.stderr
+    )
+    sys.exit(2)
+
 from core.errors import SentinelError
 from core.settings import read_settings
 
@@ -24,6 +31,7 @@ COMMANDS = {
     "doctor": ("faces.doctor", "check a memory log and what is around it; repair it with --fix"),
     "history": ("faces.history", "show what became of one record, commit by commit"),
     "restore": ("faces.restore", "bring back a record, or an older version of it, from git"),
+    "scan": ("faces.scan", "look for secrets in the log, in files or in git's history"),
     "uncompact": ("faces.uncompact", "bring back the originals of a principle from git"),
 }
 

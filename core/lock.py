@@ -7,10 +7,12 @@ import threading
 import time
 from collections.abc import Iterator
 from functools import lru_cache
-
-from filelock import FileLock, Timeout
+from typing import TYPE_CHECKING
 
 from core.errors import LogBusyError
+
+if TYPE_CHECKING:
+    from filelock import FileLock
 
 _POLL_S = 0.01
 _RELEASES = 2
@@ -24,6 +26,8 @@ def held(path: str, *, timeout_s: float) -> Iterator[None]:
     A holder that is killed lets go at once. Raises LogBusyError when another holder does not let
     go within `timeout_s` seconds, OSError when the lock file cannot be opened.
     """
+    from filelock import Timeout  # whoever only reads does not need the package at all
+
     deadline = time.monotonic() + timeout_s
     process = os.getpid()
     turn, lock = _turn(path, process), _lock(path, process)
@@ -44,11 +48,13 @@ def held(path: str, *, timeout_s: float) -> Iterator[None]:
 
 
 @lru_cache(maxsize=64)  # making one costs as much as taking it
-def _lock(path: str, process: int) -> FileLock:
+def _lock(path: str, process: int) -> "FileLock":
     """The lock among processes at `path`; each thread that takes it counts on its own.
 
     process: a process that was forked off must not take over the lock of its parent.
     """
+    from filelock import FileLock
+
     return FileLock(path, poll_interval=_POLL_S)
 
 
@@ -61,7 +67,7 @@ def _turn(path: str, process: int) -> threading.Lock:
     return threading.Lock()
 
 
-def _release(lock: FileLock) -> None:
+def _release(lock: "FileLock") -> None:
     """Let go; the file may be replaced already, so that a failure here must not look like one.
 
     A lock that is not let go is tried again: kept, it would shut out every other process.

@@ -6,9 +6,11 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from core.errors import SecretRefusedError, SourceIdsOfLogError
 from core.files import Change, LogFile
+from core.marking import may_hide
 from core.memory_log import BroughtBack, MemoryLog, Removal, Saved
 from core.record import (
     LIMITS_BYTES,
@@ -21,6 +23,10 @@ from core.record import (
     utc_now,
 )
 from core.settings import DEFAULT_LOCK_TIMEOUT_S
+
+if TYPE_CHECKING:
+    from core.cleaning import Cleaning
+    from core.sanitizer import Redaction
 
 _log = logging.getLogger("sentinel_memory")
 
@@ -151,6 +157,25 @@ class MemoryStore:
             self._file.tidy()
         return self._file.rewrite(mend, aside_name=aside_name)
 
+    def clean(self) -> "Cleaning":
+        """Take the secrets out of every line, as `core.cleaning.clean` does, in one atomic write.
+
+        A save leaves topic and question as they came, because a model is told and can correct
+        them. Here a person asks for it, after the fact and for the whole file, so that all fields
+        are cleaned, other keys and lines that are no records, too. A log without secrets is not
+        written. Raises LogBusyError, LogReadError or LogWriteError.
+        """
+        from core.cleaning import clean  # as above
+
+        def scrub(data: bytes) -> "Change[Cleaning]":
+            cleaning = clean(data, now=self._now())
+            return Change(cleaning.data, cleaning)
+
+        known = scrub(self._file.read())
+        if not known.outcome.changes:  # nothing to write: works on a read-only checkout, too
+            return known.outcome
+        return self._file.rewrite(scrub)
+
     def read(self) -> MemoryLog:
         """One complete version of the log, without a lock. Raises LogReadError."""
         return self._parsed(self._file.read())
@@ -213,10 +238,7 @@ def _redacted(draft: Draft, *, strict: bool) -> tuple[Draft, tuple[str, ...], tu
 
     Topic and question stay as they came: those of them that seem to hold a secret come third.
     """
-    # Only a save needs the table of formats; a server that is first searched starts faster.
-    from core.sanitizer import redact
-
-    found = {name: redact(getattr(draft, name) or "") for name in LIMITS_BYTES}
+    found = {name: _redaction(getattr(draft, name) or "") for name in LIMITS_BYTES}
     if strict and (fields := [name for name, redaction in found.items() if redaction.kinds]):
         kinds = dict.fromkeys(kind for name in fields for kind in found[name].kinds)
         raise SecretRefusedError(fields=", ".join(fields), kinds=", ".join(kinds))
@@ -224,6 +246,21 @@ def _redacted(draft: Draft, *, strict: bool) -> tuple[Draft, tuple[str, ...], tu
     clean = check(replace(draft, missing_context=missing_context.text, lesson=lesson.text))
     suspicious = tuple(name for name in ("topic", "ask_next_time") if found[name].kinds)
     return clean, missing_context.kinds + lesson.kinds, suspicious
+
+
+def _redaction(text: str) -> "Redaction":
+    """The text without its secrets, those among them that hidden characters split.
+
+    Such characters go with the secret that they stand in; all others stay as they came, and are
+    marked. Only a save needs the table of formats: a server that is first searched starts faster.
+    """
+    from core.sanitizer import Redaction, redact
+
+    if not may_hide(text):
+        return redact(text)
+    from core.log_secrets import redacted
+
+    return Redaction(*redacted(text))
 
 
 def _cleaned(record: Record, *, strict: bool) -> tuple[Record, tuple[str, ...]]:

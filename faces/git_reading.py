@@ -57,10 +57,14 @@ def answered(lang: Language, lines: Callable[[], Iterable[str]]) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileChange:
-    """Object names of one file: `before` in each parent of a commit, `after` in it; "" for none."""
+    """Object names of one file: `before` in each parent of a commit, `after` in it; "" for none.
+
+    path: the file from the top of the work tree, with `/`.
+    """
 
     before: tuple[str, ...]
     after: str
+    path: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,15 +210,15 @@ def _parsed(data: bytes) -> Iterator[Commit]:
         changes = []
         while at < len(fields) and (fields[at].startswith(b":") or not fields[at]):
             if fields[at]:
-                changes.append(_change(fields[at]))
-                at += 1  # its path
+                changes.append(_change(fields[at], os.fsdecode(fields[at + 1])))
+                at += 1
             at += 1
         yield Commit(
             id=head[0], author=head[1], date=head[2], subject=head[3], changes=tuple(changes)
         )
 
 
-def _change(raw: bytes) -> FileChange:
+def _change(raw: bytes, path: str) -> FileChange:
     """`:mode mode name name M`, with one more colon, mode and name for each further parent."""
     parents = len(raw) - len(raw.lstrip(b":"))
     words = raw.lstrip(b":").decode("ascii").split(" ")
@@ -222,4 +226,4 @@ def _change(raw: bytes) -> FileChange:
     blobs: Sequence[str] = [
         name if mode.startswith("100") else "" for mode, name in zip(modes, names, strict=True)
     ]
-    return FileChange(before=tuple(blobs[:-1]), after=blobs[-1])
+    return FileChange(before=tuple(blobs[:-1]), after=blobs[-1], path=path)

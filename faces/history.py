@@ -20,7 +20,7 @@ from faces.record_lines import (
     named_record,
     text_lines,
 )
-from faces.versions import Event, History, Present, present
+from faces.versions import Event, History, Present, originals_of, present
 
 MINUTES = 16
 
@@ -76,7 +76,7 @@ def story_of(opened: Opened, name: str, *, everywhere: bool) -> Story:
     committed = history.committed(record_id)
     shown = now.record if now.state == "present" else None
     last = now.record or (events[0].record if events else None)
-    tokens = last.source_ids if last and last.type == "principle" else ()
+    tokens = originals_of(last) if last and last.type == "principle" else ()
     found = history.find_versions(tokens)
     return Story(
         id=record_id,

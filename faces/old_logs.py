@@ -47,6 +47,10 @@ class OldLogs:
         if self._process:
             self._process.kill()
 
+    def content(self, blob: str) -> bytes:
+        """The file of this object as git has it. Raises HistoryError."""
+        return self._read(blob)
+
     def _log(self, blob: str) -> MemoryLog:
         """The log of this object, an empty one for "". Raises HistoryError."""
         return MemoryLog.parse(self._read(blob)) if blob else MemoryLog()

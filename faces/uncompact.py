@@ -12,7 +12,7 @@ from faces.history_words import word
 from faces.naming import named
 from faces.plain import plain, plain_json
 from faces.record_lines import block, closing_lines, joined
-from faces.versions import History, present
+from faces.versions import History, originals_of, present
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,14 +78,15 @@ def _principle(history: History, name: str) -> Record:
         raise HistoryError("other_version", id=shown, **facts)
     if record.type != "principle":
         raise HistoryError("is_log", id=shown)
-    if not record.source_ids:
+    if not originals_of(record):
         raise HistoryError("no_originals", id=shown)
     return record
 
 
 def _originals(history: History, principle: Record) -> Originals:
     """The originals that no other original had replaced before; of two versions the newest."""
-    versions = history.find_versions(principle.source_ids)
+    tokens = originals_of(principle)
+    versions = history.find_versions(tokens)
     older = {
         token
         for version in versions.values()
@@ -96,7 +97,7 @@ def _originals(history: History, principle: Record) -> Originals:
     newest: dict[str, Record] = {}
     missing: dict[str, str] = {}
     left_alone: dict[str, Record] = {}
-    for token in dict.fromkeys(principle.source_ids):
+    for token in dict.fromkeys(tokens):
         name = id_in(token)
         version = versions.get(token)
         if token in older:

@@ -152,6 +152,18 @@ class History:
         return [blob for blob in dict.fromkeys(blobs) if blob]
 
 
+def originals_of(principle: Record) -> tuple[str, ...]:
+    """The tokens of what a principle replaced, without those of its own former versions.
+
+    They are listed, too, when its id changed because a secret was taken out of its text.
+    """
+    return tuple(
+        token
+        for token in principle.source_ids
+        if token[len(id_in(token)) + 1 :] not in principle.former
+    )
+
+
 def present(record_id: str, log: MemoryLog) -> Present:
     """What this log says of a record."""
     replaced = tuple(

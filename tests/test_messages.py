@@ -6,13 +6,14 @@ import pytest
 
 from core import errors
 from core.messages import MESSAGES, Table, say
-from faces import demo_words, doctor_words, history_words
+from faces import demo_words, doctor_words, history_words, scan_words
 
 TABLES: dict[str, Table] = {
     "server": MESSAGES,
     "demo": demo_words.WORDS,
     "doctor": doctor_words.WORDS,
     "history": history_words.WORDS,
+    "scan": scan_words.WORDS,
 }
 SENTENCES = [(table, key) for table, sentences in TABLES.items() for key in sentences]
 

@@ -212,3 +212,40 @@ def test_threads_of_one_process_lose_no_write(store: MemoryStore) -> None:
         thread.join()
     gaps = {record.missing_context for record in store.read_all()}
     assert gaps == {f"gap {worker} {number}" for worker in range(4) for number in range(10)}
+
+
+@pytest.mark.parametrize("hidden", ["\u200b", "\xad", "\u2060\ufeff", "\x07", "\U000e0041"])
+@pytest.mark.parametrize("at", [2, 12])
+def test_a_secret_that_hidden_characters_split_is_redacted_with_them(
+    store: MemoryStore, hidden: str, at: int
+) -> None:
+    split = a_secret()[:at] + hidden + a_secret()[at:]
+    saved = store.upsert_log(a_draft(f"a\u200bb {split}", lesson=f"use {split}."))
+    assert (saved.record.missing_context, saved.record.lesson) == (
+        f"a\u200bb {MARKER}",
+        f"use {MARKER}.",
+    )
+    assert saved.redacted == ("github-token", "github-token")
+    assert store.upsert_log(a_draft(ask_next_time=split)).suspicious == ("ask_next_time",)
+
+
+def test_a_secret_that_a_hidden_character_parts_from_other_text_is_found_as_well(
+    store: MemoryStore,
+) -> None:
+    saved = store.upsert_log(a_draft(lesson=f"a\u200b{a_secret()}\u200b: now"))
+    assert saved.record.lesson == f"a\u200b{MARKER}\u200b: now"
+
+
+def test_a_strict_store_refuses_a_split_secret(tmp_path: Path) -> None:
+    store = MemoryStore(tmp_path / "memory_log.jsonl", strict=True)
+    with pytest.raises(SecretRefusedError):
+        store.upsert_log(a_draft(lesson="\u200b".join(a_secret())))
+    assert not store.path.exists()
+
+
+def test_a_text_with_hidden_characters_and_no_secret_is_stored_as_it_came(
+    store: MemoryStore,
+) -> None:
+    saved = store.upsert_log(a_draft(lesson="zero\u200bwidth"))
+    assert (saved.record.lesson, saved.record.marks) == ("zero\u200bwidth", ("hidden-text",))
+    assert store.read_all() == [saved.record]
