@@ -14,6 +14,8 @@ import server
 from core.messages import MESSAGES
 from core.project import VARIABLES
 from core.record import ID_DIGITS, LIMITS_BYTES, Draft, parse_line, record_id
+from core.sanitizer import MARKER
+from core.secret_rules import Rule, expand
 from core.settings import (
     DEFAULT_BUDGET_CHARS,
     DEFAULT_BUDGET_TOKENS,
@@ -26,6 +28,7 @@ ROOT = Path(__file__).parent.parent
 READMES = ["README.md", "README.ko.md"]
 DESIGNS = ["docs/Design.md", "docs/Design_KR.md"]
 RELIABILITY = ["docs/reliability.md", "docs/reliability.ko.md"]
+REDACTION = ["docs/redaction.md", "docs/redaction.ko.md"]
 RULES = [".cursorrules", "docs/cursorrules.ko.md"]
 OTHERS = ["docs/format.md", "CHANGELOG.md", "benchmarks/README.md"]
 DOCUMENTS = [*READMES, *DESIGNS, *RELIABILITY, *RULES, *OTHERS]
@@ -194,7 +197,11 @@ def test_the_instructions_name_the_tools_and_what_they_take(word: str) -> None:
     assert word in INSTRUCTIONS
 
 
-@pytest.mark.parametrize("editions", [DESIGNS, RELIABILITY], ids=["design", "reliability"])
+@pytest.mark.parametrize(
+    "editions",
+    [DESIGNS, RELIABILITY, REDACTION],
+    ids=["design", "reliability", "redaction"],
+)
 def test_both_editions_have_the_same_parts_commands_and_tests(editions: list[str]) -> None:
     english, korean = (text_of(name) for name in editions)
     parts = [re.findall(r"^(#+) ", text, re.M) for text in (english, korean)]
@@ -213,6 +220,17 @@ def test_every_test_that_a_document_names_exists(name: str) -> None:
     for file, test in sorted(named):
         source = text_of(f"tests/{file}.py")
         assert re.search(rf"(def|class) {test}\b|^{test} = ", source, re.M), f"{file}.py::{test}"
+
+
+@pytest.mark.parametrize("name", REDACTION)
+def test_the_row_that_the_recipe_shows_is_a_rule_that_works(name: str) -> None:
+    [block] = re.findall(r"^   ```python\n(.*?)^   ```", text_of(name), re.M | re.S)
+    rule = eval(block.strip().rstrip(","), {"Rule": Rule})
+    text, expected = expand(rule.example)
+    assert re.sub(rule.pattern, MARKER, text) == expected
+    assert not re.search(rule.pattern, expand(rule.lookalike)[0])
+    for file in re.findall(r"`((?:core|tests|benchmarks)/\w+\.py)`", text_of(name)):
+        assert (ROOT / file).is_file(), file
 
 
 @pytest.mark.parametrize("name", RELIABILITY)
