@@ -20,9 +20,7 @@ def test_every_variable_sets_its_value() -> None:
             "SENTINEL_MEMORY_LOCK_TIMEOUT_S": "3",
             "SENTINEL_MEMORY_STRICT": "1",
         }
-    ) == Settings(
-        lang="ko", budget_tokens=9_000, budget_chars=8_000, lock_timeout_s=3, strict=True
-    )
+    ) == Settings(lang="ko", budget_tokens=9_000, budget_chars=8_000, lock_timeout_s=3, strict=True)
 
 
 @pytest.mark.parametrize(
