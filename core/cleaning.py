@@ -96,7 +96,7 @@ def _line(looked: Looked, log: MemoryLog, numbers: Sequence[int], now: str) -> _
     kinds, record = list(_kinds(looked)), looked.record
     raw = b"".join(log.lines[at] for at in places)
     if kinds:  # a record is written later
-        raw = (BOM if raw.startswith(BOM) else b"") + looked.raw
+        raw = (BOM if looked.first == 0 and raw.startswith(BOM) else b"") + looked.raw
     return _Line(
         numbers=[numbers[spot.line] for spot in looked.spots] or [numbers[at] for at in places],
         raw=raw,

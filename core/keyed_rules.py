@@ -247,11 +247,12 @@ KEYED: tuple[Rule, ...] = (
     ),
     Rule(
         "keyed-prose-sign",
-        (":", "=", "-", "–", "—"),
+        (":", "=", "-", "–", "—", "→"),
         "§"
         + CLOSE
-        + r"(?:[ ](?:for|of|on|to|in|at|from)[ ][^\n:=]{1,40}?[ ]?[:=]|[ ][\-–—])[ ]{1,3}"
-        + QUOTE,
+        + r"(?:[ ](?:for|of|on|to|in|at|from)[ ][^\n:=]{1,40}?(?:[ ]?[:=]|[ ](?:[\-–—→]|->))"
+        r"|[ ][\-–—])"
+        r"[ ]{1,3}" + QUOTE,
         AFTER,
         OWASP,
         "root password on db1 = «{A12}»",
@@ -302,7 +303,9 @@ KEYED: tuple[Rule, ...] = (
     Rule(
         "keyed-as",
         (" as ", " for ", " is ", " was "),
-        r"[\"'`)”’]{0,2}[ ](?:as|for|is|was)[ ]" + MY + r"?[ ]?(?:[A-Za-z0-9_'.\-]{1,16}[ ]){0,3}§",
+        r"[\"'`)”’]{0,2}[ ](?:as|for|is|was|when (?:asked|prompted) for)[ ]"
+        + MY
+        + r"?[ ]?(?:[A-Za-z0-9_'.\-]{1,16}[ ]){0,3}§",
         BEFORE,
         OWASP,
         "use «{A12}» as the password",
@@ -394,7 +397,7 @@ KEYED: tuple[Rule, ...] = (
     Rule(
         "keyed-korean-into",
         ("로 ",),
-        r"[\"'`)」』”’]{0,2}(?:으로|로|\(으\)로)[ ]{1,2}(?:[가-힣A-Za-z0-9]{1,10}[ ]){0,2}"
+        r"[\"'`)」』”’]{0,2}[ ]?(?:으로|로|\(으\)로)[ ]{1,2}(?:[가-힣A-Za-z0-9]{1,10}[ ]){0,2}"
         r"§(?:값)?(?:를|을)?[ ](?:바꾸|바꿨|변경|설정|지정|교체|재설정|초기화|맞추|갱신|"
         r"입력|정했|잡았)",
         BEFORE,
@@ -405,7 +408,7 @@ KEYED: tuple[Rule, ...] = (
     ),
 )
 
-USER_NAME = r"[A-Za-z0-9_.@\-]{2,40}"
+USER_NAME = r"(?!(?i:id|name|email|number|type|url|host)[ :])[A-Za-z0-9_.@\-]{2,40}"
 PAIR_VALUE = r"(?P<quote>[\"'`])?([!-~]{4,128})"
 
 USERS = (
@@ -430,6 +433,8 @@ PAIRS: tuple[Rule, ...] = (
             "sign in",
             "account",
             "id/",
+            "user/",
+            "username/",
             "id /",
             "계정",
             "로그인",
@@ -439,8 +444,9 @@ PAIRS: tuple[Rule, ...] = (
             "인증 정보",
         ),
         r"(?i:credentials?|creds|log(?:ged)?[ ]?in|sign(?:ed)?[ ]?in|logon|account|"
-        r"id[ ]?/[ ]?(?:pw|pass(?:word|wd)?)|로그인|"
-        r"(?:계정|아이디)(?:[ ]?/[ ]?(?:[가-힣A-Za-z]{1,8}[ ])?(?:비번|비밀번호|패스워드|암호|"
+        r"(?:id|user(?:name)?)[ ]?/[ ]?(?:pw|pass(?:word|wd)?)|로그인|"
+        r"(?:계정|아이디|(?i:id))(?:[ ]?/[ ]?(?:[가-힣A-Za-z]{1,8}[ ])?(?:비번|비밀번호|"
+        r"패스워드|암호|"
         r"(?i:pw)))?|"
         r"접속[ ]?정보|자격[ ]?증명|인증[ ]?정보)(?:은|는|이|가)?(?:[ ](?:for|of|to|on)[ ]"
         r"[^\n:=]{1,40}?)?"

@@ -37,6 +37,10 @@ _WINDOW = 100
 _FAR = 100
 _WIDEST = 1_000
 _CSV_HEAD = r"(?:[A-Za-z0-9_가-힣]{1,30},){1,20}[A-Za-z0-9_가-힣]{1,30}\r?"
+_WORDS_OF_MORE = "pass", "pw", "psk", "creds", "credential", "credentials"  # than passwords
+_WHOLE_NAMES = "keyed-block", "keyed-heading"
+_HEADS = 12  # names in one line that may head a column
+_EMPTY_ROWS = 3  # in a row without a secret, and the column holds something else
 _ROWS = 20  # of a table below the name that heads its column
 _MORE = 4  # values that one name may introduce: "changed from … to …"
 _OPENERS = "\"'`(<[{*"
@@ -68,6 +72,7 @@ def keyed_spans(text: str, folded: str) -> Iterator[tuple[int, int, str]]:
     folded: the text in lower case, where the hints of names are looked for.
     """
     passwords: list[Name] = []
+    table = _Table()
     for name in names_in(text, folded):
         if name.is_password and name.certainty != UNUSUAL:
             passwords.append(name)
@@ -77,7 +82,7 @@ def keyed_spans(text: str, folded: str) -> Iterator[tuple[int, int, str]]:
                 yield from ((start, end, rule.name) for start, end in spans)
                 break
         else:
-            for start, end in _column_values(text, name):
+            for start, end in _column_values(text, name, table):
                 yield start, end, "keyed-table-cell"
     for start, end in _striking_values(text, folded, passwords):
         yield start, end, "keyed-far"
@@ -102,33 +107,55 @@ def _striking_values(text: str, folded: str, passwords: list[Name]) -> Iterator[
                 yield word_start, word_end
 
 
-def _column_values(text: str, name: Name) -> Iterator[Span]:
-    """Yield the values below a name that heads a column, of Markdown or with tabs."""
-    line_end = text.find("\n", name.end, name.end + _WIDEST)
+@dataclass(slots=True)
+class _Table:
+    """The table that was read last: where its head begins, how many names of it, where it ends."""
+
+    head: int = -1
+    names: int = 0
+    end: int = 0
+
+
+def _column_values(text: str, name: Name, table: _Table) -> Iterator[Span]:
+    """Yield the values below a name that heads a column, of Markdown or with tabs or commas."""
     line_start = text.rfind("\n", max(0, name.start - _WIDEST), name.start) + 1
+    line_end = text.find("\n", name.end, name.end + _WIDEST)
     head = text[line_start : max(line_end, 0)]
-    separator = "|" if head.lstrip(" ").startswith("|") else "\t"
-    if separator not in head and _compiled(_CSV_HEAD).fullmatch(head):
-        separator = ","
-    if line_end < 0 or separator not in head or name.start - line_start > _WIDEST:
+    separator = _separator(head)
+    if line_start != table.head:
+        table.head, table.names = line_start, 0
+    table.names += 1
+    if not separator or name.start - line_start > _WIDEST or table.names > _HEADS:
         return
-    column = text.count(separator, line_start, name.start)
+    if table.names == 1 and line_start < table.end:
+        return  # a row of a table, not the head of one
+    column, empty = text.count(separator, line_start, name.start), 0
     for _ in range(_ROWS):
         line_start, line_end = line_end + 1, text.find("\n", line_end + 1)
         line_end = len(text) if line_end < 0 else line_end
-        cells = text[line_start:line_end].split(separator)
-        if len(cells) <= column:
+        cells = text[line_start : min(line_end, line_start + _WIDEST)].split(separator)
+        if len(cells) <= column or empty > _EMPTY_ROWS:
             return
-        cell = cells[column]
-        stop = "," if separator == "," else ""
+        empty += 1
+        table.end = line_end
         start = line_start + sum(map(len, cells[:column])) + column
-        start += len(cell) - len(cell.lstrip(" `*\"'"))
-        bare = cell.strip(" -:\r")
-        span = _value_at(text, start, "", name, "said", "", stop) if bare else None
-        if span:
-            yield span
+        start += len(cells[column]) - len(cells[column].lstrip(" `*\"'"))
+        if cells[column].strip(" -:\r"):
+            stops = "," if separator == "," else ""
+            if span := _value_at(text, start, "", name, "said", "", stops):
+                yield span
+                empty = 0
         if line_end == len(text):
             return
+
+
+def _separator(head: str) -> str:
+    """Return what stands between the cells of a line that may head a table, or nothing."""
+    if head.lstrip(" ").startswith("|"):
+        return "|"
+    if "\t" in head:
+        return "\t"
+    return "," if _compiled(_CSV_HEAD).fullmatch(head) else ""
 
 
 _Row = tuple[Rule, re.Pattern[str] | None, re.Pattern[str]]
@@ -218,7 +245,7 @@ def _values(
 ) -> list[Span]:
     """Return the values that one rule finds at a name."""
     following = after.match(text, name.end)
-    if not following:
+    if not following or (rule.name in _WHOLE_NAMES and name.certainty == UNUSUAL):
         return []
     if rule.gate == "far":
         return _far_values(text, name, following)
@@ -319,10 +346,10 @@ def _value_at(
         end = bare_end(text, start)
     end = min([end, *(at for stop in stops if (at := text.find(stop, start, end)) > 0)])
     value = text[start:end]
-    if not value or is_placeholder(value, quoted=quoted) or text.startswith("...", end):
+    if not value or is_placeholder(value, quoted=quoted):
         return None
     free = quoted or (name.word.isupper() and sign == "=")
-    good = _passes(value, name, gate, quoted=quoted, free=free, following=text[end : end + 1])
+    good = _passes(value, name, gate, quoted=quoted, free=free, following=text[end : end + 4])
     return (start, end) if good or is_phrase(value, name.word, quoted=quoted) else None
 
 
@@ -332,13 +359,16 @@ def _passes(value: str, name: Name, gate: str, *, quoted: bool, free: bool, foll
         value = value.rstrip("#*")
         digits = value.isdigit() and 4 <= len(value) <= 12
         if digits:
-            return following not in COUNTERS
+            return not following.startswith(COUNTERS)
         return is_random(value) or bool(_compiled(_GROUPS).fullmatch(value))
     if name.certainty == GENERIC:
         return len(value) >= 20 and is_random(value)
     if name.certainty == PLURAL and not (password and gate != "bare"):
         return is_random(value)
     if gate == "assigned" and name.certainty == USUAL:
+        bare = name.start == name.word_start or name.word.startswith("cred")
+        if bare and value.replace("-", "").isalpha() and name.word in _WORDS_OF_MORE:
+            return False
         return is_likely(value, password, quoted, free)
     if gate in ("assigned", "said") or (gate == "bare" and password):
         return is_certain(value, password, following, quoted=quoted)

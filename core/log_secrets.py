@@ -14,7 +14,7 @@ from core.health import as_written
 from core.marking import HIDDEN_CLASS
 from core.memory_log import MemoryLog
 from core.record import DECODER, Record, normalise_topic, too_deep
-from core.sanitizer import MARKER, Secret, find
+from core.sanitizer import MARKER, Secret, find, values_in
 
 WINDOW_CHARS = 16_384
 MARGIN_CHARS = 6_144  # the longest key block in use has about 6,000 characters
@@ -49,23 +49,23 @@ class Looked(NamedTuple):
     raw: bytes = b""
 
 
-def secrets_in(text: str) -> list[Secret]:
+def secrets_in(text: str, known: Mapping[str, str] | None = None) -> list[Secret]:
     """Every secret of a text of any length, in the order of place; none overlaps another.
 
     Hidden characters do not hide one: the text is looked at without them, too, and a secret then
-    reaches over those that stand inside it.
+    reaches over those that stand inside it. known: values found in other texts, with their kinds.
     """
-    found = _in_windows(text)
+    found = _in_windows(text, known)
     if _HIDDEN.search(text):
         bare, places = _bare(text)
-        seen = _in_windows(bare)
+        seen = _in_windows(bare, known)
         found += [Secret(places[it.start], places[it.end - 1] + 1, it.kind) for it in seen]
     return _united(found)
 
 
-def redacted(text: str) -> tuple[str, tuple[str, ...]]:
+def redacted(text: str, known: Mapping[str, str] | None = None) -> tuple[str, tuple[str, ...]]:
     """The text with a marker for every secret of `secrets_in`, and their kinds."""
-    clean, kinds = _redacted(text)
+    clean, kinds = _redacted(text, known)
     return clean, tuple(kinds)
 
 
@@ -79,7 +79,7 @@ def _bare(text: str) -> tuple[str, list[int]]:
     return "".join(text[at] for at in places), places
 
 
-def _in_windows(text: str) -> list[Secret]:
+def _in_windows(text: str, known: Mapping[str, str] | None = None) -> list[Secret]:
     """Every secret; overlaps and all.
 
     A long text is looked at in windows that share some lines, so that what reaches over the end
@@ -87,7 +87,8 @@ def _in_windows(text: str) -> list[Secret]:
     """
     found: list[Secret] = []
     for start, end in _windows(text):
-        found += [Secret(start + it.start, start + it.end, it.kind) for it in find(text[start:end])]
+        seen = find(text[start:end], known)
+        found += [Secret(start + it.start, start + it.end, it.kind) for it in seen]
     return found
 
 
@@ -123,8 +124,8 @@ def _without(text: str, secrets: Iterable[Secret]) -> str:
     return "".join([*parts, text[at:]])
 
 
-def _redacted(text: str) -> tuple[str, list[str]]:
-    secrets = secrets_in(text)
+def _redacted(text: str, known: Mapping[str, str] | None = None) -> tuple[str, list[str]]:
+    secrets = secrets_in(text, known)
     return (_without(text, secrets), [it.kind for it in secrets]) if secrets else (text, [])
 
 
@@ -160,9 +161,10 @@ def _looked_record(record: Record, content: bytes, at: int) -> Looked:
 def _clean_record(record: Record) -> tuple[Record, list[tuple[str, str]]]:
     """The record without secrets, and the field and kind of each one."""
     found: list[tuple[str, str]] = []
+    known = values_in(record.texts)  # what one field calls a password, another may only use
 
     def cleaned(name: str, text: str) -> str:
-        clean, kinds = _redacted(text)
+        clean, kinds = _redacted(text, known)
         found.extend((name, kind) for kind in kinds)
         return clean
 
@@ -239,7 +241,7 @@ def _value_in(content: bytes) -> Any:
     if content.lstrip()[:1] not in (b"{", b"["):
         return None
     try:
-        value = DECODER.decode(content.decode("utf-8"))
+        value = DECODER.decode(content.decode("utf-8", "surrogatepass"))
     except (ValueError, RecursionError):
         return None
     return None if too_deep(content, value) else value

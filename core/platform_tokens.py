@@ -823,7 +823,7 @@ MONITORING: tuple[Rule, ...] = (
     Rule(
         "pagerduty-token",
         ("u+",),
-        _edged(r"u\+", r"(?=[a-z_+\-]{0,17}[A-Z0-9])[A-Za-z0-9_+\-]{18}" + RIGHT),
+        _edged(r"u\+", DIGIT + r"[A-Za-z0-9_+\-]{18}(?![A-Za-z0-9+/=_\-])", "A-Za-z0-9_+/="),
         0,
         "https://support.pagerduty.com/main/docs/api-access-keys",
         "oncall «u+{A18}»",

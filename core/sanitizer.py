@@ -6,10 +6,9 @@ the value beside it is a secret is decided by `core/keyed_values.py`.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from unicodedata import normalize
 
 from core.keyed_rules import KEYED, PAIRS
 from core.keyed_values import keyed_spans
@@ -17,30 +16,23 @@ from core.platform_tokens import PLATFORM_TOKENS
 from core.secret_rules import Rule
 from core.service_tokens import SERVICE_TOKENS
 from core.structure_rules import STRUCTURE
+from core.text_forms import forms_of
 from core.value_ends import value_end
 from core.value_shapes import is_hex, is_paired, is_placeholder
 
 RULES: tuple[Rule, ...] = PLATFORM_TOKENS + SERVICE_TOKENS + STRUCTURE + PAIRS + KEYED
 MARKER = "[REDACTED]"
-PASSES = 8  # a replaced token can bare the edge of its neighbour, so look again
 
-_JAMO = "[\u1100-\u11ff]"
-_WRAPPED = r"[A-Za-z0-9_\-.+/=]{16}\\\r?\n"
 _REPEATABLE = r"(?=[!-~]{0,512}[0-9])(?=[!-~]{0,512}[A-Za-z])[!-~]{8,512}"
 _TOKENS = len(PLATFORM_TOKENS) + len(SERVICE_TOKENS)
 _LONG_WORD = "[!-~]{16,}"
+_LONGEST_TOKEN = 4_096
 _PIECE_SIZE = 3
-_PIECE = "\\\\\r?\n[ \t]{0,16}|[\u1100-\u1112][\u1161-\u1175][\u11a8-\u11c2]?|(?s:.)"
-_ESCAPES = (
-    r"\x1b\[[0-9;]{0,16}[A-Za-z]|(?<!\\)\\[nrt](?![a-z])|(?<!\\)\\[nrt](?=[A-Za-z0-9_\-]{16})"
-)
 _SAMPLE = r"([xX*.0-9])\1{7}|EXAMPLE"  # of documentation; by chance in no token
-_LONG_SAMPLE = 40
-_CUT_OFF = "...", "…"  # behind the beginning of a value, in a sample
-_PLAIN = {
-    **{0xFF01 + place: 0x21 + place for place in range(94)},
-    **dict.fromkeys([0xA0, 0x3000, 0x202F, *range(0x2000, 0x200E), 0x2060, 0xFEFF], 0x20),
-}
+_SAMPLE_CHARS = 10
+_CUT_OFF = r"(?:\.{3}|…)[\"'`]"  # a key of which only the beginning is shown
+
+
 _STRUCTURAL = frozenset(rule.name for rule in STRUCTURE)
 
 _Span = tuple[int, int, int]  # start, end, number of the rule
@@ -63,37 +55,49 @@ class Redaction:
     kinds: tuple[str, ...]
 
 
-def redact(text: str) -> Redaction:
+def redact(text: str, known: Mapping[str, str] | None = None) -> Redaction:
     """Return `text` with the marker in place of every secret; redacting twice changes nothing."""
-    secrets = find(text)
+    secrets = find(text, known)
     if not secrets:
         return Redaction(text, ())
     clean = _replaced(text, [(secret.start, secret.end, 0) for secret in secrets])
     return Redaction(clean, tuple(secret.kind for secret in secrets))
 
 
-def find(text: str) -> list[Secret]:
-    """Return every secret of `text` in the order of place; none overlaps or touches another."""
-    found: list[_Span] = []
-    shown = text
-    for _ in range(PASSES):
-        spans = _merged(_spans(shown))
-        if not spans:
-            break
-        found = _joined([*found, *_before_replacing(found, spans)])
-        found = _joined([*found, *_repeated(text, found)])
+def find(text: str, known: Mapping[str, str] | None = None) -> list[Secret]:
+    """Return every secret of `text` in the order of place; none overlaps or touches another.
+
+    known: values that were found in another text, each with its kind; see `values_in`.
+    """
+    values = {value: _numbers()[kind] for value, kind in (known or {}).items()}
+    found = _joined(_repeated(text, values))
+    shown = _replaced(text, found) if found else text
+    while spans := _merged(_spans(shown)):  # a replaced token can bare the edge of its neighbour
+        new = _before_replacing(found, spans)
+        values = {text[start:end]: rule for start, end, rule in new}
+        found = _joined([*found, *new, *_repeated(text, values)])
         shown = _replaced(text, found)
     return [Secret(start, end, RULES[rule].name) for start, end, rule in found]
 
 
-def _repeated(text: str, found: Sequence[_Span]) -> Iterator[_Span]:
-    """Yield where a value that was found stands once more, without a sign beside it."""
-    for value, rule in {text[start:end]: rule for start, end, rule in found}.items():
-        if not _compiled(_REPEATABLE).fullmatch(value) or is_hex(value) or text.count(value) < 2:
-            continue
-        alone = rf"(?<![A-Za-z0-9]){re.escape(value)}(?![A-Za-z0-9])"
-        for match in re.finditer(alone, text):
-            yield *match.span(), rule
+def values_in(texts: Iterable[str]) -> dict[str, str]:
+    """Return the secrets of some texts with their kinds, to look for each in the others."""
+    return {text[it.start : it.end]: it.kind for text in texts for it in find(text)}
+
+
+def _repeated(text: str, values: Mapping[str, int]) -> Iterator[_Span]:
+    """Yield where values that were found stand without a sign beside them."""
+    for value, rule in values.items():
+        at = text.find(value) if _compiled(_REPEATABLE).fullmatch(value) else -1
+        while at >= 0 and not is_hex(value):
+            end = at + len(value)
+            if not (_is_alnum(text[at - 1 : at]) or _is_alnum(text[end : end + 1])):
+                yield at, end, rule
+            at = text.find(value, end)
+
+
+def _is_alnum(char: str) -> bool:
+    return char.isascii() and char.isalnum()
 
 
 def _before_replacing(found: Sequence[_Span], spans: Iterable[_Span]) -> list[_Span]:
@@ -124,50 +128,53 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 def _spans(text: str) -> Iterator[_Span]:
     """Yield the place of every secret, overlaps and all, in each form that `text` is read in."""
-    yield from _spans_of(text)
-    if text.isascii() and "\\" not in text and "\x1b" not in text:
-        return
-    level = _levelled(text)
-    if level != text:
-        yield from _spans_of(level)
-    if _compiled(_JAMO).search(text) or _compiled(_WRAPPED).search(text):
-        composed, places = _composed(level)
-        for start, end, rule in _spans_of(composed):
-            yield places[start], places[end], rule
+    for form, places in forms_of(text):
+        for start, end, rule in _spans_of(form):
+            yield (places[start], places[end], rule) if places else (start, end, rule)
 
 
 def _spans_of(text: str) -> Iterator[_Span]:
     folded = text.casefold()
-    for number in _called(folded):
+    called = list(_called(folded))
+    for number in called:
         for start, end in _found(text, RULES[number]):
             yield start, end, number
+            if number < _TOKENS:
+                yield from _glued_behind(text, end, called)
+                yield from _glued_before(text, start, called)
     for start, end, name in keyed_spans(text, folded):
         if text[start:end].replace(MARKER, ""):
             yield start, end, _numbers()[name]
 
 
-def _levelled(text: str) -> str:
-    """Return `text` at the same length, with plain blanks and letters for the fancy ones.
+def _glued_behind(text: str, at: int, called: Sequence[int]) -> Iterator[_Span]:
+    """Yield the tokens that follow one another from `at` on, without an edge between them."""
+    while _is_alnum(text[at : at + 1]):
+        rest = text[at : at + _LONGEST_TOKEN]
+        matches = [(_compiled(RULES[number].pattern).match(rest), number) for number in called]
+        tokens = [(match, number) for match, number in matches if match and number < _TOKENS]
+        if not tokens or not tokens[0][0].end():
+            return
+        match, number = tokens[0]
+        yield at + match.start(RULES[number].group), at + match.end(RULES[number].group), number
+        at += match.end()
 
-    Full-width forms become ASCII; terminal colours and the escapes of a quoted text, blanks.
-    """
-    level = text.translate(_PLAIN)
-    return _compiled(_ESCAPES).sub(lambda found: " " * len(found[0]), level)
 
-
-def _composed(text: str) -> tuple[str, list[int]]:
-    """Return `text` with Hangul letters composed to syllables and wrapped lines joined.
-
-    With it comes the place in `text` of each character, and the end of the text.
-    """
-    parts: list[str] = []
-    places: list[int] = []
-    for found in _compiled(_PIECE).finditer(text):
-        part = "" if found[0].startswith("\\") and len(found[0]) > 1 else found[0]
-        part = normalize("NFC", part) if len(part) > 1 else part
-        parts.append(part)
-        places += [found.start()] * len(part)
-    return "".join(parts), [*places, len(text)]
+def _glued_before(text: str, at: int, called: Sequence[int]) -> Iterator[_Span]:
+    """Yield the tokens that stand before `at`, without an edge between them."""
+    while at and _is_alnum(text[at - 1]):
+        first = max(0, at - _LONGEST_TOKEN)
+        for number in called:
+            if number >= _TOKENS:
+                continue
+            matches = list(_compiled(RULES[number].pattern).finditer(text[first:at]))
+            if matches and first + matches[-1].end() == at:
+                start, end = matches[-1].span(RULES[number].group)
+                yield first + start, first + end, number
+                at = first + matches[-1].start()
+                break
+        else:
+            return
 
 
 @cache
@@ -234,8 +241,9 @@ def _found(text: str, rule: Rule) -> Iterator[tuple[int, int]]:
                 continue
         if structural and is_placeholder(value):
             continue
-        cut_off = end - start < _LONG_SAMPLE and text.startswith(_CUT_OFF, end)
-        if cut_off or _compiled(_SAMPLE).search(text, start, end):
+        if _compiled(_SAMPLE).search(text, start, end):
+            continue
+        if end - start <= _SAMPLE_CHARS and _compiled(_CUT_OFF).match(text, end):
             continue
         if text[start:end].replace(MARKER, ""):
             yield start, end

@@ -15,7 +15,7 @@ NONE, USUAL, UNUSUAL, GENERIC, PLURAL = range(5)
 # Names.  The class of first letters stands in front because `re` can then skip quickly through a
 # text; `key` is found by its own letters, and the gate looks at what stands before it.
 ENGLISH = (
-    r"(?P<word>[PpSsTtCcMmRrKkO](?:(?<=O)TP|(?<=[Pp])(?i:assphrase|a?ss?(?:wo?|ow)rd|asswd|asscode|wd|ass|w|sk)|"
+    r"(?P<word>[PpSsTtCcMmRrKkO](?:(?<=O)TP|(?<=[Pp])(?i:assphrase|a?ss?(?:wo?|ow)rd|asswd|s?swd|asscode|wd|ass|w|sk)|"
     r"(?<=P)IN|(?<=P)AT(?![A-Za-z])|(?<=[Pp])in(?![A-Za-z0-9_])|(?<=[Ss])(?i:ecret|eed[ _\-]"
     r"phrase)|(?<=[Tt])(?i:oken)|"
     r"(?<=[Cc])(?i:redentials?|reds)|(?<=[Mm])(?i:nemonic)|(?<=[Rr])(?i:ecovery[ _\-]phrase)|"
@@ -75,7 +75,8 @@ _LETTERS_END = r"(?:[a-z]{1,40}|[A-Z]{1,40})\Z"
 _WORD_BEFORE = r"([A-Za-z0-9]{1,20})[ ]\Z"
 _KOREAN_BEFORE = r"([가-힣A-Za-z0-9]{1,16})[ ]\Z"
 _WORD_PART = r"[A-Z]?[a-z]{1,40}|[A-Z]{1,40}(?![a-z])|[0-9]{1,40}"
-_USER_AND = r"(?:아이디|계정|(?i:id))[ ]?/[ ]?\Z"
+_ASSIGNS = r"[\"'`]?[ ]{0,2}[=:][ ]{0,2}[^ /:=\n]"
+_USER_AND = r"(?:아이디|계정|(?i:id|user(?:name)?|login))[ ]?/[ ]?\Z"
 _RESOURCE = r"\barn:[A-Za-z0-9:/_\-]{1,110}\Z"  # in a name of a cloud, `secret:` is no sign
 _AFTER_USER = r"(?i:user|username|login|account|id|계정|아이디)[ :=]{1,3}[^ ]{1,40}[,;/ ]{1,3}\Z"
 
@@ -95,6 +96,10 @@ NOT_BEFORE = frozenset(
     "max min num number count total no non not without forgot reset hashed is has use show hide "
     "require required enable validate verify check invalid missing per hash pub publishable mask "
     "design lex".split()
+)
+NOT_BEFORE_PASS = frozenset(
+    "low high band render shadow forward depth first second third single multi next main with all "
+    "two pre post test tests check checks gbuffer geometry lighting".split()
 )
 NOT_BEFORE_TOKEN = frozenset(
     "page next prev csrf xsrf eos bos pad sep unk stop special continuation cancellation input "
@@ -199,6 +204,9 @@ def _english_names(text: str) -> Iterator[Name]:
     while match := _compiled(ENGLISH).search(text, at):
         at = match.end("word")  # a name may hold the word of another: keystorePassword
         lead = _lead(text, match.start())
+        paired = _compiled(_USER_AND).search(text, max(0, match.start() - 12), match.start())
+        if paired and match["word"].casefold().startswith(PASSWORD_WORDS):
+            continue  # the same
         certainty = _certainty(text, match, lead)
         if certainty:
             start = match.start() - len(lead)
@@ -233,10 +241,13 @@ def _lead(text: str, start: int) -> str:
 def _certainty(text: str, match: re.Match[str], lead: str) -> int:
     """Return how sure the whole name is a secret's."""
     word, tail, begin = match["word"].casefold(), match["tail"], match.start() - len(lead)
-    if _is_part_of_a_word(match["word"], lead) or _is_in_a_path(text, begin):
+    assigned = _compiled(_ASSIGNS).match(text, match.end()) is not None
+    if _is_part_of_a_word(match["word"], lead) or _is_in_a_path(text, begin, assigned):
         return NONE
     words = _words(lead)
     if NOT_BEFORE.intersection(words) or (word == "token" and NOT_BEFORE_TOKEN.intersection(words)):
+        return NONE
+    if word in ("pass", "credentials") and NOT_BEFORE_PASS.intersection(words):
         return NONE
     if word == "code":
         before = _compiled(_WORD_BEFORE).search(text, max(0, begin - 24), begin)
@@ -252,23 +263,30 @@ def _certainty(text: str, match: re.Match[str], lead: str) -> int:
     after = [part for part in _words(tail) if not part.isdigit()]
     if NOT_AFTER.intersection(after):
         return NONE
-    return kind if USUAL_AFTER.issuperset(after) or kind == GENERIC else UNUSUAL
+    if USUAL_AFTER.issuperset(after) or kind == GENERIC:
+        return kind
+    return NONE if word in SHORT_WORDS else UNUSUAL
 
 
 def _is_part_of_a_word(word: str, lead: str) -> bool:
     """Return whether a short word ends a longer one, as in `compass`."""
-    if not lead[-1:].isalpha() or (lead[-1].islower() and word[0].isupper()):
+    if not lead[-1:].isalpha():
         return False
     if word.casefold() not in SHORT_WORDS and word != "PIN":
         return False
+    if lead[-1].islower() and word[0].isupper():  # sftpPass, not a piece of Base64
+        return not lead.isalpha() or min(map(len, _words(lead))) < 2
     glued = _compiled(_LETTERS_END).search(lead)
     return not glued or glued[0].casefold() not in GLUED_BEFORE
 
 
-def _is_in_a_path(text: str, begin: int) -> bool:
-    """Return whether a name is the end of a path or of a cloud's resource name."""
+def _is_in_a_path(text: str, begin: int, assigned: bool) -> bool:
+    """Return whether a name is the end of a path or of a cloud's resource name.
+
+    assigned: a sign and a value follow, so that a path is only where the name belongs.
+    """
     if text[begin - 1 : begin] in ("/", "\\"):
-        return True
+        return not assigned
     return bool(_compiled(_RESOURCE).search(text, max(0, begin - 120), begin))
 
 

@@ -3,12 +3,12 @@
 import contextlib
 import gc
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.errors import SecretRefusedError, SourceIdsOfLogError
+from core.errors import FieldTooLongError, SecretRefusedError, SourceIdsOfLogError
 from core.files import Change, LogFile
 from core.marking import may_hide
 from core.memory_log import BroughtBack, MemoryLog, Removal, Saved
@@ -27,6 +27,8 @@ from core.settings import DEFAULT_LOCK_TIMEOUT_S
 if TYPE_CHECKING:
     from core.cleaning import Cleaning
     from core.sanitizer import Redaction
+
+MOST_REDACTED_CHARS = 32_768
 
 _log = logging.getLogger("sentinel_memory")
 
@@ -238,7 +240,17 @@ def _redacted(draft: Draft, *, strict: bool) -> tuple[Draft, tuple[str, ...], tu
 
     Topic and question stay as they came: those of them that seem to hold a secret come third.
     """
-    found = {name: _redaction(getattr(draft, name) or "") for name in LIMITS_BYTES}
+    # Only a save needs the table of formats: a server that is first searched starts faster.
+    from core.sanitizer import values_in
+
+    texts = {name: getattr(draft, name) or "" for name in LIMITS_BYTES}
+    for name, text in texts.items():
+        if len(text) > MOST_REDACTED_CHARS:  # no secret is so long that the rest could be stored
+            used_bytes = len(text.encode("utf-8", "surrogatepass"))
+            limit_bytes = LIMITS_BYTES[name]
+            raise FieldTooLongError(field=name, used_bytes=used_bytes, limit_bytes=limit_bytes)
+    known = values_in(texts.values())  # what one field calls a password, another may only use
+    found = {name: _redaction(text, known) for name, text in texts.items()}
     if strict and (fields := [name for name, redaction in found.items() if redaction.kinds]):
         kinds = dict.fromkeys(kind for name in fields for kind in found[name].kinds)
         raise SecretRefusedError(fields=", ".join(fields), kinds=", ".join(kinds))
@@ -248,19 +260,19 @@ def _redacted(draft: Draft, *, strict: bool) -> tuple[Draft, tuple[str, ...], tu
     return clean, missing_context.kinds + lesson.kinds, suspicious
 
 
-def _redaction(text: str) -> "Redaction":
+def _redaction(text: str, known: Mapping[str, str]) -> "Redaction":
     """The text without its secrets, those among them that hidden characters split.
 
     Such characters go with the secret that they stand in; all others stay as they came, and are
-    marked. Only a save needs the table of formats: a server that is first searched starts faster.
+    marked. known: secrets of all fields, with their kinds.
     """
     from core.sanitizer import Redaction, redact
 
     if not may_hide(text):
-        return redact(text)
+        return redact(text, known)
     from core.log_secrets import redacted
 
-    return Redaction(*redacted(text))
+    return Redaction(*redacted(text, known))
 
 
 def _cleaned(record: Record, *, strict: bool) -> tuple[Record, tuple[str, ...]]:

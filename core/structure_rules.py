@@ -1549,7 +1549,7 @@ SQL: tuple[Rule, ...] = (
         r"(?i:by|as|using)[ \t\r\n]{1,8}(?i:values[ \t]{1,4}|password[ \t]{1,4})?"
         r"(?i:password[ ]?\()?(\\{0,3}['\"`])("
         + NO_REFERENCE
-        + r"(?=[^\r\n'\"`]{0,255}[0-9!@#$%^&*])"
+        + r"(?:(?<=')|(?=[^\r\n'\"`]{0,255}[0-9!@#$%^&*]))"
         r"(?:''|(?!\1)[^\r\n]){3,256})(?=\1)",
         2,
         "https://dev.mysql.com/doc/refman/8.4/en/create-user.html",

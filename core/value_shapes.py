@@ -9,6 +9,17 @@ from functools import cache
 from core.value_ends import TRAILING
 
 COUNTERS = tuple("자회개일분초년월글바비%")  # "8자", "3600초": a number of something
+PLACES = (
+    "에서",
+    "에 ",
+    "에는",
+    " 저장소",
+    " 페이지",
+    " 위키",
+    " 버전",
+    " 이상",
+    " 이하",
+)  # of a product
 _DOTTED = r"[A-Za-z_][A-Za-z0-9_]{0,60}(?:\??\.[A-Za-z_][A-Za-z0-9_]{0,60}[?!]?){1,12}"
 _CALL = r"[A-Za-z_][A-Za-z0-9_.]{2,80}\([^()]{0,80}\)(?:$|[\[.])"
 _SEPARATORS = r"[_\-./:]"
@@ -44,6 +55,7 @@ _WORDS_AS_PASSWORD = (
 )
 _NUMBERED_WORD = r"[a-z]{2,20}[0-9]"
 _WORD_WITH_NUMBER = r"[A-Za-z]{3,12}(?:[._\-][A-Za-z]{3,12}){0,3}[._\-]?[0-9]{2,4}[!@#$*]?"
+_PATH_PART = r"[a-z]{3,20}(?:[_.\-][a-z]{2,20}){0,3}|[0-9]{1,12}"
 _VOWEL = r"[aeiouyAEIOUY]"
 _ODD = r"[^A-Za-z0-9_\-./:]|[0-9]{4}|[0-9][A-Za-z]{1,3}[0-9]"
 _CASE_TURN = r"[A-Z][a-z]?[A-Z][a-z]{1,2}[A-Z]|[a-z][A-Z][a-z][A-Z]|[+/=]"
@@ -64,7 +76,8 @@ COMMON = frozenset(
     "rotated foo bar baz foobar dummy sample blank static dynamic random generated stdin vault "
     "confirm confirmation forgot reset current old short long weak strong mandatory sensitive "
     "passphrase passcode pw date datetime uuid float double dict list array jwt oauth oauth2 "
-    "ipsum lorem keychain keyring manual same different "
+    "ipsum lorem keychain keyring manual same different include omit same-origin "
+    "passwort kennwort senha contraseña wachtwoord "
     "stored shared here there below above".split()
 )
 
@@ -109,11 +122,11 @@ SENTENCE_WORDS = frozenset(
 # Values by their looks: stand-ins, program text, measures.
 PLACEHOLDER = (
     r"\$(?:[A-Za-z_][A-Za-z0-9_]{0,80}(?![!-~])|[({]|[0-9](?![A-Za-z0-9$]))|[{<]|%(?:[({]|[sd](?![!-~])|[A-Z_]{1,60}%)|"
-    r"#\{|@@|\[|\*{3}|\.{3}|…|--[a-z]|@?<|[\])}>,;]|\\|!(?:Ref|Sub|GetAtt|secret|vault)|(?:op|vault|ssm|arn|keyring)[:]"
+    r"#\{|@@|@[a-z]{2,12}:|\[|\*{3}|\.{3}|…|--[a-z]|@?<|[\])}>,;]|\\|!(?:Ref|Sub|GetAtt|secret|vault)|(?:op|vault|ssm|arn|keyring)[:]"
 )
 STAND_IN = (
     r"\(\?[:=!<p]|\[\^?(?:a-z|0-9)|\{\d{1,3},\d{0,5}\}|"  # of a regular expression
-    r"example|placeholder|change[_\-]?me|redacted|x{4}|\*{4}|\.{3}|…|\{[a-z_][a-z0-9_.]{0,40}\}|\$\{|"
+    r"example|placeholder|change[_\-]?me|redacted|x{4}|\*{4}|^.{0,10}(?:\.{3}|…)$|test-token|\{[a-z_][a-z0-9_.]{0,40}\}|\$\{|"
     r"(?<![a-z0-9])(?:your|my|dummy|fake|sample|insert|replace|todo|enter|some)(?![a-z0-9])"
 )
 CAPS_NAME = r"[A-Z][A-Z0-9]{0,40}_[A-Z0-9_]{1,80}"
@@ -124,6 +137,7 @@ TECHNOLOGY = (
     r"|[ar]?\d{3}(?:gcm|cbc|kw)[a-z0-9\-]{0,12}"
     r"|aes-?\d{3}[a-z0-9\-]{0,8}|rsa-?\d{3,4}|ed25519|x25519|x509(?:v3)?|[ehpr]s\d{3}|pkcs-?\d{1,2}"
     r"|utf-?\d{1,2}|base\d{2}(?:url)?|iso-?\d{3,5}[\d\-]{0,4}|cp949|euc-?kr"
+    r"|(?:ecdhe|dhe|tls|rsa|ecdsa)-[a-z0-9\-]{3,40}|seed\d{3}|aria\d{3}|openssl\d?"
     r"|ldapv?\d|oauth-?2(?:\.0)?|saml-?2|(?:h|t)otp\d?|tls-?v?1(?:\.\d)?|ipv[46]|http[23]"
     r"|k8s[a-z]{0,16}|s3(?:bucket|key|path|object)?|ec2[a-z]{0,10}|route53|oauth2[a-z]{0,12}"
 )
@@ -131,7 +145,7 @@ PLAIN_SHAPE = (
     r"[0-9a-f]{16}@[0-9a-f]{6}$|"  # a token of a record of ours
     r"0x[0-9a-fA-F]{40}$|(?:[0-9a-fA-F]{2}:){5,63}[0-9a-fA-F]{2}$|pk_(?:live|test)_|"
     r"[12][0-9]{3}[-./][0-9]{1,2}[-./][0-9]{1,2}|v?[0-9.]{1,20}(?:-(?:rc|beta|alpha)[.0-9]{0,4})?$|"
-    r"sha[0-9]{1,3}[-:]|md5[-:]|[A-Za-z]:\\|"
+    r"(?i:sha)[0-9]{1,3}[-:]|(?i:md5)[-:]|[A-Za-z]:\\|"
     r"[A-Za-z0-9._%+\-]{1,64}@(?:[a-z0-9\-]{1,40}\.){1,4}(?:com|org|net|io|dev|kr|local)$|"
     r"[a-z0-9._\-]{1,40}@[0-9.]{7,15}$"
 )
@@ -180,9 +194,18 @@ def _is_harmless_shape(value: str) -> bool:
         return True
     if value[0] in "/.~" and "/" in value[:3] and _word_length(value) >= 3:
         return True
-    if _compiled(_CALL).match(value):
+    if _compiled(_CALL).match(value) or _is_path(value):
         return True
     return bool(_compiled(_DOTTED).fullmatch(value)) and _word_length(value) >= 3
+
+
+def _is_path(value: str) -> bool:
+    """Return whether a value is a path, the most of whose parts are words or numbers."""
+    if value.startswith(("~/", "./", "../")):
+        return True
+    parts = value.split("/")
+    plain = sum(bool(_compiled(_PATH_PART).fullmatch(part)) for part in parts)
+    return len(parts) >= 3 and plain * 2 > len(parts) and "+" not in value and "=" not in value
 
 
 def _is_technology(value: str) -> bool:
@@ -253,9 +276,9 @@ def is_likely(value: str, password: bool, quoted: bool, free: bool) -> bool:
 def is_certain(value: str, password: bool, following: str, *, quoted: bool = False) -> bool:
     """Return whether a value in running text is a secret by its own looks."""
     if value.isdigit():
-        return password and 4 <= len(value) <= 16 and following not in COUNTERS
+        return password and 4 <= len(value) <= 16 and not following.startswith(COUNTERS)
     if password and _is_word_with_number(value) and not _compiled(MEASURE).fullmatch(value):
-        return len(value) >= 6
+        return len(value) >= 6 and not following.startswith(PLACES)
     if (
         " " in value
         or is_assignment(value)

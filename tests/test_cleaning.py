@@ -443,3 +443,21 @@ def test_a_secret_that_hidden_characters_split_goes_with_them(hidden: str) -> No
     cleaned = clean(a_record(ask_next_time=f"a\u200bb {split}?").to_line(), now=LATER)
     [record] = MemoryLog.parse(cleaned.data).records
     assert record.ask_next_time == f"a\u200bb {MARKER}?"
+
+
+def test_a_password_named_in_one_field_goes_from_all_fields() -> None:
+    password = "vX7kQ2" + "mZp9Lt"
+    record = a_record(
+        f"the root password is {password}",
+        lesson=f"connect with {password} first",
+        ask_next_time=f"is {password} right?",
+    )
+    [line], [change] = cleaned(record)
+    assert password.encode() not in line
+    assert of(line).lesson == "connect with [REDACTED] first"
+    assert len(change.kinds) == 3
+
+
+def test_a_mark_of_byte_order_inside_the_log_is_not_doubled() -> None:
+    lines, _ = cleaned(PLAIN, BOM + b'{"note": "' + TOKEN.encode() + b'"}\n')
+    assert lines[1] == BOM + b'{"note": "[REDACTED]"}\n'

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from core.keyed_rules import KEYED
 from core.platform_tokens import PLATFORM_TOKENS
-from core.sanitizer import MARKER, RULES, find, redact
+from core.sanitizer import MARKER, RULES, find, redact, values_in
 from core.secret_rules import Rule, expand
 from core.service_tokens import SERVICE_TOKENS
 
@@ -428,3 +428,77 @@ def test_a_token_of_a_record_is_no_secret(text: str) -> None:
 def test_the_password_behind_a_user_goes_and_the_user_stays(template: str) -> None:
     text, expected = expand(template)
     assert redact(text).text == expected
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "The password is «{A12}»... do not share it",
+        "비밀번호는 «{A12}»…",
+        "I used «AKIA{U16}»... and it worked",
+        'DB_PASSWORD="«{A12}...x»"',
+    ],
+)
+def test_dots_behind_a_secret_save_none(template: str) -> None:
+    text, expected = expand(template)
+    assert redact(text).text == expected
+
+
+def test_the_beginning_of_a_key_in_a_sample_stays() -> None:
+    assert redact('appkey="PSED321z...", secretkey="RR0sFMVB..."').kinds == ()
+
+
+@pytest.mark.parametrize(
+    "token",
+    ["{h8}-{h4}-{h4}-{h4}-{h12}:fx", "p8e-{A32}", "AKIA{U16}", "ghp_{A36}", "SK{h32}"],
+)
+def test_a_chain_of_tokens_without_edges_is_redacted_at_once(token: str) -> None:
+    for count in (2, 9, 12):
+        once = redact(expand(token)[0] * count + "\n").text
+        assert redact(once).text == once
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "credentials: 'include'",
+        "fetch(url, { credentials: 'same-origin' })",
+        "pass: 'green', fail: 'red'",
+        "renderPass: 'opaque'",
+        'pw: "playwright"',
+        "ssh_key: ~/.ssh/deploy_ed25519",
+        "secret: projects/123456/secrets/db-pass/versions/latest",
+        "S3 key: uploads/2024/01/05/5f3e2a91-report.pdf",
+        "The SSH key fingerprint is SHA256:nThbg6kXUpJWGl7E1IGOCspRomTxdCARLviKw6E5SY8",
+        "암호 스위트는 ECDHE-RSA-AES128-GCM-SHA256을 쓴다",
+        "비밀번호는 Keycloak24에서 관리한다",
+        "PwTTVRUtGs\nIkgpBr1XnhVWuU9a4SYE5S",
+        "password=(?:[A-Z][a-z]{3,12}){2}[0-9]{2,4}",
+    ],
+)
+def test_words_paths_and_programs_beside_such_names_stay(text: str) -> None:
+    assert redact(text).text == text
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "staging/DB_PASSWORD=«{A12}»",
+        "prod/db/password: «{A12}»",
+        "user/pass: bob/«{A12}»",
+        r'{{"note": "[client]\nuser=app\npassword=«{A12}»\nport=1"}}',
+        "const s = { sftpPass: '«{A12}»' }",
+        "Password for bob → «{A12}»",
+    ],
+)
+def test_a_path_an_escape_or_a_user_before_a_name_hides_nothing(template: str) -> None:
+    text, expected = expand(template)
+    assert redact(text).text == expected
+
+
+def test_what_one_text_calls_a_secret_is_found_in_another() -> None:
+    named, bare = expand("the root password is {A12}")[0], expand("connect with {A12} first")[0]
+    assert redact(bare).kinds == ()
+    known = values_in([named, bare])
+    assert redact(bare, known).text == f"connect with {MARKER} first"
+    assert redact(expand("x{A12}x")[0], known).kinds == ()

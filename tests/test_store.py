@@ -107,6 +107,27 @@ def test_a_strict_store_does_not_bring_a_secret_back(tmp_path: Path) -> None:
     assert not store.path.exists()
 
 
+def test_a_password_named_in_one_field_goes_from_all_of_them(store: MemoryStore) -> None:
+    password = "vX7kQ2" + "mZp9Lt"
+    saved = store.upsert_log(
+        a_draft(
+            f"the root password of db1 is {password}",
+            lesson=f"connect as root with {password}, then migrate",
+            ask_next_time=f"is {password} still right?",
+        )
+    )
+    assert saved.record.missing_context == f"the root password of db1 is {MARKER}"
+    assert saved.record.lesson == f"connect as root with {MARKER}, then migrate"
+    assert saved.suspicious == ("ask_next_time",)
+
+
+def test_a_field_that_no_redaction_could_make_fit_is_refused_at_once(store: MemoryStore) -> None:
+    with pytest.raises(FieldTooLongError) as caught:
+        store.upsert_log(a_draft(lesson="pw=" * 20_000))
+    assert caught.value.facts["used_bytes"] == 60_000
+    assert not store.path.exists()
+
+
 def test_limits_hold_for_the_redacted_text(store: MemoryStore) -> None:
     fits = "x" * (1024 - len(MARKER) - 1) + " " + a_secret()
     assert len(fits.encode()) > 1024
