@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from core.keyed_rules import CUE_HINTS, CUES, FAR, KEYED
+from core.patterns import compiled
 from core.secret_names import GENERIC, PLURAL, UNUSUAL, USUAL, Name, names_in
 from core.secret_rules import BEFORE, Rule
 from core.value_ends import CLOSERS, LONGEST, bare_end, quoted_end, value_end
@@ -61,11 +62,6 @@ _BLOCK_LINE = r"\r?\n[ \t]{1,16}[!-~]{12,200}(?=[ \t]{0,8}(?:\r?\n|$))"
 Span = tuple[int, int]
 
 
-@cache
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)
-
-
 def keyed_spans(text: str, folded: str) -> Iterator[tuple[int, int, str]]:
     """Yield where values of secret names stand in `text`, each with the name of its rule.
 
@@ -92,7 +88,7 @@ def _striking_values(text: str, folded: str, passwords: list[Name]) -> Iterator[
     """Yield what can only be a password in a line that speaks of one, or of getting in."""
     places = [(name.start, name.end, True) for name in passwords]
     if any(hint in folded for hint in CUE_HINTS):
-        places += [(*match.span(), False) for match in _compiled(CUES).finditer(text)]
+        places += [(*match.span(), False) for match in compiled(CUES).finditer(text)]
     looked_to = 0
     for start, end, named in sorted(places):
         first = max(
@@ -100,7 +96,7 @@ def _striking_values(text: str, folded: str, passwords: list[Name]) -> Iterator[
         )
         last = text.find("\n", end, end + _NEARBY)
         looked_to = min(end + _NEARBY, len(text)) if last < 0 else last
-        for match in _compiled(_WORDS).finditer(text, first, looked_to):
+        for match in compiled(_WORDS).finditer(text, first, looked_to):
             word_start = match.start() + len(match[0]) - len(match[0].lstrip(_OPENERS))
             word_end = value_end(text, word_start, "")
             if is_striking(text[word_start:word_end], named=named):
@@ -155,7 +151,7 @@ def _separator(head: str) -> str:
         return "|"
     if "\t" in head:
         return "\t"
-    return "," if _compiled(_CSV_HEAD).fullmatch(head) else ""
+    return "," if compiled(_CSV_HEAD).fullmatch(head) else ""
 
 
 _Row = tuple[Rule, re.Pattern[str] | None, re.Pattern[str]]
@@ -167,7 +163,7 @@ def _likely_rows(text: str, name: Name) -> Iterator[_Row]:
     near = text[name.end : name.end + _NEXT]
     behind = text[max(0, name.start - _AHEAD) : name.end].casefold()
     called = 0
-    promising = _compiled(_PROMISING)
+    promising = compiled(_PROMISING)
     if promising.search(text, name.end, name.end + _REACH) or name.is_phrase:
         ahead = text[name.end : name.end + _AHEAD].casefold()
         called = _bits(rows.ahead, ahead) | _bits(rows.next, near)
@@ -227,8 +223,8 @@ class _Rows:
             side[hint] = side.get(hint, 0) | bit
         if rule.name.startswith("keyed-korean") and rule.group != BEFORE:
             self.particles |= bit
-        head = _compiled(rf"(?:{before})\Z") if before else None
-        self.rows.append((rule, head, _compiled(after)))
+        head = compiled(rf"(?:{before})\Z") if before else None
+        self.rows.append((rule, head, compiled(after)))
 
 
 @cache
@@ -272,7 +268,7 @@ def _lacks_particle(following: str, name: Name, rule: Rule) -> bool:
 
 def _far_values(text: str, name: Name, first: re.Match[str]) -> list[Span]:
     """Return the value that one of the next words of the sentence introduces, if one does."""
-    for match in _compiled(FAR).finditer(text, first.end(), first.end() + _FAR):
+    for match in compiled(FAR).finditer(text, first.end(), first.end() + _FAR):
         span = _value_at(text, match.end(), match["quote"] or "", name, "random")
         if span and (match["said"] or not is_hex(text[slice(*span)])):
             return [span]
@@ -286,7 +282,7 @@ def _values_after(text: str, match: re.Match[str], name: Name, rule: Rule) -> li
     quote = groups.get("quote") or groups.get("quote2") or ""
     start = match.end()
     if name.is_phrase:
-        seed = _compiled(_SEED).match(text, start)
+        seed = compiled(_SEED).match(text, start)
         if seed:
             return [seed.span()]
     gate = "said" if groups.get("wrap") else rule.gate
@@ -307,7 +303,7 @@ def _values_after(text: str, match: re.Match[str], name: Name, rule: Rule) -> li
 
 def _whole_block(text: str, span: Span) -> Span:
     end = span[1]
-    while line := _compiled(_BLOCK_LINE).match(text, end):
+    while line := compiled(_BLOCK_LINE).match(text, end):
         if not is_random(line[0].strip()):
             break
         end = line.end()
@@ -318,7 +314,7 @@ def _further_values(text: str, end: int, name: Name, gate: str) -> list[Span]:
     gate = "said" if name.is_password and gate in ("said", "bare", "assigned") else "random"
     spans: list[Span] = []
     for _ in range(_MORE):
-        joint = _compiled(_CONTINUED).match(text, end)
+        joint = compiled(_CONTINUED).match(text, end)
         if not joint:
             break
         quote = joint[0][-1] if joint[0][-1] in "\"'`「“‘" else ""
@@ -336,7 +332,7 @@ def _value_at(
     """Return where the value that begins at `start` stands, if it looks like the name's."""
     end = quoted_end(text, start, quote) if quote else 0
     quoted = end > start
-    if introduced := _compiled(_INTRODUCED).match(text, start):
+    if introduced := compiled(_INTRODUCED).match(text, start):
         start = introduced.end()
     if not quoted:
         while text[start : start + 1] in tuple("(<[{*") and gate != "assigned":
@@ -360,7 +356,7 @@ def _passes(value: str, name: Name, gate: str, *, quoted: bool, free: bool, foll
         digits = value.isdigit() and 4 <= len(value) <= 12
         if digits:
             return not following.startswith(COUNTERS)
-        return is_random(value) or bool(_compiled(_GROUPS).fullmatch(value))
+        return is_random(value) or bool(compiled(_GROUPS).fullmatch(value))
     if name.certainty == GENERIC:
         return len(value) >= 20 and is_random(value)
     if name.certainty == PLURAL and not (password and gate != "bare"):

@@ -5,13 +5,13 @@ replaced by one marker.  Rules of the keyed family only find the head (`password
 the value beside it is a secret is decided by `core/keyed_values.py`.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
 from core.keyed_rules import KEYED, PAIRS
 from core.keyed_values import keyed_spans
+from core.patterns import compiled
 from core.platform_tokens import PLATFORM_TOKENS
 from core.secret_rules import Rule
 from core.service_tokens import SERVICE_TOKENS
@@ -88,7 +88,7 @@ def values_in(texts: Iterable[str]) -> dict[str, str]:
 def _repeated(text: str, values: Mapping[str, int]) -> Iterator[_Span]:
     """Yield where values that were found stand without a sign beside them."""
     for value, rule in values.items():
-        at = text.find(value) if _compiled(_REPEATABLE).fullmatch(value) else -1
+        at = text.find(value) if compiled(_REPEATABLE).fullmatch(value) else -1
         while at >= 0 and not is_hex(value):
             end = at + len(value)
             if not (_is_alnum(text[at - 1 : at]) or _is_alnum(text[end : end + 1])):
@@ -121,11 +121,6 @@ def _origin(found: Sequence[_Span], place: int, *, at_end: bool) -> int:
     return place - shift
 
 
-@cache
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)
-
-
 def _spans(text: str) -> Iterator[_Span]:
     """Yield the place of every secret, overlaps and all, in each form that `text` is read in."""
     for form, places in forms_of(text):
@@ -151,7 +146,7 @@ def _glued_behind(text: str, at: int, called: Sequence[int]) -> Iterator[_Span]:
     """Yield the tokens that follow one another from `at` on, without an edge between them."""
     while _is_alnum(text[at : at + 1]):
         rest = text[at : at + _LONGEST_TOKEN]
-        matches = [(_compiled(RULES[number].pattern).match(rest), number) for number in called]
+        matches = [(compiled(RULES[number].pattern).match(rest), number) for number in called]
         tokens = [(match, number) for match, number in matches if match and number < _TOKENS]
         if not tokens or not tokens[0][0].end():
             return
@@ -167,7 +162,7 @@ def _glued_before(text: str, at: int, called: Sequence[int]) -> Iterator[_Span]:
         for number in called:
             if number >= _TOKENS:
                 continue
-            matches = list(_compiled(RULES[number].pattern).finditer(text[first:at]))
+            matches = list(compiled(RULES[number].pattern).finditer(text[first:at]))
             if matches and first + matches[-1].end() == at:
                 start, end = matches[-1].span(RULES[number].group)
                 yield first + start, first + end, number
@@ -187,7 +182,7 @@ def _called(folded: str) -> Iterator[int]:
 
     A token that names itself is long and in one piece, which few texts have at all.
     """
-    long_words = " ".join(_compiled(_LONG_WORD).findall(folded))
+    long_words = " ".join(compiled(_LONG_WORD).findall(folded))
     if long_words:
         yield from _hinted(long_words, *_hints(0, _TOKENS))
     yield from _hinted(folded, *_hints(_TOKENS, len(RULES) - len(KEYED)))
@@ -232,7 +227,7 @@ def _hints(first: int, end: int) -> tuple[dict[str, list[_Hint]], list[_Hint]]:
 def _found(text: str, rule: Rule) -> Iterator[tuple[int, int]]:
     """Yield where one rule finds secrets."""
     structural = rule.name in _STRUCTURAL
-    for match in _compiled(rule.pattern).finditer(text):
+    for match in compiled(rule.pattern).finditer(text):
         start, end = match.span(rule.group)
         value = text[start:end]
         if rule.gate == "pair":
@@ -241,9 +236,9 @@ def _found(text: str, rule: Rule) -> Iterator[tuple[int, int]]:
                 continue
         if structural and is_placeholder(value):
             continue
-        if _compiled(_SAMPLE).search(text, start, end):
+        if compiled(_SAMPLE).search(text, start, end):
             continue
-        if end - start <= _SAMPLE_CHARS and _compiled(_CUT_OFF).match(text, end):
+        if end - start <= _SAMPLE_CHARS and compiled(_CUT_OFF).match(text, end):
             continue
         if text[start:end].replace(MARKER, ""):
             yield start, end

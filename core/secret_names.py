@@ -6,7 +6,8 @@ The file is long because the lists of words stand beside the functions that ask 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+
+from core.patterns import compiled
 
 # How sure a whole name is a secret's: `password`, `password_legacy_x`, a `key` of any kind, and
 # several of them.
@@ -182,12 +183,7 @@ class Name:
         if self.word != "pass" or self.start != self.word_start:
             return False
         first = max(0, self.start - 60)
-        return not _compiled(_AFTER_USER).search(text, first, self.start)
-
-
-@cache
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)
+        return not compiled(_AFTER_USER).search(text, first, self.start)
 
 
 def names_in(text: str, folded: str) -> Iterator[Name]:
@@ -201,10 +197,10 @@ def names_in(text: str, folded: str) -> Iterator[Name]:
 
 def _english_names(text: str) -> Iterator[Name]:
     at = 0
-    while match := _compiled(ENGLISH).search(text, at):
+    while match := compiled(ENGLISH).search(text, at):
         at = match.end("word")  # a name may hold the word of another: keystorePassword
         lead = _lead(text, match.start())
-        paired = _compiled(_USER_AND).search(text, max(0, match.start() - 12), match.start())
+        paired = compiled(_USER_AND).search(text, max(0, match.start() - 12), match.start())
         if paired and match["word"].casefold().startswith(PASSWORD_WORDS):
             continue  # the same
         certainty = _certainty(text, match, lead)
@@ -215,13 +211,13 @@ def _english_names(text: str) -> Iterator[Name]:
 
 
 def _korean_names(text: str) -> Iterator[Name]:
-    for match in _compiled(KOREAN).finditer(text):
+    for match in compiled(KOREAN).finditer(text):
         start, certainty = match.start(), USUAL
-        paired = _compiled(_USER_AND).search(text, max(0, start - 12), start)
+        paired = compiled(_USER_AND).search(text, max(0, start - 12), start)
         if paired and match["word"].startswith(PASSWORD_WORDS):
             continue  # what follows is a pair, with the user first
         if match["word"] == "키":
-            kind = _compiled(_KOREAN_BEFORE).search(text, max(0, start - 20), start)
+            kind = compiled(_KOREAN_BEFORE).search(text, max(0, start - 20), start)
             if kind and kind[1] in NOT_BEFORE_KOREAN_KEY:
                 continue
             certainty = GENERIC
@@ -231,7 +227,7 @@ def _korean_names(text: str) -> Iterator[Name]:
 
 def _lead(text: str, start: int) -> str:
     """Return what stands before `start` in the same identifier."""
-    before = _compiled(_NAME_END).search(text, max(0, start - 40), start)
+    before = compiled(_NAME_END).search(text, max(0, start - 40), start)
     lead = before[0] if before else ""
     if lead[:1] in ("n", "r", "t") and text[start - len(lead) - 1 : start - len(lead)] == "\\":
         return lead[1:]  # a line end as it is written in a quoted text
@@ -241,7 +237,7 @@ def _lead(text: str, start: int) -> str:
 def _certainty(text: str, match: re.Match[str], lead: str) -> int:
     """Return how sure the whole name is a secret's."""
     word, tail, begin = match["word"].casefold(), match["tail"], match.start() - len(lead)
-    assigned = _compiled(_ASSIGNS).match(text, match.end()) is not None
+    assigned = compiled(_ASSIGNS).match(text, match.end()) is not None
     if _is_part_of_a_word(match["word"], lead) or _is_in_a_path(text, begin, assigned):
         return NONE
     words = _words(lead)
@@ -250,7 +246,7 @@ def _certainty(text: str, match: re.Match[str], lead: str) -> int:
     if word in ("pass", "credentials") and NOT_BEFORE_PASS.intersection(words):
         return NONE
     if word == "code":
-        before = _compiled(_WORD_BEFORE).search(text, max(0, begin - 24), begin)
+        before = compiled(_WORD_BEFORE).search(text, max(0, begin - 24), begin)
         known = before and before[1].casefold() in CODE_KINDS
         return USUAL if known and not lead and not tail else NONE
     kind = _key_certainty(text, lead, words, begin) if word == "key" else USUAL
@@ -276,7 +272,7 @@ def _is_part_of_a_word(word: str, lead: str) -> bool:
         return False
     if lead[-1].islower() and word[0].isupper():  # sftpPass, not a piece of Base64
         return not lead.isalpha() or min(map(len, _words(lead))) < 2
-    glued = _compiled(_LETTERS_END).search(lead)
+    glued = compiled(_LETTERS_END).search(lead)
     return not glued or glued[0].casefold() not in GLUED_BEFORE
 
 
@@ -287,7 +283,7 @@ def _is_in_a_path(text: str, begin: int, assigned: bool) -> bool:
     """
     if text[begin - 1 : begin] in ("/", "\\"):
         return not assigned
-    return bool(_compiled(_RESOURCE).search(text, max(0, begin - 120), begin))
+    return bool(compiled(_RESOURCE).search(text, max(0, begin - 120), begin))
 
 
 def _key_certainty(text: str, lead: str, words: list[str], begin: int) -> int:
@@ -299,7 +295,7 @@ def _key_certainty(text: str, lead: str, words: list[str], begin: int) -> int:
         if last in KEY_KINDS or any(last.endswith(kind) for kind in ("api", "access", "secret")):
             return USUAL
         return GENERIC if lead[-1:] in "_-" or lead[-1:].islower() else NONE
-    before = _compiled(_WORD_BEFORE).search(text, max(0, begin - 24), begin)
+    before = compiled(_WORD_BEFORE).search(text, max(0, begin - 24), begin)
     if not before:
         return NONE
     kind = before[1].casefold()
@@ -310,4 +306,4 @@ def _key_certainty(text: str, lead: str, words: list[str], begin: int) -> int:
 
 def _words(name: str) -> list[str]:
     """Return the words of an identifier in lower case."""
-    return [part.casefold() for part in _compiled(_WORD_PART).findall(name)]
+    return [part.casefold() for part in compiled(_WORD_PART).findall(name)]

@@ -1,9 +1,9 @@
 """The forms in which a text is looked at for secrets: as it is, and as what it means."""
 
-import re
 from collections.abc import Iterator, Sequence
-from functools import cache
 from unicodedata import normalize
+
+from core.patterns import compiled
 
 _JAMO = "[\u1100-\u11ff]"
 _ESCAPES = (
@@ -17,11 +17,6 @@ _PLAIN = {
 }
 
 
-@cache
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)
-
-
 def forms_of(text: str) -> Iterator[tuple[str, Sequence[int] | None]]:
     """Yield `text`, and the forms that differ from it.
 
@@ -33,7 +28,7 @@ def forms_of(text: str) -> Iterator[tuple[str, Sequence[int] | None]]:
     level = _levelled(text)
     if level != text:
         yield level, None
-    if _compiled(_JAMO).search(text) or _compiled(_WRAPPED).search(text):
+    if compiled(_JAMO).search(text) or compiled(_WRAPPED).search(text):
         yield _composed(level)
 
 
@@ -43,7 +38,7 @@ def _levelled(text: str) -> str:
     Full-width forms become ASCII; terminal colours and the escapes of a quoted text, blanks.
     """
     level = text.translate(_PLAIN)
-    return _compiled(_ESCAPES).sub(lambda found: " " * len(found[0]), level)
+    return compiled(_ESCAPES).sub(lambda found: " " * len(found[0]), level)
 
 
 def _composed(text: str) -> tuple[str, list[int]]:
@@ -53,7 +48,7 @@ def _composed(text: str) -> tuple[str, list[int]]:
     """
     parts: list[str] = []
     places: list[int] = []
-    for found in _compiled(_PIECE).finditer(text):
+    for found in compiled(_PIECE).finditer(text):
         part = "" if found[0].startswith("\\") and len(found[0]) > 1 else found[0]
         part = normalize("NFC", part) if len(part) > 1 else part
         parts.append(part)

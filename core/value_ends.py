@@ -1,7 +1,6 @@
 """Where a value that begins at some place of a text ends."""
 
-import re
-from functools import cache
+from core.patterns import compiled
 
 CLOSERS = dict(zip("“‘„「『《〈«", "”’“」』》〉»", strict=True))
 LONGEST = 512
@@ -18,11 +17,6 @@ _CUT = (  # its class of first characters lets `re` skip quickly
 _BLOB_LINES = r"[A-Za-z0-9+/=_.\-]{16,200}(?:\\?\r?\n[ \t]{0,16}[A-Za-z0-9+/=_.\-]{4,200}){1,60}"
 
 
-@cache
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)
-
-
 def value_end(text: str, start: int, quote: str) -> int:
     """Return where a value that begins at `start`, behind `quote` if that is not empty, ends."""
     return (quoted_end(text, start, quote) if quote else 0) or bare_end(text, start)
@@ -35,11 +29,11 @@ def quoted_end(text: str, start: int, quote: str) -> int:
         return max(end, 0) if "\n" not in text[start : max(end, start)] else 0
     quote = quote[-1:]
     closer = CLOSERS.get(quote, quote)
-    blob = _compiled(_BLOB_LINES).match(text, start)
+    blob = compiled(_BLOB_LINES).match(text, start)
     if blob and text[blob.end() : blob.end() + 1] == closer:
         return blob.end()
     inner = rf"[^{closer}\\\r\n]|\\[^\r\n{closer}]|\\{closer}(?=[^\s,;:)}}\]])"
-    found = _compiled(f"(?:{inner}){{1,{LONGEST}}}+").match(text, start)
+    found = compiled(f"(?:{inner}){{1,{LONGEST}}}+").match(text, start)
     if not found or text[found.end() : found.end() + 2].lstrip("\\")[:1] != closer:
         return 0
     return start + len(found[0].rstrip("\\"))
@@ -47,12 +41,12 @@ def quoted_end(text: str, start: int, quote: str) -> int:
 
 def bare_end(text: str, start: int) -> int:
     """Return where a value without quotes ends: a Korean particle, space or closing mark."""
-    run = _compiled(_BARE).match(text, start)
+    run = compiled(_BARE).match(text, start)
     if not run:
         return start
     value = run[0]
-    if _compiled(_CODE).match(value):
+    if compiled(_CODE).match(value):
         return start
-    cut = _compiled(_CUT).search(value)
+    cut = compiled(_CUT).search(value)
     value = value[: cut.start()] if cut else value
     return start + len(value.rstrip(TRAILING))

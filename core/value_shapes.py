@@ -3,9 +3,7 @@
 The file is long because the lists of words stand beside the functions that ask them.
 """
 
-import re
-from functools import cache
-
+from core.patterns import compiled
 from core.value_ends import TRAILING
 
 COUNTERS = tuple("자회개일분초년월글바비%")  # "8자", "3600초": a number of something
@@ -165,38 +163,33 @@ MEASURE = (
 )
 
 
-@cache
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)
-
-
 def is_placeholder(value: str, *, quoted: bool = False) -> bool:
-    """Return whether a value only stands for a secret."""
+    """Return whether a value only stands for a secret: empty, a word, a reference, a sample."""
     if not value:
         return True
     lowered = value.casefold()
-    if "가" <= value[0] <= "힣" and not (quoted and _compiled(_HANGUL_SECRET).fullmatch(value)):
+    if "가" <= value[0] <= "힣" and not (quoted and compiled(_HANGUL_SECRET).fullmatch(value)):
         return True
     return bool(
         lowered.strip(TRAILING + "!") in COMMON
         or len(set(value) - set("-_ ")) <= 1
-        or _compiled(PLACEHOLDER).match(value)
-        or _compiled(STAND_IN).search(lowered[:80])
-        or (value.isascii() and _compiled(CAPS_NAME).fullmatch(value))
+        or compiled(PLACEHOLDER).match(value)
+        or compiled(STAND_IN).search(lowered[:80])
+        or (value.isascii() and compiled(CAPS_NAME).fullmatch(value))
     )
 
 
 def _is_harmless_shape(value: str) -> bool:
     """Return whether a value is a path, date, version, address, call or name of a program part."""
-    if _compiled(PLAIN_SHAPE).match(value) or _compiled(FILE_NAME).search(value[-6:]):
+    if compiled(PLAIN_SHAPE).match(value) or compiled(FILE_NAME).search(value[-6:]):
         return True
     if "://" in value or _is_technology(value):
         return True
     if value[0] in "/.~" and "/" in value[:3] and _word_length(value) >= 3:
         return True
-    if _compiled(_CALL).match(value) or _is_path(value):
+    if compiled(_CALL).match(value) or _is_path(value):
         return True
-    return bool(_compiled(_DOTTED).fullmatch(value)) and _word_length(value) >= 3
+    return bool(compiled(_DOTTED).fullmatch(value)) and _word_length(value) >= 3
 
 
 def _is_path(value: str) -> bool:
@@ -204,25 +197,25 @@ def _is_path(value: str) -> bool:
     if value.startswith(("~/", "./", "../")):
         return True
     parts = value.split("/")
-    plain = sum(bool(_compiled(_PATH_PART).fullmatch(part)) for part in parts)
+    plain = sum(bool(compiled(_PATH_PART).fullmatch(part)) for part in parts)
     return len(parts) >= 3 and plain * 2 > len(parts) and "+" not in value and "=" not in value
 
 
 def _is_technology(value: str) -> bool:
-    return bool(_compiled(TECHNOLOGY).fullmatch(value.casefold()))
+    return bool(compiled(TECHNOLOGY).fullmatch(value.casefold()))
 
 
 def _is_named(value: str) -> bool:
     """Return whether every part of a value is a word, as in `s3_client_v2` or `decodedIdToken`."""
-    parts = _compiled(_SEPARATORS).split(value)
-    if all(_compiled(NAME_PART).fullmatch(part) for part in parts):
+    parts = compiled(_SEPARATORS).split(value)
+    if all(compiled(NAME_PART).fullmatch(part) for part in parts):
         return True
-    return not _compiled(_ODD).search(value) and _word_length(value) >= 3.5 and len(value) < 80
+    return not compiled(_ODD).search(value) and _word_length(value) >= 3.5 and len(value) < 80
 
 
 def _word_length(value: str) -> float:
     """Return how long the words of an identifier are on the average; those of chance are short."""
-    words = _compiled(_WORD).findall(value)
+    words = compiled(_WORD).findall(value)
     letters = [word for word in words if word.isalpha()]
     return sum(map(len, letters)) / max(1, len(words))
 
@@ -231,26 +224,30 @@ def _is_scrambled(value: str) -> bool:
     """Return whether letters alone show that no one wrote them: humps of one, words of no vowel."""
     if len(value) < 10 or not value.isalpha() or value.islower() or value.isupper():
         return False
-    humps = _compiled(_WORD).findall(value)
+    humps = compiled(_WORD).findall(value)
     odd = sum(len(hump) == 1 for hump in humps[1:])
-    odd += sum(len(hump) > 2 and not _compiled(_VOWEL).search(hump) for hump in humps)
+    odd += sum(len(hump) > 2 and not compiled(_VOWEL).search(hump) for hump in humps)
     return odd >= 2
 
 
 def _is_compound(value: str) -> bool:
     """Return whether a value is a name of several parts."""
-    return _compiled(_SEPARATORS).search(value) is not None and _is_named(value)
+    return compiled(_SEPARATORS).search(value) is not None and _is_named(value)
 
 
 def _is_word_with_number(value: str) -> bool:
     """Return whether a value is a word or two with a number, as people choose passwords."""
-    if not _compiled(_WORD_WITH_NUMBER).fullmatch(value) or _is_technology(value):
+    if not compiled(_WORD_WITH_NUMBER).fullmatch(value) or _is_technology(value):
         return False
-    return not TECHNICAL_WORDS.intersection(map(str.casefold, _compiled(_WORD).findall(value)))
+    return not TECHNICAL_WORDS.intersection(map(str.casefold, compiled(_WORD).findall(value)))
 
 
 def is_likely(value: str, password: bool, quoted: bool, free: bool) -> bool:
-    """Return whether a value assigned to a right name is a secret."""
+    """Return whether a value assigned to a secret's name is a secret.
+
+    password: a person may have thought the value up. quoted: it stood in quotes. free: in quotes,
+    or behind `=` and a name in capitals, where nearly everything is a value.
+    """
     if len(value) < (4 if password else 6 if quoted else 8) or " " in value:
         return False
     if value.isdigit():
@@ -259,35 +256,39 @@ def is_likely(value: str, password: bool, quoted: bool, free: bool) -> bool:
         return True
     if _is_harmless_shape(value):
         return False
-    if quoted and _compiled(_CAPITAL_WORDS_NUMBER).fullmatch(value) and not _is_technology(value):
+    if quoted and compiled(_CAPITAL_WORDS_NUMBER).fullmatch(value) and not _is_technology(value):
         return True
-    if _compiled(_MIXED).match(value):
+    if compiled(_MIXED).match(value):
         if password:
             stem = value.casefold().strip("0123456789_-") if len(value) < 9 else ""
             if quoted or _is_thought_up(value):
                 return True
             return not (stem in COMMON or _is_compound(value))
-        return not _is_named(value) or bool(_compiled(_WORDS_AND_NUMBER).fullmatch(value))
-    if password and (free or _compiled(_SYMBOL).search(value)):
-        return not _compiled(_IDENTIFIER).fullmatch(value) or "_" not in value
-    return len(value) >= 20 and bool(_compiled(_CASE_TURN).search(value)) and not _is_named(value)
+        return not _is_named(value) or bool(compiled(_WORDS_AND_NUMBER).fullmatch(value))
+    if password and (free or compiled(_SYMBOL).search(value)):
+        return not compiled(_IDENTIFIER).fullmatch(value) or "_" not in value
+    return len(value) >= 20 and bool(compiled(_CASE_TURN).search(value)) and not _is_named(value)
 
 
 def is_certain(value: str, password: bool, following: str, *, quoted: bool = False) -> bool:
-    """Return whether a value in running text is a secret by its own looks."""
+    """Return whether a value in running text is a secret by its own looks.
+
+    password, quoted: as in `is_likely`. following: the characters behind the value, which tell a
+    number of something (`8자`) and a place (`Keycloak24에서`) from a password.
+    """
     if value.isdigit():
         return password and 4 <= len(value) <= 16 and not following.startswith(COUNTERS)
-    if password and _is_word_with_number(value) and not _compiled(MEASURE).fullmatch(value):
+    if password and _is_word_with_number(value) and not compiled(MEASURE).fullmatch(value):
         return len(value) >= 6 and not following.startswith(PLACES)
     if (
         " " in value
         or is_assignment(value)
         or "|" in value
         or _is_harmless_shape(value)
-        or _compiled(MEASURE).fullmatch(value)
+        or compiled(MEASURE).fullmatch(value)
     ):
         return False
-    if not _compiled(_MIXED).match(value):
+    if not compiled(_MIXED).match(value):
         return _is_scrambled(value) or _is_row_of_words(value)
     if value.casefold().rstrip("0123456789!*#") in COMMON:
         return False
@@ -301,12 +302,12 @@ def is_striking(value: str, *, named: bool) -> bool:
 
     named: the line speaks of a password, so that words with a number are one, too.
     """
-    if named and _compiled(_WORDS_AS_PASSWORD).fullmatch(value):
-        words = map(str.casefold, _compiled(_WORD).findall(value))
+    if named and compiled(_WORDS_AS_PASSWORD).fullmatch(value):
+        words = map(str.casefold, compiled(_WORD).findall(value))
         return not TECHNICAL_WORDS.intersection(words)
     if not 7 <= len(value) <= 64 or sum(map(str.isdigit, value)) < 2:
         return False
-    if not _compiled(_STRIKING).fullmatch(value) or _compiled(_ADDRESS).match(value):
+    if not compiled(_STRIKING).fullmatch(value) or compiled(_ADDRESS).match(value):
         return False
     return not (_is_harmless_shape(value) or is_placeholder(value) or is_assignment(value))
 
@@ -316,19 +317,18 @@ def is_paired(value: str) -> bool:
     if "/" in value or is_placeholder(value) or not is_certain(value, True, ""):
         return False
     return (
-        not _compiled(_NUMBERED_WORD).fullmatch(value)
-        or _compiled(_SYMBOL).search(value) is not None
+        not compiled(_NUMBERED_WORD).fullmatch(value) or compiled(_SYMBOL).search(value) is not None
     )
 
 
 def is_assignment(text: str, start: int = 0) -> bool:
     """Return whether the text from `start` on is another name with its own value."""
-    return bool(_compiled(_ASSIGNED).match(text, start))
+    return bool(compiled(_ASSIGNED).match(text, start))
 
 
 def is_hex(value: str) -> bool:
     """Return whether a value is hexadecimal, as secrets, commits and ids are."""
-    return bool(_compiled(_HEX).fullmatch(value))
+    return bool(compiled(_HEX).fullmatch(value))
 
 
 def is_random(value: str) -> bool:
@@ -337,14 +337,14 @@ def is_random(value: str) -> bool:
         return False
     if is_assignment(value):
         return False
-    if not _compiled(_MIXED).match(value):
+    if not compiled(_MIXED).match(value):
         return _is_scrambled(value)
-    if _compiled(MEASURE).fullmatch(value):
+    if compiled(MEASURE).fullmatch(value):
         return False
     if is_hex(value):
         return len(value) >= 24
-    turns = len(_compiled(_TURN).findall(value))
-    if _compiled(_HARD_SYMBOL).search(value):
+    turns = len(compiled(_TURN).findall(value))
+    if compiled(_HARD_SYMBOL).search(value):
         return True
     if _word_length(value) >= 2.7 and len(value) < 40 and value.isalnum():
         return False
@@ -355,20 +355,23 @@ def is_random(value: str) -> bool:
 
 def _is_row_of_words(value: str) -> bool:
     """Return whether a value is four words or more that name nothing of a program together."""
-    parts = _compiled(r"[\-_.]").split(value)
+    parts = compiled(r"[\-_.]").split(value)
     plain = len(parts) >= 4 and all(part.isalpha() and len(part) >= 4 for part in parts)
     return plain and not TECHNICAL_WORDS.intersection(map(str.casefold, parts))
 
 
 def _is_thought_up(value: str) -> bool:
     """Return whether words joined by marks look like a password, as in `blue-Tiger-42`."""
-    if _compiled(_WORDS_AND_NUMBER).fullmatch(value) or _is_row_of_words(value):
+    if compiled(_WORDS_AND_NUMBER).fullmatch(value) or _is_row_of_words(value):
         return True
     return sum(map(str.isdigit, value)) >= 1 and any(map(str.isupper, value)) and len(value) >= 8
 
 
 def is_phrase(value: str, word: str, *, quoted: bool) -> bool:
-    """Return whether a value is a row of words that unlocks something."""
+    """Return whether a value is a row of words that unlocks something.
+
+    word: the name before it, in lower case; for a seed phrase no quotes are needed.
+    """
     words = value.split()
     if word.endswith(("phrase", "mnemonic", "니모닉", "문구")):
         return 4 <= len(words) <= 24 and not SENTENCE_WORDS.intersection(words)
@@ -376,7 +379,7 @@ def is_phrase(value: str, word: str, *, quoted: bool) -> bool:
         ("passw", "pwd", "비밀번호", "비번", "암호", "패스", "passp")
     ):
         return False
-    plain = all(_compiled(_PHRASE_WORD).fullmatch(part) for part in words)
+    plain = all(compiled(_PHRASE_WORD).fullmatch(part) for part in words)
     numbered = any(map(str.isdigit, words)) or value.islower()
     sentence = SENTENCE_WORDS.intersection(map(str.casefold, words))
     return 3 <= len(words) <= 8 and plain and numbered and not sentence

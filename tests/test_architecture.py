@@ -13,7 +13,7 @@ STANDARD = sys.stdlib_module_names
 
 # From the ground up: a file may import what stands on a lower floor than its own.
 FLOORS = [
-    {"core.messages", "core.ranking", "core.secret_rules", "core.suspicion"},
+    {"core.messages", "core.ranking", "core.patterns", "core.secret_rules", "core.suspicion"},
     {"core.value_ends", "core.secret_names", "core.text_forms"},
     {"core.errors", "core.settings", "core.atomic", "core.value_shapes", "core.marking"},
     {"core.platform_tokens", "core.service_tokens", "core.structure_rules", "core.keyed_rules"},
@@ -47,7 +47,7 @@ FLOORS = [
 ]
 PURE = [
     *("messages", "errors", "ranking", "settings", "sanitizer", "record"),
-    *("secret_rules", "platform_tokens", "service_tokens", "structure_rules"),
+    *("patterns", "secret_rules", "platform_tokens", "service_tokens", "structure_rules"),
     *(
         "keyed_rules",
         "keyed_values",
