@@ -5,6 +5,7 @@ replaced by one marker.  Rules of the keyed family only find the head (`password
 the value beside it is a secret is decided by `core/keyed_values.py`.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -27,6 +28,8 @@ _REPEATABLE = r"(?=[!-~]{0,512}[0-9])(?=[!-~]{0,512}[A-Za-z])[!-~]{8,512}"
 _TOKENS = len(PLATFORM_TOKENS) + len(SERVICE_TOKENS)
 _LONG_WORD = "[!-~]{16,}"
 _LONGEST_TOKEN = 4_096
+_LONGEST_GLUED = 512
+_MOST_PASSES = 16  # no more than so many secrets hang together in a text that people write
 _PIECE_SIZE = 3
 _SAMPLE = r"([xX*.0-9])\1{7}|EXAMPLE"  # of documentation; by chance in no token
 _SAMPLE_CHARS = 10
@@ -72,7 +75,11 @@ def find(text: str, known: Mapping[str, str] | None = None) -> list[Secret]:
     values = {value: _numbers()[kind] for value, kind in (known or {}).items()}
     found = _joined(_repeated(text, values))
     shown = _replaced(text, found) if found else text
+    passes = 0
     while spans := _merged(_spans(shown)):  # a replaced token can bare the edge of its neighbour
+        passes += 1
+        if passes > _MOST_PASSES:
+            spans = _merged(_whole_words(shown, spans))
         new = _before_replacing(found, spans)
         values = {text[start:end]: rule for start, end, rule in new}
         found = _joined([*found, *new, *_repeated(text, values)])
@@ -131,45 +138,53 @@ def _spans(text: str) -> Iterator[_Span]:
 def _spans_of(text: str) -> Iterator[_Span]:
     folded = text.casefold()
     called = list(_called(folded))
+    tokens: list[_Span] = []
     for number in called:
         for start, end in _found(text, RULES[number]):
-            yield start, end, number
             if number < _TOKENS:
-                yield from _glued_behind(text, end, called)
-                yield from _glued_before(text, start, called)
+                tokens.append((start, end, number))
+            else:
+                yield start, end, number
+    yield from tokens
+    yield from _glued(text, tokens, [number for number in called if number < _TOKENS])
     for start, end, name in keyed_spans(text, folded):
         if text[start:end].replace(MARKER, ""):
             yield start, end, _numbers()[name]
 
 
-def _glued_behind(text: str, at: int, called: Sequence[int]) -> Iterator[_Span]:
-    """Yield the tokens that follow one another from `at` on, without an edge between them."""
-    while _is_alnum(text[at : at + 1]):
-        rest = text[at : at + _LONGEST_TOKEN]
-        matches = [(compiled(RULES[number].pattern).match(rest), number) for number in called]
-        tokens = [(match, number) for match, number in matches if match and number < _TOKENS]
-        if not tokens or not tokens[0][0].end():
-            return
-        match, number = tokens[0]
-        yield at + match.start(RULES[number].group), at + match.end(RULES[number].group), number
-        at += match.end()
+def _glued(text: str, tokens: Sequence[_Span], called: Sequence[int]) -> Iterator[_Span]:
+    """Yield the tokens that stand before or behind others without an edge between them."""
+    starts, ends = {start for start, _, _ in tokens}, {end for _, end, _ in tokens}
+    for at in sorted(ends - starts):
+        while _is_alnum(text[at : at + 1]) and at not in starts:
+            starts.add(at)
+            for number in called:
+                match = compiled(RULES[number].pattern).match(text[at : at + _LONGEST_TOKEN])
+                if match and match.end():
+                    start, end = match.span(RULES[number].group)
+                    yield at + start, at + end, number
+                    at += match.end()
+                    break
+    for at in sorted(starts - ends, reverse=True):
+        while at and _is_alnum(text[at - 1]) and at not in ends:
+            ends.add(at)
+            first = max(0, at - _LONGEST_GLUED)
+            for number in called:
+                matches = list(compiled(RULES[number].pattern).finditer(text[first:at]))
+                if matches and first + matches[-1].end() == at:
+                    start, end = matches[-1].span(RULES[number].group)
+                    yield first + start, first + end, number
+                    at = first + matches[-1].start()
+                    break
 
 
-def _glued_before(text: str, at: int, called: Sequence[int]) -> Iterator[_Span]:
-    """Yield the tokens that stand before `at`, without an edge between them."""
-    while at and _is_alnum(text[at - 1]):
-        first = max(0, at - _LONGEST_TOKEN)
-        for number in called:
-            if number >= _TOKENS:
-                continue
-            matches = list(compiled(RULES[number].pattern).finditer(text[first:at]))
-            if matches and first + matches[-1].end() == at:
-                start, end = matches[-1].span(RULES[number].group)
-                yield first + start, first + end, number
-                at = first + matches[-1].start()
-                break
-        else:
-            return
+def _whole_words(text: str, spans: Iterable[_Span]) -> Iterator[_Span]:
+    """Yield the spans, each as long as the word that it is a part of."""
+    spaces = [match.start() for match in compiled(r"\s").finditer(text)]
+    for start, end, rule in spans:
+        before, after = bisect_left(spaces, start), bisect_left(spaces, end)
+        word_start = spaces[before - 1] + 1 if before else 0
+        yield word_start, spaces[after] if after < len(spaces) else len(text), rule
 
 
 @cache
