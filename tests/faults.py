@@ -357,6 +357,12 @@ def _four_beside_strays(path: Path) -> None:
         path.with_name(f".{LOG_NAME}.{digit * 16}.tmp").write_bytes(DATA[:99])
 
 
+def _four_with_secrets(path: Path) -> None:
+    _four(path)
+    secret = a_record("secret", lesson="password: Xk29vQp7Lm", now=NOW)
+    path.write_bytes(DATA + secret.to_line() + b'{"token": "ghp_' + b"a1B2" * 9 + b'"}\n')
+
+
 def _four_behind_a_link(path: Path) -> None:
     shared = path.parents[2] / "shared"
     shared.mkdir()
@@ -396,6 +402,10 @@ def _repair(path: Path) -> object:
     return a_store(path).repair(aside_name=ASIDE)
 
 
+def _clean(path: Path) -> object:
+    return a_store(path).clean()
+
+
 def _tell_git(path: Path) -> object:
     a_store(path).tell_git()
     return None
@@ -413,6 +423,7 @@ SCENARIOS = [
     Scenario("a save beside strays", _four_beside_strays, _append),
     Scenario("a change that sets aside", _four, _set_aside),
     Scenario("a repair", _four_beside_strays, _repair),
+    Scenario("a cleaning", _four_with_secrets, _clean),
     Scenario("telling git", _git_is_told, _tell_git),
 ]
 
@@ -555,7 +566,7 @@ def judge_success(rehearsal: Rehearsal, fault: Fault, root: Path) -> list[str]:
         return []
     if fault.code == errno.ENOENT:  # told that a file that is there is not: only the log counts
         missed = belongings(now) == belongings(rehearsal.before)
-        if missed and rehearsal.scenario.act in (_delete, _repair):
+        if missed and rehearsal.scenario.act in (_delete, _repair, _clean):
             return []
         if _data(log_path(root)) == rehearsal.data:
             return []
