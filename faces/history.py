@@ -18,6 +18,7 @@ from faces.record_lines import (
     change_lines,
     changes,
     named_record,
+    replacing,
     text_lines,
 )
 from faces.versions import Event, History, Present, originals_of, present
@@ -110,18 +111,18 @@ def _now_lines(lang: Language, story: Story) -> list[str]:
     else:
         lines = [word(lang, "now_gone_new" if story.is_new else "now_gone")]
     for principle, token in now.principles:
-        facts = {"principle": plain(principle.token), "topic": plain(topic_text(principle.topic))}
+        facts = {"by": replacing(principle), "topic": plain(topic_text(principle.topic))}
         lines.append(word(lang, "replaced_by", token=plain(token), **facts))
     return [plain(story.id), *lines]
 
 
 def _event_lines(lang: Language, number: int, event: Event) -> list[str]:
     commit = event.commit
-    principle = plain(event.principle.token) if event.principle else "?"
+    by = replacing(event.principle) if event.principle else "principle"
     date = commit.date[:MINUTES].replace("T", " ")
     who = [commit.short, date, commit.author, commit.subject]
     lines = [
-        f"{number}. {word(lang, event.kind, principle=principle)}",
+        f"{number}. {word(lang, event.kind, by=by)}",
         INDENT + "  ".join(plain(fact) for fact in who),
         INDENT + named_record(event.record, lang),
     ]

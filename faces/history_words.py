@@ -84,10 +84,10 @@ WORDS: dict[str, tuple[str, str]] = {
         " 있습니다.",
     ),
     "never_committed": (
-        f"{{id}}: principle {{principle}} replaced it before any commit had it, so git has no"
-        f" version of it. {_KEPT[0]} What is left of it is that principle.",
-        f"{{id}}: 커밋되기 전에 principle {{principle}}(으)로 대체되어 git에 이 기록의 버전이 없습니다. {_KEPT[1]} 남은 것은"
-        " 그 principle뿐입니다.",
+        f"{{id}}: {{by}} replaced it before any commit had it, so git has no version of it."
+        f" {_KEPT[0]} What is left of it is that record.",
+        f"{{id}}: 커밋되기 전에 {{by}}(으)로 대체되어 git에 이 기록의 버전이 없습니다. {_KEPT[1]} 남은 것은"
+        " 그 기록뿐입니다.",
     ),
     # history
     "now_present": ("Now: in the log as {token}.", "현재: 로그에 있음, {token}."),
@@ -105,8 +105,8 @@ WORDS: dict[str, tuple[str, str]] = {
         "현재: 로그에 없음. 제거는 아직 커밋되지 않음.",
     ),
     "replaced_by": (
-        "Version {token} was replaced by principle {principle} in topic {topic}.",
-        "{token} 버전은 topic {topic}의 principle {principle}(으)로 대체됨.",
+        "Version {token} was replaced by {by} in topic {topic}.",
+        "{token} 버전은 topic {topic}의 {by}(으)로 대체됨.",
     ),
     "versions": (
         "Changes that HEAD has behind it: {count}, the newest first. With --all also those of other"
@@ -120,8 +120,8 @@ WORDS: dict[str, tuple[str, str]] = {
     "added": ("added", "추가"),
     "changed": ("changed", "변경"),
     "removed": ("removed", "제거"),
-    "replaced": ("replaced by principle {principle}", "principle {principle}(으)로 대체"),
-    "hidden": ("hidden behind principle {principle}", "principle {principle}에 가려짐"),
+    "replaced": ("replaced by {by}", "{by}(으)로 대체"),
+    "hidden": ("hidden behind {by}", "{by}에 가려짐"),
     "originals": (
         "Versions that this principle replaced: {count}, still to be had: {found}.",
         "이 principle이 대체한 버전 {count}개, 되찾을 수 있는 것 {found}개.",
@@ -152,9 +152,9 @@ WORDS: dict[str, tuple[str, str]] = {
         " one that git has.",
         "principle이 대체한 판({token})은 커밋된 적이 없어, git에 있는 마지막 판입니다.",
     ),
-    "principle_stays": (
-        "Principle {principle}, which had replaced it, stays in the log.",
-        "이 기록을 대체했던 principle {principle}은(는) 로그에 남아 있습니다.",
+    "replacing_stays": (
+        "What had replaced it stays in the log: {by}.",
+        "이 기록을 대체했던 {by}은(는) 로그에 남아 있습니다.",
     ),
     "hides": (
         "This principle replaces these records again, so they are no longer shown: {tokens}",

@@ -23,6 +23,11 @@ def named_record(record: Record, lang: Language, *, token: bool = True) -> str:
     return f"{plain(name)}  {record.type} [{plain(topic_text(record.topic))}]"
 
 
+def replacing(record: Record) -> str:
+    """A record that took the place of others: a principle, or a log without its secrets."""
+    return f"{record.type} {plain(record.token)}"
+
+
 def text_lines(record: Record) -> list[str]:
     """The texts of a record, indented, each under its label."""
     texts = [(label, getattr(record, name)) for name, label in LABELS.items()]

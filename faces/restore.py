@@ -8,7 +8,7 @@ from faces.git_reading import HistoryError, answered
 from faces.history_words import word
 from faces.naming import Named, named
 from faces.plain import plain
-from faces.record_lines import block, closing_lines
+from faces.record_lines import block, closing_lines, replacing
 from faces.versions import History, Present, present
 
 
@@ -58,8 +58,7 @@ def _version(history: History, wanted: Named, now: Present) -> Record:
     if version:
         return version
     if now.replaced:
-        principle = plain(now.principles[-1][0].token)
-        facts = {"id": plain(wanted.id), "principle": principle}
+        facts = {"id": plain(wanted.id), "by": replacing(now.principles[-1][0])}
         raise HistoryError("never_committed", *history.notes(), **facts)
     raise HistoryError("unknown", *history.notes(), name=plain(wanted.id))
 
@@ -72,5 +71,5 @@ def _about_principles(opened: Opened, wanted: Named, now: Present, version: Reco
         token = plain(now.principles[-1][1])
         lines.append(word(opened.lang, "not_the_replaced", token=token))
     for principle, _ in now.principles:
-        lines.append(word(opened.lang, "principle_stays", principle=plain(principle.token)))
+        lines.append(word(opened.lang, "replacing_stays", by=replacing(principle)))
     return lines

@@ -574,7 +574,7 @@ def test_a_replaced_record_comes_back_in_its_last_version(project: Path, command
     assert lines == [
         f"Brought back, from version {two.token}:",
         *block(back.token, "two", "changed"),
-        f"Principle {rule.token}, which had replaced it, stays in the log.",
+        f"What had replaced it stays in the log: principle {rule.token}.",
         NEXT,
     ]
     assert (back.lesson, back.created) == (two.lesson, two.created)
@@ -670,7 +670,7 @@ def test_a_replaced_record_that_was_never_committed_is_named_as_lost(
     four, rule = a_record("four"), now_of(project, NEWER_RULE)
     assert command(project, "restore", four.id).refusal == (
         f"{four.id}: principle {rule.token} replaced it before any commit had it, so git has no"
-        " version of it. Nothing was changed. What is left of it is that principle."
+        " version of it. Nothing was changed. What is left of it is that record."
     )
 
 
@@ -852,7 +852,7 @@ def test_a_dry_run_says_the_same_and_changes_no_byte(project: Path, command: Com
         f"Would bring back, from version {ONE.token} (its new token comes with the time of"
         " writing):",
         *block(ONE.id, "one"),
-        f"Principle {now_of(project, RULE).token}, which had replaced it, stays in the log.",
+        f"What had replaced it stays in the log: principle {now_of(project, RULE).token}.",
         DRY,
     ]
     lines = command(project, "uncompact", RULE, "--dry-run").lines
