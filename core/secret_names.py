@@ -135,7 +135,8 @@ NOT_AFTER = frozenset(
 USUAL_AFTER = frozenset(
     "key secret token password value prod production dev test staging stage live string base64 b64 "
     "raw plain text plaintext default old new current access private master root admin main "
-    "app api db hex confirm confirmation backup base auth primary secondary enc data local".split()
+    "app api db hex confirm confirmation backup base auth primary secondary enc data local "
+    "next previous prev ro rw readonly reader writer replica".split()
 )
 SHORT_WORDS = frozenset(["pass", "pw", "pwd", "psk", "creds"])  # part of others: compass, bypass
 GLUED_BEFORE = frozenset(
@@ -189,7 +190,7 @@ class Name:
 def names_in(text: str, folded: str) -> Iterator[Name]:
     """Yield the names of secrets; `folded` is the text in lower case, where hints are "
     "looked for."""
-    if any(hint in folded for hint in ENGLISH_HINTS):
+    if any(hint in folded for hint in ENGLISH_HINTS) or "PAT" in text:
         yield from _english_names(text)
     if not text.isascii() and any(hint in folded for hint in KOREAN_HINTS):
         yield from _korean_names(text)

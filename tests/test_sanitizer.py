@@ -458,6 +458,26 @@ def test_a_chain_of_tokens_without_edges_is_redacted_at_once(token: str) -> None
         assert redact(once).text == once
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("PAT", "AZDO_PAT", "GITHUB_PAT_NEXT", "DB_PASS", "DB_PASS_RO", "DB_PW_REPLICA", "psk"),
+        *("PASSCODE", "TLS_PSK_OLD", "X_OTP", "MASTER_PIN", "DB_CREDS", "SEED_PHRASE", "MNEMONIC"),
+        *("RECOVERY_PHRASE", "SMTP_PASSPHRASE", "API_KEY", "JWT_SECRET", "TOKEN", "DB_PASSWD"),
+    ],
+)
+def test_every_name_of_a_secret_is_enough_by_itself(name: str) -> None:
+    assert redact(f"{name}=Xk29vQp7Lm").text == f"{name}={MARKER}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["PATH=/usr/bin:/opt/x9", "PATTERN=abc123xyz9", "SP_PAT=42", "a PAT with scope repo:read9"],
+)
+def test_what_only_looks_like_a_personal_access_token_stays(text: str) -> None:
+    assert redact(text).text == text
+
+
 def test_a_chain_that_bares_one_secret_at_a_time_goes_with_its_whole_word() -> None:
     chain = "p8e-" * 25_000
     began = time.perf_counter()
