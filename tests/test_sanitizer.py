@@ -478,6 +478,15 @@ def test_what_only_looks_like_a_personal_access_token_stays(text: str) -> None:
     assert redact(text).text == text
 
 
+@pytest.mark.parametrize(
+    ("token", "count"),
+    [("{A52}JQQJ99{A18}AZDO{A4}", 3), ("ATATT3{A170}={H8}", 4), ("v1.0-{h24}-{h146}", 17)],
+)
+def test_of_a_chain_of_tokens_nothing_is_left_and_all_else_stays(token: str, count: int) -> None:
+    chain = expand(token)[0] * count
+    assert redact(f"keys={chain},end").text == f"keys={MARKER},end"
+
+
 def test_a_chain_that_bares_one_secret_at_a_time_goes_with_its_whole_word() -> None:
     chain = "p8e-" * 25_000
     began = time.perf_counter()
