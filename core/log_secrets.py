@@ -14,7 +14,7 @@ from core.health import as_written
 from core.marking import HIDDEN_CLASS
 from core.memory_log import MemoryLog
 from core.record import DECODER, Record, normalise_topic, too_deep
-from core.sanitizer import MARKER, Secret, find, values_in
+from core.sanitizer import MARKER, Secret, find, replaced, values_in
 
 WINDOW_CHARS = 16_384
 MARGIN_CHARS = 6_144  # the longest key block in use has about 6,000 characters
@@ -63,10 +63,10 @@ def secrets_in(text: str, known: Mapping[str, str] | None = None) -> list[Secret
     return _united(found)
 
 
-def redacted(text: str, known: Mapping[str, str] | None = None) -> tuple[str, tuple[str, ...]]:
+def redacted(text: str, known: Mapping[str, str] | None = None) -> tuple[str, list[str]]:
     """The text with a marker for every secret of `secrets_in`, and their kinds."""
-    clean, kinds = _redacted(text, known)
-    return clean, tuple(kinds)
+    secrets = secrets_in(text, known)
+    return replaced(text, secrets), [it.kind for it in secrets]
 
 
 def _bare(text: str) -> tuple[str, list[int]]:
@@ -116,19 +116,6 @@ def _united(found: Iterable[Secret]) -> list[Secret]:
     return out
 
 
-def _without(text: str, secrets: Iterable[Secret]) -> str:
-    parts, at = [], 0
-    for secret in secrets:
-        parts += [text[at : secret.start], MARKER]
-        at = secret.end
-    return "".join([*parts, text[at:]])
-
-
-def _redacted(text: str, known: Mapping[str, str] | None = None) -> tuple[str, list[str]]:
-    secrets = secrets_in(text, known)
-    return (_without(text, secrets), [it.kind for it in secrets]) if secrets else (text, [])
-
-
 def look(log: MemoryLog) -> Iterator[Looked]:
     """Every line of a log, records and others, with the secrets that stand there."""
     at, count = 0, len(log.lines)
@@ -152,7 +139,7 @@ def look(log: MemoryLog) -> Iterator[Looked]:
 def _looked_record(record: Record, content: bytes, at: int) -> Looked:
     clean, found = _clean_record(record)
     if as_written(content)[1]:  # a key stands there twice, and only one of its values is read
-        kinds = _redacted(content.decode("utf-8"))[1]
+        kinds = redacted(content.decode("utf-8"))[1]
         found = found or [(WHOLE, kind) for kind in kinds]
     spots = tuple(Spot(at, field, kind) for field, kind in found)
     return Looked(at, 1, record, spots, clean)
@@ -164,7 +151,7 @@ def _clean_record(record: Record) -> tuple[Record, list[tuple[str, str]]]:
     known = values_in(record.texts)  # what one field calls a password, another may only use
 
     def cleaned(name: str, text: str) -> str:
-        clean, kinds = _redacted(text, known)
+        clean, kinds = redacted(text, known)
         found.extend((name, kind) for kind in kinds)
         return clean
 
@@ -202,7 +189,7 @@ def _clean_members(members: Mapping[str, Any]) -> tuple[dict[str, Any], list[str
     found: list[str] = []
     for name, value in members.items():
         member, kinds = _clean_value({name: value})
-        text, more = _redacted(json.dumps(member, ensure_ascii=False))
+        text, more = redacted(json.dumps(member, ensure_ascii=False))
         if more:
             parsed = _value_in(text.encode("utf-8", "surrogatepass"))
             member = parsed if isinstance(parsed, dict) else dict.fromkeys(member, MARKER)
@@ -216,14 +203,14 @@ def _clean_value(value: Any) -> tuple[Any, list[str]]:
     """A JSON value without the secrets in its texts, names of members among them."""
     found: list[str] = []
     if isinstance(value, str):
-        return _redacted(value)
+        return redacted(value)
     if isinstance(value, list):
         cleaned = [_clean_value(item) for item in value]
         return [item for item, _ in cleaned], [kind for _, kinds in cleaned for kind in kinds]
     if isinstance(value, dict):
         out: dict[str, Any] = {}
         for name, item in value.items():
-            (name, kinds), (item, more) = _redacted(name), _clean_value(item)
+            (name, kinds), (item, more) = redacted(name), _clean_value(item)
             out[_free(name, out)] = item
             found += kinds + more
         return out, found
@@ -275,7 +262,7 @@ def _looked_text(data: bytes, at: int, count: int) -> Looked:
     if not secrets:
         return Looked(at, count, None, raw=data)
     spots = tuple(Spot(at + text.count("\n", 0, it.start), "", it.kind) for it in secrets)
-    raw = _without(text, secrets).encode("utf-8", "surrogateescape")
+    raw = replaced(text, secrets).encode("utf-8", "surrogateescape")
     if data.endswith(b"\n") and not raw.endswith(b"\n"):
         raw += b"\n"
     return Looked(at, count, None, spots, raw=raw)

@@ -9,6 +9,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from core.keyed_rules import KEYED, PAIRS
 from core.keyed_values import keyed_spans
@@ -34,15 +35,12 @@ _PIECE_SIZE = 3
 _SAMPLE = r"([xX*.0-9])\1{7}|EXAMPLE"  # of documentation; by chance in no token
 _SAMPLE_CHARS = 10
 _CUT_OFF = r"(?:\.{3}|…)[\"'`]"  # a key of which only the beginning is shown
-
-
 _STRUCTURAL = frozenset(rule.name for rule in STRUCTURE)
 
 _Span = tuple[int, int, int]  # start, end, number of the rule
 
 
-@dataclass(frozen=True, slots=True)
-class Secret:
+class Secret(NamedTuple):
     """Where a secret stands in a text, and the name of the rule that found it."""
 
     start: int
@@ -63,8 +61,7 @@ def redact(text: str, known: Mapping[str, str] | None = None) -> Redaction:
     secrets = find(text, known)
     if not secrets:
         return Redaction(text, ())
-    clean = _replaced(text, [(secret.start, secret.end, 0) for secret in secrets])
-    return Redaction(clean, tuple(secret.kind for secret in secrets))
+    return Redaction(replaced(text, secrets), tuple(secret.kind for secret in secrets))
 
 
 def find(text: str, known: Mapping[str, str] | None = None) -> list[Secret]:
@@ -74,7 +71,7 @@ def find(text: str, known: Mapping[str, str] | None = None) -> list[Secret]:
     """
     values = {value: _numbers()[kind] for value, kind in (known or {}).items()}
     found = _joined(_repeated(text, values))
-    shown = _replaced(text, found) if found else text
+    shown = replaced(text, found) if found else text
     passes = 0
     while spans := _merged(_spans(shown)):  # a replaced token can bare the edge of its neighbour
         passes += 1
@@ -83,13 +80,22 @@ def find(text: str, known: Mapping[str, str] | None = None) -> list[Secret]:
         new = _before_replacing(found, spans)
         values = {text[start:end]: rule for start, end, rule in new}
         found = _joined([*found, *new, *_repeated(text, values)])
-        shown = _replaced(text, found)
+        shown = replaced(text, found)
     return [Secret(start, end, RULES[rule].name) for start, end, rule in found]
 
 
 def values_in(texts: Iterable[str]) -> dict[str, str]:
     """Return the secrets of some texts with their kinds, to look for each in the others."""
     return {text[it.start : it.end]: it.kind for text in texts for it in find(text)}
+
+
+def replaced(text: str, spans: Iterable[tuple[int, int, object]]) -> str:
+    """Return `text` with the marker in place of each span: start, end, and anything."""
+    parts, at = [], 0
+    for start, end, _ in spans:
+        parts += [text[at:start], MARKER]
+        at = end
+    return "".join([*parts, text[at:]])
 
 
 def _repeated(text: str, values: Mapping[str, int]) -> Iterator[_Span]:
@@ -278,12 +284,3 @@ def _united(spans: Iterable[_Span], *, touching: bool) -> list[_Span]:
         else:
             out.append((start, end, rule))
     return out
-
-
-def _replaced(text: str, spans: Iterable[_Span]) -> str:
-    """Return `text` with the marker in place of each span."""
-    parts, at = [], 0
-    for start, end, _ in spans:
-        parts += [text[at:start], MARKER]
-        at = end
-    return "".join([*parts, text[at:]])

@@ -22,22 +22,7 @@ ENGLISH = (
     r"(?<=[Cc])(?i:redentials?|reds)|(?<=[Mm])(?i:nemonic)|(?<=[Rr])(?i:ecovery[ _\-]phrase)|"
     r"(?<=[Kk])(?i:ey)|(?<=[Cc])(?i:ode)))(?P<tail>[A-Za-z0-9_\-]{0,40}+)"
 )
-ENGLISH_HINTS = (
-    *(
-        "pass",
-        "pw",
-        "psk",
-        "pin",
-        "secret",
-        "token",
-        "key",
-        "cred",
-        "phrase",
-        "mnemonic",
-        "code",
-        "otp",
-    ),
-)
+ENGLISH_HINTS = tuple("pass pw psk pin secret token key cred phrase mnemonic code otp".split())
 KOREAN = (
     r"(?P<word>비 ?밀 ?번 ?[호오]|비번|패스 ?워드|패스프레이즈|패스코드|패스|암호(?!화)|"
     r"암호화 ?키|토큰|시크릿(?: ?키)?|"
@@ -188,8 +173,10 @@ class Name:
 
 
 def names_in(text: str, folded: str) -> Iterator[Name]:
-    """Yield the names of secrets; `folded` is the text in lower case, where hints are "
-    "looked for."""
+    """Yield the names of secrets; `folded` is the text in lower case, for the hints.
+
+    PAT is a name in capitals only, and looked for as such: `path` is everywhere.
+    """
     if any(hint in folded for hint in ENGLISH_HINTS) or "PAT" in text:
         yield from _english_names(text)
     if not text.isascii() and any(hint in folded for hint in KOREAN_HINTS):

@@ -272,7 +272,8 @@ def _redaction(text: str, known: Mapping[str, str]) -> "Redaction":
         return redact(text, known)
     from core.log_secrets import redacted
 
-    return Redaction(*redacted(text, known))
+    clean, kinds = redacted(text, known)
+    return Redaction(clean, tuple(kinds))
 
 
 def _cleaned(record: Record, *, strict: bool) -> tuple[Record, tuple[str, ...]]:
