@@ -357,16 +357,22 @@ def _redacted_gap(record: Record) -> tuple[str, str, str]:
     return record.type, topic, redact(record.key_text).text
 
 
-@needs_git
-def test_a_clone_that_did_not_pull_brings_an_untouched_secret_back_only_hidden(
-    tmp_path: Path,
-) -> None:
+def _cleaned_in_one_clone(tmp_path: Path) -> tuple[Path, Path]:
+    """A project whose log was cleaned, and a clone that has not pulled since."""
     project = new_project(tmp_path / "one", "plain")
     path_of(project).write_bytes(ONE.to_line() + PLAIN.to_line())
     commit(project)
     other = copied(project, tmp_path / "two")
     store_of(project, LATEST).clean()
     commit(project)
+    return project, other
+
+
+@needs_git
+def test_a_clone_that_did_not_pull_brings_an_untouched_secret_back_only_hidden(
+    tmp_path: Path,
+) -> None:
+    project, other = _cleaned_in_one_clone(tmp_path)
     path_of(other).write_bytes(PLAIN.to_line() + ONE.to_line())  # moved, so that both sides differ
     save("new")(other)
     commit(other)
@@ -381,12 +387,7 @@ def test_a_clone_that_did_not_pull_brings_an_untouched_secret_back_only_hidden(
 def test_a_version_that_a_colleague_changed_meanwhile_comes_back_and_is_found(
     tmp_path: Path,
 ) -> None:
-    project = new_project(tmp_path / "one", "plain")
-    path_of(project).write_bytes(ONE.to_line() + PLAIN.to_line())
-    commit(project)
-    other = copied(project, tmp_path / "two")
-    store_of(project, LATEST).clean()
-    commit(project)
+    project, other = _cleaned_in_one_clone(tmp_path)
     changed = replace(ONE, lesson="changed", updated=LATER)
     path_of(other).write_bytes(changed.to_line() + PLAIN.to_line())
     commit(other)
