@@ -28,6 +28,7 @@ FLOORS = [
     {"core.store"},
     {"core.answers"},
     {"faces.wire", "faces.workflow", "faces.clients", "faces.git", "faces.plain"},
+    {"faces.marked_block"},
     {"faces.demo_words", "faces.doctor_words", "faces.history_words", "faces.scan_words"},
     {"faces.arguments", "faces.console", "faces.demo_reading", "faces.demo_stage"},
     {"faces.git_reading", "faces.record_lines", "faces.checkup"},

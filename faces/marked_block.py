@@ -1,0 +1,83 @@
+"""A block of ours in a text file of the user: put in, replaced or taken out, all else untouched.
+
+The block stands between two comment lines of Markdown that name it, so that it can be found again
+in a file that was edited meanwhile. Taking out the block that was put in gives back the text as it
+was, byte for byte.
+"""
+
+import re
+
+_NAME = re.compile(r"[a-z]+(?:-[a-z]+)*")
+
+
+class BrokenBlockError(ValueError):
+    """A marker stands alone, twice or in the wrong order: nobody knows what the block is."""
+
+
+def block_in(text: str, name: str) -> str | None:
+    """What stands between the markers of `name`, without the line ends next to them; None: nothing.
+
+    Raises BrokenBlockError.
+    """
+    found = _place(text, name)
+    return None if found is None else text[found[1] : found[2]].strip("\r\n")
+
+
+def with_block(text: str, name: str, body: str) -> str:
+    """The text with this block: where the old one stood, else at its end after a blank line.
+
+    The line ends of the text are kept: one that has none at its end gets none, one with `\\r\\n`
+    gets a block with them. Raises BrokenBlockError.
+    """
+    newline = "\r\n" if "\r\n" in text else "\n"
+    begin, end = markers(name)
+    block = newline.join([begin, *body.strip("\r\n").splitlines(), end])
+    found = _place(text, name)
+    if found is not None:
+        return text[: found[0]] + block + text[found[3] :]
+    if not text.strip("\ufeff"):
+        return text + block + newline
+    ended = text.endswith("\n")
+    return text + newline * (1 if ended else 2) + block + newline * ended
+
+
+def without_block(text: str, name: str) -> str:
+    """The text without this block and the blank line that was put before it.
+
+    Raises BrokenBlockError.
+    """
+    found = _place(text, name)
+    if found is None:
+        return text
+    before, after = text[: found[0]], text[found[3] :]
+    if before.strip("\ufeff"):
+        before = _without_newline(before)
+        if not after:
+            return _without_newline(before)
+    return before + _without_newline(after, first=True)
+
+
+def markers(name: str) -> tuple[str, str]:
+    """The lines before and after the block of this name (lower-case words joined by hyphens)."""
+    if not _NAME.fullmatch(name):
+        raise ValueError(name)
+    return f"<!-- sentinel-memory {name}: begin -->", f"<!-- sentinel-memory {name}: end -->"
+
+
+def _place(text: str, name: str) -> tuple[int, int, int, int] | None:
+    """Where the begin marker starts and ends, and where the end marker does."""
+    begins, ends = (list(re.finditer(re.escape(marker), text)) for marker in markers(name))
+    if not begins and not ends:
+        return None
+    if len(begins) != 1 or len(ends) != 1 or ends[0].start() < begins[0].end():
+        raise BrokenBlockError(name)
+    return begins[0].start(), begins[0].end(), ends[0].start(), ends[0].end()
+
+
+def _without_newline(text: str, *, first: bool = False) -> str:
+    for newline in ("\r\n", "\n"):
+        if first and text.startswith(newline):
+            return text[len(newline) :]
+        if not first and text.endswith(newline):
+            return text[: -len(newline)]
+    return text
