@@ -106,6 +106,14 @@ Threshold = Annotated[
     Field(description="Compaction is required above this many records"),
 ]
 
+Originals = Annotated[
+    Tokens, Field(description="For a principle: id@fp tokens of the originals it replaces")
+]
+
+Paths = Annotated[
+    Tokens, Field(description="Files it is about, as globs from the project: src/payment/**")
+]
+
 Answer = TypeVar("Answer", bound=Callable[..., str])
 
 
@@ -225,9 +233,8 @@ def log_memory(
         Field(description="principle: the result of a compaction"),
     ] = "log",
     compact_threshold: Threshold = DEFAULT_THRESHOLD,
-    source_ids: Annotated[
-        Tokens, Field(description="For a principle: id@fp tokens of the originals it replaces")
-    ] = None,
+    source_ids: Originals = None,
+    paths: Paths = None,
 ) -> str:
     """Save one gap after a task: something essential that the instructions left out.
 
@@ -244,6 +251,7 @@ def log_memory(
         lesson=lesson,
         ask_next_time=ask_next_time,
         type=type or "log",
+        paths=paths,
     )
     with opened(threshold=compact_threshold, writes=True) as (store, frame):
         saved = store.upsert_log(draft, source_ids or ())

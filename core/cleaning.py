@@ -163,6 +163,7 @@ def _joined(members: Sequence[_Line], now: str) -> Record:
         source_ids=source_ids,
         source_count=None if count is None else min(count, MOST_COUNTED),
         former=tuple(dict.fromkeys(known for it in records for known in it.former)),
+        paths=tuple(dict.fromkeys(path for it in newer for path in it.paths)),
         meta_extra={key: kept for it in records for key, kept in it.meta_extra.items()},
         extra={key: kept for it in records for key, kept in it.extra.items()},
     )

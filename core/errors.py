@@ -56,6 +56,18 @@ class SecretRefusedError(SentinelError, ValueError):
     key = "secret_refused"
 
 
+class PathOutsideError(SentinelError, ValueError):
+    """A path anchor is absolute, or leads out of the project."""
+
+    key = "path_outside"
+
+
+class TooManyPathsError(SentinelError, ValueError):
+    """A record has more path anchors than it may. Facts: count, most."""
+
+    key = "too_many_paths"
+
+
 class UnknownTypeError(SentinelError, ValueError):
     """`type` is neither log nor principle."""
 

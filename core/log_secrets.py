@@ -173,6 +173,7 @@ def _clean_record(record: Record) -> tuple[Record, list[tuple[str, str]]]:
         source_ids=tuple(map(odd, record.source_ids)),
         former=tuple(map(odd, record.former)),
         marks=tuple(map(odd, record.marks)),
+        paths=tuple(map(odd, record.paths)),
         meta_extra=meta_extra,
         extra=extra,
     )

@@ -17,6 +17,7 @@ from functools import cached_property
 from core.errors import IdCollisionError, OtherTextError, RecordChangedError
 from core.lines import BOM, CONFLICT_BEGIN, conflict_lines, split_lines
 from core.merging import Merged, following, merged
+from core.paths import normalise_paths
 from core.record import (
     CACHED_LINES,
     MOST_COUNTED,
@@ -194,6 +195,7 @@ class MemoryLog:
                 lesson=draft.lesson,
                 missing_context=draft.missing_context or known.missing_context,
                 ask_next_time=kept,
+                paths=known.paths if draft.paths is None else normalise_paths(draft.paths),
                 updated=later(now, known.updated or known.created),
                 seen=known.seen + 1,
             )
@@ -211,6 +213,7 @@ class MemoryLog:
                 source_ids=tuple(
                     dict.fromkeys(record.source_ids + tuple(_lineage(removal.removed)))
                 ),
+                paths=record.paths if draft.paths is not None else _all_paths(record, removal),
             )
         if record.id in self._merged.replaced and not known:  # the gap is back after its compaction
             record = replace(record, seen=record.seen + 1)
@@ -383,6 +386,12 @@ def _of_gap(lines: Mapping[int, Record], wanted: Draft | Record) -> tuple[int, R
 
 def _originals(record: Record) -> int:
     return (record.source_count or 1) if record.type == "principle" else 1
+
+
+def _all_paths(record: Record, removal: Removal) -> tuple[str, ...]:
+    """The paths of a principle and of its originals: it is about what they were about."""
+    paths = [path for it in (record, *removal.removed) for path in it.paths]
+    return tuple(dict.fromkeys(paths))
 
 
 def _lineage(records: Iterable[Record]) -> Iterable[str]:

@@ -33,6 +33,18 @@ MESSAGES: dict[str, tuple[str, str]] = {
         f"{{field}}: 깨진 글자(짝이 없는 서로게이트)가 들어 있습니다. {_KEPT[1]} 그 글자를 빼고 다시"
         " 보내십시오.",
     ),
+    "path_outside": (
+        f"paths: one of them leads out of the project. {_KEPT[0]} Give paths or globs relative to"
+        " the project, such as src/payment/**, and call again.",
+        f"paths: 프로젝트 밖을 가리키는 경로가 있습니다. {_KEPT[1]} src/payment/**처럼 프로젝트를 기준으로 한"
+        " 경로나 glob을 주고 다시 호출하십시오.",
+    ),
+    "too_many_paths": (
+        f"paths: {{count}} of them, and {{most}} is the most. {_KEPT[0]} Name a directory or a glob"
+        " instead of single files, and call again.",
+        f"paths: {{count}}개로, {{most}}개까지만 둘 수 있습니다. {_KEPT[1]} 파일 하나하나 대신 디렉터리나"
+        " glob을 주고 다시 호출하십시오.",
+    ),
     "unknown_type": (
         f'type: only "log" and "principle" exist. {_KEPT[0]} Use one of the two.',
         f'type: "log"와 "principle"만 있습니다. {_KEPT[1]} 둘 중 하나를 쓰십시오.',
@@ -143,6 +155,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "expected_text": ("a text", "텍스트"),
     "expected_number": ("a whole number", "정수"),
     "expected_tokens": ("a list of tokens", "토큰 목록"),
+    "expected_paths": ("a list of paths", "경로 목록"),
     # prompts
     "prompt_start": (
         "Before you start this task: {task}\n"

@@ -22,6 +22,7 @@ from core.errors import (
     UnknownTypeError,
 )
 from core.marking import marks_of, unknown_marks
+from core.paths import normalise_paths
 
 RecordType = Literal["log", "principle"]
 
@@ -36,7 +37,10 @@ CACHED_TOPICS = 1_024
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 META_KEYS = frozenset(
-    ("created", "updated", "seen", "compacted_at", "source_count", "source_ids", "former", "marks")
+    (
+        *("created", "updated", "seen", "compacted_at", "source_count", "source_ids"),
+        *("former", "marks", "paths"),
+    )
 )
 _KEYS = frozenset(("id", "type", "topic", "missing_context", "lesson", "ask_next_time", "meta"))
 
@@ -56,7 +60,8 @@ DECODER = json.JSONDecoder(parse_float=_finite, parse_constant=_finite)
 class Draft:
     """A memory before it is saved: the words of the model, with no id and no dates.
 
-    `ask_next_time` left out (None) keeps the question that is stored; "" removes it.
+    `ask_next_time` left out (None) keeps the question that is stored; "" removes it. So do `paths`,
+    the patterns of the files that it is about; () removes them.
     """
 
     topic: str
@@ -64,6 +69,7 @@ class Draft:
     missing_context: str = ""
     ask_next_time: str | None = None
     type: str = "log"
+    paths: str | Sequence[str] | None = None
 
     @property
     def key_text(self) -> str:
@@ -85,6 +91,7 @@ class Record:
     git merge cannot bring them back beside it. `former` holds the fingerprints of the versions that
     this one follows, oldest first, so that a merge can tell an older version from a different one.
     `marks` says what in the texts reads like instructions to a model when the record was saved.
+    `paths` are patterns of the files that the record is about, as `core.paths` reads them.
     `extra` and `meta_extra` hold keys that this version does not know: they survive every rewrite.
     """
 
@@ -102,6 +109,7 @@ class Record:
     source_ids: tuple[str, ...] = ()
     former: tuple[str, ...] = ()
     marks: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
     meta_extra: Mapping[str, Any] = field(default_factory=dict)
     extra: Mapping[str, Any] = field(default_factory=dict)
 
@@ -142,6 +150,8 @@ class Record:
             meta["former"] = list(self.former)
         if self.marks:
             meta["marks"] = list(self.marks)
+        if self.paths:
+            meta["paths"] = list(self.paths)
         line: dict[str, Any] = {
             "id": self.id,
             "type": self.type,
@@ -243,6 +253,7 @@ def _record(value: dict[str, Any], meta: dict[str, Any]) -> Record:
         source_ids=tuple(meta.get("source_ids", ())),
         former=tuple(meta.get("former", ())),
         marks=tuple(meta.get("marks", ())),
+        paths=tuple(meta.get("paths", ())),
         meta_extra=_others(meta, META_KEYS),
         extra=_others(value, _KEYS),
     )
@@ -283,6 +294,7 @@ def _meta_well_typed(meta: Mapping[str, Any]) -> bool:
         and _is_texts(meta.get("source_ids", []))
         and _is_texts(meta.get("former", []))
         and _is_texts(meta.get("marks", []))
+        and _is_texts(meta.get("paths", []))
     )
 
 
@@ -322,10 +334,11 @@ def normalise_topic(topic: str) -> str:
 
 
 def check(draft: Draft) -> Draft:
-    """The draft with its topic normalised, when every rule of the format holds.
+    """The draft with its topic and paths normalised, when every rule of the format holds.
 
-    Raises BlankFieldError, FieldTooLongError, LoneSurrogateError or UnknownTypeError, all of them
-    ValueError. Redaction comes before this check: the limits hold for the stored text.
+    Raises BlankFieldError, FieldTooLongError, LoneSurrogateError, UnknownTypeError,
+    PathOutsideError or TooManyPathsError, all of them ValueError. Redaction comes before this
+    check: the limits hold for the stored text.
     """
     if draft.type not in ("log", "principle"):
         raise UnknownTypeError
@@ -343,7 +356,7 @@ def check(draft: Draft) -> Draft:
         used_bytes = len(text.encode("utf-8"))
         if used_bytes > limit_bytes:
             raise FieldTooLongError(field=name, used_bytes=used_bytes, limit_bytes=limit_bytes)
-    return draft
+    return replace(draft, paths=None if draft.paths is None else normalise_paths(draft.paths))
 
 
 def record_id(draft: "Draft | Record") -> str:
@@ -368,6 +381,7 @@ def new_record(draft: Draft, *, now: str) -> Record:
         ask_next_time=draft.ask_next_time or "",
         created=now,
         compacted_at=now if principle else "",
+        paths=normalise_paths(draft.paths or ()),
     )
 
 

@@ -1,4 +1,7 @@
-"""The one door to the memory file: save, delete, read and count records of one project."""
+"""The one door to the memory file: save, delete, read and count records of one project.
+
+The file is long because every way in redacts and checks alike.
+"""
 
 import contextlib
 import gc
@@ -12,6 +15,7 @@ from core.errors import FieldTooLongError, SecretRefusedError, SourceIdsOfLogErr
 from core.files import Change, LogFile
 from core.marking import may_hide
 from core.memory_log import BroughtBack, MemoryLog, Removal, Saved
+from core.paths import normalise_paths
 from core.record import (
     LIMITS_BYTES,
     Draft,
@@ -54,6 +58,7 @@ class MemoryStore:
         now: Callable[[], str] = utc_now,
     ) -> None:
         self._file = LogFile(path, lock_timeout_s=lock_timeout_s)
+        self._project = str(path.absolute().parent.parent)  # a model names files as it sees them
         self._strict = strict
         self._now = now
         self._last = b"", MemoryLog()
@@ -70,12 +75,15 @@ class MemoryStore:
         same atomic write that saves it, and only in the version that their token names.
 
         Raises ValueError (BlankFieldError, FieldTooLongError, LoneSurrogateError,
-        UnknownTypeError, SourceIdsOfLogError, IdCollisionError, SecretRefusedError when strict),
-        LogBusyError, LogReadError or LogWriteError.
+        UnknownTypeError, PathOutsideError, TooManyPathsError, SourceIdsOfLogError,
+        IdCollisionError, SecretRefusedError when strict), LogBusyError, LogReadError or
+        LogWriteError.
         """
         tokens = split_tokens(source_ids)
         if tokens and record.type != "principle":
             raise SourceIdsOfLogError
+        if record.paths is not None:
+            record = replace(record, paths=normalise_paths(record.paths, self._project))
         draft, kinds, suspicious = _redacted(record, strict=self._strict)
 
         def save(data: bytes) -> Change[tuple[MemoryLog, Record, Removal]]:
@@ -249,6 +257,7 @@ def _redacted(draft: Draft, *, strict: bool) -> tuple[Draft, tuple[str, ...], tu
             used_bytes = len(text.encode("utf-8", "surrogatepass"))
             limit_bytes = LIMITS_BYTES[name]
             raise FieldTooLongError(field=name, used_bytes=used_bytes, limit_bytes=limit_bytes)
+    texts["paths"] = "\n".join(draft.paths or ())
     known = values_in(texts.values())  # what one field calls a password, another may only use
     found = {name: _redaction(text, known) for name, text in texts.items()}
     if strict and (fields := [name for name, redaction in found.items() if redaction.kinds]):
@@ -256,7 +265,7 @@ def _redacted(draft: Draft, *, strict: bool) -> tuple[Draft, tuple[str, ...], tu
         raise SecretRefusedError(fields=", ".join(fields), kinds=", ".join(kinds))
     missing_context, lesson = found["missing_context"], found["lesson"]
     clean = check(replace(draft, missing_context=missing_context.text, lesson=lesson.text))
-    suspicious = tuple(name for name in ("topic", "ask_next_time") if found[name].kinds)
+    suspicious = tuple(name for name in ("topic", "ask_next_time", "paths") if found[name].kinds)
     return clean, missing_context.kinds + lesson.kinds, suspicious
 
 

@@ -12,6 +12,7 @@ from faces.wire import LONE_SURROGATE
 
 _EXPECTED = {
     "compact_threshold": "expected_number",
+    "paths": "expected_paths",
     "source_ids": "expected_tokens",
     "delete_ids": "expected_tokens",
 }

@@ -17,6 +17,7 @@ FLOORS = [
     {"core.value_ends", "core.secret_names", "core.text_forms"},
     {"core.errors", "core.settings", "core.atomic", "core.value_shapes", "core.marking"},
     {"core.platform_tokens", "core.service_tokens", "core.structure_rules", "core.keyed_rules"},
+    {"core.paths"},
     {"core.keyed_values"},
     {"core.sanitizer"},
     {"core.record", "core.project", "core.lock"},
@@ -48,7 +49,7 @@ FLOORS = [
 ]
 PURE = [
     *("messages", "errors", "ranking", "settings", "sanitizer", "record"),
-    *("patterns", "secret_rules", "platform_tokens", "service_tokens", "structure_rules"),
+    *("paths", "patterns", "secret_rules", "platform_tokens", "service_tokens", "structure_rules"),
     *(
         "keyed_rules",
         "keyed_values",

@@ -80,7 +80,7 @@ def test_there_are_exactly_three_tools_with_the_parameters_of_the_specification(
         "search_memory": ["query", "topic"],
         "log_memory": [
             *("topic", "missing_context", "lesson", "ask_next_time", "type"),
-            *("compact_threshold", "source_ids"),
+            *("compact_threshold", "source_ids", "paths"),
         ],
         "compact_memory": ["target_topic", "compact_threshold", "delete_ids"],
     }
@@ -778,3 +778,37 @@ def test_the_resources_give_the_text_as_it_is_stored(project: Path, log: Path) -
     assert json.loads(one.text) == json.loads(stored)
     [whole] = ask(lambda client: client.read_resource("memory://log"))
     assert whole.text == stored + "\n"
+
+
+def stored(log: Path) -> dict[str, Any]:
+    [line] = log.read_text(encoding="utf-8").splitlines()
+    return dict(json.loads(line))
+
+
+def test_path_anchors_are_stored_relative_to_the_project(project: Path, log: Path) -> None:
+    save("VAT", paths=[f"{project}/src/vat.py", "migrations/"])
+    assert stored(log)["meta"]["paths"] == ["src/vat.py", "migrations/"]
+    save("VAT", paths="src/**, *.tf")
+    assert stored(log)["meta"]["paths"] == ["src/**", "*.tf"]
+    save("VAT", paths=None)
+    assert stored(log)["meta"]["paths"] == ["src/**", "*.tf"]
+    save("VAT", paths=[])
+    assert "paths" not in stored(log)["meta"]
+
+
+def test_a_path_out_of_the_project_is_refused_and_nothing_is_saved(log: Path) -> None:
+    assert refused("log_memory", topic="a", missing_context="b", lesson="c", paths=["../x"]) == say(
+        "en", "path_outside"
+    )
+    assert refused("log_memory", topic="a", missing_context="b", lesson="c", paths=3) == say(
+        "en", "wrong_type", field="paths", tool="log_memory", expected=say("en", "expected_paths")
+    )
+    assert not log.exists()
+
+
+def test_a_path_that_looks_like_a_secret_is_stored_with_a_warning(log: Path) -> None:
+    path = "keys/ghp" + "_" + "a1B2c3D4e5" * 3 + "F6g7h8"
+    text = save("VAT", paths=[path])
+    assert say("en", "suspicious", field="paths") in text.splitlines()
+    assert path not in text
+    assert stored(log)["meta"]["paths"] == [path]

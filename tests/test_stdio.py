@@ -29,7 +29,9 @@ GAP: dict[str, Any] = {
     "ask_next_time": "어느 나라에 파나요?",
 }
 TOOLS = ["search_memory", "log_memory", "compact_memory"]
-ARGUMENTS = "topic, missing_context, lesson, ask_next_time, type, compact_threshold, source_ids"
+ARGUMENTS = (
+    "topic, missing_context, lesson, ask_next_time, type, compact_threshold, source_ids, paths"
+)
 MARKER = "zebra crossing at noon"
 UNEXPANDED = "${workspaceFolder}"
 

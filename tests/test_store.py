@@ -77,7 +77,7 @@ def test_a_secret_in_topic_or_question_is_stored_as_it_came_and_named(store: Mem
     assert saved.suspicious == ("topic", "ask_next_time")
 
 
-@pytest.mark.parametrize("field", ["topic", "missing_context", "lesson", "ask_next_time"])
+@pytest.mark.parametrize("field", ["topic", "missing_context", "lesson", "ask_next_time", "paths"])
 def test_a_strict_store_refuses_a_secret_in_any_field_and_writes_nothing(
     tmp_path: Path, field: str
 ) -> None:

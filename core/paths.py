@@ -1,0 +1,137 @@
+"""Path anchors: the files of a project that a record is about, as patterns like those of git.
+
+Pure. The form is that of a line in `.gitignore` (git-scm.com/docs/gitignore) without `!` and
+without escapes: relative to the project, `/` between names, `*` and `?` within a name, `**` over
+any number of them. A pattern without a slash (but at its end) stands for a name in any directory;
+one that names a directory stands for all that is below it. Case makes no difference, since it
+makes none in the file systems of many.
+"""
+
+import json
+import re
+import unicodedata
+from collections.abc import Sequence
+from functools import lru_cache
+
+from core.errors import (
+    FieldTooLongError,
+    LoneSurrogateError,
+    PathOutsideError,
+    TooManyPathsError,
+)
+
+MOST_PATHS = 16
+PATH_BYTES = 128
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_ABSOLUTE = re.compile(r"[/~]|[A-Za-z]:")
+_PIECE = re.compile(r"\*+|\?|\[[!^]?\]?[^\]]*\]|[^*?\[]+|\[")
+
+
+def normalise_paths(given: str | Sequence[str], root: str = "") -> tuple[str, ...]:
+    """Patterns as they are stored, each once: NFC, `/` between names, relative to the project.
+
+    given: a list, or one text with commas, line ends or as JSON. root: the directory of the
+    project; a path below it loses it.
+
+    Raises PathOutsideError for a path that leads out of the project, FieldTooLongError,
+    LoneSurrogateError and TooManyPathsError, all of them ValueError.
+    """
+    patterns = [_normal(text, root) for text in _listed(given)]
+    patterns = list(dict.fromkeys(filter(None, patterns)))
+    if len(patterns) > MOST_PATHS:
+        raise TooManyPathsError(count=len(patterns), most=MOST_PATHS)
+    return tuple(patterns)
+
+
+def matches(pattern: str, path: str) -> bool:
+    """Whether a file of the project is one of those that a pattern stands for.
+
+    path: relative to the project, with `/` between its names.
+    """
+    return bool(_expression(pattern).fullmatch(path.casefold()))
+
+
+def is_exact(pattern: str) -> bool:
+    """Whether a pattern names something in one directory, and not a kind of file anywhere."""
+    return "/" in pattern.rstrip("/")
+
+
+def _listed(given: str | Sequence[str]) -> Sequence[str]:
+    if not isinstance(given, str):
+        return given
+    if given.lstrip().startswith("["):
+        try:
+            parsed = json.loads(given)
+        except ValueError:
+            parsed = None
+        if isinstance(parsed, list) and all(isinstance(text, str) for text in parsed):
+            return parsed
+    return re.split(r"[,\n]", given)
+
+
+def _normal(text: str, root: str) -> str:
+    if _SURROGATE.search(text):
+        raise LoneSurrogateError(field="paths")
+    path = _slashed(text)
+    top = _slashed(root).rstrip("/")
+    if top and (path == top or path.casefold().startswith(f"{top}/".casefold())):
+        path = path[len(top) + 1 :]
+    while path.startswith("./"):
+        path = path[2:]
+    if path in ("", "."):
+        return ""
+    if _ABSOLUTE.match(path) or ".." in path.split("/"):
+        raise PathOutsideError
+    used_bytes = len(path.encode("utf-8"))
+    if used_bytes > PATH_BYTES:
+        raise FieldTooLongError(field="paths", used_bytes=used_bytes, limit_bytes=PATH_BYTES)
+    return path
+
+
+def _slashed(text: str) -> str:
+    text = unicodedata.normalize("NFC", text).strip().replace("\\", "/")
+    return re.sub(r"(?<=.)/{2,}", "/", text)
+
+
+@lru_cache(maxsize=1_024)
+def _expression(pattern: str) -> re.Pattern[str]:
+    names = [_name(name) for name in pattern.casefold().rstrip("/").split("/")]
+    text = "" if is_exact(pattern) else "(?:[^/]+/)*"
+    for at, name in enumerate(names):
+        last = at == len(names) - 1
+        if name is None:  # `**`
+            text += ".+" if last else "(?:[^/]+/)*"
+        else:
+            text += name if last else f"{name}/"
+    return re.compile(rf"{text}(?:/.*)?", re.DOTALL)
+
+
+def _name(name: str) -> str | None:
+    """The expression of one name in a pattern; None for `**`."""
+    if name == "**":
+        return None
+    text = ""
+    for piece in _PIECE.findall(name):
+        if piece[0] == "*":
+            text += "[^/]*"
+        elif piece == "?":
+            text += "[^/]"
+        elif piece[0] == "[" and len(piece) > 2:
+            text += _one_of(piece)
+        else:
+            text += re.escape(piece)
+    return text
+
+
+def _one_of(piece: str) -> str:
+    """A class such as `[a-z]`; one that no expression can be is meant letter by letter."""
+    inner = piece[1:-1]
+    negated, inner = inner[:1] in ("!", "^"), inner.removeprefix("!").removeprefix("^")
+    escaped = re.sub(r"([\\\[\]^&~|])", r"\\\1", inner)
+    try:
+        expression = f"[^/{escaped}]" if negated else f"(?!/)[{escaped}]"
+        re.compile(expression)
+    except re.error:  # a range that runs backwards
+        return re.escape(piece)
+    return expression
