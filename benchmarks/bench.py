@@ -24,8 +24,8 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from core.answers import Frame, compaction_answer, saved_answer, search_answer
+from core.estimates import estimate_tokens
 from core.project import CONTEXT_DIRECTORY, LOG_NAME
-from core.ranking import estimate_tokens
 from core.record import CACHED_LINES, Draft, new_record
 from core.settings import Settings
 from core.store import MemoryStore

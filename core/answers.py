@@ -11,7 +11,6 @@ from core.compaction import (
     SimilarTopics,
     closest_first,
     group_by_topic,
-    is_required,
     need_for,
     similar_to,
     similar_topics,
@@ -19,6 +18,7 @@ from core.compaction import (
 from core.marking import marks_of
 from core.memory_log import MemoryLog, Removal, Saved
 from core.messages import Facts, Language, say
+from core.notes import counted, flaw_notes, notes, topic_line
 from core.record import LIMITS_BYTES, Record, normalise_topic
 from core.rendering import (
     Budget,
@@ -31,7 +31,6 @@ from core.rendering import (
 )
 from core.settings import DEFAULT_THRESHOLD, Settings
 
-TOPICS_SHOWN = 40
 PAIRS_SHOWN = 20
 TOKENS_SHOWN = 60
 TOPICS_COMPARED = 500
@@ -69,11 +68,11 @@ def search_answer(log: MemoryLog, frame: Frame, *, query: str, topic: str = "") 
         head = say(lang, "head_topic", topic=topic_text(wanted), shown=len(records), **facts)
     else:
         head = say(lang, "head_all", **facts)
-    lines = [head, *_notes(log, frame)]
+    lines = [head, *notes(log, frame.threshold, lang)]
     if not records:
         missed = _no_topic(wanted, log, lang) if everything else say(lang, "nothing_found")
         return "\n".join([*lines, missed, say(lang, "questions")])
-    lines.append(_topic_line(topics.most_common(), lang))
+    lines.append(topic_line(topics.most_common(), lang))
     budget = Budget.of(frame.settings)
     budget.spend("\n".join(lines))
     return "\n".join(lines + records_within(records, query, budget, lang))
@@ -106,8 +105,8 @@ def saved_answer(saved: Saved, frame: Frame, *, shortened_from_bytes: int = 0) -
     if alike and not again:
         near = ", ".join(map(topic_text, alike[:5]))
         lines.append(say(lang, "similar_topic", topic=topic, topics=near))
-    lines.append(_topic_line(topics.most_common(), lang))
-    return "\n".join(lines + _notes(saved.log, frame))
+    lines.append(topic_line(topics.most_common(), lang))
+    return "\n".join(lines + notes(saved.log, frame.threshold, lang))
 
 
 def _marked(record: Record, lang: Language) -> list[str]:
@@ -171,11 +170,11 @@ def compaction_answer(
     chosen = [group for group in groups if wanted is None or group.topic in wanted]
     facts: Facts = {"count": len(records), "project": one_line(frame.project)}
     if not records:
-        lines = [say(lang, "compact_empty", **facts), *_notes(log, frame, compaction=False)]
+        lines = [say(lang, "compact_empty", **facts), *flaw_notes(log, lang)]
         return "\n".join(lines)
     need = need_for(chosen or groups, len(records), frame.threshold)
     head = say(lang, f"compact_head_{need}", threshold=frame.threshold, **facts)
-    lines = [head, *_notes(log, frame, compaction=False)]
+    lines = [head, *flaw_notes(log, lang)]
     if not chosen:
         missed = next(iter(wanted or [""]))
         return "\n".join([*lines, _no_topic(missed, log, lang)])
@@ -202,7 +201,7 @@ def _groups_within(groups: Sequence[Group], budget: Budget, lang: Language) -> l
         texts = ["\n".join(_group_lines(group, lang)) for group in largest_first]
         if budget.take_all(texts):
             return texts
-    budget.spend(say(lang, "compact_rest", topics=_counted([("x" * 64, 10**6)] * 9, lang, 8)))
+    budget.spend(say(lang, "compact_rest", topics=counted([("x" * 64, 10**6)] * 9, lang, 8)))
     lines: list[str] = []
     rest: list[Group] = []
     for group in largest_first:
@@ -216,7 +215,7 @@ def _groups_within(groups: Sequence[Group], budget: Budget, lang: Language) -> l
             rest.append(group)
     if rest:
         names = [(group.topic, len(group.records)) for group in rest]
-        lines.append(say(lang, "compact_rest", topics=_counted(names, lang, at_most=8)))
+        lines.append(say(lang, "compact_rest", topics=counted(names, lang, at_most=8)))
     return lines
 
 
@@ -250,17 +249,6 @@ def _group_begun(group: Group, budget: Budget, lang: Language) -> list[str]:
     return [say(lang, "compact_too_large", shown=len(blocks), **facts), *blocks]
 
 
-def _notes(log: MemoryLog, frame: Frame, *, compaction: bool = True) -> list[str]:
-    lang, count, notes = frame.lang, log.count, []
-    if compaction and is_required(count, frame.threshold):
-        notes.append(say(lang, "compact_required", count=count, threshold=frame.threshold))
-    if log.skipped:
-        notes.append(say(lang, "skipped", skipped=log.skipped))
-    if log.conflicts:
-        notes.append(say(lang, "conflict", conflicts=log.conflicts))
-    return notes
-
-
 def _tokens_left(removal: Removal, lang: Language) -> list[str]:
     fates = (
         ("token_changed", removal.changed),
@@ -287,17 +275,7 @@ def _no_topic(topic: str, log: MemoryLog, lang: Language) -> str:
     """All topics with their counts, those spelled most like the missing one first."""
     topics = log.topics
     nearest = [(name, topics[name]) for name in closest_first(topic, topics)]
-    return say(lang, "no_topic", topic=topic_text(topic), topics=_counted(nearest, lang))
-
-
-def _topic_line(counts: Sequence[tuple[str, int]], lang: Language) -> str:
-    return say(lang, "topics", topics=_counted(counts, lang))
-
-
-def _counted(counts: Sequence[tuple[str, int]], lang: Language, at_most: int = TOPICS_SHOWN) -> str:
-    listed = ", ".join(f"{topic_text(topic)} ({count})" for topic, count in counts[:at_most])
-    more = len(counts) - at_most
-    return say(lang, "and_more", listed=listed, more=more) if more > 0 else listed
+    return say(lang, "no_topic", topic=topic_text(topic), topics=counted(nearest, lang))
 
 
 def _similar_line(pairs: Sequence[SimilarTopics], lang: Language) -> str:

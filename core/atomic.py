@@ -5,9 +5,7 @@ Every step of a replacement can fail and says so; before the rename the old file
 
 import contextlib
 import errno
-import logging
 import os
-import secrets
 import stat
 import time
 from collections.abc import Callable, Iterator
@@ -16,7 +14,6 @@ from typing import TypeVar
 
 _SHARING_RETRY_S = 1.0
 _Result = TypeVar("_Result")
-_log = logging.getLogger("sentinel_memory")
 
 Identity = tuple[int, ...] | None
 
@@ -89,7 +86,7 @@ def prepared(target: Path, data: bytes, name: str = "") -> Iterator[Path]:
     It is gone afterwards, unless it was renamed. name: what its own name is made of.
     """
     status = _replaceable(target)
-    temporary = target.with_name(f".{name or target.name}.{secrets.token_hex(8)}.tmp")
+    temporary = target.with_name(f".{name or target.name}.{os.urandom(8).hex()}.tmp")
     try:
         _write_synced(temporary, data, status)
         yield temporary
@@ -172,7 +169,11 @@ def sync_directory(directory: Path) -> None:
         finally:
             os.close(descriptor)
     except OSError as error:
-        _log.warning("%s: directory not synced (%s)", directory, reason_of(error))
+        import logging  # whoever only reads never needs it
+
+        logging.getLogger("sentinel_memory").warning(
+            "%s: directory not synced (%s)", directory, reason_of(error)
+        )
 
 
 def with_sharing_retry(action: Callable[[], _Result]) -> _Result:

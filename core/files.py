@@ -10,7 +10,6 @@ Promised for local disks, not for network file systems.
 """
 
 import contextlib
-import logging
 import os
 import re
 import time
@@ -46,7 +45,6 @@ _ATTEMPTS = 5
 _SETTLE_S = 0.05
 _TEMPORARY = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{16}\.tmp")
 _Result = TypeVar("_Result")
-_log = logging.getLogger("sentinel_memory")
 
 
 class Change(NamedTuple, Generic[_Result]):

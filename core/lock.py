@@ -1,7 +1,6 @@
 """Whose turn it is to write, among the threads of this process and among all processes."""
 
 import contextlib
-import logging
 import os
 import threading
 import time
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
 
 _POLL_S = 0.01
 _RELEASES = 2
-_log = logging.getLogger("sentinel_memory")
 
 
 @contextlib.contextmanager
@@ -76,6 +74,10 @@ def _release(lock: "FileLock") -> None:
         try:
             lock.release(force=True)
         except OSError as error:
-            _log.warning("%s: lock not released (%s)", lock.lock_file, error.strerror)
+            import logging  # whoever only reads never needs it
+
+            logging.getLogger("sentinel_memory").warning(
+                "%s: lock not released (%s)", lock.lock_file, error.strerror
+            )
         else:
             return

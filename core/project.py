@@ -1,7 +1,6 @@
 """Which project a process speaks of, where its memory log is, and where none may be written."""
 
 import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -98,6 +97,8 @@ def _no_project_kind(root: Path, environment: Mapping[str, str]) -> str:
         return "home"
     if os.path.dirname(real) == real:
         return "root"
+    import tempfile  # only a writer asks, and it brings a tenth of what a hook may load
+
     trees = [*_SYSTEM_TREES, *(environment.get(name, "") for name in _WINDOWS_TREES)]
     directories = [*_SYSTEM_DIRECTORIES, os.path.realpath(tempfile.gettempdir())]
     if environment.get("LOCALAPPDATA"):  # where editors are installed for one user

@@ -13,6 +13,8 @@ from itertools import compress
 from math import log
 from typing import NamedTuple
 
+from core.words import FUNCTION_WORDS, stem_of
+
 _K1 = 0.9  # how soon a repeated term stops adding to the score
 _B = 0.4  # how much a long text is damped: little, since records are short
 _GRAM_CHARS = 4
@@ -32,24 +34,7 @@ _INNER_START = re.compile(_CASE_CHANGE)
 _INNER_PART = re.compile(_CASE_CHANGE + r"(?:[A-Z]*(?![a-z])|[a-z]*)")
 _SEPARATOR = re.compile(r"(?<=\w)[-_]+(?=\w)")
 
-_ENDING = re.compile(r"(?<=\w{4})(?:ings?|ions?|ies|ed|es|ly|e|y)$|(?<=\w{3})(?<![isu])s$")
 _WHOLE_CHARS = 3  # a stem this short must be the whole word, or `api` would find `apiary`
-
-_FUNCTION_WORD_LIST = (
-    "a about after again all also am an and any are as at be because been before being between both"
-    " but by can cannot could did do does doing don done down during each few for from further had"
-    " has have having he her here hers him his how i if in into is isn it its itself just me more"
-    " most my no nor not of off on once only or other our out over own same shall she should so"
-    " some such than that the their them then there these they this those through to too under"
-    " until up us very was we were what when where which while who whom whose why will with would"
-    " you your"
-)
-_FUNCTION_WORDS = frozenset(_FUNCTION_WORD_LIST.split())
-
-# High bytes of UTF-16 units that no wide character has. A surrogate pair counts once: its first.
-_NARROW = bytes(
-    set(range(0x100)) - {0x11, *range(0x2E, 0xA5), *range(0xAC, 0xDC), 0xF9, 0xFA, 0xFF}
-)
 
 
 class _Term(NamedTuple):
@@ -77,19 +62,6 @@ def order(query: str, texts: Sequence[str]) -> list[int]:
         scores = _scores(terms, [_fold(text) for text in texts])
     newest_first = range(len(texts) - 1, -1, -1)
     return sorted(newest_first, key=scores.__getitem__, reverse=True)
-
-
-def estimate_tokens(text: str) -> int:
-    """Estimated tokens without a tokenizer: 0.30 per character, 1.4 per Hangul syllable.
-
-    Other wide East Asian characters, and all beyond the Basic Multilingual Plane, count as much
-    as a syllable: an upper bound. The sum is rounded up.
-    """
-    wide = 0
-    if not text.isascii():
-        high_bytes = text.encode("utf-16-le", "surrogatepass")[1::2]
-        wide = len(high_bytes.translate(None, _NARROW))
-    return -(-(3 * (len(text) - wide) + 14 * wide) // 10)
 
 
 def _scores(terms: Sequence[_Term], folded: Sequence[str]) -> list[float]:
@@ -148,9 +120,9 @@ def _runs(query: str) -> Iterator[str]:
 
 def _word_terms(word: str) -> Iterator[_Term]:
     """The stem of an English word and its padded 4-grams, which survive a typing error."""
-    if len(word) == 1 or word in _FUNCTION_WORDS:
+    if len(word) == 1 or word in FUNCTION_WORDS:
         return
-    stem = _ENDING.sub("", word)
+    stem = stem_of(word)
     yield _Term(stem, begins=True, ends=len(stem) <= _WHOLE_CHARS)
     if len(stem) >= _GRAM_CHARS - 1:
         yield _Term(stem[: _GRAM_CHARS - 1], begins=True, weak=True)

@@ -4,7 +4,6 @@ Pure: no disk, no environment; the time comes in as text. `docs/format.md` descr
 other programs. The file is long because fields, line and ids change together.
 """
 
-import hashlib
 import json
 import re
 import unicodedata
@@ -130,8 +129,10 @@ class Record:
 
     def fingerprint(self) -> str:
         """Hex digits over every stored value; spacing, key order and line ends do not matter."""
+        from hashlib import sha256  # brings OpenSSL: most starts of a hook show nothing
+
         canonical = json.dumps(self.as_json(), sort_keys=True, separators=(",", ":"))
-        return hashlib.sha256(canonical.encode("ascii")).hexdigest()[:FINGERPRINT_DIGITS]
+        return sha256(canonical.encode("ascii")).hexdigest()[:FINGERPRINT_DIGITS]
 
     def as_json(self) -> dict[str, Any]:
         """The JSON object of the line, keys in their fixed order."""
@@ -361,7 +362,9 @@ def check(draft: Draft) -> Draft:
 
 def record_id(draft: "Draft | Record") -> str:
     """First 16 hex digits of SHA-256 over topic + missing_context (log) or topic + lesson."""
-    return hashlib.sha256((draft.topic + draft.key_text).encode("utf-8")).hexdigest()[:ID_DIGITS]
+    from hashlib import sha256
+
+    return sha256((draft.topic + draft.key_text).encode("utf-8")).hexdigest()[:ID_DIGITS]
 
 
 def reidentified(record: Record) -> Record:

@@ -10,10 +10,9 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from core.compaction import group_by_topic
+from core.estimates import estimate_tokens
 from core.marking import HIDDEN_CLASS, revealed, shown_marks
 from core.messages import Language, say
-from core.ranking import estimate_tokens, order
 from core.record import Record
 from core.settings import Settings
 
@@ -191,6 +190,8 @@ def records_within(
     they fit, and first of all a line that says what was left out.
     """
     if budget.could_hold(records):
+        from core.compaction import group_by_topic  # a hook never comes here
+
         by_topic = [record for group in group_by_topic(records) for record in group.records]
         blocks = _numbered(by_topic, lang)
         if budget.take_all(blocks):
@@ -215,6 +216,8 @@ def records_that_fit(records: Sequence[Record], query: str, budget: Budget, lang
 
 
 def _ranked(records: Sequence[Record], query: str) -> list[Record]:
+    from core.ranking import order  # a hook has an order of its own, and most answers need none
+
     searchable = [
         f"{record.topic} {record.missing_context} {record.lesson} {record.ask_next_time}"
         for record in records

@@ -17,7 +17,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.ranking import estimate_tokens, order
+from core.estimates import estimate_tokens
+from core.ranking import order
 
 Ranker = Callable[[str, Sequence[str]], list[int]]
 

@@ -1,0 +1,41 @@
+"""Lines that every answer may need beside the records: the topics, and what is due or damaged."""
+
+from collections.abc import Sequence
+
+from core.memory_log import MemoryLog
+from core.messages import Language, say
+from core.rendering import topic_text
+
+TOPICS_SHOWN = 40
+
+
+def notes(log: MemoryLog, threshold: int, lang: Language) -> list[str]:
+    """That a compaction is due above `threshold` records, and what is wrong with the file."""
+    from core.compaction import is_required  # much, for one comparison, where a hook starts
+
+    due = []
+    if is_required(log.count, threshold):
+        due.append(say(lang, "compact_required", count=log.count, threshold=threshold))
+    return due + flaw_notes(log, lang)
+
+
+def flaw_notes(log: MemoryLog, lang: Language) -> list[str]:
+    """How many lines nobody can read, and how many conflicts are open."""
+    found = []
+    if log.skipped:
+        found.append(say(lang, "skipped", skipped=log.skipped))
+    if log.conflicts:
+        found.append(say(lang, "conflict", conflicts=log.conflicts))
+    return found
+
+
+def topic_line(counts: Sequence[tuple[str, int]], lang: Language) -> str:
+    """The topics that exist, each with the number of its records."""
+    return say(lang, "topics", topics=counted(counts, lang))
+
+
+def counted(counts: Sequence[tuple[str, int]], lang: Language, at_most: int = TOPICS_SHOWN) -> str:
+    """Topics with their counts in one line, no more than `at_most` of them."""
+    listed = ", ".join(f"{topic_text(topic)} ({count})" for topic, count in counts[:at_most])
+    more = len(counts) - at_most
+    return say(lang, "and_more", listed=listed, more=more) if more > 0 else listed
