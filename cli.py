@@ -8,7 +8,6 @@
 # ///
 """The face for people: `python cli.py COMMAND`; without a command it prints what there is."""
 
-import argparse
 import importlib
 import io
 import os
@@ -19,10 +18,9 @@ if sys.version_info < (3, 11):  # noqa: UP036 - pre-commit takes whatever python
     print(
         "cli.py needs Python 3.11 or newer, and this is " + sys.version.split()[0], file=sys.stderr
     )
-    sys.exit(2)
+    sys.exit(0 if sys.argv[1:2] == ["hook"] else 2)  # clients take a 2 of a hook for a veto
 
 from core.errors import SentinelError
-from core.settings import read_settings
 
 # One line for each command: its name, the module behind it, what it does. The module offers
 # `add_arguments(parser)` and `run(arguments) -> int`, and is imported only when it is called.
@@ -30,6 +28,7 @@ COMMANDS = {
     "demo": ("faces.demo", "play the loop of search, log and compact on a scratch project"),
     "doctor": ("faces.doctor", "check a memory log and what is around it; repair it with --fix"),
     "history": ("faces.history", "show what became of one record, commit by commit"),
+    "hook": ("faces.hook", "answer an event of a client with the records that it needs"),
     "restore": ("faces.restore", "bring back a record, or an older version of it, from git"),
     "scan": ("faces.scan", "look for secrets in the log, in files or in git's history"),
     "uncompact": ("faces.uncompact", "bring back the originals of a principle from git"),
@@ -42,6 +41,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):  # Windows would write its code page into a pipe
             stream.reconfigure(encoding="utf-8", errors="replace")
     given = sys.argv[1:] if argv is None else list(argv)
+    if given[:1] == ["hook"] and not {"-h", "--help"} & {*given}:
+        return int(importlib.import_module("faces.hook").main(given[1:]))
+    import argparse  # a hook is started at every step of an agent, and pays for each import
+
     parser = argparse.ArgumentParser(prog="cli.py", description="Sentinel-Memory, for people")
     offered = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
     face = None
@@ -57,6 +60,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return int(face.run(arguments))
     except SentinelError as error:
+        from core.settings import read_settings
         from faces.plain import plain  # a path may hold what steers a terminal
 
         print(plain(error.text(read_settings(os.environ).lang)), file=sys.stderr)

@@ -7,6 +7,7 @@ from core.messages import Language
 
 DEFAULT_BUDGET_TOKENS = 20_000
 DEFAULT_BUDGET_CHARS = 45_000
+DEFAULT_HOOK_TOKENS = 1_500
 DEFAULT_LOCK_TIMEOUT_S = 10
 DEFAULT_THRESHOLD = 50
 
@@ -18,13 +19,15 @@ _OFF = frozenset(("", "0", "false", "no", "off"))
 class Settings:
     """The settings of one call; `warnings` name the variables that could not be used.
 
-    budget_tokens and budget_chars bound one answer; lock_timeout_s bounds the wait for a writer;
-    strict refuses a record with a secret instead of storing it redacted.
+    budget_tokens and budget_chars bound one answer, hook_tokens what a hook shows when a session
+    starts; lock_timeout_s bounds the wait for a writer; strict refuses a record with a secret
+    instead of storing it redacted.
     """
 
     lang: Language = "en"
     budget_tokens: int = DEFAULT_BUDGET_TOKENS
     budget_chars: int = DEFAULT_BUDGET_CHARS
+    hook_tokens: int = DEFAULT_HOOK_TOKENS
     lock_timeout_s: int = DEFAULT_LOCK_TIMEOUT_S
     strict: bool = False
     warnings: tuple[str, ...] = ()
@@ -56,6 +59,7 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
         lang=lang,
         budget_tokens=number("SENTINEL_MEMORY_BUDGET_TOKENS", DEFAULT_BUDGET_TOKENS, 500),
         budget_chars=number("SENTINEL_MEMORY_BUDGET_CHARS", DEFAULT_BUDGET_CHARS, 1_000),
+        hook_tokens=number("SENTINEL_MEMORY_HOOK_TOKENS", DEFAULT_HOOK_TOKENS, 200),
         lock_timeout_s=number("SENTINEL_MEMORY_LOCK_TIMEOUT_S", DEFAULT_LOCK_TIMEOUT_S, 1),
         strict=strict not in _OFF,
         warnings=tuple(warnings),

@@ -13,8 +13,15 @@ STANDARD = sys.stdlib_module_names
 
 # From the ground up: a file may import what stands on a lower floor than its own.
 FLOORS = [
-    {"core.messages", "core.ranking", "core.patterns", "core.secret_rules", "core.suspicion"},
-    {"core.value_ends", "core.secret_names", "core.text_forms"},
+    {
+        "core.messages",
+        "core.words",
+        "core.estimates",
+        "core.patterns",
+        "core.secret_rules",
+        "core.suspicion",
+    },
+    {"core.ranking", "core.value_ends", "core.secret_names", "core.text_forms"},
     {"core.errors", "core.settings", "core.atomic", "core.value_shapes", "core.marking"},
     {"core.platform_tokens", "core.service_tokens", "core.structure_rules", "core.keyed_rules"},
     {"core.paths"},
@@ -23,13 +30,13 @@ FLOORS = [
     {"core.record", "core.project", "core.lock"},
     {"core.files", "core.lines", "core.flaws", "core.merging", "core.compaction"},
     {"core.memory_log", "core.rendering"},
-    {"core.health"},
+    {"core.health", "core.notes"},
     {"core.repair", "core.log_secrets"},
     {"core.cleaning"},
     {"core.store"},
-    {"core.answers"},
+    {"core.answers", "core.briefing", "core.recall"},
     {"faces.wire", "faces.workflow", "faces.clients", "faces.git", "faces.plain"},
-    {"faces.marked_block"},
+    {"faces.marked_block", "faces.hook_events", "faces.sessions"},
     {"faces.demo_words", "faces.doctor_words", "faces.history_words", "faces.scan_words"},
     {"faces.arguments", "faces.console", "faces.demo_reading", "faces.demo_stage"},
     {"faces.git_reading", "faces.record_lines", "faces.checkup"},
@@ -41,6 +48,7 @@ FLOORS = [
         "faces.demo",
         "faces.doctor",
         "faces.history",
+        "faces.hook",
         "faces.restore",
         "faces.scan",
         "faces.uncompact",
@@ -49,7 +57,15 @@ FLOORS = [
 ]
 PURE = [
     *("messages", "errors", "ranking", "settings", "sanitizer", "record"),
-    *("paths", "patterns", "secret_rules", "platform_tokens", "service_tokens", "structure_rules"),
+    *(
+        "paths",
+        "words",
+        "patterns",
+        "secret_rules",
+        "platform_tokens",
+        "service_tokens",
+        "structure_rules",
+    ),
     *(
         "keyed_rules",
         "keyed_values",
@@ -70,7 +86,10 @@ PURE = [
         "cleaning",
         "compaction",
         "rendering",
+        "notes",
         "answers",
+        "briefing",
+        "recall",
     ),
 ]
 THIRD_PARTY = {

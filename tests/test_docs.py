@@ -19,6 +19,7 @@ from core.secret_rules import Rule, expand
 from core.settings import (
     DEFAULT_BUDGET_CHARS,
     DEFAULT_BUDGET_TOKENS,
+    DEFAULT_HOOK_TOKENS,
     DEFAULT_LOCK_TIMEOUT_S,
     DEFAULT_THRESHOLD,
 )
@@ -37,6 +38,7 @@ DEFAULTS = {
     "SENTINEL_MEMORY_LANG": "en",
     "SENTINEL_MEMORY_BUDGET_TOKENS": DEFAULT_BUDGET_TOKENS,
     "SENTINEL_MEMORY_BUDGET_CHARS": DEFAULT_BUDGET_CHARS,
+    "SENTINEL_MEMORY_HOOK_TOKENS": DEFAULT_HOOK_TOKENS,
     "SENTINEL_MEMORY_LOCK_TIMEOUT_S": DEFAULT_LOCK_TIMEOUT_S,
 }
 
@@ -83,9 +85,9 @@ def test_no_text_names_a_tool_or_an_argument_that_does_not_exist(name: str) -> N
 def test_the_table_of_settings_holds_every_variable_with_its_default(name: str) -> None:
     cells = dict(re.findall(r"^\| `([A-Z_]+)` \| ([^|]+?) \|", text_of(name), re.M))
     used = set()
-    for path in [*ROOT.glob("core/*.py"), ROOT / "server.py"]:
+    for path in [*ROOT.glob("core/*.py"), *ROOT.glob("faces/*.py"), ROOT / "server.py"]:
         found = re.findall(r"\"(SENTINEL_MEMORY_[A-Z_]+)\"", path.read_text(encoding="utf-8"))
-        used |= set(found)
+        used |= set(found) - {"SENTINEL_MEMORY_"}
     assert set(cells) == used | set(VARIABLES)
     for variable, default in DEFAULTS.items():
         assert cells[variable] == f"`{default}`"

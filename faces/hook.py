@@ -1,0 +1,217 @@
+"""The hook: what a client's own events put before its model, without the model asking for it.
+
+`cli.py hook EVENT --client CLIENT` reads the client's JSON on standard input and answers with the
+client's JSON, or with nothing. It never holds up work: it takes no lock, writes nothing into the
+project, and always exits with 0, since other codes stop a tool call in some clients. What goes
+wrong is one line on standard error. A process is started for every event, so that little is
+imported here, and some of it late.
+"""
+
+import gc
+import json
+import os
+import sys
+import time
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from core.briefing import Briefing, action_briefing, is_harmless, session_briefing
+from core.estimates import estimate_tokens
+from core.files import LogFile
+from core.memory_log import MemoryLog
+from core.messages import say
+from core.project import find_project
+from core.settings import DEFAULT_THRESHOLD, Settings, read_settings
+from faces.hook_events import EVENTS, NAMES, Moment, answer, inside, read_moment
+from faces.sessions import Session, forget_old, open_session, state_directory
+
+if TYPE_CHECKING:
+    import argparse
+
+USAGE = "cli.py hook EVENT --client CLIENT [--project DIR]"
+MOST_BYTES = 32_000_000
+AT_ONCE_S = 3  # two configurations that a client reads may both start the hook
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scene:
+    """One event of a client in one project, with all that decides what is said about it."""
+
+    client: str
+    event: str
+    moment: Moment
+    root: str
+    settings: Settings
+    state: str
+    log: MemoryLog
+    session: Session
+    directory: str
+
+    def note(self, briefing: Briefing = Briefing(), **facts: Any) -> bool:  # noqa: B008 - frozen
+        """Remember this event of the session; whether that was possible."""
+        if self.session.log_at_start is None:
+            facts["log"] = self.state
+        if briefing.records:
+            facts["shown"] = [record.token for record in briefing.records]
+            facts["tokens"] = estimate_tokens(briefing.text)
+        known = {"client": self.client, "agent": self.moment.agent, "source": self.moment.source}
+        try:
+            self.session.note(self.event, **known, **facts)
+        except OSError as error:
+            _complain(error)
+            return False
+        return True
+
+
+def add_arguments(parser: "argparse.ArgumentParser") -> None:
+    """The options of `cli.py hook`, for its help; `main` reads them itself."""
+    parser.add_argument("event", choices=EVENTS, metavar="EVENT", help=", ".join(EVENTS))
+    parser.add_argument("--client", required=True, choices=NAMES, help="whose JSON it is")
+    parser.add_argument("--project", metavar="DIR", help="the project whose memory is meant")
+
+
+def main(words: Sequence[str]) -> int:
+    """Answer one event; always 0. words: what stands behind `hook` on the command line."""
+    gc.disable()  # the process ends before there is anything to collect
+    try:
+        event, client, project = _arguments(words)
+        payload = json.loads(sys.stdin.buffer.read(MOST_BYTES).decode("utf-8-sig", "replace"))
+        if not isinstance(payload, dict):
+            raise ValueError("the input is no JSON object")
+        text = respond(event, client, payload, os.environ, project=project)
+        if text:
+            sys.stdout.write(text)
+            sys.stdout.flush()
+    except Exception as error:  # whatever it is, the work of the client goes on
+        _complain(error)
+    return 0
+
+
+def respond(
+    event: str,
+    client: str,
+    payload: Mapping[str, Any],
+    environment: Mapping[str, str],
+    *,
+    project: str | None = None,
+) -> str:
+    """The JSON that answers one event of a client, "" when there is nothing to say.
+
+    payload: the client's JSON. project: what `--project` names. Raises SentinelError when the
+    project or its memory cannot be read; the session is noted in the state directory.
+    """
+    if client == "claude-code" and ("cursor_version" in payload or "CURSOR_VERSION" in environment):
+        return ""  # Cursor runs the hooks of Claude Code, too, and has its own
+    if event not in NAMES[client]:
+        return ""
+    scene = _scene(event, client, payload, environment, project)
+    briefing = _BRIEFINGS[event](scene)
+    return answer(client, event, scene.moment, briefing.text) if briefing.text else ""
+
+
+def _scene(
+    event: str,
+    client: str,
+    payload: Mapping[str, Any],
+    environment: Mapping[str, str],
+    argument: str | None,
+) -> Scene:
+    moment = read_moment(client, event, payload)
+    folders = sorted(moment.folders, key=lambda it: not inside(it, next(iter(moment.paths), "")))
+    if client == "cursor":  # it sets this for the first of several folders that are open
+        environment = {key: it for key, it in environment.items() if key != "CLAUDE_PROJECT_DIR"}
+    project = find_project(argument, environment, Path(folders[0] if folders else os.getcwd()))
+    project.check_readable()
+    root = str(project.root)
+    data = LogFile(project.log_path, lock_timeout_s=0).read()
+    directory = state_directory(root, environment)
+    paths = (inside(place, path) for path in moment.paths for place in (root, *folders))
+    return Scene(
+        client=client,
+        event=event,
+        moment=replace(moment, paths=tuple(dict.fromkeys(filter(None, paths)))),
+        root=root,
+        settings=read_settings(environment),
+        state=f"{len(data)}-{zlib.crc32(data):08x}",
+        log=MemoryLog.parse(data),
+        session=open_session(directory, moment.session),
+        directory=directory,
+    )
+
+
+def _at_start(scene: Scene) -> Briefing:
+    """What the memory holds, at the start of a session or of a sub-agent, and after compaction."""
+    last = scene.session.events[-1] if scene.session.events else {}
+    same = [last.get(key, "") for key in ("event", "agent", "source")]
+    repeated = same == [scene.event, scene.moment.agent, scene.moment.source]
+    if repeated and time.time() - last["at"] < AT_ONCE_S:
+        return Briefing()
+    briefing = session_briefing(
+        scene.log,
+        project=scene.root,
+        threshold=DEFAULT_THRESHOLD,
+        lang=scene.settings.lang,
+        budget_tokens=scene.settings.hook_tokens,
+    )
+    scene.note(briefing)
+    forget_old(scene.directory)
+    return briefing
+
+
+def _at_action(scene: Scene) -> Briefing:
+    """The records that this action needs and that its agent was not shown at an earlier one."""
+    from core.recall import Action, recall  # compiles what no other event needs
+
+    moment = scene.moment
+    action = Action(paths=moment.paths, command=moment.command, text=moment.text)
+    known = scene.session.shown(moment.agent)
+    fresh = [it for it in recall(action, scene.log.records) if it.token not in known]
+    briefing = action_briefing(list(filter(is_harmless, fresh)), scene.settings.lang)
+    changes = bool(moment.paths) and not scene.session.has("changed")
+    if briefing.records or changes:
+        scene.note(briefing, changed=changes)
+    return briefing
+
+
+def _at_stop(scene: Scene) -> Briefing:
+    """One reminder in a session in which files changed and the memory did not."""
+    session = scene.session
+    if scene.moment.over or session.has("reminded") or not session.has("changed"):
+        return Briefing()
+    if scene.state != session.log_at_start or not scene.note(reminded=True):
+        return Briefing()
+    return Briefing(say(scene.settings.lang, "reminder"))
+
+
+_BRIEFINGS = {
+    "session-start": _at_start,
+    "before-action": _at_action,
+    "prompt": _at_action,
+    "stop": _at_stop,
+}
+
+
+def _arguments(words: Sequence[str]) -> tuple[str, str, str | None]:
+    """The event, the client and the project; wrong ones must not end as a parser ends, with 2."""
+    given, rest = dict[str, str](), list(words)
+    while rest:
+        name, equals, value = rest.pop(0).partition("=")
+        if name.startswith("--"):
+            given[name] = value if equals else rest.pop(0) if rest else ""
+        else:
+            given["EVENT"] = name
+    event, client = given.pop("EVENT", ""), given.pop("--client", "")
+    project = given.pop("--project", None)
+    if given or event not in EVENTS or client not in NAMES:
+        raise ValueError(f"usage: {USAGE}")
+    return event, client, project
+
+
+def _complain(error: Exception) -> None:
+    """One line, without a word of what was read: a client may keep it."""
+    kind = type(error).__name__
+    reason = str(error) if str(error).startswith("usage: ") else getattr(error, "strerror", None)
+    print(f"sentinel-memory hook: {kind}{f': {reason}' if reason else ''}", file=sys.stderr)

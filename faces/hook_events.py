@@ -1,0 +1,183 @@
+"""What each client tells a hook on standard input, and the JSON in which it takes an answer.
+
+Sources: code.claude.com/docs/en/hooks, cursor.com/docs/hooks, code.visualstudio.com (agent hooks
+reference), learn.chatgpt.com/docs/hooks (Codex), geminicli.com/docs/hooks. Field names differ in
+case from client to client and from one version to the next, so that both are understood, and a
+tool is told by what it is given rather than by its name.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+EVENTS = ("session-start", "before-action", "prompt", "stop")
+# By client, the events whose answer can reach its model without holding up its work, and the name
+# that the client has for each. Cursor and Gemini CLI take a text only with the result of a tool.
+# Of a stop, the other clients know no answer but one that forbids it.
+NAMES: Mapping[str, Mapping[str, str]] = {
+    "claude-code": {
+        "session-start": "SessionStart",
+        "before-action": "PreToolUse",
+        "prompt": "UserPromptSubmit",
+        "stop": "Stop",
+    },
+    "cursor": {"session-start": "sessionStart", "before-action": "postToolUse", "stop": "stop"},
+    "vscode": {"session-start": "SessionStart", "before-action": "PreToolUse"},
+    "codex": {
+        "session-start": "SessionStart",
+        "before-action": "PreToolUse",
+        "prompt": "UserPromptSubmit",
+    },
+    "gemini": {
+        "session-start": "SessionStart",
+        "before-action": "AfterTool",
+        "prompt": "BeforeAgent",
+    },
+}
+MOST_TEXT_CHARS = 4_000
+
+_READS = re.compile(r"(?:read|view|open|list|ls|glob|grep|search|find|fetch|web|get|todo)", re.I)
+_NAME = re.compile(r"[A-Za-z]{1,40}")
+_PATCHED = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$", re.M)
+_ADDED = re.compile(r"^[+-](.*)$", re.M)
+_PATHS = ("file_path", "filePath", "path", "notebook_path", "target_file", "files", "file_paths")
+_TEXTS = (
+    *("old_string", "oldString", "new_string", "newString", "new_source", "content", "contents"),
+    *("code", "newCode", "text"),
+)
+_PARTS = ("edits", "replacements")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moment:
+    """What is about to happen in a client, in the words of no client.
+
+    session, agent: ids, "" when the client names none; agent is that of a sub-agent. source: what
+    began the session. folders: where the client is at work, the surest first. paths: files that are
+    going to be changed, as the client names them. command: a shell command. text: what is written,
+    or what the user asks. over: nothing may follow this stop, since it follows an answer to a stop
+    or since the user wanted it. name: of the event, as the client expects it back.
+    """
+
+    session: str = ""
+    agent: str = ""
+    source: str = ""
+    folders: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    command: str = ""
+    text: str = ""
+    over: bool = False
+    name: str = ""
+
+
+def read_moment(client: str, event: str, payload: Mapping[str, Any]) -> Moment:
+    """The moment that a client describes; what is missing or of another type is left out."""
+    name = _text(payload, "hook_event_name", "hookEventName")
+    paths, command, text = tuple[str, ...](), "", ""
+    if event == "before-action":
+        paths, command, text = _action(payload)
+    elif event == "prompt":
+        text = _text(payload, "prompt")[:MOST_TEXT_CHARS]
+    loops = payload.get("loop_count")
+    return Moment(
+        session=_text(payload, "conversation_id", "session_id", "sessionId", "transcript_path"),
+        agent=_text(payload, "agent_id", "subagent_id"),
+        source=_text(payload, "source"),
+        folders=tuple(_folders(payload)),
+        paths=paths,
+        command=command,
+        text=text,
+        over=payload.get("stop_hook_active") is True
+        or (isinstance(loops, int) and loops > 0)
+        or payload.get("status", "completed") != "completed",
+        name=name if _NAME.fullmatch(name) else NAMES[client][event],
+    )
+
+
+def answer(client: str, event: str, moment: Moment, text: str) -> str:
+    """The JSON that puts `text` before the model of a client; ASCII, whatever the console takes."""
+    if client == "cursor":
+        key = "followup_message" if event == "stop" else "additional_context"
+        return json.dumps({key: text})
+    return json.dumps(
+        {"hookSpecificOutput": {"hookEventName": moment.name, "additionalContext": text}}
+    )
+
+
+def inside(folder: str, path: str) -> str:
+    """A path relative to a folder, with `/` between its names; "" when it leads out of it."""
+    windows = bool(re.match(r"[A-Za-z]:[\\/]|\\\\", folder))
+    there, top = (it.replace("\\", "/") if windows else it for it in (path, folder))
+    top = top.rstrip("/") + "/"
+    absolute = there.startswith("/") or bool(re.match(r"[A-Za-z]:", there))
+    if absolute and (there.casefold() if windows else there).startswith(
+        top.casefold() if windows else top
+    ):
+        there, absolute = there[len(top) :], False
+    parts = [part for part in there.split("/") if part not in ("", ".")]
+    return "" if absolute or ".." in parts else "/".join(parts)
+
+
+def _action(payload: Mapping[str, Any]) -> tuple[tuple[str, ...], str, str]:
+    """The files, the command and the text of a tool call that changes something; else nothing."""
+    tool = _text(payload, "tool_name", "toolName")
+    given = payload.get("tool_input", payload.get("toolArgs"))
+    if isinstance(given, str):  # some clients send the JSON as a text
+        try:
+            given = json.loads(given)
+        except ValueError:
+            given = {"input": given}
+    if not isinstance(given, dict) or _READS.match(tool) or tool.startswith("mcp"):
+        return (), "", ""
+    command = _command(given)
+    patch = next((it for it in (command, _text(given, "input", "patch")) if "*** " in it), "")
+    if patch and (paths := _PATCHED.findall(patch)):
+        text = "\n".join(_ADDED.findall(patch))
+        return tuple(path.strip() for path in paths), "", text[:MOST_TEXT_CHARS]
+    paths = [path for part in _parts(given) for path in _paths(part)]
+    texts = [text for part in _parts(given) for text in _texts(part)]
+    return tuple(dict.fromkeys(paths)), command, "\n".join(texts)[:MOST_TEXT_CHARS]
+
+
+def _command(given: Mapping[str, Any]) -> str:
+    command = given.get("command", given.get("cmd"))
+    if isinstance(command, list):  # as an argument vector
+        return " ".join(word for word in command if isinstance(word, str))[:MOST_TEXT_CHARS]
+    return command[: 4 * MOST_TEXT_CHARS] if isinstance(command, str) else ""
+
+
+def _parts(given: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """The input of a tool, and the single edits that it may list."""
+    yield given
+    for key in _PARTS:
+        listed = given.get(key)
+        yield from (it for it in listed if isinstance(it, dict)) if isinstance(listed, list) else ()
+
+
+def _paths(given: Mapping[str, Any]) -> Iterator[str]:
+    for key in _PATHS:
+        value = given.get(key)
+        for path in value if isinstance(value, list) else [value]:
+            if isinstance(path, str) and path.strip():
+                yield path.strip()
+
+
+def _texts(given: Mapping[str, Any]) -> Iterator[str]:
+    for key in _TEXTS:
+        value = given.get(key)
+        if isinstance(value, str):
+            yield value[: MOST_TEXT_CHARS // 2]
+
+
+def _folders(payload: Mapping[str, Any]) -> Iterator[str]:
+    roots = payload.get("workspace_roots")
+    for folder in [*(roots if isinstance(roots, list) else []), payload.get("cwd")]:
+        if isinstance(folder, str) and folder.strip():
+            yield folder.strip()
+
+
+def _text(payload: Mapping[str, Any], *names: str) -> str:
+    """The first of these members that is a text and not empty; else ""."""
+    return next((it for name in names if isinstance(it := payload.get(name), str) and it), "")
