@@ -40,6 +40,7 @@ class ServerProcess:
 
     cwd: its working directory; what it says to people is kept in `stderr_path`.
     environment: added to that of the tests, without what would configure a server there.
+    script: the file that is run, that of the checkout unless another copy is meant.
     """
 
     def __init__(
@@ -49,6 +50,7 @@ class ServerProcess:
         stderr_path: Path,
         environment: Mapping[str, str] | None = None,
         era: Era = HANDSHAKE,
+        script: Path = ROOT / "server.py",
     ) -> None:
         self.era = era
         self.stderr_path = stderr_path
@@ -63,7 +65,7 @@ class ServerProcess:
         }
         with stderr_path.open("wb") as stderr:
             self.process = subprocess.Popen(
-                [sys.executable, str(ROOT / "server.py"), *arguments],
+                [sys.executable, str(script), *arguments],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=stderr,
