@@ -25,6 +25,7 @@ from core.errors import SentinelError
 # One line for each command: its name, the module behind it, what it does. The module offers
 # `add_arguments(parser)` and `run(arguments) -> int`, and is imported only when it is called.
 COMMANDS = {
+    "bundle": ("faces.bundle", "build the server as an .mcpb file for Claude Desktop"),
     "demo": ("faces.demo", "play the loop of search, log and compact on a scratch project"),
     "doctor": ("faces.doctor", "check a memory log and what is around it; repair it with --fix"),
     "history": ("faces.history", "show what became of one record, commit by commit"),

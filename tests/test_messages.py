@@ -6,10 +6,11 @@ import pytest
 
 from core import errors
 from core.messages import MESSAGES, Table, say
-from faces import demo_words, doctor_words, history_words, scan_words
+from faces import bundle_words, demo_words, doctor_words, history_words, scan_words
 
 TABLES: dict[str, Table] = {
     "server": MESSAGES,
+    "bundle": bundle_words.WORDS,
     "demo": demo_words.WORDS,
     "doctor": doctor_words.WORDS,
     "history": history_words.WORDS,

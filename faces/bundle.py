@@ -1,0 +1,63 @@
+"""The bundle: this server as one `.mcpb` file, which Claude Desktop installs from its settings."""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from core.atomic import is_there, prepared, real_path, reason_of, rename, sync_directory
+from core.messages import Language
+from core.settings import read_settings
+from faces.bundle_words import word
+from faces.bundling import NAME, SUFFIX, bundle_of, is_bundle
+from faces.plain import plain
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `cli.py bundle`."""
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help=f"the file to write; default: {NAME}-VERSION{SUFFIX} in the working directory",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Build the bundle of this checkout and write it whole or not at all; 1 when it was not."""
+    settings = read_settings(os.environ)
+    for warning in settings.warnings:
+        print(warning, file=sys.stderr)
+    lang = settings.lang
+    try:
+        bundle = bundle_of(CHECKOUT)
+    except OSError as error:
+        return _refused(lang, "incomplete", str(error.filename), reason=reason_of(error))
+    target = Path(arguments.output or bundle.name)
+    data = bundle.archive()
+    try:
+        if target.suffix.lower() != SUFFIX:
+            return _refused(lang, "other_name", str(target))
+        if is_there(target) and not is_bundle(target):
+            return _refused(lang, "other_file", str(target))
+        _write(target, data)
+    except OSError as error:
+        return _refused(lang, "not_written", str(target), reason=reason_of(error))
+    shown = plain(str(target))
+    print(word(lang, "written", path=shown, files=len(bundle.files), size=len(data)))
+    print(word(lang, "next"))
+    return 0
+
+
+def _write(target: Path, data: bytes) -> None:
+    real = real_path(target)
+    with prepared(real, data) as temporary:
+        rename(temporary, real)
+    sync_directory(real.parent)
+
+
+def _refused(lang: Language, key: str, path: str, **facts: str) -> int:
+    print(word(lang, key, path=plain(path), **facts), file=sys.stderr)
+    return 1
