@@ -1,4 +1,7 @@
-"""`cli.py bundle`: what is in the file, when it is written, and that it runs."""
+"""`cli.py bundle`: what is in the file, what the official packer says of it, and that it runs.
+
+The file is long because contents, writing, a real process and the packer look at one bundle.
+"""
 
 import json
 import os
@@ -28,7 +31,19 @@ NOT_PROGRAM = [
     *("README.ko.md", "README.md", "manifest.json", "mcpb-resources/ko-KR.json"),
     "pyproject.toml",
 ]
+PACKER = Path(__file__).parent / "mcpb"
+PACKER_CLI = PACKER / "node_modules/@anthropic-ai/mcpb/dist/cli/cli.js"
+CONFIGURE = """
+import { getMcpConfigForManifest } from "@anthropic-ai/mcpb";
+const given = JSON.parse(process.argv[1]);
+const config = await getMcpConfigForManifest({ ...given, systemDirs: {}, pathSeparator: "/" });
+console.log(JSON.stringify(config ?? null));
+"""
 
+packer_installed = pytest.mark.skipif(
+    not (PACKER / "node_modules").is_dir() and not os.environ.get("CI"),
+    reason="the packer is not installed: npm ci --prefix tests/mcpb --ignore-scripts",
+)
 posix = pytest.mark.skipif(os.name == "nt", reason="permissions, pipes and links of POSIX")
 
 
@@ -424,3 +439,89 @@ def test_the_unpacked_server_saves_and_finds_in_the_project_that_was_chosen(
     assert (project / ".context" / "memory_log.jsonl").is_file()
     assert not (unpacked / ".context").exists()
     assert list(elsewhere.iterdir()) == []
+
+
+# What the official packer says.
+
+
+def packer(*arguments: str, home: Path) -> str:
+    """What `mcpb` prints when it is content."""
+    assert PACKER_CLI.is_file(), "the packer is missing; .ci/run installs it"
+    return in_node(str(PACKER_CLI), *arguments, home=home)
+
+
+def in_node(*arguments: str, home: Path) -> str:
+    node = shutil.which("node")
+    assert node, "no node to run the packer"
+    done = subprocess.run(
+        [node, *arguments],
+        cwd=PACKER,
+        env={**os.environ, "HOME": str(home), "NO_COLOR": "1"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=WAIT_S,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stderr == ""
+    return done.stdout
+
+
+@packer_installed
+def test_the_packer_finds_no_fault_with_the_manifest(unpacked: Path, tmp_path: Path) -> None:
+    said = packer("validate", str(unpacked / "manifest.json"), home=tmp_path)
+    assert said == "Manifest schema validation passes!\n"
+
+
+@packer_installed
+def test_the_packer_unpacks_every_file_as_it_was(bundle: Bundle, tmp_path: Path) -> None:
+    packed, folder = tmp_path / NAME, tmp_path / "풀린 곳"
+    packed.write_bytes(bundle.archive())
+    said = packer("unpack", str(packed), str(folder), home=tmp_path)
+    assert said == f"Extension unpacked successfully to {folder}\n"
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    found = {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+    assert found == bundle.files
+
+
+@packer_installed
+def test_the_packer_tells_a_bundle_that_nobody_has_signed(bundle: Bundle, tmp_path: Path) -> None:
+    packed = tmp_path / NAME
+    packed.write_bytes(bundle.archive())
+    size = packed.stat().st_size / 1024
+    said = packer("info", str(packed), home=tmp_path)
+    assert said == f"File: {NAME}\nSize: {size:.2f} KB\n\nWARNING: Not signed\n"
+
+
+@packer_installed
+@pytest.mark.parametrize(
+    ("chosen", "language"),
+    [({}, "en"), ({"language": "ko"}, "ko"), ({"language": ""}, "")],
+    ids=["default", "korean", "emptied"],
+)
+def test_the_packer_fills_in_what_the_user_chose(
+    manifest: dict[str, Any], tmp_path: Path, chosen: dict[str, str], language: str
+) -> None:
+    given = {
+        "manifest": manifest,
+        "extensionPath": "/확장 프로그램",
+        "userConfig": {"project_directory": "/내 프로젝트", **chosen},
+    }
+    said = in_node("--input-type=module", "-e", CONFIGURE, json.dumps(given), home=tmp_path)
+    assert json.loads(said) == {
+        "command": "uv",
+        "args": [
+            *("run", "--project", "/확장 프로그램", "python", "/확장 프로그램/server.py"),
+            *("--project", "/내 프로젝트"),
+        ],
+        "env": {"SENTINEL_MEMORY_LANG": language},
+    }
+
+
+@packer_installed
+def test_a_client_starts_nothing_before_the_project_is_chosen(
+    manifest: dict[str, Any], tmp_path: Path
+) -> None:
+    given = {"manifest": manifest, "extensionPath": "/extension", "userConfig": {}}
+    said = in_node("--input-type=module", "-e", CONFIGURE, json.dumps(given), home=tmp_path)
+    assert said == "null\n"
