@@ -23,8 +23,8 @@ from core.words import FUNCTION_WORDS, stem_of
 MOST_RECORDS = 3
 MOST_READ = 2_000  # the last ones of a longer log; an agent waits for the answer
 
-# What a record must reach. A command repeats words of many lessons, and so does a prompt.
-_EDIT_NEEDS, _SHELL_NEEDS, _PROMPT_NEEDS = 3.5, 5.6, 4.0
+# What a record must reach. The words of a command say less, since many lessons name commands.
+_NEEDED, _NEEDED_IN_A_SHELL = 3.5, 5.6
 _BESIDE_THE_BEST = 0.7  # of the best record's evidence; less is only noise beside it
 
 # Files: those of `paths`, then those that the texts name.
@@ -33,9 +33,10 @@ _NAMED_PATH, _NAMED_FILE, _NAMED_COMMON_FILE, _NAMED_FOLDER = 3.5, 2.5, 0.4, 1.2
 _IN_A_COMMAND = 0.4
 # Commands: two words in a row, a long option.
 _PHRASE, _OPTION, _MOST_OPTIONS = 3.5, 2.5, 1.5
-# Words, each once: identifiers of several parts, other words, those of every program, and pairs of
-# Hangul syllables.
-_NAME, _NAME_IN_COMMAND, _WORD, _COMMON_WORD, _PAIR = 0.9, 1.5, 1.25, 0.2, 0.35
+# Words, each once: identifiers of several parts, other words, those of every program. Of Hangul the
+# first two syllables are the word, since particles follow, and any two are a little of one, since
+# words run together.
+_NAME, _NAME_IN_COMMAND, _WORD, _COMMON_WORD, _PAIR = 0.9, 1.5, 1.25, 0.2, 0.2
 _BESIDE_THE_LESSON = 0.8  # a word that only `missing_context` or `ask_next_time` has
 _TOPIC = 0.6
 
@@ -65,7 +66,11 @@ _COMMON_FILE = re.compile(
 )
 _MEANINGLESS = FUNCTION_WORDS | frozenset(
     "add added always change changed changes first get got instead like made make must need needs"
-    " never new old one run set still two use used using want without".split()
+    " never new old one run set still two use used using want without"
+    " 있게 있는 있다 있으 있어 있습 있고 있지 없는 없이 없다 없으 없고 하는 하지 하고 하면 한다"
+    " 해야 했다 해서 되는 된다 되면 되지 않는 않고 않으 때문 경우 대한 위해 통해 모든 다른 같은"
+    " 이런 그런 어떤 먼저 반드 다시 바로 함께 그대 그리 그래 그때 이미 아직 이때 이후 이전 부터"
+    " 까지 보다 에서 으로 에는 주세 해주 해줘 합니 입니 됩니 습니 한번 새로".split()
 )
 _COMMON = frozenset(
     map(
@@ -77,7 +82,9 @@ _COMMON = frozenset(
         " object org package path private project public readme repo result return rs script"
         " scripts self src static string test tests time toml true ts tsx txt type types"
         " update user users util utils val value values var version view views void www yaml"
-        " yml".split(),
+        " yml"
+        " 사용 확인 추가 변경 수정 작업 설정 파일 코드 테스 버전 이름 실행 적용 처리 생성 삭제"
+        " 값을 값이 문제 서버 화면 함수 기능 사람 방식 내용 결과 요청 응답 호출 데이".split(),
     )
 )
 
@@ -94,10 +101,6 @@ class Action:
     command: str = ""
     text: str = ""
 
-    @property
-    def _needs(self) -> float:
-        return _EDIT_NEEDS if self.paths else _SHELL_NEEDS if self.command else _PROMPT_NEEDS
-
 
 def recall(action: Action, records: Sequence[Record]) -> list[Record]:
     """At most MOST_RECORDS of these records, the best first; of equals the later (newer) first.
@@ -111,7 +114,7 @@ def recall(action: Action, records: Sequence[Record]) -> list[Record]:
         return []
     candidates = [_Candidate(record) for record in records]
     evidence = _Evidence(action, sources, candidates)
-    needed = action._needs
+    needed = _NEEDED_IN_A_SHELL if action.command and not action.paths else _NEEDED
     found = [
         (weight, at)
         for at, candidate in enumerate(candidates)
@@ -137,8 +140,10 @@ class _Reading:
         for token in set(_TOKEN.findall(text)):
             if token[0] >= _HANGUL[0]:
                 self.pairs.update(map("".join, pairwise(token)))
+                self.words.add(token[:2])
             else:
                 self._read(token)
+        self.words -= _MEANINGLESS
 
     def _read(self, token: str) -> None:
         parts = [part.casefold() for part in _PART.findall(token)]
@@ -244,7 +249,7 @@ class _Evidence:
         words = bool(topic.words) and topic.words <= reading.words
         # A particle may take the place of the last syllable.
         pairs = bool(topic.pairs) and len(topic.pairs - reading.pairs) <= (len(topic.pairs) > 1)
-        return _TOPIC * (words + pairs)
+        return _TOPIC if words or pairs else 0.0
 
     def _of_words(
         self, candidate: _Candidate, reading: _Reading, source: str, counted: set[str]

@@ -1,0 +1,226 @@
+"""Measures whether the records that a hook shows before an action are those that it needs.
+
+`python benchmarks/recall.py [--check]` prints what was right, what was missed and when it rightly
+stayed silent, on labelled actions of ten projects, beside two simpler ways in the same run, and
+what a hook costs beside a process that does nothing. With `--check` the exit status is 1 when a
+floor is missed; times have none. README.md beside this file says how everything is counted.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+# A script finds only the modules of its own directory.
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from bench import TYPICAL_RECORDS, make_project
+
+from core.ranking import order
+from core.recall import MOST_RECORDS, Action, recall
+from core.record import Record
+
+ROOT = Path(__file__).resolve().parent.parent
+SETS = {"tuned": "actions_tuned.jsonl", "unseen": "actions_unseen.jsonl"}
+KINDS = ("edit", "write", "shell", "prompt")
+LANGUAGES = ("en", "ko", "mixed")
+CREATED = "2026-01-01T00:00:00+00:00"
+ROUNDS = 15
+TARGET_MS = 60.0
+FLOORS = {"precision": 0.85, "recall": 0.5, "silence": 0.95}
+
+Way = Callable[[Action, Sequence[Record]], Sequence[Record]]
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """One action and the ids of the records that it needs, and of those that do no harm."""
+
+    kind: str
+    language: str
+    action: Action
+    records: Sequence[Record]
+    expected: frozenset[str]
+    acceptable: frozenset[str]
+    is_hard: bool
+
+
+@dataclass(slots=True)
+class Score:
+    """How often a way was right. needed: records that should have been shown."""
+
+    right: int = 0
+    wrong: int = 0
+    needed: int = 0
+    quiet: int = 0
+    rightly_quiet: int = 0
+
+    def add(self, case: Labelled, shown: Sequence[Record]) -> None:
+        """Count what was shown at one action."""
+        ids = {record.id for record in shown}
+        self.right += len(ids & case.expected)
+        self.wrong += len(ids - case.expected - case.acceptable)
+        self.needed += len(case.expected)
+        if not case.expected and not case.acceptable:
+            self.quiet += 1
+            self.rightly_quiet += not ids
+
+    def figures(self) -> dict[str, float]:
+        """precision: of what was shown; recall: of what was needed; silence: where it was right."""
+        return {
+            "precision": self.right / (self.right + self.wrong) if self.right else 0.0,
+            "recall": self.right / self.needed if self.needed else 1.0,
+            "silence": self.rightly_quiet / self.quiet if self.quiet else 1.0,
+        }
+
+
+def labelled(name: str) -> Iterator[Labelled]:
+    """The actions of one set, each with the memory of its project."""
+    for line in (ROOT / "benchmarks" / SETS[name]).read_text("utf-8").splitlines():
+        project = json.loads(line)
+        records = [_record(given) for given in project["records"]]
+        for given in project["actions"]:
+            path = given.get("path")
+            yield Labelled(
+                kind=given["kind"],
+                language=project["language"],
+                action=Action(
+                    paths=[path] if path else [],
+                    command=given.get("command", ""),
+                    text=given.get("content") or given.get("text") or "",
+                ),
+                records=records,
+                expected=frozenset(given["expected"]),
+                acceptable=frozenset(given["acceptable"]),
+                is_hard=given.get("hard", False),
+            )
+
+
+def _record(given: dict[str, str]) -> Record:
+    return Record(
+        id=given["id"],
+        type="principle" if given["type"] == "principle" else "log",
+        topic=given["topic"],
+        missing_context=given["missing_context"],
+        lesson=given["lesson"],
+        ask_next_time=given.get("ask_next_time", ""),
+        created=CREATED,
+        paths=tuple(given.get("paths") or ()),
+    )
+
+
+def best_of_the_search(action: Action, records: Sequence[Record]) -> Sequence[Record]:
+    """What a search for the words of the action puts first: always as many as may be shown."""
+    query = " ".join([*action.paths, action.command, action.text])
+    texts = [f"{it.topic} {it.missing_context} {it.lesson} {it.ask_next_time}" for it in records]
+    return [records[at] for at in order(query, texts)[:MOST_RECORDS]]
+
+
+def anchored_only(action: Action, records: Sequence[Record]) -> Sequence[Record]:
+    """Records whose path anchors stand for a file of the action, and nothing else."""
+    from core.paths import matches
+
+    found = [
+        it for it in records if any(matches(own, path) for own in it.paths for path in action.paths)
+    ]
+    return found[-MOST_RECORDS:]
+
+
+WAYS: dict[str, Way] = {
+    "recall": recall,
+    "path anchors alone": anchored_only,
+    "first 3 of the search": best_of_the_search,
+}
+
+
+def scores(name: str, way: Way) -> dict[str, Score]:
+    """The score of a way on one set: of all actions, by kind and by language."""
+    found: dict[str, Score] = {}
+    for case in labelled(name):
+        shown = way(case.action, case.records)
+        for part in ("all", case.kind, case.language, "hard" if case.is_hard else "not hard"):
+            found.setdefault(part, Score()).add(case, shown)
+    return found
+
+
+def hook_ms(event: str, name: str, more: dict[str, object]) -> tuple[float, float]:
+    """Median milliseconds of a hook process above one that does nothing, and of the latter."""
+    with tempfile.TemporaryDirectory() as directory:
+        root = Path(directory)
+        make_project(root, TYPICAL_RECORDS)
+        environment = {**os.environ, "SENTINEL_MEMORY_STATE": str(root / "state")}
+        hook = [str(ROOT / "cli.py"), "hook", event, "--client", "claude-code"]
+
+        def seconds(arguments: Sequence[str], payload: bytes = b"") -> float:
+            begun = time.perf_counter()
+            subprocess.run(
+                [sys.executable, *arguments],
+                input=payload,
+                env=environment,
+                stdout=subprocess.DEVNULL,
+                check=True,
+            )
+            return time.perf_counter() - begun
+
+        above, bare = [], []
+        for number in range(ROUNDS):
+            told = {"session_id": str(number), "cwd": directory, "hook_event_name": name, **more}
+            bare.append(seconds(["-c", "pass"]))
+            above.append(seconds(hook, json.dumps(told).encode()) - bare[-1])
+        return statistics.median(above) * 1_000, statistics.median(bare) * 1_000
+
+
+EVENTS: dict[str, tuple[str, dict[str, object]]] = {
+    "session-start": ("SessionStart", {"source": "startup"}),
+    "before-action": (
+        "PreToolUse",
+        {
+            "tool_name": "Edit",
+            "tool_input": {"file_path": "src/payment/refund.py", "new_string": "refund(order)"},
+        },
+    ),
+    "stop": ("Stop", {}),
+}
+
+
+def main() -> int:
+    """Print the tables; 1 when asked to check and a floor is missed."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--check", action="store_true", help="status 1 below a floor; no times")
+    check = parser.parse_args().check
+    missed = []
+    print(f"{'':34}{'precision':>10}{'recall':>8}{'silence':>9}   needed")
+    for name in SETS:
+        for way_name, way in WAYS.items():
+            parts = scores(name, way)
+            wanted = ("all", "not hard", *KINDS, *LANGUAGES) if way is recall else ("all",)
+            for part in wanted:
+                figures = parts[part].figures()
+                label = f"{name}, {way_name}" if part == "all" else f"  {part}"
+                shown = "{precision:10.2f}{recall:8.2f}{silence:9.2f}".format(**figures)
+                print(f"{label:34}{shown}{parts[part].needed:>9}")
+            if way is recall:
+                figures = parts["all"].figures()
+                missed += [f"{name}: {it}" for it, low in FLOORS.items() if figures[it] < low]
+    if not check:
+        print(f"\na hook at {TYPICAL_RECORDS} records, above `python -c pass`")
+        for event, (name, more) in EVENTS.items():
+            above, bare = hook_ms(event, name, more)
+            verdict = "ok" if above <= TARGET_MS else "above"
+            print(
+                f"  {event:16}{above:7.1f} ms of {TARGET_MS:.0f}  {verdict:6} (bare {bare:.1f} ms)"
+            )
+    for floor in missed:
+        print(f"below its floor: {floor}")
+    return int(check and bool(missed))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
