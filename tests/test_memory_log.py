@@ -317,9 +317,9 @@ def test_a_byte_order_mark_stays_when_the_first_line_changes() -> None:
 
 
 def test_meta_of_an_unknown_version_is_still_a_record() -> None:
-    line = a_line(a_record(), paths=["x"], version=9)
+    line = a_line(a_record(), places=["x"], version=9)
     assert [record.meta_extra for record in log_of(line).records] == [
-        {"paths": ["x"], "version": 9}
+        {"places": ["x"], "version": 9}
     ]
 
 
