@@ -137,7 +137,7 @@ def look(log: MemoryLog) -> Iterator[Looked]:
 
 
 def _looked_record(record: Record, content: bytes, at: int) -> Looked:
-    clean, found = _clean_record(record)
+    clean, found = clean_record(record)
     if as_written(content)[1]:  # a key stands there twice, and only one of its values is read
         kinds = redacted(content.decode("utf-8"))[1]
         found = found or [(WHOLE, kind) for kind in kinds]
@@ -145,7 +145,7 @@ def _looked_record(record: Record, content: bytes, at: int) -> Looked:
     return Looked(at, 1, record, spots, clean)
 
 
-def _clean_record(record: Record) -> tuple[Record, list[tuple[str, str]]]:
+def clean_record(record: Record) -> tuple[Record, list[tuple[str, str]]]:
     """The record without secrets, and the field and kind of each one."""
     found: list[tuple[str, str]] = []
     known = values_in(record.texts)  # what one field calls a password, another may only use

@@ -13,8 +13,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Literal
 
-from core.errors import IdCollisionError, OtherTextError, RecordChangedError
+from core.errors import IdCollisionError, OtherTextError, RecordChangedError, SentinelError
 from core.lines import BOM, CONFLICT_BEGIN, conflict_lines, split_lines
 from core.merging import Merged, following, merged
 from core.paths import normalise_paths
@@ -33,6 +34,8 @@ from core.record import (
     record_id,
     sketch_line,
 )
+
+Fate = Literal["added", "known", "other", "replaced", "collision", "refused"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -282,6 +285,32 @@ class MemoryLog:
         )
         return self._shown(marked(following(record, *earlier), version))
 
+    def add(self, records: Iterable[Record]) -> tuple["MemoryLog", list[Fate]]:
+        """The log with those of the records at its end that it does not have, each as it is.
+
+        The fates of all of them, in their order: `added`; or `known`, when the same words are
+        there; `other`, when the same gap is there in other words; `replaced`, when a principle took
+        the place of it; `collision`, when the id belongs to another text. None of the last four
+        changes anything.
+        """
+        added: list[Record] = []
+        fates: list[Fate] = []
+        there: dict[str, list[Record]] = {}
+        for record in records:
+            versions = there.setdefault(record.id, [*self.with_id(record.id).values()])
+            known = next((it for it in versions if it.gap == record.gap), None)
+            if known:
+                fates.append("known" if known.texts == record.texts else "other")
+            elif versions:
+                fates.append("collision")
+            elif record.id in self._merged.replaced:
+                fates.append("replaced")
+            else:
+                fates.append("added")
+                added.append(record)
+                versions.append(record)
+        return self._changed(set(), {len(self.lines): added}) if added else self, fates
+
     def _lines_of(self, removal: Removal) -> set[int]:
         return {
             at
@@ -377,6 +406,36 @@ class BroughtBack:
     removal: Removal
     redacted: tuple[str, ...]
     log: MemoryLog
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offered:
+    """One record that was offered to the log: as it is stored, or would be, and its fate.
+
+    redacted: as in Saved, for all fields. error: why it was refused.
+    """
+
+    record: Record
+    fate: Fate
+    redacted: tuple[str, ...] = ()
+    error: SentinelError | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Added:
+    """What adding records did: one Offered for each, in their order, and the log afterwards.
+
+    hidden: records of the log that a principle among the added ones has replaced.
+    """
+
+    offered: tuple[Offered, ...]
+    hidden: tuple[Record, ...]
+    log: MemoryLog
+
+    @property
+    def records(self) -> list[Record]:
+        """The records that were added."""
+        return [it.record for it in self.offered if it.fate == "added"]
 
 
 def _of_gap(lines: Mapping[int, Record], wanted: Draft | Record) -> tuple[int, Record] | None:

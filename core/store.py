@@ -11,18 +11,25 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.errors import FieldTooLongError, SecretRefusedError, SourceIdsOfLogError
+from core.errors import (
+    FieldTooLongError,
+    SecretRefusedError,
+    SentinelError,
+    SourceIdsOfLogError,
+)
 from core.files import Change, LogFile
 from core.marking import may_hide
-from core.memory_log import BroughtBack, MemoryLog, Removal, Saved
+from core.memory_log import Added, BroughtBack, MemoryLog, Offered, Removal, Saved
 from core.paths import normalise_paths
 from core.record import (
     LIMITS_BYTES,
     Draft,
     Record,
     check,
+    marked,
     normalise_topic,
     record_id,
+    reidentified,
     split_tokens,
     utc_now,
 )
@@ -151,6 +158,33 @@ class MemoryStore:
 
         return bring(self._file.read()).outcome if dry_run else self._file.rewrite(bring)
 
+    def add_all(self, records: Sequence[Record], *, dry_run: bool = False) -> Added:
+        """Add the records that the log does not have, all of them in one atomic write.
+
+        For records that come from elsewhere: each keeps its dates and counts, is checked as in a
+        save, and gets the id that its text has. As in `clean` secrets go from all of its fields,
+        since a person asks for it and no model is told. A record that breaks a rule is refused
+        alone; what is in the log is never written over.
+
+        dry_run: only say what would be written, without the lock.
+
+        Raises LogBusyError, LogReadError or LogWriteError; the file is unchanged then.
+        """
+        cleaned = [_offered(record, strict=self._strict) for record in records]
+
+        def add(data: bytes) -> Change[Added]:
+            before = self._parsed(data)
+            after, fates = before.add(it.record for it in cleaned if not it.error)
+            left = iter(fates)
+            offered = [it if it.error else replace(it, fate=next(left)) for it in cleaned]
+            hidden = _hidden_by(before, after) if "added" in fates else ()
+            return Change(after.to_bytes(), Added(offered=tuple(offered), hidden=hidden, log=after))
+
+        known = add(self._file.read())
+        if dry_run or not known.outcome.records:  # works on a read-only checkout, too
+            return known.outcome
+        return self._file.rewrite(add)
+
     def repair(self, *, aside_name: str) -> bool:
         """Repair the log as `core.repair.repair` does, in one atomic write, and remove strays.
 
@@ -252,11 +286,7 @@ def _redacted(draft: Draft, *, strict: bool) -> tuple[Draft, tuple[str, ...], tu
     from core.sanitizer import values_in
 
     texts = {name: getattr(draft, name) or "" for name in LIMITS_BYTES}
-    for name, text in texts.items():
-        if len(text) > MOST_REDACTED_CHARS:  # no secret is so long that the rest could be stored
-            used_bytes = len(text.encode("utf-8", "surrogatepass"))
-            limit_bytes = LIMITS_BYTES[name]
-            raise FieldTooLongError(field=name, used_bytes=used_bytes, limit_bytes=limit_bytes)
+    _check_redactable(texts)
     texts["paths"] = "\n".join(draft.paths or ())
     known = values_in(texts.values())  # what one field calls a password, another may only use
     found = {name: _redaction(text, known) for name, text in texts.items()}
@@ -267,6 +297,14 @@ def _redacted(draft: Draft, *, strict: bool) -> tuple[Draft, tuple[str, ...], tu
     clean = check(replace(draft, missing_context=missing_context.text, lesson=lesson.text))
     suspicious = tuple(name for name in ("topic", "ask_next_time", "paths") if found[name].kinds)
     return clean, missing_context.kinds + lesson.kinds, suspicious
+
+
+def _check_redactable(texts: Mapping[str, str]) -> None:
+    for name, text in texts.items():
+        if len(text) > MOST_REDACTED_CHARS:  # no secret is so long that the rest could be stored
+            used_bytes = len(text.encode("utf-8", "surrogatepass"))
+            limit_bytes = LIMITS_BYTES[name]
+            raise FieldTooLongError(field=name, used_bytes=used_bytes, limit_bytes=limit_bytes)
 
 
 def _redaction(text: str, known: Mapping[str, str]) -> "Redaction":
@@ -304,3 +342,31 @@ def _cleaned(record: Record, *, strict: bool) -> tuple[Record, tuple[str, ...]]:
         lesson=draft.lesson,
     )
     return changed, kinds
+
+
+def _offered(record: Record, *, strict: bool) -> Offered:
+    """The record without secrets in any field and with the id of its text, or why it is refused."""
+    from core.log_secrets import clean_record
+
+    kinds: tuple[str, ...] = ()
+    try:
+        _check_redactable(dict(zip(LIMITS_BYTES, record.texts, strict=True)))
+        clean, found = clean_record(record)
+        kinds = tuple(kind for _, kind in found)
+        if strict and found:
+            fields = ", ".join(dict.fromkeys(name for name, _ in found))
+            raise SecretRefusedError(fields=fields, kinds=", ".join(dict.fromkeys(kinds)))
+        clean, more = _cleaned(clean, strict=strict)
+        paths = [path for given in clean.paths for path in normalise_paths([given])]
+    except SentinelError as error:
+        return Offered(record=record, fate="refused", redacted=kinds, error=error)
+    clean = reidentified(replace(clean, paths=tuple(dict.fromkeys(paths))))
+    if clean.gap != record.gap:  # no older version of it has this id
+        clean = replace(clean, former=())
+    return Offered(record=marked(clean, record), fate="added", redacted=kinds + more)
+
+
+def _hidden_by(before: MemoryLog, after: MemoryLog) -> tuple[Record, ...]:
+    """The records that a reader no longer sees."""
+    seen = {record.token for record in after.records}
+    return tuple(record for record in before.records if record.token not in seen)

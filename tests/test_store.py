@@ -16,10 +16,10 @@ from core.errors import (
     SecretRefusedError,
     SourceIdsOfLogError,
 )
-from core.record import record_id
+from core.record import new_record, record_id
 from core.sanitizer import MARKER
 from core.store import MemoryStore
-from samples import a_draft, a_principle, a_record
+from samples import LATER, NOW, a_draft, a_principle, a_record
 
 
 @pytest.fixture
@@ -270,3 +270,129 @@ def test_a_text_with_hidden_characters_and_no_secret_is_stored_as_it_came(
     saved = store.upsert_log(a_draft(lesson="zero\u200bwidth"))
     assert (saved.record.lesson, saved.record.marks) == ("zero\u200bwidth", ("hidden-text",))
     assert store.read_all() == [saved.record]
+
+
+def test_added_records_keep_dates_and_counts_and_go_to_the_end(store: MemoryStore) -> None:
+    store.upsert_log(a_draft("here"))
+    there = replace(a_record("there"), seen=3, updated=LATER, extra={"by": "me"})
+    rule = replace(new_record(a_principle(), now=NOW), source_count=4)
+    added = store.add_all([there, rule])
+    assert added.records == [there, rule]
+    assert store.read_all()[1:] == [there, rule]
+    assert store.read_bytes().endswith(there.to_line() + rule.to_line())
+
+
+def test_adding_the_same_records_again_changes_nothing(store: MemoryStore) -> None:
+    store.add_all([a_record("one"), a_record("two")])
+    before = store.read_bytes()
+    again = store.add_all([replace(a_record("one"), created=LATER), a_record("two")])
+    assert [it.fate for it in again.offered] == ["known", "known"]
+    assert (again.records, store.read_bytes()) == ([], before)
+
+
+def test_the_same_record_twice_among_those_added_is_written_once(store: MemoryStore) -> None:
+    added = store.add_all([a_record("one"), a_record("one")])
+    assert [it.fate for it in added.offered] == ["added", "known"]
+    assert store.read_bytes() == a_record("one").to_line()
+
+
+def test_a_record_with_other_words_for_a_gap_is_not_written_over(store: MemoryStore) -> None:
+    mine = store.upsert_log(a_draft("one", lesson="mine")).record
+    added = store.add_all([a_record("one", lesson="theirs")])
+    assert [it.fate for it in added.offered] == ["other"]
+    assert store.read_all() == [mine]
+
+
+def test_a_record_that_a_principle_replaced_does_not_come_back(store: MemoryStore) -> None:
+    original = store.upsert_log(a_draft("one")).record
+    rule = store.upsert_log(a_principle(), [original.token]).record
+    added = store.add_all([original, replace(a_record("one"), created=LATER)])
+    assert [it.fate for it in added.offered] == ["replaced", "replaced"]
+    assert store.read_all() == [rule]
+
+
+def test_an_id_of_another_text_is_not_added(store: MemoryStore) -> None:
+    mine = store.upsert_log(a_draft("-login missing", topic="auth")).record
+    added = store.add_all([a_record(" missing", topic="auth-login")])
+    assert [it.fate for it in added.offered] == ["collision"]
+    assert store.read_all() == [mine]
+
+
+def test_an_added_principle_tells_which_records_it_hides(store: MemoryStore) -> None:
+    original = store.upsert_log(a_draft("one")).record
+    kept = store.upsert_log(a_draft("two")).record
+    rule = replace(new_record(a_principle(), now=LATER), source_ids=(original.token,))
+    added = store.add_all([rule])
+    assert added.hidden == (original,)
+    assert store.read_all() == [kept, rule]
+
+
+def test_added_records_lose_the_secrets_of_all_their_fields(store: MemoryStore) -> None:
+    key = a_secret()
+    given = a_record(f"gap {key}", lesson=f"rule {key}", topic=f"t {key}", ask_next_time=f"{key}?")
+    given = replace(given, extra={"note": key}, meta_extra={"by": key}, former=("abcdef",))
+    added = store.add_all([given])
+    [record] = store.read_all()
+    assert record == replace(
+        a_record(f"gap {MARKER}", lesson=f"rule {MARKER}", topic=f"t {MARKER}"),
+        ask_next_time=f"{MARKER}?",
+        extra={"note": MARKER},
+        meta_extra={"by": MARKER},
+    )
+    assert added.offered[0].redacted == ("github-token",) * 6
+    assert key.encode() not in store.read_bytes()
+
+
+def test_an_added_record_gets_the_id_that_its_text_has(store: MemoryStore) -> None:
+    store.add_all([replace(a_record("one"), id="0123456789abcdef")])
+    assert store.read_all() == [a_record("one")]
+
+
+def test_a_record_that_breaks_a_rule_is_refused_and_the_others_are_added(
+    store: MemoryStore,
+) -> None:
+    long = a_record("long", lesson="x" * 1025)
+    huge = a_record("huge", lesson="x" * 40_000)
+    added = store.add_all([long, huge, replace(a_record(), lesson=" "), a_record("fine")])
+    assert [it.fate for it in added.offered] == ["refused", "refused", "refused", "added"]
+    errors = [it.error for it in added.offered]
+    assert [type(error) for error in errors] == [
+        FieldTooLongError,
+        FieldTooLongError,
+        BlankFieldError,
+        type(None),
+    ]
+    assert store.read_all() == [a_record("fine")]
+
+
+def test_a_strict_store_refuses_to_add_a_secret_and_names_fields_and_kinds(tmp_path: Path) -> None:
+    store = MemoryStore(tmp_path / "memory_log.jsonl", strict=True)
+    added = store.add_all([a_record(f"x {a_secret()}"), a_record("fine")])
+    error = added.offered[0].error
+    assert isinstance(error, SecretRefusedError)
+    assert error.facts == {"fields": "missing_context", "kinds": "github-token"}
+    assert store.read_all() == [a_record("fine")]
+
+
+def test_a_trial_of_adding_writes_nothing_and_takes_no_lock(store: MemoryStore) -> None:
+    added = store.add_all([a_record("one")], dry_run=True)
+    assert added.records == [a_record("one")]
+    assert not store.path.parent.exists()
+
+
+def test_adding_leaves_lines_that_are_no_records_where_they_are(store: MemoryStore) -> None:
+    store.upsert_log(a_draft("one"))
+    store.path.write_bytes(b"a note\n" + store.read_bytes() + b"<<torn")
+    before = store.read_bytes()
+    store.add_all([a_record("two")])
+    assert store.read_bytes() == before + b"\n" + a_record("two").to_line()
+
+
+def test_added_records_keep_their_paths_and_one_outside_the_project_is_refused(
+    store: MemoryStore,
+) -> None:
+    inside = a_record("one", paths=["src/payment/**", "*.sql"])
+    outside = replace(a_record("two"), paths=("../other",))
+    added = store.add_all([inside, outside])
+    assert [it.fate for it in added.offered] == ["added", "refused"]
+    assert store.read_all() == [inside]
