@@ -144,16 +144,16 @@ def field_line(label: str, text: str) -> str:
 def record_block(record: Record, mark: str, lang: Language, *, ask: bool = True) -> str:
     """One record: its mark, type and dates, then its fields; what is empty costs nothing."""
     notes = []
-    dates = _day(record.created)
+    dates = day_of(record.created)
     if record.type == "principle":
-        dates = f"compacted {_day(record.compacted_at or record.created)}"
+        dates = f"compacted {day_of(record.compacted_at or record.created)}"
         if record.source_count:
             notes.append(say(lang, "merged", count=record.source_count))
     if record.seen > 1:
-        last = _day(record.updated or record.created)
+        last = day_of(record.updated or record.created)
         notes.append(say(lang, "seen", seen=record.seen, date=last))
-    if warning := _warning(record, lang):
-        notes.append(warning)
+    if noted := warning(record, lang):
+        notes.append(noted)
     head = f"{mark} {record.type} {dates}" + (f" ({'; '.join(notes)})" if notes else "")
     lines = [one_line(head)]
     if record.missing_context.strip():
@@ -164,7 +164,7 @@ def record_block(record: Record, mark: str, lang: Language, *, ask: bool = True)
     return "\n".join(lines)
 
 
-def _warning(record: Record, lang: Language) -> str:
+def warning(record: Record, lang: Language) -> str:
     """What a reader must know before reading the texts; "" for nearly every record.
 
     Hidden characters alone make no instructions of a lesson: they are only pointed out.
@@ -176,7 +176,7 @@ def _warning(record: Record, lang: Language) -> str:
     return say(lang, key, marks=", ".join(marks))
 
 
-def _day(moment: str) -> str:
+def day_of(moment: str) -> str:
     """The date of a moment, and only a date: a hand can write anything there."""
     return moment[:10] if _DAY.match(moment) else "????-??-??"
 
@@ -258,8 +258,8 @@ def _index_line(record: Record, lang: Language) -> str:
     lesson = " ".join(one_line(record.lesson).split())
     if len(lesson) > INDEX_CHARS:
         lesson = lesson[:INDEX_CHARS].rstrip() + "…"
-    warning = _warning(record, lang)
-    return f"- [{topic_text(record.topic)}] " + (f"({warning}) " if warning else "") + lesson
+    noted = warning(record, lang)
+    return f"- [{topic_text(record.topic)}] " + (f"({noted}) " if noted else "") + lesson
 
 
 def _partial(lang: Language, full: int, lines: int, count: int) -> str:
