@@ -28,6 +28,10 @@ COMMANDS = {
     "bundle": ("faces.bundle", "build the server as an .mcpb file for Claude Desktop"),
     "demo": ("faces.demo", "play the loop of search, log and compact on a scratch project"),
     "doctor": ("faces.doctor", "check a memory log and what is around it; repair it with --fix"),
+    "export": (
+        "faces.export",
+        "write the memory as a document, as data, or into the files of a client",
+    ),
     "history": ("faces.history", "show what became of one record, commit by commit"),
     "hook": ("faces.hook", "answer an event of a client with the records that it needs"),
     "restore": ("faces.restore", "bring back a record, or an older version of it, from git"),

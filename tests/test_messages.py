@@ -6,13 +6,21 @@ import pytest
 
 from core import errors
 from core.messages import MESSAGES, Table, say
-from faces import bundle_words, demo_words, doctor_words, history_words, scan_words
+from faces import (
+    bundle_words,
+    demo_words,
+    doctor_words,
+    export_words,
+    history_words,
+    scan_words,
+)
 
 TABLES: dict[str, Table] = {
     "server": MESSAGES,
     "bundle": bundle_words.WORDS,
     "demo": demo_words.WORDS,
     "doctor": doctor_words.WORDS,
+    "export": export_words.WORDS,
     "history": history_words.WORDS,
     "scan": scan_words.WORDS,
 }
