@@ -34,6 +34,7 @@ COMMANDS = {
     ),
     "history": ("faces.history", "show what became of one record, commit by commit"),
     "hook": ("faces.hook", "answer an event of a client with the records that it needs"),
+    "import": ("faces.importing", "take lessons of other tools or projects into the memory"),
     "restore": ("faces.restore", "bring back a record, or an older version of it, from git"),
     "scan": ("faces.scan", "look for secrets in the log, in files or in git's history"),
     "uncompact": ("faces.uncompact", "bring back the originals of a principle from git"),

@@ -120,7 +120,11 @@ def test_every_command_is_named(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", [*DOCUMENTS, "core/messages.py", "faces/doctor_words.py", "faces/history_words.py"]
+    "name",
+    [
+        *(*DOCUMENTS, "core/messages.py"),
+        *(f"faces/{table}_words.py" for table in ("doctor", "export", "history", "import", "scan")),
+    ],
 )
 def test_no_text_names_a_command_that_does_not_exist(name: str) -> None:
     assert set(re.findall(r"cli\.py ([a-z]+)", text_of(name))) <= cli.COMMANDS.keys()

@@ -12,6 +12,7 @@ from faces import (
     doctor_words,
     export_words,
     history_words,
+    import_words,
     scan_words,
 )
 
@@ -22,6 +23,7 @@ TABLES: dict[str, Table] = {
     "doctor": doctor_words.WORDS,
     "export": export_words.WORDS,
     "history": history_words.WORDS,
+    "import": import_words.WORDS,
     "scan": scan_words.WORDS,
 }
 SENTENCES = [(table, key) for table, sentences in TABLES.items() for key in sentences]
