@@ -2,13 +2,14 @@
 
 import argparse
 import os
+import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 from core.messages import Language
 from core.project import Project, find_project
-from core.settings import Settings, read_settings
+from core.settings import DEFAULT_THRESHOLD, Settings, read_settings
 from core.store import MemoryStore
 
 
@@ -29,6 +30,23 @@ class Opened:
 def add_project(parser: argparse.ArgumentParser) -> None:
     """The option `--project`, as `server.py` has it."""
     parser.add_argument("--project", metavar="DIR", help="the project whose memory is meant")
+
+
+def add_threshold(parser: argparse.ArgumentParser) -> None:
+    """The option `--threshold`, as the tools have it."""
+    parser.add_argument(
+        "--threshold",
+        type=_threshold,
+        default=DEFAULT_THRESHOLD,
+        metavar="N",
+        help="records above which to compact (default %(default)s)",
+    )
+
+
+def _threshold(text: str) -> int:
+    if not re.fullmatch("0*[1-9][0-9]{0,8}", text):
+        raise argparse.ArgumentTypeError("it must be a whole number of 1 or more")
+    return int(text)
 
 
 def open_memory(arguments: argparse.Namespace, *, writes: bool = False) -> Opened:

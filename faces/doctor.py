@@ -5,7 +5,6 @@ Without `--fix` it only looks. With it, every line that leaves the log goes to a
 
 import argparse
 import os
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,10 +16,9 @@ from core.health import Finding, Severity, examine
 from core.memory_log import MemoryLog
 from core.messages import Language
 from core.record import utc_now
-from core.settings import DEFAULT_THRESHOLD
 from faces.checkup import around
 from faces.clients import Configured, configured_clients
-from faces.console import Opened, add_project, open_memory
+from faces.console import Opened, add_project, add_threshold, open_memory
 from faces.doctor_words import word
 from faces.plain import plain, plain_json
 
@@ -61,19 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_project(parser)
     parser.add_argument("--fix", action="store_true", help="repair what can be repaired")
     parser.add_argument("--json", action="store_true", help="print the findings as JSON")
-    parser.add_argument(
-        "--threshold",
-        type=_threshold,
-        default=DEFAULT_THRESHOLD,
-        metavar="N",
-        help="records above which to compact (default %(default)s)",
-    )
-
-
-def _threshold(text: str) -> int:
-    if not re.fullmatch("0*[1-9][0-9]{0,8}", text):
-        raise argparse.ArgumentTypeError("it must be a whole number of 1 or more")
-    return int(text)
+    add_threshold(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
