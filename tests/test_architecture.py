@@ -50,6 +50,7 @@ FLOORS = [
     {"faces.exporting_rules", "faces.importing_topics"},
     {"faces.importing_markdown"},
     {"faces.importing_sources"},
+    {"faces.columns"},
     {"faces.arguments", "faces.console", "faces.demo_reading", "faces.demo_stage"},
     {"faces.git_reading", "faces.record_lines", "faces.checkup", "faces.bundling"},
     {"faces.old_logs"},

@@ -1,0 +1,66 @@
+"""Lines for a terminal of 80 cells: tables that line up, and sentences that wrap.
+
+A Hangul syllable takes two cells, a combining mark none.
+"""
+
+import unicodedata
+from collections.abc import Sequence
+
+WIDTH = 80
+INDENT = "  "
+
+_UNJOINED = (("\u1160", "\u11ff"), ("\ud7b0", "\ud7ff"))  # vowels and finals of a syllable
+
+
+def cells(text: str) -> int:
+    """How many cells a line takes on a terminal."""
+    return len(text) if text.isascii() else sum(map(_cells, text))
+
+
+def fitted(text: str, most: int) -> str:
+    """The text, or as much of its beginning as fits into `most` cells with a sign of the cut."""
+    if cells(text) <= most:
+        return text
+    kept, left = "", most - 1
+    for char in text:
+        left -= _cells(char)
+        if left < 0:
+            break
+        kept += char
+    return kept.rstrip() + "…"
+
+
+def wrapped(text: str, indent: str = INDENT) -> list[str]:
+    """A sentence in indented lines, broken at blanks; a longer word has a line of its own."""
+    lines, line = list[str](), ""
+    for word in text.split():
+        longer = f"{line} {word}" if line else indent + word
+        if line and cells(longer) > WIDTH:
+            lines.append(line)
+            longer = indent + word
+        line = longer
+    return [*lines, line] if line else lines
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Indented lines: numbers aligned at their right; the last column takes what is left."""
+    columns = list(zip(*rows, strict=True))[:-1]
+    widths = [max(map(cells, (name, *column))) for name, column in zip(head, columns, strict=False)]
+    numeric = [all(cell.replace(",", "").isdecimal() for cell in column) for column in columns]
+    return [_row(list(zip(row, widths, numeric, strict=False)), row[-1]) for row in (head, *rows)]
+
+
+def _row(aligned: Sequence[tuple[str, int, bool]], last: str) -> str:
+    line = ""
+    for text, width, is_number in aligned:
+        blank = " " * (width - cells(text))
+        line += INDENT + (blank + text if is_number else text + blank)
+    return line + INDENT + fitted(last, WIDTH - cells(line) - len(INDENT))
+
+
+def _cells(char: str) -> int:
+    if unicodedata.category(char) in ("Mn", "Me", "Cf"):
+        return 0
+    if any(first <= char <= last for first, last in _UNJOINED):
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
