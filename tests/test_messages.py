@@ -14,6 +14,7 @@ from faces import (
     history_words,
     import_words,
     scan_words,
+    stats_words,
 )
 
 TABLES: dict[str, Table] = {
@@ -25,6 +26,7 @@ TABLES: dict[str, Table] = {
     "history": history_words.WORDS,
     "import": import_words.WORDS,
     "scan": scan_words.WORDS,
+    "stats": stats_words.WORDS,
 }
 SENTENCES = [(table, key) for table, sentences in TABLES.items() for key in sentences]
 
