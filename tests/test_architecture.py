@@ -35,7 +35,8 @@ FLOORS = [
     {"core.cleaning"},
     {"core.store"},
     {"core.answers", "core.briefing", "core.recall"},
-    {"faces.wire", "faces.workflow", "faces.clients", "faces.git", "faces.plain"},
+    {"faces.wire", "faces.workflow", "faces.client_table", "faces.git", "faces.plain"},
+    {"faces.clients"},
     {"faces.marked_block", "faces.hook_events", "faces.sessions"},
     {
         "faces.bundle_words",
