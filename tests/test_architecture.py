@@ -36,7 +36,7 @@ FLOORS = [
     {"core.store"},
     {"core.answers", "core.briefing", "core.recall"},
     {"faces.wire", "faces.workflow", "faces.client_table", "faces.git", "faces.plain"},
-    {"faces.clients", "faces.json_tree"},
+    {"faces.clients", "faces.json_tree", "faces.toml_table"},
     {"faces.jsonc"},
     {"faces.marked_block", "faces.hook_events", "faces.sessions"},
     {
