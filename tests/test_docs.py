@@ -23,7 +23,7 @@ from core.settings import (
     DEFAULT_LOCK_TIMEOUT_S,
     DEFAULT_THRESHOLD,
 )
-from faces.workflow import INSTRUCTIONS
+from faces.workflow import INSTRUCTIONS, cursor_rule, rules
 
 ROOT = Path(__file__).parent.parent
 READMES = ["README.md", "README.ko.md"]
@@ -196,6 +196,25 @@ def test_the_rules_have_their_eleven_steps(name: str) -> None:
     assert steps == list(range(1, 12))
     for word in (*TOOLS, "missing_context", "ask_next_time", "source_ids", "delete_ids", "512"):
         assert word in text_of(name)
+
+
+def test_the_files_with_the_rules_hold_what_setup_writes() -> None:
+    assert text_of(".cursorrules") == rules("en")
+    assert blocks(text_of("docs/cursorrules.ko.md"), "text") == [rules("ko")]
+    assert cursor_rule("ko").endswith(f"\nalwaysApply: true\n---\n\n{rules('ko')}")
+
+
+@pytest.mark.parametrize("text", [INSTRUCTIONS, rules("en"), rules("ko")])
+def test_every_tool_and_parameter_that_the_workflow_names_exists(text: str) -> None:
+    known = TOOLS | {name for names in parameters().values() for name in names}
+    examples = {"login_bug_fix_2026", "verify_token_v2", "memory_log"}
+    assert set(re.findall(r"\b[a-z]+(?:_[a-z0-9]+)+\b", text)) - examples <= known
+    assert set(re.findall(r"cli\.py ([a-z]+)", text)) <= cli.COMMANDS.keys()
+
+
+def test_the_first_512_characters_of_the_instructions_name_both_calls() -> None:
+    assert "search_memory" in INSTRUCTIONS[:512]
+    assert "log_memory" in INSTRUCTIONS[:512]
 
 
 @pytest.mark.parametrize("word", [*sorted(TOOLS), "source_ids", "ask_next_time", "missing_context"])
