@@ -37,6 +37,7 @@ COMMANDS = {
     "import": ("faces.importing", "take lessons of other tools or projects into the memory"),
     "restore": ("faces.restore", "bring back a record, or an older version of it, from git"),
     "scan": ("faces.scan", "look for secrets in the log, in files or in git's history"),
+    "setup": ("faces.setup", "set up a client for a project: server entry, rules and hooks"),
     "stats": ("faces.stats", "show whether the memory helps: size, cost, gaps that came back"),
     "uncompact": ("faces.uncompact", "bring back the originals of a principle from git"),
 }

@@ -14,6 +14,7 @@ from faces import (
     history_words,
     import_words,
     scan_words,
+    setup_words,
     stats_words,
 )
 
@@ -26,6 +27,7 @@ TABLES: dict[str, Table] = {
     "history": history_words.WORDS,
     "import": import_words.WORDS,
     "scan": scan_words.WORDS,
+    "setup": setup_words.WORDS,
     "stats": stats_words.WORDS,
 }
 SENTENCES = [(table, key) for table, sentences in TABLES.items() for key in sentences]

@@ -1,0 +1,168 @@
+"""The files that setup works on: their texts as they are, as they would be, and what is wrong.
+
+Nothing is written here. A file that cannot be edited safely is left alone as a whole.
+"""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from core.atomic import reason_of
+from core.messages import Language
+from faces.client_table import Machine
+from faces.json_tree import BrokenJsonError
+from faces.jsonc import OtherKindError
+from faces.marked_block import BrokenBlockError
+from faces.setup_table import Installation, Target
+from faces.toml_table import BrokenTomlError
+
+Facts = dict[str, str | int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """What was asked for. clients: keys of `TARGETS`. present: those that were set up before.
+
+    remove: take out instead of put in. rules, hooks: whether these are part of it. prompt: whether
+    a hook for each prompt is.
+    """
+
+    clients: tuple[str, ...]
+    present: frozenset[str]
+    machine: Machine
+    installation: Installation
+    lang: Language = "en"
+    remove: bool = False
+    rules: bool = True
+    hooks: bool = True
+    prompt: bool = False
+
+    @property
+    def root(self) -> Path:
+        """The directory of the project."""
+        return self.machine.root
+
+    @property
+    def project(self) -> str:
+        """The same as an entry names it."""
+        return self.root.as_posix() if self.machine.windows else str(self.root)
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """A sentence of `faces.setup_words` with its facts."""
+
+    key: str
+    facts: Facts
+
+
+class RemarkError(ValueError):
+    """Something that keeps a file from being edited, as a sentence without the file's path."""
+
+    def __init__(self, key: str, **facts: str | int) -> None:
+        self.key, self.facts = key, facts
+        super().__init__(key)
+
+
+@dataclass(slots=True)
+class Change:
+    """A file as it is and as it would be; None: no file. parts: what of whom it gets or loses.
+
+    shown: the texts of ours in it, old and new. Nothing else of a configuration is for showing.
+    """
+
+    path: Path
+    before: str | None
+    after: str | None
+    parts: list[tuple[str, str]] = field(default_factory=list)
+    shown: set[str] = field(default_factory=set)
+
+    @property
+    def text(self) -> str:
+        """The text as planned so far, "" where there is no file."""
+        return self.after or ""
+
+
+class Desk:
+    """Every file that was looked at, once, under whatever name it was asked for.
+
+    read: the text of a file, None where there is none; it raises OSError, and ValueError for what
+    is no UTF-8.
+    """
+
+    def __init__(self, read: Callable[[Path], str | None]) -> None:
+        self.read = read
+        self.files: dict[str, Change] = {}
+        self.problems: dict[str, Remark] = {}
+
+    def changes(self) -> list[Change]:
+        """The files that would change and have no problem."""
+        sound = [change for real, change in self.files.items() if real not in self.problems]
+        return [change for change in sound if change.before != change.after]
+
+    def text(self, path: Path) -> str | None:
+        """The text of a file as planned so far; None also for one that cannot be read."""
+        change = self.files.get(os.path.realpath(path))
+        if change:
+            return change.after
+        try:
+            return self.read(path)
+        except (OSError, ValueError):
+            return None
+
+    @contextmanager
+    def editing(self, path: Path, part: str, *targets: Target) -> Iterator[Change]:
+        """The change of a file, to be edited; what goes wrong becomes a problem of the file."""
+        real = os.path.realpath(path)
+        change = self.files.get(real) or self._opened(path, real)
+        before = change.after
+        try:
+            yield change
+        except ValueError as error:
+            self.problems.setdefault(real, _problem(path, error))
+        if change.after != before:
+            change.parts += [(part, it.client.name) for it in targets] or [(part, "")]
+
+    def _opened(self, path: Path, real: str) -> Change:
+        text = None
+        try:
+            text = self.read(path)
+        except (OSError, ValueError) as error:
+            reason = reason_of(error) if isinstance(error, OSError) else "UTF-8"
+            self.problems[real] = Remark("unreadable", {"path": str(path), "reason": reason})
+        self.files[real] = Change(path, text, text)
+        return self.files[real]
+
+
+def _problem(path: Path, error: ValueError) -> Remark:
+    facts: Facts = {"path": str(path)}
+    match error:
+        case RemarkError():
+            return Remark(error.key, {**facts, **error.facts})
+        case BrokenJsonError():
+            return Remark(f"json_{error.kind}", {**facts, "line": error.line})
+        case OtherKindError():
+            return Remark("other_kind", {**facts, "place": ".".join(map(str, error.path))})
+        case BrokenTomlError():
+            return Remark("toml_syntax", facts)
+        case BrokenBlockError():
+            return Remark("broken_block", facts)
+    raise error
+
+
+def unless_empty(job: Job, change: Change, text: str) -> str | None:
+    """The text, None for a file of the project in which nothing is left."""
+    left = "".join(text.strip("\ufeff").split())
+    is_in_project = change.path.is_relative_to(job.root)
+    return None if is_in_project and left in ("", "{}", '{"version":1}') else text
+
+
+def strings_in(value: object) -> set[str]:
+    """Every text in a value; a key of an object is none."""
+    if isinstance(value, dict):
+        return {text for it in value.values() for text in strings_in(it)}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return {text for it in value for text in strings_in(it)}
+    return {value} if isinstance(value, str) else set()

@@ -1,0 +1,73 @@
+"""What setup finds before it plans: how this program is started, and which clients are here."""
+
+import importlib.util
+import os
+import re
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from core.project import Project
+from faces.client_table import Machine, machine_of
+from faces.clients import configured_clients
+from faces.setup_table import TARGETS, Installation, Target
+
+HERE = Path(__file__).resolve().parent.parent
+SERVER = HERE / "server.py"
+PACKAGES = ("fastmcp", "filelock")
+# Environments that `uv run` and `uvx` make in the cache of uv, and may clear away.
+_OF_UV = re.compile(r"[/\\](?:environments|archive|builds)-v\d+[/\\]")
+
+
+def missing_packages() -> list[str]:
+    """The packages without which the server does not start in this Python."""
+    return [name for name in PACKAGES if importlib.util.find_spec(name) is None]
+
+
+def runner_of(interpreter: str, environment: Mapping[str, str]) -> tuple[str, ...] | None:
+    """The words that start a script: an interpreter, or uv for one of its temporary environments.
+
+    None when the interpreter is such a one and uv, which names itself in UV, was not found.
+    """
+    if not _OF_UV.search(interpreter):
+        return (interpreter,)
+    uv = environment.get("UV") or shutil.which("uv", path=environment.get("PATH", ""))
+    return (os.path.abspath(uv), "run") if uv else None
+
+
+def installed(runner: Sequence[str], directory: str, *, windows: bool) -> Installation:
+    """The installation in a directory; on Windows its paths have forward slashes."""
+    server, cli = (f"{directory}{os.sep}{name}" for name in ("server.py", "cli.py"))
+    words = [*runner, server, cli]
+    if windows:
+        words = [it.replace("\\", "/") for it in words]
+    return Installation(runner=tuple(words[:-2]), server=words[-2], cli=words[-1], windows=windows)
+
+
+def machine_here(project: Project) -> Machine:
+    """This machine, with this project and the server of this installation."""
+    home = Path(os.path.expanduser("~"))
+    return machine_of(project.root, server=SERVER, home=home, environment=os.environ)
+
+
+def present_clients(machine: Machine) -> frozenset[str]:
+    """The keys of the clients that start the server already, for whatever project."""
+    found = configured_clients(
+        machine.root, server=machine.server, home=machine.home, environment=machine.environment
+    )
+    names = {it.client for it in found if it.entry}
+    return frozenset(it.key for it in TARGETS if it.client.name in names)
+
+
+def trace_of(target: Target, machine: Machine) -> str:
+    """What shows that a client is here: a program or a file; "" when nothing does."""
+    for command in target.commands:
+        if shutil.which(command, path=machine.variable("PATH") or ""):
+            return command
+    for name, pattern in target.traces:
+        directory = machine.directories.get(name)
+        if directory:
+            for found in sorted(directory.glob(pattern)) if pattern else [directory]:
+                if found.exists():
+                    return str(found)
+    return ""

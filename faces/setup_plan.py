@@ -1,0 +1,187 @@
+"""Works out what setup would change, from the texts of files to the texts that they would have."""
+
+import os
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+from faces.hook_text import has_hooks, hook_strings, with_hooks, without_hooks
+from faces.jsonc import data_of
+from faces.marked_block import with_block, without_block
+from faces.rules_plan import BLOCK, CURSOR_RULE, GEMINI, Body, Rules, import_of
+from faces.setup_entries import plan_entry
+from faces.setup_files import Change, Desk, Job, Remark, unless_empty
+from faces.setup_table import TARGETS, Target
+from faces.toml_table import BrokenTomlError, tables_of
+from faces.workflow import cursor_rule, rules
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What would change, what is wrong with files that are left alone, and what to know."""
+
+    changes: tuple[Change, ...]
+    problems: tuple[Remark, ...]
+    notes: tuple[Remark, ...]
+
+
+def plan(job: Job, read: Callable[[Path], str | None]) -> Plan:
+    """What a job would change; `read` as for `Desk`."""
+    desk, notes = Desk(read), list[Remark]()
+    for target in TARGETS:
+        if target.key in job.clients:
+            plan_entry(desk, job, target)
+        if job.hooks and target.hooks and _is_concerned(desk, job, target):
+            notes += _plan_hooks(desk, job, target)
+    if job.rules and job.remove:
+        _put_out(desk, job)
+    elif job.rules:
+        notes += _put_in(desk, job)
+    return Plan(tuple(desk.changes()), tuple(desk.problems.values()), tuple(notes))
+
+
+# Hooks.
+
+
+def _is_concerned(desk: Desk, job: Job, target: Target) -> bool:
+    """Whether a client was asked for, or its hooks would run twice with those just planned."""
+    if target.key in job.clients:
+        return True
+    is_there = not job.remove and _has_ours(desk, job, target)
+    return is_there and "claude-code" in job.clients and _is_double(desk, job, target)
+
+
+def _plan_hooks(desk: Desk, job: Job, target: Target) -> list[Remark]:
+    hooks = target.hooks
+    assert hooks
+    is_double = _is_double(desk, job, target)
+    with desk.editing(job.root / hooks.file, "hooks", target) as change:
+        change.shown |= {event.matcher for event in hooks.events}
+        change.shown |= set(hook_strings(change.text, hooks))
+        if job.remove or is_double:
+            change.after = unless_empty(job, change, without_hooks(change.text, hooks))
+            return _without_note(target, job, change)
+        change.after = with_hooks(
+            change.text, hooks, job.installation, target.key, prompt=job.prompt
+        )
+        change.shown |= set(hook_strings(change.text, hooks))
+    notes = []
+    if job.prompt and all(event.ours != "prompt" for event in hooks.events):
+        notes.append(Remark("no_prompt_hook", {"client": target.client.name}))
+    if target.key == "codex" and _has_codex_hooks(desk, job):
+        notes.append(Remark("codex_hooks_twice", {}))
+    return notes
+
+
+def _without_note(target: Target, job: Job, change: Change) -> list[Remark]:
+    """What to know when a client is left without hooks."""
+    if not job.remove:
+        return [Remark("hooks_of_claude", {})]
+    left = "vscode" in job.present - set(job.clients)
+    is_shared = target.key == "claude-code" and left and change.after != change.before
+    return [Remark("vscode_again", {})] if is_shared else []
+
+
+def _is_double(desk: Desk, job: Job, target: Target) -> bool:
+    """Copilot in VS Code runs the hooks of Claude Code, too: with both each would run twice."""
+    claude = next(it for it in TARGETS if it.key == "claude-code")
+    return target.key == "vscode" and _has_ours(desk, job, claude)
+
+
+def _has_ours(desk: Desk, job: Job, target: Target) -> bool:
+    hooks = target.hooks
+    try:
+        return bool(hooks and has_hooks(desk.text(job.root / hooks.file) or "", hooks))
+    except ValueError:
+        return False
+
+
+def _has_codex_hooks(desk: Desk, job: Job) -> bool:
+    try:
+        return "hooks" in tables_of(desk.text(job.root / ".codex/config.toml") or "")
+    except BrokenTomlError:
+        return False
+
+
+# Rules.
+
+
+def _put_in(desk: Desk, job: Job) -> list[Remark]:
+    files, ours, readers = _rules_now(desk, job)
+    readers |= set(job.clients)
+    homes = files.homes(readers)
+    for name, body in homes.items():
+        keys = ["claude-code"] if body == "import" else readers
+        reading = [it for it in _targets(keys) if name in files.read_by(it.key, homes)]
+        with desk.editing(job.root / name, "rules", *reading) as change:
+            change.after = _with_rules(change.text, name, body, job)
+    for name in ours:
+        if name not in homes:
+            _take_out(desk, job, name)
+    notes = []
+    for target in _targets(readers):
+        names = files.copies(target.key, homes)
+        if len(names) > 1:
+            facts: dict[str, str | int] = {"client": target.client.name, "files": ", ".join(names)}
+            notes.append(Remark("two_copies", facts))
+    return notes
+
+
+def _put_out(desk: Desk, job: Job) -> None:
+    """What a client reads that stays set up is kept; an import, if that is Claude Code."""
+    files, ours, readers = _rules_now(desk, job)
+    for name in ours:
+        followers = readers & {"claude-code"} if files.imports_ours(name) else readers
+        if not any(name in files.read_by(it) for it in followers):
+            _take_out(desk, job, name)
+
+
+def _rules_now(desk: Desk, job: Job) -> tuple[Rules, list[str], set[str]]:
+    """The rules files, those that hold something of ours, and which other clients read that."""
+    texts: dict[str, str | None] = {}
+
+    def text(name: str) -> str | None:
+        if name not in texts:
+            texts[name] = desk.text(job.root / name)
+        return texts[name]
+
+    files = Rules(text, lambda name: os.path.realpath(job.root / name), _gemini_names(desk, job))
+    ours = [name for name in files.names if files.holds_ours(name)]
+    others = job.present - set(job.clients)
+    return files, ours, {it for it in others if set(ours).intersection(files.read_by(it))}
+
+
+def _with_rules(text: str, name: str, body: Body, job: Job) -> str:
+    if body == "file":
+        return cursor_rule(job.lang)
+    return with_block(text, BLOCK, rules(job.lang) if body == "rules" else import_of(name))
+
+
+def _take_out(desk: Desk, job: Job, name: str) -> None:
+    with desk.editing(job.root / name, "rules") as change:
+        text = without_block(change.text, BLOCK)
+        change.after = None if name == CURSOR_RULE else unless_empty(job, change, text)
+
+
+def _gemini_names(desk: Desk, job: Job) -> tuple[str, ...]:
+    """The files that Gemini CLI reads: what the project's settings say, else the user's."""
+    for directory in (job.root, job.machine.home):
+        try:
+            data = data_of(desk.text(directory / ".gemini/settings.json") or "")
+        except ValueError:
+            continue
+        context = data.get("context") if isinstance(data, dict) else None
+        named = context.get("fileName") if isinstance(context, dict) else None
+        names = [named] if isinstance(named, str) else named
+        if isinstance(names, list) and (given := [it for it in names if _is_name(it)]):
+            return tuple(given)
+    return (GEMINI,)
+
+
+def _is_name(name: object) -> bool:
+    """Whether a setting names a file below the project."""
+    return isinstance(name, str) and bool(name) and not os.path.isabs(name) and ".." not in name
+
+
+def _targets(keys: Collection[str]) -> list[Target]:
+    return [target for target in TARGETS if target.key in keys]

@@ -1,0 +1,67 @@
+"""Our hooks in a file of the user's: put in once, found again, and taken out without a trace."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from faces.hook_text import has_hooks, hook_strings, with_hooks, without_hooks
+from faces.jsonc import data_of
+from faces.setup_table import TARGETS, Hooks, Installation
+from test_jsonc import texts
+
+HOOKS: dict[str, Hooks] = {it.key: it.hooks for it in TARGETS if it.hooks}
+TOOL = Installation(runner=("/새 폴더/python",), server="/t/server.py", cli="/t/cli.py")
+OTHER = Installation(runner=("/bin/uv", "run"), server="/o/server.py", cli="/o dir/cli.py")
+THEIRS = [
+    {"type": "command", "command": "./cli.py hooks session-start"},
+    {"command": "my-cli.py hook stop"},
+    {"command": "/t/cli.py hook stop-all"},
+    {"command": "echo", "args": ["cli.py", "hook"]},
+    {"command": 7},
+]
+GROUPS = st.fixed_dictionaries(
+    {"hooks": st.lists(st.sampled_from(THEIRS), min_size=1, max_size=2)},
+    optional={"matcher": st.just("Bash")},
+)
+
+
+def documents(hooks: Hooks) -> st.SearchStrategy[dict[str, Any]]:
+    """Files in which hooks of the user stand, or none."""
+    item = GROUPS if hooks.grouped else st.sampled_from(THEIRS)
+    events = st.sampled_from([*(event.name for event in hooks.events), "other"])
+    listed = st.dictionaries(events, st.lists(item, min_size=1, max_size=2), min_size=1)
+    version = {"version": st.just(1)} if hooks.version else {"model": st.just("x")}
+    return st.fixed_dictionaries(version, optional={"hooks": listed})
+
+
+@pytest.mark.parametrize("client", HOOKS)
+@settings(max_examples=25)
+@given(data=st.data(), prompt=st.booleans())
+def test_taking_out_what_was_put_in_gives_the_text_back(
+    client: str, data: st.DataObject, prompt: bool
+) -> None:
+    hooks = HOOKS[client]
+    text = data.draw(texts(documents(hooks)))
+    assert without_hooks(text, hooks) == text
+    put_in = with_hooks(text, hooks, TOOL, client, prompt=prompt)
+    assert has_hooks(put_in, hooks)
+    assert with_hooks(put_in, hooks, TOOL, client, prompt=False) == put_in
+    assert without_hooks(put_in, hooks) == text
+
+
+@pytest.mark.parametrize("client", HOOKS)
+@settings(max_examples=25)
+@given(data=st.data())
+def test_another_installation_takes_the_place_of_the_first(
+    client: str, data: st.DataObject
+) -> None:
+    hooks = HOOKS[client]
+    text = data.draw(texts(documents(hooks)))
+    moved = with_hooks(
+        with_hooks(text, hooks, OTHER, client, prompt=True), hooks, TOOL, client, prompt=False
+    )
+    fresh = with_hooks(text, hooks, TOOL, client, prompt=True)
+    assert data_of(moved) == data_of(fresh)
+    assert "/o dir/cli.py" not in "".join(hook_strings(moved, hooks))

@@ -1,0 +1,585 @@
+"""What setup writes, as golden files before and after, byte for byte; and what it leaves alone."""
+
+import ast
+import json
+import os
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from faces.clients import configured_clients
+from faces.hook_events import NAMES as EVENT_NAMES
+from faces.setup_files import Change, Remark
+from faces.setup_here import installed, runner_of
+from faces.setup_lines import change_lines
+from faces.setup_table import TARGETS
+from faces.setup_words import WORDS
+from faces.setup_writing import ChangedError, write
+from faces.workflow import rules
+from setup_bench import Bench, cases
+
+FACES = Path(__file__).resolve().parent.parent / "faces"
+KEYS = [target.key for target in TARGETS]
+NAMES = {target.key: target.client.name for target in TARGETS}
+BEGIN, END = "<!-- sentinel-memory rules: begin -->\n", "<!-- sentinel-memory rules: end -->\n"
+RULES = BEGIN + rules("en") + END
+
+posix = pytest.mark.skipif(os.name == "nt", reason="the golden files hold paths of POSIX")
+pytestmark = posix
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    made = Bench(tmp_path)
+    made.put({})
+    for path in (Path(made.python), made.tool / "server.py"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"")
+    return made
+
+
+def remarks(found: tuple[Remark, ...]) -> list[str]:
+    return [remark.key for remark in found]
+
+
+@pytest.mark.parametrize(("client", "case"), cases())
+def test_a_client_is_set_up_and_removed_as_the_golden_files_show(
+    client: str, case: str, bench: Bench
+) -> None:
+    before = bench.golden(client, case, "before")
+    bench.put(before)
+    planned = bench.do(client)
+    assert (planned.problems, planned.notes) == ((), ())
+    assert bench.files() == bench.golden(client, case, "after")
+    assert bench.plan(client).changes == ()
+    bench.do(client, remove=True)
+    nothing = {} if case == "outdated" else before
+    assert bench.files() == (bench.golden(client, case, "removed") or nothing)
+    assert bench.plan(client, remove=True).changes == ()
+
+
+@pytest.mark.parametrize(("client", "case"), cases())
+def test_the_doctor_finds_the_client_configured_for_the_project(
+    client: str, case: str, bench: Bench
+) -> None:
+    bench.put(bench.golden(client, case, "after"))
+    found = configured_clients(
+        bench.root,
+        server=bench.tool / "server.py",
+        home=bench.home,
+        environment={},
+        platform="linux",
+    )
+    facts = [(it.client, it.project, it.problem) for it in found]
+    assert facts == [(NAMES[client], bench.root, "")]
+
+
+@pytest.mark.parametrize(("client", "case"), cases())
+def test_a_diff_shows_nothing_of_other_servers(client: str, case: str, bench: Bench) -> None:
+    bench.put(bench.golden(client, case, "before"))
+    for change in bench.plan(client).changes:
+        shown = "\n".join(change_lines("en", change, bench.root))
+        for text in ("not-for-showing", "guard", "db-mcp", "example.com", "/a/b"):
+            assert text not in shown
+
+
+def test_a_diff_redacts_secrets_in_comments_and_rules(bench: Bench) -> None:
+    secret = "ghp_" + "Ab3" * 12
+    bench.put({"root/.vscode/mcp.json": f'{{\n  "inputs": [] // {secret}\n}}\n'})
+    bench.put({"root/AGENTS.md": f"The key is {secret}.\n"})
+    changes = bench.plan("vscode", hooks=False).changes
+    assert [change.path.name for change in changes] == ["mcp.json", "AGENTS.md"]
+    for change in changes:
+        assert secret in (change.before or "")
+        assert secret not in "\n".join(change_lines("en", change, bench.root))
+
+
+def test_a_diff_of_toml_hides_texts_of_several_lines(bench: Bench) -> None:
+    text = 'key = """\nfirst secret\nname = second\nthird"""\na = true\n'
+    bench.put({"root/.codex/config.toml": text})
+    [change] = [it for it in bench.plan("codex").changes if it.path.suffix == ".toml"]
+    lines = change_lines("en", change, bench.root)
+    assert lines[3:8] == ["@@ -3,3 +3,8 @@", " …", " …", " a = true", "+"]
+
+
+def test_a_diff_shows_what_is_put_in_and_what_it_replaces(bench: Bench) -> None:
+    bench.put(bench.golden("cursor", "outdated", "before"))
+    change = bench.plan("cursor").changes[0]
+    assert change_lines("en", change, bench.root) == [
+        ".cursor/mcp.json: server entry (Cursor)",
+        "--- .cursor/mcp.json",
+        "+++ .cursor/mcp.json",
+        "@@ -1,9 +1,11 @@",
+        " {",
+        '   "mcpServers": {',
+        '     "memory-sentinel": {',
+        '-      "command": "/old/python",',
+        f'+      "command": "{bench.python}",',
+        '       "args": [',
+        '-        "/old/server.py"',
+        f'+        "{bench.tool}/server.py",',
+        '+        "--project",',
+        '+        "${workspaceFolder}"',
+        "       ],",
+        '       "env": {"SENTINEL_MEMORY_LANG": "…"}',
+        "     },",
+    ]
+
+
+def test_a_file_that_goes_is_shown_as_deleted(bench: Bench) -> None:
+    bench.do("claude-code")
+    [change] = [
+        it for it in bench.plan("claude-code", remove=True).changes if it.path.suffix == ".md"
+    ]
+    lines = change_lines("ko", change, bench.root)
+    assert lines[:4] == [
+        "CLAUDE.md(삭제): 규칙",
+        "--- CLAUDE.md",
+        "+++ /dev/null",
+        "@@ -1,34 +0,0 @@",
+    ]
+
+
+# What cannot be edited.
+
+
+@pytest.mark.parametrize(
+    ("client", "file", "content", "key"),
+    [
+        ("cursor", "root/.cursor/mcp.json", "{,}", "json_syntax"),
+        ("cursor", "root/.cursor/mcp.json", '{\n// "a"\n}', "json_syntax"),
+        ("cursor", "root/.cursor/mcp.json", b"\xff\xfe{", "unreadable"),
+        ("cursor", "root/.cursor/mcp.json", '{"mcpServers": []}', "other_kind"),
+        ("cursor", "root/.cursor/mcp.json", '{"mcpServers": null}', "other_kind"),
+        ("cursor", "root/.cursor/mcp.json", "[1]", "other_kind"),
+        ("cursor", "root/.cursor/mcp.json", '{"a": 1, "a": 2}', "json_twice"),
+        ("cursor", "root/.cursor/mcp.json", '{"a":' * 5000, "json_depth"),
+        (
+            "cursor",
+            "root/.cursor/mcp.json",
+            '{"mcpServers": {"sentinel-memory": {"command": "x"}}}',
+            "foreign_entry",
+        ),
+        ("cursor", "root/.cursor/hooks.json", "[1]", "other_kind"),
+        ("cursor", "root/.cursor/hooks.json", '{"hooks": {"stop": {}}}', "other_kind"),
+        ("claude-code", "root/.claude/settings.json", '{"hooks": []}', "other_kind"),
+        ("codex", "root/.codex/config.toml", "a = \n", "toml_syntax"),
+        ("codex", "root/.codex/config.toml", "mcp_servers = {}\n", "toml_form"),
+        ("claude-code", "root/CLAUDE.md", BEGIN, "broken_block"),
+    ],
+)
+def test_a_file_that_cannot_be_edited_is_left_alone_and_the_others_are_done(
+    client: str, file: str, content: str | bytes, key: str, bench: Bench
+) -> None:
+    fresh = bench.golden(client, "fresh", "after")
+    bench.put({file: content})
+    planned = bench.do(client)
+    assert remarks(planned.problems) == [key]
+    assert planned.problems[0].facts["path"] == str(bench.path(file))
+    left = content.encode() if isinstance(content, str) else content
+    assert bench.files() == {**fresh, file: left}
+
+
+def test_the_table_to_paste_is_shown_where_it_cannot_be_put_in(bench: Bench) -> None:
+    bench.put({"root/.codex/config.toml": "mcp_servers = {}\n"})
+    [problem] = bench.plan("codex").problems
+    table = bench.golden("codex", "fresh", "after")["root/.codex/config.toml"].decode()
+    assert f"{problem.facts['block']}\n" == table
+
+
+def test_an_entry_of_another_server_stays_when_ours_is_removed(bench: Bench) -> None:
+    bench.put({"root/.mcp.json": '{"mcpServers": {"sentinel-memory": {"command": "x"}}}'})
+    planned = bench.plan("claude-code", remove=True)
+    assert (planned.changes, planned.problems) == ((), ())
+
+
+def test_an_entry_in_a_form_that_cannot_be_taken_out_is_told(bench: Bench) -> None:
+    text = '[mcp_servers]\nsentinel-memory = { command = "x", args = ["/t/server.py"] }\n'
+    bench.put({"root/.codex/config.toml": text})
+    assert remarks(bench.plan("codex", remove=True).problems) == ["toml_form_out"]
+
+
+# Hooks.
+
+
+def test_a_hook_for_each_prompt_comes_on_request_and_stays(bench: Bench) -> None:
+    bench.do("claude-code", "gemini")
+    bench.do("claude-code", "gemini", prompt=True)
+    claude = json.loads((bench.root / ".claude/settings.json").read_bytes())
+    gemini = json.loads((bench.root / ".gemini/settings.json").read_bytes())
+    assert "hook prompt --client claude-code" in str(claude["hooks"]["UserPromptSubmit"])
+    assert "hook prompt --client gemini" in str(gemini["hooks"]["BeforeAgent"])
+    assert bench.plan("claude-code", "gemini").changes == ()
+
+
+@pytest.mark.parametrize("client", ["cursor", "vscode"])
+def test_a_client_that_cannot_add_to_a_prompt_gets_no_hook_for_it(
+    client: str, bench: Bench
+) -> None:
+    bench.do(client)
+    planned = bench.plan(client, prompt=True)
+    assert (planned.changes, remarks(planned.notes)) == ((), ["no_prompt_hook"])
+
+
+def test_vs_code_gets_no_hooks_beside_those_of_claude_code(bench: Bench) -> None:
+    bench.do("vscode")
+    assert "root/.github/hooks/sentinel-memory.json" in bench.files()
+    planned = bench.do("claude-code")
+    assert remarks(planned.notes) == ["hooks_of_claude"]
+    assert not (bench.root / ".github").exists()
+    assert bench.plan("vscode").changes == ()
+    assert remarks(bench.plan("claude-code", remove=True).notes) == ["vscode_again"]
+
+
+@pytest.mark.parametrize("client", NAMES)
+def test_hooks_stand_at_the_events_that_the_hook_answers(client: str) -> None:
+    [hooks] = [it.hooks for it in TARGETS if it.key == client]
+    events = hooks.events if hooks else ()
+    assert {event.ours for event in events} == set(EVENT_NAMES.get(client, {}))
+
+
+def test_codex_hooks_in_both_files_are_told(bench: Bench) -> None:
+    bench.put({"root/.codex/config.toml": "[hooks]\n"})
+    assert remarks(bench.plan("codex").notes) == ["codex_hooks_twice"]
+
+
+def test_hooks_and_rules_can_be_left_out(bench: Bench) -> None:
+    for client in KEYS:
+        files = [change.path for change in bench.plan(client, hooks=False, rules=False).changes]
+        assert len(files) == 1
+        assert "hooks" not in files[0].name
+
+
+# Rules.
+
+PAST = {
+    "nothing": {},
+    "agents": {"root/AGENTS.md": "Be kind.\n"},
+    "claude": {"root/CLAUDE.md": "Be kind.\n"},
+    "claude below": {"root/.claude/CLAUDE.md": "Be kind.\n"},
+    "import": {"root/CLAUDE.md": "See @AGENTS.md\n", "root/AGENTS.md": "Be kind.\n"},
+    "override": {"root/AGENTS.override.md": "Be kind.\n"},
+    "gemini": {"root/.gemini/settings.json": '{"context": {"fileName": "AGENTS.md"}}'},
+    "both for gemini": {
+        "root/.gemini/settings.json": '{"context": {"fileName": ["AGENTS.md", "GEMINI.md"]}}'
+    },
+    "gemini import": {"root/GEMINI.md": "@./AGENTS.md\n"},
+    "by hand": {"root/.cursorrules": rules("ko")},
+    "by hand for vs code": {"root/.github/copilot-instructions.md": rules("en")},
+    "by hand for all": {"root/AGENTS.md": rules("en")},
+}
+READ: dict[str, list[str]] = {
+    "cursor": ["AGENTS.md", ".cursorrules", ".cursor/rules/sentinel-memory.mdc"],
+    "vscode": [
+        *("AGENTS.md", "CLAUDE.md", ".claude/CLAUDE.md"),
+        ".github/copilot-instructions.md",
+    ],
+    "claude-code": ["CLAUDE.md", ".claude/CLAUDE.md"],
+}
+
+
+def rules_read(client: str, bench: Bench) -> int:
+    """How often a client meets the rules, by what its documents say that it reads."""
+    names = READ.get(client, [])
+    if client == "codex":
+        names = (
+            ["AGENTS.override.md"]
+            if (bench.root / "AGENTS.override.md").exists()
+            else ["AGENTS.md"]
+        )
+    if client == "gemini":
+        path = bench.root / ".gemini/settings.json"
+        data: Any = json.loads(path.read_bytes())
+        named = data.get("context", {}).get("fileName", "GEMINI.md")
+        names = [named] if isinstance(named, str) else named
+    texts = [path.read_text() for name in names if (path := bench.root / name).exists()]
+    imports = client in ("claude-code", "gemini") and any("AGENTS.md" in text for text in texts)
+    none = client == "claude-code" and not texts
+    if (imports or none) and "AGENTS.md" not in names and (bench.root / "AGENTS.md").exists():
+        texts.append((bench.root / "AGENTS.md").read_text())
+    return sum(text.count("search_memory") > 0 for text in texts)
+
+
+@pytest.mark.parametrize("past", PAST)
+def test_every_client_reads_the_rules_once(past: str, tmp_path: Path) -> None:
+    readers = ["cursor", "claude-code", "vscode", "codex", "gemini"]
+    for count in range(1, len(readers) + 1):
+        for chosen in combinations(readers, count):
+            bench = Bench(tmp_path / "-".join(chosen))
+            bench.put(PAST[past])
+            planned = bench.plan(*chosen, hooks=False)
+            bench.take(planned)
+            twice = [
+                remark.facts["client"] for remark in planned.notes if remark.key == "two_copies"
+            ]
+            for client in chosen:
+                expected = 2 if NAMES[client] in twice else 1
+                assert rules_read(client, bench) == expected, (past, chosen, client)
+            assert bench.plan(*chosen, hooks=False).changes == ()
+
+
+def test_two_copies_are_told_where_they_cannot_be_avoided(bench: Bench) -> None:
+    bench.put({"root/CLAUDE.md": "Be kind.\n", "root/AGENTS.md": "Be brief.\n"})
+    notes = bench.plan("claude-code", "vscode", "codex", hooks=False).notes
+    assert notes == (Remark("two_copies", {"client": "VS Code", "files": "CLAUDE.md, AGENTS.md"}),)
+
+
+def test_a_later_client_moves_the_rules_to_where_both_read_them(bench: Bench) -> None:
+    bench.do("cursor")
+    assert "root/.cursor/rules/sentinel-memory.mdc" in bench.files()
+    bench.do("codex")
+    files = bench.files()
+    assert files["root/AGENTS.md"].decode() == RULES
+    assert not (bench.root / ".cursor" / "rules").exists()
+
+
+def test_a_block_stays_while_another_client_reads_it(bench: Bench) -> None:
+    bench.do("cursor", "codex")
+    bench.do("codex", remove=True)
+    assert bench.files()["root/AGENTS.md"].decode() == RULES
+    bench.do("cursor", remove=True)
+    assert bench.files() == {}
+    assert bench.directories() == []
+
+
+def test_an_import_goes_with_the_client_that_follows_it(bench: Bench) -> None:
+    bench.put({"root/CLAUDE.md": "Be kind.\n"})
+    bench.do("claude-code", "cursor", "vscode")
+    assert "@AGENTS.md" in bench.files()["root/CLAUDE.md"].decode()
+    bench.do("claude-code", remove=True)
+    assert bench.files()["root/CLAUDE.md"] == b"Be kind.\n"
+    assert bench.files()["root/AGENTS.md"].decode() == RULES
+
+
+def test_an_import_counts_its_path_from_its_own_file(bench: Bench) -> None:
+    bench.put({"root/.claude/CLAUDE.md": "Be kind.\n"})
+    bench.do("claude-code", "codex")
+    files = bench.files()
+    assert files["root/.claude/CLAUDE.md"].decode() == f"Be kind.\n\n{BEGIN}@../AGENTS.md\n{END}"
+    assert "root/CLAUDE.md" not in files
+
+
+def test_the_settings_of_the_user_say_what_gemini_reads_where_the_project_does_not(
+    bench: Bench,
+) -> None:
+    bench.put({"home/.gemini/settings.json": '{"context": {"fileName": ["TEAM.md"]}}'})
+    bench.do("gemini")
+    assert bench.files()["root/TEAM.md"].decode() == RULES
+    assert "root/GEMINI.md" not in bench.files()
+
+
+def test_a_link_to_agents_counts_as_the_same_file(bench: Bench) -> None:
+    bench.put({"root/AGENTS.md": "Be kind.\n"})
+    (bench.root / "CLAUDE.md").symlink_to("AGENTS.md")
+    bench.do("claude-code", "codex")
+    assert (bench.root / "CLAUDE.md").is_symlink()
+    assert (bench.root / "AGENTS.md").read_text() == f"Be kind.\n\n{RULES}"
+
+
+def test_the_rules_come_in_the_language_of_the_console(bench: Bench) -> None:
+    [change] = [it for it in bench.plan("codex", lang="ko").changes if it.path.suffix == ".md"]
+    assert change.after == BEGIN + rules("ko") + END
+
+
+# Writing.
+
+
+def test_a_file_that_changed_after_the_plan_is_not_overwritten(bench: Bench) -> None:
+    planned = bench.plan("codex")
+    bench.put({"root/AGENTS.md": "new"})
+    [change] = [it for it in planned.changes if it.path.name == "AGENTS.md"]
+    with pytest.raises(ChangedError):
+        write(change, bench.root)
+    assert bench.files() == {"root/AGENTS.md": b"new"}
+
+
+def test_a_file_that_is_deleted_after_the_plan_is_not_written(bench: Bench) -> None:
+    bench.put({"root/AGENTS.md": "Be kind.\n"})
+    [change] = [it for it in bench.plan("codex").changes if it.path.name == "AGENTS.md"]
+    (bench.root / "AGENTS.md").unlink()
+    with pytest.raises(ChangedError):
+        write(change, bench.root)
+    assert bench.files() == {}
+
+
+def test_a_linked_file_keeps_its_link_and_its_mode(bench: Bench) -> None:
+    bench.put({"home/shared.json": "{}\n"})
+    target = bench.home / "shared.json"
+    target.chmod(0o600)
+    (bench.root / ".mcp.json").symlink_to(target)
+    bench.do("claude-code")
+    assert (bench.root / ".mcp.json").is_symlink()
+    assert json.loads(target.read_bytes()) == json.loads(
+        bench.golden("claude-code", "fresh", "after")["root/.mcp.json"]
+    )
+    assert target.stat().st_mode & 0o777 == 0o600
+    bench.do("claude-code", remove=True)
+    assert (bench.root / ".mcp.json").is_symlink()
+    assert target.read_bytes() == b""
+
+
+def test_a_packaged_claude_desktop_is_set_up_as_well(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    packaged = "home/AppData/Local/Packages/Claude_x/LocalCache/Roaming/Claude"
+    bench.put({f"{packaged}/claude_desktop_config.json": "{}"})
+    machine = bench.windows_machine()
+    planned = bench.plan("claude-desktop", machine=machine)
+    assert [str(it.path.relative_to(bench.home)) for it in planned.changes] == [
+        "AppData/Roaming/Claude/claude_desktop_config.json",
+        f"{packaged.removeprefix('home/')}/claude_desktop_config.json",
+    ]
+
+
+# Windows and uv.
+
+PLACES = {
+    "plain": ("C:\\도구\\.venv\\Scripts\\python.exe", "C:\\도구"),
+    "spaces": ("C:\\Program Files\\it's\\python.exe", "C:\\my tools"),
+}
+
+
+def entry_on_windows(place: str, client: str) -> dict[str, Any]:
+    python, tool = PLACES[place]
+    [target] = [it for it in TARGETS if it.key == client]
+    made = installed((python,), tool, windows=True)
+    return target.entry(made, "C:/내 문서/my app")
+
+
+def test_paths_of_windows_have_forward_slashes() -> None:
+    assert entry_on_windows("spaces", "codex") == {
+        "command": "C:/Program Files/it's/python.exe",
+        "args": ["C:/my tools/server.py", "--project", "C:/내 문서/my app"],
+        "startup_timeout_sec": 30,
+    }
+
+
+@pytest.mark.parametrize(
+    ("client", "place", "handler"),
+    [
+        (
+            "cursor",
+            "plain",
+            {"command": "C:/도구/.venv/Scripts/python.exe C:/도구/cli.py hook stop", "timeout": 10},
+        ),
+        (
+            "cursor",
+            "spaces",
+            {
+                "command": "& 'C:/Program Files/it''s/python.exe' 'C:/my tools/cli.py'"
+                " 'hook' 'stop'",
+                "timeout": 10,
+            },
+        ),
+        (
+            "claude-code",
+            "plain",
+            {
+                "type": "command",
+                "command": "C:/도구/.venv/Scripts/python.exe C:/도구/cli.py hook stop",
+                "timeout": 10,
+            },
+        ),
+        (
+            "claude-code",
+            "spaces",
+            {
+                "type": "command",
+                "command": "C:/Program Files/it's/python.exe",
+                "args": ["C:/my tools/cli.py", "hook", "stop"],
+                "timeout": 10,
+            },
+        ),
+        (
+            "vscode",
+            "plain",
+            {
+                "type": "command",
+                "powershell": "C:/도구/.venv/Scripts/python.exe C:/도구/cli.py hook stop",
+                "timeoutSec": 10,
+            },
+        ),
+        (
+            "codex",
+            "spaces",
+            {
+                "type": "command",
+                "command": 'call "C:/Program Files/it\'s/python.exe" "C:/my tools/cli.py"'
+                ' "hook" "stop"',
+                "timeout": 10,
+            },
+        ),
+    ],
+)
+def test_hooks_are_written_for_the_shell_that_a_client_uses_on_windows(
+    client: str, place: str, handler: dict[str, Any]
+) -> None:
+    python, tool = PLACES[place]
+    [hooks] = [it.hooks for it in TARGETS if it.key == client]
+    made = installed((python,), tool, windows=True)
+    assert hooks
+    assert hooks.handler([*made.runner, made.cli, "hook", "stop"], True) == handler
+
+
+@pytest.mark.parametrize("client", [key for key in KEYS if key != "claude-desktop"])
+@pytest.mark.parametrize("place", PLACES)
+def test_the_forms_of_windows_are_found_again_and_taken_out(
+    client: str, place: str, bench: Bench
+) -> None:
+    python, tool = PLACES[place]
+    made = installed((python,), tool, windows=True)
+    machine = bench.windows_machine()
+    for change in bench.plan(client, machine=machine, installation=made).changes:
+        write(change, bench.root)
+    again = bench.plan(client, machine=machine, installation=made)
+    assert again.changes == ()
+    for change in bench.plan(client, machine=machine, installation=made, remove=True).changes:
+        write(change, bench.root)
+    assert bench.files() == {}
+
+
+@pytest.mark.parametrize(
+    ("interpreter", "environment", "runner"),
+    [
+        ("/opt/tool/.venv/bin/python", {"UV": "/bin/uv"}, ("/opt/tool/.venv/bin/python",)),
+        ("/h/.cache/uv/environments-v2/cli-1/bin/python", {"UV": "/bin/uv"}, ("/bin/uv", "run")),
+        ("/h/.cache/uv/archive-v0/x/bin/python", {"UV": "/bin/uv"}, ("/bin/uv", "run")),
+        ("/h/.cache/uv/environments-v2/cli-1/bin/python", {"PATH": "/nowhere"}, None),
+    ],
+)
+def test_a_temporary_environment_of_uv_is_not_written_down(
+    interpreter: str, environment: dict[str, str], runner: tuple[str, ...] | None
+) -> None:
+    assert runner_of(interpreter, environment) == runner
+
+
+def test_uv_starts_the_server_with_run() -> None:
+    [target] = [it for it in TARGETS if it.key == "claude-code"]
+    assert target.entry(installed(("/bin/uv", "run"), "/t", windows=False), "/p") == {
+        "type": "stdio",
+        "command": "/bin/uv",
+        "args": ["run", "/t/server.py"],
+    }
+
+
+# The words.
+
+
+def test_every_sentence_of_setup_is_used_and_every_remark_has_one() -> None:
+    sources = [path.read_text(encoding="utf-8") for path in FACES.glob("setup*.py")]
+    texts = {
+        node.value
+        for source in sources
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+    built = {f"next_{key}" for key in KEYS} | {
+        f"json_{kind}" for kind in ("syntax", "twice", "depth")
+    }
+    assert set(WORDS) - texts - built == set()
+    assert built <= WORDS.keys()
+
+
+def test_a_change_has_no_text_where_there_is_no_file(tmp_path: Path) -> None:
+    assert Change(tmp_path, None, None).text == ""
