@@ -66,7 +66,7 @@ from faces.arguments import argument_sentence
 from faces.wire import AnswerableInput
 from faces.workflow import INSTRUCTIONS
 
-VERSION = "0.7.0"
+VERSION = "0.8.0"
 
 WORKER_THREADS = 400
 

@@ -30,9 +30,13 @@ READMES = ["README.md", "README.ko.md"]
 DESIGNS = ["docs/Design.md", "docs/Design_KR.md"]
 RELIABILITY = ["docs/reliability.md", "docs/reliability.ko.md"]
 REDACTION = ["docs/redaction.md", "docs/redaction.ko.md"]
+HOOKS = ["docs/hooks.md", "docs/hooks.ko.md"]
+EXCHANGE = ["docs/exchange.md", "docs/exchange.ko.md"]
+STATS = ["docs/stats.md", "docs/stats.ko.md"]
 RULES = [".cursorrules", "docs/cursorrules.ko.md"]
 OTHERS = ["docs/format.md", "CHANGELOG.md", "benchmarks/README.md"]
-DOCUMENTS = [*READMES, *DESIGNS, *RELIABILITY, *RULES, *OTHERS]
+EDITIONS = [DESIGNS, RELIABILITY, REDACTION, HOOKS, EXCHANGE, STATS]
+DOCUMENTS = [*READMES, *(name for pair in EDITIONS for name in pair), *RULES, *OTHERS]
 TOOLS = {"search_memory", "log_memory", "compact_memory"}
 DEFAULTS = {
     "SENTINEL_MEMORY_LANG": "en",
@@ -222,11 +226,7 @@ def test_the_instructions_name_the_tools_and_what_they_take(word: str) -> None:
     assert word in INSTRUCTIONS
 
 
-@pytest.mark.parametrize(
-    "editions",
-    [DESIGNS, RELIABILITY, REDACTION],
-    ids=["design", "reliability", "redaction"],
-)
+@pytest.mark.parametrize("editions", EDITIONS, ids=[pair[0] for pair in EDITIONS])
 def test_both_editions_have_the_same_parts_commands_and_tests(editions: list[str]) -> None:
     english, korean = (text_of(name) for name in editions)
     parts = [re.findall(r"^(#+) ", text, re.M) for text in (english, korean)]
