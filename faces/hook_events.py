@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+COMPLAINT = "sentinel-memory hook: "
 EVENTS = ("session-start", "before-action", "prompt", "stop")
 # By client, the events whose answer can reach its model without holding up its work, and the name
 # that the client has for each. Cursor and Gemini CLI take a text only with the result of a tool.

@@ -23,6 +23,7 @@ from faces.setup_here import (
     present_clients,
     runner_of,
     trace_of,
+    tried_hook,
 )
 from faces.setup_lines import change_lines, shown_path
 from faces.setup_plan import Plan, plan
@@ -204,6 +205,11 @@ def _write(planned: Plan, job: Job) -> int:
     if written:
         names = ", ".join(shown_path(it.path, job.root) for it in written)
         print(word(job.lang, "written", files=names))
+        has_hooks = any(part == "hooks" for it in written for part, _ in it.parts)
+        reason = tried_hook(job.installation) if has_hooks and not job.remove else ""
+        if reason:
+            failed += 1
+            print(word(job.lang, "hook_fails", reason=plain(reason)), file=sys.stderr)
         _tell_next([it.key for it in TARGETS if it.key in job.clients], job, written)
     return failed
 

@@ -1,20 +1,27 @@
 """What setup finds before it plans: how this program is started, and which clients are here."""
 
 import importlib.util
+import json
 import os
 import re
 import shutil
+import subprocess
+import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from core.project import Project
 from faces.client_table import Machine, machine_of
 from faces.clients import configured_clients
+from faces.hook_events import COMPLAINT
 from faces.setup_table import TARGETS, Installation, Target
 
 HERE = Path(__file__).resolve().parent.parent
 SERVER = HERE / "server.py"
 PACKAGES = ("fastmcp", "filelock")
+HOOK_TIMEOUT_S = 60  # uv may have to make an environment first
+# Of the one who runs setup and not of the client: no byte code, and that Cursor started it.
+_MISLEADING = ("PYTHONDONTWRITEBYTECODE", "CURSOR_VERSION")
 # Environments that `uv run` and `uvx` make in the cache of uv, and may clear away.
 _OF_UV = re.compile(r"[/\\](?:environments|archive|builds)-v\d+[/\\]")
 
@@ -42,6 +49,31 @@ def installed(runner: Sequence[str], directory: str, *, windows: bool) -> Instal
     if windows:
         words = [it.replace("\\", "/") for it in words]
     return Installation(runner=tuple(words[:-2]), server=words[-2], cli=words[-1], windows=windows)
+
+
+def tried_hook(installation: Installation) -> str:
+    """Start a hook once as a client would, for an empty project: what it complained of, or "".
+
+    It leaves byte code beside the modules, without which every hook would compile them anew.
+    """
+    said = {"tool_name": "Edit", "tool_input": {"file_path": "README.md"}}
+    with tempfile.TemporaryDirectory() as directory:
+        words = [installation.cli, "hook", "before-action", "--client", "claude-code"]
+        kept = {key: it for key, it in os.environ.items() if key not in _MISLEADING}
+        try:
+            done = subprocess.run(
+                [*installation.runner, *words, "--project", directory],
+                input=json.dumps(said).encode(),
+                env={**kept, "SENTINEL_MEMORY_STATE": directory},
+                capture_output=True,
+                timeout=HOOK_TIMEOUT_S,
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            return getattr(error, "strerror", None) or type(error).__name__
+    complaint = done.stderr.decode("utf-8", "replace").strip()
+    if done.returncode or COMPLAINT in complaint:  # uv tells of its own work there, too
+        return complaint or f"status {done.returncode}"
+    return ""
 
 
 def machine_here(project: Project) -> Machine:

@@ -126,6 +126,12 @@ WORDS: dict[str, tuple[str, str]] = {
         "{path}: could not be written ({reason}). It is as it was.",
         "{path}: 쓰지 못했습니다({reason}). 파일은 그대로입니다.",
     ),
+    "hook_fails": (
+        "The hook was tried once and complained: {reason}. The files are written as shown. Correct"
+        " what it names, then repeat the command; a client whose hook fails goes on without it.",
+        "훅을 한 번 실행해 보니 문제가 있습니다: {reason}. 파일은 위에 보인 대로 썼습니다. 원인을 바로잡은 뒤 명령을"
+        " 되풀이하십시오. 훅이 실패해도 클라이언트는 훅 없이 계속합니다.",
+    ),
     "changed_meanwhile": (
         "{path}: it changed after the plan was made, and was not overwritten. Repeat the command.",
         "{path}: 계획을 세운 뒤에 바뀌어 덮어쓰지 않았습니다. 명령을 되풀이하십시오.",

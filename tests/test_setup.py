@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -14,6 +15,7 @@ import pytest
 
 import cli
 from core.messages import Language
+from faces.setup_here import installed, tried_hook
 from faces.setup_table import TARGETS
 from faces.setup_words import word
 from forked import forked
@@ -112,6 +114,24 @@ def test_every_client_is_set_up_checked_and_removed(desk: Desk) -> None:
     assert set(desk.files().values()) == {b"ours\n", b"{}\n"}  # the file of Claude Desktop stays
     code, out, errors = desk.run("setup", "--all", "--remove", "--yes")
     assert (code, out.splitlines()[-1]) == (0, word("en", "nothing_to_remove"))
+
+
+def test_a_hook_is_tried_once_and_leaves_its_byte_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("cli.py", "server.py"):
+        shutil.copy(ROOT / name, tmp_path)
+    for name in ("core", "faces"):
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    here = installed((sys.executable,), str(tmp_path), windows=os.name == "nt")
+    assert tried_hook(here) == ""
+    made = {path.name.partition(".")[0] for path in tmp_path.rglob("*.pyc")}
+    assert {"hook", "hook_events", "sessions", "memory_log", "recall", "briefing"} <= made
+    assert not {"server", "setup", "scan", "sanitizer", "suspicion"} & made
+    (tmp_path / "faces" / "hook.py").write_text("raise OSError('torn')\n")
+    assert tried_hook(here).endswith("OSError: torn")
+    assert tried_hook(installed((str(tmp_path / "gone"),), str(tmp_path), windows=False)) != ""
 
 
 @posix
