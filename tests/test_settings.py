@@ -7,7 +7,7 @@ from core.settings import Settings, read_settings
 
 def test_without_variables_the_defaults_hold() -> None:
     assert read_settings({}) == Settings(
-        lang="en", budget_tokens=20_000, budget_chars=45_000, lock_timeout_s=10
+        lang="en", budget_tokens=20_000, budget_chars=45_000, hook_tokens=1_500, lock_timeout_s=10
     )
 
 
@@ -17,10 +17,18 @@ def test_every_variable_sets_its_value() -> None:
             "SENTINEL_MEMORY_LANG": "ko_KR.UTF-8",
             "SENTINEL_MEMORY_BUDGET_TOKENS": "9000",
             "SENTINEL_MEMORY_BUDGET_CHARS": " 8000 ",
+            "SENTINEL_MEMORY_HOOK_TOKENS": "200",
             "SENTINEL_MEMORY_LOCK_TIMEOUT_S": "3",
             "SENTINEL_MEMORY_STRICT": "1",
         }
-    ) == Settings(lang="ko", budget_tokens=9_000, budget_chars=8_000, lock_timeout_s=3, strict=True)
+    ) == Settings(
+        lang="ko",
+        budget_tokens=9_000,
+        budget_chars=8_000,
+        hook_tokens=200,
+        lock_timeout_s=3,
+        strict=True,
+    )
 
 
 @pytest.mark.parametrize(
@@ -41,6 +49,7 @@ def test_an_unusable_value_leaves_the_default_and_a_warning_that_does_not_repeat
         {
             "SENTINEL_MEMORY_LANG": "secret-value",
             "SENTINEL_MEMORY_BUDGET_TOKENS": "many",
+            "SENTINEL_MEMORY_HOOK_TOKENS": "199",
             "SENTINEL_MEMORY_LOCK_TIMEOUT_S": "0",
         }
     )
@@ -48,5 +57,6 @@ def test_an_unusable_value_leaves_the_default_and_a_warning_that_does_not_repeat
     assert settings.warnings == (
         "SENTINEL_MEMORY_LANG is neither en nor ko; en is used",
         "SENTINEL_MEMORY_BUDGET_TOKENS is not a whole number of 500 or more; 20000 is used",
+        "SENTINEL_MEMORY_HOOK_TOKENS is not a whole number of 200 or more; 1500 is used",
         "SENTINEL_MEMORY_LOCK_TIMEOUT_S is not a whole number of 1 or more; 10 is used",
     )
