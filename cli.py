@@ -19,6 +19,8 @@ if sys.version_info < (3, 11):  # noqa: UP036 - pre-commit takes whatever python
         "cli.py needs Python 3.11 or newer, and this is " + sys.version.split()[0], file=sys.stderr
     )
     sys.exit(0 if sys.argv[1:2] == ["hook"] else 2)  # clients take a 2 of a hook for a veto
+if sys.flags.safe_path:  # `python -I` and PYTHONSAFEPATH leave out the directory of the script
+    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 from core.errors import SentinelError
 
@@ -78,9 +80,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 if __name__ == "__main__":
     try:
         code = main()
-        sys.stdout.flush()
+        if sys.stdout:  # None where the caller has closed it
+            sys.stdout.flush()
     except KeyboardInterrupt:
-        code = 130
+        code = 0 if sys.argv[1:2] == ["hook"] else 130
     except BrokenPipeError:  # the reader, such as `head`, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
