@@ -3,27 +3,32 @@
 `cli.py hook EVENT --client CLIENT` reads the client's JSON on standard input and answers with the
 client's JSON, or with nothing. It never holds up work: it takes no lock, writes nothing into the
 project, and always exits with 0, since other codes stop a tool call in some clients. What goes
-wrong is one line on standard error. A process is started for every event, so that little is
-imported here, and some of it late.
+wrong is one line on standard error, and what takes too long is given up. A process is started for
+every event, so that little is imported here, and some of it late.
 """
 
+import contextlib
+import errno
 import gc
 import json
 import os
 import sys
+import threading
 import time
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from core.briefing import Briefing, action_briefing, is_harmless, session_briefing
+from core.errors import SentinelError
 from core.estimates import estimate_tokens
 from core.files import LogFile
 from core.memory_log import MemoryLog
 from core.messages import say
 from core.project import find_project
+from core.rendering import one_line
 from core.settings import DEFAULT_THRESHOLD, Settings, read_settings
 from faces.hook_events import EVENTS, NAMES, Moment, answer, inside, read_moment
 from faces.sessions import Session, forget_old, open_session, state_directory
@@ -32,8 +37,13 @@ if TYPE_CHECKING:
     import argparse
 
 USAGE = "cli.py hook EVENT --client CLIENT [--project DIR]"
+MOST_S = 5  # a terminal, or a pipe that nobody closes, would be read for ever
 MOST_BYTES = 32_000_000
 AT_ONCE_S = 3  # two configurations that a client reads may both start the hook
+
+
+class OddInputError(ValueError):
+    """What a client handed over cannot be used; the sentence is ours and repeats none of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,18 +86,36 @@ def add_arguments(parser: "argparse.ArgumentParser") -> None:
 def main(words: Sequence[str]) -> int:
     """Answer one event; always 0. words: what stands behind `hook` on the command line."""
     gc.disable()  # the process ends before there is anything to collect
+    watch = threading.Timer(MOST_S, _give_up)
+    watch.daemon = True
     try:
+        watch.start()
         event, client, project = _arguments(words)
-        payload = json.loads(sys.stdin.buffer.read(MOST_BYTES).decode("utf-8-sig", "replace"))
-        if not isinstance(payload, dict):
-            raise ValueError("the input is no JSON object")
-        text = respond(event, client, payload, os.environ, project=project)
+        text = respond(event, client, _payload(), os.environ, project=project)
         if text:
-            sys.stdout.write(text)
-            sys.stdout.flush()
+            _write(sys.stdout, text)
     except Exception as error:  # whatever it is, the work of the client goes on
         _complain(error)
+    watch.cancel()
     return 0
+
+
+def _give_up() -> None:
+    _complain(TimeoutError(errno.ETIMEDOUT, f"no answer within {MOST_S} s"))
+    os._exit(0)
+
+
+def _payload() -> dict[str, Any]:
+    """The JSON object on standard input."""
+    if sys.stdin is None:
+        raise OddInputError("standard input is closed")
+    try:
+        payload = json.loads(sys.stdin.buffer.read(MOST_BYTES).decode("utf-8-sig", "replace"))
+    except (ValueError, RecursionError) as error:
+        raise OddInputError("the input is no JSON") from error
+    if not isinstance(payload, dict):
+        raise OddInputError("the input is no JSON object")
+    return payload
 
 
 def respond(
@@ -206,12 +234,25 @@ def _arguments(words: Sequence[str]) -> tuple[str, str, str | None]:
     event, client = given.pop("EVENT", ""), given.pop("--client", "")
     project = given.pop("--project", None)
     if given or event not in EVENTS or client not in NAMES:
-        raise ValueError(f"usage: {USAGE}")
+        raise OddInputError(f"usage: {USAGE}")
     return event, client, project
 
 
 def _complain(error: Exception) -> None:
     """One line, without a word of what was read: a client may keep it."""
-    kind = type(error).__name__
-    reason = str(error) if str(error).startswith("usage: ") else getattr(error, "strerror", None)
-    print(f"sentinel-memory hook: {kind}{f': {reason}' if reason else ''}", file=sys.stderr)
+    reason = getattr(error, "strerror", None) or type(error).__name__
+    if isinstance(error, OddInputError):
+        reason = str(error)
+    elif isinstance(error, SentinelError):
+        reason = one_line(error.text(read_settings(os.environ).lang))
+    with contextlib.suppress(OSError):
+        _write(sys.stderr, f"sentinel-memory hook: {reason}\n")
+
+
+def _write(stream: TextIO | None, text: str) -> None:
+    """Write past the buffer: what stays in one fails a second time when the process ends."""
+    if stream is None:  # its number may be that of another file by now
+        raise OSError(errno.EBADF, "the stream for the answer is closed")
+    data = text.encode("utf-8", "replace")
+    while data:
+        data = data[os.write(stream.fileno(), data) :]
