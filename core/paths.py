@@ -26,6 +26,7 @@ PATH_BYTES = 128
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _ABSOLUTE = re.compile(r"[/~]|[A-Za-z]:")
 _PIECE = re.compile(r"\*+|\?|\[[!^]?\]?[^\]]*\]|[^*?\[]+|\[")
+_ANYWHERE, _BELOW = "(?:[^/]+/)*?", "(?:/.*)?"
 
 
 def normalise_paths(given: str | Sequence[str], root: str = "") -> tuple[str, ...]:
@@ -96,39 +97,48 @@ def _slashed(text: str) -> str:
 
 @lru_cache(maxsize=1_024)
 def _expression(pattern: str) -> re.Pattern[str]:
-    names = [_name(name) for name in pattern.casefold().rstrip("/").split("/")]
-    text = "" if is_exact(pattern) else "(?:[^/]+/)*"
-    for at, name in enumerate(names):
-        last = at == len(names) - 1
-        if name is None:  # `**`
-            text += ".+" if last else "(?:[^/]+/)*"
+    """The expression of a pattern, whose time grows with the length of a path and no faster.
+
+    What stands between two stars is looked for once, where it comes first: it is never better to
+    find it later, and an atomic group does not try to.
+    """
+    runs: list[list[str]] = [[]] if is_exact(pattern) else [[], []]
+    for part in pattern.casefold().rstrip("/").split("/"):
+        if part == "**":
+            runs.append([])
         else:
-            text += name if last else f"{name}/"
-    return re.compile(rf"{text}(?:/.*)?", re.DOTALL)
+            runs[-1].append(_name(part))
+    first, *others = runs
+    if not others:
+        return re.compile("/".join(first) + _BELOW, re.DOTALL)
+    text = "".join(f"{name}/" for name in first)
+    text += "".join(f"(?>{_ANYWHERE}{''.join(f'{it}/' for it in run)})" for run in others[:-1])
+    text += _ANYWHERE + "/".join(others[-1]) if others[-1] else ".+"
+    return re.compile(text + _BELOW, re.DOTALL)
 
 
-def _name(name: str) -> str | None:
-    """The expression of one name in a pattern; None for `**`."""
-    if name == "**":
-        return None
-    text = ""
+def _name(name: str) -> str:
+    """The expression of one name in a pattern."""
+    parts = [""]
     for piece in _PIECE.findall(name):
         if piece[0] == "*":
-            text += "[^/]*"
+            parts.append("")
         elif piece == "?":
-            text += "[^/]"
+            parts[-1] += "[^/]"
         elif piece[0] == "[" and len(piece) > 2:
-            text += _one_of(piece)
+            parts[-1] += _one_of(piece)
         else:
-            text += re.escape(piece)
-    return text
+            parts[-1] += re.escape(piece)
+    first, *others = parts
+    between = "".join(f"(?>[^/]*?{part})" for part in others[:-1])
+    return first + between + (f"[^/]*{others[-1]}" if others else "")
 
 
 def _one_of(piece: str) -> str:
     """A class such as `[a-z]`; one that no expression can be is meant letter by letter."""
     inner = piece[1:-1]
     negated, inner = inner[:1] in ("!", "^"), inner.removeprefix("!").removeprefix("^")
-    escaped = re.sub(r"([\\\[\]^&~|])", r"\\\1", inner)
+    escaped = re.sub(r"([\\\[\]^&~|])", r"\\\1", inner).replace("--", r"-\-")
     try:
         expression = f"[^/{escaped}]" if negated else f"(?!/)[{escaped}]"
         re.compile(expression)
