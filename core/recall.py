@@ -11,12 +11,12 @@ The file is long because the weights stand beside what they weigh.
 import re
 import unicodedata
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from math import log
 
-from core.paths import is_exact, matches
+from core.paths import MOST_PATHS, is_exact, matches
 from core.record import Record
 from core.words import FUNCTION_WORDS, stem_of
 
@@ -51,6 +51,8 @@ _FILE = re.compile(
     rf"{_FOLDERS}[\w@.+*\[\]-]*[\w*\]](?:/(?!\w))?|{_FOLDERS}|[\w-]+(?:\.[A-Za-z]\w{{0,9}})+", re.A
 )
 _OPTION_WORD = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]+", re.A)
+# Encoded data. It has no words, and names without an end are slow to look for.
+_DATA = re.compile(r"[\w@.+*()\[\]/=-]{300,}")
 _COMMAND_END = re.compile(r"&&|\|\||[;|\n]")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=", re.A)
 # What stands before the program that is really run.
@@ -109,6 +111,7 @@ def recall(action: Action, records: Sequence[Record]) -> list[Record]:
     records are looked at.
     """
     records = records[-MOST_READ:]
+    action = replace(action, command=_worded(action.command), text=_worded(action.text))
     sources = list(_sources(action))
     if not sources:
         return []
@@ -126,6 +129,11 @@ def recall(action: Action, records: Sequence[Record]) -> list[Record]:
 
 def _best(found: Sequence[tuple[float, int]]) -> float:
     return _BESIDE_THE_BEST * found[0][0]
+
+
+def _worded(text: str) -> str:
+    """The text without what only looks like one."""
+    return _DATA.sub(" ", text)
 
 
 class _Reading:
@@ -161,11 +169,12 @@ class _Candidate:
 
     def __init__(self, record: Record) -> None:
         self.record = record
-        self.text = f"{record.lesson}\n{record.missing_context}\n{record.ask_next_time}"
+        texts = record.lesson, record.missing_context, record.ask_next_time
+        self.text = _worded("\n".join(texts))
 
     @cached_property
     def lesson(self) -> _Reading:
-        return _Reading(self.record.lesson)
+        return _Reading(_worded(self.record.lesson))
 
     @cached_property
     def whole(self) -> _Reading:
@@ -213,7 +222,7 @@ class _Evidence:
         self._action, self._sources, self._all = action, sources, candidates
         self._phrases = set(_phrases(action.command))
         self._options = {it.casefold() for it in _OPTION_WORD.findall(action.command)}
-        self._named = [*action.paths, *_FILE.findall(action.command)]
+        self._named = list(dict.fromkeys((*action.paths, *_FILE.findall(action.command))))
         self._found: dict[object, int] = {}
 
     def of(self, candidate: _Candidate) -> float:
@@ -231,7 +240,7 @@ class _Evidence:
         anchored = named = 0.0
         for path in self._named:
             share = 1.0 if path in self._action.paths else _IN_A_COMMAND
-            for pattern in candidate.record.paths:
+            for pattern in candidate.record.paths[:MOST_PATHS]:  # a hand may have written more
                 if matches(pattern, path):
                     anchored = max(anchored, share * _anchor(pattern, path))
             for name in candidate.files:
