@@ -60,8 +60,8 @@ class Scene:
     session: Session
     directory: str
 
-    def note(self, briefing: Briefing = Briefing(), **facts: Any) -> bool:  # noqa: B008 - frozen
-        """Remember this event of the session; whether that was possible."""
+    def note(self, briefing: Briefing = Briefing(), **facts: Any) -> Session | None:  # noqa: B008 - frozen
+        """Remember this event; the session as it was just before, None when that is impossible."""
         if self.session.log_at_start is None:
             facts["log"] = self.state
         if briefing.records:
@@ -69,11 +69,10 @@ class Scene:
             facts["tokens"] = estimate_tokens(briefing.text)
         known = {"client": self.client, "agent": self.moment.agent, "source": self.moment.source}
         try:
-            self.session.note(self.event, **known, **facts)
+            return self.session.note(self.event, **known, **facts)
         except OSError as error:
             _complain(error)
-            return False
-        return True
+            return None
 
 
 def add_arguments(parser: "argparse.ArgumentParser") -> None:
@@ -172,10 +171,7 @@ def _scene(
 
 def _at_start(scene: Scene) -> Briefing:
     """What the memory holds, at the start of a session or of a sub-agent, and after compaction."""
-    last = scene.session.events[-1] if scene.session.events else {}
-    same = [last.get(key, "") for key in ("event", "agent", "source")]
-    repeated = same == [scene.event, scene.moment.agent, scene.moment.source]
-    if repeated and time.time() - last["at"] < AT_ONCE_S:
+    if _has_just_started(scene, scene.session):
         return Briefing()
     briefing = session_briefing(
         scene.log,
@@ -184,23 +180,36 @@ def _at_start(scene: Scene) -> Briefing:
         lang=scene.settings.lang,
         budget_tokens=scene.settings.hook_tokens,
     )
-    scene.note(briefing)
+    before = scene.note(briefing)
     forget_old(scene.directory)
-    return briefing
+    return Briefing() if before and _has_just_started(scene, before) else briefing
+
+
+def _has_just_started(scene: Scene, session: Session) -> bool:
+    """Whether another hook has answered the same start."""
+    now_s, moment = int(time.time()), scene.moment
+    this = [scene.event, moment.agent, moment.source]
+    return any(
+        now_s - event["at"] in range(AT_ONCE_S)
+        and [event.get(key, "") for key in ("event", "agent", "source")] == this
+        for event in session.events
+    )
 
 
 def _at_action(scene: Scene) -> Briefing:
     """The records that this action needs and that its agent was not shown at an earlier one."""
     from core.recall import Action, recall  # compiles what no other event needs
 
-    moment = scene.moment
+    moment, lang = scene.moment, scene.settings.lang
     action = Action(paths=moment.paths, command=moment.command, text=moment.text)
     known = scene.session.shown(moment.agent)
     fresh = [it for it in recall(action, scene.log.records) if it.token not in known]
-    briefing = action_briefing(list(filter(is_harmless, fresh)), scene.settings.lang)
+    briefing = action_briefing(list(filter(is_harmless, fresh)), lang)
     changes = bool(moment.paths) and not scene.session.has("changed")
-    if briefing.records or changes:
-        scene.note(briefing, changed=changes)
+    before = scene.note(briefing, changed=changes) if briefing.records or changes else None
+    if before and before.events != scene.session.events:  # other hooks ran meanwhile
+        known = before.shown(moment.agent)
+        briefing = action_briefing([it for it in briefing.records if it.token not in known], lang)
     return briefing
 
 
@@ -209,7 +218,10 @@ def _at_stop(scene: Scene) -> Briefing:
     session = scene.session
     if scene.moment.over or session.has("reminded") or not session.has("changed"):
         return Briefing()
-    if scene.state != session.log_at_start or not scene.note(reminded=True):
+    if scene.state != session.log_at_start:
+        return Briefing()
+    before = scene.note(reminded=True)
+    if before is None or before.has("reminded"):  # another time it could not be told from the first
         return Briefing()
     return Briefing(say(scene.settings.lang, "reminder"))
 

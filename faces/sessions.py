@@ -23,16 +23,17 @@ VARIABLE = "SENTINEL_MEMORY_STATE"
 _FORGETTING = ("compact", "clear")  # after these a model no longer has what it was shown
 _ODD = re.compile(r"[^A-Za-z0-9._-]+")
 _DAY_S = 86_400
+_UNNAMED, _SUFFIX = "unnamed", ".jsonl"
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
     """One session of a client in one project, as far as hooks have noted it.
 
-    path: its file, which need not exist. events: what was noted, oldest first; each has `at`
-    (seconds since 1970) and `event`, and may have `client`, `agent`, `source`, `log` (the state of
-    the memory log), `shown` (tokens), `tokens` (estimated, of the text that was shown), `changed`
-    and `reminded`.
+    path: its file, which need not exist; "" where there is no place for one. events: what was
+    noted, oldest first; each has `at` (seconds since 1970) and `event`, and may have `client`,
+    `agent`, `source`, `log` (the state of the memory log), `shown` (tokens), `tokens` (estimated,
+    of the text that was shown), `changed` and `reminded`.
     """
 
     path: str
@@ -63,31 +64,43 @@ class Session:
         """Whether `changed` or `reminded` was noted."""
         return any(event.get(what) is True for event in self.events)
 
-    def note(self, event: str, **facts: Any) -> None:
-        """Add an event; facts that are empty are left out. Raises OSError."""
+    def note(self, event: str, **facts: Any) -> "Session":
+        """Add an event; facts that are empty are left out. Raises OSError.
+
+        Returns the session as it was just before, with what other hooks have noted meanwhile: of
+        several that note the same thing at once, only the first finds it missing there. (On Windows
+        that is nearly certain: appending takes two steps there.)
+        """
         noted = {"at": int(time.time()), "event": event}
         noted |= {name: fact for name, fact in facts.items() if fact}
+        line = json.dumps(noted).encode("ascii") + b"\n"
         os.makedirs(os.path.dirname(self.path), mode=0o700, exist_ok=True)
         # One call: lines of hooks that run at the same time do not get into each other.
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)
+        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)
         file = os.open(self.path, flags, 0o600)
         try:
-            os.write(file, json.dumps(noted).encode("ascii") + b"\n")
+            os.write(file, line)
+            end = os.lseek(file, 0, os.SEEK_CUR)
+            os.lseek(file, 0, os.SEEK_SET)
+            before = os.read(file, end - len(line))
         finally:
             os.close(file)
-        self.events.append(noted)
+        return Session(self.path, _current(self.path, _events(before)))
 
 
 def open_session(directory: str, session_id: str) -> Session:
-    """The session of this id below the state directory of a project; nothing is created."""
-    path = os.path.join(directory, f"{_safe(session_id or 'unnamed', 60)}.jsonl")
-    return Session(path, list(_events(path)))
+    """The session of this id below the state directory of a project; nothing is created.
+
+    Sessions of clients that name none are kept in one file, and told apart by how they begin.
+    """
+    path = os.path.join(directory, _safe(session_id or _UNNAMED, 60) + _SUFFIX) if directory else ""
+    return Session(path, _current(path, _events(_read(path))))
 
 
 def sessions_in(directory: str) -> Iterator[Session]:
     """All sessions of a project that are still kept, the oldest first."""
     for path in sorted(_files(directory), key=_modified_s):
-        yield Session(path, list(_events(path)))
+        yield Session(path, _events(_read(path)))
 
 
 def forget_old(directory: str, *, now_s: float | None = None) -> None:
@@ -100,21 +113,25 @@ def forget_old(directory: str, *, now_s: float | None = None) -> None:
 
 
 def state_directory(root: str, environment: Mapping[str, str], platform: str = sys.platform) -> str:
-    """Where the sessions of the project `root` are kept; nothing is created."""
+    """Where the sessions of the project `root` are kept; nothing is created.
+
+    "" for an account without a home directory. A place that is not absolute would be another one
+    wherever the client is at work, and is passed over.
+    """
     home = os.path.expanduser("~")
-    if environment.get(VARIABLE, "").strip():
-        base = os.path.abspath(environment[VARIABLE].strip())
-    elif platform == "win32":
-        local = environment.get("LOCALAPPDATA") or os.path.join(home, "AppData", "Local")
-        base = os.path.join(local, "sentinel-memory")
+    if platform == "win32":
+        above = environment.get("LOCALAPPDATA", ""), os.path.join(home, "AppData", "Local")
     elif platform == "darwin":
-        base = os.path.join(home, "Library", "Application Support", "sentinel-memory")
+        above = "", os.path.join(home, "Library", "Application Support")
     else:
-        state = environment.get("XDG_STATE_HOME") or os.path.join(home, ".local", "state")
-        base = os.path.join(state, "sentinel-memory")
+        above = environment.get("XDG_STATE_HOME", ""), os.path.join(home, ".local", "state")
+    wanted = os.path.expanduser(environment.get(VARIABLE, "").strip())
+    places = [wanted, *(os.path.join(place, "sentinel-memory") for place in above)]
+    base = next(filter(os.path.isabs, places), "")
     real = os.path.normcase(os.path.realpath(root))
     check = zlib.crc32(real.encode("utf-8", "surrogateescape"))
-    return os.path.join(base, f"{_safe(os.path.basename(real) or 'root', 40)}-{check:08x}")
+    name = f"{_safe(os.path.basename(real) or 'root', 40)}-{check:08x}"
+    return base and os.path.join(base, name)
 
 
 def _safe(name: str, most: int) -> str:
@@ -125,10 +142,10 @@ def _safe(name: str, most: int) -> str:
 
 def _files(directory: str) -> list[str]:
     try:
-        names = os.listdir(directory)
+        names = os.listdir(directory) if directory else []
     except OSError:
         return []
-    return [os.path.join(directory, name) for name in names if name.endswith(".jsonl")]
+    return [os.path.join(directory, name) for name in names if name.endswith(_SUFFIX)]
 
 
 def _modified_s(path: str) -> float:
@@ -138,20 +155,37 @@ def _modified_s(path: str) -> float:
         return float("inf")
 
 
-def _events(path: str) -> Iterator[dict[str, Any]]:
-    """The events of a file; what is no event is passed over."""
+def _read(path: str) -> bytes:
     try:
         with open(path, "rb") as file:
-            lines = file.read().splitlines()
+            return file.read()
     except OSError:
-        return
-    for line in lines:
+        return b""
+
+
+def _events(data: bytes) -> list[dict[str, Any]]:
+    """The events of a file; what is no event is passed over."""
+    events = []
+    for line in data.splitlines():
         try:
             event = json.loads(line)
         except (ValueError, RecursionError):
             continue
         if isinstance(event, dict) and _is_event(event):
-            yield event
+            events.append(event)
+    return events
+
+
+def _current(path: str, events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The events of the session that is going on: all, unless several share the file."""
+    if os.path.basename(path) != _UNNAMED + _SUFFIX:
+        return events
+    starts = [at for at, event in enumerate(events) if _begins(event)]
+    return events[starts[-1] :] if starts else events
+
+
+def _begins(event: Mapping[str, Any]) -> bool:
+    return event["event"] == "session-start" and not event.get("agent")
 
 
 def _is_event(event: Mapping[str, Any]) -> bool:
