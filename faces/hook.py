@@ -16,7 +16,7 @@ import sys
 import threading
 import time
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 USAGE = "cli.py hook EVENT --client CLIENT [--project DIR]"
 MOST_S = 5  # a terminal, or a pipe that nobody closes, would be read for ever
 MOST_BYTES = 32_000_000
+MOST_LOG_BYTES = 8_000_000  # some 16,000 records; reading more would hold up every action
 AT_ONCE_S = 3  # two configurations that a client reads may both start the hook
 
 
@@ -134,32 +135,34 @@ def respond(
         return ""  # Cursor runs the hooks of Claude Code, too, and has its own
     if event not in NAMES[client]:
         return ""
-    scene = _scene(event, client, payload, environment, project)
-    briefing = _BRIEFINGS[event](scene)
-    return answer(client, event, scene.moment, briefing.text) if briefing.text else ""
+    moment = read_moment(client, event, payload)
+    if event in ("before-action", "prompt") and not moment.says_something:
+        return ""
+    briefing = _BRIEFINGS[event](_scene(client, event, moment, environment, project))
+    return answer(client, event, moment, briefing.text) if briefing.text else ""
 
 
 def _scene(
-    event: str,
     client: str,
-    payload: Mapping[str, Any],
+    event: str,
+    moment: Moment,
     environment: Mapping[str, str],
     argument: str | None,
 ) -> Scene:
-    moment = read_moment(client, event, payload)
-    folders = sorted(moment.folders, key=lambda it: not inside(it, next(iter(moment.paths), "")))
     if client == "cursor":  # it sets this for the first of several folders that are open
         environment = {key: it for key, it in environment.items() if key != "CLAUDE_PROJECT_DIR"}
-    project = find_project(argument, environment, Path(folders[0] if folders else os.getcwd()))
+    project = find_project(argument, environment, Path(_folder(moment) or os.getcwd()))
     project.check_readable()
     root = str(project.root)
+    log_path = str(project.log_path)
+    if os.path.isfile(log_path) and os.path.getsize(log_path) > MOST_LOG_BYTES:
+        raise OSError(errno.EFBIG, "the memory log is too large to be read at every action")
     data = LogFile(project.log_path, lock_timeout_s=0).read()
     directory = state_directory(root, environment)
-    paths = (inside(place, path) for path in moment.paths for place in (root, *folders))
     return Scene(
         client=client,
         event=event,
-        moment=replace(moment, paths=tuple(dict.fromkeys(filter(None, paths)))),
+        moment=replace(moment, paths=tuple(dict.fromkeys(_paths_inside(root, moment)))),
         root=root,
         settings=read_settings(environment),
         state=f"{len(data)}-{zlib.crc32(data):08x}",
@@ -167,6 +170,30 @@ def _scene(
         session=open_session(directory, moment.session),
         directory=directory,
     )
+
+
+def _folder(moment: Moment) -> str:
+    """Of the folders that a client has open, the innermost one in which this happens."""
+    place = moment.paths[0] if moment.paths else moment.cwd
+    around = [it for it in moment.folders if it == place or inside(it, place)]
+    return max(around, key=len, default=moment.folders[0] if moment.folders else moment.cwd)
+
+
+def _paths_inside(root: str, moment: Moment) -> Iterator[str]:
+    """The files of an action, relative to the project, and to the folder of the client in it.
+
+    A record may name them either way. In a worktree of git, the memory is that of the main one.
+    """
+    folders = [it for it in (*moment.folders, moment.cwd) if it]
+    for path in moment.paths:
+        # A relative one is meant from where the client is at work.
+        places = [os.path.normpath(os.path.join(it, path)) for it in folders or [root]]
+        found = [name for it in places for top in (root, *folders) if (name := inside(top, it))]
+        if not found:  # perhaps a link stands between them
+            with contextlib.suppress(OSError, ValueError):
+                real = os.path.realpath(places[0])
+                found = [inside(os.path.realpath(root), real)]
+        yield from filter(None, found)
 
 
 def _at_start(scene: Scene) -> Briefing:

@@ -38,15 +38,20 @@ NAMES: Mapping[str, Mapping[str, str]] = {
     },
 }
 MOST_TEXT_CHARS = 4_000
+MOST_FILES, MOST_PATH_CHARS = 50, 1_000
 
-_READS = re.compile(r"(?:read|view|open|list|ls|glob|grep|search|find|fetch|web|get|todo)", re.I)
+# Tools that change no file of the project, and those of MCP servers, of which nothing is known.
+_READS = re.compile(
+    r"(?:read|view|open|list|ls|glob|grep|search(?!_?replace)|find|fetch|web|get|todo|mcp)", re.I
+)
+_DRIVE = re.compile(r"\A/(?=[A-Za-z]:[\\/])")
 _NAME = re.compile(r"[A-Za-z]{1,40}")
 _PATCHED = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$", re.M)
 _ADDED = re.compile(r"^[+-](.*)$", re.M)
 _PATHS = ("file_path", "filePath", "path", "notebook_path", "target_file", "files", "file_paths")
 _TEXTS = (
-    *("old_string", "oldString", "new_string", "newString", "new_source", "content", "contents"),
-    *("code", "newCode", "text"),
+    *("old_string", "oldString", "old_str", "new_string", "newString", "new_str", "new_source"),
+    *("content", "contents", "file_text", "code", "newCode", "text"),
 )
 _PARTS = ("edits", "replacements")
 
@@ -56,21 +61,28 @@ class Moment:
     """What is about to happen in a client, in the words of no client.
 
     session, agent: ids, "" when the client names none; agent is that of a sub-agent. source: what
-    began the session. folders: where the client is at work, the surest first. paths: files that are
-    going to be changed, as the client names them. command: a shell command. text: what is written,
-    or what the user asks. over: nothing may follow this stop, since it follows an answer to a stop
-    or since the user wanted it. name: of the event, as the client expects it back.
+    began the session. folders: what the client has open. cwd: where it is at work. paths: files that
+    are going to be changed, as the client names them. command: a shell command. text: what is
+    written, or what the user asks. over: nothing may follow this stop, since it follows an answer
+    to a stop or since the user wanted it. name: of the event, as the client expects it back, "" in
+    the format of Copilot, which does not name it.
     """
 
     session: str = ""
     agent: str = ""
     source: str = ""
     folders: tuple[str, ...] = ()
+    cwd: str = ""
     paths: tuple[str, ...] = ()
     command: str = ""
     text: str = ""
     over: bool = False
     name: str = ""
+
+    @property
+    def says_something(self) -> bool:
+        """Whether there is anything that a record could be about."""
+        return bool(self.paths or self.command.strip() or self.text.strip())
 
 
 def read_moment(client: str, event: str, payload: Mapping[str, Any]) -> Moment:
@@ -82,18 +94,23 @@ def read_moment(client: str, event: str, payload: Mapping[str, Any]) -> Moment:
     elif event == "prompt":
         text = _text(payload, "prompt")[:MOST_TEXT_CHARS]
     loops = payload.get("loop_count")
+    cwd = _native(payload.get("cwd"))
+    roots = payload.get("workspace_roots")
+    folders = tuple(filter(None, map(_native, roots))) if isinstance(roots, list) else ()
+    is_copilot = client == "vscode" and not name  # its agent host, which reads the same files
     return Moment(
         session=_text(payload, "conversation_id", "session_id", "sessionId", "transcript_path"),
         agent=_text(payload, "agent_id", "subagent_id"),
         source=_text(payload, "source"),
-        folders=tuple(_folders(payload)),
+        folders=folders or ((cwd,) if cwd else ()),
+        cwd=cwd,
         paths=paths,
         command=command,
         text=text,
         over=payload.get("stop_hook_active") is True
         or (isinstance(loops, int) and loops > 0)
         or payload.get("status", "completed") != "completed",
-        name=name if _NAME.fullmatch(name) else NAMES[client][event],
+        name=name if _NAME.fullmatch(name) else "" if is_copilot else NAMES[client][event],
     )
 
 
@@ -102,6 +119,8 @@ def answer(client: str, event: str, moment: Moment, text: str) -> str:
     if client == "cursor":
         key = "followup_message" if event == "stop" else "additional_context"
         return json.dumps({key: text})
+    if not moment.name:
+        return json.dumps({"additionalContext": text})
     return json.dumps(
         {"hookSpecificOutput": {"hookEventName": moment.name, "additionalContext": text}}
     )
@@ -124,22 +143,22 @@ def inside(folder: str, path: str) -> str:
 def _action(payload: Mapping[str, Any]) -> tuple[tuple[str, ...], str, str]:
     """The files, the command and the text of a tool call that changes something; else nothing."""
     tool = _text(payload, "tool_name", "toolName")
-    given = payload.get("tool_input", payload.get("toolArgs"))
+    given = payload.get("tool_input") or payload.get("toolArgs")
     if isinstance(given, str):  # some clients send the JSON as a text
         try:
             given = json.loads(given)
         except ValueError:
             given = {"input": given}
-    if not isinstance(given, dict) or _READS.match(tool) or tool.startswith("mcp"):
+    if not isinstance(given, dict) or _READS.match(tool):
         return (), "", ""
     command = _command(given)
     patch = next((it for it in (command, _text(given, "input", "patch")) if "*** " in it), "")
     if patch and (paths := _PATCHED.findall(patch)):
         text = "\n".join(_ADDED.findall(patch))
-        return tuple(path.strip() for path in paths), "", text[:MOST_TEXT_CHARS]
+        return tuple(path.strip() for path in paths[:MOST_FILES]), "", text[:MOST_TEXT_CHARS]
     paths = [path for part in _parts(given) for path in _paths(part)]
     texts = [text for part in _parts(given) for text in _texts(part)]
-    return tuple(dict.fromkeys(paths)), command, "\n".join(texts)[:MOST_TEXT_CHARS]
+    return tuple(dict.fromkeys(paths))[:MOST_FILES], command, "\n".join(texts)[:MOST_TEXT_CHARS]
 
 
 def _command(given: Mapping[str, Any]) -> str:
@@ -161,7 +180,7 @@ def _paths(given: Mapping[str, Any]) -> Iterator[str]:
     for key in _PATHS:
         value = given.get(key)
         for path in value if isinstance(value, list) else [value]:
-            if isinstance(path, str) and path.strip():
+            if isinstance(path, str) and path.strip() and len(path) <= MOST_PATH_CHARS:
                 yield path.strip()
 
 
@@ -172,11 +191,9 @@ def _texts(given: Mapping[str, Any]) -> Iterator[str]:
             yield value[: MOST_TEXT_CHARS // 2]
 
 
-def _folders(payload: Mapping[str, Any]) -> Iterator[str]:
-    roots = payload.get("workspace_roots")
-    for folder in [*(roots if isinstance(roots, list) else []), payload.get("cwd")]:
-        if isinstance(folder, str) and folder.strip():
-            yield folder.strip()
+def _native(folder: object) -> str:
+    """The name of a folder, "" for anything else; Cursor writes `/c:/shop` for `c:/shop`."""
+    return _DRIVE.sub("", folder.strip()) if isinstance(folder, str) else ""
 
 
 def _text(payload: Mapping[str, Any], *names: str) -> str:
