@@ -77,17 +77,20 @@ def _that_fit(
 
 def action_briefing(records: Sequence[Record], lang: Language) -> Briefing:
     """These records, as many as fit into 4 KB; what was missing is left out before a lesson is."""
-    lines = [say(lang, "recall_head")]
-    left_bytes = RECALL_BYTES - _bytes(lines[0])
-    shown: list[Record] = []
-    for record in records:
-        for version in (record, replace(record, missing_context="")):
-            block = headed_block(version, f"#{len(shown) + 1}", lang)
-            if _bytes(block) <= left_bytes:
-                left_bytes -= _bytes(block)
-                lines.append(block)
-                shown.append(record)
-                break
+    head = say(lang, "recall_head")
+    left_bytes = RECALL_BYTES - _bytes(head)
+    versions = list(records)
+    for at in reversed(range(len(versions))):  # the best one keeps it longest
+        if sum(_bytes(headed_block(it, "#1", lang)) for it in versions) <= left_bytes:
+            break
+        versions[at] = replace(versions[at], missing_context="")
+    lines, shown = [head], list[Record]()
+    for record, version in zip(records, versions, strict=True):
+        block = headed_block(version, f"#{len(shown) + 1}", lang)
+        if _bytes(block) <= left_bytes:
+            left_bytes -= _bytes(block)
+            lines.append(block)
+            shown.append(record)
     return Briefing("\n".join(lines), tuple(shown)) if shown else Briefing()
 
 
