@@ -61,8 +61,8 @@ class Moment:
     """What is about to happen in a client, in the words of no client.
 
     session, agent: ids, "" when the client names none; agent is that of a sub-agent. source: what
-    began the session. folders: what the client has open. cwd: where it is at work. paths: files that
-    are going to be changed, as the client names them. command: a shell command. text: what is
+    began the session. folders: what the client has open. cwd: where it is at work. paths: files
+    that are going to be changed, as the client names them. command: a shell command. text: what is
     written, or what the user asks. over: nothing may follow this stop, since it follows an answer
     to a stop or since the user wanted it. name: of the event, as the client expects it back, "" in
     the format of Copilot, which does not name it.
