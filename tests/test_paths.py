@@ -68,6 +68,28 @@ def test_no_pattern_is_an_error_in_matching(pattern: str, path: str) -> None:
     assert matches(pattern, path) in (True, False)
 
 
+@pytest.mark.parametrize(
+    ("pattern", "path", "found"),
+    [
+        ("**/a*/" * 18 + "x", "aa/" * 300 + "x", True),
+        ("**/a*/" * 18 + "x", "aa/" * 300 + "y", False),
+        ("*a" * 50 + "b", "a" * 3_000, False),
+        ("[a-z]*" * 20, "a" * 3_000, True),
+        ("**/" * 40 + "x", "a/" * 300 + "x", True),
+        ("a*b*/**/c/**/*d", "ab/x/c/c/y/xd/z", True),
+        ("**/a/b/**/b/c", "a/a/b/a/b/c", True),
+        ("**/a/b/**/a/b", "a/b", False),
+    ],
+)
+def test_many_stars_are_matched_at_once(pattern: str, path: str, found: bool) -> None:
+    assert matches(pattern, path) is found
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_class_that_other_languages_read_as_a_difference_is_no_warning() -> None:
+    assert [matches("[--a]x", path) for path in ("-x", "ax", "bx")] == [True, True, False]
+
+
 def test_only_a_slash_within_a_pattern_ties_it_to_a_place() -> None:
     assert [is_exact(it) for it in ("*.tf", "migrations/", "src/a.py")] == [False, False, True]
 
