@@ -16,11 +16,12 @@ from functools import cached_property
 from itertools import pairwise
 from math import log
 
-from core.paths import MOST_PATHS, is_exact, matches
+from core.paths import is_exact, matches
 from core.record import Record
 from core.words import FUNCTION_WORDS, stem_of
 
 MOST_RECORDS = 3
+MOST_ANCHORS = 400  # a principle has those of all its originals, and a hand may write more
 MOST_READ = 2_000  # the last ones of a longer log; an agent waits for the answer
 
 # What a record must reach. The words of a command say less, since many lessons name commands.
@@ -240,7 +241,7 @@ class _Evidence:
         anchored = named = 0.0
         for path in self._named:
             share = 1.0 if path in self._action.paths else _IN_A_COMMAND
-            for pattern in candidate.record.paths[:MOST_PATHS]:  # a hand may have written more
+            for pattern in candidate.record.paths[:MOST_ANCHORS]:
                 if matches(pattern, path):
                     anchored = max(anchored, share * _anchor(pattern, path))
             for name in candidate.files:

@@ -30,7 +30,7 @@ from core.messages import say
 from core.project import find_project
 from core.rendering import one_line
 from core.settings import DEFAULT_THRESHOLD, Settings, read_settings
-from faces.hook_events import EVENTS, NAMES, Moment, answer, inside, read_moment
+from faces.hook_events import COMPLAINT, EVENTS, NAMES, Moment, answer, inside, read_moment
 from faces.sessions import Session, forget_old, open_session, state_directory
 
 if TYPE_CHECKING:
@@ -65,9 +65,8 @@ class Scene:
         """Remember this event; the session as it was just before, None when that is impossible."""
         if self.session.log_at_start is None:
             facts["log"] = self.state
-        if briefing.records:
-            facts["shown"] = [record.token for record in briefing.records]
-            facts["tokens"] = estimate_tokens(briefing.text)
+        facts["shown"] = [record.token for record in briefing.records]
+        facts["tokens"] = estimate_tokens(briefing.text)
         known = {"client": self.client, "agent": self.moment.agent, "source": self.moment.source}
         try:
             return self.session.note(self.event, **known, **facts)
@@ -247,10 +246,11 @@ def _at_stop(scene: Scene) -> Briefing:
         return Briefing()
     if scene.state != session.log_at_start:
         return Briefing()
-    before = scene.note(reminded=True)
+    reminder = Briefing(say(scene.settings.lang, "reminder"))
+    before = scene.note(reminder, reminded=True)
     if before is None or before.has("reminded"):  # another time it could not be told from the first
         return Briefing()
-    return Briefing(say(scene.settings.lang, "reminder"))
+    return reminder
 
 
 _BRIEFINGS = {
@@ -285,7 +285,7 @@ def _complain(error: Exception) -> None:
     elif isinstance(error, SentinelError):
         reason = one_line(error.text(read_settings(os.environ).lang))
     with contextlib.suppress(OSError):
-        _write(sys.stderr, f"sentinel-memory hook: {reason}\n")
+        _write(sys.stderr, f"{COMPLAINT}{reason}\n")
 
 
 def _write(stream: TextIO | None, text: str) -> None:

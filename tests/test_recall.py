@@ -127,6 +127,11 @@ def test_only_the_last_records_of_a_very_long_log_are_read() -> None:
     assert found(edit("src/a.py"), [*others, anchored]) == ["anchored"]
 
 
+def test_a_principle_is_found_by_any_of_the_anchors_that_it_has_inherited() -> None:
+    paths = [f"src/{at}/" for at in range(50)]
+    assert found(edit("src/49/a.py"), [a_record("all", "Ask first.", "money", *paths)]) == ["all"]
+
+
 @given(st.text(max_size=60), st.text(max_size=60), st.text(max_size=60), st.text(max_size=30))
 def test_any_text_is_allowed_and_the_answer_is_always_the_same(
     path: str, command: str, text: str, lesson: str
