@@ -238,6 +238,14 @@ def test_both_editions_have_the_same_parts_commands_and_tests(editions: list[str
     assert blocks(english, "sh") == blocks(korean, "sh")
 
 
+@pytest.mark.parametrize("name", DESIGNS)
+def test_the_table_of_files_names_every_module_once_and_no_other(name: str) -> None:
+    rows = re.findall(r"^\| `((?:core|faces)/\w+\.py)` \|", text_of(name), re.M)
+    paths = [*ROOT.glob("core/*.py"), *ROOT.glob("faces/*.py")]
+    modules = [f"{path.parent.name}/{path.name}" for path in paths if path.stem != "__init__"]
+    assert sorted(rows) == sorted(modules)
+
+
 @pytest.mark.parametrize("name", [*DESIGNS, *RELIABILITY])
 def test_every_test_that_a_document_names_exists(name: str) -> None:
     named = set(re.findall(r"(test_\w+)\.py::(\w+)", text_of(name)))
