@@ -1,7 +1,9 @@
 """The floors of the house: arrows run down only, and importing has no effect."""
 
 import ast
+import fnmatch
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -162,6 +164,25 @@ def test_arrows_run_down_only(name: str) -> None:
     ours = {module for module in imports_of(sources()[name]) if module in sources()}
     wrong = sorted(ours - below)
     assert not wrong, f"{name} imports {wrong}, which stand on its own floor or above"
+
+
+@pytest.mark.parametrize("name", ["Design.md", "Design_KR.md"])
+def test_the_drawing_of_the_floors_has_every_file_once_and_its_arrows_run_down(name: str) -> None:
+    drawing = (ROOT / "docs" / name).read_text(encoding="utf-8").split("```\n")[1]
+    above, below = drawing.split("▼\n")
+    drawn = re.findall(r"faces/(\w+)", above)
+    for command in (line.rpartition("┆")[2] for line in above.splitlines() if "┆" in line):
+        drawn += command.rpartition("  ")[2].split(", ")
+    faces = [module.removeprefix("faces.") for module in sources() if module.startswith("faces.")]
+    assert sorted(it for pattern in drawn for it in fnmatch.filter(faces, pattern)) == sorted(faces)
+
+    floors = [re.findall(r"core/(\w+)", line) for line in below.splitlines()]
+    place = {f"core.{module}": at for at, modules in enumerate(floors) for module in modules}
+    assert len(place) == sum(map(len, floors))
+    assert place.keys() == {module for module in sources() if module.startswith("core.")}
+    for module, at in place.items():
+        wrong = [it for it in imports_of(sources()[module]) if place.get(it, at + 1) <= at]
+        assert not wrong, f"{module} is not drawn above {wrong}"
 
 
 @pytest.mark.parametrize("name", sources())
