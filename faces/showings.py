@@ -23,7 +23,7 @@ _NEVER_S = 10**12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moment:
-    """All the texts with records that were shown at one kind of moment; tokens are estimated."""
+    """All the texts that were shown at one kind of moment; tokens are estimated."""
 
     texts: int
     records: int
@@ -122,7 +122,11 @@ def _tokens_shown(events: Iterable[Mapping[str, Any]]) -> Counter[str]:
 
 
 def _moment(events: Iterable[Mapping[str, Any]], name: str) -> Moment:
-    shown = [event for event in events if event["event"] == name and _shown(event)]
+    shown = [
+        event
+        for event in events
+        if event["event"] == name and (_shown(event) or event.get("tokens"))
+    ]
     return Moment(
         texts=len(shown),
         records=sum(len(_shown(event)) for event in shown),

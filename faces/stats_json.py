@@ -1,4 +1,4 @@
-"""The statistics as data for scripts, nothing left out of a list; README.md describes the keys.
+"""The statistics as data for scripts, lists whole; docs/stats.md describes the keys.
 
 Of a record's texts only the topic is there: the token leads to the others.
 """
