@@ -241,17 +241,19 @@ def test_an_event_that_could_only_hold_up_the_work_of_a_client_stays_unanswered(
     assert desk.run(client, event, given) == Ran(0, b"", "")
 
 
-def test_nothing_is_said_before_an_unrelated_action_or_a_read(desk: Desk) -> None:
-    assert desk.edit("src/colours.py", new="RED = 1").said is None
+def test_nothing_is_said_before_an_unrelated_action(desk: Desk) -> None:
+    assert desk.edit("src/colours.py", new="RED = 1") == Ran(0, b"", "")
     shell = {"tool_name": "Bash", "tool_input": {"command": "ls -la", "description": "list"}}
-    assert (
-        desk.run("claude-code", "before-action", claude("PreToolUse", desk.root, **shell)).out
-        == b""
-    )
+    given = claude("PreToolUse", desk.root, **shell)
+    assert desk.run("claude-code", "before-action", given) == Ran(0, b"", "")
+
+
+def test_a_tool_that_only_reads_is_no_reason_to_look_at_the_memory(desk: Desk) -> None:
+    desk.log.unlink()
+    desk.log.mkdir()
     read = {"tool_name": "Read", "tool_input": {"file_path": str(desk.root / "src/refund.py")}}
-    assert (
-        desk.run("claude-code", "before-action", claude("PreToolUse", desk.root, **read)).out == b""
-    )
+    given = claude("PreToolUse", desk.root, **read)
+    assert desk.run("claude-code", "before-action", given) == Ran(0, b"", "")
 
 
 def test_the_hooks_of_claude_code_stay_silent_in_cursor_which_has_its_own(desk: Desk) -> None:
@@ -294,7 +296,10 @@ def test_the_reminder_comes_once_when_files_changed_and_nothing_was_logged(desk:
     desk.edit("src/colours.py")
     assert desk.stop(stop_hook_active=True).said is None
     assert desk.stop(stop_hook_active=False).said == specific("Stop", REMINDER)
+    (noted,) = desk.state.rglob("*.jsonl")
+    before = noted.read_bytes()
     assert desk.stop(stop_hook_active=False).said is None
+    assert noted.read_bytes() == before
 
 
 def test_cursor_is_reminded_by_a_message_unless_the_user_has_stopped_it(desk: Desk) -> None:
@@ -529,6 +534,10 @@ def test_of_several_hooks_at_once_only_one_speaks(desk: Desk) -> None:
         ("stop", claude("Stop", desk.root)),
     ):
         processes = [started(desk, event, json.dumps(given).encode()) for _ in range(8)]
+        for process in processes:  # only now do they begin
+            assert process.stdin is not None
+            process.stdin.close()
+            process.stdin = None
         answers = [process.communicate(timeout=60)[0] for process in processes]
         assert [bool(answer) for answer in answers].count(True) == 1, event
 

@@ -101,8 +101,8 @@ def test_sessions_without_an_id_are_told_apart_by_their_beginning(directory: str
     noted(directory, "").note("before-action", shown=["a@1"], reminded=True)
     assert noted(directory, "").shown("") == {"a@1"}
     noted(directory, "").note("session-start")
-    noted(directory, "").note("session-start", agent="x")
     noted(directory, "").note("before-action", shown=["b@1"])
+    noted(directory, "").note("session-start", agent="x")
     session = noted(directory, "")
     assert (session.shown(""), session.has("reminded")) == ({"b@1"}, False)
     assert [len(it.events) for it in sessions_in(directory)] == [4]
