@@ -21,6 +21,9 @@ for _stream in (sys.stdin, sys.stdout, sys.stderr):
     if hasattr(_stream, "reconfigure"):  # replaced streams of a test have none
         _stream.reconfigure(encoding="utf-8", errors="replace")
 
+if sys.flags.safe_path:  # `python -I` and PYTHONSAFEPATH leave out the directory of the script
+    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
 import argparse
 import io
 import logging

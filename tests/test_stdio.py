@@ -139,6 +139,14 @@ def test_the_server_reports_its_own_name_and_version(
     assert meta["io.modelcontextprotocol/serverInfo"] == named
 
 
+def test_it_starts_where_python_leaves_out_the_directory_of_a_script(tmp_path: Path) -> None:
+    variables = {"PYTHONSAFEPATH": "1"}
+    said = tmp_path / "stderr"
+    with ServerProcess(cwd=tmp_path, stderr_path=said, environment=variables) as server:
+        assert server.greet()["serverInfo"]["version"] == VERSION
+    assert said.read_text() == ""
+
+
 def test_the_instructions_arrive_whole_and_are_not_cut_by_clients(server: ServerProcess) -> None:
     instructions = server.greet()["instructions"]
     assert instructions == INSTRUCTIONS
