@@ -41,7 +41,10 @@ def session_briefing(
     if not records:
         return Briefing()
     head = say(lang, "head_all", count=count, project=one_line(project))
-    lines = [head, *notes(log, threshold, lang), topic_line(log.topics.most_common(), lang)]
+    topics = [(topic, n) for topic, n in log.topics.most_common() if not shown_marks((), (topic,))]
+    lines = [head, *notes(log, threshold, lang)]
+    if topics:
+        lines.append(topic_line(topics, lang))
     budget = Budget(budget_tokens, BRIEFING_CHARS)
     longest = [say(lang, key, shown=count, count=count) for key in ("brief_part", "brief_marked")]
     budget.spend("\n".join([*lines, *longest]))

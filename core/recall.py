@@ -22,7 +22,7 @@ from core.words import FUNCTION_WORDS, stem_of
 
 MOST_RECORDS = 3
 MOST_ANCHORS = 400  # a principle has those of all its originals, and a hand may write more
-MOST_READ = 2_000  # the last ones of a longer log; an agent waits for the answer
+MOST_READ = 1_000  # the last ones of a longer log; an agent waits for the answer
 
 # What a record must reach. The words of a command say less, since many lessons name commands.
 _NEEDED, _NEEDED_IN_A_SHELL = 3.5, 5.6
@@ -112,7 +112,12 @@ def recall(action: Action, records: Sequence[Record]) -> list[Record]:
     records are looked at.
     """
     records = records[-MOST_READ:]
-    action = replace(action, command=_worded(action.command), text=_worded(action.text))
+    action = replace(
+        action,
+        paths=[unicodedata.normalize("NFC", path) for path in action.paths],
+        command=_worded(unicodedata.normalize("NFC", action.command)),
+        text=_worded(action.text),
+    )
     sources = list(_sources(action))
     if not sources:
         return []
@@ -171,7 +176,7 @@ class _Candidate:
     def __init__(self, record: Record) -> None:
         self.record = record
         texts = record.lesson, record.missing_context, record.ask_next_time
-        self.text = _worded("\n".join(texts))
+        self.text = _worded(unicodedata.normalize("NFC", "\n".join(texts)))
 
     @cached_property
     def lesson(self) -> _Reading:

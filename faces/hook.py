@@ -4,7 +4,8 @@
 client's JSON, or with nothing. It never holds up work: it takes no lock, writes nothing into the
 project, and always exits with 0, since other codes stop a tool call in some clients. What goes
 wrong is one line on standard error, and what takes too long is given up. A process is started for
-every event, so that little is imported here, and some of it late.
+every event, so that little is imported here, and some of it late. The file is long because what
+may go wrong between a client and the memory is met here, so that the rest need not know of it.
 """
 
 import contextlib
@@ -28,6 +29,7 @@ from core.files import LogFile
 from core.memory_log import MemoryLog
 from core.messages import say
 from core.project import find_project
+from core.record import Record
 from core.rendering import one_line
 from core.settings import DEFAULT_THRESHOLD, Settings, read_settings
 from faces.hook_events import COMPLAINT, EVENTS, NAMES, Moment, answer, inside, read_moment
@@ -36,7 +38,7 @@ from faces.sessions import Session, forget_old, open_session, state_directory
 if TYPE_CHECKING:
     import argparse
 
-USAGE = "cli.py hook EVENT --client CLIENT [--project DIR]"
+USAGE = "cli.py hook EVENT --client CLIENT [--project DIR] [--lang en|ko]"
 MOST_S = 5  # a terminal, or a pipe that nobody closes, would be read for ever
 MOST_BYTES = 32_000_000
 MOST_LOG_BYTES = 8_000_000  # some 16,000 records; reading more would hold up every action
@@ -63,9 +65,9 @@ class Scene:
 
     def note(self, briefing: Briefing = Briefing(), **facts: Any) -> Session | None:  # noqa: B008 - frozen
         """Remember this event; the session as it was just before, None when that is impossible."""
-        if self.session.log_at_start is None:
+        if self.session.log_at_start is None or self.event == "session-start":
             facts["log"] = self.state
-        facts["shown"] = [record.token for record in briefing.records]
+        facts["shown"] = [version_of(record) for record in briefing.records]
         facts["tokens"] = estimate_tokens(briefing.text)
         known = {"client": self.client, "agent": self.moment.agent, "source": self.moment.source}
         try:
@@ -80,6 +82,7 @@ def add_arguments(parser: "argparse.ArgumentParser") -> None:
     parser.add_argument("event", choices=EVENTS, metavar="EVENT", help=", ".join(EVENTS))
     parser.add_argument("--client", required=True, choices=NAMES, help="whose JSON it is")
     parser.add_argument("--project", metavar="DIR", help="the project whose memory is meant")
+    parser.add_argument("--lang", choices=("en", "ko"), help="the language of what is said")
 
 
 def main(words: Sequence[str]) -> int:
@@ -89,8 +92,9 @@ def main(words: Sequence[str]) -> int:
     watch.daemon = True
     try:
         watch.start()
-        event, client, project = _arguments(words)
-        text = respond(event, client, _payload(), os.environ, project=project)
+        event, client, project, variables = _arguments(words)
+        environment = {**os.environ, **variables}
+        text = respond(event, client, _payload(), environment, project=project)
         if text:
             _write(sys.stdout, text)
     except Exception as error:  # whatever it is, the work of the client goes on
@@ -130,8 +134,9 @@ def respond(
     payload: the client's JSON. project: what `--project` names. Raises SentinelError when the
     project or its memory cannot be read; the session is noted in the state directory.
     """
-    if client == "claude-code" and ("cursor_version" in payload or "CURSOR_VERSION" in environment):
-        return ""  # Cursor runs the hooks of Claude Code, too, and has its own
+    others = {"cursor_version", "timestamp"} & payload.keys() or "CURSOR_VERSION" in environment
+    if client == "claude-code" and others:
+        return ""  # Cursor and Copilot run the hooks of Claude Code, too, and have their own
     if event not in NAMES[client]:
         return ""
     moment = read_moment(client, event, payload)
@@ -148,7 +153,8 @@ def _scene(
     environment: Mapping[str, str],
     argument: str | None,
 ) -> Scene:
-    if client == "cursor":  # it sets this for the first of several folders that are open
+    if client not in ("claude-code", "gemini"):
+        # Cursor sets it for the first of several open folders, others inherit it from Claude Code.
         environment = {key: it for key, it in environment.items() if key != "CLAUDE_PROJECT_DIR"}
     project = find_project(argument, environment, Path(_folder(moment) or os.getcwd()))
     project.check_readable()
@@ -179,15 +185,13 @@ def _folder(moment: Moment) -> str:
 
 
 def _paths_inside(root: str, moment: Moment) -> Iterator[str]:
-    """The files of an action, relative to the project, and to the folder of the client in it.
-
-    A record may name them either way. In a worktree of git, the memory is that of the main one.
-    """
+    """The files of an action, relative to the project, or to the worktree that stands for it."""
     folders = [it for it in (*moment.folders, moment.cwd) if it]
+    tops = [root, *(_top_of(it) for it in folders if it != root and not inside(root, it))]
     for path in moment.paths:
         # A relative one is meant from where the client is at work.
         places = [os.path.normpath(os.path.join(it, path)) for it in folders or [root]]
-        found = [name for it in places for top in (root, *folders) if (name := inside(top, it))]
+        found = [name for it in places for top in tops if (name := inside(top, it))]
         if not found:  # perhaps a link stands between them
             with contextlib.suppress(OSError, ValueError):
                 real = os.path.realpath(places[0])
@@ -195,9 +199,19 @@ def _paths_inside(root: str, moment: Moment) -> Iterator[str]:
         yield from filter(None, found)
 
 
+def _top_of(folder: str) -> str:
+    """The worktree of git that a folder is in; the folder itself where there is none."""
+    path = folder
+    while not os.path.exists(os.path.join(path, ".git")):
+        path, below = os.path.dirname(path), path
+        if path == below:
+            return folder
+    return path
+
+
 def _at_start(scene: Scene) -> Briefing:
     """What the memory holds, at the start of a session or of a sub-agent, and after compaction."""
-    if _has_just_started(scene, scene.session):
+    if _has_just_started(scene, scene.session) or _is_known(scene):
         return Briefing()
     briefing = session_briefing(
         scene.log,
@@ -211,9 +225,17 @@ def _at_start(scene: Scene) -> Briefing:
     return Briefing() if before and _has_just_started(scene, before) else briefing
 
 
+def _is_known(scene: Scene) -> bool:
+    """Whether the context of a resumed session still holds what its start has shown."""
+    starts = [it for it in scene.session.events if it["event"] == scene.event]
+    return scene.moment.source == "resume" and bool(starts) and starts[-1].get("log") == scene.state
+
+
 def _has_just_started(scene: Scene, session: Session) -> bool:
     """Whether another hook has answered the same start."""
     now_s, moment = int(time.time()), scene.moment
+    if moment.is_nameless:
+        return False
     this = [scene.event, moment.agent, moment.source]
     return any(
         now_s - event["at"] in range(AT_ONCE_S)
@@ -229,14 +251,24 @@ def _at_action(scene: Scene) -> Briefing:
     moment, lang = scene.moment, scene.settings.lang
     action = Action(paths=moment.paths, command=moment.command, text=moment.text)
     known = scene.session.shown(moment.agent)
-    fresh = [it for it in recall(action, scene.log.records) if it.token not in known]
+    fresh = [it for it in recall(action, scene.log.records) if version_of(it) not in known]
     briefing = action_briefing(list(filter(is_harmless, fresh)), lang)
     changes = bool(moment.paths) and not scene.session.has("changed")
     before = scene.note(briefing, changed=changes) if briefing.records or changes else None
     if before and before.events != scene.session.events:  # other hooks ran meanwhile
         known = before.shown(moment.agent)
-        briefing = action_briefing([it for it in briefing.records if it.token not in known], lang)
+        left = [it for it in briefing.records if version_of(it) not in known]
+        briefing = action_briefing(left, lang)
     return briefing
+
+
+def version_of(record: Record) -> str:
+    """The id of a record with a checksum of its texts, as in `Session.shown`.
+
+    A gap that was only logged again has another token, and says nothing new.
+    """
+    texts = "\0".join(record.texts).encode("utf-8", "surrogatepass")
+    return f"{record.id}@{zlib.crc32(texts):08x}"
 
 
 def _at_stop(scene: Scene) -> Briefing:
@@ -261,8 +293,8 @@ _BRIEFINGS = {
 }
 
 
-def _arguments(words: Sequence[str]) -> tuple[str, str, str | None]:
-    """The event, the client and the project; wrong ones must not end as a parser ends, with 2."""
+def _arguments(words: Sequence[str]) -> tuple[str, str, str | None, dict[str, str]]:
+    """Event, client, project and variables; wrong ones must not end as a parser ends, with 2."""
     given, rest = dict[str, str](), list(words)
     while rest:
         name, equals, value = rest.pop(0).partition("=")
@@ -272,9 +304,10 @@ def _arguments(words: Sequence[str]) -> tuple[str, str, str | None]:
             given["EVENT"] = name
     event, client = given.pop("EVENT", ""), given.pop("--client", "")
     project = given.pop("--project", None)
+    lang = given.pop("--lang", "")
     if given or event not in EVENTS or client not in NAMES:
         raise OddInputError(f"usage: {USAGE}")
-    return event, client, project
+    return event, client, project, {"SENTINEL_MEMORY_LANG": lang} if lang else {}
 
 
 def _complain(error: Exception) -> None:

@@ -8,6 +8,7 @@ tool is told by what it is given rather than by its name.
 
 import json
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -25,7 +26,7 @@ NAMES: Mapping[str, Mapping[str, str]] = {
         "stop": "Stop",
     },
     "cursor": {"session-start": "sessionStart", "before-action": "postToolUse", "stop": "stop"},
-    "vscode": {"session-start": "SessionStart", "before-action": "PreToolUse"},
+    "vscode": {"session-start": "SessionStart", "before-action": "PostToolUse"},
     "codex": {
         "session-start": "SessionStart",
         "before-action": "PreToolUse",
@@ -40,10 +41,15 @@ NAMES: Mapping[str, Mapping[str, str]] = {
 MOST_TEXT_CHARS = 4_000
 MOST_FILES, MOST_PATH_CHARS = 50, 1_000
 
-# Tools that change no file of the project, and those of MCP servers, of which nothing is known.
+# Tools that change no file of the project, and those of MCP servers, of which nothing is known; a
+# client may put the name of the server before that of the tool.
 _READS = re.compile(
-    r"(?:read|view|open|list|ls|glob|grep|search(?!_?replace)|find|fetch|web|get|todo|mcp)", re.I
+    r"(?:.*[-_.:/])?(?:read|view|open|list|ls|glob|grep|search(?!_?replace)|find|fetch|web|get|todo)"
+    r"|mcp|.*_memory\Z",
+    re.I,
 )
+# Copilot's editor takes one of these where other tools take a line for a shell.
+_EDITS = frozenset(("create", "str_replace", "insert", "undo_edit"))
 _DRIVE = re.compile(r"\A/(?=[A-Za-z]:[\\/])")
 _NAME = re.compile(r"[A-Za-z]{1,40}")
 _PATCHED = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$", re.M)
@@ -65,7 +71,8 @@ class Moment:
     that are going to be changed, as the client names them. command: a shell command. text: what is
     written, or what the user asks. over: nothing may follow this stop, since it follows an answer
     to a stop or since the user wanted it. name: of the event, as the client expects it back, "" in
-    the format of Copilot, which does not name it.
+    the format of Copilot, which does not name it. is_nameless: whether this is a sub-agent that the
+    client tells from others of its kind by nothing.
     """
 
     session: str = ""
@@ -78,6 +85,7 @@ class Moment:
     text: str = ""
     over: bool = False
     name: str = ""
+    is_nameless: bool = False
 
     @property
     def says_something(self) -> bool:
@@ -98,9 +106,10 @@ def read_moment(client: str, event: str, payload: Mapping[str, Any]) -> Moment:
     roots = payload.get("workspace_roots")
     folders = tuple(filter(None, map(_native, roots))) if isinstance(roots, list) else ()
     is_copilot = client == "vscode" and not name  # its agent host, which reads the same files
+    agent = _text(payload, "agent_id", "subagent_id", "agentId")
     return Moment(
         session=_text(payload, "conversation_id", "session_id", "sessionId", "transcript_path"),
-        agent=_text(payload, "agent_id", "subagent_id"),
+        agent=agent,
         source=_text(payload, "source"),
         folders=folders or ((cwd,) if cwd else ()),
         cwd=cwd,
@@ -111,6 +120,7 @@ def read_moment(client: str, event: str, payload: Mapping[str, Any]) -> Moment:
         or (isinstance(loops, int) and loops > 0)
         or payload.get("status", "completed") != "completed",
         name=name if _NAME.fullmatch(name) else "" if is_copilot else NAMES[client][event],
+        is_nameless=not agent and bool(_text(payload, "agentName", "agent_type")),
     )
 
 
@@ -127,7 +137,11 @@ def answer(client: str, event: str, moment: Moment, text: str) -> str:
 
 
 def inside(folder: str, path: str) -> str:
-    """A path relative to a folder, with `/` between its names; "" when it leads out of it."""
+    """A path relative to a folder, with `/` between its names; "" when it leads out of it.
+
+    In NFC: macOS gives the names of files as Hangul that is taken apart.
+    """
+    folder, path = (unicodedata.normalize("NFC", it) for it in (folder, path))
     windows = bool(re.match(r"[A-Za-z]:[\\/]|\\\\", folder))
     there, top = (it.replace("\\", "/") if windows else it for it in (path, folder))
     top = top.rstrip("/") + "/"
@@ -152,6 +166,10 @@ def _action(payload: Mapping[str, Any]) -> tuple[tuple[str, ...], str, str]:
     if not isinstance(given, dict) or _READS.match(tool):
         return (), "", ""
     command = _command(given)
+    if command in _EDITS or command == "view":
+        command = ""
+        if given["command"] == "view":
+            return (), "", ""
     patch = next((it for it in (command, _text(given, "input", "patch")) if "*** " in it), "")
     if patch and (paths := _PATCHED.findall(patch)):
         text = "\n".join(_ADDED.findall(patch))

@@ -23,7 +23,7 @@ VARIABLE = "SENTINEL_MEMORY_STATE"
 _FORGETTING = ("compact", "clear")  # after these a model no longer has what it was shown
 _ODD = re.compile(r"[^A-Za-z0-9._-]+")
 _DAY_S = 86_400
-_UNNAMED, _SUFFIX = "unnamed", ".jsonl"
+_UNNAMED, _SUFFIX = "unnamed-%Y%m%d", ".jsonl"  # a day, or the file would grow for ever
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,28 +32,29 @@ class Session:
 
     path: its file, which need not exist; "" where there is no place for one. events: what was
     noted, oldest first; each has `at` (seconds since 1970) and `event`, and may have `client`,
-    `agent`, `source`, `log` (the state of the memory log), `shown` (tokens), `tokens` (estimated,
-    of the text that was shown), `changed` and `reminded`.
+    `agent`, `source`, `log` (the state of the memory log), `shown` (versions of records: their ids,
+    each with a checksum of its texts), `tokens` (estimated, of the text that was shown), `changed`
+    and `reminded`.
     """
 
     path: str
     events: list[dict[str, Any]] = field(default_factory=list)
 
     def shown(self, agent: str) -> set[str]:
-        """Tokens of the records that were put before this agent at an action, as far as it knows.
+        """Versions of the records that were put before this agent at an action, as far as it knows.
 
         agent: the id of a sub-agent, which has a context of its own; "" for the session itself.
         """
-        tokens: set[str] = set()
+        versions: set[str] = set()
         for event in self.events:
             if event.get("agent", "") != agent:
                 continue
             if event["event"] == "session-start":
                 if event.get("source") in _FORGETTING:
-                    tokens.clear()
+                    versions.clear()
                 continue
-            tokens.update(it for it in event.get("shown", ()) if isinstance(it, str))
-        return tokens
+            versions.update(it for it in event.get("shown", ()) if isinstance(it, str))
+        return versions
 
     @property
     def log_at_start(self) -> str | None:
@@ -93,7 +94,8 @@ def open_session(directory: str, session_id: str) -> Session:
 
     Sessions of clients that name none are kept in one file, and told apart by how they begin.
     """
-    path = os.path.join(directory, _safe(session_id or _UNNAMED, 60) + _SUFFIX) if directory else ""
+    name = _safe(session_id or time.strftime(_UNNAMED), 60)
+    path = os.path.join(directory, name + _SUFFIX) if directory else ""
     return Session(path, _current(path, _events(_read(path))))
 
 
@@ -178,7 +180,7 @@ def _events(data: bytes) -> list[dict[str, Any]]:
 
 def _current(path: str, events: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The events of the session that is going on: all, unless several share the file."""
-    if os.path.basename(path) != _UNNAMED + _SUFFIX:
+    if not os.path.basename(path).startswith(_UNNAMED.partition("%")[0]):
         return events
     starts = [at for at, event in enumerate(events) if _begins(event)]
     return events[starts[-1] :] if starts else events

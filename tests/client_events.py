@@ -66,7 +66,7 @@ def claude(event: str, project: Path, **more: Any) -> Payload:
     """Claude Code, code.claude.com/docs/en/hooks."""
     common = {
         "session_id": "5f3c9a1e",
-        "transcript_path": "/home/kim/.claude/projects/shop/5f3c9a1e.jsonl",
+        "transcript_path": "/home/dev/.claude/projects/shop/5f3c9a1e.jsonl",
         "cwd": str(project),
         "permission_mode": "default",
         "hook_event_name": event,
@@ -90,7 +90,7 @@ def cursor(event: str, project: Path, **more: Any) -> Payload:
         "hook_event_name": event,
         "cursor_version": "3.20.17",
         "workspace_roots": [str(project)],
-        "user_email": "kim@example.invalid",
+        "user_email": "dev@example.invalid",
         "transcript_path": None,
     }
     return {**common, **more}
@@ -110,7 +110,7 @@ def vscode(event: str, project: Path, **more: Any) -> Payload:
         "cwd": str(project),
         "session_id": "vs-1",
         "hook_event_name": event,
-        "transcript_path": "/home/kim/vs-1.json",
+        "transcript_path": "/home/dev/vs-1.json",
     }
     return {**common, **more}
 
@@ -144,7 +144,7 @@ def gemini(event: str, project: Path, **more: Any) -> Payload:
     """Gemini CLI, geminicli.com/docs/hooks."""
     common = {
         "session_id": "ge-1",
-        "transcript_path": "/home/kim/.gemini/ge-1.json",
+        "transcript_path": "/home/dev/.gemini/ge-1.json",
         "cwd": str(project),
         "hook_event_name": event,
         "timestamp": "2026-11-20T10:00:00Z",

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -64,7 +65,10 @@ REMINDER = (
     " instructions left out something essential, call log_memory once for each gap; if nothing was"
     " missing, there is nothing to log."
 )
-USAGE = "sentinel-memory hook: usage: cli.py hook EVENT --client CLIENT [--project DIR]\n"
+USAGE = (
+    "sentinel-memory hook: usage:"
+    " cli.py hook EVENT --client CLIENT [--project DIR] [--lang en|ko]\n"
+)
 
 
 @dataclass(frozen=True)
@@ -273,6 +277,76 @@ def test_a_record_that_changed_is_shown_again(desk: Desk) -> None:
         "missing: who approves a refund\nlesson: Now 800 EUR."
     )
     assert desk.edit().said is None
+
+
+def test_a_gap_that_was_only_logged_again_is_not_shown_again(desk: Desk) -> None:
+    assert desk.edit().text == LESSON
+    desk.write(replace(REFUND, updated=LATER, seen=2), LOGIN)
+    assert desk.edit().said is None
+
+
+def test_a_resumed_session_is_not_told_again_what_it_knows(desk: Desk) -> None:
+    def start(source: str) -> str:
+        given = claude("SessionStart", desk.root, source=source)
+        return desk.run("claude-code", "session-start", given).text
+
+    assert start("startup") == desk.start
+    assert start("resume") == ""
+    desk.write(LOGIN, REFUND)
+    assert start("resume") != ""
+
+
+def test_sub_agents_without_an_id_are_all_told_at_once(desk: Desk) -> None:
+    for _ in range(2):
+        given = copilot(desk.root, agentName="explore")
+        assert desk.run("vscode", "session-start", given).said == {"additionalContext": desk.start}
+
+
+def test_what_copilot_runs_of_claude_code_stays_silent(desk: Desk) -> None:
+    given = claude_edit(desk.root, "src/refund.py", timestamp="2026-11-20T10:00:00.000Z")
+    assert desk.run("claude-code", "before-action", given) == Ran(0, b"", "")
+    assert not desk.state.exists()
+
+
+def test_the_language_of_the_line_counts_before_that_of_the_environment(desk: Desk) -> None:
+    given = claude("SessionStart", desk.root, source="startup")
+    variables = {"SENTINEL_MEMORY_LANG": "en"}
+    ran = desk.run("claude-code", "session-start", given, "--lang", "ko", variables=variables)
+    assert ran.text.startswith("[memory_log - 2건 | ")
+
+
+def test_the_project_of_another_client_is_not_taken_over(desk: Desk) -> None:
+    other = desk.elsewhere / "other"
+    (other / ".context").mkdir(parents=True)
+    given = codex_patch(desk.root, "src/refund.py")
+    ran = desk.run("codex", "before-action", given, variables={"CLAUDE_PROJECT_DIR": str(other)})
+    assert ran.text == LESSON
+
+
+def test_a_korean_name_that_macos_takes_apart_is_the_same_name(tmp_path: Path) -> None:
+    name = unicodedata.normalize("NFD", "결제")
+    desk = Desk(tmp_path / name, tmp_path / "state", tmp_path)
+    desk.root.mkdir()
+    desk.write(replace(REFUND, paths=("src/결제/**",)))
+    assert desk.edit(unicodedata.normalize("NFD", "src/결제/환불.py")).text == LESSON
+    lesson = "src/인증/로그인.py는 세션을 먼저 닫는다."
+    desk.write(replace(LOGIN, lesson=lesson, paths=()))
+    assert lesson in desk.edit(unicodedata.normalize("NFD", "src/인증/로그인.py")).text
+
+
+def test_in_a_subdirectory_of_a_worktree_anchors_hold_and_elsewhere_they_do_not(desk: Desk) -> None:
+    worktree = desk.elsewhere / "worktree"
+    (worktree / "src").mkdir(parents=True)
+    (worktree / ".git").write_text("gitdir: x\n")
+    variables = {"CLAUDE_PROJECT_DIR": str(desk.root)}
+    given = claude_edit(worktree, "src/refund.py") | {"cwd": str(worktree / "src")}
+    ran = desk.run("claude-code", "before-action", given, variables=variables)
+    assert ran.text == LESSON
+    below = desk.root / "packages" / "web"
+    (below / "src").mkdir(parents=True)
+    given = claude_edit(below, "src/refund.py", session_id="below")
+    ran = desk.run("claude-code", "before-action", given, variables=variables)
+    assert ran.said is None
 
 
 def test_a_sub_agent_is_shown_what_its_session_was_shown(desk: Desk) -> None:

@@ -62,6 +62,12 @@ def read(payload: dict[str, Any]) -> tuple[tuple[str, ...], str, str]:
             (("a.py",), "", "x\ny"),
         ),
         (tool("write_file", {"file_path": "가/나.py", "content": "값"}), (("가/나.py",), "", "값")),
+        (tool("str_replace_editor", {"command": "view", "path": "a.py"}), ((), "", "")),
+        (
+            tool("str_replace_editor", {"command": "str_replace", "path": "a.py", "new_str": "y"}),
+            (("a.py",), "", "y"),
+        ),
+        (tool("search_replace", {"file_path": "a.py", "new_string": "y"}), (("a.py",), "", "y")),
     ],
 )
 def test_the_files_the_command_and_the_text_of_a_tool_are_read(
@@ -75,6 +81,7 @@ def test_the_files_the_command_and_the_text_of_a_tool_are_read(
     [
         *("Read", "read_file", "view", "Grep", "Glob", "LS", "list_dir", "WebFetch", "TodoWrite"),
         *("search_files", "get_errors", "mcp__files__write", "mcp_files_write", "MCP:write"),
+        *("files-read_file", "sentinel-memory-log_memory", "search_memory", "fs.list_dir"),
     ],
 )
 def test_a_tool_that_changes_nothing_or_is_unknown_is_no_action(name: str) -> None:

@@ -157,15 +157,15 @@ def test_where_there_is_no_directory_there_are_no_sessions(directory: str) -> No
 @pytest.mark.parametrize(
     ("platform", "environment", "base"),
     [
-        ("linux", {}, "/home/kim/.local/state/sentinel-memory"),
+        ("linux", {}, "/home/dev/.local/state/sentinel-memory"),
         ("linux", {"XDG_STATE_HOME": "/var/state"}, "/var/state/sentinel-memory"),
-        ("linux", {"XDG_STATE_HOME": "state"}, "/home/kim/.local/state/sentinel-memory"),
-        ("darwin", {}, "/home/kim/Library/Application Support/sentinel-memory"),
-        ("win32", {}, "/home/kim/AppData/Local/sentinel-memory"),
+        ("linux", {"XDG_STATE_HOME": "state"}, "/home/dev/.local/state/sentinel-memory"),
+        ("darwin", {}, "/home/dev/Library/Application Support/sentinel-memory"),
+        ("win32", {}, "/home/dev/AppData/Local/sentinel-memory"),
         ("win32", {"LOCALAPPDATA": "/local"}, "/local/sentinel-memory"),
         ("linux", {"SENTINEL_MEMORY_STATE": " /own "}, "/own"),
-        ("linux", {"SENTINEL_MEMORY_STATE": "~/own"}, "/home/kim/own"),
-        ("linux", {"SENTINEL_MEMORY_STATE": "own"}, "/home/kim/.local/state/sentinel-memory"),
+        ("linux", {"SENTINEL_MEMORY_STATE": "~/own"}, "/home/dev/own"),
+        ("linux", {"SENTINEL_MEMORY_STATE": "own"}, "/home/dev/.local/state/sentinel-memory"),
     ],
 )
 def test_each_system_has_its_place_for_the_state(
@@ -175,7 +175,7 @@ def test_each_system_has_its_place_for_the_state(
     environment: dict[str, str],
     base: str,
 ) -> None:
-    monkeypatch.setenv("HOME", "/home/kim")
+    monkeypatch.setenv("HOME", "/home/dev")
     found = state_directory(str(tmp_path / "결제 shop"), environment, platform)
     real = os.path.realpath(tmp_path / "결제 shop")
     changed = f"shop-{zlib.crc32('결제 shop'.encode()):08x}"
