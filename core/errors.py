@@ -62,6 +62,12 @@ class PathOutsideError(SentinelError, ValueError):
     key = "path_outside"
 
 
+class NegatedPathError(SentinelError, ValueError):
+    """A path anchor begins with `!`, which would take files out again."""
+
+    key = "path_negated"
+
+
 class TooManyPathsError(SentinelError, ValueError):
     """A record has more path anchors than it may. Facts: count, most."""
 

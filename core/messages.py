@@ -39,6 +39,12 @@ MESSAGES: dict[str, tuple[str, str]] = {
         f"paths: 프로젝트 밖을 가리키는 경로가 있습니다. {_KEPT[1]} src/payment/**처럼 프로젝트를 기준으로 한"
         " 경로나 glob을 주고 다시 호출하십시오.",
     ),
+    "path_negated": (
+        f"paths: one of them begins with `!`, and none can take files out again. {_KEPT[0]} Name only"
+        " the files that are meant, and call again.",
+        f"paths: `!`로 시작하는 경로가 있습니다. 파일을 빼는 패턴은 쓸 수 없습니다. {_KEPT[1]} 해당하는 파일만"
+        " 적어 다시 호출하십시오.",
+    ),
     "too_many_paths": (
         f"paths: {{count}} of them, and {{most}} is the most. {_KEPT[0]} Name a directory or a glob"
         " instead of single files, and call again.",

@@ -16,6 +16,7 @@ from functools import lru_cache
 from core.errors import (
     FieldTooLongError,
     LoneSurrogateError,
+    NegatedPathError,
     PathOutsideError,
     TooManyPathsError,
 )
@@ -26,19 +27,22 @@ PATH_BYTES = 128
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _ABSOLUTE = re.compile(r"[/~]|[A-Za-z]:")
 _PIECE = re.compile(r"\*+|\?|\[[!^]?\]?[^\]]*\]|[^*?\[]+|\[")
+_BRACES = re.compile(r"\{([^{}\n]*,[^{}\n]*)\}")
 _ANYWHERE, _BELOW = "(?:[^/]+/)*?", "(?:/.*)?"
 
 
 def normalise_paths(given: str | Sequence[str], root: str = "") -> tuple[str, ...]:
     """Patterns as they are stored, each once: NFC, `/` between names, relative to the project.
 
-    given: a list, or one text with commas, line ends or as JSON. root: the directory of the
-    project; a path below it loses it.
+    given: a list, or one text with commas, line ends or as JSON. `{a,b}` becomes two patterns,
+    which git does not know and models write. root: the directory of the project; a path below it
+    loses it.
 
-    Raises PathOutsideError for a path that leads out of the project, FieldTooLongError,
-    LoneSurrogateError and TooManyPathsError, all of them ValueError.
+    Raises PathOutsideError for a path that leads out of the project, NegatedPathError for one that
+    begins with `!`, FieldTooLongError, LoneSurrogateError and TooManyPathsError, all of them
+    ValueError.
     """
-    patterns = [_normal(text, root) for text in _listed(given)]
+    patterns = [_normal(it, root) for text in _listed(given) for it in _alternatives(text)]
     patterns = list(dict.fromkeys(filter(None, patterns)))
     if len(patterns) > MOST_PATHS:
         raise TooManyPathsError(count=len(patterns), most=MOST_PATHS)
@@ -68,7 +72,21 @@ def _listed(given: str | Sequence[str]) -> Sequence[str]:
             parsed = None
         if isinstance(parsed, list) and all(isinstance(text, str) for text in parsed):
             return parsed
-    return re.split(r"[,\n]", given)
+    return re.split(r"[,\n](?![^{}\n]*\})", given)
+
+
+def _alternatives(text: str) -> list[str]:
+    """The patterns that one with `{a,b}` stands for; no more than are too many in any case."""
+    found = _BRACES.search(text)
+    if not found:
+        return [text]
+    before, after = text[: found.start()], text[found.end() :]
+    made: list[str] = []
+    for middle in found[1].split(","):
+        made += _alternatives(f"{before}{middle}{after}")
+        if len(made) > MOST_PATHS:
+            raise TooManyPathsError(count=len(made), most=MOST_PATHS)
+    return made
 
 
 def _normal(text: str, root: str) -> str:
@@ -82,6 +100,8 @@ def _normal(text: str, root: str) -> str:
         path = path[2:]
     if path in ("", "."):
         return ""
+    if path.startswith("!"):
+        raise NegatedPathError
     if _ABSOLUTE.match(path) or ".." in path.split("/"):
         raise PathOutsideError
     used_bytes = len(path.encode("utf-8"))

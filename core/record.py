@@ -338,8 +338,8 @@ def check(draft: Draft) -> Draft:
     """The draft with its topic and paths normalised, when every rule of the format holds.
 
     Raises BlankFieldError, FieldTooLongError, LoneSurrogateError, UnknownTypeError,
-    PathOutsideError or TooManyPathsError, all of them ValueError. Redaction comes before this
-    check: the limits hold for the stored text.
+    PathOutsideError, NegatedPathError or TooManyPathsError, all of them ValueError. Redaction comes
+    before this check: the limits hold for the stored text.
     """
     if draft.type not in ("log", "principle"):
         raise UnknownTypeError

@@ -82,9 +82,9 @@ class MemoryStore:
         same atomic write that saves it, and only in the version that their token names.
 
         Raises ValueError (BlankFieldError, FieldTooLongError, LoneSurrogateError,
-        UnknownTypeError, PathOutsideError, TooManyPathsError, SourceIdsOfLogError,
-        IdCollisionError, SecretRefusedError when strict), LogBusyError, LogReadError or
-        LogWriteError.
+        UnknownTypeError, PathOutsideError, NegatedPathError, TooManyPathsError,
+        SourceIdsOfLogError, IdCollisionError, SecretRefusedError when strict), LogBusyError,
+        LogReadError or LogWriteError.
         """
         tokens = split_tokens(source_ids)
         if tokens and record.type != "principle":

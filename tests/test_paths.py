@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from core.errors import (
     FieldTooLongError,
     LoneSurrogateError,
+    NegatedPathError,
     PathOutsideError,
     TooManyPathsError,
 )
@@ -105,6 +106,10 @@ def test_only_a_slash_within_a_pattern_ties_it_to_a_place() -> None:
         ("src/**, migrations/\n*.tf", ("src/**", "migrations/", "*.tf")),
         ('["src/a.py", "b, c.py"]', ("src/a.py", "b, c.py")),
         ("[slug]/page.tsx", ("[slug]/page.tsx",)),
+        ("src/{a,b}.py, c.py", ("src/a.py", "src/b.py", "c.py")),
+        (["{a,b}/{c,d}.py"], ("a/c.py", "a/d.py", "b/c.py", "b/d.py")),
+        (["src/{a{b,c},d}.py"], ("src/ab.py", "src/d.py", "src/ac.py")),
+        (["src/{a}.py", "src/{a,b"], ("src/{a}.py", "src/{a,b")),
         (["src/\u1100\u1161.py"], ("src/가.py",)),
         ([], ()),
     ],
@@ -136,6 +141,10 @@ def test_too_long_too_many_and_half_characters_are_refused() -> None:
     assert len(normalise_paths([str(at) for at in range(MOST_PATHS)])) == MOST_PATHS
     with pytest.raises(TooManyPathsError):
         normalise_paths([str(at) for at in range(MOST_PATHS + 1)])
+    with pytest.raises(TooManyPathsError):
+        normalise_paths(["{a,b}" * 30])
+    with pytest.raises(NegatedPathError):
+        normalise_paths(["src/", "!src/a.py"])
     with pytest.raises(LoneSurrogateError):
         normalise_paths(["\ud800"])
 
