@@ -1,8 +1,9 @@
 """Edits JSON, with or without comments, as text: one value changes, every other byte stays.
 
 A place in a document is a path of keys and of positions in lists. What is put in takes the style
-of what stands around it, and taking it out again gives the text back byte for byte; only blanks
-in an object or a list that was empty before are not remembered.
+of what stands around it, and taking it out again gives the text back byte for byte. Of an object
+or a list that was empty before, blanks are not remembered; one that stood as this module would
+have made it, with a line of its own, goes as well.
 """
 
 import json
@@ -55,10 +56,12 @@ def with_value(text: str, path: Keys, value: object, *, comments: bool = True) -
     return text[: node.start] + _styled(text, node, value) + text[node.end :]
 
 
-def without(text: str, path: Keys, *, comments: bool = True) -> str:
-    """The text without what stands at `path`, and without what is empty then and held only that.
+def without(text: str, path: Keys, *, comments: bool = True, kept: int = 0) -> str:
+    """The text without what stands at `path`, and what was made to hold only that.
 
-    A text without such a path stays as it is. Raises BrokenJsonError and OtherKindError.
+    An object or a list in another form than `with_value` makes stays, also when it is empty then,
+    and so do those that the first `kept` keys name. A text without such a path stays as it is.
+    Raises BrokenJsonError and OtherKindError.
     """
     node = tree_of(text, comments=comments)
     chain: list[tuple[Node, int]] = []
@@ -68,7 +71,7 @@ def without(text: str, path: Keys, *, comments: bool = True) -> str:
             return text
         chain.append((node, node.parts.index(part)))
         node = part.node
-    while len(chain) > 1 and _holds_only(text, *chain[-1]):
+    while len(chain) > kept + 1 and _is_made_for(text, chain):
         chain.pop()
     return _without_part(text, *chain[-1])
 
@@ -152,6 +155,25 @@ def _styled(text: str, node: Node, value: object) -> str:
 
 
 # Taking out.
+
+
+def _is_made_for(text: str, chain: list[tuple[Node, int]]) -> bool:
+    """Whether the last node of a chain holds one part, in the form in which that is put in."""
+    (outer, position), (node, _) = chain[-2:]
+    if len(node.parts) != 1:
+        return False
+    holder, part = outer.parts[position], node.parts[0]
+    indent = newline = ""
+    if _is_on_own_line(text, holder.start):
+        newline = _newline(text)
+        indent = newline + _indent(text, holder.start)
+    name = f"{json.dumps(holder.key, ensure_ascii=False)}: " if isinstance(holder.key, str) else ""
+    opening = text[holder.start : part.start]
+    closing = text[part.node.end : node.end]
+    bare = name + text[node.start], text[node.end - 1]
+    return (opening, closing) == bare or (
+        bool(newline) and opening.rstrip(" \t") == bare[0] + newline and closing == indent + bare[1]
+    )
 
 
 def _holds_only(text: str, node: Node, position: int) -> bool:

@@ -146,6 +146,16 @@ def test_taking_out_what_was_put_in_gives_the_text_back(
     assert without(with_value(text, path, value), path) == text
 
 
+@given(OBJECTS, st.sampled_from([(", ", ": "), (",", ":")]), st.data(), VALUES)
+def test_what_was_empty_in_a_document_of_one_line_is_so_again(
+    data: dict[str, Any], separators: tuple[str, str], drawn: st.DataObject, value: object
+) -> None:
+    text = json.dumps(data, separators=separators)
+    path = drawn.draw(places(data))
+    assume(is_new(data, path))
+    assert without(with_value(text, path, value), path) == text
+
+
 @given(texts(), st.data())
 def test_a_removal_from_the_text_is_the_removal_from_the_data(
     text: str, drawn: st.DataObject
@@ -210,6 +220,28 @@ def test_a_list_with_a_line_for_each_item_keeps_its_form_when_it_is_replaced() -
 def test_what_held_only_the_value_goes_with_it() -> None:
     text = '{\n  "a": 1,\n  "hooks": {\n    "stop": [{"command": "x"}]\n  }\n}\n'
     assert without(text, ("hooks", "stop", 0)) == '{\n  "a": 1\n}\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "after"),
+    [
+        ('{"hooks": {\n  "stop": [{"command": "x"}]\n}}', '{"hooks": {}}'),
+        ('{\n  "hooks": {"stop": [\n    {}\n  ]}\n}\n', '{\n  "hooks": {"stop": []}\n}\n'),
+        ('{"hooks":{"stop":[{"command":"x"}]}}', '{"hooks":{"stop":[]}}'),
+        ('{\n  "hooks": {\n    "stop": [{}],\n  }\n}\n', '{\n  "hooks": {}\n}\n'),
+    ],
+)
+def test_what_stands_in_another_form_than_an_edit_makes_stays_though_empty(
+    text: str, after: str
+) -> None:
+    assert without(text, ("hooks", "stop", 0)) == after
+
+
+def test_what_is_to_be_kept_stays_though_empty() -> None:
+    text = '{\n  "hooks": {\n    "stop": [{"command": "x"}]\n  }\n}\n'
+    kept = '{\n  "hooks": {\n    "stop": []\n  }\n}\n'
+    assert without(text, ("hooks", "stop", 0), kept=2) == kept
+    assert without(text, ("hooks", "stop", 0), kept=1) == '{\n  "hooks": {}\n}\n'
 
 
 def test_an_object_with_a_comment_is_not_empty() -> None:
