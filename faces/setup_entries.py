@@ -8,7 +8,7 @@ from typing import Any
 
 from faces.client_table import paths_of, script_at
 from faces.jsonc import OtherKindError, data_of, with_value, without
-from faces.setup_files import Change, Desk, Job, RemarkError, strings_in, unless_empty
+from faces.setup_files import Change, Desk, Job, RemarkError, strings_in, unless_made
 from faces.setup_table import ENTRY, Target
 from faces.toml_table import FixedFormError, table_text, tables_of, with_table, without_table
 
@@ -40,7 +40,7 @@ def _edit(change: Change, job: Job, target: Target, keys: Keys) -> None:
         change.shown |= strings_in(entry)
         change.after = _with_entry(text, path, entry, form, is_new=not old)
     elif old:
-        change.after = unless_empty(job, change, _without_entry(text, path, form))
+        change.after = unless_made(change, _without_entry(text, path, form))
 
 
 def _with_entry(text: str, path: Keys, entry: dict[str, Any], form: str, *, is_new: bool) -> str:

@@ -4,6 +4,7 @@ Nothing is written here. A file that cannot be edited safely is left alone as a 
 """
 
 import os
+import stat
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -19,6 +20,9 @@ from faces.setup_table import Installation, Target
 from faces.toml_table import BrokenTomlError
 
 Facts = dict[str, str | int]
+
+# What is left of a file that setup has made: nothing, an empty object, or that of versioned hooks.
+_LEFT = ("", "{}\n", '{\n  "version": 1\n}\n')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,6 +126,8 @@ class Desk:
             yield change
         except ValueError as error:
             self.problems.setdefault(real, _problem(path, error))
+        if change.after != change.before and _is_read_only(real):
+            self.problems.setdefault(real, Remark("read_only", {"path": str(path)}))
         if change.after != before:
             change.parts += [(part, it.client.name) for it in targets] or [(part, "")]
 
@@ -129,11 +135,21 @@ class Desk:
         text = None
         try:
             text = self.read(path)
-        except (OSError, ValueError) as error:
-            reason = reason_of(error) if isinstance(error, OSError) else "UTF-8"
+        except OSError as error:
+            reason = reason_of(error)
             self.problems[real] = Remark("unreadable", {"path": str(path), "reason": reason})
+        except ValueError:
+            self.problems[real] = Remark("not_utf8", {"path": str(path)})
         self.files[real] = Change(path, text, text)
         return self.files[real]
+
+
+def _is_read_only(path: str) -> bool:
+    """Whether the owner of a file may not write to it; who replaces it would not be stopped."""
+    try:
+        return not os.stat(path).st_mode & stat.S_IWUSR
+    except OSError:
+        return False
 
 
 def _problem(path: Path, error: ValueError) -> Remark:
@@ -152,11 +168,15 @@ def _problem(path: Path, error: ValueError) -> Remark:
     raise error
 
 
-def unless_empty(job: Job, change: Change, text: str) -> str | None:
-    """The text, None for a file of the project in which nothing is left."""
-    left = "".join(text.strip("\ufeff").split())
-    is_in_project = change.path.is_relative_to(job.root)
-    return None if is_in_project and left in ("", "{}", '{"version":1}') else text
+def unless_made(change: Change, text: str) -> str | None:
+    """The text that is left when ours is out, None for a file that setup can have made itself.
+
+    That is what is left of such a file, to the byte. A link was made by the user.
+    """
+    if text == change.text:
+        return change.after
+    is_made = text in _LEFT and not os.path.islink(change.path)
+    return None if is_made else text
 
 
 def strings_in(value: object) -> set[str]:

@@ -10,7 +10,7 @@ from faces.jsonc import data_of
 from faces.marked_block import with_block, without_block
 from faces.rules_plan import BLOCK, CURSOR_RULE, GEMINI, Body, Rules, import_of
 from faces.setup_entries import plan_entry
-from faces.setup_files import Change, Desk, Job, Remark, unless_empty
+from faces.setup_files import Change, Desk, Job, Remark, unless_made
 from faces.setup_table import TARGETS, Target
 from faces.toml_table import BrokenTomlError, tables_of
 from faces.workflow import cursor_rule, rules
@@ -59,7 +59,7 @@ def _plan_hooks(desk: Desk, job: Job, target: Target) -> list[Remark]:
         change.shown |= {event.matcher for event in hooks.events}
         change.shown |= set(hook_strings(change.text, hooks))
         if job.remove or is_double:
-            change.after = unless_empty(job, change, without_hooks(change.text, hooks))
+            change.after = unless_made(change, without_hooks(change.text, hooks))
             return _without_note(target, job, change)
         change.after = with_hooks(
             change.text, hooks, job.installation, target.key, prompt=job.prompt
@@ -160,7 +160,7 @@ def _with_rules(text: str, name: str, body: Body, job: Job) -> str:
 def _take_out(desk: Desk, job: Job, name: str) -> None:
     with desk.editing(job.root / name, "rules") as change:
         text = without_block(change.text, BLOCK)
-        change.after = None if name == CURSOR_RULE else unless_empty(job, change, text)
+        change.after = None if name == CURSOR_RULE else unless_made(change, text)
 
 
 def _gemini_names(desk: Desk, job: Job) -> tuple[str, ...]:

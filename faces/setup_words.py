@@ -64,6 +64,16 @@ WORDS: dict[str, tuple[str, str]] = {
         "{path}: cannot be read ({reason}). It was left alone.",
         "{path}: 읽을 수 없어 그대로 두었습니다({reason}).",
     ),
+    "not_utf8": (
+        "{path}: it is not UTF-8, perhaps CP949. It was left alone. Save it as UTF-8, then repeat the"
+        " command.",
+        "{path}: UTF-8이 아니어서(CP949일 수 있습니다) 그대로 두었습니다. UTF-8로 저장한 뒤 명령을 되풀이하십시오.",
+    ),
+    "read_only": (
+        "{path}: it is read-only. It was left alone. Allow its owner to write to it, then repeat the"
+        " command.",
+        "{path}: 읽기 전용이어서 그대로 두었습니다. 소유자에게 쓰기 권한을 준 뒤 명령을 되풀이하십시오.",
+    ),
     "json_syntax": (
         "{path}: line {line} is not valid JSON. It was left alone. Correct it, then repeat the"
         " command.",

@@ -111,7 +111,7 @@ def test_every_client_is_set_up_checked_and_removed(desk: Desk) -> None:
     left = {name for name in desk.files() if not name.startswith("home/")}
     assert left == {"my 프로젝트/README.md"}
     assert [path.name for path in desk.root.iterdir()] == ["README.md"]
-    assert set(desk.files().values()) == {b"ours\n", b"{}\n"}  # the file of Claude Desktop stays
+    assert set(desk.files().values()) == {b"ours\n"}
     code, out, errors = desk.run("setup", "--all", "--remove", "--yes")
     assert (code, out.splitlines()[-1]) == (0, word("en", "nothing_to_remove"))
 

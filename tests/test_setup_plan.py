@@ -150,7 +150,7 @@ def test_a_file_that_goes_is_shown_as_deleted(bench: Bench) -> None:
     [
         ("cursor", "root/.cursor/mcp.json", "{,}", "json_syntax"),
         ("cursor", "root/.cursor/mcp.json", '{\n// "a"\n}', "json_syntax"),
-        ("cursor", "root/.cursor/mcp.json", b"\xff\xfe{", "unreadable"),
+        ("cursor", "root/.cursor/mcp.json", b"\xff\xfe{", "not_utf8"),
         ("cursor", "root/.cursor/mcp.json", '{"mcpServers": []}', "other_kind"),
         ("cursor", "root/.cursor/mcp.json", '{"mcpServers": null}', "other_kind"),
         ("cursor", "root/.cursor/mcp.json", "[1]", "other_kind"),
@@ -193,6 +193,68 @@ def test_an_entry_of_another_server_stays_when_ours_is_removed(bench: Bench) -> 
     bench.put({"root/.mcp.json": '{"mcpServers": {"sentinel-memory": {"command": "x"}}}'})
     planned = bench.plan("claude-code", remove=True)
     assert (planned.changes, planned.problems) == ((), ())
+
+
+# What was empty.
+
+
+def indented(text: str) -> str:
+    return json.dumps(json.loads(text), indent=2) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("client", "file", "text"),
+    [
+        ("claude-code", "root/.mcp.json", "{}"),
+        ("claude-code", "root/.mcp.json", "{}\r\n"),
+        ("claude-code", "root/.mcp.json", '{"mcpServers": {}}'),
+        ("claude-code", "root/.mcp.json", '{"mcpServers":{}}\n'),
+        ("claude-code", "root/.claude/settings.json", '{"hooks": {}}\n'),
+        ("claude-code", "root/.claude/settings.json", '{"hooks": {"Stop": []}}'),
+        ("cursor", "root/.cursor/hooks.json", '{"version": 1, "hooks": {"stop": []}}'),
+        ("cursor", "root/.cursor/hooks.json", '{"version":1,"hooks":{"stop":[]}}\n'),
+        ("cursor", "root/.cursor/hooks.json", '{"version": 1}'),
+        ("codex", "root/.codex/config.toml", "\n"),
+        ("gemini", "root/.gemini/settings.json", '{"hooks": {}, "mcpServers": {}}'),
+        ("gemini", "root/.gemini/settings.json", "{}"),
+        ("vscode", "root/.vscode/mcp.json", "{\n  // none yet\n}\n"),
+        ("claude-desktop", "home/.config/Claude/claude_desktop_config.json", "{}"),
+    ],
+)
+def test_a_file_in_which_nothing_stood_is_given_back(
+    client: str, file: str, text: str, bench: Bench
+) -> None:
+    bench.put({file: text})
+    bench.do(client)
+    assert b"sentinel-memory" in bench.files()[file] or b"cli.py" in bench.files()[file]
+    bench.do(client, remove=True)
+    assert bench.files() == {file: text.encode()}
+
+
+def test_what_stands_as_setup_would_have_made_it_goes(bench: Bench) -> None:
+    """Whose an empty file or object was cannot be told then."""
+    bench.put({"root/.mcp.json": indented('{"mcpServers": {}}'), "root/.cursor/mcp.json": "{}\n"})
+    bench.do("claude-code", "cursor")
+    bench.do("claude-code", "cursor", remove=True)
+    assert bench.files() == {}
+
+
+@pytest.mark.parametrize("prompt", ["before", "after"])
+def test_hooks_leave_nothing_whenever_the_one_for_prompts_came(prompt: str, bench: Bench) -> None:
+    bench.put({"root/.claude/settings.json": '{\n  "model": "opus"\n}\n'})
+    bench.do("claude-code", prompt=prompt == "before")
+    bench.do("claude-code", prompt=True)
+    bench.do("claude-code", remove=True)
+    assert bench.files() == {"root/.claude/settings.json": b'{\n  "model": "opus"\n}\n'}
+
+
+def test_what_the_user_adds_behind_ours_stays_alone(bench: Bench) -> None:
+    file = "root/.gemini/settings.json"
+    bench.do("gemini")
+    text = bench.files()[file].decode().removesuffix("\n}\n")
+    bench.put({file: f'{text},\n  "model": "pro"\n}}\n'})
+    bench.do("gemini", remove=True)
+    assert bench.files() == {file: b'{\n  "model": "pro"\n}\n'}
 
 
 def test_an_entry_in_a_form_that_cannot_be_taken_out_is_told(bench: Bench) -> None:
@@ -404,6 +466,25 @@ def test_a_file_that_is_deleted_after_the_plan_is_not_written(bench: Bench) -> N
     assert bench.files() == {}
 
 
+@pytest.mark.parametrize("remove", [False, True])
+def test_a_file_that_its_owner_may_not_write_is_left_alone(remove: bool, bench: Bench) -> None:
+    fresh = bench.golden("codex", "fresh", "after")
+    bench.put(fresh if remove else {"root/AGENTS.md": "Be kind.\n"})
+    before, path = bench.files()["root/AGENTS.md"], bench.root / "AGENTS.md"
+    path.chmod(0o444)
+    planned = bench.do("codex", remove=remove)
+    assert planned.problems == (Remark("read_only", {"path": str(path)}),)
+    assert bench.files()["root/AGENTS.md"] == before
+    assert ("root/.codex/hooks.json" in bench.files()) != remove
+
+
+def test_a_read_only_file_that_needs_no_change_is_no_problem(bench: Bench) -> None:
+    bench.do("codex")
+    (bench.root / "AGENTS.md").chmod(0o444)
+    planned = bench.plan("codex")
+    assert (planned.changes, planned.problems) == ((), ())
+
+
 def test_a_linked_file_keeps_its_link_and_its_mode(bench: Bench) -> None:
     bench.put({"home/shared.json": "{}\n"})
     target = bench.home / "shared.json"
@@ -417,7 +498,7 @@ def test_a_linked_file_keeps_its_link_and_its_mode(bench: Bench) -> None:
     assert target.stat().st_mode & 0o777 == 0o600
     bench.do("claude-code", remove=True)
     assert (bench.root / ".mcp.json").is_symlink()
-    assert target.read_bytes() == b""
+    assert target.read_bytes() == b"{}\n"
 
 
 def test_a_packaged_claude_desktop_is_set_up_as_well(tmp_path: Path) -> None:
