@@ -5,13 +5,13 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-from faces.hook_text import has_hooks, hook_strings, with_hooks, without_hooks
+from faces.hook_text import Call, hook_strings, with_hooks, without_hooks
 from faces.jsonc import data_of
 from faces.marked_block import with_block, without_block
 from faces.rules_plan import BLOCK, CURSOR_RULE, GEMINI, Body, Rules, import_of
 from faces.setup_entries import plan_entry
 from faces.setup_files import Change, Desk, Job, Remark, unless_made
-from faces.setup_table import TARGETS, Target
+from faces.setup_table import TARGETS, Hooks, Target
 from faces.toml_table import BrokenTomlError, tables_of
 from faces.workflow import cursor_rule, rules
 
@@ -29,10 +29,11 @@ def plan(job: Job, read: Callable[[Path], str | None]) -> Plan:
     """What a job would change; `read` as for `Desk`."""
     desk, notes = Desk(read), list[Remark]()
     for target in TARGETS:
-        if target.key in job.clients:
-            plan_entry(desk, job, target)
-        if job.hooks and target.hooks and _is_concerned(desk, job, target):
-            notes += _plan_hooks(desk, job, target)
+        if target.key not in job.clients:
+            continue
+        plan_entry(desk, job, target)
+        if job.hooks and target.hooks:
+            notes += _plan_hooks(desk, job, target, target.hooks)
     if job.rules and job.remove:
         _put_out(desk, job)
     elif job.rules:
@@ -43,27 +44,19 @@ def plan(job: Job, read: Callable[[Path], str | None]) -> Plan:
 # Hooks.
 
 
-def _is_concerned(desk: Desk, job: Job, target: Target) -> bool:
-    """Whether a client was asked for, or its hooks would run twice with those just planned."""
-    if target.key in job.clients:
-        return True
-    is_there = not job.remove and _has_ours(desk, job, target)
-    return is_there and "claude-code" in job.clients and _is_double(desk, job, target)
-
-
-def _plan_hooks(desk: Desk, job: Job, target: Target) -> list[Remark]:
-    hooks = target.hooks
-    assert hooks
-    is_double = _is_double(desk, job, target)
+def _plan_hooks(desk: Desk, job: Job, target: Target, hooks: Hooks) -> list[Remark]:
     with desk.editing(job.root / hooks.file, "hooks", target) as change:
         change.shown |= {event.matcher for event in hooks.events}
         change.shown |= set(hook_strings(change.text, hooks))
-        if job.remove or is_double:
+        if job.remove:
             change.after = unless_made(change, without_hooks(change.text, hooks))
-            return _without_note(target, job, change)
-        change.after = with_hooks(
-            change.text, hooks, job.installation, target.key, prompt=job.prompt
+            return []
+        call = Call(
+            installation=job.installation,
+            client=target.key,
+            project=job.project if hooks.named else "",
         )
+        change.after = with_hooks(change.text, hooks, call, prompt=job.prompt)
         change.shown |= set(hook_strings(change.text, hooks))
     notes = []
     if job.prompt and all(event.ours != "prompt" for event in hooks.events):
@@ -71,29 +64,6 @@ def _plan_hooks(desk: Desk, job: Job, target: Target) -> list[Remark]:
     if target.key == "codex" and _has_codex_hooks(desk, job):
         notes.append(Remark("codex_hooks_twice", {}))
     return notes
-
-
-def _without_note(target: Target, job: Job, change: Change) -> list[Remark]:
-    """What to know when a client is left without hooks."""
-    if not job.remove:
-        return [Remark("hooks_of_claude", {})]
-    left = "vscode" in job.present - set(job.clients)
-    is_shared = target.key == "claude-code" and left and change.after != change.before
-    return [Remark("vscode_again", {})] if is_shared else []
-
-
-def _is_double(desk: Desk, job: Job, target: Target) -> bool:
-    """Copilot in VS Code runs the hooks of Claude Code, too: with both each would run twice."""
-    claude = next(it for it in TARGETS if it.key == "claude-code")
-    return target.key == "vscode" and _has_ours(desk, job, claude)
-
-
-def _has_ours(desk: Desk, job: Job, target: Target) -> bool:
-    hooks = target.hooks
-    try:
-        return bool(hooks and has_hooks(desk.text(job.root / hooks.file) or "", hooks))
-    except ValueError:
-        return False
 
 
 def _has_codex_hooks(desk: Desk, job: Job) -> bool:

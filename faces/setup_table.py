@@ -16,7 +16,7 @@ from faces.hook_events import EVENTS
 
 ENTRY = "sentinel-memory"
 TIMEOUT_S = 10
-Shell = Literal["powershell", "cmd", "any"]
+Shell = Literal["powershell", "cmd"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,11 +27,6 @@ class Installation:
     server: str
     cli: str
     windows: bool = False
-
-    @property
-    def all_words(self) -> list[str]:
-        """Every word of it, so that a diff can show them."""
-        return [*self.runner, self.server, self.cli]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,12 +46,14 @@ class Hooks:
     """The hooks of a client: their file in the project, their form and their events.
 
     grouped: whether a handler stands in a group with the matcher, or holds the matcher itself.
-    version: whether the file says `"version": 1`.
+    version: whether the file says `"version": 1`. named: whether a line names the project, where
+    the client tells its hooks no more than a working directory.
     """
 
     file: str
     grouped: bool
     version: bool = False
+    named: bool = False
     handler: Callable[[Sequence[str], bool], dict[str, Any]]
     events: tuple[Event, ...]
 
@@ -89,11 +86,21 @@ class Target:
 
 
 # The command line of a hook. Configurations are read by other clients than their own as well, and
-# not all of them know a form with a list of arguments: it is a line for a shell where it can be.
+# not all of them know a form with a list of arguments: it is a line for a shell. Such a line
+# outlives what it starts: an interpreter that is gone, a checkout that has moved or is an old one
+# must not fail with a status that a client takes for a veto of its tool call.
+
+_ENDS = {"powershell": "; exit 0", "cmd": " & exit /b 0"}
+
+
+def hook_line(words: Sequence[str], *, windows: bool, shell: Shell) -> str:
+    """The words as a line that always ends with status 0, whatever is left of what it starts."""
+    end = _ENDS[shell] if windows else " || :"
+    return command_line(words, windows=windows, shell=shell) + end
 
 
 def command_line(words: Sequence[str], *, windows: bool, shell: Shell) -> str:
-    """The words as a line for a shell of the system; `any`: for no shell when they need quotes."""
+    """The words as a line for a shell of the system; `shell` is the one of Windows."""
     if not windows:
         return shlex.join(words)
     if all(re.fullmatch(r"[\w.:/+=-]+", word) for word in words):
@@ -101,35 +108,35 @@ def command_line(words: Sequence[str], *, windows: bool, shell: Shell) -> str:
     if shell == "powershell":
         return "& " + " ".join("'" + word.replace("'", "''") + "'" for word in words)
     # A line that begins with a quote would lose its outermost quotes in cmd.
-    return "call " + " ".join(f'"{word}"' for word in words) if shell == "cmd" else ""
+    return "call " + " ".join(f'"{word}"' for word in words)
 
 
 def _claude(words: Sequence[str], windows: bool) -> dict[str, Any]:
-    line = command_line(words, windows=windows, shell="any")
-    started = {"command": line} if line else {"command": words[0], "args": list(words[1:])}
-    return {"type": "command", **started, "timeout": TIMEOUT_S}
+    line = hook_line(words, windows=windows, shell="powershell")
+    shell = {"shell": "powershell"} if windows else {}  # else Git Bash, where that is installed
+    return {"type": "command", "command": line, **shell, "timeout": TIMEOUT_S}
 
 
 def _cursor(words: Sequence[str], windows: bool) -> dict[str, Any]:
     return {
-        "command": command_line(words, windows=windows, shell="powershell"),
+        "command": hook_line(words, windows=windows, shell="powershell"),
         "timeout": TIMEOUT_S,
     }
 
 
 def _copilot(words: Sequence[str], windows: bool) -> dict[str, Any]:
-    line = command_line(words, windows=windows, shell="powershell")
+    line = hook_line(words, windows=windows, shell="powershell")
     key = "powershell" if windows else "bash"
     return {"type": "command", key: line, "timeoutSec": TIMEOUT_S}
 
 
 def _codex(words: Sequence[str], windows: bool) -> dict[str, Any]:
-    line = command_line(words, windows=windows, shell="cmd")
+    line = hook_line(words, windows=windows, shell="cmd")
     return {"type": "command", "command": line, "timeout": TIMEOUT_S}
 
 
 def _gemini(words: Sequence[str], windows: bool) -> dict[str, Any]:
-    line = command_line(words, windows=windows, shell="powershell")
+    line = hook_line(words, windows=windows, shell="powershell")
     name = f"{ENTRY}-{next(word for word in words if word in EVENTS)}"
     return {"name": name, "type": "command", "command": line, "timeout": TIMEOUT_S * 1000}
 
@@ -212,6 +219,7 @@ TARGETS = (
         hooks=Hooks(  # learn.chatgpt.com/docs/hooks
             file=".codex/hooks.json",
             grouped=True,
+            named=True,
             handler=_codex,
             events=(
                 Event(name="SessionStart", ours="session-start"),

@@ -34,17 +34,6 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     "declined": ("Nothing was written.", "아무것도 쓰지 않았습니다."),
     # notes
-    "hooks_of_claude": (
-        "VS Code gets no hooks of its own: its Copilot sessions run those of .claude/settings.json,"
-        " and with both each would run twice. Its local sessions run them with the setting"
-        " chat.useClaudeHooks.",
-        "VS Code에는 훅을 따로 넣지 않습니다. VS Code의 Copilot 세션이 .claude/settings.json의 훅도 실행하므로 둘 다"
-        " 있으면 두 번씩 실행됩니다. 로컬 세션은 chat.useClaudeHooks 설정을 켜면 그 훅을 실행합니다.",
-    ),
-    "vscode_again": (
-        "VS Code ran the hooks that are taken out here. For hooks of its own: cli.py setup vscode",
-        "여기서 꺼내는 훅을 VS Code도 쓰고 있었습니다. VS Code에 훅을 따로 넣으려면 cli.py setup vscode를 실행하십시오.",
-    ),
     "no_prompt_hook": (
         "{client} documents no way to add to a prompt, so it gets no hook for that.",
         "{client} 문서에는 프롬프트에 내용을 더하는 방법이 없어 프롬프트 훅은 넣지 않습니다.",

@@ -147,6 +147,7 @@ class Bench:
             "@HOOK@": shlex.join([self.python, cli]) + " hook",
             "@PYTHON@": self.python,
             "@SERVER@": str(self.tool / "server.py"),
+            "@NAMED@": shlex.join(["--project", str(self.root)]),
             "@PROJECT@": str(self.root),
             "@RULES@": rules("en").removesuffix("\n"),
         }

@@ -6,25 +6,32 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from faces.hook_text import has_hooks, hook_strings, with_hooks, without_hooks
+from faces.hook_text import Call, hook_strings, with_hooks, without_hooks
 from faces.jsonc import data_of
 from faces.setup_table import TARGETS, Hooks, Installation
 from test_jsonc import texts
 
 HOOKS: dict[str, Hooks] = {it.key: it.hooks for it in TARGETS if it.hooks}
 TOOL = Installation(runner=("/새 폴더/python",), server="/t/server.py", cli="/t/cli.py")
-OTHER = Installation(runner=("/bin/uv", "run"), server="/o/server.py", cli="/o dir/cli.py")
+OLD = Installation(runner=("/bin/uv", "run"), server="/o/server.py", cli="/o dir/cli.py")
 THEIRS = [
     {"type": "command", "command": "./cli.py hooks session-start"},
     {"command": "my-cli.py hook stop"},
     {"command": "/t/cli.py hook stop-all"},
-    {"command": "echo", "args": ["cli.py", "hook"]},
+    {"command": "python tools/cli.py hook stop"},
+    {"command": "python tools/cli.py hook stop --client emacs"},
+    {"command": "python tools/cli.py hook stop --client cursor-next"},
+    {"command": "echo", "args": ["cli.py", "hook", "stop"]},
     {"command": 7},
 ]
 GROUPS = st.fixed_dictionaries(
     {"hooks": st.lists(st.sampled_from(THEIRS), min_size=1, max_size=2)},
     optional={"matcher": st.just("Bash")},
 )
+
+
+def call(client: str, installation: Installation = TOOL) -> Call:
+    return Call(installation=installation, client=client)
 
 
 def documents(hooks: Hooks) -> st.SearchStrategy[dict[str, Any]]:
@@ -45,9 +52,9 @@ def test_taking_out_what_was_put_in_gives_the_text_back(
     hooks = HOOKS[client]
     text = data.draw(texts(documents(hooks)))
     assert without_hooks(text, hooks) == text
-    put_in = with_hooks(text, hooks, TOOL, client, prompt=prompt)
-    assert has_hooks(put_in, hooks)
-    assert with_hooks(put_in, hooks, TOOL, client, prompt=False) == put_in
+    put_in = with_hooks(text, hooks, call(client), prompt=prompt)
+    assert list(hook_strings(put_in, hooks))
+    assert with_hooks(put_in, hooks, call(client), prompt=False) == put_in
     assert without_hooks(put_in, hooks) == text
 
 
@@ -60,8 +67,11 @@ def test_another_installation_takes_the_place_of_the_first(
     hooks = HOOKS[client]
     text = data.draw(texts(documents(hooks)))
     moved = with_hooks(
-        with_hooks(text, hooks, OTHER, client, prompt=True), hooks, TOOL, client, prompt=False
+        with_hooks(text, hooks, call(client, OLD), prompt=True),
+        hooks,
+        call(client),
+        prompt=False,
     )
-    fresh = with_hooks(text, hooks, TOOL, client, prompt=True)
+    fresh = with_hooks(text, hooks, call(client), prompt=True)
     assert data_of(moved) == data_of(fresh)
     assert "/o dir/cli.py" not in "".join(hook_strings(moved, hooks))

@@ -142,7 +142,8 @@ def test_every_hook_that_is_written_answers_its_client(desk: Desk) -> None:
         assert desk.run("setup", client, "--yes", "--prompt-hook")[0] == 0
         for path in desk.root.rglob("*.json"):
             lines |= set(re.findall(r'"(?:command|bash)": "([^"]* hook [^"]*)"', path.read_text()))
-    assert {line.split()[-1] for line in lines} == {key for key in KEYS if key != "claude-desktop"}
+    called = {line.partition(" --client ")[2].split()[0] for line in lines}
+    assert called == {key for key in KEYS if key != "claude-desktop"}
     for line in sorted(lines):
         done = subprocess.run(
             ["sh", "-c", line],

@@ -3,6 +3,8 @@
 import ast
 import json
 import os
+import subprocess
+import sys
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,7 @@ import pytest
 
 from faces.clients import configured_clients
 from faces.hook_events import NAMES as EVENT_NAMES
+from faces.hook_text import hook_strings
 from faces.setup_files import Change, Remark
 from faces.setup_here import installed, runner_of
 from faces.setup_lines import change_lines
@@ -211,6 +214,7 @@ def indented(text: str) -> str:
         ("claude-code", "root/.mcp.json", '{"mcpServers":{}}\n'),
         ("claude-code", "root/.claude/settings.json", '{"hooks": {}}\n'),
         ("claude-code", "root/.claude/settings.json", '{"hooks": {"Stop": []}}'),
+        ("claude-code", "root/.claude/settings.json", indented('{"hooks": {"Stop": []}}')),
         ("cursor", "root/.cursor/hooks.json", '{"version": 1, "hooks": {"stop": []}}'),
         ("cursor", "root/.cursor/hooks.json", '{"version":1,"hooks":{"stop":[]}}\n'),
         ("cursor", "root/.cursor/hooks.json", '{"version": 1}'),
@@ -285,14 +289,12 @@ def test_a_client_that_cannot_add_to_a_prompt_gets_no_hook_for_it(
     assert (planned.changes, remarks(planned.notes)) == ((), ["no_prompt_hook"])
 
 
-def test_vs_code_gets_no_hooks_beside_those_of_claude_code(bench: Bench) -> None:
-    bench.do("vscode")
-    assert "root/.github/hooks/sentinel-memory.json" in bench.files()
-    planned = bench.do("claude-code")
-    assert remarks(planned.notes) == ["hooks_of_claude"]
-    assert not (bench.root / ".github").exists()
-    assert bench.plan("vscode").changes == ()
-    assert remarks(bench.plan("claude-code", remove=True).notes) == ["vscode_again"]
+def test_vs_code_has_hooks_of_its_own_beside_those_of_claude_code(bench: Bench) -> None:
+    file = "root/.github/hooks/sentinel-memory.json"
+    bench.do("claude-code", "vscode")
+    assert bench.files()[file] == bench.golden("vscode", "fresh", "after")[file]
+    bench.do("claude-code", remove=True)
+    assert bench.files()[file] == bench.golden("vscode", "fresh", "after")[file]
 
 
 @pytest.mark.parametrize("client", NAMES)
@@ -300,6 +302,57 @@ def test_hooks_stand_at_the_events_that_the_hook_answers(client: str) -> None:
     [hooks] = [it.hooks for it in TARGETS if it.key == client]
     events = hooks.events if hooks else ()
     assert {event.ours for event in events} == set(EVENT_NAMES.get(client, {}))
+
+
+OLD_CLI = """import argparse
+parser = argparse.ArgumentParser()
+parser.add_subparsers().add_parser("doctor")
+parser.parse_args()
+"""
+
+
+@pytest.mark.parametrize("gone", ["interpreter", "scripts", "command"])
+@pytest.mark.parametrize("client", [key for key in KEYS if key != "claude-desktop"])
+def test_a_hook_of_an_installation_that_is_gone_does_not_stop_a_tool(
+    client: str, gone: str, bench: Bench
+) -> None:
+    """Other codes than 0 are a veto in some clients, and stdout is an answer."""
+    (bench.tool / "cli.py").write_text(OLD_CLI)
+    python = bench.python if gone == "interpreter" else sys.executable
+    directory = bench.top / "gone" if gone == "scripts" else bench.tool
+    made = installed((python,), str(directory), windows=False)
+    [hooks] = [it.hooks for it in TARGETS if it.key == client]
+    assert hooks
+    [change] = [
+        it
+        for it in bench.plan(client, installation=made, prompt=True, rules=False).changes
+        if it.path == bench.root / hooks.file
+    ]
+    lines = {it for it in hook_strings(change.text, hooks) if " hook " in it}
+    assert len(lines) >= 3 - (client == "vscode")
+    for line in sorted(lines):
+        for shell in ("sh", "bash"):
+            done = subprocess.run(
+                [shell, "-c", line], input=b"{}", capture_output=True, cwd=bench.root, timeout=30
+            )
+            assert (done.returncode, done.stdout, bool(done.stderr)) == (0, b"", True)
+
+
+def test_a_hook_of_somebody_else_with_our_words_stays(bench: Bench) -> None:
+    text = '{"hooks": {"Stop": [{"hooks": [{"command": "python tools/cli.py hook stop"}]}]}}'
+    bench.put({"root/.claude/settings.json": text})
+    bench.do("claude-code")
+    assert bench.files()["root/.claude/settings.json"].count(b"tools/cli.py hook stop") == 1
+    bench.do("claude-code", remove=True)
+    assert bench.files()["root/.claude/settings.json"].decode() == text
+
+
+def test_hooks_without_the_ending_change_in_place(bench: Bench) -> None:
+    file = "root/.cursor/hooks.json"
+    after = bench.golden("cursor", "fresh", "after")[file]
+    bench.put({file: after.replace(b" || :", b"")})
+    bench.do("cursor")
+    assert bench.files()[file] == after
 
 
 def test_codex_hooks_in_both_files_are_told(bench: Bench) -> None:
@@ -542,14 +595,17 @@ def test_paths_of_windows_have_forward_slashes() -> None:
         (
             "cursor",
             "plain",
-            {"command": "C:/도구/.venv/Scripts/python.exe C:/도구/cli.py hook stop", "timeout": 10},
+            {
+                "command": "C:/도구/.venv/Scripts/python.exe C:/도구/cli.py hook stop; exit 0",
+                "timeout": 10,
+            },
         ),
         (
             "cursor",
             "spaces",
             {
                 "command": "& 'C:/Program Files/it''s/python.exe' 'C:/my tools/cli.py'"
-                " 'hook' 'stop'",
+                " 'hook' 'stop'; exit 0",
                 "timeout": 10,
             },
         ),
@@ -558,7 +614,8 @@ def test_paths_of_windows_have_forward_slashes() -> None:
             "plain",
             {
                 "type": "command",
-                "command": "C:/도구/.venv/Scripts/python.exe C:/도구/cli.py hook stop",
+                "command": "C:/도구/.venv/Scripts/python.exe C:/도구/cli.py hook stop; exit 0",
+                "shell": "powershell",
                 "timeout": 10,
             },
         ),
@@ -567,8 +624,9 @@ def test_paths_of_windows_have_forward_slashes() -> None:
             "spaces",
             {
                 "type": "command",
-                "command": "C:/Program Files/it's/python.exe",
-                "args": ["C:/my tools/cli.py", "hook", "stop"],
+                "command": "& 'C:/Program Files/it''s/python.exe' 'C:/my tools/cli.py'"
+                " 'hook' 'stop'; exit 0",
+                "shell": "powershell",
                 "timeout": 10,
             },
         ),
@@ -577,7 +635,7 @@ def test_paths_of_windows_have_forward_slashes() -> None:
             "plain",
             {
                 "type": "command",
-                "powershell": "C:/도구/.venv/Scripts/python.exe C:/도구/cli.py hook stop",
+                "powershell": "C:/도구/.venv/Scripts/python.exe C:/도구/cli.py hook stop; exit 0",
                 "timeoutSec": 10,
             },
         ),
@@ -587,7 +645,7 @@ def test_paths_of_windows_have_forward_slashes() -> None:
             {
                 "type": "command",
                 "command": 'call "C:/Program Files/it\'s/python.exe" "C:/my tools/cli.py"'
-                ' "hook" "stop"',
+                ' "hook" "stop" & exit /b 0',
                 "timeout": 10,
             },
         ),
