@@ -6,7 +6,7 @@
 import os
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -60,6 +60,7 @@ class Client:
     """One client: where it is configured, and what it makes of an entry.
 
     expand: the text of a value once the client has put in what its variables stand for.
+    variable: what such a one begins with, "" where there are none.
     sets: the environment variables in which it gives the server the project.
     starts_in_project: whether servers start in the project when their entry has no `cwd`.
     honours_cwd: whether the `cwd` of an entry is where its server starts.
@@ -69,6 +70,7 @@ class Client:
     places: tuple[Place, ...]
     form: Literal["json", "jsonc", "toml"] = "json"
     expand: Expand
+    variable: str = ""
     sets: tuple[str, ...] = ()
     starts_in_project: bool
     honours_cwd: bool
@@ -169,6 +171,7 @@ CLIENTS = (
             Place(directory="home", file=".cursor/mcp.json"),
         ),
         expand=_as_editors(folder=True, tilde=False),
+        variable="${",
         starts_in_project=False,
         honours_cwd=False,
     ),
@@ -183,6 +186,7 @@ CLIENTS = (
             ),
         ),
         expand=_from_environment(r"\$\{(?P<name>[^}]+?)(?::-(?P<default>[^}]*))?\}"),
+        variable="${",
         sets=("CLAUDE_PROJECT_DIR",),
         starts_in_project=True,
         honours_cwd=False,
@@ -205,6 +209,7 @@ CLIENTS = (
         places=(Place(directory="root", file=".vscode/mcp.json", keys=(("servers",),)),),
         form="jsonc",
         expand=_as_editors(folder=True, tilde=True),
+        variable="${",
         starts_in_project=True,
         honours_cwd=True,
     ),
@@ -213,6 +218,7 @@ CLIENTS = (
         places=(Place(directory="config", file="Code/User/mcp.json", keys=(("servers",),)),),
         form="jsonc",
         expand=_as_editors(folder=False, tilde=True),
+        variable="${",
         starts_in_project=False,
         honours_cwd=True,
     ),
@@ -235,6 +241,7 @@ CLIENTS = (
         ),
         form="jsonc",
         expand=_from_environment(r"\$(?:(?P<bare>\w+)|\{(?P<name>[^}]+)\})"),
+        variable="$",
         starts_in_project=True,
         honours_cwd=True,
     ),
@@ -267,3 +274,13 @@ def command_line(entry: Mapping[str, object], client: Client, machine: Machine) 
     listed = entry.get("args")
     words = [entry.get("command"), *(listed if isinstance(listed, list) else ())]
     return [client.expand(word, machine) if isinstance(word, str) else "" for word in words]
+
+
+def value_of(option: str, arguments: Sequence[str]) -> str | None:
+    """The value of an option among arguments, in either way of writing it; the last one counts."""
+    value = None
+    for at, argument in enumerate(arguments):
+        name, equals, inline = argument.partition("=")
+        if name == option:
+            value = inline if equals else next(iter(arguments[at + 1 :]), None)
+    return value

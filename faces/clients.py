@@ -26,6 +26,7 @@ from faces.client_table import (
     machine_of,
     paths_of,
     script_at,
+    value_of,
 )
 
 
@@ -152,7 +153,7 @@ def _configured(
             environment[key] = client.expand(it, machine)
     environment |= dict.fromkeys(client.sets, str(machine.root))
     start, lost = _start(entry.get("cwd"), words[:at], client, machine)
-    argument = _value("--project", words[at + 1 :])
+    argument = value_of("--project", words[at + 1 :])
     project, source, problem = _project(argument, environment, start, lost)
     return Configured(
         client=client.name,
@@ -175,22 +176,12 @@ def _start(
         start = start or machine.home
     if before and re.fullmatch(r"(?:.*/)?uv(?:\.exe)?", machine.plain(before[0])):
         # uv changes to this directory before it starts the script
-        steps.append(_value("--directory", before[1:]) or "")
+        steps.append(value_of("--directory", before[1:]) or "")
     for step in steps:
         if "${" in step:
             return None, True
         start = start / step if start else Path(step) if os.path.isabs(step) else None
     return start, False
-
-
-def _value(option: str, arguments: list[str]) -> str | None:
-    """The value of an option among arguments, in either way of writing it; the last one counts."""
-    value = None
-    for at, argument in enumerate(arguments):
-        name, equals, inline = argument.partition("=")
-        if name == option:
-            value = inline if equals else next(iter(arguments[at + 1 :]), None)
-    return value
 
 
 def _project(

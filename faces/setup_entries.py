@@ -1,14 +1,17 @@
 """Plans the server's entry in the configuration of a client: put in, brought up to date, taken out.
 
-An entry of ours that is there keeps its name and its other keys, such as `env`.
+An entry of ours that is there keeps its name and its other keys, such as `env`. Ours is one that is
+named as setup names it and runs a `server.py`, or one that runs the very file of this installation.
 """
 
+import os
 from collections.abc import Mapping
 from typing import Any
 
-from faces.client_table import paths_of, script_at
+from core.project import find_project
+from faces.client_table import command_line, paths_of, script_at, value_of
 from faces.jsonc import OtherKindError, data_of, with_value, without
-from faces.setup_files import Change, Desk, Job, RemarkError, strings_in, unless_made
+from faces.setup_files import Change, Desk, Job, Remark, RemarkError, strings_in, unless_made
 from faces.setup_table import ENTRY, Target
 from faces.toml_table import FixedFormError, table_text, tables_of, with_table, without_table
 
@@ -16,7 +19,7 @@ Keys = tuple[str, ...]
 COMMAND = ("command", "args")
 
 
-def plan_entry(desk: Desk, job: Job, target: Target) -> None:
+def plan_entry(desk: Desk, job: Job, target: Target) -> list[Remark]:
     """Edit the file of the project, of a client without projects that of the user."""
     places = target.client.places
     keys = places[0].keys[0]
@@ -24,23 +27,33 @@ def plan_entry(desk: Desk, job: Job, target: Target) -> None:
     for place in places[1:]:
         if place.directory == "packages":
             paths += paths_of(place, job.machine)
+    notes: list[Remark] = []
     for path in paths:
         with desk.editing(path, "entry", target) as change:
-            _edit(change, job, target, keys)
+            notes += [it for it in _edit(change, job, target, keys) if it not in notes]
+    return notes
 
 
-def _edit(change: Change, job: Job, target: Target, keys: Keys) -> None:
+def _edit(change: Change, job: Job, target: Target, keys: Keys) -> list[Remark]:
+    """Edit one file; what there is to know about that."""
     text, form = change.text, target.client.form
     data = tables_of(text) if form == "toml" else _object(text, comments=form == "jsonc")
     name, old = _own(data, keys, job, target)
     change.shown |= {name} | strings_in([old.get(key) for key in COMMAND])
-    path = (*keys, name)
-    if not job.remove:
-        entry = target.entry(job.installation, job.project)
-        change.shown |= strings_in(entry)
-        change.after = _with_entry(text, path, entry, form, is_new=not old)
-    elif old:
-        change.after = unless_made(change, _without_entry(text, path, form))
+    path, other = (*keys, name), _other_project(name, old, job, target)
+    facts: dict[str, str | int] = {"client": target.client.name, "project": other}
+    if job.remove and other:
+        return [Remark("entry_stays", facts)]
+    if job.remove:
+        if old:
+            change.after = unless_made(change, _without_entry(text, path, form))
+        return []
+    entry = target.entry(job.installation, job.project)
+    change.shown |= strings_in(entry)
+    text = _with_entry(text, path, entry, form, is_new=not old)
+    change.after = _without_start(text, path, old, job, target)
+    notes = [Remark("served_before", facts)] if other else []
+    return notes + _variable_note(job, target)
 
 
 def _with_entry(text: str, path: Keys, entry: dict[str, Any], form: str, *, is_new: bool) -> str:
@@ -57,6 +70,43 @@ def _with_entry(text: str, path: Keys, entry: dict[str, Any], form: str, *, is_n
     for key, value in values.items():
         text = with_value(text, (*path, key), value, comments=comments)
     return text
+
+
+def _without_start(text: str, path: Keys, old: Mapping[str, Any], job: Job, target: Target) -> str:
+    """Without a `cwd` elsewhere, where it is what would name the project."""
+    cwd, client = old.get("cwd"), target.client
+    if target.project != "" or not client.honours_cwd or not isinstance(cwd, str):
+        return text
+    start = os.path.join(job.root, client.expand(cwd, job.machine))
+    if os.path.normpath(start) == str(job.root):
+        return text
+    return without(text, (*path, "cwd"), comments=client.form == "jsonc")
+
+
+def _variable_note(job: Job, target: Target) -> list[Remark]:
+    """Tell of a path that the client would not leave as it is."""
+    sign, installation = target.client.variable, job.installation
+    for word in (*installation.runner, installation.server):
+        if sign and sign in word:
+            return [Remark("variable", {"client": target.client.name, "path": word, "sign": sign})]
+    return []
+
+
+def _other_project(name: str, old: Mapping[str, Any], job: Job, target: Target) -> str:
+    """The project that an entry of the user's own file serves when it is not this one, else ""."""
+    client, machine = target.client, job.machine
+    if client.places[0].directory == "root" or not old:
+        return ""
+    words, own = command_line(old, client, machine), old.get("env")
+    argument = value_of("--project", words[script_at(old, name, client, machine) + 1 :])
+    said = own.items() if isinstance(own, dict) else ()
+    env = {key: it for key, it in said if isinstance(it, str)}
+    try:
+        named = find_project(argument, env, machine.home)
+        is_this = os.path.realpath(named.root) == os.path.realpath(job.root)
+    except ValueError:  # a name that no system takes
+        return ""
+    return "" if is_this or named.source == "cwd" else str(named.root)
 
 
 def _without_entry(text: str, path: Keys, form: str) -> str:
@@ -84,10 +134,15 @@ def _own(data: Any, keys: Keys, job: Job, target: Target) -> tuple[str, Mapping[
     ours = {
         name: entry
         for name, entry in named.items()
-        if isinstance(entry, dict) and script_at(entry, name, target.client, job.machine) >= 0
+        if isinstance(entry, dict) and _runs_ours(entry, name, job, target)
     }
     if ENTRY in named and ENTRY not in ours and not job.remove:
         raise RemarkError("foreign_entry", entry=ENTRY)
     if ENTRY in ours or not ours:
         return ENTRY, ours.get(ENTRY, {})
     return next(iter(ours.items()))
+
+
+def _runs_ours(entry: Mapping[str, Any], name: str, job: Job, target: Target) -> bool:
+    """Whether an entry may be changed: servers of others are named after a sentinel, too."""
+    return script_at(entry, name if name == ENTRY else "", target.client, job.machine) >= 0

@@ -31,7 +31,7 @@ def plan(job: Job, read: Callable[[Path], str | None]) -> Plan:
     for target in TARGETS:
         if target.key not in job.clients:
             continue
-        plan_entry(desk, job, target)
+        notes += plan_entry(desk, job, target)
         if job.hooks and target.hooks:
             notes += _plan_hooks(desk, job, target, target.hooks)
     if job.rules and job.remove:

@@ -238,6 +238,7 @@ TARGETS = (
     Target(
         key="gemini",
         client=_client("Gemini CLI"),
+        project="",  # a path may hold what this client takes for a variable
         hooks=Hooks(  # geminicli.com/docs/hooks; before a tool no context can be added
             file=".gemini/settings.json",
             grouped=True,

@@ -34,6 +34,20 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     "declined": ("Nothing was written.", "아무것도 쓰지 않았습니다."),
     # notes
+    "served_before": (
+        "{client} serves one project: until now that was {project}, from now on it is this one.",
+        "{client}에는 프로젝트를 하나만 연결할 수 있습니다. 지금까지는 {project}였고, 이제부터는 이 프로젝트입니다.",
+    ),
+    "entry_stays": (
+        "{client} serves another project, {project}: its entry stays.",
+        "{client}에는 다른 프로젝트({project})가 연결되어 있어 그 항목은 그대로 둡니다.",
+    ),
+    "variable": (
+        "{client} takes {sign} for the beginning of a variable, and it stands in {path}: the server may"
+        " not start there. Install to a path without it, then repeat the command.",
+        "{client}에서는 {sign}가 변수의 시작인데 경로 {path}에 들어 있어 서버가 시작되지 않을 수 있습니다. 이 문자가 없는 경로에"
+        " 설치한 뒤 명령을 되풀이하십시오.",
+    ),
     "no_prompt_hook": (
         "{client} documents no way to add to a prompt, so it gets no hook for that.",
         "{client} 문서에는 프롬프트에 내용을 더하는 방법이 없어 프롬프트 훅은 넣지 않습니다.",

@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -121,7 +122,7 @@ def test_a_diff_shows_what_is_put_in_and_what_it_replaces(bench: Bench) -> None:
         '-      "command": "/old/python",',
         f'+      "command": "{bench.python}",',
         '       "args": [',
-        '-        "/old/server.py"',
+        f'-        "{bench.tool}/server.py"',
         f'+        "{bench.tool}/server.py",',
         '+        "--project",',
         '+        "${workspaceFolder}"',
@@ -196,6 +197,115 @@ def test_an_entry_of_another_server_stays_when_ours_is_removed(bench: Bench) -> 
     bench.put({"root/.mcp.json": '{"mcpServers": {"sentinel-memory": {"command": "x"}}}'})
     planned = bench.plan("claude-code", remove=True)
     assert (planned.changes, planned.problems) == ((), ())
+
+
+FOREIGN = {
+    "azure-sentinel": {"command": "uv", "args": ["run", "/opt/azure/server.py"]},
+    "sentinel-siem": {"command": "python", "args": ["/opt/siem/server.py", "--project", "x"]},
+}
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_a_server_of_others_that_is_named_after_a_sentinel_is_left_alone(
+    name: str, bench: Bench
+) -> None:
+    text = json.dumps({"mcpServers": {name: FOREIGN[name]}}, indent=2) + "\n"
+    bench.put({"root/.cursor/mcp.json": text})
+    assert bench.plan("cursor", remove=True, rules=False).changes == ()
+    bench.do("cursor")
+    data = json.loads(bench.files()["root/.cursor/mcp.json"])
+    assert list(data["mcpServers"]) == [name, "sentinel-memory"]
+    assert data["mcpServers"][name] == FOREIGN[name]
+    bench.do("cursor", remove=True)
+    assert bench.files() == {"root/.cursor/mcp.json": text.encode()}
+
+
+# A file of the user serves one project.
+
+
+def test_claude_desktop_tells_which_project_it_served_until_now(bench: Bench) -> None:
+    other = bench.top / "other"
+    file = "home/.config/Claude/claude_desktop_config.json"
+    bench.do("claude-desktop")
+    bench.put({file: bench.files()[file].replace(str(bench.root).encode(), str(other).encode())})
+    planned = bench.do("claude-desktop")
+    facts: dict[str, str | int] = {"client": "Claude Desktop", "project": str(other)}
+    assert planned.notes == (Remark("served_before", facts),)
+    assert bench.files() == bench.golden("claude-desktop", "fresh", "after")
+    assert bench.plan("claude-desktop").notes == ()
+
+
+@pytest.mark.parametrize("named", ["--project", "env"])
+def test_an_entry_of_claude_desktop_for_another_project_is_not_taken_out(
+    named: str, bench: Bench
+) -> None:
+    other = str(bench.top / "other")
+    entry: dict[str, Any] = {"command": "python", "args": ["/t/server.py"]}
+    if named == "env":
+        entry["env"] = {"SENTINEL_MEMORY_PROJECT": other}
+    else:
+        entry["args"] += ["--project", other]
+    text = json.dumps({"mcpServers": {"sentinel-memory": entry}})
+    file = "home/.config/Claude/claude_desktop_config.json"
+    bench.put({file: text})
+    planned = bench.do("claude-desktop", remove=True)
+    facts: dict[str, str | int] = {"client": "Claude Desktop", "project": other}
+    assert planned.notes == (Remark("entry_stays", facts),)
+    assert bench.files() == {file: text.encode()}
+
+
+@pytest.mark.parametrize("args", [["/t/server.py"], ["/t/server.py", "--project", "a\0b"]])
+def test_an_entry_of_claude_desktop_that_names_no_project_is_taken_out(
+    args: list[str], bench: Bench
+) -> None:
+    entry = {"command": "python", "args": args}
+    text = json.dumps({"mcpServers": {"sentinel-memory": entry, "db": {"command": "db-mcp"}}})
+    file = "home/.config/Claude/claude_desktop_config.json"
+    bench.put({file: text})
+    assert bench.do("claude-desktop", remove=True).notes == ()
+    assert json.loads(bench.files()[file]) == {"mcpServers": {"db": {"command": "db-mcp"}}}
+
+
+# Signs of variables in paths.
+
+
+def test_gemini_finds_a_project_whose_path_it_would_take_for_a_variable(tmp_path: Path) -> None:
+    bench = Bench(tmp_path / "$HOME" / "${x}")
+    bench.put({})
+    machine = replace(bench.machine, server=tmp_path / "server.py", environment={"HOME": "/h"})
+    tool = installed((sys.executable,), str(tmp_path), windows=False)
+    (tmp_path / "server.py").write_bytes(b"")
+    planned = bench.plan("gemini", machine=machine, installation=tool)
+    assert planned.notes == ()
+    bench.take(planned)
+    [found] = configured_clients(
+        bench.root, server=machine.server, home=bench.home, environment={"HOME": "/h"}
+    )
+    assert (found.project, found.source, found.problem) == (bench.root, "cwd", "")
+
+
+@pytest.mark.parametrize(
+    ("client", "directory", "sign"),
+    [
+        ("gemini", "/opt/$tool", "$"),
+        ("gemini", "/opt/${tool}", "$"),
+        ("cursor", "/opt/${tool}", "${"),
+        ("cursor", "/opt/$tool", ""),
+        ("claude-code", "/opt/${tool}", "${"),
+        ("vscode", "/opt/${tool}", "${"),
+        ("codex", "/opt/${tool}", ""),
+        ("claude-desktop", "/opt/${tool}", ""),
+    ],
+)
+def test_a_client_that_would_expand_the_path_of_the_server_is_told(
+    client: str, directory: str, sign: str, bench: Bench
+) -> None:
+    tool = installed(("/bin/python",), directory, windows=False)
+    path = f"{directory}/server.py"
+    facts: dict[str, str | int] = {"client": NAMES[client], "path": path, "sign": sign}
+    expected = (Remark("variable", facts),) if sign else ()
+    assert bench.plan(client, installation=tool).notes == expected
+    assert bench.plan(client, installation=tool, remove=True).notes == ()
 
 
 # What was empty.
