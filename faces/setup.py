@@ -65,6 +65,10 @@ def run(arguments: argparse.Namespace) -> int:
         return 1
     job = _job(arguments, project, installation, lang)
     print(word(lang, "project", path=plain(str(job.root))))
+    named = arguments.project if project.source == "--project" else ""
+    here = Path(os.path.abspath(os.path.expanduser(named)))
+    if job.root in here.parents:
+        print(word(lang, "above", root=plain(str(job.root)), here=plain(str(here))))
     if arguments.all and not arguments.remove and not _tell_found(job):
         return 1
     planned = plan(job, text_of)

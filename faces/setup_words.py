@@ -34,6 +34,14 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     "declined": ("Nothing was written.", "아무것도 쓰지 않았습니다."),
     # notes
+    "above": (
+        "The directory {here} is inside this project. The files go to {root}, and a client that is"
+        " opened on {here} does not read them: open it on {root}. For a memory of its own, make a"
+        " directory .context in {here} and give that with --project.",
+        "디렉터리 {here}은(는) 이 프로젝트 안에 있습니다. 파일은 {root}에 쓰며, {here}에서 연 클라이언트는 그 파일을 읽지"
+        " 않으므로 {root}에서 여십시오. {here}에 메모리를 따로 두려면 그 안에 .context 디렉터리를 만들고 --project로"
+        " 지정하십시오.",
+    ),
     "served_before": (
         "{client} serves one project: until now that was {project}, from now on it is this one.",
         "{client}에는 프로젝트를 하나만 연결할 수 있습니다. 지금까지는 {project}였고, 이제부터는 이 프로젝트입니다.",

@@ -277,6 +277,23 @@ def test_all_takes_the_clients_that_are_found_and_says_by_what(desk: Desk) -> No
     assert out.splitlines()[1] == f"Found here: {', '.join(found)}"
 
 
+def test_a_directory_inside_the_project_is_told_where_the_files_go(desk: Desk) -> None:
+    for name in (".git", ".context", "web app"):
+        (desk.root / name).mkdir()
+    inner = desk.root / "web app"
+    said = word("en", "above", here=str(inner), root=str(desk.root))
+    code, out, _ = desk.run("setup", "codex", "--dry-run", "--project", str(inner))
+    assert (code, out.splitlines()[1]) == (0, said)
+    code, told, _ = desk.run("setup", "codex", "--dry-run", "--project", "web app")
+    assert (code, told) == (0, out)
+    code, out, _ = desk.run("setup", "codex", "--dry-run")
+    assert (code, said in out) == (0, False)
+    (inner / ".context").mkdir()
+    code, out, _ = desk.run("setup", "codex", "--dry-run", "--project", str(inner))
+    assert (code, out.splitlines()[0]) == (0, word("en", "project", path=str(inner)))
+    assert said not in out
+
+
 @posix
 def test_all_without_any_client_is_told(desk: Desk) -> None:
     code, _, errors = desk.run("setup", "--all", "--yes", PATH="/nowhere")
