@@ -14,6 +14,7 @@ from core.project import Project, find_project
 from core.settings import read_settings
 from faces.console import add_project
 from faces.plain import plain, plain_lines
+from faces.setup_entries import LANG
 from faces.setup_files import Change, Job, Remark
 from faces.setup_here import (
     HERE,
@@ -130,6 +131,7 @@ def _job(
         machine=machine,
         installation=installation,
         lang=lang,
+        chosen=lang if os.environ.get(LANG, "").strip().lower()[:2] == lang else None,
         remove=arguments.remove,
         rules=not arguments.no_rules,
         hooks=not arguments.no_hooks,

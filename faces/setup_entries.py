@@ -17,6 +17,7 @@ from faces.toml_table import FixedFormError, table_text, tables_of, with_table, 
 
 Keys = tuple[str, ...]
 COMMAND = ("command", "args")
+LANG = "SENTINEL_MEMORY_LANG"
 
 
 def plan_entry(desk: Desk, job: Job, target: Target) -> list[Remark]:
@@ -49,27 +50,43 @@ def _edit(change: Change, job: Job, target: Target, keys: Keys) -> list[Remark]:
             change.after = unless_made(change, _without_entry(text, path, form))
         return []
     entry = target.entry(job.installation, job.project)
-    change.shown |= strings_in(entry)
-    text = _with_entry(text, path, entry, form, is_new=not old)
+    change.shown |= strings_in([entry, job.chosen])
+    text = _with_entry(text, path, entry, _language(old, job), form, is_new=not old)
     change.after = _without_start(text, path, old, job, target)
     notes = [Remark("served_before", facts)] if other else []
     return notes + _variable_note(job, target)
 
 
-def _with_entry(text: str, path: Keys, entry: dict[str, Any], form: str, *, is_new: bool) -> str:
+def _with_entry(
+    text: str, path: Keys, entry: dict[str, Any], env: dict[str, str], form: str, *, is_new: bool
+) -> str:
     """The text with a new entry, or with the command of one that is there brought up to date."""
     values = entry if is_new else {key: entry[key] for key in COMMAND}
+    below = (*path, "env")
     if form == "toml":
         try:
-            return with_table(text, path, values)
+            text = with_table(text, path, values)
+            return with_table(text, below, env) if env else text
         except FixedFormError:
-            raise RemarkError("toml_form", block=table_text(path, entry)) from None
+            tables = [table_text(path, entry), *([table_text(below, env)] if env else [])]
+            raise RemarkError("toml_form", block="\n\n".join(tables)) from None
     comments = form == "jsonc"
     if is_new:
-        return with_value(text, path, values, comments=comments)
+        made = {**values, **({"env": env} if env else {})}
+        return with_value(text, path, made, comments=comments)
     for key, value in values.items():
         text = with_value(text, (*path, key), value, comments=comments)
+    for key, value in env.items():
+        text = with_value(text, (*below, key), value, comments=comments)
     return text
+
+
+def _language(old: Mapping[str, Any], job: Job) -> dict[str, str]:
+    """What the entry's environment has to get so that the server speaks the language asked for."""
+    env = old.get("env")
+    said = env.get(LANG) if isinstance(env, dict) else None
+    now = "ko" if isinstance(said, str) and said.strip().lower().startswith("ko") else "en"
+    return {LANG: job.chosen} if job.chosen and job.chosen != now else {}
 
 
 def _without_start(text: str, path: Keys, old: Mapping[str, Any], job: Job, target: Target) -> str:

@@ -29,6 +29,7 @@ _LEFT = ("", "{}\n", '{\n  "version": 1\n}\n')
 class Job:
     """What was asked for. clients: keys of `TARGETS`. present: those that were set up before.
 
+    lang: the language of the rules. chosen: the one that was asked for by name, if any was.
     remove: take out instead of put in. rules, hooks: whether these are part of it. prompt: whether
     a hook for each prompt is.
     """
@@ -38,6 +39,7 @@ class Job:
     machine: Machine
     installation: Installation
     lang: Language = "en"
+    chosen: Language | None = None
     remove: bool = False
     rules: bool = True
     hooks: bool = True

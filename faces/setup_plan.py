@@ -55,6 +55,7 @@ def _plan_hooks(desk: Desk, job: Job, target: Target, hooks: Hooks) -> list[Rema
             installation=job.installation,
             client=target.key,
             project=job.project if hooks.named else "",
+            lang="" if job.chosen == "en" else job.chosen,
         )
         change.after = with_hooks(change.text, hooks, call, prompt=job.prompt)
         change.shown |= set(hook_strings(change.text, hooks))

@@ -67,6 +67,7 @@ class Bench:
         rules: bool = True,
         hooks: bool = True,
         lang: Language = "en",
+        chosen: Language | None = None,
         machine: Machine | None = None,
         installation: Installation | None = None,
     ) -> Plan:
@@ -78,6 +79,7 @@ class Bench:
             machine=machine,
             installation=installation or self.installation,
             lang=lang,
+            chosen=chosen,
             remove=remove,
             prompt=prompt,
             rules=rules,
@@ -91,6 +93,11 @@ class Bench:
         for change in planned.changes:
             write(change, self.root)
         return planned
+
+    def apply(self, client: str, *, chosen: Language) -> None:
+        """Plan and write for one client, with a language that was asked for."""
+        for change in self.plan(client, chosen=chosen).changes:
+            write(change, self.root)
 
     def take(self, planned: Plan) -> None:
         """Have the files as planned, without the care of a real write, which waits for the disk."""

@@ -139,9 +139,11 @@ def test_every_hook_that_is_written_answers_its_client(desk: Desk) -> None:
     """Nothing on standard error: its shell finds it, and it knows its event and its client."""
     lines: set[str] = set()
     for client in ("vscode", "claude-code", "cursor", "codex", "gemini"):
-        assert desk.run("setup", client, "--yes", "--prompt-hook")[0] == 0
+        asked = {"SENTINEL_MEMORY_LANG": "ko"}
+        assert desk.run("setup", client, "--yes", "--prompt-hook", **asked)[0] == 0
         for path in desk.root.rglob("*.json"):
             lines |= set(re.findall(r'"(?:command|bash)": "([^"]* hook [^"]*)"', path.read_text()))
+    assert all(" --lang ko" in line for line in lines)
     called = {line.partition(" --client ")[2].split()[0] for line in lines}
     assert called == {key for key in KEYS if key != "claude-desktop"}
     for line in sorted(lines):
@@ -164,6 +166,8 @@ def test_a_dry_run_shows_the_change_and_writes_nothing(lang: Language, desk: Des
         json.dumps(it.replace("\\", "/") if os.name == "nt" else it, ensure_ascii=False)
         for it in (sys.executable, str(ROOT / "server.py"))
     )
+    said = ['+      "env": {', '+        "SENTINEL_MEMORY_LANG": "ko"', "+      }"]
+    said = said if lang == "ko" else []
     assert (code, errors) == (0, "")
     assert out.splitlines() == [
         word(lang, "project", path=str(desk.root)),
@@ -171,13 +175,14 @@ def test_a_dry_run_shows_the_change_and_writes_nothing(lang: Language, desk: Des
         f".mcp.json: {word(lang, 'entry')} (Claude Code)",
         "--- /dev/null",
         "+++ .mcp.json",
-        "@@ -0,0 +1,9 @@",
+        f"@@ -0,0 +1,{9 + len(said)} @@",
         "+{",
         '+  "mcpServers": {',
         '+    "sentinel-memory": {',
         '+      "type": "stdio",',
         f'+      "command": {command},',
-        f'+      "args": [{server}]',
+        f'+      "args": [{server}]{"," if said else ""}',
+        *said,
         "+    }",
         "+  }",
         "+}",

@@ -3,6 +3,7 @@
 import ast
 import json
 import os
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -306,6 +307,61 @@ def test_a_client_that_would_expand_the_path_of_the_server_is_told(
     expected = (Remark("variable", facts),) if sign else ()
     assert bench.plan(client, installation=tool).notes == expected
     assert bench.plan(client, installation=tool, remove=True).notes == ()
+
+
+# The language.
+
+
+def spoken(bench: Bench, client: str) -> set[str]:
+    """The language in the entry and in every hook of a client."""
+    [target] = [it for it in TARGETS if it.key == client]
+    found = set[str]()
+    for name, data in bench.files().items():
+        text = data.decode()
+        if target.hooks and name == f"root/{target.hooks.file}":
+            lines = [it for it in hook_strings(text, target.hooks) if " hook " in it]
+            found |= {it.partition(" --lang ")[2][:2] for it in lines}
+        found |= set(re.findall(r'SENTINEL_MEMORY_LANG"?\W+(\w+)', text))
+    return found
+
+
+@pytest.mark.parametrize("client", KEYS)
+def test_a_language_that_was_asked_for_is_written_kept_and_changed(
+    client: str, bench: Bench
+) -> None:
+    bench.apply(client, chosen="ko")
+    assert spoken(bench, client) == {"ko"}
+    assert bench.plan(client, chosen="ko").changes == ()
+    assert bench.plan(client).changes == ()
+    bench.apply(client, chosen="en")
+    assert spoken(bench, client) == ({"en"} if client == "claude-desktop" else {"", "en"})
+    bench.do(client, remove=True)
+    assert bench.files() == {}
+
+
+@pytest.mark.parametrize("client", KEYS)
+def test_english_is_not_written(client: str, bench: Bench) -> None:
+    bench.apply(client, chosen="en")
+    assert bench.files() == bench.golden(client, "fresh", "after")
+
+
+def test_a_language_joins_what_the_user_has_in_the_environment(bench: Bench) -> None:
+    file = "home/.config/Claude/claude_desktop_config.json"
+    entry = {"command": bench.python, "args": [str(bench.tool / "server.py")], "env": {"A": "b"}}
+    bench.put({file: json.dumps({"mcpServers": {"sentinel-memory": entry}})})
+    bench.apply("claude-desktop", chosen="ko")
+    [made] = json.loads(bench.files()[file])["mcpServers"].values()
+    assert made["env"] == {"A": "b", "SENTINEL_MEMORY_LANG": "ko"}
+
+
+def test_an_environment_of_codex_in_one_line_is_told_with_both_tables(bench: Bench) -> None:
+    text = '[mcp_servers.sentinel-memory]\ncommand = "x"\nargs = ["/t/server.py"]\n'
+    text += 'env = { A = "b" }\n'
+    bench.put({"root/.codex/config.toml": text})
+    [problem] = bench.plan("codex", chosen="ko").problems
+    assert problem.key == "toml_form"
+    table = '\n\n[mcp_servers.sentinel-memory.env]\nSENTINEL_MEMORY_LANG = "ko"'
+    assert str(problem.facts["block"]).endswith(table)
 
 
 # What was empty.
