@@ -164,7 +164,9 @@ class MemoryStore:
         For records that come from elsewhere: each keeps its dates and counts, is checked as in a
         save, and gets the id that its text has. As in `clean` secrets go from all of its fields,
         since a person asks for it and no model is told. A record that breaks a rule is refused
-        alone; what is in the log is never written over.
+        alone; what is in the log is never written over. Only a principle that comes with the tokens
+        of its originals hides records of the log that are among them, as after a merge: the
+        outcome names them, and the next save removes their lines.
 
         dry_run: only say what would be written, without the lock.
 

@@ -23,9 +23,9 @@ WORDS: dict[str, tuple[str, str]] = {
     "redacts": ("redacted: {kinds}", "가린 비밀 값: {kinds}"),
     "warning": ("warning: {warning}", "경고: {warning}"),
     "hides": (
-        "An imported principle has replaced these records of the memory, which then are no longer"
-        " shown: {tokens}",
-        "가져온 principle이 대신한 다음 기록은 앞으로 보이지 않습니다: {tokens}",
+        "An imported principle has replaced these records of the memory. They are no longer shown"
+        " then, and the next save removes their lines:",
+        "가져온 principle이 대신한 다음 기록은 더 이상 보이지 않으며, 다음 저장 때 그 줄이 지워집니다:",
     ),
     "principles": (
         "A list item says a rule and not what was missing when, so that it is saved as a principle.",

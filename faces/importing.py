@@ -29,7 +29,7 @@ from faces.importing_sources import (
     retopiced,
 )
 from faces.plain import plain
-from faces.record_lines import INDENT, joined, text_lines
+from faces.record_lines import INDENT, block, text_lines
 
 YES = frozenset(("y", "yes", "예", "네", "ㅛ"))  # the last is `y` on a keyboard set to Korean
 MOST_SIMILAR = 3
@@ -127,7 +127,8 @@ def _preview(opened: Opened, source: Source, trial: Added, log: MemoryLog) -> li
     if passed := _passed_lines(source, trial, lang):
         lines += ["", word(lang, "passed"), *passed]
     if trial.hidden:
-        lines += ["", word(lang, "hides", tokens=joined(it.token for it in trial.hidden))]
+        lines += ["", word(lang, "hides")]
+        lines += [line for record in trial.hidden for line in block(record, lang)]
     return [*lines, ""]
 
 

@@ -581,15 +581,25 @@ def test_versions_that_a_merge_left_are_one_record(take: Import, desk: Path) -> 
     assert (record.lesson, record.seen) == ("new", 2)
 
 
-def test_a_principle_that_replaces_records_here_says_which(take: Import, desk: Path) -> None:
-    original = MemoryStore(path_of(desk)).upsert_log(a_draft("one")).record
-    rule = replace(new_record(a_principle(), now=LATER), source_ids=(original.token,))
+def test_a_principle_that_replaces_records_here_shows_them_whole(take: Import, desk: Path) -> None:
+    store = MemoryStore(path_of(desk))
+    hidden = [store.upsert_log(draft).record for draft in (a_draft("one"), a_draft("two"))]
+    rule = new_record(a_principle(), now=LATER)
+    rule = replace(rule, source_ids=tuple(record.token for record in hidden))
     done = take(rule.to_line(), "--yes")
-    assert done.lines[-3] == (
-        "An imported principle has replaced these records of the memory, which then are no longer"
-        f" shown: {original.token}"
-    )
+    assert done.lines[-9:-2] == [
+        "An imported principle has replaced these records of the memory. They are no longer shown"
+        " then, and the next save removes their lines:",
+        f"  {hidden[0].token}  log [payment]",
+        "  missing: one",
+        "  lesson: check the tax table first",
+        f"  {hidden[1].token}  log [payment]",
+        "  missing: two",
+        "  lesson: check the tax table first",
+    ]
     assert [record.id for record in saved(desk)] == [rule.id]
+    store.upsert_log(a_draft("three"))
+    assert not any(record.to_line() in store.read_bytes() for record in hidden)
 
 
 def test_a_topic_for_records_of_ours_gives_them_new_ids(take: Import, desk: Path) -> None:
