@@ -1,16 +1,19 @@
 """Take the memory elsewhere: as a document, as data, or into the files that a client reads.
 
-What leaves is what the log holds, already redacted, and nothing else.
+What leaves is what the log holds and nothing else, redacted once more: a topic and a question are
+saved as they came, and a line may have been written by hand.
 """
 
 import argparse
 import os
 import sys
+from collections import Counter
 from pathlib import Path
 
 from core.compaction import closest_first
+from core.log_secrets import clean_record, redacted
 from core.memory_log import MemoryLog
-from core.messages import Language, say
+from core.messages import Language
 from core.record import Record, normalise_topic, utc_now
 from core.rendering import topic_text
 from core.settings import read_settings
@@ -62,15 +65,17 @@ def run(arguments: argparse.Namespace) -> int:
     lang = read_settings(os.environ).lang
     _check(arguments, lang)
     opened = open_memory(arguments, writes=bool(arguments.rules and not arguments.dry_run))
-    log = opened.store.read()
+    log = MemoryLog.parse(opened.store.read_bytes())
     _say_what_is_left(log, lang)
     try:
-        records = _chosen(log, arguments, lang)
+        records = _without_secrets(_chosen(log, arguments), lang)
         if arguments.block or arguments.rules:
             choice = Choice(records, remove=arguments.remove, dry_run=arguments.dry_run)
             if arguments.block:
                 return put_block(Path(arguments.block), choice, lang)
             return put_rules(opened.project.root, arguments.rules, choice, lang)
+        if log.count and not records:
+            print(word(lang, "none_chosen"), file=sys.stderr)
         _put_document(opened, records, arguments)
     except ExportError as error:
         print(error.text(lang), file=sys.stderr)
@@ -109,18 +114,20 @@ def _check(arguments: argparse.Namespace, lang: Language) -> None:
 def _say_what_is_left(log: MemoryLog, lang: Language) -> None:
     """Lines that are no records are not exported, and nobody should believe they were."""
     if log.conflicts:
-        print(say(lang, "conflict", conflicts=log.conflicts), file=sys.stderr)
+        print(word(lang, "conflicts", conflicts=log.conflicts), file=sys.stderr)
     if log.skipped:
-        print(say(lang, "skipped", skipped=log.skipped), file=sys.stderr)
+        print(word(lang, "skipped", skipped=log.skipped), file=sys.stderr)
 
 
-def _chosen(log: MemoryLog, arguments: argparse.Namespace, lang: Language) -> list[Record]:
+def _chosen(log: MemoryLog, arguments: argparse.Namespace) -> list[Record]:
     """The records of the topics and types asked for. Raises ExportError for an unknown topic."""
+    if arguments.remove:
+        return []
     topics = [normalise_topic(topic) for topic in arguments.topic or ()]
     for topic in topics:
         if topic not in log.topics:
             near = closest_first(topic, log.topics)[:MOST_TOPICS]
-            listed = ", ".join(map(topic_text, near)) or "—"
+            listed = ", ".join(topic_text(redacted(it)[0]) for it in near) or "—"
             raise ExportError("no_topic", topic=topic_text(topic), topics=listed)
     into_files = arguments.block or arguments.rules
     types = arguments.type or (["principle"] if into_files else TYPES)
@@ -129,6 +136,16 @@ def _chosen(log: MemoryLog, arguments: argparse.Namespace, lang: Language) -> li
         for record in log.records
         if record.type in types and (not topics or record.topic in topics)
     ]
+
+
+def _without_secrets(records: list[Record], lang: Language) -> list[Record]:
+    """The records as they may leave; the kinds of secrets that were replaced in them are told."""
+    cleaned = [clean_record(record) for record in records]
+    kinds = Counter(kind for _, found in cleaned for _, kind in found)
+    if kinds:
+        told = ", ".join(f"{kind} {count:,}" for kind, count in kinds.items())
+        print(word(lang, "redacted", count=kinds.total(), kinds=told), file=sys.stderr)
+    return [record for record, _ in cleaned]
 
 
 def _put_document(opened: Opened, records: list[Record], arguments: argparse.Namespace) -> None:

@@ -12,7 +12,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "principle": ("Principles", "principle: 통합한 규칙"),
     "log": ("Logs", "log: 개별 기록"),
     "topics": ("Topics", "topic 목록"),
-    "empty": ("There are no records.", "기록이 없습니다."),
+    "empty": ("No records.", "기록이 없습니다."),
     "missing": ("Missing then", "당시 빠져 있던 정보"),
     "ask": ("Ask first", "먼저 물을 질문"),
     "paths": ("Files", "대상 파일"),
@@ -22,20 +22,38 @@ WORDS: dict[str, tuple[str, str]] = {
     "block_head": (
         "These are lessons of the team, generated from the project's memory"
         " (`cli.py export --block`). Do not edit them here: the next run replaces them.",
-        "이 프로젝트의 기억에서 만든 팀의 교훈이다(`cli.py export --block`). 여기서 고치지 않는다. 다음 실행 때 새로"
-        " 바뀐다.",
+        "이 프로젝트의 기억에서 만든 팀의 lesson이다(`cli.py export --block`). 여기서 고치지 말 것. 다음 실행 때"
+        " 덮어쓴다.",
     ),
     "rule_head": (
         "Lessons of the team on {topic}, generated from the project's memory"
         " (`cli.py export --rules`). Do not edit them here: the next run replaces this file.",
-        "{topic}에 관해 프로젝트의 기억에서 만든 팀의 교훈이다(`cli.py export --rules`). 여기서 고치지 않는다. 다음"
-        " 실행 때 이 파일이 새로 바뀐다.",
+        "{topic}에 관해 프로젝트의 기억에서 만든 팀의 lesson이다(`cli.py export --rules`). 여기서 고치지 말 것. 다음"
+        " 실행 때 덮어쓴다.",
     ),
-    "rule_about": ("Lessons of the team on {topic}", "{topic}에 관한 팀의 교훈"),
+    "rule_about": ("Lessons of the team on {topic}", "{topic}에 관한 팀의 lesson"),
     # what a command says
     "written": (
-        "Written: {path} (records: {count}).",
-        "{path} 파일에 썼습니다(기록 {count}건).",
+        "Written: {path} (records: {count:,}).",
+        "{path} 파일에 썼습니다(기록 {count:,}건).",
+    ),
+    "none_chosen": ("No record was chosen.", "고른 기록이 없습니다."),
+    "redacted": (
+        "Secrets replaced in what is exported: {count:,} ({kinds}). They still stand in the memory:"
+        " cli.py scan shows where, cli.py scan --redact takes them out.",
+        "내보내면서 가린 비밀 값 {count:,}개({kinds}). 기억에는 그대로 남아 있습니다. cli.py scan으로 위치를 확인하고 cli.py"
+        " scan --redact로 지우십시오.",
+    ),
+    "conflicts": (
+        "The memory log holds conflict markers of git (conflicts: {conflicts:,}); the records of both"
+        " sides are exported. cli.py doctor --fix resolves the conflict; then git add the file.",
+        "기억 로그에 git 충돌 표시가 있습니다(충돌 {conflicts:,}건). 양쪽 기록을 모두 내보냅니다. cli.py doctor --fix로 충돌을"
+        " 해결한 뒤 git add를 하십시오.",
+    ),
+    "skipped": (
+        "Lines of the memory log that cannot be read and are not exported: {skipped:,}. cli.py doctor"
+        " shows them.",
+        "읽을 수 없어 내보내지 않는 기억 로그의 줄 {skipped:,}개. cli.py doctor로 볼 수 있습니다.",
     ),
     "left_out": (
         "Left out, because it reads like instructions to a model ({marks}) and would be followed in"
@@ -69,7 +87,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "no_name": ("{option}: a file name is missing", "{option}: 파일 이름이 없습니다"),
     "together": (
         "{one} and {other} do not go together",
-        "{one}와(과) {other}는(은) 함께 쓸 수 없습니다",
+        "{one}와(과) {other}은(는) 함께 쓸 수 없습니다",
     ),
     "needs": ("{one} goes only with {other}", "{one} 옵션은 {other}와(과) 함께만 쓸 수 있습니다"),
     "no_topic": (

@@ -48,11 +48,13 @@ def labelled(record: Record, lang: Language) -> list[tuple[str, str]]:
 
 
 def facts(record: Record, lang: Language) -> list[str]:
-    """When a record was saved, how often its gap was seen, and what it is called."""
-    if record.type == "principle":
+    """When a record was saved, how often its gap was seen, and what it is called.
+
+    A principle without a count of originals is a rule that somebody wrote, or an import.
+    """
+    if record.type == "principle" and record.source_count:
         told = [word(lang, "compacted", date=day_of(record.compacted_at or record.created))]
-        if record.source_count:
-            told.append(say(lang, "merged", count=record.source_count))
+        told.append(say(lang, "merged", count=record.source_count))
     else:
         told = [word(lang, "saved", date=day_of(record.created))]
     if record.seen > 1:
