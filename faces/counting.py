@@ -144,11 +144,12 @@ def open_questions(records: Iterable[Record]) -> list[Record]:
 def compaction(records: Sequence[Record], threshold: int) -> Compaction:
     """The state of compaction, as the server tells it to a model."""
     principles = [record for record in records if record.type == "principle"]
+    merged = [record for record in principles if record.source_count]  # an import has none
     return Compaction(
         need=need_for(group_by_topic(records), len(records), threshold),
         principles=len(principles),
-        replaced=sum(record.source_count or 0 for record in principles),
-        last=max((it.compacted_at for it in principles), key=seconds_of, default=""),
+        replaced=sum(record.source_count or 0 for record in merged),
+        last=max((it.compacted_at for it in merged), key=seconds_of, default=""),
     )
 
 

@@ -589,6 +589,14 @@ def test_the_state_of_compaction_is_told(
     assert desk.stats(*options).section("Compaction") == said
 
 
+def test_an_imported_principle_is_no_compaction(desk: Desk) -> None:
+    imported = new_record(a_principle("keep it short"), now="2025-06-06T09:00:00+00:00")
+    desk.write(BUILD, imported)
+    assert desk.stats("--json").told["compaction"]["last"] == BUILD.compacted_at
+    desk.write(imported)
+    assert desk.stats("--json").told["compaction"]["last"] is None
+
+
 # Growth, and what came back.
 
 
