@@ -28,8 +28,10 @@ _SLUG_CHARS, _HASH_DIGITS = 40, 8
 _FRONT_MATTER = re.compile(r"\ufeff?---\n.*?\n---\n\s*", re.DOTALL)
 # With an extension it is a file; any other name may be a directory.
 _OF_FILE = re.compile(r"[^/]+\.[^/.*]+")
+# A class of characters: clients negate one with different signs, and it may hold those below.
+_CLASS = re.compile(r"\[[!^]?(?:\][^\]/]*|[^\]/]+)\]|\[[!^]\]")
 # What some client splits at, expands or reads as YAML; one character stands there in any case.
-_NOT_FOR_ALL = re.compile(rf"[{{}},!\"'#:`<>\n\r\t\ud800-\udfff\u2028\u2029{HIDDEN_CLASS}]")
+_NOT_FOR_ALL = re.compile(rf"[{{}}[\],!\"'#:`<>\n\r\t\ud800-\udfff\u2028\u2029{HIDDEN_CLASS}]")
 
 
 class Client(NamedTuple):
@@ -119,11 +121,11 @@ def _globs(path: str) -> list[str]:
         return []
     globs = []
     for pattern in patterns:
-        base = _NOT_FOR_ALL.sub("?", pattern.rstrip("/"))
+        base = _NOT_FOR_ALL.sub("?", _CLASS.sub("?", pattern.rstrip("/")))
         base = base if is_exact(pattern) else f"**/{base}"
-        name = base.rpartition("/")[2]
-        if name == "**":
-            globs.append(base)
+        folder, _, name = base.rpartition("/")
+        if name == "**" or (name == "*" and not pattern.endswith("/")):
+            globs.append("**" if folder == "**" else f"{folder}/**")
         elif pattern.endswith("/"):
             globs.append(f"{base}/**")
         else:

@@ -346,7 +346,7 @@ def test_a_rule_that_nothing_was_compacted_into_was_saved_and_not_compacted(
     path_of(desk).write_bytes(rule.to_line())
     assert f"  - saved {NOW[:10]}; " in export().out
     path_of(desk).write_bytes(replace(rule, source_count=2).to_line())
-    assert f"  - compacted {LATER[:10]}; merged from 2; " in export().out
+    assert f"  - compacted {LATER[:10]}; 2 merged; " in export().out
 
 
 # What a record's text can become there: nothing.
@@ -785,6 +785,13 @@ def test_rules_that_one_client_reads_twice_are_pointed_at(export: Export) -> Non
         ("app/{a,b}/x.py", ["app/?a?b?/x.py"]),
         ('a"b\n/c.py', ["a?b?/c.py"]),
         ("src/결제/**", ["src/결제/**"]),
+        ("[!a]bc.py", ["**/?bc.py"]),
+        ("src/[^a-z]/[]x]y[a,{b].py", ["src/?/?y?.py"]),
+        ("src/a[b/c].py", ["src/a?b/c?.py"]),
+        ("*", ["**"]),
+        ("**", ["**"]),
+        ("src/*", ["src/**"]),
+        ("*/", ["**/*/**"]),
         ("../other", []),
         ("/etc/passwd", []),
     ],
