@@ -141,6 +141,12 @@ WORDS: dict[str, tuple[str, str]] = {
         "{path} is larger than {most:,} bytes. Nothing was saved. Split it.",
         "{path} 파일이 {most:,}바이트보다 큽니다. 아무것도 저장하지 않았습니다. 파일을 나누십시오.",
     ),
+    "text_too_large": (
+        "{path} is larger than {most:,} bytes and neither an export nor a memory log of this program."
+        " Nothing was saved. Split it.",
+        "{path} 파일이 {most:,}바이트보다 크고, 이 프로그램의 내보내기 파일도 기억 로그도 아닙니다. 아무것도 저장하지"
+        " 않았습니다. 파일을 나누십시오.",
+    ),
     "utf_16": (
         "{path} is UTF-16. Nothing was saved. Save it as UTF-8, then repeat the command.",
         "{path} 파일이 UTF-16입니다. 아무것도 저장하지 않았습니다. UTF-8로 저장한 뒤 명령을 되풀이하십시오.",

@@ -27,9 +27,11 @@ from faces.importing_markdown import Passed, read_markdown
 from faces.importing_topics import topic_of
 from faces.plain import plain
 
-MOST_BYTES = 5_000_000
+MOST_BYTES = 64_000_000  # an export of all that a memory is measured with fits
+MOST_TEXT_BYTES = 5_000_000
 STDIN, SHOWN_STDIN = "-", "<stdin>"
 EXPORT, LOG, SERVER_MEMORY, MARKDOWN = "export", "log", "server-memory", "markdown"
+OURS = (EXPORT, LOG)
 
 
 class SourceError(Exception):
@@ -71,16 +73,21 @@ class Source:
     @property
     def is_ours(self) -> bool:
         """Whether the records are ones of this program, with dates and gaps of their own."""
-        return self.format in (EXPORT, LOG)
+        return self.format in OURS
 
 
 def read_source(path: str, format: str | None, *, now: str) -> Source:
     """The records of a file, or of standard input for `-`. Raises SourceError."""
     shown = SHOWN_STDIN if path == STDIN else path
     data = _checked(shown, _bytes_of(path, shown)).removeprefix(BOM)
+    is_large = len(data) > MOST_TEXT_BYTES
     for name, read in READERS.items():
-        if format in (None, name) and (source := read(shown, data, now)):
+        if format not in (None, name) or (is_large and name not in OURS):
+            continue
+        if source := read(shown, data, now):
             return source
+    if is_large and format not in OURS:
+        raise SourceError("text_too_large", path=shown, most=MOST_TEXT_BYTES)
     if format in (None, MARKDOWN) and not (format is None and _is_json(data)):
         return _markdown(shown, data, now)
     if format:

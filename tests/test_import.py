@@ -25,7 +25,7 @@ from faces.exporting_json import as_json
 from faces.exporting_markdown import markdown
 from faces.import_words import WORDS
 from faces.importing_markdown import Lesson, Passed, read_markdown
-from faces.importing_sources import MOST_BYTES
+from faces.importing_sources import MOST_BYTES, MOST_TEXT_BYTES
 from faces.importing_topics import topic_of
 from git_clones import path_of
 from samples import LATER, NOW, a_draft, a_principle, a_record
@@ -636,6 +636,25 @@ def test_an_entry_that_is_no_record_is_told(take: Import, desk: Path) -> None:
     assert saved(desk) == [a_record()]
 
 
+@pytest.mark.parametrize("kind", ["export", "log"])
+def test_a_memory_may_be_larger_than_a_text_of_somebody_else(
+    take: Import, desk: Path, kind: str
+) -> None:
+    blank = b" " * 1_000 + b"\n"
+    lines = a_record().to_line()
+    given = as_json([a_record()], "x", "en", now=NOW).encode() if kind == "export" else lines
+    done = take(given + blank * (MOST_TEXT_BYTES // 1_000), "--yes")
+    assert (done.code, done.errors) == (0, "")
+    assert path_of(desk).read_bytes() == lines
+
+
+@pytest.mark.parametrize("format", ["markdown", "server-memory"])
+def test_naming_a_format_does_not_make_room_for_a_large_text(take: Import, format: str) -> None:
+    refused = take(b"x" * (MOST_TEXT_BYTES + 1), "--yes", "--format", format)
+    assert (refused.code, refused.out) == (1, "")
+    assert "is larger than 5,000,000 bytes and neither an export" in refused.errors
+
+
 # Files that cannot be imported.
 
 CONFLICT = "- a\n<<<<<<< HEAD\n- b\n=======\n- c\n>>>>>>> theirs\n"
@@ -649,7 +668,12 @@ CONFLICT = "- a\n<<<<<<< HEAD\n- b\n=======\n- c\n>>>>>>> theirs\n"
         (b"- a\n- \xff", "is not UTF-8 (line 2). Nothing was saved."),
         (CONFLICT, "holds conflict markers of git (line 2). Nothing was saved."),
         (CONFLICT.replace("\n", "\r\n"), "holds conflict markers of git (line 2)."),
-        (b"x" * (MOST_BYTES + 1), "is larger than 5,000,000 bytes. Nothing was saved."),
+        (b"x" * (MOST_BYTES + 1), "is larger than 64,000,000 bytes. Nothing was saved. Split it."),
+        (
+            b"x" * (MOST_TEXT_BYTES + 1),
+            "is larger than 5,000,000 bytes and neither an export nor a memory log of this program."
+            " Nothing was saved. Split it.",
+        ),
         ('{"a": 1}', "is none of the formats that can be imported"),
         ("[1]", "is none of the formats that can be imported"),
         ('{"a": 1}\n{"b": 2}\n', "is none of the formats that can be imported"),
@@ -663,8 +687,8 @@ CONFLICT = "- a\n<<<<<<< HEAD\n- b\n=======\n- c\n>>>>>>> theirs\n"
         ),
     ],
     ids=[
-        *("utf-16", "binary", "latin-1", "conflict", "conflict-crlf", "large", "object", "list"),
-        *("lines", "newer", "document"),
+        *("utf-16", "binary", "latin-1", "conflict", "conflict-crlf", "large", "large-text", "object"),
+        *("list", "lines", "newer", "document"),
     ],
 )
 def test_what_cannot_be_imported_is_refused_whole(
