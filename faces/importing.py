@@ -92,12 +92,17 @@ def _checked_topic(arguments: argparse.Namespace, lang: Language) -> str:
 
 
 def _is_confirmed(path: str, lang: Language) -> bool:
-    """Whether somebody at the terminal wants it; says so when there is nobody, or when not."""
-    if path == STDIN or not sys.stdin or not sys.stdin.isatty():
+    """Whether somebody at the terminal wants it; says so when there is nobody, or when not.
+
+    Somebody who cannot see what would be saved has not confirmed it.
+    """
+    streams = (sys.stdin, sys.stdout)
+    if path == STDIN or not all(stream and stream.isatty() for stream in streams):
         print(word(lang, "no_terminal"), file=sys.stderr)
         return False
+    print(word(lang, "ask"), end="", flush=True)  # input() itself may put it on standard error
     try:
-        answer = input(word(lang, "ask"))
+        answer = input()
     except EOFError:
         answer = ""
     if answer.strip().lower() in YES:

@@ -336,15 +336,35 @@ def test_somebody_at_a_terminal_is_asked(desk: Path, answer: bytes, code: int, c
     done = subprocess.run(
         [sys.executable, str(ROOT / "cli.py"), "import", "rules.md"],
         stdin=terminal,
+        stdout=terminal,
+        timeout=60,
+    )
+    os.close(terminal)
+    said = os.read(controller, 65_536).decode().replace("\r\n", "\n")
+    os.close(controller)
+    assert (done.returncode, len(saved(desk))) == (code, count)
+    assert "\nSave? [y/N] " in said
+    assert said.endswith(SAVED.format(count=1) if count else "Nothing was saved.\n")
+
+
+@posix
+def test_nobody_is_asked_who_cannot_see_what_would_be_saved(desk: Path) -> None:
+    import pty
+
+    (desk / "rules.md").write_bytes(b"- one\n")
+    controller, terminal = pty.openpty()
+    os.write(controller, b"y\n")
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "cli.py"), "import", "rules.md"],
+        stdin=terminal,
         capture_output=True,
         timeout=60,
     )
     os.close(terminal)
     os.close(controller)
-    said = done.stdout.decode()
-    assert (done.returncode, len(saved(desk))) == (code, count)
-    assert said.splitlines()[-1].startswith("Save? [y/N] ")
-    assert said.endswith(SAVED.format(count=1) if count else "Nothing was saved.\n")
+    assert (done.returncode, done.stderr.decode()) == (1, UNCONFIRMED)
+    assert b"Save?" not in done.stdout
+    assert saved(desk) == []
 
 
 def test_standard_input_can_be_imported(desk: Path) -> None:
