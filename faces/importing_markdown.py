@@ -112,6 +112,8 @@ class _Reader:
                 self.after_blank = True
                 self.at += 1
             elif self._block(line):
+                if self.open and _indent(line) < self.open.indent + NESTED_INDENT:
+                    self.open = None  # what stands beside an item and not in it ends the item
                 self.after_blank = True
             else:
                 if not (self._heading(line) or self._item(line)):
