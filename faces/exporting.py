@@ -11,6 +11,8 @@ from core.rendering import day_of, token_text
 from faces.export_words import word
 
 HIDDEN_TEXT = "hidden-text"
+# By this an import knows a document that does not hold all that a record needs.
+MARKER = "<!-- sentinel-memory export: to import the records again, use --format json -->"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

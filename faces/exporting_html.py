@@ -10,7 +10,7 @@ from core.messages import Language
 from core.record import Record
 from core.rendering import one_line, printable, warning
 from faces.export_words import word
-from faces.exporting import Part, facts, introduction, labelled, parts
+from faces.exporting import MARKER, Part, facts, introduction, labelled, parts
 
 _STYLE = """
 :root { color-scheme: light dark; --ground: #fbfaf7; --ink: #1f2328; --soft: #57606a;
@@ -42,6 +42,7 @@ dd { margin: 0 0 .4rem; }
 """
 
 _HEAD = """<!doctype html>
+{marker}
 <html lang="{lang}">
 <head>
 <meta charset="utf-8">
@@ -62,7 +63,9 @@ def html(records: Sequence[Record], project: str, lang: Language, *, now: str) -
     """The page: a section for each type and topic, an article for each record."""
     told = introduction(records, lang, now) if records else word(lang, "empty")
     title = _line(word(lang, "title", project=project))
-    head = _HEAD.format(lang=lang, title=title, style=_STYLE, introduction=_line(told))
+    head = _HEAD.format(
+        marker=MARKER, lang=lang, title=title, style=_STYLE, introduction=_line(told)
+    )
     lines = [line for part in parts(records, lang) for line in _part(part, lang)]
     return head + "".join(f"{line}\n" for line in [*lines, "</main>", "</body>", "</html>"])
 

@@ -11,10 +11,9 @@ from core.messages import Language
 from core.record import Record
 from core.rendering import one_line, printable, warning
 from faces.export_words import word
-from faces.exporting import facts, introduction, labelled, parts
+from faces.exporting import MARKER, facts, introduction, labelled, parts
 
 EMPTY = "—"
-MARKER = "<!-- sentinel-memory export: to import the records again, use --format json -->"
 
 _LINE_ENDS = re.compile("\r\n|[\n\r\u2028\u2029]")
 _SPAN = re.compile(r"(?<!`)`([^`]+)`(?!`)")

@@ -5,8 +5,8 @@ from core.messages import Language, sentence
 WORDS: dict[str, tuple[str, str]] = {
     # the preview
     "head": (
-        "Import from {path} ({format}) into {project}. To save: {count}.",
-        "{path}({format})에서 {project} 프로젝트로 가져옵니다. 저장할 기록: {count}건.",
+        "Import from {path} ({format}) into {project}. To save: {count:,}.",
+        "{path}({format})에서 {project} 프로젝트로 가져옵니다. 저장할 기록: {count:,}건.",
     ),
     "markdown": ("Markdown", "Markdown 목록"),
     "server-memory": ("server-memory", "server-memory 파일"),
@@ -31,9 +31,16 @@ WORDS: dict[str, tuple[str, str]] = {
         "A list item says a rule and not what was missing when, so that it is saved as a principle.",
         "목록의 항목은 규칙만 담고 무엇이 빠져 있었는지는 담지 않으므로 principle로 저장합니다.",
     ),
+    "statements": (
+        "A statement says a rule and not what was missing when, so that it is saved as a principle.",
+        "이런 문장은 규칙만 담고 무엇이 빠져 있었는지는 담지 않으므로 principle로 저장합니다.",
+    ),
     # what is passed over
     "passed": ("Passed over:", "건너뛴 것:"),
-    "passed_known": ("{place}: already in the memory", "{place}: 이미 기억에 있음"),
+    "passed_known": (
+        "{place}: already in the memory, or further up in this file",
+        "{place}: 이미 기억이나 이 파일의 앞부분에 있음",
+    ),
     "passed_other": (
         "{place}: already in the memory in other words, which stay",
         "{place}: 다른 문장으로 이미 기억에 있어 그 문장을 그대로 둠",
@@ -48,9 +55,9 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     "passed_field_too_long": (
         "{place}: {field} has {used_bytes:,} bytes, the limit is {limit_bytes:,}; shorten or split it",
-        "{place}: {field}가 {used_bytes:,}바이트로 상한 {limit_bytes:,}바이트를 넘음, 줄이거나 나눌 것",
+        "{place}: {field} 필드가 {used_bytes:,}바이트로 상한 {limit_bytes:,}바이트를 넘음, 줄이거나 나눌 것",
     ),
-    "passed_blank_field": ("{place}: {field} is blank", "{place}: {field}가 비어 있음"),
+    "passed_blank_field": ("{place}: {field} is blank", "{place}: {field} 필드가 비어 있음"),
     "passed_lone_surrogate": (
         "{place}: {field} holds half of a character",
         "{place}: {field}에 깨진 글자가 있음",
@@ -75,7 +82,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "passed_prose": ("{place}: running text, no list item", "{place}: 목록 항목이 아닌 본문"),
     "passed_heading": (
         "{place}: a heading without a lesson below it",
-        "{place}: 아래에 교훈이 없는 제목",
+        "{place}: 아래에 lesson이 없는 제목",
     ),
     "passed_no_words": ("{place}: no words", "{place}: 글이 없음"),
     "passed_contents": (
@@ -88,11 +95,15 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     "passed_relation": (
         "{place}: a relation of two entities, no lesson",
-        "{place}: 두 항목의 관계일 뿐 교훈이 아님",
+        "{place}: 두 엔티티의 관계일 뿐 lesson이 아님",
     ),
     "passed_no_observations": (
         "{place}: an entity without observations",
-        "{place}: 관찰 내용이 없는 항목",
+        "{place}: 관찰 내용이 없는 엔티티",
+    ),
+    "passed_no_text": (
+        "{place}: an observation that is empty or no text",
+        "{place}: 비어 있거나 텍스트가 아닌 관찰 내용",
     ),
     "passed_half_character": (
         "{place}: holds half of a character",
@@ -113,17 +124,17 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     "dry": ("Nothing was saved (--dry-run).", "아무것도 저장하지 않았습니다(--dry-run)."),
     "saved": (
-        "Saved: {count}, all in one write. Look at it with git diff .context/, then commit.",
-        "{count}건을 한 번의 쓰기로 저장했습니다. git diff .context/로 확인한 뒤 커밋하십시오.",
+        "Saved: {count:,}, all in one write. Look at it with git diff .context/, then commit.",
+        "{count:,}건을 한 번의 쓰기로 저장했습니다. git diff .context/로 확인한 뒤 커밋하십시오.",
     ),
     "compact": (
-        "The memory has {count} records now, more than {threshold}: have the agent compact it.",
-        "이제 기록이 {count}건으로 {threshold}건을 넘었습니다. 에이전트에게 기억을 통합하게 하십시오.",
+        "The memory has {count:,} records now, more than {threshold:,}: have the agent compact it.",
+        "이제 기록이 {count:,}건으로 {threshold:,}건을 넘었습니다. 에이전트에게 기억을 통합하게 하십시오.",
     ),
     # refusals
     "together": (
         "{one} and {other} do not go together",
-        "{one}와(과) {other}는(은) 함께 쓸 수 없습니다",
+        "{one}와(과) {other}은(는) 함께 쓸 수 없습니다",
     ),
     "bad_topic": (
         "--topic: it must be a text of 1 to {limit} bytes",

@@ -20,6 +20,7 @@ from faces.exporting import facts
 from faces.import_words import word
 from faces.importing_sources import (
     FORMATS,
+    MARKDOWN,
     STDIN,
     Item,
     Source,
@@ -118,7 +119,8 @@ def _preview(opened: Opened, source: Source, trial: Added, log: MemoryLog) -> li
     named["project"] = str(opened.project.root)
     lines = [plain(word(lang, "head", count=len(trial.records), **named))]
     if trial.records and not source.is_ours:
-        lines.append(word(lang, "principles"))
+        is_list = source.format == MARKDOWN
+        lines.append(word(lang, "principles" if is_list else "statements"))
     taken = [
         (item, offered)
         for item, offered in zip(source.items, trial.offered, strict=True)

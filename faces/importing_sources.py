@@ -8,9 +8,10 @@ github.com/modelcontextprotocol/servers: one JSON object on a line, entities and
 
 import json
 import os
+import re
 import stat
 import sys
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -20,8 +21,8 @@ from core.lines import BOM, split_lines
 from core.memory_log import MemoryLog
 from core.messages import Language
 from core.record import DECODER, Draft, Record, new_record, normalise_topic, parse_line
+from faces.exporting import MARKER
 from faces.exporting_json import FORMAT, VERSION
-from faces.exporting_markdown import MARKER
 from faces.import_words import word
 from faces.importing_markdown import Passed, read_markdown
 from faces.importing_topics import topic_of
@@ -32,6 +33,8 @@ MOST_TEXT_BYTES = 5_000_000
 STDIN, SHOWN_STDIN = "-", "<stdin>"
 EXPORT, LOG, SERVER_MEMORY, MARKDOWN = "export", "log", "server-memory", "markdown"
 OURS = (EXPORT, LOG)
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class SourceError(Exception):
@@ -215,25 +218,18 @@ def _server_memory(path: str, data: bytes, now: str) -> Source | None:
 
 
 def _add_entity(entity: dict[str, Any], line: int, source: Source, now: str) -> None:
-    name, texts = entity.get("name"), list(_observations(entity))
-    if not texts or not isinstance(name, str):
+    name, texts = entity.get("name"), entity.get("observations")
+    if not texts or not isinstance(texts, list) or not isinstance(name, str):
         source.passed.append(Passed(line, "no_observations"))
         return
     topic = topic_of(name)
     for text in texts:
-        try:
-            text.encode("utf-8")
-        except UnicodeEncodeError:
+        if not isinstance(text, str) or not text.strip():
+            source.passed.append(Passed(line, "no_text"))
+        elif _SURROGATE.search(text):
             source.passed.append(Passed(line, "half_character"))
         else:
-            source.items.append(Item(_principle(topic, text, now), line))
-
-
-def _observations(entity: dict[str, Any]) -> Iterator[str]:
-    observations = entity.get("observations")
-    for text in observations if isinstance(observations, list) else ():
-        if isinstance(text, str) and text.strip():
-            yield text.strip()
+            source.items.append(Item(_principle(topic, text.strip(), now), line))
 
 
 def _markdown(path: str, data: bytes, now: str) -> Source:

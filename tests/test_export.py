@@ -24,9 +24,10 @@ from core.record import Record, new_record
 from core.rendering import one_line, printable
 from core.store import MemoryStore
 from faces.export_files import BLOCK
+from faces.exporting import MARKER
 from faces.exporting_html import html
 from faces.exporting_json import as_json
-from faces.exporting_markdown import MARKER, heading, lessons, markdown
+from faces.exporting_markdown import heading, lessons, markdown
 from faces.exporting_rules import CLIENTS, globs_of, is_ours, rule_files, slug
 from faces.marked_block import markers, with_block, without_block
 from faces.user_files import ExportError, UserFile

@@ -21,6 +21,7 @@ import cli
 from core.errors import SentinelError
 from core.record import Draft, Record, new_record
 from core.store import MemoryStore
+from faces.exporting_html import html
 from faces.exporting_json import as_json
 from faces.exporting_markdown import markdown
 from faces.import_words import WORDS
@@ -289,7 +290,8 @@ def test_a_second_import_adds_nothing_and_says_so(take: Import, desk: Path) -> N
     before = path_of(desk).read_bytes()
     done = take(text, "--yes")
     assert (done.code, done.errors) == (0, "")
-    assert "  lines 11-12, 18, 23, 27-28, 51: already in the memory" in done.lines
+    known = "already in the memory, or further up in this file"
+    assert f"  lines 11-12, 18, 23, 27-28, 51: {known}" in done.lines
     assert done.lines[-1] == "Nothing to save."
     assert path_of(desk).read_bytes() == before
 
@@ -513,11 +515,15 @@ def test_observations_of_server_memory_become_principles(take: Import, desk: Pat
         ("auth-service", "uses JWT", "principle"),
         ("auth-service", "소유자는 앤이다", "principle"),
     ]
-    assert done.lines[-7:-2] == [
+    assert done.lines[1] == (
+        "A statement says a rule and not what was missing when, so that it is saved as a principle."
+    )
+    assert done.lines[-8:-2] == [
         "Passed over:",
         "  line 2: an entity without observations",
         "  line 4: a relation of two entities, no lesson",
         "  line 5: unreadable",
+        "  line 6: an observation that is empty or no text",
         "  line 6: holds half of a character",
     ]
 
@@ -709,10 +715,14 @@ CONFLICT = "- a\n<<<<<<< HEAD\n- b\n=======\n- c\n>>>>>>> theirs\n"
             markdown([a_record()], "x", "en", now=NOW),
             "is a document of cli.py export, which leaves out what a record needs.",
         ),
+        (
+            html([a_record()], "x", "ko", now=NOW),
+            "is a document of cli.py export, which leaves out what a record needs.",
+        ),
     ],
     ids=[
-        *("utf-16", "binary", "latin-1", "conflict", "conflict-crlf", "large", "large-text", "object"),
-        *("list", "lines", "newer", "document"),
+        *("utf-16", "binary", "latin-1", "conflict", "conflict-crlf", "large", "large-text"),
+        *("object", "list", "lines", "newer", "document", "page"),
     ],
 )
 def test_what_cannot_be_imported_is_refused_whole(
