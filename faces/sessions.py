@@ -100,9 +100,13 @@ def open_session(directory: str, session_id: str) -> Session:
 
 
 def sessions_in(directory: str) -> Iterator[Session]:
-    """All sessions of a project that are still kept, the oldest first."""
+    """All sessions of a project that are still kept, those of the oldest file first."""
     for path in sorted(_files(directory), key=_modified_s):
-        yield Session(path, _events(_read(path)))
+        events = _events(_read(path))
+        starts = [at for at, event in enumerate(events) if at and _begins(event)]
+        ends = [*starts, len(events)] if _is_shared(path) else [len(events)]
+        for begin, end in zip([0, *ends], ends, strict=False):
+            yield Session(path, events[begin:end])
 
 
 def forget_old(directory: str, *, now_s: float | None = None) -> None:
@@ -180,10 +184,15 @@ def _events(data: bytes) -> list[dict[str, Any]]:
 
 def _current(path: str, events: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The events of the session that is going on: all, unless several share the file."""
-    if not os.path.basename(path).startswith(_UNNAMED.partition("%")[0]):
+    if not _is_shared(path):
         return events
     starts = [at for at, event in enumerate(events) if _begins(event)]
     return events[starts[-1] :] if starts else events
+
+
+def _is_shared(path: str) -> bool:
+    """Whether a file holds the sessions of clients that name none."""
+    return os.path.basename(path).startswith(_UNNAMED.partition("%")[0])
 
 
 def _begins(event: Mapping[str, Any]) -> bool:

@@ -105,7 +105,13 @@ def test_sessions_without_an_id_are_told_apart_by_their_beginning(directory: str
     noted(directory, "").note("session-start", agent="x")
     session = noted(directory, "")
     assert (session.shown(""), session.has("reminded")) == ({"b@1"}, False)
-    assert [len(it.events) for it in sessions_in(directory)] == [4]
+    assert [len(it.events) for it in sessions_in(directory)] == [1, 3]
+
+
+def test_a_session_with_an_id_is_one_however_often_it_begins(directory: str) -> None:
+    for _ in range(2):
+        noted(directory).note("session-start")
+    assert [len(it.events) for it in sessions_in(directory)] == [2]
 
 
 @pytest.mark.parametrize(
