@@ -94,6 +94,7 @@ def by_topic(records: Sequence[Record]) -> list[TopicCount]:
 def growth(records: Sequence[Record], *, now_s: float) -> Growth:
     """By week for a memory of up to twelve weeks, else the last twelve months in which it grew.
 
+    One period stands before them for all else: what is earlier, lies ahead or has no date.
     What a compaction replaced is not there any more, so that an old period may lose records.
     """
     moments = [seconds_of(record.created) for record in records]

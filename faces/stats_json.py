@@ -13,7 +13,7 @@ from faces.showings import Showings
 
 
 def as_json(stats: Stats) -> dict[str, object]:
-    """All figures by their keys; dates are ISO 8601, null where there is none."""
+    """All figures by their keys; dates are ISO 8601 in UTC, null where there is none."""
     state = stats.compaction
     return {
         "project": stats.frame.project,
@@ -114,4 +114,8 @@ def _moment(at_s: int | None) -> str | None:
 
 
 def _date(moment: str) -> str | None:
-    return moment if seconds_of(moment) > float("-inf") else None
+    """A date of a record, which a hand may have written in another zone."""
+    try:
+        return datetime.fromtimestamp(seconds_of(moment), UTC).isoformat(timespec="seconds")
+    except (ValueError, OverflowError, OSError):
+        return None

@@ -8,7 +8,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "empty": (
         "The memory of this project has no records yet. An agent that works with the server saves"
         " one for each gap in its instructions.",
-        "이 프로젝트의 기억에는 아직 기록이 없습니다. 에이전트가 지시에서 빠진 것을 알게 될 때마다 서버를 통해 하나씩"
+        "이 프로젝트의 기억에는 아직 기록이 없습니다. 에이전트가 지시에 빠져 있던 것을 알게 될 때마다 서버를 통해 하나씩"
         " 저장합니다.",
     ),
     "flaws": (
@@ -27,7 +27,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "bytes": ("bytes", "바이트"),
     "week": ("week of", "주 시작일"),
     "month": ("month", "월"),
-    "earlier": ("earlier", "그 이전"),
+    "earlier": ("earlier or no date", "그 이전·날짜 없음"),
     "new": ("new", "새 기록"),
     "total": ("total", "누계"),
     "times": ("times", "횟수"),
@@ -39,14 +39,14 @@ WORDS: dict[str, tuple[str, str]] = {
     "shown_at": ("shown", "보여 준 때"),
     "at_start": ("start", "시작"),
     "at_action": ("action", "작업"),
-    "first_shown": ("first shown", "처음 보인 날"),
+    "first_shown": ("first shown", "처음 보여 준 날"),
     # growth
     "growth": ("Growth", "증가 추이"),
     # search
     "search": ("A search today", "지금 검색 한 번"),
     "search_whole": (
         "It shows all records whole in about {tokens:,} tokens; the budget is {budget:,}.",
-        "모든 기록을 전부 보이며 약 {tokens:,}토큰이 듭니다. 상한은 {budget:,}토큰입니다.",
+        "모든 기록을 온전히 보여 주며 약 {tokens:,}토큰이 듭니다. 상한은 {budget:,}토큰입니다.",
     ),
     "search_part": (
         "It takes about {tokens:,} tokens: the most relevant records whole, others shortened or left"
@@ -56,12 +56,13 @@ WORDS: dict[str, tuple[str, str]] = {
         " {whole:,}토큰이 필요하지만 상한은 {budget:,}토큰, {chars:,}자입니다.",
     ),
     "search_quiet": (
-        "Clients warn of an answer from {limit:,} on.",
-        "클라이언트는 응답이 {limit:,}토큰을 넘으면 경고합니다.",
+        "Claude Code warns of an answer from {limit:,} on.",
+        "Claude Code는 응답이 {limit:,}토큰 이상이면 경고합니다.",
     ),
     "search_warned": (
-        "Clients warn of an answer as long as that, from {limit:,} on; a compaction makes it shorter.",
-        "클라이언트가 경고하는 길이({limit:,}토큰)를 넘었습니다. 통합하면 짧아집니다.",
+        "Claude Code warns of an answer as long as that, from {limit:,} on; a compaction makes it"
+        " shorter.",
+        "Claude Code가 경고하는 길이({limit:,}토큰 이상)입니다. 통합하면 짧아집니다.",
     ),
     # gaps
     "came_back": (
@@ -73,7 +74,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "compaction": ("Compaction", "통합(compact)"),
     "required": (
         "Records: {count:,}, threshold: {threshold:,}. Ask the agent to compact the memory.",
-        "기록 {count:,}건으로 기준 {threshold:,}건을 넘었습니다. 에이전트에게 통합을 시키십시오.",
+        "기록 {count:,}건으로 기준 {threshold:,}건을 넘었습니다. 에이전트에게 기억을 통합하게 하십시오.",
     ),
     "optional": (
         "Records: {count:,}, threshold: {threshold:,}. Not required.",
@@ -120,7 +121,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "changed": (
         "Sessions that changed files: {changed:,}. At the time of {saved:,} of them a record was saved,"
         " going by the dates of the records.",
-        "파일을 바꾼 세션: {changed:,}개. 기록의 날짜로 보면 그중 {saved:,}개는 그 무렵에 기록이 저장되었습니다.",
+        "파일을 바꾼 세션: {changed:,}개. 그중 {saved:,}개는 그 무렵에 저장된 기록이 있습니다(기록의 날짜 기준).",
     ),
     "reminders": (
         "Reminders given: {reminders:,}. Within an hour after {saved:,} of them a record was saved.",

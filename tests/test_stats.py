@@ -211,8 +211,8 @@ Growth
     1      4  {sizes[4]}  2025-03-24
 
 A search today
-  It shows all records whole in about {search["tokens"]} tokens; the budget is 20,000. Clients
-  warn of an answer from 10,000 on.
+  It shows all records whole in about {search["tokens"]} tokens; the budget is 20,000. Claude
+  Code warns of an answer from 10,000 on.
 
 Gaps that came back after a lesson existed: 2
   times  last        id        record
@@ -277,8 +277,8 @@ def test_the_whole_page_in_korean(lively: Desk) -> None:
         1     4  {sizes[4]}  2025-03-24
 
 지금 검색 한 번
-  모든 기록을 전부 보이며 약 {search["tokens"]}토큰이 듭니다. 상한은 20,000토큰입니다.
-  클라이언트는 응답이 10,000토큰을 넘으면 경고합니다.
+  모든 기록을 온전히 보여 주며 약 {search["tokens"]}토큰이 듭니다. 상한은 20,000토큰입니다.
+  Claude Code는 응답이 10,000토큰 이상이면 경고합니다.
 
 lesson이 있는데도 다시 나온 격차: 2건
   횟수  마지막      id        기록
@@ -301,8 +301,8 @@ lesson이 있는데도 다시 나온 격차: 2건
      2     4  1,560  세션 시작
      1     1     70  작업
      0     0      0  프롬프트
-  파일을 바꾼 세션: 2개. 기록의 날짜로 보면 그중 1개는 그 무렵에 기록이
-  저장되었습니다.
+  파일을 바꾼 세션: 2개. 그중 1개는 그 무렵에 저장된 기록이 있습니다(기록의 날짜
+  기준).
   기록하라는 알림: 1회. 그중 0회는 한 시간 안에 기록이 저장되었습니다.
 
 훅이 보여 준 기록(많은 순): 2건
@@ -312,8 +312,8 @@ lesson이 있는데도 다시 나온 격차: 2건
   지금은 로그에 없는 기록을 보여 준 횟수: 1회.
 
 작업이나 프롬프트 때 보여 주었는데도 격차가 다시 나온 기록: 1건
-  처음 보인 날  마지막      id        기록
-  {day(BEGAN_S)}    {day(BACK_S)}  923004e2  [payment] VAT differs by country
+  처음 보여 준 날  마지막      id        기록
+  {day(BEGAN_S)}       {day(BACK_S)}  923004e2  [payment] VAT differs by country
 
 훅이 한 번도 보여 주지 않은 기록: 2건
   마지막      id        기록
@@ -423,6 +423,22 @@ def test_the_json_of_an_empty_memory_has_the_same_keys(lively: Desk, tmp_path: P
     assert keys_of(empty) == keys_of(full)
 
 
+@pytest.mark.parametrize(
+    ("written", "told"),
+    [
+        ("2025-03-21T09:00:00+09:00", "2025-03-21T00:00:00+00:00"),
+        ("2025-03-21", "2025-03-21T00:00:00+00:00"),
+        ("2025-03-21T09:00:00.5Z", "2025-03-21T09:00:00+00:00"),
+        ("9999-12-31T23:59:59-23:00", None),
+        ("yesterday", None),
+    ],
+)
+def test_every_date_of_the_json_is_in_utc(desk: Desk, written: str, told: str | None) -> None:
+    desk.write(replace(SESSION, updated=written))
+    [record] = desk.stats("--json").told["came_back"]
+    assert record["last"] == told
+
+
 # What is missing, damaged or asked for wrongly.
 
 
@@ -434,8 +450,8 @@ server saves one for each gap in its instructions.
 """,
     "ko": """\
 프로젝트  {root}
-이 프로젝트의 기억에는 아직 기록이 없습니다. 에이전트가 지시에서 빠진 것을 알게
-될 때마다 서버를 통해 하나씩 저장합니다.
+이 프로젝트의 기억에는 아직 기록이 없습니다. 에이전트가 지시에 빠져 있던 것을
+알게 될 때마다 서버를 통해 하나씩 저장합니다.
 """,
 }
 
@@ -553,7 +569,7 @@ def test_a_search_that_does_not_fit_says_what_all_records_would_take(desk: Desk)
     said = (
         f"It takes about {search['tokens']:,} tokens: the most relevant records whole, others"
         f" shortened or left out. All of them would take {search['whole_tokens']:,}; the budget is"
-        " 20,000 tokens and 45,000 characters. Clients warn of an answer as long as that, from"
+        " 20,000 tokens and 45,000 characters. Claude Code warns of an answer as long as that, from"
         " 10,000 on; a compaction makes it shorter."
     )
     assert desk.stats().section("A search today") == wrapped(said)
@@ -659,11 +675,12 @@ def test_a_date_that_is_unreadable_or_ahead_counts_as_earlier() -> None:
 
 def test_the_row_of_what_is_earlier_has_a_name(desk: Desk) -> None:
     desk.write(*made("yesterday"))
-    assert desk.stats().section("Growth")[1].split() == [
+    row = desk.stats().section("Growth")[1]
+    assert row.split(maxsplit=3) == [
         "1",
         "1",
         str(size_of(made("yesterday"))),
-        "earlier",
+        "earlier or no date",
     ]
     assert periods(made("yesterday")) == ("month", [("None", 1, 1)])
 
