@@ -22,7 +22,7 @@ if sys.version_info < (3, 11):  # noqa: UP036 - pre-commit takes whatever python
 if sys.flags.safe_path:  # `python -I` and PYTHONSAFEPATH leave out the directory of the script
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from core.errors import SentinelError
+from core.errors import OutputError, SentinelError
 
 # One line for each command: its name, the module behind it, what it does. The module offers
 # `add_arguments(parser)` and `run(arguments) -> int`, and is imported only when it is called.
@@ -59,7 +59,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     offered = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
     face = None
     for name, (module, summary) in COMMANDS.items():
-        command = offered.add_parser(name, help=summary, description=f"{summary.capitalize()}.")
+        command = offered.add_parser(name, help=summary, description=_sentence(summary))
         if given[:1] == [name]:
             face = importlib.import_module(module)
             face.add_arguments(command)
@@ -70,11 +70,24 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return int(face.run(arguments))
     except SentinelError as error:
-        from core.settings import read_settings
-        from faces.plain import plain  # a path may hold what steers a terminal
-
-        print(plain(error.text(read_settings(os.environ).lang)), file=sys.stderr)
+        _tell(error)
         return 1
+
+
+def _sentence(summary: str) -> str:
+    return f"{summary[:1].upper()}{summary[1:]}."
+
+
+def _tell(error: SentinelError) -> None:
+    from core.settings import read_settings
+    from faces.plain import plain  # a path may hold what steers a terminal
+
+    print(plain(error.text(read_settings(os.environ).lang)), file=sys.stderr)
+
+
+def _let_go_of_output() -> None:
+    """Have what is still to be written go nowhere, or Python would try it again at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 if __name__ == "__main__":
@@ -85,6 +98,13 @@ if __name__ == "__main__":
     except KeyboardInterrupt:
         code = 0 if sys.argv[1:2] == ["hook"] else 130
     except BrokenPipeError:  # the reader, such as `head`, has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _let_go_of_output()
         code = 0
+    except OSError as error:
+        # Only a stream fails without a name of a file; a hook has answered for itself.
+        if error.filename is not None or sys.argv[1:2] == ["hook"]:
+            raise
+        _let_go_of_output()
+        _tell(OutputError(reason=error.strerror or type(error).__name__))
+        code = 1
     sys.exit(code)

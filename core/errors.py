@@ -128,6 +128,12 @@ class LogUnsettledError(SentinelError, OSError):
     key = "log_unsettled"
 
 
+class OutputError(SentinelError, OSError):
+    """What a command prints cannot be written, for instance to a full disk. Facts: reason."""
+
+    key = "output"
+
+
 class LogBusyError(SentinelError, TimeoutError):
     """Another process held the lock for too long. Facts: path, waited_s."""
 

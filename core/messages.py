@@ -131,6 +131,12 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "다른 프로세스가 잠금 파일({path})을 {waited_s}초 넘게 잡고 있습니다. 저장된 것은 없고 파일은 그대로입니다."
         " 다시 시도하고, 계속되면 이 프로젝트를 쓰는 멈춘 프로세스가 있는지 확인하십시오.",
     ),
+    "output": (
+        "The output could not be written to its end ({reason}). What the command had saved or changed"
+        " by then stays. Make room for the output or send it elsewhere, then repeat the command.",
+        "출력을 끝까지 쓸 수 없습니다({reason}). 그때까지 명령이 저장하거나 바꾼 것은 그대로 남아 있습니다. 출력할 곳에 공간을"
+        " 확보하거나 다른 곳으로 보낸 뒤 명령을 되풀이하십시오.",
+    ),
     "project_missing": (
         "The project directory {path} (from {source}) does not exist. Nothing was read or written."
         " Name an existing one with --project DIR or SENTINEL_MEMORY_PROJECT.",

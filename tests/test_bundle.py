@@ -282,6 +282,13 @@ def test_it_is_written_into_the_working_directory(build: Build, desk: Path, bund
     assert run == Run(0, written(len(data)), "")
 
 
+def test_the_help_keeps_the_names_in_its_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        cli.main(["bundle", "--help"])
+    said = " ".join(capsys.readouterr().out.split())
+    assert " Build the server as an .mcpb file for Claude Desktop. " in said
+
+
 def test_it_is_written_under_the_name_that_was_given(
     build: Build, desk: Path, bundle: Bundle, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -165,6 +165,39 @@ def test_a_process_writes_utf_8_whatever_the_console(desk: Path) -> None:
     assert "- 영업일로 계산한다." in done.stdout.decode("utf-8")
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /dev/full")
+@pytest.mark.parametrize("count", [1, 200], ids=["at the end", "on the way"])
+@pytest.mark.parametrize(
+    ("lang", "said"),
+    [
+        (
+            "en",
+            "The output could not be written to its end (No space left on device). What the command"
+            " had saved or changed by then stays. Make room for the output or send it elsewhere,"
+            " then repeat the command.\n",
+        ),
+        (
+            "ko",
+            "출력을 끝까지 쓸 수 없습니다(No space left on device). 그때까지 명령이 저장하거나"
+            " 바꾼 것은 그대로 남아 있습니다. 출력할 곳에 공간을 확보하거나 다른 곳으로 보낸 뒤"
+            " 명령을 되풀이하십시오.\n",
+        ),
+    ],
+)
+def test_an_output_that_is_full_is_a_sentence(desk: Path, lang: str, said: str, count: int) -> None:
+    path_of(desk).write_bytes(b"".join(a_record(f"gap {it}").to_line() for it in range(count)))
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [sys.executable, str(ROOT / "cli.py"), "export"],
+            cwd=desk,
+            env={**os.environ, "SENTINEL_MEMORY_LANG": lang},
+            stdout=full,
+            stderr=subprocess.PIPE,
+            timeout=60,
+        )
+    assert (done.returncode, done.stderr.decode("utf-8")) == (1, said)
+
+
 def test_topics_and_types_narrow_the_document(export: Export) -> None:
     def ids(*arguments: str) -> list[str]:
         document = json.loads(export("--format", "json", *arguments).out)
@@ -187,9 +220,7 @@ def test_an_unknown_topic_is_answered_with_those_there_are(export: Export) -> No
 
 
 def test_a_memory_without_records_is_a_document_that_says_so(tmp_path: Path) -> None:
-    assert markdown([], "shop", "en", now=NOW) == (
-        f"# Memory of shop\n\nNo records.\n\n{MARKER}\n"
-    )
+    assert markdown([], "shop", "en", now=NOW) == (f"# Memory of shop\n\nNo records.\n\n{MARKER}\n")
     assert "<p>No records.</p>" in html([], "shop", "en", now=NOW)
 
 
@@ -214,8 +245,8 @@ def test_lines_that_are_no_records_are_told(export: Export, desk: Path) -> None:
         ),
         (
             "ko",
-            "기억 로그에 git 충돌 표시가 있습니다(충돌 1건). 양쪽 기록을 모두 내보냅니다. cli.py doctor --fix로 충돌을"
-            " 해결한 뒤 git add를 하십시오.\n",
+            "기억 로그에 git 충돌 표시가 있습니다(충돌 1건). 양쪽 기록을 모두 내보냅니다."
+            " cli.py doctor --fix로 충돌을 해결한 뒤 git add를 하십시오.\n",
         ),
     ],
 )
@@ -252,9 +283,7 @@ REDACTED = (
 
 
 @pytest.mark.parametrize("format", ["markdown", "json", "html"])
-def test_no_document_holds_a_secret_of_the_memory(
-    export: Export, desk: Path, format: str
-) -> None:
+def test_no_document_holds_a_secret_of_the_memory(export: Export, desk: Path, format: str) -> None:
     path_of(desk).write_bytes(secretive().to_line())
     done = export("--format", format)
     assert (done.code, done.errors) == (0, REDACTED)
