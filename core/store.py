@@ -347,7 +347,10 @@ def _cleaned(record: Record, *, strict: bool) -> tuple[Record, tuple[str, ...]]:
 
 
 def _offered(record: Record, *, strict: bool) -> Offered:
-    """The record without secrets in any field and with the id of its text, or why it is refused."""
+    """The record without secrets in any field and with the id of its text, or why it is refused.
+
+    "added" is provisional: whether the log has the record already, only the log can say.
+    """
     from core.log_secrets import clean_record
 
     kinds: tuple[str, ...] = ()

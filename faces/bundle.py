@@ -23,6 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help=f"the file to write; default: {NAME}-VERSION{SUFFIX} in the working directory",
     )
+    parser.set_defaults(refuse=parser.error)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -31,6 +32,8 @@ def run(arguments: argparse.Namespace) -> int:
     for warning in settings.warnings:
         print(warning, file=sys.stderr)
     lang = settings.lang
+    if arguments.output == "":
+        arguments.refuse(word(lang, "no_name"))
     try:
         bundle = bundle_of(CHECKOUT)
     except OSError as error:

@@ -14,8 +14,9 @@ WORDS: dict[str, tuple[str, str]] = {
         "In Claude Desktop: Settings -> Extensions -> Advanced settings -> Install Extension. Choose"
         " this file, then the directory of your project.",
         "Claude Desktop에서 Settings -> Extensions -> Advanced settings -> Install Extension으로 이 파일을"
-        " 고른 다음, 프로젝트 폴더를 지정하십시오.",
+        " 고른 다음, 프로젝트 디렉터리를 지정하십시오.",
     ),
+    "no_name": ("-o: a file name is missing", "-o: 파일 이름이 없습니다"),
     "other_name": (
         f"{{path}}: a client knows a bundle by its name, which must end in .mcpb. {_NOTHING[0]} Repeat"
         " the command with such a name.",
@@ -51,10 +52,10 @@ WORDS: dict[str, tuple[str, str]] = {
         " and compresses it when it piles up. Everything lives in `.context/memory_log.jsonl` of the"
         " project you choose; there is no database and no network service.\n\nOne installation serves"
         " one project: to speak of another, choose its directory in the settings of this extension.",
-        "처음에 아무도 적어 두지 않으면 코딩 에이전트는 같은 문제에 두 번 걸립니다. Sentinel-Memory는 지시에 빠져 있던 것을"
+        "처음에 아무도 적어 두지 않으면 코딩 에이전트는 같은 곳에서 두 번 걸려 넘어집니다. Sentinel-Memory는 지시에 빠져 있던 것을"
         " 기록하고, 다음 작업 전에 돌려주고, 쌓이면 통합합니다. 모든 것은 선택한 프로젝트의 `.context/memory_log.jsonl`에"
         " 있으며, 데이터베이스도 네트워크 서비스도 쓰지 않습니다.\n\n한 번에 프로젝트 하나를 다룹니다. 다른 프로젝트에 쓰려면 이"
-        " 확장 프로그램의 설정에서 프로젝트 폴더를 바꾸십시오.",
+        " 확장 프로그램의 설정에서 프로젝트 디렉터리를 바꾸십시오.",
     ),
     "search_memory": (
         "Lessons of earlier tasks in this project. Call it before you plan or edit anything.",
@@ -68,7 +69,7 @@ WORDS: dict[str, tuple[str, str]] = {
         "Records by topic, for compaction. Required when an answer says so (over 50 records).",
         "통합할 수 있도록 기록을 topic별로 보여 줍니다. 응답이 통합이 필요하다고 할 때(기록 50건 초과) 호출합니다.",
     ),
-    "project_title": ("Project directory", "프로젝트 폴더"),
+    "project_title": ("Project directory", "프로젝트 디렉터리"),
     "project_description": (
         "The project whose memory is kept. Records go into its .context/memory_log.jsonl.",
         "기억을 남길 프로젝트. 기록은 그 안의 .context/memory_log.jsonl에 저장됩니다.",

@@ -117,7 +117,7 @@ def diff(before: str, after: str, path: str) -> Iterator[str]:
 
 @contextlib.contextmanager
 def _written(path: Path) -> Iterator[None]:
-    """Inside, an error of the system becomes a ExportError."""
+    """Inside, an error of the system becomes an ExportError."""
     try:
         yield
     except OSError as error:

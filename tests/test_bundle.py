@@ -370,6 +370,13 @@ def test_a_name_that_no_client_knows_for_a_bundle_is_refused(
     assert list(desk.rglob("*")) == [desk / "dist"]
 
 
+def test_a_name_that_is_empty_is_refused(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        cli.main(["bundle", "-o", ""])
+    assert capsys.readouterr().err.endswith("error: -o: a file name is missing\n")
+    assert list(desk.iterdir()) == []
+
+
 def test_a_name_cannot_steer_the_terminal(build: Build) -> None:
     run = build("-o", "\x1b[2Jout")
     assert run == Run(1, "", f"{word('en', 'other_name', path='�[2Jout')}\n")
