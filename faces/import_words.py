@@ -71,6 +71,14 @@ WORDS: dict[str, tuple[str, str]] = {
         "{place}: its paths lead out of the project",
         "{place}: paths가 프로젝트 밖을 가리킴",
     ),
+    "passed_path_negated": (
+        "{place}: its paths begin with !, and none can take files out again",
+        "{place}: paths가 !로 시작함, 파일을 빼는 패턴은 쓸 수 없음",
+    ),
+    "passed_too_many_paths": (
+        "{place}: it has {count:,} paths, and {most:,} is the most",
+        "{place}: paths가 {count:,}개로 상한 {most:,}개를 넘음",
+    ),
     "passed_code": ("{place}: a code block", "{place}: 코드 블록"),
     "passed_table": ("{place}: a table", "{place}: 표"),
     "passed_comment": ("{place}: a comment", "{place}: 주석"),

@@ -646,14 +646,18 @@ def test_records_that_break_a_rule_are_passed_over(take: Import, desk: Path) -> 
         replace(a_record("a"), lesson=" "),
         replace(a_record("b"), paths=("/etc",)),
         replace(a_record("c"), lesson="\ud800"),
+        replace(a_record("d"), paths=("!x",)),
+        replace(a_record("e"), paths=("{a,b}{c,d}{e,f}{g,h}{i,j}",)),
         a_record("fine"),
     ]
     done = take(b"".join(record.to_line() for record in records), "--yes")
-    assert done.lines[-6:-2] == [
+    assert done.lines[-8:-2] == [
         "Passed over:",
         "  line 1: lesson is blank",
         "  line 2: its paths lead out of the project",
         "  line 3: lesson holds half of a character",
+        "  line 4: its paths begin with !, and none can take files out again",
+        "  line 5: it has 32 paths, and 16 is the most",
     ]
     assert saved(desk) == [a_record("fine")]
 
@@ -770,7 +774,11 @@ def test_a_file_without_a_lesson_is_nothing_to_save(take: Import, desk: Path) ->
 
 
 @pytest.mark.parametrize(
-    "key", ["blank_field", "field_too_long", "lone_surrogate", "secret_refused", "path_outside"]
+    "key",
+    [
+        *("blank_field", "field_too_long", "lone_surrogate", "secret_refused"),
+        *("path_outside", "path_negated", "too_many_paths"),
+    ],
 )
 def test_every_refusal_of_the_store_has_a_sentence(key: str) -> None:
     assert f"passed_{key}" in WORDS
