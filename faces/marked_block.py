@@ -27,13 +27,16 @@ def with_block(text: str, name: str, body: str) -> str:
     """The text with this block: where the old one stood, else at its end after a blank line.
 
     The line ends of the text are kept: one that has none at its end gets none, one with `\\r\\n`
-    gets a block with them. Raises BrokenBlockError.
+    gets a block with them. A block that says the same with other line ends stays as it is.
+    Raises BrokenBlockError.
     """
     newline = "\r\n" if "\r\n" in text else "\n"
     begin, end = markers(name)
     block = newline.join([begin, *body.strip("\r\n").splitlines(), end])
     found = _place(text, name)
     if found is not None:
+        if text[found[0] : found[3]].splitlines() == block.splitlines():
+            return text
         return text[: found[0]] + block + text[found[3] :]
     if not text.strip("\ufeff"):
         return text + block + newline

@@ -36,6 +36,11 @@ def test_windows_line_ends_are_kept() -> None:
     assert block_in(text, "rules") == "Do it.\r\nTwice."
 
 
+def test_a_block_that_says_the_same_keeps_its_own_line_ends() -> None:
+    text = f"# Ours\r\n\r\n{BEGIN}\nDo it.\nTwice.\n{END}\r\n"
+    assert with_block(text, "rules", "Do it.\nTwice.") == text
+
+
 @given(TEXTS, st.text("ab가\n", min_size=1).filter(lambda body: bool(body.strip("\n"))))
 def test_taking_out_what_was_put_in_gives_the_text_back(text: str, body: str) -> None:
     put_in = with_block(text, "rules", body)
