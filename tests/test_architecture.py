@@ -55,7 +55,7 @@ FLOORS = [
     },
     {"faces.export_words", "faces.import_words"},
     {"faces.exporting", "faces.exporting_json", "faces.user_files"},
-    {"faces.setup_entries", "faces.setup_writing"},
+    {"faces.setup_entries", "faces.setup_rules", "faces.setup_writing"},
     {"faces.setup_lines", "faces.setup_plan"},
     {"faces.exporting_html", "faces.exporting_markdown"},
     {"faces.exporting_rules", "faces.importing_topics"},
