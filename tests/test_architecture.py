@@ -40,7 +40,7 @@ FLOORS = [
     {"faces.wire", "faces.workflow", "faces.client_table", "faces.git", "faces.plain"},
     {"faces.clients", "faces.json_tree", "faces.toml_table"},
     {"faces.jsonc"},
-    {"faces.marked_block", "faces.hook_events", "faces.sessions"},
+    {"faces.marked_block", "faces.rules_imports", "faces.hook_events", "faces.sessions"},
     {"faces.setup_table", "faces.rules_plan"},
     {"faces.hook_text", "faces.setup_here"},
     {"faces.setup_files"},
