@@ -31,7 +31,7 @@ def plan(job: Job, read: Callable[[Path], str | None]) -> Plan:
         if job.hooks and target.hooks:
             notes += _plan_hooks(desk, job, target, target.hooks)
     if job.rules and job.remove:
-        put_out(desk, job)
+        notes += put_out(desk, job)
     elif job.rules:
         notes += put_in(desk, job)
     return Plan(tuple(desk.changes()), tuple(desk.problems.values()), tuple(notes))

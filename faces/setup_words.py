@@ -70,6 +70,35 @@ WORDS: dict[str, tuple[str, str]] = {
         "{client}에서는 규칙이 두 번 이상 읽힙니다({files}). 이 클라이언트와 파일 구성에서는 피할 수 없습니다. 손으로 넣은"
         " 사본이 있으면 지우십시오.",
     ),
+    "imports": (
+        "{file} gets one line, the import of AGENTS.md, where the rules stand. By itself Claude"
+        " Code reads AGENTS.md only from 2.1.277 on, and not beside a CLAUDE.md or CLAUDE.local.md;"
+        " with the import every version does.",
+        "{file}에는 AGENTS.md를 가져오는 한 줄만 넣고 규칙은 AGENTS.md에 넣습니다. Claude Code는 2.1.277부터, 그것도"
+        " CLAUDE.md나 CLAUDE.local.md가 없을 때만 AGENTS.md를 스스로 읽습니다. 가져오는 줄이 있으면 모든 버전이 읽습니다.",
+    ),
+    "cursor_by_claude": (
+        'Cursor gets the rules from {file}. It reads that file unless its setting "Include'
+        ' third-party Plugins, Skills and other configs" is off.',
+        'Cursor는 {file}에서 규칙을 읽습니다. 설정 "Include third-party Plugins, Skills and other'
+        ' configs"를 끄면 읽지 않습니다.',
+    ),
+    "without_rules": (
+        "{client} gets no rules: the file that would hold them is left alone. Correct it, then"
+        " repeat the command.",
+        "{client}에는 규칙이 들어가지 않습니다. 규칙을 넣을 파일을 그대로 두었기 때문입니다. 파일을 고친 뒤 명령을"
+        " 되풀이하십시오.",
+    ),
+    "codex_cuts": (
+        "Codex reads {kib} KiB of {file}, and the rules end behind that: it cuts them off. Shorten"
+        " the file, or raise project_doc_max_bytes in Codex's config.toml.",
+        "Codex는 {file}를 {kib} KiB까지만 읽는데 규칙이 그보다 뒤에서 끝나 잘립니다. 파일을 줄이거나 Codex의"
+        " config.toml에서 project_doc_max_bytes를 늘리십시오.",
+    ),
+    "kept": (
+        "{file} keeps what setup put in: {clients} still reads it there.",
+        "{file}에 넣은 것은 남겨 둡니다. 아직 여기서 읽는 클라이언트: {clients}",
+    ),
     # files that are left alone
     "unreadable": (
         "{path}: cannot be read ({reason}). It was left alone.",

@@ -23,7 +23,7 @@ from core.settings import (
     DEFAULT_LOCK_TIMEOUT_S,
     DEFAULT_THRESHOLD,
 )
-from faces.workflow import INSTRUCTIONS, cursor_rule, rules
+from faces.workflow import INSTRUCTIONS, rules
 
 ROOT = Path(__file__).parent.parent
 READMES = ["README.md", "README.ko.md"]
@@ -205,7 +205,6 @@ def test_the_rules_have_their_eleven_steps(name: str) -> None:
 def test_the_files_with_the_rules_hold_what_setup_writes() -> None:
     assert text_of(".cursorrules") == rules("en")
     assert blocks(text_of("docs/cursorrules.ko.md"), "text") == [rules("ko")]
-    assert cursor_rule("ko").endswith(f"\nalwaysApply: true\n---\n\n{rules('ko')}")
 
 
 @pytest.mark.parametrize("text", [INSTRUCTIONS, rules("en"), rules("ko")])
