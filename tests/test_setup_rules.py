@@ -195,6 +195,13 @@ def test_a_link_to_agents_counts_as_the_same_file(bench: Bench) -> None:
     assert bench.files() == {"root/AGENTS.md": b"Be kind.\n", "root/CLAUDE.md": b"Be kind.\n"}
 
 
+def test_a_file_that_setup_has_made_goes_also_when_it_has_a_second_name(bench: Bench) -> None:
+    do(bench, "codex")
+    (bench.root / "CLAUDE.md").symlink_to("AGENTS.md")
+    do(bench, "codex", "claude-code", remove=True)
+    assert not (bench.root / "AGENTS.md").exists()
+
+
 def test_the_rules_come_in_the_language_of_the_console(bench: Bench) -> None:
     [change] = [it for it in bench.plan("codex", lang="ko").changes if it.path.suffix == ".md"]
     assert change.after == BEGIN + rules("ko") + END
@@ -364,6 +371,13 @@ def test_the_rule_of_cursor_is_found_again_with_any_line_ends(newline: str, benc
     assert texts(bench) == {RULE: OURS.replace("\n", newline)}
     do(bench, "cursor", remove=True)
     assert texts(bench) == {}
+
+
+def test_a_rule_of_cursor_with_mixed_line_ends_stays_as_it_is(bench: Bench) -> None:
+    mixed = OURS.replace("---\n", "---\r\n")
+    bench.put({f"root/{RULE}": mixed})
+    do(bench, "cursor")
+    assert (bench.root / RULE).read_bytes().decode() == mixed
 
 
 def test_an_older_rule_of_cursor_is_renewed_with_its_line_ends(bench: Bench) -> None:
