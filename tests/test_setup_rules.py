@@ -323,7 +323,7 @@ def test_an_agents_file_that_is_left_alone_is_not_hidden_either(bench: Bench) ->
     bench.put({"root/AGENTS.md": "규칙".encode("cp949")})
     planned = bench.plan("claude-code", "cursor", hooks=False)
     bench.take(planned)
-    assert [it.key for it in planned.problems] == ["unreadable"]
+    assert [it.key for it in planned.problems] == ["not_utf8"]
     assert planned.notes == (Remark("without_rules", {"client": "Claude Code"}),)
     assert not (bench.root / "CLAUDE.md").exists()
     assert (bench.root / RULE).read_text() == OURS
