@@ -96,8 +96,8 @@ def filled(desk: Desk, text: str) -> str:
         ("VS Code", "root/.vscode/mcp.json", "--project"),
         ("Codex", "root/.codex/config.toml", "--project"),
         ("Codex", "home/.codex/config.toml", "--project"),
-        ("Gemini CLI", "root/.gemini/settings.json", "--project"),
-        ("Gemini CLI", "home/.gemini/settings.json", "--project"),
+        ("Gemini CLI", "root/.gemini/settings.json", "cwd"),
+        ("Gemini CLI", "home/.gemini/settings.json", "cwd"),
     ],
 )
 def test_the_configuration_of_the_readme_leads_to_the_project(
