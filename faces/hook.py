@@ -42,6 +42,7 @@ USAGE = "cli.py hook EVENT --client CLIENT [--project DIR] [--lang en|ko]"
 MOST_S = 5  # a terminal, or a pipe that nobody closes, would be read for ever
 MOST_BYTES = 32_000_000
 MOST_LOG_BYTES = 8_000_000  # some 16,000 records; reading more would hold up every action
+_OF_A_SHELL = ("||", ":")  # how setup ends a line; a client may start it without a shell
 AT_ONCE_S = 3  # two configurations that a client reads may both start the hook
 
 
@@ -300,7 +301,7 @@ def _arguments(words: Sequence[str]) -> tuple[str, str, str | None, dict[str, st
         name, equals, value = rest.pop(0).partition("=")
         if name.startswith("--"):
             given[name] = value if equals else rest.pop(0) if rest else ""
-        else:
+        elif name not in _OF_A_SHELL:
             given["EVENT"] = name
     event, client = given.pop("EVENT", ""), given.pop("--client", "")
     project = given.pop("--project", None)

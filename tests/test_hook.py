@@ -315,6 +315,12 @@ def test_the_language_of_the_line_counts_before_that_of_the_environment(desk: De
     assert ran.text.startswith("[memory_log - 2건 | ")
 
 
+def test_a_line_that_a_client_starts_without_a_shell_works_all_the_same(desk: Desk) -> None:
+    given = cursor_edit(desk.root, "src/refund.py")
+    ran = desk.run("cursor", "before-action", given, "||", ":")
+    assert ran.said == {"additional_context": LESSON}
+
+
 def test_the_project_of_another_client_is_not_taken_over(desk: Desk) -> None:
     other = desk.elsewhere / "other"
     (other / ".context").mkdir(parents=True)
