@@ -42,7 +42,7 @@ _BESIDE_THE_LESSON = 0.8  # a word that only `missing_context` or `ask_next_time
 _TOPIC = 0.6
 
 _WORD_CHARS = 3
-_HANGUL = "\uac00", "\ud7a3"
+_FIRST_HANGUL = "\uac00"
 _TOKEN = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[_-][A-Za-z0-9]+)*|[\uac00-\ud7a3]+")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _DOTTED = re.compile(r"[A-Za-z_][A-Za-z0-9_]+(?:\.[A-Za-z_][A-Za-z0-9_]+)+")
@@ -130,11 +130,8 @@ def recall(action: Action, records: Sequence[Record]) -> list[Record]:
         if (weight := evidence.of(candidate)) >= needed
     ]
     found.sort(reverse=True)
-    return [records[at] for weight, at in found[:MOST_RECORDS] if weight >= _best(found)]
-
-
-def _best(found: Sequence[tuple[float, int]]) -> float:
-    return _BESIDE_THE_BEST * found[0][0]
+    least = _BESIDE_THE_BEST * found[0][0] if found else 0.0
+    return [records[at] for weight, at in found[:MOST_RECORDS] if weight >= least]
 
 
 def _worded(text: str) -> str:
@@ -152,7 +149,7 @@ class _Reading:
             parts = dotted.casefold().split(".")
             self.names.update(map(".".join, pairwise(parts)))
         for token in set(_TOKEN.findall(text)):
-            if token[0] >= _HANGUL[0]:
+            if token[0] >= _FIRST_HANGUL:
                 self.pairs.update(map("".join, pairwise(token)))
                 self.words.add(token[:2])
             else:
