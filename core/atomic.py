@@ -95,6 +95,21 @@ def prepared(target: Path, data: bytes, name: str = "") -> Iterator[Path]:
             temporary.unlink()
 
 
+def replace_whole(
+    path: Path, data: bytes, check: Callable[[Path], None] = lambda target: None
+) -> None:
+    """Have a file hold `data`, in one step and on disk; a link stays one.
+
+    check: looks at the file, links resolved, just before it is replaced; what it raises prevents
+    that. Raises OSError.
+    """
+    target = real_path(path)
+    with prepared(target, data) as temporary:
+        check(target)
+        rename(temporary, target)
+    sync_directory(target.parent)
+
+
 @contextlib.contextmanager
 def kept_aside(path: Path, data: bytes) -> Iterator[None]:
     """Have `data`, if there is any, in a new file on disk; without it again after an error."""

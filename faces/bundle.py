@@ -5,7 +5,7 @@ import os
 import sys
 from pathlib import Path
 
-from core.atomic import is_there, prepared, real_path, reason_of, rename, sync_directory
+from core.atomic import is_there, reason_of, replace_whole
 from core.messages import Language
 from core.settings import read_settings
 from faces.bundle_words import word
@@ -45,20 +45,13 @@ def run(arguments: argparse.Namespace) -> int:
             return _refused(lang, "other_name", str(target))
         if is_there(target) and not is_bundle(target):
             return _refused(lang, "other_file", str(target))
-        _write(target, data)
+        replace_whole(target, data)
     except OSError as error:
         return _refused(lang, "not_written", str(target), reason=reason_of(error))
     shown = plain(str(target))
     print(word(lang, "written", path=shown, files=len(bundle.files), size=len(data)))
     print(word(lang, "next"))
     return 0
-
-
-def _write(target: Path, data: bytes) -> None:
-    real = real_path(target)
-    with prepared(real, data) as temporary:
-        rename(temporary, real)
-    sync_directory(real.parent)
 
 
 def _refused(lang: Language, key: str, path: str, **facts: str) -> int:

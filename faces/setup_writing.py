@@ -5,7 +5,7 @@ import errno
 import os
 from pathlib import Path
 
-from core.atomic import make_directory, prepared, read_regular, real_path, rename, sync_directory
+from core.atomic import make_directory, read_regular, real_path, replace_whole
 from faces.setup_files import Change
 
 
@@ -30,16 +30,12 @@ def write(change: Change, root: Path) -> None:
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
     if change.after is not None:
         make_directory(change.path.parent)
-    target = real_path(change.path)
     if change.after is None and not change.path.is_symlink():
         _check(change)
-        target.unlink()
+        real_path(change.path).unlink()
         _remove_empty(change.path.parent, root)
         return
-    with prepared(target, (change.after or "").encode()) as temporary:
-        _check(change)
-        rename(temporary, target)
-    sync_directory(target.parent)
+    replace_whole(change.path, (change.after or "").encode(), lambda target: _check(change))
 
 
 def _check(change: Change) -> None:

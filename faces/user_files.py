@@ -12,11 +12,9 @@ from core.atomic import (
     identity_of,
     is_there,
     make_directory,
-    prepared,
     read_regular,
-    real_path,
     reason_of,
-    rename,
+    replace_whole,
     sync_directory,
     with_sharing_retry,
 )
@@ -78,11 +76,7 @@ class UserFile:
         """
         with _written(self.path):
             make_directory(self.path.parent)
-            target = real_path(self.path)
-            with prepared(target, text.encode("utf-8")) as temporary:
-                self._check_unchanged(target)
-                rename(temporary, target)
-            sync_directory(target.parent)
+            replace_whole(self.path, text.encode("utf-8"), self._check_unchanged)
 
     def remove(self) -> None:
         """Delete the file, unless it was changed since it was read. Raises ExportError."""
@@ -101,10 +95,7 @@ def write_new(path: Path, text: str, *, force: bool) -> None:
     with _written(path):
         if is_there(path) and not force:
             raise ExportError("exists", path=str(path))
-        target = real_path(path)
-        with prepared(target, text.encode("utf-8")) as temporary:
-            rename(temporary, target)
-        sync_directory(target.parent)
+        replace_whole(path, text.encode("utf-8"))
 
 
 def diff(before: str, after: str, path: str) -> Iterator[str]:
