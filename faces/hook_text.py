@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from faces.hook_events import EVENTS, NAMES
-from faces.jsonc import Keys, OtherKindError, data_of, with_value, without
+from faces.jsonc import Keys, data_of, object_of, with_value, without
 from faces.setup_table import Event, Hooks, Installation
 
 # Somebody else's cli.py may have a hook, too: it is ours when it names a client that we know.
@@ -69,7 +69,7 @@ def with_hooks(text: str, hooks: Hooks, call: Call, *, prompt: bool) -> str:
         for event in hooks.events
         if event.ours != "prompt" or prompt or (event.name, event.ours) in there
     ]
-    if hooks.version and "version" not in _document(text):
+    if hooks.version and "version" not in object_of(text):
         text = with_value(text, ("version",), 1)
     text = _without_others(text, hooks, events)
     for event in events:
@@ -127,11 +127,11 @@ def _with_event(text: str, hooks: Hooks, event: Event, handler: dict[str, Any]) 
         if (group.get("matcher") or "") != event.matcher:  # a group of the user, for other moments
             text, found = without(text, found.path), None
     if found is None:
-        events = _document(text).get("hooks")
+        events = object_of(text).get("hooks")
         listed = events.get(event.name) if isinstance(events, dict) else None
         position = len(listed) if isinstance(listed, list) else 0
         return with_value(text, ("hooks", event.name, position), value)
-    there = _at(_document(text), found.path)
+    there = _at(object_of(text), found.path)
     for key in (*_COMMANDS, "shell"):
         if key in there and key not in handler:
             text = without(text, (*found.path, key))
@@ -145,14 +145,6 @@ def _with_event(text: str, hooks: Hooks, event: Event, handler: dict[str, Any]) 
     return without(text, (*found.outer, "matcher"))
 
 
-def _document(text: str) -> dict[str, Any]:
-    """The data of a document, which is an object. Raises OtherKindError and BrokenJsonError."""
-    data = data_of(text)
-    if data is not None and not isinstance(data, dict):
-        raise OtherKindError(())
-    return data or {}
-
-
 def _at(data: Any, path: Keys) -> Any:
     for key in path:
         data = data[key]
@@ -160,7 +152,7 @@ def _at(data: Any, path: Keys) -> Any:
 
 
 def _places(text: str, hooks: Hooks) -> list[_Place]:
-    events = _document(text).get("hooks")
+    events = object_of(text).get("hooks")
     found = []
     for event, listed in events.items() if isinstance(events, dict) else ():
         for at, item in enumerate(listed) if isinstance(listed, list) else ():

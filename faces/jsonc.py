@@ -35,6 +35,14 @@ def data_of(text: str, *, comments: bool = True) -> Any:
     return None if node is None else node.value
 
 
+def object_of(text: str, *, comments: bool = True) -> dict[str, Any]:
+    """The document as an object, {} for a text of blanks only; raises OtherKindError for others."""
+    data = data_of(text, comments=comments)
+    if data is not None and not isinstance(data, dict):
+        raise OtherKindError(())
+    return data or {}
+
+
 def with_value(text: str, path: Keys, value: object, *, comments: bool = True) -> str:
     """The text with this value at `path`; objects and lists on the way are made.
 

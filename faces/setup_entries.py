@@ -10,7 +10,7 @@ from typing import Any
 
 from core.project import find_project
 from faces.client_table import command_line, paths_of, script_at, value_of
-from faces.jsonc import OtherKindError, data_of, with_value, without
+from faces.jsonc import object_of, with_value, without
 from faces.setup_files import Change, Desk, Job, Remark, RemarkError, strings_in, unless_made
 from faces.setup_table import ENTRY, Target
 from faces.toml_table import FixedFormError, table_text, tables_of, with_table, without_table
@@ -38,7 +38,7 @@ def plan_entry(desk: Desk, job: Job, target: Target) -> list[Remark]:
 def _edit(change: Change, job: Job, target: Target, keys: Keys) -> list[Remark]:
     """Edit one file; what there is to know about that."""
     text, form = change.text, target.client.form
-    data = tables_of(text) if form == "toml" else _object(text, comments=form == "jsonc")
+    data = tables_of(text) if form == "toml" else object_of(text, comments=form == "jsonc")
     name, old = _own(data, keys, job, target)
     change.shown |= {name} | strings_in([old.get(key) for key in COMMAND])
     path, other = (*keys, name), _other_project(name, old, job, target)
@@ -133,13 +133,6 @@ def _without_entry(text: str, path: Keys, form: str) -> str:
         return without_table(text, path)
     except FixedFormError:
         raise RemarkError("toml_form_out", entry=path[-1]) from None
-
-
-def _object(text: str, *, comments: bool) -> Any:
-    data = data_of(text, comments=comments)
-    if data is not None and not isinstance(data, dict):
-        raise OtherKindError(())
-    return data
 
 
 def _own(data: Any, keys: Keys, job: Job, target: Target) -> tuple[str, Mapping[str, Any]]:
