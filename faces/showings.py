@@ -1,6 +1,6 @@
 """What hooks showed of a memory, counted over sessions, and what became of it.
 
-Pure: records and sessions in, figures out. A token names a record whatever its version.
+Pure: records and sessions in, figures out. What was shown names a record by its id.
 """
 
 from bisect import bisect_left, bisect_right
@@ -88,8 +88,8 @@ def count_showings(
     reminders = [event["at"] for event in events if event.get("reminded") is True]
     changed = [it for it in kept if any(event.get("changed") is True for event in it)]
     spans = [(session[0]["at"], session[-1]["at"] + SAVED_WITHIN_S) for session in changed]
-    at_start = _tokens_shown(event for event in events if event["event"] == START)
-    at_action = _tokens_shown(event for event in events if event["event"] != START)
+    at_start = _times_shown(event for event in events if event["event"] == START)
+    at_action = _times_shown(event for event in events if event["event"] != START)
     ids = {record.id for record in records}
     known = at_start.keys() | at_action.keys()
     return Showings(
@@ -114,10 +114,11 @@ def _is_recent(at: int, now_s: float) -> bool:
 
 def _shown(event: Mapping[str, Any]) -> list[str]:
     """The ids of the records that an event showed."""
-    return [id_in(token) for token in event.get("shown", ()) if isinstance(token, str)]
+    return [id_in(version) for version in event.get("shown", ()) if isinstance(version, str)]
 
 
-def _tokens_shown(events: Iterable[Mapping[str, Any]]) -> Counter[str]:
+def _times_shown(events: Iterable[Mapping[str, Any]]) -> Counter[str]:
+    """By id of a record, how often these events showed it."""
     return Counter(name for event in events for name in _shown(event))
 
 
