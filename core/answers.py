@@ -15,7 +15,7 @@ from core.compaction import (
     similar_to,
     similar_topics,
 )
-from core.marking import marks_of
+from core.marking import HIDDEN_TEXT, marks_of
 from core.memory_log import MemoryLog, Removal, Saved
 from core.messages import Facts, Language, say
 from core.notes import counted, flaw_notes, notes, topic_line
@@ -115,7 +115,7 @@ def _marked(record: Record, lang: Language) -> list[str]:
     found = ", ".join(f"{mark} ({name})" for name, marks in by_field.items() for mark in marks)
     if not found:
         return []
-    only_hidden = record.marks == ("hidden-text",)
+    only_hidden = record.marks == (HIDDEN_TEXT,)
     return [say(lang, "marked_hidden" if only_hidden else "marked", found=found)]
 
 

@@ -7,18 +7,16 @@ to a model are left out of them.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from core.marking import may_have_marks, shown_marks
+from core.marking import may_have_marks, orders_in, shown_marks
 from core.memory_log import MemoryLog
 from core.messages import Language, say
 from core.notes import notes, topic_line
 from core.record import Record, seconds_of
-from core.rendering import Budget, headed_block, one_line
+from core.rendering import Budget, headed_block, one_line, that_fit
 
 BRIEFING_CHARS = 9_000  # two clients cut what is longer than 10,000 characters
 RECALL_BYTES = 4_096
 MOST_OFFERED = 400  # the shortest records that fill BRIEFING_CHARS
-
-_HARMLESS = (), ("hidden-text",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +46,7 @@ def session_briefing(
     budget = Budget(budget_tokens, BRIEFING_CHARS)
     longest = [say(lang, key, shown=count, count=count) for key in ("brief_part", "brief_marked")]
     budget.spend("\n".join([*lines, *longest]))
-    shown, marked = _that_fit(_principles_first(records), budget, lang)
+    shown, marked = _offered(_principles_first(records), budget, lang)
     if marked:
         lines.append(say(lang, "brief_marked", count=marked))
     key = "brief_all" if len(shown) == count else "brief_part" if shown else "brief_none"
@@ -57,9 +55,7 @@ def session_briefing(
     return Briefing("\n".join(lines + blocks), tuple(shown))
 
 
-def _that_fit(
-    records: Sequence[Record], budget: Budget, lang: Language
-) -> tuple[list[Record], int]:
+def _offered(records: Sequence[Record], budget: Budget, lang: Language) -> tuple[list[Record], int]:
     """The records that fit, the first ones first, and how many had to be left out for their marks.
 
     Only the long table of suspicious texts can judge some records, and it takes long to load:
@@ -70,12 +66,11 @@ def _that_fit(
     for record in records[:MOST_OFFERED]:
         is_doubtful = record.marks or may_have_marks(" ".join(record.texts))
         (doubtful if is_doubtful else plain).append(record)
-    shown = [it for it in plain if budget.take(headed_block(it, f"#{len(plain)}", lang))]
-    if len(shown) < len(plain):
+    shown, rest = that_fit(plain, budget, lang)
+    if rest:
         return shown, 0
     good = list(filter(is_harmless, doubtful))
-    shown += [it for it in good if budget.take(headed_block(it, f"#{len(records)}", lang))]
-    return shown, len(doubtful) - len(good)
+    return shown + that_fit(good, budget, lang)[0], len(doubtful) - len(good)
 
 
 def action_briefing(records: Sequence[Record], lang: Language) -> Briefing:
@@ -99,7 +94,7 @@ def action_briefing(records: Sequence[Record], lang: Language) -> Briefing:
 
 def is_harmless(record: Record) -> bool:
     """Whether a record does not read like instructions to a model."""
-    return shown_marks(record.marks, record.texts) in _HARMLESS
+    return not orders_in(record.marks, record.texts)
 
 
 def _principles_first(records: Sequence[Record]) -> list[Record]:

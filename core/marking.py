@@ -11,6 +11,7 @@ from functools import lru_cache
 
 CACHED_RECORDS = 2_048
 OTHER = "other"
+HIDDEN_TEXT = "hidden-text"
 
 # All that `core.suspicion` may take for hidden, whatever stands beside it.
 HIDDEN_CLASS = (
@@ -166,6 +167,14 @@ def shown_marks(stored: Sequence[str], texts: Sequence[str]) -> tuple[str, ...]:
     names = {*stored, *found}
     known = tuple(mark for mark in MARKS if mark in names)
     return known if len(known) == len(names) else (*known, OTHER)
+
+
+def orders_in(stored: Sequence[str], texts: Sequence[str]) -> tuple[str, ...]:
+    """The marks for which a text must not stand where a model takes what it reads for orders.
+
+    Hidden characters alone make no order of a lesson; they are spelled out.
+    """
+    return tuple(mark for mark in shown_marks(stored, texts) if mark != HIDDEN_TEXT)
 
 
 def unknown_marks(stored: Iterable[str]) -> tuple[str, ...]:

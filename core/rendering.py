@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from core.estimates import estimate_tokens
-from core.marking import HIDDEN_CLASS, revealed, shown_marks
+from core.marking import HIDDEN_CLASS, HIDDEN_TEXT, revealed, shown_marks
 from core.messages import Language, say
 from core.record import Record
 from core.settings import Settings
@@ -172,7 +172,7 @@ def warning(record: Record, lang: Language) -> str:
     marks = shown_marks(record.marks, record.texts)
     if not marks:
         return ""
-    key = "hidden_text" if marks == ("hidden-text",) else "reads_like"
+    key = "hidden_text" if marks == (HIDDEN_TEXT,) else "reads_like"
     return say(lang, key, marks=", ".join(marks))
 
 
@@ -198,7 +198,7 @@ def records_within(
             return blocks
     budget.spend(_partial(lang, 10**6, 10**6, 10**6))
     index_budget = budget.split_off(INDEX_SHARE)
-    full, rest = _that_fit(_ranked(records, query), budget, lang)
+    full, rest = that_fit(_ranked(records, query), budget, lang)
     index_budget.add(budget)
     lines: list[str] = []
     for record in rest:
@@ -211,7 +211,7 @@ def records_within(
 
 def records_that_fit(records: Sequence[Record], query: str, budget: Budget, lang: Language) -> str:
     """Whole records only, the most relevant first, as many as the budget holds."""
-    full, _ = _that_fit(_ranked(records, query), budget, lang)
+    full, _ = that_fit(_ranked(records, query), budget, lang)
     return "\n".join(_numbered(full, lang))
 
 
@@ -225,7 +225,7 @@ def _ranked(records: Sequence[Record], query: str) -> list[Record]:
     return [records[at] for at in order(query, searchable)]
 
 
-def _that_fit(
+def that_fit(
     records: Sequence[Record], budget: Budget, lang: Language
 ) -> tuple[list[Record], list[Record]]:
     """The records that fit, in their order, and the others; a large one stops no smaller one."""

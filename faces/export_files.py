@@ -7,10 +7,10 @@ from pathlib import Path
 
 from core.atomic import is_there, reason_of
 from core.compaction import group_by_topic
+from core.marking import orders_in
 from core.messages import Language
 from core.record import Record
 from faces.export_words import word
-from faces.exporting import orders
 from faces.exporting_markdown import heading, lessons
 from faces.exporting_rules import (
     ALSO_READ,
@@ -97,7 +97,7 @@ def _followed(records: Iterable[Record], lang: Language) -> list[Record]:
     """The records that may stand where a model takes what it reads for its instructions."""
     kept = []
     for record in records:
-        marks = orders(record)
+        marks = orders_in(record.marks, record.texts)
         if not marks:
             kept.append(record)
             continue

@@ -4,13 +4,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from core.compaction import Group, group_by_topic
-from core.marking import shown_marks
 from core.messages import Language, say
 from core.record import Record
 from core.rendering import day_of, token_text
 from faces.export_words import word
 
-HIDDEN_TEXT = "hidden-text"
 # By this an import knows a document that does not hold all that a record needs.
 MARKER = "<!-- sentinel-memory export: to import the records again, use --format json -->"
 
@@ -63,9 +61,3 @@ def facts(record: Record, lang: Language) -> list[str]:
         last = day_of(record.updated or record.created)
         told.append(say(lang, "seen", seen=record.seen, date=last))
     return [*told, token_text(record, lang)]
-
-
-def orders(record: Record) -> tuple[str, ...]:
-    """The marks for which a record must not stand in a file that a model follows."""
-    marks = shown_marks(record.marks, record.texts)
-    return tuple(mark for mark in marks if mark != HIDDEN_TEXT)
