@@ -12,6 +12,8 @@ from core.project import Project, find_project
 from core.settings import DEFAULT_THRESHOLD, Settings, read_settings
 from core.store import MemoryStore
 
+YES = frozenset(("y", "yes", "예", "네", "ㅛ"))  # the last is `y` on a keyboard set to Korean
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opened:
@@ -67,3 +69,15 @@ def open_memory(arguments: argparse.Namespace, *, writes: bool = False) -> Opene
         project.log_path, lock_timeout_s=settings.lock_timeout_s, strict=settings.strict
     )
     return Opened(project=project, settings=settings, store=store)
+
+
+def confirmed(question: str) -> bool | None:
+    """Whether somebody at the terminal says yes; None where nobody can see what it is about."""
+    if not all(stream and stream.isatty() for stream in (sys.stdin, sys.stdout)):
+        return None
+    print(question, end="", flush=True)  # input() itself may put it on standard error
+    try:
+        answer = input()
+    except EOFError:
+        answer = ""
+    return answer.strip().casefold() in YES

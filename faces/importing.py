@@ -15,7 +15,7 @@ from core.messages import Language
 from core.record import LIMITS_BYTES, normalise_topic, utc_now
 from core.rendering import topic_text, warning
 from core.settings import DEFAULT_THRESHOLD, read_settings
-from faces.console import Opened, add_project, open_memory
+from faces.console import Opened, add_project, confirmed, open_memory
 from faces.exporting import facts
 from faces.import_words import word
 from faces.importing_sources import (
@@ -32,7 +32,6 @@ from faces.importing_sources import (
 from faces.plain import plain
 from faces.record_lines import INDENT, block, text_lines
 
-YES = frozenset(("y", "yes", "예", "네", "ㅛ"))  # the last is `y` on a keyboard set to Korean
 MOST_SIMILAR = 3
 
 
@@ -97,19 +96,12 @@ def _is_confirmed(path: str, lang: Language) -> bool:
 
     Somebody who cannot see what would be saved has not confirmed it.
     """
-    streams = (sys.stdin, sys.stdout)
-    if path == STDIN or not all(stream and stream.isatty() for stream in streams):
+    answer = None if path == STDIN else confirmed(word(lang, "ask"))
+    if answer is None:
         print(word(lang, "no_terminal"), file=sys.stderr)
-        return False
-    print(word(lang, "ask"), end="", flush=True)  # input() itself may put it on standard error
-    try:
-        answer = input()
-    except EOFError:
-        answer = ""
-    if answer.strip().lower() in YES:
-        return True
-    print(word(lang, "not_saved"))
-    return False
+    elif not answer:
+        print(word(lang, "not_saved"))
+    return bool(answer)
 
 
 def _preview(opened: Opened, source: Source, trial: Added, log: MemoryLog) -> list[str]:

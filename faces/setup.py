@@ -12,7 +12,7 @@ from core.atomic import reason_of
 from core.messages import Language
 from core.project import Project, find_project
 from core.settings import read_settings
-from faces.console import add_project
+from faces.console import add_project, confirmed
 from faces.plain import plain, plain_lines
 from faces.setup_entries import LANG
 from faces.setup_files import Change, Job, Remark
@@ -179,17 +179,12 @@ def _nothing(planned: Plan, job: Job) -> int:
 
 
 def _agreed(planned: Plan, lang: Language) -> bool:
-    if not sys.stdin.isatty():
+    answer = confirmed(word(lang, "ask", count=len(planned.changes)))
+    if answer is None:
         print(word(lang, "not_asked"), file=sys.stderr)
-        return False
-    try:
-        answer = input(word(lang, "ask", count=len(planned.changes)))
-    except EOFError:
-        answer = ""
-    if answer.strip().casefold() in ("y", "yes"):
-        return True
-    print(word(lang, "declined"))
-    return False
+    elif not answer:
+        print(word(lang, "declined"))
+    return bool(answer)
 
 
 def _write(planned: Plan, job: Job) -> int:

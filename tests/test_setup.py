@@ -1,5 +1,6 @@
 """`cli.py setup` as people run it: real processes, a home of its own, and what is on disk then."""
 
+import contextlib
 import json
 import os
 import re
@@ -208,15 +209,40 @@ def test_on_a_terminal_it_asks_once(answer: str, code: int, desk: Desk) -> None:
         cwd=desk.root,
         env=desk.environment(),
         stdin=theirs,
-        capture_output=True,
+        stdout=theirs,
+        stderr=subprocess.PIPE,
         timeout=60,
     )
+    os.close(theirs)
+    shown = b""
+    with contextlib.suppress(OSError):  # a terminal without its other side
+        while part := os.read(ours, 65_536):
+            shown += part
+    os.close(ours)
+    assert (done.returncode, done.stderr) == (code, b"")
+    assert shown.decode().count(word("en", "ask", count=3)) == 1
+    assert bool(desk.files()) == (code == 0)
+    assert (word("en", "declined") in shown.decode()) == (code == 1)
+
+
+@posix
+def test_who_cannot_see_the_plan_or_cannot_answer_is_not_asked(desk: Desk) -> None:
+    ours, theirs = os.openpty()
+    os.write(ours, b"y\n")
+    for stdin, line in ((theirs, "exec "), (subprocess.DEVNULL, "exec <&- ")):
+        done = subprocess.run(
+            ["sh", "-c", f'{line}"$0" "$1" setup codex', sys.executable, str(ROOT / "cli.py")],
+            cwd=desk.root,
+            env=desk.environment(),
+            stdin=stdin,
+            capture_output=True,
+            timeout=60,
+        )
+        said = (done.returncode, done.stderr.decode())
+        assert said == (1, word("en", "not_asked") + "\n")
     os.close(ours)
     os.close(theirs)
-    assert (done.returncode, done.stderr) == (code, b"")
-    assert done.stdout.decode().count(word("en", "ask", count=3)) == 1
-    assert bool(desk.files()) == (code == 0)
-    assert (word("en", "declined") in done.stdout.decode()) == (code == 1)
+    assert desk.files() == {}
 
 
 @pytest.mark.parametrize(
