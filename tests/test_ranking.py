@@ -10,14 +10,13 @@ import subprocess
 import sys
 import unicodedata
 from collections.abc import Callable, Sequence
-from math import ceil, log2
+from math import log2
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.estimates import estimate_tokens
 from core.ranking import order
 
 Ranker = Callable[[str, Sequence[str]], list[int]]
@@ -256,32 +255,3 @@ def test_the_order_is_the_same_in_every_process() -> None:
             env={**os.environ, "PYTHONHASHSEED": seed},
         )
         assert json.loads(finished.stdout) == [order(query, TEXTS) for query in queries]
-
-
-@pytest.mark.parametrize(
-    ("text", "tokens"),
-    [
-        ("", 0),
-        ("a", 1),
-        ("a" * 10, 3),
-        ("a" * 11, 4),
-        ("é" * 10, 3),
-        ("결", 2),
-        ("결제" * 5, 14),
-        ("결제 API", 4),
-        ("決済エラー", 7),
-        (unicodedata.normalize("NFD", "각"), 5),
-        ("ＡＢ", 3),
-        ("\uf900" * 5, 7),
-        ("😀" * 5, 7),
-        ("\0\ud800\udfff", 2),
-        ("“—”" * 10, 9),
-    ],
-)
-def test_tokens_are_estimated_from_the_kinds_of_characters(text: str, tokens: int) -> None:
-    assert estimate_tokens(text) == tokens
-
-
-@given(narrow=st.text(st.characters(max_codepoint=0x10FF)), hangul=st.text("가결제힣"))
-def test_every_syllable_counts_1_4_and_every_other_character_0_3(narrow: str, hangul: str) -> None:
-    assert estimate_tokens(narrow + hangul) == ceil((3 * len(narrow) + 14 * len(hangul)) / 10)
