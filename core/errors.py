@@ -110,6 +110,12 @@ class RecordChangedError(SentinelError, ValueError):
     key = "record_changed"
 
 
+class SettingError(SentinelError, ValueError):
+    """A variable holds what no setting can be. Facts: variable, least, default."""
+
+    key = "bad_setting"
+
+
 class LogReadError(SentinelError, OSError):
     """The memory log is there but cannot be read. Facts: path, reason."""
 

@@ -1,8 +1,9 @@
 """What a user may adjust, read from environment variables that all begin with SENTINEL_MEMORY_."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from core.errors import SettingError
 from core.messages import Language
 
 DEFAULT_BUDGET_TOKENS = 20_000
@@ -11,17 +12,25 @@ DEFAULT_HOOK_TOKENS = 1_500
 DEFAULT_LOCK_TIMEOUT_S = 10
 DEFAULT_THRESHOLD = 50
 
+# The head of an answer and one record at the byte limits, in English or Korean.
+LEAST_BUDGET_TOKENS = 1_000
+LEAST_HOOK_TOKENS = 200
+
+_PREFIX = "SENTINEL_MEMORY_"
+_FORMER_NAMES = {"BUDGET_TOKENS": "BUDGET", "BUDGET_CHARS": "BUDGET", "HOOK_TOKENS": "HOOK_BUDGET"}
+_MOST_DIGITS = 9
 _ON = frozenset(("1", "true", "yes", "on"))
 _OFF = frozenset(("", "0", "false", "no", "off"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """The settings of one call; `warnings` name the variables that could not be used.
+    """The settings of one call; `warnings` name the variables that could not be used as they are.
 
     budget_tokens and budget_chars bound one answer, hook_tokens what a hook shows when a session
     starts; lock_timeout_s bounds the wait for a writer; strict refuses a record with a secret
-    instead of storing it redacted.
+    instead of storing it redacted. errors: values with which a server must not start; the defaults
+    stand in their places.
     """
 
     lang: Language = "en"
@@ -31,36 +40,83 @@ class Settings:
     lock_timeout_s: int = DEFAULT_LOCK_TIMEOUT_S
     strict: bool = False
     warnings: tuple[str, ...] = ()
+    errors: tuple[SettingError, ...] = ()
 
 
 def read_settings(environment: Mapping[str, str]) -> Settings:
-    """Settings from `environment`; an unusable value leaves the default and a warning."""
-    warnings: list[str] = []
-
-    def number(name: str, default: int, least: int) -> int:
-        value = environment.get(name, "").strip()
-        if not value:
-            return default
-        if value.isascii() and value.isdigit() and len(value) <= 9 and int(value) >= least:
-            return int(value)
-        warnings.append(f"{name} is not a whole number of {least} or more; {default} is used")
-        return default
-
-    lang: Language = "en"
-    wanted = environment.get("SENTINEL_MEMORY_LANG", "").strip().lower()
-    if wanted.startswith("ko"):
-        lang = "ko"
-    elif wanted and not wanted.startswith("en"):
-        warnings.append("SENTINEL_MEMORY_LANG is neither en nor ko; en is used")
-    strict = environment.get("SENTINEL_MEMORY_STRICT", "").strip().lower()
-    if strict not in _ON | _OFF:  # whoever sets it wants more safety than without it, not less
-        warnings.append("SENTINEL_MEMORY_STRICT is neither 1 nor 0; 1 is used")
-    return Settings(
-        lang=lang,
-        budget_tokens=number("SENTINEL_MEMORY_BUDGET_TOKENS", DEFAULT_BUDGET_TOKENS, 500),
-        budget_chars=number("SENTINEL_MEMORY_BUDGET_CHARS", DEFAULT_BUDGET_CHARS, 1_000),
-        hook_tokens=number("SENTINEL_MEMORY_HOOK_TOKENS", DEFAULT_HOOK_TOKENS, 200),
-        lock_timeout_s=number("SENTINEL_MEMORY_LOCK_TIMEOUT_S", DEFAULT_LOCK_TIMEOUT_S, 1),
-        strict=strict not in _OFF,
-        warnings=tuple(warnings),
+    """Settings from `environment`; never raises, an unusable value leaves the default."""
+    reading = _Reading(environment)
+    budget_tokens = reading.tokens(
+        "SENTINEL_MEMORY_BUDGET", DEFAULT_BUDGET_TOKENS, LEAST_BUDGET_TOKENS
     )
+    return Settings(
+        lang=reading.lang(),
+        budget_tokens=budget_tokens,
+        # Clients cut at characters as well, whatever these cost: only who asks for more gets more.
+        budget_chars=max(
+            DEFAULT_BUDGET_CHARS, DEFAULT_BUDGET_CHARS * budget_tokens // DEFAULT_BUDGET_TOKENS
+        ),
+        hook_tokens=reading.tokens(
+            "SENTINEL_MEMORY_HOOK_BUDGET", DEFAULT_HOOK_TOKENS, LEAST_HOOK_TOKENS
+        ),
+        lock_timeout_s=reading.timeout_s("SENTINEL_MEMORY_LOCK_TIMEOUT_S", DEFAULT_LOCK_TIMEOUT_S),
+        strict=reading.is_strict(),
+        warnings=(*reading.warnings, *reading.former_names()),
+        errors=tuple(reading.errors),
+    )
+
+
+class _Reading:
+    """The variables of one environment, and what was wrong with them."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self._environment = environment
+        self.warnings: list[str] = []
+        self.errors: list[SettingError] = []
+
+    def _value(self, name: str) -> str:
+        return self._environment.get(name, "").strip()
+
+    def _number(self, name: str, default: int) -> int:
+        """The positive number of a variable, the default for none, 0 for anything else."""
+        value = self._value(name) or str(default)
+        is_number = value.isascii() and value.isdigit() and len(value) <= _MOST_DIGITS
+        return int(value) if is_number else 0
+
+    def tokens(self, name: str, default: int, least: int) -> int:
+        given = self._number(name, default)
+        if not given:
+            self.errors.append(SettingError(variable=name, least=least, default=default))
+            self._unusable(name, least, default)
+            return default
+        if given < least:
+            self.warnings.append(f"{name} is below the least that is of use; {least} is used")
+        return max(given, least)
+
+    def timeout_s(self, name: str, default: int) -> int:
+        given = self._number(name, default)
+        if not given:
+            self._unusable(name, 1, default)
+        return given or default
+
+    def _unusable(self, name: str, least: int, default: int) -> None:
+        self.warnings.append(f"{name} is not a whole number of {least} or more; {default} is used")
+
+    def lang(self) -> Language:
+        wanted = self._value("SENTINEL_MEMORY_LANG").lower()
+        if wanted.startswith("ko"):
+            return "ko"
+        if wanted and not wanted.startswith("en"):
+            self.warnings.append("SENTINEL_MEMORY_LANG is neither en nor ko; en is used")
+        return "en"
+
+    def is_strict(self) -> bool:
+        strict = self._value("SENTINEL_MEMORY_STRICT").lower()
+        if strict not in _ON | _OFF:  # whoever sets it wants more safety than without it, not less
+            self.warnings.append("SENTINEL_MEMORY_STRICT is neither 1 nor 0; 1 is used")
+        return strict not in _OFF
+
+    def former_names(self) -> Iterator[str]:
+        for former, name in _FORMER_NAMES.items():
+            if self._value(_PREFIX + former):
+                yield f"{_PREFIX}{former} is no longer read; set {_PREFIX}{name}"

@@ -46,7 +46,7 @@ def start(at: Path, *options: str, **variables: str) -> "subprocess.Popen[str]":
         **os.environ,
         **dict.fromkeys(("TMPDIR", "TEMP", "TMP"), temporary),
         **dict.fromkeys(("SENTINEL_MEMORY_PROJECT", "CLAUDE_PROJECT_DIR", "GIT_DIR"), elsewhere),
-        "SENTINEL_MEMORY_BUDGET_CHARS": "1000",
+        "SENTINEL_MEMORY_BUDGET": "nonsense",
         "SENTINEL_MEMORY_LANG": "en",
         **variables,
     }

@@ -67,7 +67,7 @@ Import = Callable[..., Run]
 @pytest.fixture
 def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A project without a memory in which the command is given."""
-    names = ("LANG", "PROJECT", "STRICT", "BUDGET_TOKENS")
+    names = ("LANG", "PROJECT", "STRICT", "BUDGET")
     for name in (*(f"SENTINEL_MEMORY_{it}" for it in names), "CLAUDE_PROJECT_DIR"):
         monkeypatch.delenv(name, raising=False)
     project = tmp_path / "shop"

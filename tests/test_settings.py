@@ -15,16 +15,15 @@ def test_every_variable_sets_its_value() -> None:
     assert read_settings(
         {
             "SENTINEL_MEMORY_LANG": "ko_KR.UTF-8",
-            "SENTINEL_MEMORY_BUDGET_TOKENS": "9000",
-            "SENTINEL_MEMORY_BUDGET_CHARS": " 8000 ",
-            "SENTINEL_MEMORY_HOOK_TOKENS": "200",
+            "SENTINEL_MEMORY_BUDGET": " 40000 ",
+            "SENTINEL_MEMORY_HOOK_BUDGET": "200",
             "SENTINEL_MEMORY_LOCK_TIMEOUT_S": "3",
             "SENTINEL_MEMORY_STRICT": "1",
         }
     ) == Settings(
         lang="ko",
-        budget_tokens=9_000,
-        budget_chars=8_000,
+        budget_tokens=40_000,
+        budget_chars=90_000,
         hook_tokens=200,
         lock_timeout_s=3,
         strict=True,
@@ -48,15 +47,61 @@ def test_an_unusable_value_leaves_the_default_and_a_warning_that_does_not_repeat
     settings = read_settings(
         {
             "SENTINEL_MEMORY_LANG": "secret-value",
-            "SENTINEL_MEMORY_BUDGET_TOKENS": "many",
-            "SENTINEL_MEMORY_HOOK_TOKENS": "199",
             "SENTINEL_MEMORY_LOCK_TIMEOUT_S": "0",
         }
     )
-    assert (settings.lang, settings.budget_tokens, settings.lock_timeout_s) == ("en", 20_000, 10)
+    assert (settings.lang, settings.lock_timeout_s) == ("en", 10)
     assert settings.warnings == (
         "SENTINEL_MEMORY_LANG is neither en nor ko; en is used",
-        "SENTINEL_MEMORY_BUDGET_TOKENS is not a whole number of 500 or more; 20000 is used",
-        "SENTINEL_MEMORY_HOOK_TOKENS is not a whole number of 200 or more; 1500 is used",
         "SENTINEL_MEMORY_LOCK_TIMEOUT_S is not a whole number of 1 or more; 10 is used",
+    )
+    assert settings.errors == ()
+
+
+UNUSABLE = ["many", "0", "-1", "+5000", "1e5", "20_000", "9.5", "२००००", "9" * 10]
+
+
+@pytest.mark.parametrize("value", UNUSABLE)
+@pytest.mark.parametrize(
+    ("variable", "least", "default"),
+    [("SENTINEL_MEMORY_BUDGET", 1_000, 20_000), ("SENTINEL_MEMORY_HOOK_BUDGET", 200, 1_500)],
+)
+def test_a_budget_that_is_no_positive_number_is_an_error_and_leaves_the_default(
+    variable: str, least: int, default: int, value: str
+) -> None:
+    settings = read_settings({variable: value})
+    assert (settings.budget_tokens, settings.hook_tokens) == (20_000, 1_500)
+    [error] = settings.errors
+    assert error.facts == {"variable": variable, "least": least, "default": default}
+    assert settings.warnings == (
+        f"{variable} is not a whole number of {least} or more; {default} is used",
+    )
+
+
+def test_a_budget_too_small_for_one_record_becomes_the_least_one_and_is_warned_about() -> None:
+    settings = read_settings(
+        {"SENTINEL_MEMORY_BUDGET": "999", "SENTINEL_MEMORY_HOOK_BUDGET": "199"}
+    )
+    assert (settings.budget_tokens, settings.hook_tokens) == (1_000, 200)
+    assert settings.errors == ()
+    assert settings.warnings == (
+        "SENTINEL_MEMORY_BUDGET is below the least that is of use; 1000 is used",
+        "SENTINEL_MEMORY_HOOK_BUDGET is below the least that is of use; 200 is used",
+    )
+
+
+def test_a_small_budget_of_tokens_keeps_the_characters_that_clients_take() -> None:
+    assert read_settings({"SENTINEL_MEMORY_BUDGET": "1000"}).budget_chars == 45_000
+
+
+@pytest.mark.parametrize(
+    ("former", "name"),
+    [("BUDGET_TOKENS", "BUDGET"), ("BUDGET_CHARS", "BUDGET"), ("HOOK_TOKENS", "HOOK_BUDGET")],
+)
+def test_a_former_name_is_not_read_and_the_new_one_is_named(former: str, name: str) -> None:
+    settings = read_settings({f"SENTINEL_MEMORY_{former}": "9000"})
+    assert (settings.budget_tokens, settings.budget_chars) == (20_000, 45_000)
+    assert settings.hook_tokens == 1_500
+    assert settings.warnings == (
+        f"SENTINEL_MEMORY_{former} is no longer read; set SENTINEL_MEMORY_{name}",
     )
