@@ -28,7 +28,7 @@ import argparse
 import io
 import logging
 import traceback
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, cast
@@ -59,10 +59,11 @@ from core.answers import (
 )
 from core.compaction import check_threshold, fit_question
 from core.errors import SentinelError
+from core.fitting import Budget, records_that_fit
 from core.messages import say
 from core.project import Project, find_project
 from core.record import Draft, split_tokens
-from core.rendering import Budget, one_line, printable, record_json, records_that_fit
+from core.rendering import one_line, printable, record_json
 from core.settings import DEFAULT_THRESHOLD, Settings, read_settings
 from core.store import MemoryStore
 from faces.arguments import argument_sentence
@@ -72,6 +73,11 @@ from faces.workflow import INSTRUCTIONS
 VERSION = "0.8.0"
 
 WORKER_THREADS = 400
+LEAST_PROMPT_TOKENS = 200
+
+# Claude Code cuts a longer answer at some 50,000 characters unless the tool asks for more; ours are
+# bounded by our own budget, which a user may raise.
+LARGE_ANSWERS = {"anthropic/maxResultSizeChars": 500_000}
 
 
 @asynccontextmanager
@@ -131,6 +137,7 @@ def tool(title: str, *, reads: bool, destroys: bool, repeats: bool) -> Callable[
         offered = Tool.from_function(
             function,
             output_schema=None,  # else every answer travels twice
+            meta=LARGE_ANSWERS,
             annotations=ToolAnnotations(
                 title=title,
                 read_only_hint=reads,
@@ -152,10 +159,16 @@ def open_project() -> tuple[Project, Settings]:
     """The project and the settings of this call, from `--project`, environment and directory."""
     settings = read_settings(os.environ)
     project = find_project(_arguments.project, os.environ, Path.cwd())
-    for warning in {*settings.warnings, *project.warnings} - _said:
-        _said.add(warning)
-        _log.warning("%s", warning)
+    warn((*settings.warnings, *project.warnings))
     return project, settings
+
+
+def warn(warnings: Iterable[str]) -> None:
+    """Say each of these once in the life of the process, on standard error."""
+    for warning in dict.fromkeys(warnings):
+        if warning not in _said:
+            _said.add(warning)
+            _log.warning("%s", warning)
 
 
 def open_store(project: Project, settings: Settings) -> MemoryStore:
@@ -329,14 +342,17 @@ def compact() -> str:
 def memory_injection(query: str = "", token_budget: str = "1500") -> str:
     """The records that fit a budget of tokens (default 1500), the most relevant first."""
     with opened(failure=PromptError) as (store, frame):
-        if not (token_budget.isascii() and token_budget.isdigit() and len(token_budget) < 8):
-            raise PromptError(say(frame.lang, "bad_budget"), log_level=logging.DEBUG)
+        is_number = token_budget.isascii() and token_budget.isdigit() and len(token_budget) < 8
+        if not is_number or int(token_budget) < LEAST_PROMPT_TOKENS:
+            text = say(frame.lang, "bad_budget", least=LEAST_PROMPT_TOKENS)
+            raise PromptError(text, log_level=logging.DEBUG)
         records = store.read_all()
         budget = Budget(int(token_budget), frame.settings.budget_chars)
         heading = say(frame.lang, "prompt_injection", project=one_line(frame.project))
         budget.spend(heading)
         shown = records_that_fit(records, query, budget, frame.lang)
-        return f"{heading}\n{shown or say(frame.lang, 'prompt_nothing_fits', count=len(records))}"
+        missed = "prompt_nothing_fits" if records else "nothing_found"
+        return f"{heading}\n{shown or say(frame.lang, missed, count=len(records))}"
 
 
 class ArgumentSentences(Middleware):
@@ -366,8 +382,13 @@ def main() -> None:
     parser.add_argument("--project", metavar="DIR", help="the project whose memory is kept")
     parser.add_argument("--version", action="version", version=VERSION)
     parser.parse_args(namespace=_arguments)
-    lines = AnswerableInput(cast(io.BufferedReader, sys.stdin.buffer))
-    sys.stdin = io.TextIOWrapper(io.BufferedReader(lines), encoding="utf-8", errors="replace")
+    settings = read_settings(os.environ)
+    if settings.errors:
+        lines = [f"server.py: {error.text(settings.lang)}\n" for error in settings.errors]
+        parser.exit(2, "".join(lines))
+    warn(settings.warnings)
+    requests = AnswerableInput(cast(io.BufferedReader, sys.stdin.buffer))
+    sys.stdin = io.TextIOWrapper(io.BufferedReader(requests), encoding="utf-8", errors="replace")
     mcp.run(transport="stdio", show_banner=False, log_level="WARNING")
 
 

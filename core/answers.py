@@ -15,23 +15,17 @@ from core.compaction import (
     similar_to,
     similar_topics,
 )
+from core.fitting import Budget, records_within
 from core.marking import HIDDEN_TEXT, marks_of
 from core.memory_log import MemoryLog, Removal, Saved
 from core.messages import Facts, Language, say
 from core.notes import counted, flaw_notes, notes, topic_line
 from core.record import LIMITS_BYTES, Record, normalise_topic
-from core.rendering import (
-    Budget,
-    headed_block,
-    one_line,
-    record_block,
-    records_within,
-    token_text,
-    topic_text,
-)
+from core.rendering import headed_block, one_line, record_block, token_text, topic_text
 from core.settings import DEFAULT_THRESHOLD, Settings
 
 PAIRS_SHOWN = 20
+PAIRS_SHARE, PAIR_TOKENS = 0.125, 25  # of the tokens of an answer; what a pair costs
 TOKENS_SHOWN = 60
 TOPICS_COMPARED = 500
 DELETION_SHARE = 0.5
@@ -70,9 +64,9 @@ def search_answer(log: MemoryLog, frame: Frame, *, query: str, topic: str = "") 
         head = say(lang, "head_all", **facts)
     lines = [head, *notes(log, frame.threshold, lang)]
     if not records:
-        missed = _no_topic(wanted, log, lang) if everything else say(lang, "nothing_found")
+        missed = _no_topic(wanted, log, frame) if everything else say(lang, "nothing_found")
         return "\n".join([*lines, missed, say(lang, "questions")])
-    lines.append(topic_line(topics.most_common(), lang))
+    lines.append(topic_line(topics.most_common(), lang, frame.settings.budget_tokens))
     budget = Budget.of(frame.settings)
     budget.spend("\n".join(lines))
     return "\n".join(lines + records_within(records, query, budget, lang))
@@ -105,7 +99,7 @@ def saved_answer(saved: Saved, frame: Frame, *, shortened_from_bytes: int = 0) -
     if alike and not again:
         near = ", ".join(map(topic_text, alike[:5]))
         lines.append(say(lang, "similar_topic", topic=topic, topics=near))
-    lines.append(topic_line(topics.most_common(), lang))
+    lines.append(topic_line(topics.most_common(), lang, frame.settings.budget_tokens))
     return "\n".join(lines + notes(saved.log, frame.threshold, lang))
 
 
@@ -139,7 +133,7 @@ def deletion_that_fits(
 
 def deleted_block(record: Record, lang: Language) -> str:
     """A deleted record in full, under its topic."""
-    return headed_block(record, token_text(record, lang), lang)
+    return headed_block(record, lang, token=token_text(record, lang))
 
 
 def deletion_answer(
@@ -177,7 +171,7 @@ def compaction_answer(
     lines = [head, *flaw_notes(log, lang)]
     if not chosen:
         missed = next(iter(wanted or [""]))
-        return "\n".join([*lines, _no_topic(missed, log, lang)])
+        return "\n".join([*lines, _no_topic(missed, log, frame)])
     if need != "pointless":
         lines.append(say(lang, "compact_steps"))
     compared = sorted(groups, key=lambda group: -len(group.records))
@@ -185,7 +179,7 @@ def compaction_answer(
         compared = compared[:TOPICS_COMPARED]
     pairs = similar_topics([group.topic for group in compared], among=wanted)
     if pairs:
-        lines.append(_similar_line(pairs, lang))
+        lines.append(_similar_line(pairs, frame))
     budget = Budget.of(frame.settings)
     budget.spend("\n".join(lines))
     return "\n".join(lines + _groups_within(chosen, budget, lang))
@@ -201,7 +195,9 @@ def _groups_within(groups: Sequence[Group], budget: Budget, lang: Language) -> l
         texts = ["\n".join(_group_lines(group, lang)) for group in largest_first]
         if budget.take_all(texts):
             return texts
-    budget.spend(say(lang, "compact_rest", topics=counted([("x" * 64, 10**6)] * 9, lang, 8)))
+    budget.spend(
+        say(lang, "compact_rest", topics=counted([("x" * 64, 10**6)] * 9, lang, at_most=8))
+    )
     lines: list[str] = []
     rest: list[Group] = []
     for group in largest_first:
@@ -223,8 +219,8 @@ def _group_lines(group: Group, lang: Language) -> list[str]:
     key = "group_compact" if group.already_compact else "group"
     lines = [say(lang, key, topic=topic_text(group.topic), count=len(group.records))]
     ask = bool(group.questions_left_out)  # else the joined line says them all
-    for number, record in enumerate(group.records, start=1):
-        lines.append(record_block(record, f"#{number} {token_text(record, lang)}", lang, ask=ask))
+    for record in group.records:
+        lines.append(record_block(record, lang, token=token_text(record, lang), ask=ask))
     if group.questions and not group.already_compact:
         facts: Facts = {
             "questions": one_line(group.questions),
@@ -243,7 +239,7 @@ def _group_begun(group: Group, budget: Budget, lang: Language) -> list[str]:
     for record in group.records:
         if budget.is_spent and blocks:
             break
-        block = record_block(record, f"#{len(blocks) + 1} {token_text(record, lang)}", lang)
+        block = record_block(record, lang, token=token_text(record, lang))
         if budget.take(block) or not blocks:  # at least one, or the topic could never shrink
             blocks.append(block)
     return [say(lang, "compact_too_large", shown=len(blocks), **facts), *blocks]
@@ -271,20 +267,23 @@ def _shortened(kept: str, used_bytes: int, lang: Language) -> str:
     return say(lang, "shortened", **facts)
 
 
-def _no_topic(topic: str, log: MemoryLog, lang: Language) -> str:
+def _no_topic(topic: str, log: MemoryLog, frame: Frame) -> str:
     """All topics with their counts, those spelled most like the missing one first."""
     topics = log.topics
     nearest = [(name, topics[name]) for name in closest_first(topic, topics)]
-    return say(lang, "no_topic", topic=topic_text(topic), topics=counted(nearest, lang))
+    listed = counted(nearest, frame.lang, budget_tokens=frame.settings.budget_tokens)
+    return say(frame.lang, "no_topic", topic=topic_text(topic), topics=listed)
 
 
-def _similar_line(pairs: Sequence[SimilarTopics], lang: Language) -> str:
+def _similar_line(pairs: Sequence[SimilarTopics], frame: Frame) -> str:
+    lang = frame.lang
+    shown = min(PAIRS_SHOWN, 1 + int(PAIRS_SHARE * frame.settings.budget_tokens / PAIR_TOKENS))
     listed = "; ".join(
         f"{topic_text(pair.topic)} ~ {topic_text(pair.other)}"
         f" ({say(lang, f'reason_{pair.reason}', shared=topic_text(pair.shared))})"
-        for pair in pairs[:PAIRS_SHOWN]
+        for pair in pairs[:shown]
     )
-    more = len(pairs) - PAIRS_SHOWN
+    more = len(pairs) - shown
     if more > 0:
         listed = say(lang, "compact_similar_more", pairs=listed, more=more)
     return say(lang, "compact_similar", pairs=listed)

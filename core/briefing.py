@@ -7,12 +7,13 @@ to a model are left out of them.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from core.fitting import Budget, that_fit
 from core.marking import may_have_marks, orders_in, shown_marks
 from core.memory_log import MemoryLog
 from core.messages import Language, say
 from core.notes import notes, topic_line
 from core.record import Record, seconds_of
-from core.rendering import Budget, headed_block, one_line, that_fit
+from core.rendering import headed_block, one_line
 
 BRIEFING_CHARS = 9_000  # two clients cut what is longer than 10,000 characters
 RECALL_BYTES = 4_096
@@ -42,7 +43,7 @@ def session_briefing(
     topics = [(topic, n) for topic, n in log.topics.most_common() if not shown_marks((), (topic,))]
     lines = [head, *notes(log, threshold, lang)]
     if topics:
-        lines.append(topic_line(topics, lang))
+        lines.append(topic_line(topics, lang, budget_tokens))
     budget = Budget(budget_tokens, BRIEFING_CHARS)
     longest = [say(lang, key, shown=count, count=count) for key in ("brief_part", "brief_marked")]
     budget.spend("\n".join([*lines, *longest]))
@@ -51,7 +52,7 @@ def session_briefing(
         lines.append(say(lang, "brief_marked", count=marked))
     key = "brief_all" if len(shown) == count else "brief_part" if shown else "brief_none"
     lines.append(say(lang, key, shown=len(shown), count=count))
-    blocks = [headed_block(record, f"#{at}", lang) for at, record in enumerate(shown, start=1)]
+    blocks = [headed_block(record, lang) for record in shown]
     return Briefing("\n".join(lines + blocks), tuple(shown))
 
 
@@ -79,12 +80,12 @@ def action_briefing(records: Sequence[Record], lang: Language) -> Briefing:
     left_bytes = RECALL_BYTES - _bytes(head)
     versions = list(records)
     for at in reversed(range(len(versions))):  # the best one keeps it longest
-        if sum(_bytes(headed_block(it, "#1", lang)) for it in versions) <= left_bytes:
+        if sum(_bytes(headed_block(it, lang)) for it in versions) <= left_bytes:
             break
         versions[at] = replace(versions[at], missing_context="")
     lines, shown = [head], list[Record]()
     for record, version in zip(records, versions, strict=True):
-        block = headed_block(version, f"#{len(shown) + 1}", lang)
+        block = headed_block(version, lang)
         if _bytes(block) <= left_bytes:
             left_bytes -= _bytes(block)
             lines.append(block)

@@ -160,9 +160,17 @@ MESSAGES: dict[str, tuple[str, str]] = {
         " 확인하십시오. 자세한 내용은 서버의 표준 오류에 있습니다.",
     ),
     "bad_budget": (
-        "token_budget: it must be a whole number of tokens, such as 1500. Nothing was changed. Ask"
-        " again with a number.",
-        "token_budget: 1500 같은 정수(토큰 수)여야 합니다. 바뀐 것은 없습니다. 숫자로 다시 요청하십시오.",
+        "token_budget: it must be a whole number of tokens, {least} or more. Nothing was changed. Ask"
+        " again with such a number, or leave it out.",
+        "token_budget: {least} 이상의 정수(토큰 수)여야 합니다. 바뀐 것은 없습니다. 그런 숫자로 다시 요청하거나"
+        " 생략하십시오.",
+    ),
+    "bad_setting": (
+        "{variable}: it must be a whole number of tokens, {least} or more; unset, it is {default}. The"
+        " server did not start, and no file was read or changed. Correct the value where the client"
+        " starts the server (its `env`), then start it again.",
+        "{variable}: {least} 이상의 정수(토큰 수)여야 합니다. 설정하지 않으면 {default}입니다. 서버는 시작하지"
+        " 않았고, 읽거나 바꾼 파일은 없습니다. 클라이언트가 서버를 시작하는 곳(`env`)에서 값을 고친 뒤 다시 시작하십시오.",
     ),
     "expected_text": ("a text", "텍스트"),
     "expected_number": ("a whole number", "정수"),

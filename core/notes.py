@@ -1,12 +1,15 @@
 """Lines that every answer may need beside the records: the topics, and what is due or damaged."""
 
 from collections.abc import Sequence
+from math import inf
 
+from core.estimates import estimate_tokens
 from core.memory_log import MemoryLog
 from core.messages import Language, say
 from core.rendering import topic_text
 
 TOPICS_SHOWN = 40
+TOPICS_SHARE = 0.125  # of the tokens of an answer
 
 
 def notes(log: MemoryLog, threshold: int, lang: Language) -> list[str]:
@@ -29,13 +32,29 @@ def flaw_notes(log: MemoryLog, lang: Language) -> list[str]:
     return found
 
 
-def topic_line(counts: Sequence[tuple[str, int]], lang: Language) -> str:
-    """The topics that exist, each with the number of its records."""
-    return say(lang, "topics", topics=counted(counts, lang))
+def topic_line(counts: Sequence[tuple[str, int]], lang: Language, budget_tokens: float) -> str:
+    """The topics that exist, each with the number of its records; less of them in a small answer.
+
+    budget_tokens: estimated tokens of the whole answer.
+    """
+    return say(lang, "topics", topics=counted(counts, lang, budget_tokens=budget_tokens))
 
 
-def counted(counts: Sequence[tuple[str, int]], lang: Language, at_most: int = TOPICS_SHOWN) -> str:
-    """Topics with their counts in one line, no more than `at_most` of them."""
-    listed = ", ".join(f"{topic_text(topic)} ({count})" for topic, count in counts[:at_most])
-    more = len(counts) - at_most
+def counted(
+    counts: Sequence[tuple[str, int]],
+    lang: Language,
+    *,
+    at_most: int = TOPICS_SHOWN,
+    budget_tokens: float = inf,
+) -> str:
+    """Topics with their counts in one line: no more than `at_most` of them, but at least one."""
+    left_tokens = TOPICS_SHARE * budget_tokens
+    shown: list[str] = []
+    for topic, count in counts[:at_most]:
+        text = f"{topic_text(topic)} ({count})"
+        left_tokens -= estimate_tokens(text) + 1
+        if left_tokens < 0 and shown:
+            break
+        shown.append(text)
+    listed, more = ", ".join(shown), len(counts) - len(shown)
     return say(lang, "and_more", listed=listed, more=more) if more > 0 else listed

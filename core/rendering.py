@@ -1,23 +1,20 @@
-"""How records look to a model, and which of them fit into a budget.
+"""How records look to a model.
 
-The format is for reading, not for parsing. No text of a record can pass for another record or for
-a line of ours: a record's own lines begin with a label, and every further line is indented. What a
-reader would not see is spelled out, and a record that reads like instructions says so at its head.
+The format is for reading, not for parsing, and every token of it is paid for at every task: a date
+and what was missing, `→` and the lesson, `ask:` and the question. No text of a record can pass for
+another record or for a line of ours: it follows a date, an arrow or a label, and every further line
+of it is indented. What a reader would not see is spelled out, and a record that reads like
+instructions says so at its head.
 """
 
 import json
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
-from core.estimates import estimate_tokens
 from core.marking import HIDDEN_CLASS, HIDDEN_TEXT, revealed, shown_marks
 from core.messages import Language, say
 from core.record import Record
-from core.settings import Settings
 
 INDEX_CHARS = 90
-INDEX_SHARE = 0.25
 TOPIC_CHARS = 64
 
 # What ends a line (other signs that some reader takes for an end are spelled out), and what would
@@ -29,67 +26,6 @@ _PLAIN_ID = re.compile(r"[0-9A-Za-z._-]{1,64}")
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])")
 _UNPRINTABLE = re.compile(f"[{HIDDEN_CLASS}\ud800-\udfff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-
-
-@dataclass(slots=True)
-class Budget:
-    """What an answer may still cost, in estimated tokens and in characters."""
-
-    tokens: float
-    chars: int
-
-    @classmethod
-    def of(cls, settings: Settings) -> "Budget":
-        """The budget of one whole answer."""
-        return cls(settings.budget_tokens, settings.budget_chars)
-
-    def take(self, text: str) -> bool:
-        """Spend `text` and its line end if it fits; else spend nothing and say so."""
-        tokens, chars = estimate_tokens(text) + 1, len(text) + 1
-        if tokens > self.tokens or chars > self.chars:
-            return False
-        self.tokens -= tokens
-        self.chars -= chars
-        return True
-
-    def spend(self, text: str) -> None:
-        """Spend a text that is shown in any case."""
-        self.tokens -= estimate_tokens(text) + 1
-        self.chars -= len(text) + 1
-
-    def take_all(self, texts: Iterable[str]) -> bool:
-        """Spend all texts if they fit together; else spend nothing and say so."""
-        trial = Budget(self.tokens, self.chars)
-        if not all(map(trial.take, texts)):
-            return False
-        self.tokens, self.chars = trial.tokens, trial.chars
-        return True
-
-    def could_hold(self, records: Iterable[Record]) -> bool:
-        """Whether it is worth laying these records out: their bare texts alone would fit."""
-        chars = 0
-        for record in records:
-            chars += len(record.lesson) + len(record.missing_context)
-            if chars > self.chars:
-                return False
-        return True
-
-    @property
-    def is_spent(self) -> bool:
-        """Not even the shortest record would fit."""
-        return self.tokens < 10 or self.chars < 30
-
-    def split_off(self, share: float) -> "Budget":
-        """Move this share into a budget of its own."""
-        part = Budget(self.tokens * share, int(self.chars * share))
-        self.tokens -= part.tokens
-        self.chars -= part.chars
-        return part
-
-    def add(self, other: "Budget") -> None:
-        """Get back what another budget did not spend."""
-        self.tokens += other.tokens
-        self.chars += other.chars
 
 
 def one_line(text: str) -> str:
@@ -137,31 +73,50 @@ def printable(text: str) -> str:
 
 
 def field_line(label: str, text: str) -> str:
-    """`label: text`, further lines indented."""
-    return f"{label}: " + printable(_LINE_ENDS.sub("\n  ", text.strip("\r\n")))
+    """A label and a text, further lines indented."""
+    return f"{label} " + printable(_LINE_ENDS.sub("\n  ", text.strip("\r\n")))
 
 
-def record_block(record: Record, mark: str, lang: Language, *, ask: bool = True) -> str:
-    """One record: its mark, type and dates, then its fields; what is empty costs nothing."""
-    notes = []
-    dates = day_of(record.created)
+def record_block(record: Record, lang: Language, *, token: str = "", ask: bool = True) -> str:
+    """One record: date and what was missing, then the lesson and the question.
+
+    What is empty costs nothing, and a log needs no word for its type. token: stands before it all.
+    ask: whether the question is shown.
+    """
+    head, notes = _head(record, token, lang), _notes(record, lang)
+    if notes:
+        head += f" ({'; '.join(notes)})"
+    if record.missing_context.strip():
+        # A colon, or a text in parentheses could pass for our notes.
+        colon = notes or record.missing_context.lstrip().startswith("(")
+        head = field_line(f"{head}:" if colon else head, record.missing_context)
+    lines = [head, field_line("→", record.lesson)]
+    if ask and record.ask_next_time.strip():
+        lines.append(field_line("ask:", record.ask_next_time))
+    return "\n".join(lines)
+
+
+def _head(record: Record, token: str, lang: Language) -> str:
+    """The token if there is one, the type unless it is a log, and the date."""
+    words = [token] if token else []
     if record.type == "principle":
-        dates = f"compacted {day_of(record.compacted_at or record.created)}"
-        if record.source_count:
-            notes.append(say(lang, "merged", count=record.source_count))
+        words += ["principle", day_of(record.compacted_at or record.created)]
+    else:
+        words.append(day_of(record.created))
+    return one_line(" ".join(words))
+
+
+def _notes(record: Record, lang: Language) -> list[str]:
+    """What stands in parentheses behind the date; nothing for most records."""
+    notes = []
+    if record.type == "principle" and record.source_count:
+        notes.append(say(lang, "merged", count=record.source_count))
     if record.seen > 1:
         last = day_of(record.updated or record.created)
         notes.append(say(lang, "seen", seen=record.seen, date=last))
     if noted := warning(record, lang):
         notes.append(noted)
-    head = f"{mark} {record.type} {dates}" + (f" ({'; '.join(notes)})" if notes else "")
-    lines = [one_line(head)]
-    if record.missing_context.strip():
-        lines.append(field_line("missing", record.missing_context))
-    lines.append(field_line("lesson", record.lesson))
-    if ask and record.ask_next_time.strip():
-        lines.append(field_line("ask", record.ask_next_time))
-    return "\n".join(lines)
+    return [one_line(note) for note in notes]
 
 
 def warning(record: Record, lang: Language) -> str:
@@ -181,87 +136,15 @@ def day_of(moment: str) -> str:
     return moment[:10] if _DAY.match(moment) else "????-??-??"
 
 
-def records_within(
-    records: Sequence[Record], query: str, budget: Budget, lang: Language
-) -> list[str]:
-    """Lines for these records: all of them by topic, in the order of the file, when they fit.
-
-    Else whole records in order of relevance to `query`, one line for each of the rest as far as
-    they fit, and first of all a line that says what was left out.
-    """
-    if budget.could_hold(records):
-        from core.compaction import group_by_topic  # a hook never comes here
-
-        by_topic = [record for group in group_by_topic(records) for record in group.records]
-        blocks = _numbered(by_topic, lang)
-        if budget.take_all(blocks):
-            return blocks
-    budget.spend(_partial(lang, 10**6, 10**6, 10**6))
-    index_budget = budget.split_off(INDEX_SHARE)
-    full, rest = that_fit(_ranked(records, query), budget, lang)
-    index_budget.add(budget)
-    lines: list[str] = []
-    for record in rest:
-        if index_budget.is_spent:
-            break
-        if index_budget.take(line := _index_line(record, lang)):
-            lines.append(line)
-    return [_partial(lang, len(full), len(lines), len(records)), *_numbered(full, lang), *lines]
-
-
-def records_that_fit(records: Sequence[Record], query: str, budget: Budget, lang: Language) -> str:
-    """Whole records only, the most relevant first, as many as the budget holds."""
-    full, _ = that_fit(_ranked(records, query), budget, lang)
-    return "\n".join(_numbered(full, lang))
-
-
-def _ranked(records: Sequence[Record], query: str) -> list[Record]:
-    from core.ranking import order  # a hook has an order of its own, and most answers need none
-
-    searchable = [
-        f"{record.topic} {record.missing_context} {record.lesson} {record.ask_next_time}"
-        for record in records
-    ]
-    return [records[at] for at in order(query, searchable)]
-
-
-def that_fit(
-    records: Sequence[Record], budget: Budget, lang: Language
-) -> tuple[list[Record], list[Record]]:
-    """The records that fit, in their order, and the others; a large one stops no smaller one."""
-    full: list[Record] = []
-    rest: list[Record] = []
-    for record in records:
-        if budget.is_spent or not budget.take(headed_block(record, f"#{len(full) + 1}", lang)):
-            rest.append(record)
-        else:
-            full.append(record)
-    return full, rest
-
-
-def headed_block(record: Record, mark: str, lang: Language) -> str:
+def headed_block(record: Record, lang: Language, *, token: str = "") -> str:
     """One record under its topic."""
-    return f"[{topic_text(record.topic)}]\n{record_block(record, mark, lang)}"
+    return f"[{topic_text(record.topic)}]\n{record_block(record, lang, token=token)}"
 
 
-def _numbered(records: Sequence[Record], lang: Language) -> list[str]:
-    """Blocks with running numbers; the topic stands above the first of each run."""
-    blocks, topic = [], None
-    for number, record in enumerate(records, start=1):
-        show = record_block if record.topic == topic else headed_block
-        blocks.append(show(record, f"#{number}", lang))
-        topic = record.topic
-    return blocks
-
-
-def _index_line(record: Record, lang: Language) -> str:
+def index_line(record: Record, lang: Language) -> str:
+    """The topic of a record and the beginning of its lesson."""
     lesson = " ".join(one_line(record.lesson).split())
     if len(lesson) > INDEX_CHARS:
         lesson = lesson[:INDEX_CHARS].rstrip() + "…"
     noted = warning(record, lang)
     return f"- [{topic_text(record.topic)}] " + (f"({noted}) " if noted else "") + lesson
-
-
-def _partial(lang: Language, full: int, lines: int, count: int) -> str:
-    hidden = count - full - lines
-    return say(lang, "partial", full=full, lines=lines, hidden=hidden, count=count)

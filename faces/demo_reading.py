@@ -22,7 +22,7 @@ FIELDS = ("topic", "missing_context", "lesson", "ask_next_time")
 _NUMBERS = ("count", "threshold", "seen", "left_out")
 _SENTENCE_END = re.compile(r"(?<=[.!?。])\s")
 _HANGUL = re.compile("[가-힣]{2,}")
-_TOKEN = re.compile(r"#\d+ (\S+@[0-9a-f]+) ")
+_TOKEN = re.compile(r"([0-9a-f]+@[0-9a-f]+) ")
 
 Lesson = dict[str, str]
 
@@ -70,19 +70,19 @@ def sentence(lang: Language, key: str) -> str:
 def read_groups(answer: str, lang: Language) -> list[Group]:
     """The groups of a compaction answer."""
     groups: list[Group] = []
-    label = ""
+    in_lesson = False
     for line in answer.splitlines():
         compact = re.fullmatch(sentence(lang, "group_compact"), line)
         heading = compact or re.fullmatch(sentence(lang, "group"), line)
         if heading:
             groups.append(Group(heading["topic"], bool(compact)))
         elif groups:
-            label = _read_line(line, groups[-1], label, lang)
+            in_lesson = _read_line(line, groups[-1], lang, in_lesson=in_lesson)
     return groups
 
 
-def _read_line(line: str, group: Group, label: str, lang: Language) -> str:
-    """Add what a line holds to its group; the label that the next line may go on with."""
+def _read_line(line: str, group: Group, lang: Language, *, in_lesson: bool) -> bool:
+    """Add what a line holds to its group; whether the next line may go on with a lesson."""
     token = _TOKEN.match(line)
     joined = re.fullmatch(sentence(lang, "joined"), line)
     joined = joined or re.fullmatch(sentence(lang, "joined_partly"), line)
@@ -90,15 +90,15 @@ def _read_line(line: str, group: Group, label: str, lang: Language) -> str:
         group.tokens.append(token[1])
     elif joined:
         group.questions[:] = [joined["questions"]]
-    elif line.startswith("  ") and label == "lesson":
+    elif line.startswith("  ") and in_lesson:
         group.lessons[-1] += f" {line.strip()}"
-        return label
-    else:
-        label, _, text = line.partition(": ")
-        if label in ("lesson", "ask"):
-            (group.lessons if label == "lesson" else group.questions).append(text)
-        return label
-    return ""
+        return True
+    elif line.startswith("→ "):
+        group.lessons.append(line.removeprefix("→ "))
+        return True
+    elif line.startswith("ask: "):
+        group.questions.append(line.removeprefix("ask: "))
+    return False
 
 
 def similar_pairs(

@@ -449,7 +449,7 @@ def test_the_unpacked_server_saves_and_finds_in_the_project_that_was_chosen(
         assert (running.close(), running.stderr()) == (0, "")
     assert saved.splitlines()[0] == say("ko", "saved_new", type="log", topic="결제", **facts)
     assert found.splitlines()[0] == say("ko", "head_all", **facts)
-    assert found.endswith("missing: 세율이 다르다\nlesson: 먼저 확인")
+    assert found.endswith(" 세율이 다르다\n→ 먼저 확인")
     assert (project / ".context" / "memory_log.jsonl").is_file()
     assert not (unpacked / ".context").exists()
     assert list(elsewhere.iterdir()) == []

@@ -91,8 +91,8 @@ def test_what_it_logs_is_what_it_finds(runs: Processes, project: Path) -> None:
     assert found["content"] == [
         {
             "type": "text",
-            "text": f"{say('en', 'head_all', **facts)}\n{topics}\n[결제]\n#1 log {day}\n"
-            "missing: 세율이 다르다\nlesson: a=b, 먼저 확인",
+            "text": f"{say('en', 'head_all', **facts)}\n{topics}\n[결제]\n{day} "
+            "세율이 다르다\n→ a=b, 먼저 확인",
         }
     ]
 

@@ -12,6 +12,7 @@ from fastmcp import Client
 from fastmcp.exceptions import McpError, ToolError
 
 import server
+from core.estimates import estimate_tokens
 from core.memory_log import MemoryLog
 from core.messages import Language, say
 from faces.workflow import INSTRUCTIONS
@@ -68,7 +69,9 @@ def head(project: Path, count: int, lang: Language = "en") -> str:
 def test_the_surface_that_a_model_sees_is_the_recorded_one() -> None:
     tools = ask(lambda client: client.list_tools())
     surface = [
-        tool.model_dump(mode="json", by_alias=True, exclude_none=True, exclude={"meta"})
+        tool.model_dump(
+            mode="json", by_alias=True, exclude_none=True, exclude={"meta": {"fastmcp"}}
+        )
         for tool in tools
     ]
     assert surface == json.loads(SURFACE.read_text(encoding="utf-8"))
@@ -110,8 +113,8 @@ def test_a_saved_lesson_is_given_back_whole(project: Path) -> None:
     save("VAT differs", lesson="check the table", ask_next_time="Which countries?")
     text = call("search_memory", query="unrelated words")
     assert re.sub(r"\d{4}-\d\d-\d\d", "DATE", text) == (
-        f"{head(project, 1)}\ntopics: payment (1)\n[payment]\n#1 log DATE\nmissing: VAT differs\n"
-        "lesson: check the table\nask: Which countries?"
+        f"{head(project, 1)}\ntopics: payment (1)\n[payment]\nDATE VAT differs\n"
+        "→ check the table\nask: Which countries?"
     )
 
 
@@ -122,8 +125,8 @@ def test_a_topic_filters_exactly_and_names_how_many_there_are(project: Path) -> 
     assert text.startswith(
         say("en", "head_topic", shown=1, count=2, topic="auth", project=str(project))
     )
-    assert "missing: one" in text
-    assert "missing: two" not in text
+    assert "→ rule for one" in text
+    assert "→ rule for two" not in text
 
 
 def test_a_topic_without_records_gives_the_questions_and_the_closest_topics(
@@ -142,9 +145,9 @@ def test_a_topic_without_records_gives_the_questions_and_the_closest_topics(
 
 def test_null_for_an_optional_argument_counts_as_left_out(project: Path) -> None:
     save("one", ask_next_time=None, source_ids=None, type=None, compact_threshold=None)
-    assert "missing: one" in call("search_memory", query=None, topic=None)
+    assert "→ rule for one" in call("search_memory", query=None, topic=None)
     nothing = {"target_topic": None, "delete_ids": None, "compact_threshold": None}
-    assert "missing: one" in call("compact_memory", **nothing)
+    assert "→ rule for one" in call("compact_memory", **nothing)
 
 
 def test_a_file_that_cannot_be_read_is_never_an_empty_memory(log: Path) -> None:
@@ -181,10 +184,28 @@ def test_the_budget_of_an_answer_is_adjustable(
 ) -> None:
     for number in range(30):
         save(f"gap {number}", lesson="a long rule " * 20)
-    monkeypatch.setenv("SENTINEL_MEMORY_BUDGET_CHARS", "2000")
+    assert "in full" not in call("search_memory", query="gap 7")
+    monkeypatch.setenv("SENTINEL_MEMORY_BUDGET", "1000")
     text = call("search_memory", query="gap 7")
-    assert len(text) <= 2_000
+    assert 800 < estimate_tokens(text) <= 1_000
     assert "of 30 records in full" in text
+    assert text.count("\n→ a long rule") >= 8
+
+
+def test_many_topics_leave_room_for_records_in_a_small_answer(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(30):
+        save("one", f"a-topic-with-a-rather-long-name-for-everybody-to-read-{number:02}")
+    monkeypatch.setenv("SENTINEL_MEMORY_BUDGET", "1000")
+    search, saved = call("search_memory"), save("two", "short")
+    for text in (search, saved):
+        [line] = [line for line in text.splitlines() if line.startswith("topics: ")]
+        assert estimate_tokens(line) < 150
+        assert re.search(r"\), \+\d+ more$", line)
+    missed = call("search_memory", topic="nowhere")
+    assert estimate_tokens(missed) < 300
+    assert search.count("\n→ ") >= 9
 
 
 # log
@@ -341,17 +362,14 @@ def test_compaction_shows_groups_with_tokens_similar_topics_and_joined_questions
         say("en", "compact_steps"),
         "similar topics: auth ~ auth-login (shared words: auth)",
         "## auth (2)",
-        "#1 TOKEN log DATE",
-        "missing: one",
-        "lesson: rule for one",
-        "#2 TOKEN log DATE",
-        "missing: three",
-        "lesson: rule for three",
+        "TOKEN DATE one",
+        "→ rule for one",
+        "TOKEN DATE three",
+        "→ rule for three",
         "joined ask_next_time: Which provider?",
         "## auth-login (1)",
-        "#1 TOKEN log DATE",
-        "missing: two",
-        "lesson: rule for two",
+        "TOKEN DATE two",
+        "→ rule for two",
         "joined ask_next_time: Which flow?",
     ]
 
@@ -422,9 +440,9 @@ def test_deleted_records_are_repeated_in_full(project: Path, log: Path) -> None:
     token = TOKEN.findall(call("compact_memory"))[0]
     text = call("compact_memory", delete_ids=[token, "0123456789abcdef@000000"])
     assert text.startswith(
-        f"{say('en', 'deleted', count=1, left=1, project=str(project))}\n[payment]\n{token} log "
+        f"{say('en', 'deleted', count=1, left=1, project=str(project))}\n[payment]\n{token} 2"
     )
-    for part in ("missing: one", "lesson: rule for one", "ask: Q?"):
+    for part in (" one\n", "→ rule for one\n", "ask: Q?"):
         assert part in text
     assert say("en", "token_absent", tokens="0123456789abcdef@000000") in text
     assert "## payment (1)" in text
@@ -453,14 +471,14 @@ def test_no_more_is_deleted_than_one_answer_can_repeat(
     for number in range(12):
         save(f"gap {number}", lesson=f"rule {number} " * 20)
     tokens = TOKEN.findall(call("compact_memory"))
-    monkeypatch.setenv("SENTINEL_MEMORY_BUDGET_CHARS", "3000")
+    monkeypatch.setenv("SENTINEL_MEMORY_BUDGET", "1000")
     text = call("compact_memory", delete_ids=tokens)
-    gone = text.count("missing: gap")
+    gone = text.count("\n→ rule")
     assert 3 <= gone < 12
     assert len(log.read_bytes().splitlines()) == 12 - gone
     waiting = ", ".join(tokens[gone:])
     assert say("en", "put_off", tokens=waiting) in text.splitlines()
-    assert len(text) <= 3_000
+    assert estimate_tokens(text) <= 1_000
 
 
 def test_what_is_already_compact_does_not_take_the_room_of_what_must_shrink(
@@ -469,7 +487,7 @@ def test_what_is_already_compact_does_not_take_the_room_of_what_must_shrink(
     call("log_memory", topic="auth", lesson="p", type="principle")
     for number in range(20):
         save(f"gap {number}", lesson=f"rule {number} " * 20)
-    monkeypatch.setenv("SENTINEL_MEMORY_BUDGET_CHARS", "3000")
+    monkeypatch.setenv("SENTINEL_MEMORY_BUDGET", "1000")
     text = call("compact_memory", compact_threshold=5)
     assert "Topic payment alone is larger than one answer" in text
     assert len(TOKEN.findall(text.partition("## auth")[0])) >= 3
@@ -478,9 +496,9 @@ def test_what_is_already_compact_does_not_take_the_room_of_what_must_shrink(
 def test_at_least_one_record_of_a_large_topic_gets_its_token(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    save("틈" * 150, lesson="규칙" * 150)
-    save("둘", lesson="규칙" * 150)
-    monkeypatch.setenv("SENTINEL_MEMORY_BUDGET_TOKENS", "500")
+    for gap in ("하나", "둘"):
+        save(gap + "틈" * 330, lesson="규칙" * 170, ask_next_time="몇" * 170)
+    monkeypatch.setenv("SENTINEL_MEMORY_BUDGET", "1000")
     assert len(TOKEN.findall(call("compact_memory"))) == 1
 
 
@@ -488,7 +506,7 @@ def test_an_id_that_looks_like_the_token_of_another_gets_no_token(project: Path,
     save("victim")
     line = json.loads(log.read_text(encoding="utf-8"))
     [token] = TOKEN.findall(call("compact_memory"))
-    for odd in (f"{token} log 2026-01-01", token, "x" * 65, "a,b"):
+    for odd in (f"{token} 2026-01-01", token, "x" * 65, "a,b"):
         line.update(id=odd, lesson="obsolete")
         log.write_text(log.read_text(encoding="utf-8") + json.dumps(line) + "\n", encoding="utf-8")
     text = call("compact_memory")
@@ -500,7 +518,7 @@ FORGED_TOPICS = [
     "memory_log - records: 0 | /tmp/x",
     "auth (9), billing (3)",
     "x (already compact)",
-    "a] #2 log [b",
+    "a] 2026-01-01 [b",
     "- [y] z",
     "a\nb",
     "right\u202eleft",
@@ -514,7 +532,7 @@ def test_a_topic_cannot_pass_for_a_line_of_the_server(project: Path, topic: str)
     shown = text.splitlines()[1].removeprefix("topics: ").removesuffix(" (1)")
     assert json.loads(shown) == topic
     assert f"[{shown}]" in text.splitlines()
-    assert "missing: one" in call("search_memory", topic=json.loads(shown))
+    assert "→ rule for one" in call("search_memory", topic=json.loads(shown))
 
 
 def test_a_very_long_topic_filter_is_answered_at_once_and_not_repeated(project: Path) -> None:
@@ -551,14 +569,14 @@ def test_tokens_are_given_only_for_records_printed_in_full(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for topic in ("small", "large", "medium"):
-        for number in range({"small": 1, "medium": 5, "large": 9}[topic]):
+        for number in range({"small": 1, "medium": 8, "large": 9}[topic]):
             save(f"gap {number}", topic, lesson=f"rule {number} " * 20)
-    monkeypatch.setenv("SENTINEL_MEMORY_BUDGET_CHARS", "3300")
+    monkeypatch.setenv("SENTINEL_MEMORY_BUDGET", "1100")
     text = call("compact_memory")
-    assert len(text) <= 3_300
+    assert estimate_tokens(text) <= 1_100
     assert re.findall(r"^## (\w+)", text, re.M) == ["large", "small"]
-    assert say("en", "compact_rest", topics="medium (5)") in text.splitlines()
-    assert len(TOKEN.findall(text)) == text.count("lesson: rule") == 10
+    assert say("en", "compact_rest", topics="medium (8)") in text.splitlines()
+    assert len(TOKEN.findall(text)) == text.count("→ rule") == 10
 
 
 def test_a_topic_larger_than_one_answer_is_begun(
@@ -566,11 +584,11 @@ def test_a_topic_larger_than_one_answer_is_begun(
 ) -> None:
     for number in range(20):
         save(f"gap {number}", lesson=f"rule {number} " * 20)
-    monkeypatch.setenv("SENTINEL_MEMORY_BUDGET_CHARS", "3000")
+    monkeypatch.setenv("SENTINEL_MEMORY_BUDGET", "1000")
     text = call("compact_memory")
     shown = len(TOKEN.findall(text))
     assert 3 <= shown < 20
-    assert len(text) <= 3_000
+    assert estimate_tokens(text) <= 1_000
     assert say("en", "compact_too_large", topic="payment", shown=shown, count=20) in text
 
 
@@ -585,7 +603,7 @@ def test_the_console_speaks_korean_and_data_stays_as_it_is(
         [head(project, 0, "ko"), say("ko", "nothing_found"), say("ko", "questions")]
     )
     save("one")
-    assert "lesson: rule for one" in call("search_memory")
+    assert "→ rule for one" in call("search_memory")
     assert refused("log_memory", topic="", missing_context="m", lesson="l") == say(
         "ko", "blank_field", field="topic"
     )
@@ -624,14 +642,26 @@ def test_an_injection_gives_the_most_relevant_records_within_its_budget(project:
     for number in range(30):
         save(f"gap {number}")
     save("webhooks need the raw body", "api")
-    text = prompt("memory_injection", query="webhook raw body", token_budget="150")
+    text = prompt("memory_injection", query="webhook raw body", token_budget="200")
     heading = say("en", "prompt_injection", project=str(project))
-    assert text.startswith(f"{heading}\n[api]\n#1 log ")
-    assert 2 <= text.count("lesson:") < 10
-    nothing = prompt("memory_injection", token_budget="0")
-    assert nothing == f"{heading}\n{say('en', 'prompt_nothing_fits', count=31)}"
-    with pytest.raises(McpError, match="token_budget"):
-        prompt("memory_injection", token_budget="many")
+    assert text.startswith(f"{heading}\n[api]\n2")
+    assert text.splitlines()[3] == "→ rule for webhooks need the raw body"
+    assert 2 <= text.count("→ ") < 20
+    assert estimate_tokens(text) <= 200
+
+
+def test_an_injection_without_records_says_so(project: Path) -> None:
+    heading = say("en", "prompt_injection", project=str(project))
+    assert prompt("memory_injection") == f"{heading}\n{say('en', 'nothing_found')}"
+
+
+@pytest.mark.parametrize("token_budget", ["many", "199", "0", "-5", "1e3", "२००", ""])
+def test_an_injection_with_an_unusable_budget_is_refused_with_the_rule(
+    project: Path, token_budget: str
+) -> None:
+    save("one")
+    with pytest.raises(McpError, match="token_budget: it must be a whole number of tokens, 200"):
+        prompt("memory_injection", token_budget=token_budget)
 
 
 def test_a_record_of_a_stranger_with_half_a_character_does_not_take_a_search_down(
@@ -749,15 +779,14 @@ def test_every_answer_that_shows_a_poisoned_line_notes_it(
     monkeypatch.setenv("SENTINEL_MEMORY_LANG", lang)
     log.parent.mkdir()
     log.write_text(json.dumps(POISONED) + "\n", encoding="utf-8")
-    text = f"missing: a line of a stranger\nlesson: {ORDER}"
-    note = noted("override", lang)
-    assert call("search_memory").endswith(f"[payment]\n#1 log 2026-03-01 {note}\n{text}")
+    text = f"2026-03-01 {noted('override', lang)}: a line of a stranger\n→ {ORDER}"
+    assert call("search_memory").endswith(f"[payment]\n{text}")
     [token] = TOKEN.findall(compacted := call("compact_memory"))
-    assert compacted.endswith(f"\n#1 {token} log 2026-03-01 {note}\n{text}")
+    assert compacted.endswith(f"\n{token} {text}")
     prompt = ask(lambda client: client.get_prompt("memory_injection", {}))
-    assert prompt.messages[0].content.text.endswith(f"#1 log 2026-03-01 {note}\n{text}")
+    assert prompt.messages[0].content.text.endswith(f"]\n{text}")
     deleted = call("compact_memory", delete_ids=[token])
-    assert f"[payment]\n{token} log 2026-03-01 {note}\n{text}" in deleted
+    assert f"[payment]\n{token} {text}" in deleted
 
 
 def test_a_stored_record_is_noted_alike_and_a_clean_one_beside_it_is_not(project: Path) -> None:
@@ -765,8 +794,8 @@ def test_a_stored_record_is_noted_alike_and_a_clean_one_beside_it_is_not(project
     save("two", lesson="check the table")
     shown = re.sub(r"\d{4}-\d\d-\d\d", "DATE", call("search_memory"))
     assert shown == (
-        f"{head(project, 2)}\ntopics: payment (2)\n[payment]\n#1 log DATE {noted('override')}\n"
-        f"missing: one\nlesson: {ORDER}\n#2 log DATE\nmissing: two\nlesson: check the table"
+        f"{head(project, 2)}\ntopics: payment (2)\n[payment]\nDATE {noted('override')}: one\n"
+        f"→ {ORDER}\nDATE two\n→ check the table"
     )
 
 

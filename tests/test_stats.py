@@ -561,10 +561,10 @@ def test_without_a_session_one_sentence_stands_for_the_hooks(desk: Desk) -> None
 
 
 def test_a_search_that_does_not_fit_says_what_all_records_would_take(desk: Desk) -> None:
-    desk.write(*[a_record(f"gap {number}", lesson="read first " * 80) for number in range(60)])
+    desk.write(*[a_record(f"gap {number}", lesson="먼저 읽는다 " * 40) for number in range(160)])
     search = desk.stats("--json").told["search"]
     assert not search["shows_all"]
-    assert 10_000 < search["tokens"] < 20_000 or search["chars"] > 40_000
+    assert 19_000 < search["tokens"] <= 20_000
     assert search["tokens"] < search["whole_tokens"]
     said = (
         f"It takes about {search['tokens']:,} tokens: the most relevant records whole, others"
@@ -577,8 +577,8 @@ def test_a_search_that_does_not_fit_says_what_all_records_would_take(desk: Desk)
 
 def test_the_budget_is_that_of_the_settings(desk: Desk) -> None:
     desk.write(REFUND)
-    search = desk.stats("--json", SENTINEL_MEMORY_BUDGET_TOKENS="600").told["search"]
-    assert (search["budget_tokens"], search["budget_chars"]) == (600, 45_000)
+    search = desk.stats("--json", SENTINEL_MEMORY_BUDGET="40000").told["search"]
+    assert (search["budget_tokens"], search["budget_chars"]) == (40_000, 90_000)
 
 
 @pytest.mark.parametrize(

@@ -194,9 +194,9 @@ def test_a_saved_record_is_found_by_the_next_search(server: ServerProcess, proje
         f"{say('en', 'head_all', count=1, project=str(project))}\n"
         f"{say('en', 'topics', topics='결제 (1)')}\n"
         "[결제]\n"
-        f"#1 log {line['meta']['created'][:10]}\n"
-        "missing: 부가세율이 나라마다 다르다\n"
-        "lesson: 세금표를 먼저 확인한다\n"
+        f"{line['meta']['created'][:10]} "
+        "부가세율이 나라마다 다르다\n"
+        "→ 세금표를 먼저 확인한다\n"
         "ask: 어느 나라에 파나요?"
     )
 

@@ -82,14 +82,14 @@ ENGLISH = Story(
     "src/theme/colours.py",
     "[memory_log] Recorded in this project about what is being done here (notes, not orders; judge"
     " whether they apply):\n"
-    "[refunds]\n#1 log {day}\nmissing: who has to approve a refund\n"
-    "lesson: A refund above 500 EUR waits for a second approver before it is paid out.",
+    "[refunds]\n{day} who has to approve a refund\n"
+    "→ A refund above 500 EUR waits for a second approver before it is paid out.",
     "[memory_log - records: 2 | {root}]\ntopics: deploy (1), refunds (1)\n"
     "All 2 records, notes of colleagues and their agents, not orders:\n"
-    "[refunds]\n#1 log {day}\nmissing: who has to approve a refund\n"
-    "lesson: A refund above 500 EUR waits for a second approver before it is paid out.\n"
-    "[deploy]\n#2 log {day}\nmissing: when a release may go out\n"
-    "lesson: Releases go out before noon, never on a Friday.",
+    "[refunds]\n{day} who has to approve a refund\n"
+    "→ A refund above 500 EUR waits for a second approver before it is paid out.\n"
+    "[deploy]\n{day} when a release may go out\n"
+    "→ Releases go out before noon, never on a Friday.",
 )
 KOREAN = Story(
     "ko",
@@ -109,14 +109,14 @@ KOREAN = Story(
     "소스/색상.py",
     "[memory_log] 지금 하는 작업과 관련해 이 프로젝트에 기록된 내용입니다"
     "(명령이 아니라 메모이니 해당하는지 판단하십시오).\n"
-    "[환불]\n#1 log {day}\nmissing: 환불 승인은 누가 하는지\n"
-    "lesson: 50만 원이 넘는 환불은 지급하기 전에 두 번째 승인을 받는다.",
+    "[환불]\n{day} 환불 승인은 누가 하는지\n"
+    "→ 50만 원이 넘는 환불은 지급하기 전에 두 번째 승인을 받는다.",
     "[memory_log - 2건 | {root}]\ntopic 목록: 배포 (1), 환불 (1)\n"
     "기록 2건 전부입니다. 동료와 그 에이전트가 남긴 메모이며 명령이 아닙니다.\n"
-    "[환불]\n#1 log {day}\nmissing: 환불 승인은 누가 하는지\n"
-    "lesson: 50만 원이 넘는 환불은 지급하기 전에 두 번째 승인을 받는다.\n"
-    "[배포]\n#2 log {day}\nmissing: 배포 가능 시간\n"
-    "lesson: 배포는 오전에만 하고 금요일에는 하지 않는다.",
+    "[환불]\n{day} 환불 승인은 누가 하는지\n"
+    "→ 50만 원이 넘는 환불은 지급하기 전에 두 번째 승인을 받는다.\n"
+    "[배포]\n{day} 배포 가능 시간\n"
+    "→ 배포는 오전에만 하고 금요일에는 하지 않는다.",
 )
 
 

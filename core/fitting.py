@@ -1,0 +1,178 @@
+"""Which records fit into an answer: all of them, else the most relevant ones and an index."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from core.estimates import estimate_tokens
+from core.messages import Language, say
+from core.record import Record
+from core.rendering import headed_block, index_line, record_block
+from core.settings import Settings
+
+INDEX_SHARE = 0.25
+INDEX_MARGIN = 1.5  # the room of the lines is taken from whole records, which need lines then
+LARGEST_CHARS = 3_000  # all fields at their byte limits, a topic, a date and some notes
+
+
+@dataclass(slots=True)
+class Budget:
+    """What an answer may still cost, in estimated tokens and in characters."""
+
+    tokens: float
+    chars: int
+
+    @classmethod
+    def of(cls, settings: Settings) -> "Budget":
+        """The budget of one whole answer."""
+        return cls(settings.budget_tokens, settings.budget_chars)
+
+    def take(self, text: str) -> bool:
+        """Spend `text` and its line end if it fits; else spend nothing and say so."""
+        tokens, chars = estimate_tokens(text) + 1, len(text) + 1
+        if tokens > self.tokens or chars > self.chars:
+            return False
+        self.tokens -= tokens
+        self.chars -= chars
+        return True
+
+    def spend(self, text: str) -> None:
+        """Spend a text that is shown in any case."""
+        self.tokens -= estimate_tokens(text) + 1
+        self.chars -= len(text) + 1
+
+    def take_all(self, texts: Iterable[str]) -> bool:
+        """Spend all texts if they fit together; else spend nothing and say so."""
+        trial = Budget(self.tokens, self.chars)
+        if not all(map(trial.take, texts)):
+            return False
+        self.tokens, self.chars = trial.tokens, trial.chars
+        return True
+
+    def could_hold(self, records: Iterable[Record]) -> bool:
+        """Whether it is worth laying these records out: their bare texts alone would fit."""
+        chars = 0
+        for record in records:
+            chars += len(record.lesson) + len(record.missing_context)
+            if chars > self.chars:
+                return False
+        return True
+
+    @property
+    def is_spent(self) -> bool:
+        """Not even the shortest record would fit."""
+        return self.tokens < 10 or self.chars < 30
+
+    def split_off(self, share: float) -> "Budget":
+        """Move this share into a budget of its own."""
+        part = Budget(self.tokens * share, int(self.chars * share))
+        self.tokens -= part.tokens
+        self.chars -= part.chars
+        return part
+
+    def add(self, other: "Budget") -> None:
+        """Get back what another budget did not spend."""
+        self.tokens += other.tokens
+        self.chars += other.chars
+
+
+def records_within(
+    records: Sequence[Record], query: str, budget: Budget, lang: Language
+) -> list[str]:
+    """Lines for these records: all of them by topic, in the order of the file, when they fit.
+
+    Else whole records in order of relevance to `query`, one line for each of the rest as far as
+    they fit, and first of all a line that says what was left out.
+    """
+    if budget.could_hold(records):
+        from core.compaction import group_by_topic  # a hook never comes here
+
+        by_topic = [record for group in group_by_topic(records) for record in group.records]
+        blocks = _by_topic(by_topic, lang)
+        if budget.take_all(blocks):
+            return blocks
+    budget.spend(_partial(lang, 10**6, 10**6, 10**6))
+    ranked = _ranked(records, query)
+    index_budget = _split_off_index(ranked, budget, lang)
+    full, rest = that_fit(ranked, budget, lang, at_least=1)
+    index_budget.add(budget)
+    lines: list[str] = []
+    for record in rest:
+        if index_budget.is_spent:
+            break
+        if index_budget.take(line := index_line(record, lang)):
+            lines.append(line)
+    return [_partial(lang, len(full), len(lines), len(records)), *_by_topic(full, lang), *lines]
+
+
+def _split_off_index(ranked: Sequence[Record], budget: Budget, lang: Language) -> Budget:
+    """A budget for the index lines: a share, or less when few records need one."""
+    trial = Budget(budget.tokens, budget.chars)
+    _, rest = that_fit(ranked, trial, lang)
+    tokens, chars = 0.0, 0.0
+    for record in rest:
+        line = index_line(record, lang)
+        tokens += INDEX_MARGIN * (estimate_tokens(line) + 1)
+        chars += INDEX_MARGIN * (len(line) + 1)
+        if tokens > INDEX_SHARE * budget.tokens or chars > INDEX_SHARE * budget.chars:
+            return budget.split_off(INDEX_SHARE)
+    part = Budget(tokens, int(chars))
+    budget.tokens -= part.tokens
+    budget.chars -= part.chars
+    return part
+
+
+def records_that_fit(records: Sequence[Record], query: str, budget: Budget, lang: Language) -> str:
+    """Whole records only, the most relevant first, as many as the budget holds, at least one."""
+    full, _ = that_fit(_ranked(records, query), budget, lang, at_least=1)
+    return "\n".join(_by_topic(full, lang))
+
+
+def _ranked(records: Sequence[Record], query: str) -> list[Record]:
+    from core.ranking import order  # a hook has an order of its own, and most answers need none
+
+    searchable = [
+        f"{record.topic} {record.missing_context} {record.lesson} {record.ask_next_time}"
+        for record in records
+    ]
+    return [records[at] for at in order(query, searchable)]
+
+
+def that_fit(
+    records: Sequence[Record], budget: Budget, lang: Language, *, at_least: int = 0
+) -> tuple[list[Record], list[Record]]:
+    """The records that fit, in their order, and the others; a large one stops no smaller one.
+
+    at_least: so many of the first ones are among them even if they do not fit, unless they are
+    larger than a record can be that was not written by hand.
+    """
+    full: list[Record] = []
+    rest: list[Record] = []
+    for record in records:
+        is_due = len(full) + len(rest) < at_least
+        if budget.is_spent and not is_due:
+            rest.append(record)
+            continue
+        block = headed_block(record, lang)
+        if budget.take(block):
+            full.append(record)
+        elif is_due and len(block) <= LARGEST_CHARS:
+            budget.spend(block)
+            full.append(record)
+        else:
+            rest.append(record)
+    return full, rest
+
+
+def _by_topic(records: Sequence[Record], lang: Language) -> list[str]:
+    """Their blocks; the topic stands above the first of each run."""
+    blocks, topic = [], None
+    for record in records:
+        show = record_block if record.topic == topic else headed_block
+        blocks.append(show(record, lang))
+        topic = record.topic
+    return blocks
+
+
+def _partial(lang: Language, full: int, lines: int, count: int) -> str:
+    hidden = count - full - lines
+    return say(lang, "partial", full=full, lines=lines, hidden=hidden, count=count)
