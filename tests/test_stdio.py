@@ -5,6 +5,7 @@ import os
 import resource
 import shutil
 import signal
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,7 +21,7 @@ from core.record import Draft
 from core.store import MemoryStore
 from faces.workflow import INSTRUCTIONS
 from server import VERSION
-from stdio_client import HANDSHAKE, STATELESS, Era, ServerProcess
+from stdio_client import HANDSHAKE, ROOT, STATELESS, Era, ServerProcess
 
 GAP: dict[str, Any] = {
     "topic": "결제",
@@ -497,6 +498,45 @@ def test_an_unexpanded_variable_counts_as_unset_and_the_user_is_told_once(
     assert sorted(server.stderr().splitlines()) == [
         "--project holds an unexpanded variable and is treated as unset",
         "SENTINEL_MEMORY_PROJECT holds an unexpanded variable and is treated as unset",
+    ]
+
+
+@pytest.mark.parametrize(("value", "lang"), [("0", "en"), ("-1", "en"), ("many", "ko")])
+def test_an_unusable_budget_ends_the_start_with_the_rule(
+    tmp_path: Path, value: str, lang: Language
+) -> None:
+    variable = "SENTINEL_MEMORY_BUDGET"
+    ran = subprocess.run(
+        [sys.executable, str(ROOT / "server.py")],
+        cwd=tmp_path,
+        env={**os.environ, variable: value, "SENTINEL_MEMORY_LANG": lang},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=60,
+    )
+    text = say(lang, "bad_setting", variable=variable, least=1_000, default=20_000)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (2, "", f"server.py: {text}\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_budget_too_small_for_one_record_is_the_least_one_and_the_user_is_told(
+    tmp_path: Path,
+) -> None:
+    said = tmp_path / "stderr"
+    lesson = "가" * 341  # the byte limit
+    with ServerProcess(
+        cwd=tmp_path, stderr_path=said, environment={"SENTINEL_MEMORY_BUDGET": "1"}
+    ) as server:
+        server.greet()
+        for topic in ("one", "two"):
+            gap = {"topic": topic, "missing_context": lesson, "lesson": lesson}
+            server.call("log_memory", **gap, ask_next_time="몇" * 170)
+        text = server.call("search_memory", query="two")
+    assert text.count(f"→ {lesson}") == 1
+    assert "1 of 2 records in full" in text
+    assert said.read_text().splitlines() == [
+        "SENTINEL_MEMORY_BUDGET is below the least that is of use; 1000 is used"
     ]
 
 
