@@ -10,6 +10,7 @@ from core.rendering import headed_block, index_line, record_block
 from core.settings import Settings
 
 INDEX_SHARE = 0.25
+MOST_MISSED = 50
 INDEX_MARGIN = 1.5  # the room of the lines is taken from whole records, which need lines then
 LARGEST_CHARS = 3_000  # all fields at their byte limits, a topic, a date and some notes
 
@@ -96,11 +97,15 @@ def records_within(
     full, rest = that_fit(ranked, budget, lang, at_least=1)
     index_budget.add(budget)
     lines: list[str] = []
+    missed = 0
     for record in rest:
-        if index_budget.is_spent:
+        if index_budget.is_spent or missed > MOST_MISSED:
             break
         if index_budget.take(line := index_line(record, lang)):
             lines.append(line)
+            missed = 0
+        else:
+            missed += 1
     return [_partial(lang, len(full), len(lines), len(records)), *_by_topic(full, lang), *lines]
 
 
@@ -140,26 +145,28 @@ def _ranked(records: Sequence[Record], query: str) -> list[Record]:
 def that_fit(
     records: Sequence[Record], budget: Budget, lang: Language, *, at_least: int = 0
 ) -> tuple[list[Record], list[Record]]:
-    """The records that fit, in their order, and the others; a large one stops no smaller one.
+    """The records that fit, in their order, and the others.
 
+    A large one stops no smaller one, but many in a row do: there may be thousands to look at.
     at_least: so many of the first ones are among them even if they do not fit, unless they are
     larger than a record can be that was not written by hand.
     """
     full: list[Record] = []
     rest: list[Record] = []
-    for record in records:
-        is_due = len(full) + len(rest) < at_least
-        if budget.is_spent and not is_due:
-            rest.append(record)
-            continue
+    missed = 0
+    for at, record in enumerate(records):
+        if at >= at_least and (budget.is_spent or missed > MOST_MISSED):
+            return full, [*rest, *records[at:]]
         block = headed_block(record, lang)
         if budget.take(block):
             full.append(record)
-        elif is_due and len(block) <= LARGEST_CHARS:
+            missed = 0
+        elif at < at_least and len(block) <= LARGEST_CHARS:
             budget.spend(block)
             full.append(record)
         else:
             rest.append(record)
+            missed += 1
     return full, rest
 
 

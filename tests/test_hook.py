@@ -776,9 +776,10 @@ except SystemExit as end:
 print(*sorted(set(sys.modules) - before), sep="\\n", file=sys.stderr)
 """
 LOADED = """
-core core.atomic core.briefing core.errors core.estimates core.files core.fitting core.lines core.lock
-core.marking core.memory_log core.merging core.messages core.notes core.paths core.project
-core.record core.rendering core.settings faces faces.hook faces.hook_events faces.sessions
+core core.atomic core.briefing core.errors core.estimates core.files core.fitting core.lines
+core.lock core.marking core.memory_log core.merging core.messages core.notes core.paths
+core.project core.record core.rendering core.settings faces faces.hook faces.hook_events
+faces.sessions
 """
 
 
