@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from core.project import VARIABLES, find_project
+from core.settings import read_settings
 from faces.client_table import (
     CLIENTS,
     THE_PROJECT,
@@ -39,8 +40,9 @@ class Configured:
     project: what the server would take as the project; None when that is not known beforehand.
     source: what names the project: `--project`, a variable, `cwd`; "" when nothing is known to.
     problem: "", or the first of these that holds: `unreadable` (the file), `command_missing`,
-    `script_missing`, `unexpanded` (a variable is left in a value that should name the project),
-    `no_project` (none is named, or relative to a directory nobody knows), `project_missing`.
+    `script_missing`, `bad_setting` (the server would refuse its start), `unexpanded` (a variable is
+    left in a value that should name the project), `no_project` (none is named, or relative to a
+    directory nobody knows), `project_missing`.
     """
 
     client: str
@@ -161,7 +163,8 @@ def _configured(
         entry=name,
         project=project,
         source=source,
-        problem=_cannot_start(words[0], words[at], start, machine) or problem,
+        problem=_cannot_start(words[0], words[at], start, machine)
+        or ("bad_setting" if read_settings(environment).errors else problem),
     )
 
 

@@ -289,6 +289,11 @@ WORDS: dict[str, tuple[str, str]] = {
         " {project}. Correct it.",
         "{client} ({path}): {entry} 항목이 가리키는 프로젝트가 이 컴퓨터에 없습니다: {project}. 고치십시오.",
     ),
+    "client_bad_setting": (
+        "{client} ({path}): the server does not start with the budget that entry {entry} or the"
+        " environment sets. Make it a whole number of tokens, or take it out.",
+        "{client} ({path}): {entry} 항목이나 환경 변수의 한도 값으로는 서버가 시작되지 않습니다. 정수(토큰 수)로 고치거나 빼십시오.",
+    ),
     "client_unexpanded": (
         "{client} ({path}): entry {entry} names the project by a variable that this client does not"
         " fill in. Write the path.",

@@ -966,8 +966,11 @@ def test_as_a_check_of_ci_it_fails_for_a_log_that_was_broken_in_a_commit(
 # Clients
 
 
-def cursor(command: str = sys.executable, *arguments: str, script: str = "") -> str:
-    entry = {"command": command, "args": [script or str(ROOT / "server.py"), *arguments]}
+def cursor(
+    command: str = sys.executable, *arguments: str, script: str = "", **variables: str
+) -> str:
+    args = [script or str(ROOT / "server.py"), *arguments]
+    entry = {"command": command, "args": args, "env": variables}
     return json.dumps({"mcpServers": {"sentinel-memory": entry}})
 
 
@@ -1009,6 +1012,11 @@ BROKEN = {
         cursor(sys.executable, "--project", "/gone/shop"),
         "the project that entry sentinel-memory names does not exist on this machine: /gone/shop."
         " Correct it.",
+    ),
+    "bad_setting": (
+        cursor(sys.executable, "--project", "/gone/shop", SENTINEL_MEMORY_BUDGET="lots"),
+        "the server does not start with the budget that entry sentinel-memory or the environment"
+        " sets. Make it a whole number of tokens, or take it out.",
     ),
     "unexpanded": (
         cursor(sys.executable, "--project", "${nothing}"),
