@@ -1,0 +1,280 @@
+"""The memory servers of the comparison: how each is installed, started, called, and read back.
+
+A lesson goes into each in the form that its tools ask for, in the leanest one where there is a
+choice. What a store holds is read from the file by code of this project, not through the server.
+"""
+
+import json
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from importlib.metadata import version as installed_version
+from pathlib import Path
+from typing import Any
+
+from process import ServerProcess
+
+from core.record import Draft
+
+ROOT = Path(__file__).resolve().parent.parent
+INSTALLED = Path(__file__).resolve().parent / "peers" / "node_modules"
+MARK = re.compile(r"mark-\d{5}")
+LESSONS = ROOT / "faces" / "lessons.jsonl"
+
+Call = tuple[str, dict[str, Any]]
+
+
+def lessons() -> list[Draft]:
+    """The curated lessons, half of them Korean: what a typical record looks like."""
+    lines = LESSONS.read_text("utf-8").splitlines()
+    return [Draft(**json.loads(line)) for line in lines]
+
+
+def marked_lessons(first: int, count: int) -> Iterator[tuple[str, Draft]]:
+    """So many different records with a mark each, by which they are found again."""
+    known = lessons()
+    for number in range(first, first + count):
+        draft, mark = known[number % len(known)], f"mark-{number:05d}"
+        yield (
+            mark,
+            Draft(
+                topic=draft.topic,
+                missing_context=f"{draft.missing_context} ({number})",
+                lesson=f"{draft.lesson} {mark}",
+                ask_next_time=draft.ask_next_time,
+            ),
+        )
+
+
+class Peer(ABC):
+    """One memory server. `store` is always the file in which it keeps what it was told.
+
+    durability: what a save does before it is answered, read from the source of `checked_version`.
+    most_read: how many records one answer holds at most. line_based: a record is a line of text.
+    """
+
+    name: str
+    file_name: str
+    durability: str
+    checked_version = ""
+    most_read = sys.maxsize
+    line_based = True
+
+    @property
+    @abstractmethod
+    def version(self) -> str:
+        """The version that is installed."""
+
+    @abstractmethod
+    def command(self, store: Path) -> list[str | Path]:
+        """The command line that starts it."""
+
+    def environment(self, store: Path) -> dict[str, str]:
+        """What it needs in its environment to use this store."""
+        return {}
+
+    @abstractmethod
+    def save(self, draft: Draft, name: str) -> Call:
+        """The call that saves one lesson. name: a short one that no other record has."""
+
+    @abstractmethod
+    def read_all(self) -> Call:
+        """The call that reads as much as one answer can hold, at most `most_read` records."""
+
+    @abstractmethod
+    def search(self, words: str) -> Call:
+        """The call that searches for words."""
+
+    @abstractmethod
+    def held(self, store: Path) -> set[str]:
+        """The marks of the records in the file that can still be read."""
+
+    def start(self, store: Path) -> ServerProcess:
+        """A running server on this store, which need not exist yet."""
+        store.parent.mkdir(parents=True, exist_ok=True)
+        return ServerProcess(self.command(store), self.environment(store), store.parent)
+
+    def place(self, directory: Path) -> Path:
+        """Where its file is, for a project in this directory."""
+        return directory / self.file_name
+
+    def fill(self, store: Path, drafts: Iterable[Draft]) -> None:
+        """Save these through its own tools, before anything is measured."""
+        with self.start(store) as server:
+            for number, draft in enumerate(drafts):
+                server.call(*self.save(draft, f"{draft.topic}-{number}"))
+
+
+class SentinelMemory(Peer):
+    """This project."""
+
+    name = "Sentinel-Memory"
+    file_name = ".context/memory_log.jsonl"
+    durability = (
+        "A lock file around the whole read, change and write; a temporary file that is fsync'd, "
+        "then renamed; the directory is fsync'd. A save is answered after that."
+    )
+
+    @property
+    def version(self) -> str:
+        line = subprocess.run(
+            [sys.executable, ROOT / "server.py", "--version"], capture_output=True, text=True
+        )
+        return line.stdout.strip()
+
+    def command(self, store: Path) -> list[str | Path]:
+        return [sys.executable, ROOT / "server.py", "--project", store.parent.parent]
+
+    def save(self, draft: Draft, name: str) -> Call:
+        return "log_memory", _filled(draft)
+
+    def read_all(self) -> Call:
+        return "search_memory", {}
+
+    def search(self, words: str) -> Call:
+        return "search_memory", {"query": words}
+
+    def held(self, store: Path) -> set[str]:
+        return _marks_of_lines(store, "lesson")
+
+
+class ReferenceMemory(Peer):
+    """The reference memory server of the protocol: a knowledge graph in a file of JSON lines."""
+
+    name = "server-memory"
+    file_name = "memory.jsonl"
+    package = "@modelcontextprotocol/server-memory"
+    script = "dist/index.js"
+    checked_version = "2026.8.31"
+    durability = (
+        "A temporary file, then a rename; neither file nor directory is fsync'd. No lock, neither "
+        "between processes nor between calls of one process."
+    )
+
+    @property
+    def version(self) -> str:
+        package = INSTALLED / self.package / "package.json"
+        return str(json.loads(package.read_text("utf-8"))["version"])
+
+    def command(self, store: Path) -> list[str | Path]:
+        return [node(), INSTALLED / self.package / self.script]
+
+    def environment(self, store: Path) -> dict[str, str]:
+        return {"MEMORY_FILE_PATH": str(store)}
+
+    def save(self, draft: Draft, name: str) -> Call:
+        texts = [draft.missing_context, draft.lesson, draft.ask_next_time or ""]
+        entity = {"name": name, "entityType": "lesson", "observations": [it for it in texts if it]}
+        return "create_entities", {"entities": [entity]}
+
+    def save_by_topic(self, drafts: Iterable[Draft]) -> Call:
+        """The call that saves these with one entity for each topic."""
+        entities: dict[str, dict[str, Any]] = {}
+        for draft in drafts:
+            [one] = self.save(draft, draft.topic)[1]["entities"]
+            entities.setdefault(draft.topic, {**one, "observations": []})["observations"] += one[
+                "observations"
+            ]
+        return "create_entities", {"entities": list(entities.values())}
+
+    def read_all(self) -> Call:
+        return "read_graph", {}
+
+    def search(self, words: str) -> Call:
+        return "search_nodes", {"query": words}
+
+    def held(self, store: Path) -> set[str]:
+        return _marks_of_lines(store, "observations")
+
+
+class LibsqlMemory(ReferenceMemory):
+    """The same tools over an SQLite file; an answer holds at most 50 entities."""
+
+    name = "mcp-memory-libsql"
+    file_name = "memory.db"
+    package = "mcp-memory-libsql"
+    checked_version = "0.0.17"
+    most_read = 50
+    line_based = False
+    durability = (
+        "One SQLite transaction for each save, `synchronous=FULL` with a rollback journal: file "
+        "and journal are fsync'd. The lock is not waited for (busy timeout 0): a save that meets "
+        "another one is refused, which the answer says."
+    )
+
+    def environment(self, store: Path) -> dict[str, str]:
+        return {"LIBSQL_URL": f"file:{store}"}
+
+    def read_all(self) -> Call:
+        # `read_graph` gives the ten newest. This query matches every record, up to the limit.
+        return "search_nodes", {"query": "-", "limit": self.most_read}
+
+    def search(self, words: str) -> Call:
+        return "search_nodes", {"query": words, "limit": self.most_read}
+
+    def held(self, store: Path) -> set[str]:
+        try:
+            with closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True)) as database:
+                rows = database.execute("SELECT content FROM observations").fetchall()
+        except sqlite3.DatabaseError:
+            return set()
+        return set(MARK.findall(json.dumps(rows)))
+
+
+@dataclass(frozen=True, slots=True)
+class Echo:
+    """The floor of a server in Python: FastMCP with one tool that echoes."""
+
+    name: str = "FastMCP echo"
+
+    @property
+    def version(self) -> str:
+        """The version of FastMCP, which both Python servers use."""
+        return installed_version("fastmcp")
+
+    def start(self) -> ServerProcess:
+        """A running server."""
+        return ServerProcess([sys.executable, ROOT / "benchmarks" / "echo_server.py"])
+
+
+OURS = SentinelMemory()
+OTHERS: Sequence[Peer] = (ReferenceMemory(), LibsqlMemory())
+
+
+def node() -> str:
+    """The Node that runs the peers."""
+    return shutil.which("node") or "node"
+
+
+def install() -> None:
+    """Install the peers in the versions of the lock file, without their install scripts."""
+    if not INSTALLED.is_dir():
+        npm = shutil.which("npm")
+        if npm is None:
+            raise FileNotFoundError("npm")
+        options = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
+        subprocess.run([npm, "ci", "--prefix", INSTALLED.parent, *options], check=True)
+
+
+def _filled(draft: Draft) -> dict[str, Any]:
+    fields = ("topic", "missing_context", "lesson", "ask_next_time")
+    return {name: value for name in fields if (value := getattr(draft, name))}
+
+
+def _marks_of_lines(store: Path, field: str) -> set[str]:
+    """The marks in one field of all lines that are JSON objects; other lines are passed over."""
+    found = set()
+    for line in store.read_bytes().split(b"\n") if store.exists() else ():
+        try:
+            record = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(record, dict):
+            found.update(MARK.findall(json.dumps(record.get(field, ""))))
+    return found
