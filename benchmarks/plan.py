@@ -25,7 +25,7 @@ class Rounds:
 
 
 FULL = Rounds(starts=15, calls=40, memory=5, races=5, saves_each=100, kills=20, counts=(50, 1_000))
-QUICK = Rounds(starts=2, calls=5, memory=1, races=1, saves_each=10, kills=2, counts=(50,))
+QUICK = Rounds(starts=1, calls=5, memory=1, races=1, saves_each=10, kills=1, counts=(50,))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -35,8 +35,8 @@ process tree at that moment."""
 CALLS_TEXT = """\
 Round trips to servers that were already running, from the request on the pipe to the parsed
 answer, after five calls to warm up. Processor time is what the server used for the call. "Search
-one word" looks for `{word}`. The column of the echo server is the floor of any call to FastMCP: one
-short echo in the same round."""
+one word" looks for `{word}`. The column of the echo server shows what any call to FastMCP costs:
+one short echo in the same round."""
 
 CALLS_NOTES = (
     "Not the same durability: a save of Sentinel-Memory and of mcp-memory-libsql is on the disk "
@@ -111,10 +111,9 @@ DAMAGE_NOTES = (
 TAIL = """\
 ## What is unfair to whom
 
-- To Sentinel-Memory: Python with FastMCP is slower to start than Node; the echo server is the floor
-  that no server of this kind gets below without leaving FastMCP behind. Sentinel-Memory syncs
-  file and directory, takes a lock between processes, redacts secrets and looks for similar topics
-  in each save; server-memory does none of this.
+- To Sentinel-Memory: Python with FastMCP is slower to start than Node; the echo server shows how
+  much of that is FastMCP. Sentinel-Memory syncs file and directory, takes a lock between processes,
+  redacts secrets and looks for similar topics in each save; server-memory does none of this.
 - To the others: they are graphs, and the lessons do not use their relations. Several processes on
   one file may be rarer where a memory belongs to a user and not to a project. The records are of
   the shape for which Sentinel-Memory was made, and who wrote this comparison made it as well.
