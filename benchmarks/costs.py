@@ -25,6 +25,7 @@ from core.record import Draft
 TYPICAL = 50
 WARM_UP = 5
 WORD = "payment"
+TOOL_KEYS = ("name", "description", "inputSchema")
 
 Start = Callable[[], tuple[ServerProcess, Call]]
 
@@ -236,9 +237,6 @@ def tokenizer() -> Callable[[str], int] | None:
     except ImportError:
         return None
     return lambda text: len(encoding.encode(text, disallowed_special=()))
-
-
-TOOL_KEYS = ("name", "description", "inputSchema")
 
 
 def _known(value: float | None) -> list[float]:
