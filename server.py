@@ -42,8 +42,10 @@ from fastmcp.exceptions import (
     ToolError,
     ValidationError,
 )
+from fastmcp.prompts import Prompt
 from fastmcp.server.middleware import Middleware, MiddlewareContext
 from fastmcp.tools import Tool
+from fastmcp.utilities.versions import VersionSpec
 from mcp.types import ToolAnnotations
 from pydantic import BeforeValidator, Field
 from pydantic import ValidationError as ArgumentError
@@ -87,7 +89,23 @@ async def _room_for_readers(_: FastMCP) -> AsyncIterator[None]:
     yield
 
 
-mcp = FastMCP(
+class SessionlessServer(FastMCP):
+    """A server whose every client sees every tool and prompt.
+
+    The library would ask a store of sessions at each look-up which of them this client has hidden.
+    Nothing here hides any, and building that store takes longer than the answer to the first call.
+    """
+
+    async def get_tool(self, name: str, version: VersionSpec | None = None) -> Tool | None:
+        """The tool of this name, as it is registered."""
+        return await self.local_provider.get_tool(name, version)
+
+    async def get_prompt(self, name: str, version: VersionSpec | None = None) -> Prompt | None:
+        """The prompt of this name, as it is registered."""
+        return await self.local_provider.get_prompt(name, version)
+
+
+mcp = SessionlessServer(
     "sentinel-memory",
     version=VERSION,
     instructions=INSTRUCTIONS,
@@ -355,6 +373,26 @@ def memory_injection(query: str = "", token_budget: str = "1500") -> str:
         return f"{heading}\n{shown or say(frame.lang, missed, count=len(records))}"
 
 
+class Listings(Middleware):
+    """Lists come from what is registered; see `SessionlessServer`."""
+
+    async def on_list_tools(self, context: Any, call_next: Any) -> Any:
+        """The tools of the file, all of them."""
+        return await mcp.local_provider.list_tools()
+
+    async def on_list_resources(self, context: Any, call_next: Any) -> Any:
+        """The resources of the file, all of them."""
+        return await mcp.local_provider.list_resources()
+
+    async def on_list_resource_templates(self, context: Any, call_next: Any) -> Any:
+        """The templates of resources, all of them."""
+        return await mcp.local_provider.list_resource_templates()
+
+    async def on_list_prompts(self, context: Any, call_next: Any) -> Any:
+        """The prompts of the file, all of them."""
+        return await mcp.local_provider.list_prompts()
+
+
 class ArgumentSentences(Middleware):
     """Arguments of the wrong kind are refused with a sentence that never repeats their value."""
 
@@ -373,6 +411,7 @@ class ArgumentSentences(Middleware):
             raise ToolError(text, log_level=logging.DEBUG) from error
 
 
+mcp.add_middleware(Listings())
 mcp.add_middleware(ArgumentSentences())
 
 
