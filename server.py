@@ -25,6 +25,7 @@ if sys.flags.safe_path:  # `python -I` and PYTHONSAFEPATH leave out the director
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import argparse
+import inspect
 import io
 import logging
 import traceback
@@ -144,6 +145,32 @@ Paths = Annotated[
 Answer = TypeVar("Answer", bound=Callable[..., str])
 
 
+@contextmanager
+def described(function: Callable[..., str]) -> Iterator[str | None]:
+    """The text that a model reads of a function, which has no docstring as long as this lasts.
+
+    In a docstring the library looks for sections on parameters. Ours have none, and the parser
+    is a large package that nothing else needs.
+    """
+    docstring = function.__doc__
+    function.__doc__ = None
+    try:
+        yield inspect.cleandoc(docstring) if docstring else None  # python -OO keeps no docstrings
+    finally:
+        function.__doc__ = docstring
+
+
+def prompt(title: str) -> Callable[[Answer], Answer]:
+    """Offer a function as a prompt."""
+
+    def offer(function: Answer) -> Answer:
+        with described(function) as description:
+            mcp.add_prompt(Prompt.from_function(function, title=title, description=description))
+        return function
+
+    return offer
+
+
 def tool(title: str, *, reads: bool, destroys: bool, repeats: bool) -> Callable[[Answer], Answer]:
     """Offer a function as a tool; the three flags become the hints that clients act on.
 
@@ -152,18 +179,20 @@ def tool(title: str, *, reads: bool, destroys: bool, repeats: bool) -> Callable[
     """
 
     def offer(function: Answer) -> Answer:
-        offered = Tool.from_function(
-            function,
-            output_schema=None,  # else every answer travels twice
-            meta=LARGE_ANSWERS,
-            annotations=ToolAnnotations(
-                title=title,
-                read_only_hint=reads,
-                destructive_hint=destroys,
-                idempotent_hint=repeats,
-                open_world_hint=False,
-            ),
-        )
+        with described(function) as description:
+            offered = Tool.from_function(
+                function,
+                description=description,
+                output_schema=None,  # else every answer travels twice
+                meta=LARGE_ANSWERS,
+                annotations=ToolAnnotations(
+                    title=title,
+                    read_only_hint=reads,
+                    destructive_hint=destroys,
+                    idempotent_hint=repeats,
+                    open_world_hint=False,
+                ),
+            )
         for schema in offered.parameters["properties"].values():
             if schema.get("default", "") is None:  # null would not be of the type shown
                 del schema["default"]
@@ -338,25 +367,25 @@ def read_record(id: str) -> str:
         raise ResourceError(say(frame.lang, "no_such_record"), log_level=logging.DEBUG)
 
 
-@mcp.prompt(title="Start a task")
+@prompt("Start a task")
 def start_task(task: str = "") -> str:
     """Search the memory, pick what applies, ask the open questions."""
     return say(read_settings(os.environ).lang, "prompt_start", task=printable(task))
 
 
-@mcp.prompt(title="Finish a task")
+@prompt("Finish a task")
 def finish_task() -> str:
     """Log what was missing from the instructions, if anything was."""
     return say(read_settings(os.environ).lang, "prompt_finish")
 
 
-@mcp.prompt(title="Compact the memory")
+@prompt("Compact the memory")
 def compact() -> str:
     """Merge similar topics and sum up their lessons, step by step."""
     return say(read_settings(os.environ).lang, "prompt_compact")
 
 
-@mcp.prompt(title="Memory for a prompt")
+@prompt("Memory for a prompt")
 def memory_injection(query: str = "", token_budget: str = "1500") -> str:
     """The records that fit a budget of tokens (default 1500), the most relevant first."""
     with opened(failure=PromptError) as (store, frame):
