@@ -34,23 +34,26 @@ from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, cast
 
-from anyio.to_thread import current_default_thread_limiter
-from fastmcp import FastMCP
-from fastmcp.exceptions import (
-    FastMCPError,
-    PromptError,
-    ResourceError,
-    ToolError,
-    ValidationError,
-)
-from fastmcp.prompts import Prompt
-from fastmcp.server.middleware import Middleware, MiddlewareContext
-from fastmcp.tools import Tool
-from fastmcp.utilities.versions import VersionSpec
-from mcp.types import ToolAnnotations
-from pydantic import BeforeValidator, Field
-from pydantic import ValidationError as ArgumentError
-from pydantic.json_schema import SkipJsonSchema
+from faces.quick_start import quick_start
+
+with quick_start():
+    from anyio.to_thread import current_default_thread_limiter
+    from fastmcp import FastMCP
+    from fastmcp.exceptions import (
+        FastMCPError,
+        PromptError,
+        ResourceError,
+        ToolError,
+        ValidationError,
+    )
+    from fastmcp.prompts import Prompt
+    from fastmcp.server.middleware import Middleware, MiddlewareContext
+    from fastmcp.tools import Tool
+    from fastmcp.utilities.versions import VersionSpec
+    from mcp.types import ToolAnnotations
+    from pydantic import BeforeValidator, Field
+    from pydantic import ValidationError as ArgumentError
+    from pydantic.json_schema import SkipJsonSchema
 
 from core.answers import (
     Frame,

@@ -37,7 +37,14 @@ FLOORS = [
     {"core.cleaning"},
     {"core.store"},
     {"core.answers", "core.briefing", "core.recall"},
-    {"faces.wire", "faces.workflow", "faces.client_table", "faces.git", "faces.plain"},
+    {
+        "faces.client_table",
+        "faces.git",
+        "faces.plain",
+        "faces.quick_start",
+        "faces.wire",
+        "faces.workflow",
+    },
     {"faces.clients", "faces.json_tree", "faces.toml_table"},
     {"faces.jsonc"},
     {"faces.marked_block", "faces.rules_imports", "faces.hook_events", "faces.sessions"},
@@ -129,6 +136,7 @@ THIRD_PARTY = {
     "server": {"anyio", "fastmcp", "mcp", "pydantic"},
     "core.lock": {"filelock"},
     "faces.arguments": {"pydantic"},
+    "faces.quick_start": {"pydantic"},
     "faces.demo_stage": {"fastmcp"},
     "faces.demo": {"fastmcp"},
 }
