@@ -24,6 +24,7 @@ from core.record import LIMITS_BYTES, Record, normalise_topic
 from core.rendering import headed_block, one_line, record_block, token_text, topic_text
 from core.settings import DEFAULT_THRESHOLD, Settings
 
+TOPICS_AFTER_A_SAVE = 12  # the search before the task has shown more
 PAIRS_SHOWN = 20
 PAIRS_SHARE, PAIR_TOKENS = 0.125, 25  # of the tokens of an answer; what a pair costs
 TOKENS_SHOWN = 60
@@ -99,7 +100,9 @@ def saved_answer(saved: Saved, frame: Frame, *, shortened_from_bytes: int = 0) -
     if alike and not again:
         near = ", ".join(map(topic_text, alike[:5]))
         lines.append(say(lang, "similar_topic", topic=topic, topics=near))
-    lines.append(topic_line(topics.most_common(), lang, frame.settings.budget_tokens))
+    budget_tokens = frame.settings.budget_tokens
+    line = topic_line(topics.most_common(), lang, budget_tokens, at_most=TOPICS_AFTER_A_SAVE)
+    lines.append(line)
     return "\n".join(lines + notes(saved.log, frame.threshold, lang))
 
 

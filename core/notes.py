@@ -32,12 +32,19 @@ def flaw_notes(log: MemoryLog, lang: Language) -> list[str]:
     return found
 
 
-def topic_line(counts: Sequence[tuple[str, int]], lang: Language, budget_tokens: float) -> str:
+def topic_line(
+    counts: Sequence[tuple[str, int]],
+    lang: Language,
+    budget_tokens: float,
+    *,
+    at_most: int = TOPICS_SHOWN,
+) -> str:
     """The topics that exist, each with the number of its records; less of them in a small answer.
 
     budget_tokens: estimated tokens of the whole answer.
     """
-    return say(lang, "topics", topics=counted(counts, lang, budget_tokens=budget_tokens))
+    listed = counted(counts, lang, at_most=at_most, budget_tokens=budget_tokens)
+    return say(lang, "topics", topics=listed)
 
 
 def counted(

@@ -218,6 +218,14 @@ def test_a_save_says_what_it_did_and_which_topics_exist(project: Path) -> None:
     assert text == f"{say('en', 'saved_new', **facts)}\ntopics: db (1), auth (1)"
 
 
+def test_a_save_names_the_twelve_topics_with_the_most_records(project: Path) -> None:
+    for number in range(13):
+        for gap in ("one", "two")[: 1 + (number > 0)]:
+            text = save(gap, f"topic-{number:02}")
+    shown = ", ".join(f"topic-{number:02} (2)" for number in range(1, 13))
+    assert text.splitlines()[-1] == f"topics: {shown}, +1 more"
+
+
 def test_the_same_gap_again_is_one_record_seen_twice(project: Path, log: Path) -> None:
     save("one")
     text = save("one", lesson="better rule")
