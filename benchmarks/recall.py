@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from bench import TYPICAL_RECORDS, make_project
 
-from core.ranking import order
+from core.ranking import rank
 from core.recall import MOST_RECORDS, Action, recall
 from core.record import Record
 
@@ -120,7 +120,7 @@ def best_of_the_search(action: Action, records: Sequence[Record]) -> Sequence[Re
     """What a search for the words of the action puts first: always as many as may be shown."""
     query = " ".join([*action.paths, action.command, action.text])
     texts = [f"{it.topic} {it.missing_context} {it.lesson} {it.ask_next_time}" for it in records]
-    return [records[at] for at in order(query, texts)[:MOST_RECORDS]]
+    return [records[at] for at in rank(query, texts)[:MOST_RECORDS]]
 
 
 def anchored_only(action: Action, records: Sequence[Record]) -> Sequence[Record]:

@@ -133,13 +133,13 @@ def records_that_fit(records: Sequence[Record], query: str, budget: Budget, lang
 
 
 def _ranked(records: Sequence[Record], query: str) -> list[Record]:
-    from core.ranking import order  # a hook has an order of its own, and most answers need none
+    from core.ranking import rank  # a hook has an order of its own, and most answers need none
 
     searchable = [
         f"{record.topic} {record.missing_context} {record.lesson} {record.ask_next_time}"
         for record in records
     ]
-    return [records[at] for at in order(query, searchable)]
+    return [records[at] for at in rank(query, searchable)]
 
 
 def that_fit(
