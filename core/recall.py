@@ -16,13 +16,14 @@ from functools import cached_property
 from itertools import pairwise
 from math import log
 
-from core.paths import is_exact, matches
+from core.paths import could_match, is_exact, matches
 from core.record import Record
 from core.words import FUNCTION_WORDS, stem_of
 
 MOST_RECORDS = 3
 MOST_ANCHORS = 400  # a principle has those of all its originals, and a hand may write more
-MOST_READ = 1_000  # the last ones of a longer log; an agent waits for the answer
+MOST_READ = 1_000  # of a longer log those that come closest; an agent waits for the answer
+_MOST_ASKED = 300  # characters of a command and of a text, for the same reason
 
 # What a record must reach. The words of a command say less, since many lessons name commands.
 _NEEDED, _NEEDED_IN_A_SHELL = 3.5, 5.6
@@ -108,10 +109,9 @@ class Action:
 def recall(action: Action, records: Sequence[Record]) -> list[Record]:
     """At most MOST_RECORDS of these records, the best first; of equals the later (newer) first.
 
-    Nearly always none. Any text is allowed on both sides. Of a long log only the last MOST_READ
-    records are looked at.
+    Nearly always none. Any text is allowed on both sides. Of a long log only the records that are
+    `worth_reading` are looked at.
     """
-    records = records[-MOST_READ:]
     action = replace(
         action,
         paths=[unicodedata.normalize("NFC", path) for path in action.paths],
@@ -121,8 +121,10 @@ def recall(action: Action, records: Sequence[Record]) -> list[Record]:
     sources = list(_sources(action))
     if not sources:
         return []
+    count = len(records)
+    records = worth_reading(action, records)
     candidates = [_Candidate(record) for record in records]
-    evidence = _Evidence(action, sources, candidates)
+    evidence = _Evidence(action, sources, candidates, count)
     needed = _NEEDED_IN_A_SHELL if action.command and not action.paths else _NEEDED
     found = [
         (weight, at)
@@ -132,6 +134,27 @@ def recall(action: Action, records: Sequence[Record]) -> list[Record]:
     found.sort(reverse=True)
     least = _BESIDE_THE_BEST * found[0][0] if found else 0.0
     return [records[at] for weight, at in found[:MOST_RECORDS] if weight >= least]
+
+
+def worth_reading(action: Action, records: Sequence[Record]) -> Sequence[Record]:
+    """At most MOST_READ of these records, in their order: all of them when they are not more.
+
+    Else first those whose `paths` may stand for a file of the action, then the others; of each the
+    most relevant to its words, and of equals the later.
+    """
+    if len(records) <= MOST_READ:
+        return records
+    from core.ranking import rank  # most logs are short, and a hook is a new process each time
+
+    named = [*action.paths, *_FILE.findall(action.command)]
+    patterns = {pattern for record in records for pattern in record.paths}
+    near = {it for it in patterns if any(could_match(it, path) for path in named)}
+    query = [*action.paths, action.command[:_MOST_ASKED], action.text[:_MOST_ASKED]]
+    texts = [f"{it.topic} {it.missing_context} {it.lesson} {it.ask_next_time}" for it in records]
+    ranked = rank(" ".join(query), texts)
+    anchored = [at for at in ranked if not near.isdisjoint(records[at].paths)]
+    chosen = list(dict.fromkeys([*anchored, *ranked]))[:MOST_READ]
+    return [records[at] for at in sorted(chosen)]
 
 
 def _worded(text: str) -> str:
@@ -214,15 +237,20 @@ def _sources(action: Action) -> Iterator[tuple[str, _Reading]]:
 
 
 class _Evidence:
-    """What speaks for a record at one action; how rare a thing is, is asked of all the records."""
+    """What speaks for a record at one action; how rare a thing is, is asked of all the candidates.
+
+    count: of the records that these were chosen from. The others hardly have what an action says.
+    """
 
     def __init__(
         self,
         action: Action,
         sources: Sequence[tuple[str, _Reading]],
         candidates: Sequence[_Candidate],
+        count: int,
     ) -> None:
         self._action, self._sources, self._all = action, sources, candidates
+        self._count = count
         self._phrases = set(_phrases(action.command))
         self._options = {it.casefold() for it in _OPTION_WORD.findall(action.command)}
         self._named = list(dict.fromkeys((*action.paths, *_FILE.findall(action.command))))
@@ -283,7 +311,7 @@ class _Evidence:
         """1 for what only one record has, 0 for what all of them have."""
         if (kind, term) not in self._found:
             self._found[kind, term] = sum(term in _having(it, kind) for it in self._all)
-        return 1 - log(self._found[kind, term] or 1) / log(len(self._all) + 1)
+        return 1 - log(self._found[kind, term] or 1) / log(self._count + 1)
 
 
 def _having(candidate: _Candidate, kind: str) -> Collection[object]:

@@ -12,7 +12,7 @@ from core.errors import (
     TooManyPathsError,
 )
 from core.memory_log import MemoryLog
-from core.paths import MOST_PATHS, PATH_BYTES, is_exact, matches, normalise_paths
+from core.paths import MOST_PATHS, PATH_BYTES, could_match, is_exact, matches, normalise_paths
 from core.record import Draft, check, parse_line
 
 
@@ -43,6 +43,7 @@ from core.record import Draft, check, parse_line
 )
 def test_a_pattern_stands_for_these_files(pattern: str, path: str) -> None:
     assert matches(pattern, path)
+    assert could_match(pattern, path)
 
 
 @pytest.mark.parametrize(
@@ -67,6 +68,16 @@ def test_a_pattern_does_not_stand_for_these(pattern: str, path: str) -> None:
 @given(st.text(max_size=20), st.text(max_size=20))
 def test_no_pattern_is_an_error_in_matching(pattern: str, path: str) -> None:
     assert matches(pattern, path) in (True, False)
+
+
+@given(st.text("aB/*?[]!-", max_size=8), st.text("aB/-!", max_size=8))
+def test_a_file_that_a_pattern_stands_for_is_never_ruled_out(pattern: str, path: str) -> None:
+    assert could_match(pattern, path) or not matches(pattern, path)
+
+
+def test_a_file_without_the_names_of_a_pattern_is_ruled_out() -> None:
+    assert not could_match("src/**/x.py", "src/y.py")
+    assert not could_match("*.tf", "main.py")
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,15 @@
 """Which records an action is given, and which it is spared."""
 
+import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.recall import MOST_READ, MOST_RECORDS, Action, recall
+from core.recall import MOST_READ, MOST_RECORDS, Action, recall, worth_reading
 from core.record import Record
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "benchmarks"))
@@ -120,11 +122,80 @@ def test_what_many_records_share_says_nothing() -> None:
     assert found(action, alone) == ["0"]
 
 
-def test_only_the_last_records_of_a_very_long_log_are_read() -> None:
-    anchored = a_record("anchored", "Ask first.", "money", "src/a.py")
-    others = [a_record(str(at), "Ask first.") for at in range(MOST_READ)]
-    assert found(edit("src/a.py"), [anchored, *others]) == []
-    assert found(edit("src/a.py"), [*others, anchored]) == ["anchored"]
+LONG_LOG = [a_record(str(at), f"Ask number {at} first.") for at in range(3 * MOST_READ)]
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        pytest.param(edit("src/money/a.py"), id="by its path"),
+        pytest.param(edit("SRC/Money/a.py"), id="by its path in another case"),
+        pytest.param(Action(command="helm diff upgrade shop"), id="by a command"),
+        pytest.param(Action(text="환불을 취소할 때 정산 배치를 먼저 본다"), id="by Korean words"),
+        pytest.param(edit("b.py", "ledger_sync(order)\nhalf_even = 1"), id="by English words"),
+    ],
+)
+def test_an_old_lesson_of_a_very_long_log_is_found(action: Action) -> None:
+    old = [
+        a_record("anchored", "Look twice.", "money", "src/**/a.py"),
+        a_record("command", "Before helm upgrade run helm diff upgrade.", "deploy"),
+        a_record("korean", "환불은 취소할 수 있다. 정산 배치를 먼저 확인한다.", "환불"),
+        a_record("english", "Call ledger_sync with half_even.", "ledger"),
+    ]
+    alone = found(action, old)
+    assert len(alone) == 1
+    assert found(action, [*old, *LONG_LOG]) == alone
+
+
+@pytest.mark.parametrize(
+    "old",
+    [
+        pytest.param(a_record("old", "Look twice.", "ledger sync"), id="topic"),
+        pytest.param(a_record("old", "Call ledger_sync."), id="lesson"),
+        pytest.param(a_record("old", "Look twice.", missing="ledger_sync"), id="missing context"),
+        pytest.param(
+            replace(a_record("old", "Look twice."), ask_next_time="ledger_sync?"), id="question"
+        ),
+        pytest.param(a_record("old", "Look twice.", "misc", "ops/*.sh"), id="path in a command"),
+        pytest.param(a_record("old", "Read tax_table first."), id="name of a file"),
+    ],
+)
+def test_whatever_a_record_says_it_is_read_in_a_very_long_log(old: Record) -> None:
+    action = Action(
+        paths=["config/tax_table.yaml"], command="bash ops/start.sh", text="ledger_sync()"
+    )
+    assert worth_reading(action, [old, *LONG_LOG])[0] is old
+
+
+def test_a_short_log_is_recalled_without_the_ranking() -> None:
+    program = (
+        "import sys; from core.recall import Action, recall;"
+        "recall(Action(text='a'), []); print('core.ranking' in sys.modules)"
+    )
+    root = Path(__file__).resolve().parent.parent
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=root, capture_output=True, check=True, text=True
+    )
+    assert done.stdout == "False\n"
+
+
+def test_of_a_very_long_log_the_closest_records_are_read_in_their_order() -> None:
+    anchored = a_record("anchored", "Look twice.", "money", "src/a.py", "*.go")
+    worded = a_record("worded", "Call ledger_sync.")
+    records = [anchored, worded, *LONG_LOG]
+    action = edit("src/a.py", "ledger_sync()")
+    assert worth_reading(action, records) == [anchored, worded, *records[2 - MOST_READ :]]
+    assert worth_reading(edit("b.c"), records) == records[-MOST_READ:]
+    assert worth_reading(action, records[:MOST_READ]) == records[:MOST_READ]
+    many = [anchored] * (MOST_READ + 1)
+    assert worth_reading(action, [worded, *many]) == many[1:]
+
+
+def test_in_a_very_long_log_a_word_of_a_few_records_is_rare() -> None:
+    words = "zeta omega kappa sigma lambda"
+    few = [a_record(f"few {at}", f"Call {words}.") for at in range(30)]
+    assert found(Action(text=words), [*few, *LONG_LOG]) == ["few 29", "few 28", "few 27"]
+    assert found(Action(text=words), [*few, *LONG_LOG[: MOST_READ - 30]]) == []
 
 
 def test_a_principle_is_found_by_any_of_the_anchors_that_it_has_inherited() -> None:
