@@ -67,8 +67,8 @@ _UNCHANGED = {
 class _Term(NamedTuple):
     """A piece of the question, and whether a word of the text must begin or end with it.
 
-    A weak term only supports the strong one before it. One that follows says little that
-    the others do not.
+    A weak term only supports the strong one before it. Among many texts, one that follows is
+    looked for only where others were found, since it rarely stands alone.
     """
 
     needle: bytes
@@ -225,24 +225,26 @@ def _spelled(texts: Sequence[str]) -> tuple[list[bytes], set[int]]:
     except UnicodeEncodeError:  # a lone surrogate
         encoded = list(map(_encoded, texts))
     joined = b"\n".join(encoded)
-    changed: set[int] = set()
-    if not joined.isascii():
-        starts = list(accumulate([len(text) + 1 for text in encoded], initial=0))
-        places = _places_to_respell(joined.translate(_MARKS))
-        changed = {bisect_right(starts, place) - 1 for place in places}
+    changed = set() if joined.isascii() else _to_respell(joined.translate(_MARKS), encoded)
     for index in changed:
         text = unicodedata.normalize("NFKC", texts[index])
         encoded[index] = _encoded(" ".join([text, *_INNER_PART.findall(text)]).casefold())
     return encoded, changed
 
 
-def _places_to_respell(marked: bytes) -> Iterator[int]:
+def _to_respell(marked: bytes, encoded: Sequence[bytes]) -> set[int]:
+    starts = list(accumulate([len(text) + 1 for text in encoded], initial=0))
+    found = set[int]()
     for mark, unchanged in _UNCHANGED.items():
         place = marked.find(mark)
         while place >= 0:
-            if marked[place + 1] not in unchanged:
-                yield place
-            place = marked.find(mark, place + 1)
+            following = place + 1
+            if marked[following] not in unchanged:
+                index = bisect_right(starts, place) - 1
+                found.add(index)
+                following = starts[index + 1]
+            place = marked.find(mark, following)
+    return found
 
 
 def _encoded(text: str) -> bytes:
