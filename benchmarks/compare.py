@@ -24,6 +24,13 @@ from bench import bare_write, seconds
 from costs import calls_section, memory_section, start_section, tokens_section
 from damage import damage_section
 from experiments import kills_section, races_section
+from own import (
+    estimate_section,
+    formats_section,
+    ranking_section,
+    speed_section,
+    survival_section,
+)
 from peers import INSTALLED, OTHERS, OURS, Peer, install, node
 from plan import FULL, QUICK, Plan
 from prose import HEAD, TAIL
@@ -40,6 +47,11 @@ SECTIONS: dict[str, Callable[[Plan], Section]] = {
     "concurrency": races_section,
     "kills": kills_section,
     "damage": damage_section,
+    "formats": formats_section,
+    "estimate": estimate_section,
+    "survival": survival_section,
+    "ranking": ranking_section,
+    "speed": speed_section,
 }
 
 

@@ -3,7 +3,6 @@
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping
-from importlib import import_module
 from typing import Any
 
 from peers import MARK, Call, Peer, ReferenceMemory, lessons, marked_lessons
@@ -19,6 +18,7 @@ from prose import (
     TOKENS_TEXT,
 )
 from report import Row, Section, compared, counted, measured
+from tokens import tokenizer
 
 from core.record import Draft
 
@@ -228,15 +228,6 @@ def tool_texts(server: ServerProcess) -> tuple[str, str]:
     tools = server.request("tools/list")["tools"]
     kept = [{key: tool[key] for key in TOOL_KEYS if key in tool} for tool in tools]
     return _compact(kept), str(server.hello.get("instructions") or "")
-
-
-def tokenizer() -> Callable[[str], int] | None:
-    """Counts tokens of `o200k_base`; None where the development package is not installed."""
-    try:
-        encoding = import_module("bpe_openai").get_encoding("o200k_base")
-    except ImportError:
-        return None
-    return lambda text: len(encoding.encode(text, disallowed_special=()))
 
 
 def _known(value: float | None) -> list[float]:

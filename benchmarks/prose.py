@@ -63,13 +63,64 @@ TOKENS_NOTES = (
     "output schemas and annotations. Neither is counted, since most clients do not show them to "
     "the model.",
     "In the graph servers a lesson is one entity with its texts as observations, without labels "
-    "that say which text is which, and without a date. Sentinel-Memory's answer has labels, types "
-    "and dates. Grouped by topic, as Sentinel-Memory's answer always "
+    "that say which text is which, and without a date. Sentinel-Memory's answer has a date and "
+    "says which text is which. Grouped by topic, as Sentinel-Memory's answer always "
     "is, a topic is one entity with the texts of all its lessons; a model that saves in this way "
     "has to find out first whether the topic exists, and cannot tell which texts belong together.",
     "Where an answer does not hold everything, fewer tokens are no merit; the last rows say how "
     "many records were in it.",
 )
+
+FORMATS_TEXT = """\
+What one record costs a model (`o200k_base`), whole and beside its three texts, in formats that say
+the same: topic, type, date, what was missing, lesson, question. The records are the curated lessons
+and those of the ranking queries. Where the topic stands above its records, a quarter of its line is
+counted for each, as for four records of a topic. A record is Korean when less than one letter in
+eight is Latin."""
+
+FORMATS_NOTES = (
+    "The example of the specification repeats the topic and the type in each record and names "
+    "the fields in full; with labels, they are shorter and the topic stands above. What is shown "
+    "has a date, an arrow before the lesson and `ask:` before the question; a log needs no word "
+    "for its type. With signs only, the date loses its hyphens and the question its word: three "
+    "tokens less, which is not worth a date that people have to spell.",
+)
+
+ESTIMATE_TEXT = """\
+The server has no tokenizer and estimates from kinds of characters (`core/estimates.py`). Shown is
+the estimate divided by what `o200k_base` counts, for records as an answer shows them: 1.00 is
+exact, above it the estimate is too high, so that an answer is smaller than its budget. Lowest and
+highest leave out one record in twenty on either side."""
+
+SURVIVAL_TEXT = """\
+Eighty lessons of one project (35 English, 35 Korean, 10 mixed) stand at even distances among
+records of ten other projects, and recombinations of these where more are needed. For each lesson
+two tasks are asked, one in English and one in Korean, and the answer of a search is made at each
+budget. The figure is the share of the tasks whose lesson stands in the answer whole. "Keywords" is
+what the description of `query` asks an agent for: keywords of the task with synonyms, in both
+languages. "Task" is the user's sentence as it is, where the lesson is in the same language or in
+the other one. "Nothing" is an empty query: the newest first. Nothing is random;
+`benchmarks/survival.py` repeats it."""
+
+SURVIVAL_NOTES = (
+    "Lessons, tasks and keywords are by one author, who did not look at the ranking: keywords of "
+    "somebody who has never seen the lesson will miss more of them.",
+    "A sentence in one language finds a lesson in the other by shared identifiers only. What an "
+    "answer leaves out is counted in its first line, and many of these records have a line there.",
+)
+
+RANKING_TEXT = """\
+How well the texts that answer a question come first; 1.00 when they always do. "Turns" and
+"observations" are an invented dialogue of friends, "lessons" the labelled questions of
+`tests/data/ranking_queries.json`, "lessons among others" the same with the lessons of other
+projects between them. Each line adds one thing to the one above; the last one is what the server
+does. The
+questions on lessons were seen while it was made."""
+
+SPEED_TEXT = """\
+Processor time of `rank` for questions of two to thirty words, on texts with words as frequent as in
+nature, two in five of them Korean: turns of 60 to 120 characters, records of 100 to 300. The first
+question reads the texts, the next one meets the same texts again."""
 
 NO_TOKENIZER = "Not measured: the package bpe-openai of requirements-dev.txt is not installed."
 

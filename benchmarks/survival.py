@@ -30,6 +30,13 @@ OTHER_PROJECTS = ("actions_tuned.jsonl", "actions_unseen.jsonl")
 CREATED = "2026-01-01T00:00:00+00:00"
 BUDGETS_TOKENS = (1_000, 5_000, 20_000)
 SIZES = (200, 500, 2_000)
+WAYS = (
+    "keywords",
+    "keywords, other language",
+    "task, same language",
+    "task, other language",
+    "nothing",
+)
 # A search with the keywords that its description asks for, among 500 records.
 FLOORS = {1_000: 0.9, 5_000: 0.95, 20_000: 0.98}
 FLOOR_SIZE = 500
@@ -142,7 +149,7 @@ def main() -> int:
     check = parser.parse_args().check
     missed = False
     for share in shares((FLOOR_SIZE,) if check else SIZES):
-        ways = "  ".join(f"{way} {value:.2f}" for way, value in sorted(share.by_way.items()))
+        ways = "  ".join(f"{way} {share.by_way[way]:.2f}" for way in WAYS)
         print(f"{share.size:>6,} records, {share.budget_tokens:>6,} tokens  {ways}", flush=True)
         if share.size == FLOOR_SIZE:
             missed |= share.by_way["keywords"] < FLOORS[share.budget_tokens]

@@ -13,6 +13,7 @@ import statistics
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 
 # A script finds only the modules of its own directory.
@@ -33,12 +34,13 @@ MOST_BESIDE = 12.0  # tokens of a record beside those of its texts
 Count = Callable[[str], int]
 
 
-def tokenizer() -> Count:
-    """Tokens of a text in o200k_base. Raises ImportError where the package is not installed."""
-    from bpe_openai import get_encoding
-
-    encoding = get_encoding("o200k_base")
-    return lambda text: len(encoding.encode(text))
+def tokenizer() -> Count | None:
+    """Counts tokens of `o200k_base`; None where the development package is not installed."""
+    try:
+        encoding = import_module("bpe_openai").get_encoding("o200k_base")
+    except ImportError:
+        return None
+    return lambda text: len(encoding.encode(text, disallowed_special=()))
 
 
 def labelled_records() -> Iterator[Record]:
@@ -170,9 +172,8 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="status 1 when a target is missed")
     parser.add_argument("--update", action="store_true", help=f"write {COUNTED.name}")
     arguments = parser.parse_args()
-    try:
-        count = tokenizer()
-    except ImportError:
+    count = tokenizer()
+    if count is None:
         print("tokens.py: it needs the development packages: pip install -r requirements-dev.txt")
         return 2
     if arguments.update:
