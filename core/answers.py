@@ -9,17 +9,16 @@ from dataclasses import dataclass, replace
 from core.compaction import (
     Group,
     SimilarTopics,
-    closest_first,
     group_by_topic,
     need_for,
     similar_to,
     similar_topics,
 )
-from core.fitting import Budget, records_within
+from core.fitting import Budget, records_within, topics_by_relevance
 from core.marking import HIDDEN_TEXT, marks_of
 from core.memory_log import MemoryLog, Removal, Saved
 from core.messages import Facts, Language, say
-from core.notes import counted, flaw_notes, notes, topic_line
+from core.notes import counted, flaw_notes, is_shortened, notes, topic_line
 from core.record import LIMITS_BYTES, Record, normalise_topic
 from core.rendering import headed_block, one_line, record_block, token_text, topic_text
 from core.settings import DEFAULT_THRESHOLD, Settings
@@ -55,7 +54,6 @@ class Frame:
 def search_answer(log: MemoryLog, frame: Frame, *, query: str, topic: str = "") -> str:
     """All records, or those of one topic; above the budget the most relevant and an index."""
     lang, everything = frame.lang, log.records
-    topics = log.topics
     wanted = normalise_topic(topic)
     records = [record for record in everything if not wanted or record.topic == wanted]
     facts: Facts = {"count": len(everything), "project": one_line(frame.project)}
@@ -65,12 +63,21 @@ def search_answer(log: MemoryLog, frame: Frame, *, query: str, topic: str = "") 
         head = say(lang, "head_all", **facts)
     lines = [head, *notes(log, frame.threshold, lang)]
     if not records:
-        missed = _no_topic(wanted, log, frame) if everything else say(lang, "nothing_found")
+        missed = _no_topic(wanted, log, frame, query) if everything else say(lang, "nothing_found")
         return "\n".join([*lines, missed, say(lang, "questions")])
-    lines.append(topic_line(topics.most_common(), lang, frame.settings.budget_tokens))
+    lines.append(_topics(log, frame, query))
     budget = Budget.of(frame.settings)
     budget.spend("\n".join(lines))
     return "\n".join(lines + records_within(records, query, budget, lang))
+
+
+def _topics(log: MemoryLog, frame: Frame, query: str) -> str:
+    """The topics that exist, those with the most records first; where not all are shown, those
+    that a question is about."""
+    counts, budget_tokens = log.topics.most_common(), frame.settings.budget_tokens
+    if query.strip() and is_shortened(counts, budget_tokens):
+        counts = [(name, log.topics[name]) for name in topics_by_relevance(query, log.records)]
+    return topic_line(counts, frame.lang, budget_tokens)
 
 
 def saved_answer(saved: Saved, frame: Frame, *, shortened_from_bytes: int = 0) -> str:
@@ -270,10 +277,12 @@ def _shortened(kept: str, used_bytes: int, lang: Language) -> str:
     return say(lang, "shortened", **facts)
 
 
-def _no_topic(topic: str, log: MemoryLog, frame: Frame) -> str:
-    """All topics with their counts, those spelled most like the missing one first."""
+def _no_topic(topic: str, log: MemoryLog, frame: Frame, query: str = "") -> str:
+    """All topics with their counts: those that resemble the missing one, then those about it."""
     topics = log.topics
-    nearest = [(name, topics[name]) for name in closest_first(topic, topics)]
+    alike = similar_to(topic, list(topics))
+    about = topics_by_relevance(f"{topic} {query}", log.records)
+    nearest = [(name, topics[name]) for name in dict.fromkeys([*alike, *about])]
     listed = counted(nearest, frame.lang, budget_tokens=frame.settings.budget_tokens)
     return say(frame.lang, "no_topic", topic=topic_text(topic), topics=listed)
 

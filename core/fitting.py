@@ -135,11 +135,19 @@ def records_that_fit(records: Sequence[Record], query: str, budget: Budget, lang
 def _ranked(records: Sequence[Record], query: str) -> list[Record]:
     from core.ranking import rank  # a hook has an order of its own, and most answers need none
 
-    searchable = [
-        f"{record.topic} {record.missing_context} {record.lesson} {record.ask_next_time}"
-        for record in records
-    ]
-    return [records[at] for at in rank(query, searchable)]
+    return [records[at] for at in rank(query, list(map(_searchable, records)))]
+
+
+def topics_by_relevance(query: str, records: Sequence[Record]) -> list[str]:
+    """The topics of these records, that of the most relevant record first."""
+    from core.ranking import rank_topics
+
+    topics = [record.topic for record in records]
+    return rank_topics(query, topics, list(map(_searchable, records)))
+
+
+def _searchable(record: Record) -> str:
+    return f"{record.topic} {record.missing_context} {record.lesson} {record.ask_next_time}"
 
 
 def that_fit(

@@ -55,6 +55,17 @@ def counted(
     budget_tokens: float = inf,
 ) -> str:
     """Topics with their counts in one line: no more than `at_most` of them, but at least one."""
+    shown = _that_fit(counts, at_most, budget_tokens)
+    listed, more = ", ".join(shown), len(counts) - len(shown)
+    return say(lang, "and_more", listed=listed, more=more) if more > 0 else listed
+
+
+def is_shortened(counts: Sequence[tuple[str, int]], budget_tokens: float) -> bool:
+    """Whether a line of topics would leave some of these out."""
+    return len(_that_fit(counts, TOPICS_SHOWN, budget_tokens)) < len(counts)
+
+
+def _that_fit(counts: Sequence[tuple[str, int]], at_most: int, budget_tokens: float) -> list[str]:
     left_tokens = TOPICS_SHARE * budget_tokens
     shown: list[str] = []
     for topic, count in counts[:at_most]:
@@ -63,5 +74,4 @@ def counted(
         if left_tokens < 0 and shown:
             break
         shown.append(text)
-    listed, more = ", ".join(shown), len(counts) - len(shown)
-    return say(lang, "and_more", listed=listed, more=more) if more > 0 else listed
+    return shown

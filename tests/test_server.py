@@ -192,6 +192,28 @@ def test_the_budget_of_an_answer_is_adjustable(
     assert text.count("\n→ a long rule") >= 8
 
 
+def test_of_more_topics_than_are_shown_those_of_the_question_come_first(project: Path) -> None:
+    save("webhooks arrive twice", "payment")
+    for number in range(41):
+        save("one", f"topic-{number:02}", lesson="rule")
+        save("two", f"topic-{number:02}", lesson="rule")
+    topics = call("search_memory", query="webhook").splitlines()[2]
+    assert topics.startswith("topics: payment (1), topic-40 (2), ")
+    assert topics.endswith(", +2 more")
+    assert "payment" not in call("search_memory").splitlines()[2]
+
+
+def test_a_topic_without_records_is_answered_with_those_about_it(project: Path) -> None:
+    save("one", "auth", lesson="tokens live for 15 minutes")
+    save("two", "deploy", lesson="roll back with the previous image")
+    save("three", "deploy", lesson="never on a Friday")
+    for topic, query in (("nothing", "token"), ("tokens", "")):
+        missed = call("search_memory", topic=topic, query=query)
+        assert say("en", "no_topic", topic=topic, topics="auth (1), deploy (2)") in missed
+    missed = call("search_memory", topic="deployment", query="token")
+    assert say("en", "no_topic", topic="deployment", topics="deploy (2), auth (1)") in missed
+
+
 def test_many_topics_leave_room_for_records_in_a_small_answer(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
