@@ -10,7 +10,7 @@ from core.rendering import headed_block, index_line, record_block
 from core.settings import Settings
 
 INDEX_SHARE = 0.25
-MOST_MISSED = 50
+MOST_MISSED = 50  # in a row; laying out all of 10,000 records takes longer than ranking them
 INDEX_MARGIN = 1.5  # the room of the lines is taken from whole records, which need lines then
 LARGEST_CHARS = 3_000  # all fields at their byte limits, a topic, a date and some notes
 
@@ -147,7 +147,7 @@ def topics_by_relevance(query: str, records: Sequence[Record]) -> list[str]:
 
 
 def _searchable(record: Record) -> str:
-    return f"{record.topic} {record.missing_context} {record.lesson} {record.ask_next_time}"
+    return " ".join(record.texts)
 
 
 def that_fit(

@@ -150,8 +150,7 @@ def worth_reading(action: Action, records: Sequence[Record]) -> Sequence[Record]
     patterns = {pattern for record in records for pattern in record.paths}
     near = {it for it in patterns if any(could_match(it, path) for path in named)}
     query = [*action.paths, action.command[:_MOST_ASKED], action.text[:_MOST_ASKED]]
-    texts = [f"{it.topic} {it.missing_context} {it.lesson} {it.ask_next_time}" for it in records]
-    ranked = rank(" ".join(query), texts)
+    ranked = rank(" ".join(query), [" ".join(record.texts) for record in records])
     anchored = [at for at in ranked if not near.isdisjoint(records[at].paths)]
     chosen = list(dict.fromkeys([*anchored, *ranked]))[:MOST_READ]
     return [records[at] for at in sorted(chosen)]
