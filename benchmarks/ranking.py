@@ -24,7 +24,7 @@ from core.words import FUNCTION_WORDS, stem_of
 
 ROOT = Path(__file__).resolve().parent.parent
 FIELDS = ("topic", "missing_context", "lesson", "ask_next_time")
-FLOORS = {"turns": 0.31, "observations": 0.75, "lessons": 0.92, "lessons among others": 0.69}
+FLOORS = {"turns": 0.335, "observations": 0.77, "lessons": 0.92, "lessons among others": 0.69}
 COUNTS = (1_000, 10_000, 100_000)
 ROUNDS = 3
 

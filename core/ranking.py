@@ -18,6 +18,9 @@ from core.words import FUNCTION_WORDS, OTHER_FORMS, stem_of
 
 _K1 = 0.9  # how soon a repeated term stops adding to the score
 _B = 0.4  # how much a long text is damped: little, since records are short
+# What was written just before or after is often about the same, and a short text says little
+# itself: one of so many characters gains this share of its neighbour's score, a longer one less.
+_NEIGHBOUR, _SHORT_CHARS = 0.2, 60
 _GRAM_CHARS = 4
 _WEAK_WEIGHT = 0.5  # for pieces of a word, or a long word would outweigh the rest of the question
 _COMMON_RECORDS = 100  # a word found in more than these is no typing error: its pieces add little
@@ -102,6 +105,9 @@ def rank(query: str, texts: Sequence[str]) -> list[int]:
     characters count. texts: in the order in which they were written. Any string is allowed on
     both sides, empty ones, NUL and lone surrogates, too.
 
+    A text in which something is found gains a little from a neighbour that is relevant, the more
+    the shorter it is: what was written one after the other is often about the same.
+
     Every index appears once: nothing is filtered. A query without any usable term (empty,
     punctuation, English function words only) gives newest first. The same arguments give the same
     order in every process.
@@ -117,9 +123,21 @@ def rank(query: str, texts: Sequence[str]) -> list[int]:
     error is survived by fewer words. The last texts are kept for the next call when they have at
     most 64 MB in UTF-8, beside a second form of that size.
     """
-    scores = _scores(query, texts)
+    scores = _leaning(_scores(query, texts), texts)
     found = sorted(sorted(scores, reverse=True), key=scores.__getitem__, reverse=True)
     return found + [index for index in reversed(range(len(texts))) if index not in scores]
+
+
+def _leaning(scores: dict[int, float], texts: Sequence[str]) -> dict[int, float]:
+    """The scores of texts that lean on their better neighbours: see _NEIGHBOUR."""
+    get = scores.get
+    return {
+        at: score
+        + _NEIGHBOUR
+        * max(get(at - 1, 0.0), get(at + 1, 0.0))
+        * min(1.0, _SHORT_CHARS / (len(texts[at]) or 1))
+        for at, score in scores.items()
+    }
 
 
 def rank_topics(query: str, topics: Sequence[str], texts: Sequence[str]) -> list[str]:

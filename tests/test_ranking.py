@@ -111,8 +111,8 @@ def test_a_typing_error_in_a_latin_word_still_finds_it(query: str) -> None:
 
 
 def test_a_typing_error_finds_its_word_among_many_records() -> None:
-    texts = ["a webhook arrives", *("a table is locked" for _ in range(3_000))]
-    assert rank("webohok table", texts) == [0, *range(3_000, 0, -1)]
+    texts = ["a webhook arrives", "the end", *("a table is locked" for _ in range(3_000))]
+    assert rank("webohok table", texts) == [0, *range(3_001, 0, -1)]
 
 
 def test_pieces_of_a_word_that_many_records_contain_are_not_looked_for() -> None:
@@ -223,8 +223,25 @@ def test_function_words_do_not_outweigh_the_word_that_matters() -> None:
 
 
 def test_a_rare_word_counts_more_than_a_common_one() -> None:
-    texts = ["nginx path", "table lock", "table scan", "table size"]
-    assert rank("table nginx", texts) == [0, 3, 2, 1]
+    texts = ["nginx path", "the end", "table lock", "table scan", "table size"]
+    assert rank("table nginx", texts) == [0, 4, 3, 2, 1]
+
+
+def test_a_short_text_leans_on_a_relevant_neighbour() -> None:
+    assert rank("table nginx", ["nginx path", "table", "end", "table"]) == [0, 1, 3, 2]
+    assert rank("table nginx", ["table", "end", "table", "nginx path"]) == [3, 2, 0, 1]
+
+
+def test_a_longer_text_leans_less_on_its_neighbour() -> None:
+    # By itself it comes first, and with the same gain it would stay there.
+    longer = "table " * 5 + "and so on " * 15
+    assert rank("table", ["table", "end", longer]) == [2, 0, 1]
+    texts = ["nginx path", "table", "end", longer, "nginx path"]
+    assert rank("table nginx", texts) == [4, 0, 1, 3, 2]
+
+
+def test_a_text_in_which_nothing_is_found_does_not_gain_from_its_neighbours() -> None:
+    assert rank("nginx", ["end", "nginx path", "end", "start"]) == [1, 3, 2, 0]
 
 
 def test_of_two_texts_with_the_word_the_shorter_comes_first() -> None:
