@@ -114,8 +114,7 @@ How well the texts that answer a question come first; 1.00 when they always do. 
 "observations" are an invented dialogue of friends, "lessons" the labelled questions of
 `tests/data/ranking_queries.json`, "lessons among others" the same with the lessons of other
 projects between them. Each line adds one thing to the one above; the last one is what the server
-does. The
-questions on lessons were seen while it was made."""
+does. The questions on lessons were seen while it was made."""
 
 SPEED_TEXT = """\
 Processor time of `rank` for questions of two to thirty words, on texts with words as frequent as in
