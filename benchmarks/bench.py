@@ -18,10 +18,11 @@ import tracemalloc
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 # A script finds only the modules of its own directory.
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from process import ServerProcess, processor_s
 
 from core.answers import Frame, compaction_answer, saved_answer, search_answer
 from core.estimates import estimate_tokens
@@ -69,60 +70,6 @@ class Row:
         places = 2 if self.unit in ("x", "s", "MB") else 0
         shown = [f"{value:,.{places}f} {self.unit}" for value in (self.figure, self.target)]
         return f"{self.name:<44} {shown[0]:>14} {shown[1]:>14}  {verdict:<6} {self.note}".rstrip()
-
-
-class Server:
-    """A server process, spoken to by raw JSON-RPC over its pipes."""
-
-    def __init__(self, script: Path, *arguments: str) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, str(script), *arguments],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-        )
-        self._id = 0
-        client = {"name": "bench", "version": "1"}
-        self.hello = self.request(
-            "initialize", protocolVersion="2025-11-25", capabilities={}, clientInfo=client
-        )
-        self._send({"jsonrpc": "2.0", "method": "notifications/initialized"})
-
-    def request(self, method: str, **params: Any) -> dict[str, Any]:
-        """The result of one request. Raises RuntimeError for an error or a closed pipe."""
-        self._id += 1
-        self._send({"jsonrpc": "2.0", "id": self._id, "method": method, "params": params})
-        assert self._process.stdout
-        for line in self._process.stdout:
-            message = json.loads(line)
-            if message.get("id") == self._id:
-                if "result" not in message or message["result"].get("isError"):
-                    raise RuntimeError(line.decode("utf-8"))
-                return dict(message["result"])
-        raise RuntimeError(f"no answer to {method}")
-
-    def call(self, tool: str, **arguments: Any) -> str:
-        """The text that a tool answers."""
-        result = self.request("tools/call", name=tool, arguments=arguments)
-        return str(result["content"][0]["text"])
-
-    def processor_s(self) -> float | None:
-        """Processor time since its start, finer than clock ticks; None where no system tells."""
-        tasks = Path(f"/proc/{self._process.pid}/task").glob("*/schedstat")
-        spent_ns = [int(task.read_text().split()[0]) for task in tasks]
-        return sum(spent_ns) / 1e9 if spent_ns else None
-
-    def close(self) -> None:
-        """End the process by closing its input."""
-        assert self._process.stdin and self._process.stdout
-        self._process.stdin.close()
-        self._process.wait(timeout=30)
-        self._process.stdout.close()
-
-    def _send(self, message: dict[str, Any]) -> None:
-        assert self._process.stdin
-        self._process.stdin.write(json.dumps(message).encode("ascii") + b"\n")
-        self._process.stdin.flush()
 
 
 def seconds(action: Callable[[], object]) -> float:
@@ -177,12 +124,12 @@ def started(rounds: int, project: Path, *, listed: bool) -> Row:
 
     def taken(script: Path, tool: str, *options: str, **arguments: str) -> float:
         start = time.perf_counter()
-        server = Server(script, *options)
+        server = ServerProcess([sys.executable, script, *options])
         if listed:
             server.request("tools/list")
-        server.call(tool, **arguments)
+        server.call(tool, arguments)
         elapsed = time.perf_counter() - start
-        spent = server.processor_s()
+        spent = processor_s(server.pid)
         server.close()
         return elapsed if spent is None else spent
 
@@ -202,16 +149,21 @@ def started(rounds: int, project: Path, *, listed: bool) -> Row:
     return Row(name, ratio, TARGET_START, "x", note)
 
 
+def ours_on(log_path: Path) -> ServerProcess:
+    """This server on the project of a memory log."""
+    return ServerProcess([sys.executable, SERVER, "--project", log_path.parent.parent])
+
+
 def round_trips(rounds: int, log_path: Path) -> list[Row]:
     """(b) and (c) Round trips of a search and of a save, at 50 records."""
-    ours, echo = Server(SERVER, "--project", str(log_path.parent.parent)), Server(ECHO)
+    ours, echo = ours_on(log_path), ServerProcess([sys.executable, ECHO])
     draft = next(typical_drafts(1))
     gap = {"topic": draft.topic, "missing_context": draft.missing_context, "lesson": draft.lesson}
     actions: dict[str, Callable[[], object]] = {
-        "echo": lambda: echo.call("echo", text="hello"),
-        "search": lambda: ours.call("search_memory", query=QUERY),
+        "echo": lambda: echo.call("echo", {"text": "hello"}),
+        "search": lambda: ours.call("search_memory", {"query": QUERY}),
         "bare": lambda: bare_write(log_path.parent, log_path.read_bytes()),
-        "save": lambda: ours.call("log_memory", **gap),
+        "save": lambda: ours.call("log_memory", gap),
     }
     taken: dict[str, list[float]] = {name: [] for name in actions}
     for turn in range(rounds + 5):
@@ -243,9 +195,9 @@ def round_trips(rounds: int, log_path: Path) -> list[Row]:
 
 def sizes(log_path: Path) -> list[Row]:
     """(d) What a client pays for: the tool list, the texts it may cut, a typical answer."""
-    server = Server(SERVER, "--project", str(log_path.parent.parent))
+    server = ours_on(log_path)
     listed = server.request("tools/list")
-    answer = server.call("search_memory", query=QUERY)
+    answer = server.call("search_memory", {"query": QUERY})
     server.close()
     described = max(len(tool["description"].encode()) for tool in listed["tools"])
     instructions = len(str(server.hello["instructions"]).encode())
