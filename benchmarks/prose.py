@@ -12,10 +12,10 @@ This file is written by `python benchmarks/compare.py`. Do not edit it: the word
 
 How to read the tables:
 
-- The servers took turns, round by round, and the first of a round was another one each time. A
-  figure is the median over the rounds. A ratio in brackets is the median of the ratios within each
-  round, to Sentinel-Memory: 0.50 x means that the other one needed half of what Sentinel-Memory
-  needed in the same round. Below 1 the other one is better.
+- The servers took turns, round by round, and where time is measured the first of a round was
+  another one each time. A figure is the median over the rounds. A ratio in brackets is the median
+  of the ratios within each round, to Sentinel-Memory: 0.50 x means that the other one needed half
+  of what Sentinel-Memory needed in the same round. Below 1 the other one is better.
 - Compare the ratios, not the absolute figures, with those of another machine.
 - Every server ran as its own process over stdio, started directly with its interpreter (no `npx`,
   no `uv`), with a store of its own in the same temporary directory, filled through its own tools.
@@ -75,24 +75,23 @@ FORMATS_TEXT = """\
 What one record costs a model (`o200k_base`), whole and beside its three texts, in formats that say
 the same: topic, type, date, what was missing, lesson, question. The records are the curated lessons
 and those of the ranking queries. Where the topic stands above its records, a quarter of its line is
-counted for each, as for four records of a topic. A record is Korean when less than one letter in
-eight is Latin."""
+counted for each, as for four records of a topic. A record is Korean when it has less than 15 Latin
+letters for 100 Hangul syllables."""
 
 FORMATS_NOTES = (
     "The example of the specification repeats the topic and the type in each record and names "
     "the fields in full; with labels, they are shorter and the topic stands above. What is shown "
     "has a date, an arrow before the lesson and `ask:` before the question; a log needs no word "
-    "for its type. With signs only, the date loses its hyphens and the question its word: three "
-    "tokens less, which is not worth a date that people have to spell.",
-    "What stands beside the texts does not grow with them: a record that takes 52 tokens in the "
-    "example of the specification, or 68 in Korean, takes 34 or 50 as shown.",
+    "for its type. With signs only, the date loses its hyphens and the question its word: three to "
+    "four tokens less, which is not worth a date that people have to spell.",
 )
 
 ESTIMATE_TEXT = """\
 The server has no tokenizer and estimates from kinds of characters (`core/estimates.py`). Shown is
 the estimate divided by what `o200k_base` counts, for records as an answer shows them: 1.00 is
 exact, above it the estimate is too high, so that an answer is smaller than its budget. Lowest and
-highest leave out one record in twenty on either side."""
+highest leave out one record in twenty on either side. The weights were fitted on these records and
+others of this project."""
 
 SURVIVAL_TEXT = """\
 Eighty lessons of one project (35 English, 35 Korean, 10 mixed) stand at even distances among
@@ -116,7 +115,8 @@ How well the texts that answer a question come first; 1.00 when they always do. 
 "observations" are an invented dialogue of friends, "lessons" the labelled questions of
 `tests/data/ranking_queries.json`, "lessons among others" the same with the lessons of other
 projects between them. Each line adds one thing to the one above; the last one is what the server
-does. The questions on lessons were seen while it was made."""
+does, with irregular forms and names in parts besides. The questions on lessons were seen while it
+was made, and that a short text leans on its neighbour was decided by the dialogue."""
 
 SPEED_TEXT = """\
 Processor time of `rank` for questions of two to thirty words, on texts with words as frequent as in

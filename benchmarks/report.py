@@ -4,7 +4,10 @@ import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-BEHIND_TEXT = "Every row in which another memory server needs less, by more than 5 %:"
+BEHIND_TEXT = (
+    "Every row with ratios in which another memory server needs less, by more than 5 %. Rows"
+    " without ratios, such as the seconds of a race, are to be compared in their tables."
+)
 Cell = float | str | None
 NOISE = 0.95
 Samples = Mapping[str, Sequence[float]]

@@ -18,14 +18,21 @@ from core.fitting import Budget, records_within, topics_by_relevance
 from core.marking import HIDDEN_TEXT, marks_of
 from core.memory_log import MemoryLog, Removal, Saved
 from core.messages import Facts, Language, say
-from core.notes import counted, flaw_notes, is_shortened, notes, topic_line
+from core.notes import (
+    LIST_SHARE,
+    beginning,
+    counted,
+    flaw_notes,
+    is_shortened,
+    notes,
+    topic_line,
+)
 from core.record import LIMITS_BYTES, Record, normalise_topic
 from core.rendering import headed_block, one_line, record_block, token_text, topic_text
 from core.settings import DEFAULT_THRESHOLD, Settings
 
 TOPICS_AFTER_A_SAVE = 12  # the search before the task has shown more
 PAIRS_SHOWN = 20
-PAIRS_SHARE, PAIR_TOKENS = 0.125, 25  # of the tokens of an answer; what a pair costs
 TOKENS_SHOWN = 60
 TOPICS_COMPARED = 500
 DELETION_SHARE = 0.5
@@ -65,7 +72,7 @@ def search_answer(log: MemoryLog, frame: Frame, *, query: str, topic: str = "") 
     if not records:
         missed = _no_topic(wanted, log, frame, query) if everything else say(lang, "nothing_found")
         return "\n".join([*lines, missed, say(lang, "questions")])
-    lines.append(_topics(log, frame, query))
+    lines.append(_topics(log, frame, "" if wanted else query))
     budget = Budget.of(frame.settings)
     budget.spend("\n".join(lines))
     return "\n".join(lines + records_within(records, query, budget, lang))
@@ -95,7 +102,7 @@ def saved_answer(saved: Saved, frame: Frame, *, shortened_from_bytes: int = 0) -
         lines.append(say(lang, "came_back"))
     if saved.removal.removed:
         lines.append(say(lang, "replaced", count=len(saved.removal.removed)))
-    lines += _tokens_left(saved.removal, lang)
+    lines += _tokens_left(saved.removal, frame)
     if saved.redacted:
         kinds = ", ".join(dict.fromkeys(saved.redacted))
         lines.append(say(lang, "redacted", count=len(saved.redacted), kinds=kinds))
@@ -160,8 +167,8 @@ def deletion_answer(
     for record in removal.removed:
         lines.append(deleted_block(record, lang))
     if put_off:
-        lines.append(say(lang, "put_off", tokens=_listed_tokens(put_off, lang)))
-    return "\n".join(lines + _tokens_left(removal, lang))
+        lines.append(say(lang, "put_off", tokens=_listed_tokens(put_off, frame)))
+    return "\n".join(lines + _tokens_left(removal, frame))
 
 
 def compaction_answer(
@@ -192,22 +199,22 @@ def compaction_answer(
         lines.append(_similar_line(pairs, frame))
     budget = Budget.of(frame.settings)
     budget.spend("\n".join(lines))
-    return "\n".join(lines + _groups_within(chosen, budget, lang))
+    return "\n".join(lines + _groups_within(chosen, budget, frame))
 
 
-def _groups_within(groups: Sequence[Group], budget: Budget, lang: Language) -> list[str]:
+def _groups_within(groups: Sequence[Group], budget: Budget, frame: Frame) -> list[str]:
     """Whole groups, the largest first; one that is too large alone is begun.
 
     Groups that are already compact come last: there is nothing to do in them.
     """
+    lang, budget_tokens = frame.lang, frame.settings.budget_tokens
     largest_first = sorted(groups, key=lambda group: (group.already_compact, -len(group.records)))
     if budget.could_hold(record for group in groups for record in group.records):
         texts = ["\n".join(_group_lines(group, lang)) for group in largest_first]
         if budget.take_all(texts):
             return texts
-    budget.spend(
-        say(lang, "compact_rest", topics=counted([("x" * 64, 10**6)] * 9, lang, at_most=8))
-    )
+    budget.spend(say(lang, "compact_rest", topics=""))
+    budget.tokens -= LIST_SHARE * budget_tokens
     lines: list[str] = []
     rest: list[Group] = []
     for group in largest_first:
@@ -221,7 +228,8 @@ def _groups_within(groups: Sequence[Group], budget: Budget, lang: Language) -> l
             rest.append(group)
     if rest:
         names = [(group.topic, len(group.records)) for group in rest]
-        lines.append(say(lang, "compact_rest", topics=counted(names, lang, at_most=8)))
+        listed = counted(names, lang, at_most=8, budget_tokens=budget_tokens)
+        lines.append(say(lang, "compact_rest", topics=listed))
     return lines
 
 
@@ -255,19 +263,22 @@ def _group_begun(group: Group, budget: Budget, lang: Language) -> list[str]:
     return [say(lang, "compact_too_large", shown=len(blocks), **facts), *blocks]
 
 
-def _tokens_left(removal: Removal, lang: Language) -> list[str]:
+def _tokens_left(removal: Removal, frame: Frame) -> list[str]:
+    lang = frame.lang
     fates = (
         ("token_changed", removal.changed),
         ("token_gone", removal.gone),
         ("token_absent", removal.absent),
     )
-    return [say(lang, key, tokens=_listed_tokens(given, lang)) for key, given in fates if given]
+    return [say(lang, key, tokens=_listed_tokens(given, frame)) for key, given in fates if given]
 
 
-def _listed_tokens(tokens: Sequence[str], lang: Language) -> str:
-    listed = ", ".join(one_line(token)[:80] for token in tokens[:TOKENS_SHOWN])
-    more = len(tokens) - TOKENS_SHOWN
-    return say(lang, "and_more", listed=listed, more=more) if more > 0 else listed
+def _listed_tokens(tokens: Sequence[str], frame: Frame) -> str:
+    """As many as an eighth of the answer holds, and how many more there are."""
+    texts = (one_line(token)[:80] for token in tokens[:TOKENS_SHOWN])
+    shown = beginning(texts, LIST_SHARE * frame.settings.budget_tokens)
+    listed, more = ", ".join(shown), len(tokens) - len(shown)
+    return say(frame.lang, "and_more", listed=listed, more=more) if more > 0 else listed
 
 
 def _shortened(kept: str, used_bytes: int, lang: Language) -> str:
@@ -289,13 +300,13 @@ def _no_topic(topic: str, log: MemoryLog, frame: Frame, query: str = "") -> str:
 
 def _similar_line(pairs: Sequence[SimilarTopics], frame: Frame) -> str:
     lang = frame.lang
-    shown = min(PAIRS_SHOWN, 1 + int(PAIRS_SHARE * frame.settings.budget_tokens / PAIR_TOKENS))
-    listed = "; ".join(
+    texts = (
         f"{topic_text(pair.topic)} ~ {topic_text(pair.other)}"
         f" ({say(lang, f'reason_{pair.reason}', shared=topic_text(pair.shared))})"
-        for pair in pairs[:shown]
+        for pair in pairs[:PAIRS_SHOWN]
     )
-    more = len(pairs) - shown
+    shown = beginning(texts, LIST_SHARE * frame.settings.budget_tokens)
+    listed, more = "; ".join(shown), len(pairs) - len(shown)
     if more > 0:
         listed = say(lang, "compact_similar_more", pairs=listed, more=more)
     return say(lang, "compact_similar", pairs=listed)

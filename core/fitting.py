@@ -12,7 +12,7 @@ from core.settings import Settings
 INDEX_SHARE = 0.25
 MOST_MISSED = 50  # in a row; laying out all of 10,000 records takes longer than ranking them
 INDEX_MARGIN = 1.5  # the room of the lines is taken from whole records, which need lines then
-LARGEST_CHARS = 3_000  # all fields at their byte limits, a topic, a date and some notes
+LARGEST_CHARS = 7_000  # of a record within the byte limits, even where hidden signs are spelled out
 
 
 @dataclass(slots=True)
@@ -95,6 +95,8 @@ def records_within(
     ranked = _ranked(records, query)
     index_budget = _split_off_index(ranked, budget, lang)
     full, rest = that_fit(ranked, budget, lang, at_least=1)
+    if not rest:  # a single one that is larger than the budget
+        return _by_topic(full, lang)
     index_budget.add(budget)
     lines: list[str] = []
     missed = 0
@@ -156,8 +158,8 @@ def that_fit(
     """The records that fit, in their order, and the others.
 
     A large one stops no smaller one, but many in a row do: there may be thousands to look at.
-    at_least: so many of the first ones are among them even if they do not fit, unless they are
-    larger than a record can be that was not written by hand.
+    at_least: so many of the first ones are among them even if they do not fit, unless they are as
+    large as only a hand, or a text of control characters, can make them.
     """
     full: list[Record] = []
     rest: list[Record] = []

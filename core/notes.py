@@ -1,6 +1,6 @@
 """Lines that every answer may need beside the records: the topics, and what is due or damaged."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import inf
 
 from core.estimates import estimate_tokens
@@ -9,7 +9,7 @@ from core.messages import Language, say
 from core.rendering import topic_text
 
 TOPICS_SHOWN = 40
-TOPICS_SHARE = 0.125  # of the tokens of an answer
+LIST_SHARE = 0.125  # of the tokens of an answer, for a list that could be long
 
 
 def notes(log: MemoryLog, threshold: int, lang: Language) -> list[str]:
@@ -66,12 +66,16 @@ def is_shortened(counts: Sequence[tuple[str, int]], budget_tokens: float) -> boo
 
 
 def _that_fit(counts: Sequence[tuple[str, int]], at_most: int, budget_tokens: float) -> list[str]:
-    left_tokens = TOPICS_SHARE * budget_tokens
+    texts = (f"{topic_text(topic)} ({count})" for topic, count in counts[:at_most])
+    return beginning(texts, LIST_SHARE * budget_tokens)
+
+
+def beginning(texts: Iterable[str], most_tokens: float) -> list[str]:
+    """The first of these texts, as many as so many estimated tokens hold, but at least one."""
     shown: list[str] = []
-    for topic, count in counts[:at_most]:
-        text = f"{topic_text(topic)} ({count})"
-        left_tokens -= estimate_tokens(text) + 1
-        if left_tokens < 0 and shown:
+    for text in texts:
+        most_tokens -= estimate_tokens(text) + 1
+        if most_tokens < 0 and shown:
             break
         shown.append(text)
     return shown

@@ -35,7 +35,7 @@ _SAMPLE_BYTES = 200_000
 _PIECES_BYTES = 8_000_000
 _BATCH = 500  # texts that are folded together: they stay in the cache of the processor
 _KEPT_BYTES = 64_000_000
-_MOST_DECODED = 20_000  # of a text, where a name may have parts: or a very long one takes forever
+_MOST_DECODED = 3_000  # of a text, where a name may have parts: or a very long one takes forever
 
 # From this letter on (kana, Han, Hangul) words run together or carry particles: pairs of
 # characters are looked for there, whole words before it.
@@ -52,18 +52,23 @@ _BLANK = ord(" ")
 _LOWER = bytes(ord(chr(it).lower()) if chr(it).isalnum() else _BLANK for it in range(128)) + bytes(
     range(128, 256)
 )
-# First bytes of what may have another spelling: all but ASCII, the signs up to U+00BF, Han and
-# Hangul; and what follows where there is none: in the sign of multiplication, in dashes, quotes,
-# arrows and frames, in kana.
+# First bytes of what may have another spelling: all but ASCII, Han and Hangul; and what follows
+# where there is none: in signs such as the section mark, the sign of multiplication, dashes,
+# quotes, arrows and frames, in most kana, in Hangul behind the letters of some other scripts.
+_CHANGED_SIGNS = {*b"\xa0\xa8\xaa\xaf", *range(0xB2, 0xB6), *range(0xB8, 0xBF)}
+_CHANGED_LETTERS = {*range(0x99, 0xA0), *range(0xAC, 0xAF)}
 _OTHERS = bytes([*range(0xC4, 0xE2), *range(0xEE, 0xF5)])
 _MARKS = bytes.maketrans(
-    b"\1\2\3\4\xc3\xe2\xe3" + _OTHERS, b"\0\0\0\0\2\3\4" + b"\1" * len(_OTHERS)
+    b"\1\2\3\4\5\6\xc3\xe2\xe3\xc2\xea" + _OTHERS,
+    b"\0\0\0\0\0\0\2\3\4\5\6" + b"\1" * len(_OTHERS),
 )
 _UNCHANGED = {
     b"\1": b"",
+    b"\5": bytes({*range(0x80, 0xC0)} - _CHANGED_SIGNS),
+    b"\6": bytes({*range(0x80, 0xC0)} - _CHANGED_LETTERS),
     b"\2": b"\x97\xb7",
     b"\3": bytes([0x80, *range(0x86, 0x8D), *range(0x94, 0x98)]),
-    b"\4": bytes(range(0x80, 0x84)),
+    b"\4": b"\x80\x81\x83",
 }
 
 
@@ -148,7 +153,7 @@ def rank_topics(query: str, topics: Sequence[str], texts: Sequence[str]) -> list
     """
     best: dict[str, float] = {}
     counts: dict[str, int] = {}
-    scores = _scores(query, texts)
+    scores = _leaning(_scores(query, texts), texts)
     for index in reversed(range(len(texts))):
         topic = topics[index]
         counts[topic] = counts.get(topic, 0) + 1
@@ -183,6 +188,8 @@ def _score_many(words: list[list[_Term]], reading: _Reading, scores: dict[int, f
     count = len(reading.texts)
     sample = reading.joined[-_SAMPLE_BYTES:]
     terms = [strong for strong, *_ in words]
+    if reading.joined.isascii():  # a long question in another script would scan it for nothing
+        terms = [term for term in terms if term.needle.isascii()]
     terms.sort(key=lambda term: (term.follows, sample.count(term.needle)))
     scanned = 0
     halves_left = _PIECES_BYTES // len(reading.joined)

@@ -9,6 +9,7 @@ instructions says so at its head.
 
 import json
 import re
+import unicodedata
 
 from core.marking import HIDDEN_CLASS, HIDDEN_TEXT, revealed, shown_marks
 from core.messages import Language, say
@@ -87,13 +88,20 @@ def record_block(record: Record, lang: Language, *, token: str = "", ask: bool =
     if notes:
         head += f" ({'; '.join(notes)})"
     if record.missing_context.strip():
-        # A colon, or a text in parentheses could pass for our notes.
-        colon = notes or record.missing_context.lstrip().startswith("(")
+        colon = notes or _looks_like_a_note(record.missing_context)
         head = field_line(f"{head}:" if colon else head, record.missing_context)
     lines = [head, field_line("→", record.lesson)]
     if ask and record.ask_next_time.strip():
         lines.append(field_line("ask:", record.ask_next_time))
     return "\n".join(lines)
+
+
+def _looks_like_a_note(text: str) -> bool:
+    """Whether a colon must stand before a text, since its parentheses could pass for ours."""
+    seen = (
+        char for char in text if unicodedata.category(char)[0] not in "ZCM" and char != "\u2800"
+    )
+    return unicodedata.normalize("NFKC", next(seen, "")).startswith("(")
 
 
 def _head(record: Record, token: str, lang: Language) -> str:
@@ -147,4 +155,5 @@ def index_line(record: Record, lang: Language) -> str:
     if len(lesson) > INDEX_CHARS:
         lesson = lesson[:INDEX_CHARS].rstrip() + "…"
     noted = warning(record, lang)
-    return f"- [{topic_text(record.topic)}] " + (f"({noted}) " if noted else "") + lesson
+    head = f"- [{topic_text(record.topic)}]" + (f" ({noted})" if noted else "")
+    return f"{head}: {lesson}" if noted or _looks_like_a_note(lesson) else f"{head} {lesson}"

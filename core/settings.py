@@ -18,7 +18,7 @@ LEAST_HOOK_TOKENS = 200
 
 _PREFIX = "SENTINEL_MEMORY_"
 _FORMER_NAMES = {"BUDGET_TOKENS": "BUDGET", "BUDGET_CHARS": "BUDGET", "HOOK_TOKENS": "HOOK_BUDGET"}
-_MOST_DIGITS = 9
+_MOST_DIGITS, _MOST = 9, 999_999_999
 _ON = frozenset(("1", "true", "yes", "on"))
 _OFF = frozenset(("", "0", "false", "no", "off"))
 
@@ -75,13 +75,19 @@ class _Reading:
         self.errors: list[SettingError] = []
 
     def _value(self, name: str) -> str:
-        return self._environment.get(name, "").strip()
+        value = self._environment.get(name, "").strip()
+        if "${" in value:
+            self.warnings.append(f"{name} holds an unexpanded variable and is treated as unset")
+            return ""
+        return value
 
     def _number(self, name: str, default: int) -> int:
         """The positive number of a variable, the default for none, 0 for anything else."""
         value = self._value(name) or str(default)
-        is_number = value.isascii() and value.isdigit() and len(value) <= _MOST_DIGITS
-        return int(value) if is_number else 0
+        if not (value.isascii() and value.isdigit()):
+            return 0
+        digits = value.lstrip("0")
+        return int(digits or 0) if len(digits) <= _MOST_DIGITS else _MOST
 
     def tokens(self, name: str, default: int, least: int) -> int:
         given = self._number(name, default)

@@ -151,8 +151,8 @@ def _configured(
     own = entry.get("env")
     environment = {key: it for key, it in machine.environment.items() if key not in VARIABLES}
     for key, it in own.items() if isinstance(own, dict) else ():
-        if isinstance(it, str):
-            environment[key] = client.expand(it, machine)
+        if isinstance(it, str | int):  # clients turn numbers into texts
+            environment[key] = client.expand(str(it), machine)
     environment |= dict.fromkeys(client.sets, str(machine.root))
     start, lost = _start(entry.get("cwd"), words[:at], client, machine)
     argument = value_of("--project", words[at + 1 :])

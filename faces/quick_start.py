@@ -13,11 +13,12 @@ from typing import Any, Union, get_args, get_origin
 
 @contextmanager
 def quick_start() -> Iterator[None]:
-    """Import the protocol library in here; afterwards everything is set as it was before.
+    """Import the protocol library in here; afterwards all is as before but for two things.
 
     The collector rests: more than a hundred thousand objects appear, nearly all of them stay, and
     every run would look through all that came before. What exists at the end is frozen, so that
-    later runs pass over it as well; the little garbage among it stays in memory.
+    later runs pass over it as well; the little garbage among it stays in memory. And the switch
+    that leaves out plugins of pydantic stays in the environment, for models that are built later.
 
     What checks the messages is built when a message first needs it: of several hundred models a
     session uses a few dozen.

@@ -396,3 +396,15 @@ def test_the_order_is_the_same_in_every_process() -> None:
             env={**os.environ, "PYTHONHASHSEED": seed},
         )
         assert json.loads(finished.stdout) == [rank(query, labelled.texts) for query in queries]
+
+
+@pytest.mark.parametrize("word", ["5µs", "m²", "½tax", "Ꙁemlja", "ꭰꮃ", "カ\u3099ス"])
+def test_a_word_with_another_spelling_is_found_by_itself(word: str) -> None:
+    assert rank(word, [f"about {word} here", "the end", "another"]) == [0, 2, 1]
+
+
+def test_the_topic_of_the_text_that_comes_first_comes_first() -> None:
+    texts = ["a tax tax pay", "b zz tax", "a zz log", "b tax tax pay"]
+    for topics in (["a", "b", "a", "b"], ["b", "a", "b", "a"]):
+        first = rank("pay tax", texts)[0]
+        assert rank_topics("pay tax", topics, texts)[0] == topics[first]

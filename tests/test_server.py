@@ -404,6 +404,17 @@ def test_compaction_shows_groups_with_tokens_similar_topics_and_joined_questions
     ]
 
 
+def test_pairs_of_long_topics_leave_room_for_records_in_a_small_answer(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(9):
+        save("one", f"a-topic-with-a-rather-long-name-for-everybody-to-read-{number}")
+    monkeypatch.setenv("SENTINEL_MEMORY_BUDGET", "1000")
+    [line] = [it for it in call("compact_memory").splitlines() if it.startswith("similar topics")]
+    assert estimate_tokens(line) < 150
+    assert re.search(r"; \+\d+ more pairs$", line)
+
+
 def test_a_principle_replaces_the_originals_of_two_topics(project: Path, log: Path) -> None:
     save("one", "auth")
     save("two", "auth-login")

@@ -58,7 +58,7 @@ def test_an_unusable_value_leaves_the_default_and_a_warning_that_does_not_repeat
     assert settings.errors == ()
 
 
-UNUSABLE = ["many", "0", "-1", "+5000", "1e5", "20_000", "9.5", "२००००", "9" * 10]
+UNUSABLE = ["many", "0", "-1", "+5000", "1e5", "20_000", "9.5", "20,000", "२००००", "00"]
 
 
 @pytest.mark.parametrize("value", UNUSABLE)
@@ -104,4 +104,18 @@ def test_a_former_name_is_not_read_and_the_new_one_is_named(former: str, name: s
     assert settings.hook_tokens == 1_500
     assert settings.warnings == (
         f"SENTINEL_MEMORY_{former} is no longer read; set SENTINEL_MEMORY_{name}",
+    )
+
+
+@pytest.mark.parametrize("value", ["9" * 10, "9" * 5_000, "0001000000000"])
+def test_a_budget_beyond_all_reason_is_a_very_large_one(value: str) -> None:
+    settings = read_settings({"SENTINEL_MEMORY_BUDGET": value})
+    assert (settings.budget_tokens, settings.errors, settings.warnings) == (999_999_999, (), ())
+
+
+def test_a_value_in_which_a_client_left_a_variable_counts_as_unset() -> None:
+    settings = read_settings({"SENTINEL_MEMORY_BUDGET": "${BUDGET}"})
+    assert (settings.budget_tokens, settings.errors) == (20_000, ())
+    assert settings.warnings == (
+        "SENTINEL_MEMORY_BUDGET holds an unexpanded variable and is treated as unset",
     )

@@ -234,7 +234,7 @@ def imported(environment: dict[str, str]) -> dict[str, Any]:
     return found
 
 
-def test_after_the_imports_all_is_as_before_and_no_model_is_built_that_nobody_used() -> None:
+def test_after_the_imports_the_libraries_are_as_before_and_no_unused_model_is_built() -> None:
     assert imported({}) == {
         "collects": True,
         "frozen": True,
