@@ -128,9 +128,15 @@ def rank(query: str, texts: Sequence[str]) -> list[int]:
     error is survived by fewer words. The last texts are kept for the next call when they have at
     most 64 MB in UTF-8, beside a second form of that size.
     """
+    found = rank_hits(query, texts)
+    rest = set(range(len(texts))).difference(found)
+    return found + sorted(rest, reverse=True)
+
+
+def rank_hits(query: str, texts: Sequence[str]) -> list[int]:
+    """The first part of `rank`: only the texts in which something of the query was found."""
     scores = _leaning(_scores(query, texts), texts)
-    found = sorted(sorted(scores, reverse=True), key=scores.__getitem__, reverse=True)
-    return found + [index for index in reversed(range(len(texts))) if index not in scores]
+    return sorted(sorted(scores, reverse=True), key=scores.__getitem__, reverse=True)
 
 
 def _leaning(scores: dict[int, float], texts: Sequence[str]) -> dict[int, float]:
