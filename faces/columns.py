@@ -1,8 +1,9 @@
-"""Lines for a terminal of 80 cells: tables that line up, and sentences that wrap.
+"""Lines for a terminal, of 80 cells unless told: tables that line up, and sentences that wrap.
 
 A Hangul syllable takes two cells, a combining mark none.
 """
 
+import re
 import unicodedata
 from collections.abc import Sequence
 
@@ -30,32 +31,52 @@ def fitted(text: str, most: int) -> str:
     return kept.rstrip() + "…"
 
 
-def wrapped(text: str, indent: str = INDENT) -> list[str]:
+def wrapped(text: str, indent: str = INDENT, width: int = WIDTH) -> list[str]:
     """A sentence in indented lines, broken at blanks; a longer word has a line of its own."""
     lines, line = list[str](), ""
     for word in text.split():
         longer = f"{line} {word}" if line else indent + word
-        if line and cells(longer) > WIDTH:
+        if line and cells(longer) > width:
             lines.append(line)
             longer = indent + word
         line = longer
     return [*lines, line] if line else lines
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+def broken(text: str, most: int) -> list[str]:
+    """The text in pieces of at most `most` cells: between words where it can, else in a word."""
+    lines, line, left = list[str](), "", most
+    for piece in re.findall(r"\s+|\S+", text):
+        if cells(piece) > left and line.strip() and cells(piece) <= most:
+            lines.append(line.rstrip())
+            line, left = "", most
+            piece = piece.lstrip()
+        for char in piece:
+            if _cells(char) > left and line:
+                lines.append(line.rstrip())
+                line, left = "", most
+                if char.isspace():
+                    continue
+            line, left = line + char, left - _cells(char)
+    return [*lines, line.rstrip()]
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]], width: int = WIDTH) -> list[str]:
     """Indented lines: numbers aligned at their right; the last column takes what is left."""
     columns = list(zip(*rows, strict=True))[:-1]
     widths = [max(map(cells, (name, *column))) for name, column in zip(head, columns, strict=False)]
     numeric = [all(cell.replace(",", "").isdecimal() for cell in column) for column in columns]
-    return [_row(list(zip(row, widths, numeric, strict=False)), row[-1]) for row in (head, *rows)]
+    return [
+        _row(list(zip(row, widths, numeric, strict=False)), row[-1], width) for row in (head, *rows)
+    ]
 
 
-def _row(aligned: Sequence[tuple[str, int, bool]], last: str) -> str:
+def _row(aligned: Sequence[tuple[str, int, bool]], last: str, most: int) -> str:
     line = ""
     for text, width, is_number in aligned:
         blank = " " * (width - cells(text))
         line += INDENT + (blank + text if is_number else text + blank)
-    return line + INDENT + fitted(last, WIDTH - cells(line) - len(INDENT))
+    return line + INDENT + fitted(last, most - cells(line) - len(INDENT))
 
 
 def _cells(char: str) -> int:
