@@ -49,10 +49,15 @@ def answered(lang: Language, lines: Callable[[], Iterable[str]]) -> int:
     try:
         said = "\n".join(lines())
     except HistoryError as error:
-        print(error.text(lang), file=sys.stderr)
-        return 1
+        return tell(error, lang)
     print(said)
     return 0
+
+
+def tell(error: HistoryError, lang: Language) -> int:
+    """Print the sentence of an error; the exit status, which is 1."""
+    print(error.text(lang), file=sys.stderr)
+    return 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

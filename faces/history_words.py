@@ -77,6 +77,18 @@ WORDS: dict[str, tuple[str, str]] = {
         f"{{name}}: several ids begin so: {{ids}}. {_KEPT[0]} Give more of the id.",
         f"{{name}}: id가 이렇게 시작하는 기록이 여럿입니다: {{ids}}. {_KEPT[1]} id를 더 길게 쓰십시오.",
     ),
+    "not_there": (
+        f"{{name}}: the log has no record whose id begins so. {_KEPT[0]} cli.py list shows the ids;"
+        " cli.py history {name} looks for a former record in git.",
+        f"{{name}}: 로그에 id가 이렇게 시작하는 기록이 없습니다. {_KEPT[1]} id는 cli.py list로 볼 수 있고, 이전 기록은 cli.py"
+        " history {name}로 git에서 찾을 수 있습니다.",
+    ),
+    "shared_id": (
+        f"{{name}}: two records share this id, since their texts read the same when joined:"
+        f" {{tokens}}. {_KEPT[0]} Name one of them by its token.",
+        f"{{name}}: 두 기록이 이 id를 함께 씁니다(이어 붙이면 같은 글이 되기 때문): {{tokens}}. {_KEPT[1]} 그중 하나를"
+        " 토큰으로 지정하십시오.",
+    ),
     "no_version": (
         f"{{token}}: neither the log nor git has this version. {_KEPT[0]} cli.py history {{id}}"
         " --all lists those that git has.",

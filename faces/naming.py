@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from core.memory_log import MemoryLog
-from core.record import id_in, is_token
+from core.record import Record, id_in, is_token
 from core.rendering import topic_text
 from faces.git_reading import HistoryError
 from faces.plain import plain
@@ -51,6 +51,44 @@ def named(text: str, history: History) -> Named:
         raise HistoryError("ambiguous", name=plain(text), ids=_listed(ids))
     found = next(iter(ids))
     return Named(id=found, token=f"{found}@{fingerprint}" if at_sign else "")
+
+
+def records_named(text: str, log: MemoryLog) -> list[Record]:
+    """The records of the log that an argument names: one, or all that share its id.
+
+    Only what a reader sees counts. Raises HistoryError: bad_token, too_short, not_there, ambiguous
+    or other_version.
+    """
+    records = {record.id: record.topic for record in log.records}
+    beginning, fingerprint = text, ""
+    if text not in records and "@" in text:
+        if not is_token(text):
+            raise HistoryError("bad_token", name=plain(text))
+        beginning, _, fingerprint = text.rpartition("@")
+    ids = _beginning_so(beginning, records)
+    if beginning in ids:
+        ids = {beginning: ids[beginning]}
+    elif len(beginning) < PREFIX_CHARS:
+        raise HistoryError("too_short", name=plain(text), least=PREFIX_CHARS)
+    if not ids:
+        raise HistoryError("not_there", name=plain(text))
+    if len(ids) > 1:
+        raise HistoryError("ambiguous", name=plain(text), ids=_listed(ids))
+    there = [record for record in log.records if record.id in ids]
+    found = [record for record in there if not fingerprint or record.fingerprint() == fingerprint]
+    if not found:
+        facts = {"token": plain(there[0].token), "named": plain(text)}
+        raise HistoryError("other_version", id=plain(there[0].id), **facts)
+    return found
+
+
+def one_named(text: str, log: MemoryLog) -> Record:
+    """The one record of the log that an argument names. Raises HistoryError, shared_id as well."""
+    found = records_named(text, log)
+    if len(found) > 1:
+        tokens = ", ".join(plain(record.token) for record in found)
+        raise HistoryError("shared_id", name=plain(text), tokens=tokens)
+    return found[0]
 
 
 def _beginning_so(beginning: str, topics: Mapping[str, str]) -> dict[str, str]:
