@@ -34,13 +34,18 @@ COMMANDS = {
         "faces.export",
         "write the memory as a document, as data, or into the files of a client",
     ),
+    "forget": ("faces.forget", "delete records, once they were shown and confirmed"),
     "history": ("faces.history", "show what became of one record, commit by commit"),
     "hook": ("faces.hook", "answer an event of a client with the records that it needs"),
     "import": ("faces.importing", "take lessons of other tools or projects into the memory"),
+    "list": ("faces.list", "list the records, the newest first, in one line each"),
     "restore": ("faces.restore", "bring back a record, or an older version of it, from git"),
     "scan": ("faces.scan", "look for secrets in the log, in files or in git's history"),
+    "search": ("faces.search", "list the records that fit some words, the most relevant first"),
     "setup": ("faces.setup", "set up a client for a project: server entry, rules and hooks"),
+    "show": ("faces.show", "show whole records"),
     "stats": ("faces.stats", "show whether the memory helps: size, cost, gaps that came back"),
+    "topics": ("faces.topics", "list the topics, and which of them may be one"),
     "uncompact": ("faces.uncompact", "bring back the originals of a principle from git"),
 }
 

@@ -38,14 +38,15 @@ def add_threshold(parser: argparse.ArgumentParser) -> None:
     """The option `--threshold`, as the tools have it."""
     parser.add_argument(
         "--threshold",
-        type=_threshold,
+        type=positive,
         default=DEFAULT_THRESHOLD,
         metavar="N",
         help="records above which to compact (default %(default)s)",
     )
 
 
-def _threshold(text: str) -> int:
+def positive(text: str) -> int:
+    """The number of an option. Raises ArgumentTypeError unless it is 1 or more."""
     if not re.fullmatch("0*[1-9][0-9]{0,8}", text):
         raise argparse.ArgumentTypeError("it must be a whole number of 1 or more")
     return int(text)

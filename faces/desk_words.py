@@ -1,0 +1,75 @@
+"""Every sentence of list, show, search, topics and forget, in English and Korean, by name."""
+
+from core.messages import Language, sentence
+
+WORDS: dict[str, tuple[str, str]] = {
+    # tables
+    "date": ("last", "마지막"),
+    "records": ("records", "기록"),
+    "empty": (
+        "The memory of this project has no records yet.",
+        "이 프로젝트의 기억에는 아직 기록이 없습니다.",
+    ),
+    "none_fits": (
+        "None of the {count:,} records fits these filters.",
+        "기록 {count:,}건 가운데 이 조건에 맞는 것이 없습니다.",
+    ),
+    "no_topic": ("There is no topic {topic}.", "{topic}(이)라는 topic은 없습니다."),
+    "no_topic_but": (
+        "There is no topic {topic}; similar: {similar}.",
+        "{topic}(이)라는 topic은 없습니다. 비슷한 topic: {similar}.",
+    ),
+    "listed": (
+        "{shown:,} of {count:,} records, the newest first.",
+        "기록 {count:,}건 중 {shown:,}건, 최신순.",
+    ),
+    "searched": (
+        "{shown:,} of {found:,} found, the most relevant first. Without a hit: {without:,}.",
+        "찾은 {found:,}건 중 {shown:,}건, 관련 높은 순. 해당 없음: {without:,}건.",
+    ),
+    "no_hit": (
+        "None of {count:,} records has any of these words. Synonyms and translations are not found.",
+        "기록 {count:,}건 가운데 이 단어가 든 것이 없습니다. 동의어와 번역어는 찾지 못합니다.",
+    ),
+    # topics
+    "topics": ("Topics: {topics:,}, records: {count:,}.", "topic {topics:,}개, 기록 {count:,}건."),
+    "similar": (
+        "[{topic}] and [{other}] may be one: {reason}.",
+        "[{topic}], [{other}]: 같은 topic일 수 있음({reason}).",
+    ),
+    "more_similar": (
+        "{more:,} more pairs; --json lists all of them.",
+        "이 밖에 {more:,}쌍. --json은 모두 출력합니다.",
+    ),
+    # forget
+    "would_forget": ("To delete: {count:,}.", "지울 기록: {count:,}건."),
+    "ask_forget": ("Delete? [y/N] ", "지울까요? [y/N] "),
+    "forgotten": ("Deleted: {count:,}.", "지운 기록: {count:,}건."),
+    "git_has_it": (
+        "What was committed stays in git: cli.py restore {id} brings it back. The lines above are"
+        " all that is left of what was not.",
+        "커밋된 것은 git에 남아 있어 cli.py restore {id}로 되살릴 수 있습니다. 커밋되지 않은 것은 위의 줄이 전부입니다.",
+    ),
+    "stayed": (
+        "These were changed or removed meanwhile, and were left as they are: {tokens}. Look at them"
+        " again with cli.py list.",
+        "그사이 바뀌거나 없어져 그대로 둔 기록: {tokens}. cli.py list로 다시 확인하십시오.",
+    ),
+    # confirmation
+    "together": (
+        "{one} and {other} exclude each other",
+        "{one}와(과) {other}는 함께 쓸 수 없습니다",
+    ),
+    "dry": ("Nothing was changed (--dry-run).", "아무것도 바꾸지 않았습니다(--dry-run)."),
+    "not_changed": ("Nothing was changed.", "아무것도 바꾸지 않았습니다."),
+    "no_terminal": (
+        "Nothing was changed: nobody is there to confirm. Look at what is shown above, then repeat the"
+        " command with --yes.",
+        "아무것도 바꾸지 않았습니다. 확인할 사람이 없습니다. 위의 내용을 확인한 뒤 --yes를 붙여 명령을 되풀이하십시오.",
+    ),
+}
+
+
+def word(lang: Language, key: str, /, **facts: str | int) -> str:
+    """The sentence `key` in one language with its facts filled in."""
+    return sentence(WORDS, lang, key, facts)

@@ -1,0 +1,83 @@
+"""Records leave the memory: shown in full first, and only once a person has said yes."""
+
+import argparse
+import os
+import sys
+
+from core.memory_log import Removal
+from core.messages import Language
+from core.record import Record
+from core.settings import read_settings
+from faces.console import add_project, confirmed, open_memory
+from faces.desk import screen_here
+from faces.desk_lines import hung, whole
+from faces.desk_words import word
+from faces.git_reading import HistoryError, tell
+from faces.naming import one_named
+from faces.plain import plain_json
+from faces.record_lines import joined
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `cli.py forget`."""
+    parser.add_argument(
+        "ids", metavar="ID", nargs="+", help="an id, its first 4 or more characters, or id@fp"
+    )
+    add_project(parser)
+    parser.add_argument("--yes", action="store_true", help="delete without asking")
+    parser.add_argument("--dry-run", action="store_true", help="only print what would be deleted")
+    parser.set_defaults(refuse=parser.error)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Show, ask, delete; 1 when it was not confirmed, or when some record cannot be named."""
+    if arguments.yes and arguments.dry_run:
+        lang = read_settings(os.environ).lang
+        arguments.refuse(word(lang, "together", one="--yes", other="--dry-run"))
+    opened = open_memory(arguments, writes=not arguments.dry_run)
+    log = opened.store.read()
+    try:
+        named = {
+            record.token: record for name in arguments.ids for record in [one_named(name, log)]
+        }
+    except HistoryError as error:
+        return tell(error, opened.lang)
+    print("\n".join(_preview(list(named.values()), opened.lang)))
+    if arguments.dry_run:
+        print(word(opened.lang, "dry"))
+        return 0
+    if not (arguments.yes or is_confirmed(word(opened.lang, "ask_forget"), opened.lang)):
+        return 1
+    removal, _ = opened.store.delete_by_ids(list(named))
+    print("\n".join(_told(removal, opened.lang)))
+    stayed = (*removal.changed, *removal.absent, *removal.gone)
+    if stayed:
+        print(word(opened.lang, "stayed", tokens=joined(stayed)), file=sys.stderr)
+    return 1 if stayed else 0
+
+
+def is_confirmed(question: str, lang: Language) -> bool:
+    """Whether somebody at the terminal says yes; says so when there is nobody, or when not."""
+    answer = confirmed(question)
+    if answer is None:
+        print(word(lang, "no_terminal"), file=sys.stderr)
+    elif not answer:
+        print(word(lang, "not_changed"))
+    return bool(answer)
+
+
+def _preview(records: list[Record], lang: Language) -> list[str]:
+    screen = screen_here()
+    lines = hung(word(lang, "would_forget", count=len(records)), screen.width)
+    for record in records:
+        lines += ["", *whole(record, screen, lang)]
+    return [*lines, ""]
+
+
+def _told(removal: Removal, lang: Language) -> list[str]:
+    """The lines of what went, so that nothing is lost that git does not have."""
+    lines = [word(lang, "forgotten", count=len(removal.removed))]
+    lines += [plain_json(record.as_json(), indent=None) for record in removal.removed]
+    if removal.removed:
+        lines.append(word(lang, "git_has_it", id=joined([removal.removed[0].id])))
+    return lines
