@@ -2,9 +2,7 @@
 
 Pure: bytes in, bytes out. A cleaned record keeps its dates, counts and other keys. Its id follows
 from its text, as everywhere, and so may change. The version with the secret must not come back
-with a merge: while the id stays, `former` lists it; under a new id `source_ids` does, as for an
-original that was replaced, and a later compaction passes that on. The `former` of a principle
-lists it in any case, so that it can be told from the originals.
+with a merge; `core/renewal.py` sees to that.
 """
 
 from collections.abc import Sequence
@@ -14,16 +12,8 @@ from core.lines import BOM
 from core.log_secrets import Looked, look
 from core.memory_log import MemoryLog
 from core.merging import following
-from core.record import (
-    LIMITS_BYTES,
-    MOST_COUNTED,
-    Record,
-    ids_in,
-    later,
-    marked,
-    reidentified,
-    seconds_of,
-)
+from core.record import LIMITS_BYTES, Record, marked
+from core.renewal import joined, renewed
 from core.sanitizer import find
 
 
@@ -107,13 +97,8 @@ def _line(looked: Looked, log: MemoryLog, numbers: Sequence[int], now: str) -> _
 
 
 def _renewed(before: Record, clean: Record, now: str) -> Record:
-    """The cleaned record as one that no version with the secret can win over."""
-    record = replace(reidentified(clean), updated=later(now, clean.updated or clean.created))
-    if (record.id, record.gap) == (before.id, before.gap):
-        return following(record, before)
-    record = following(record, before) if record.type == "principle" else replace(record, former=())
-    tokens = [token for token in before.tokens() if not find(token)]
-    return replace(record, source_ids=tuple(dict.fromkeys((*record.source_ids, *tokens))))
+    """The cleaned record; an id that holds a secret itself is not listed."""
+    return renewed(before, clean, now, [token for token in before.tokens() if not find(token)])
 
 
 def _folded(lines: Sequence[_Line], now: str) -> list[_Line]:
@@ -128,12 +113,12 @@ def _folded(lines: Sequence[_Line], now: str) -> list[_Line]:
         if len(members) == 1 or not any(line.kinds for line in members):
             continue
         newest = max(places, key=lambda at: _version(lines[at]))
-        joined = lines[newest]
-        joined.record = _joined(sorted(members, key=_version), now)
-        joined.raw = BOM if joined.raw.startswith(BOM) else b""
-        joined.numbers = sorted(number for line in members for number in line.numbers)
-        joined.before = [record for line in members for record in line.before]
-        joined.kinds = [kind for line in members for kind in line.kinds]
+        folded = lines[newest]
+        folded.record = _joined(sorted(members, key=_version), now)
+        folded.raw = BOM if folded.raw.startswith(BOM) else b""
+        folded.numbers = sorted(number for line in members for number in line.numbers)
+        folded.before = [record for line in members for record in line.before]
+        folded.kinds = [kind for line in members for kind in line.kinds]
         dropped.update(at for at in places if at != newest)
     return [line for at, line in enumerate(lines) if at not in dropped]
 
@@ -144,40 +129,9 @@ def _version(line: _Line) -> tuple[float, int, bytes]:
 
 
 def _joined(members: Sequence[_Line], now: str) -> Record:
-    """One record of several, the newest last: no text and no number of theirs is lost."""
-    records = [line.record for line in members if line.record]
-    newest = records[-1]
-    source_ids = tuple(dict.fromkeys(token for it in reversed(records) for token in it.source_ids))
-    count = newest.source_count
-    if newest.type == "principle":
-        count = (count or 0) + len(ids_in(source_ids) - ids_in(newest.source_ids))
-    newer = records[::-1]
-    record = replace(
-        newest,
-        missing_context=_all_of([it.missing_context for it in newer]),
-        lesson=_all_of([it.lesson for it in newer]),
-        ask_next_time=_all_of([it.ask_next_time for it in newer]),
-        created=min((it.created for it in records), key=seconds_of),
-        updated=later(now, newest.updated or newest.created),
-        seen=min(sum(max(it.seen, 1) for it in records), MOST_COUNTED),
-        source_ids=source_ids,
-        source_count=None if count is None else min(count, MOST_COUNTED),
-        former=tuple(dict.fromkeys(known for it in records for known in it.former)),
-        paths=tuple(dict.fromkeys(path for it in newer for path in it.paths)),
-        meta_extra={key: kept for it in records for key, kept in it.meta_extra.items()},
-        extra={key: kept for it in records for key, kept in it.extra.items()},
-    )
+    """One record of several, the newest last."""
     untouched = [line.record for line in members if line.record and not line.kinds]
-    return following(record, *untouched)
-
-
-def _all_of(texts: Sequence[str]) -> str:
-    """These texts one below the other, without those that another one holds."""
-    kept: list[str] = []
-    for text in texts:
-        if text.strip() and not any(text in other for other in kept):
-            kept = [other for other in kept if other not in text] + [text]
-    return "\n".join(kept) if kept else texts[0]
+    return following(joined([line.record for line in members if line.record], now), *untouched)
 
 
 def _show(lines: Sequence[_Line]) -> None:

@@ -104,6 +104,18 @@ class OtherTextError(SentinelError, ValueError):
     key = "other_text"
 
 
+class SameGapError(SentinelError, ValueError):
+    """A changed record would be about the same gap as another one. Facts: token."""
+
+    key = "same_gap"
+
+
+class JoinedTooLongError(SentinelError, ValueError):
+    """Two records of one gap do not fit into one. Facts: one, other, field, used_, limit_bytes."""
+
+    key = "joined_too_long"
+
+
 class RecordChangedError(SentinelError, ValueError):
     """A record is no longer the version that was named, or is gone. Facts: id."""
 

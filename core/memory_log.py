@@ -354,6 +354,10 @@ class MemoryLog:
         """The same records, each on one line."""
         return self._changed(set(), {})
 
+    def rewritten(self, drop: Iterable[int], placed: Mapping[int, Sequence[Record]]) -> "MemoryLog":
+        """The log without the lines `drop`, and with these records in the places of others."""
+        return self._changed(drop, placed)
+
     def _changed(self, drop: Iterable[int], placed: Mapping[int, Sequence[Record]]) -> "MemoryLog":
         """The log without leftovers and `drop`, with `placed` in their lines or at the end."""
         dropped = set(drop)
@@ -436,6 +440,27 @@ class Added:
     def records(self) -> list[Record]:
         """The records that were added."""
         return [it.record for it in self.offered if it.fate == "added"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Renewal:
+    """What became of a record, or of several that are one now; `before` has the oldest first."""
+
+    before: tuple[Record, ...]
+    after: Record
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Renewed:
+    """What changing texts of records did, in the order of the file, and the log afterwards.
+
+    redacted, suspicious: as in Saved.
+    """
+
+    renewals: tuple[Renewal, ...]
+    redacted: tuple[str, ...]
+    suspicious: tuple[str, ...]
+    log: MemoryLog
 
 
 def _of_gap(lines: Mapping[int, Record], wanted: Draft | Record) -> tuple[int, Record] | None:

@@ -105,6 +105,18 @@ MESSAGES: dict[str, tuple[str, str]] = {
         " again, then repeat the command.",
         "{id} 기록이 읽은 뒤에 바뀌었거나 없어졌습니다. 파일은 바뀌지 않았습니다. 다시 확인한 뒤 명령을 되풀이하십시오.",
     ),
+    "same_gap": (
+        f"The record {{token}} is about the same gap already. {_KEPT[0]} Change that one, or say what"
+        " is missing in other words.",
+        f"{{token}} 기록이 이미 같은 격차를 다룹니다. {_KEPT[1]} 그 기록을 고치거나, 빠져 있던 것을 다른 말로 쓰십시오.",
+    ),
+    "joined_too_long": (
+        "{one} and {other} are about the same gap and would become one record, whose {field} would"
+        f" have {{used_bytes:,}} bytes; the limit is {{limit_bytes:,}}. {_KEPT[0]} Shorten one of them,"
+        " or delete it with cli.py forget, then repeat the command.",
+        "{one}, {other} 기록은 같은 격차를 다루어 하나가 되는데, 합치면 {field} 필드가 {used_bytes:,}바이트로 상한"
+        f" {{limit_bytes:,}}바이트를 넘습니다. {_KEPT[1]} 하나를 줄이거나 cli.py forget으로 지운 뒤 명령을 되풀이하십시오.",
+    ),
     # failures
     "log_read": (
         "The memory log {path} cannot be read ({reason}). Nothing was changed. This does not mean"

@@ -19,7 +19,7 @@ from core.errors import (
 )
 from core.files import Change, LogFile
 from core.marking import may_hide
-from core.memory_log import Added, BroughtBack, MemoryLog, Offered, Removal, Saved
+from core.memory_log import Added, BroughtBack, MemoryLog, Offered, Removal, Renewed, Saved
 from core.paths import normalise_paths
 from core.record import (
     LIMITS_BYTES,
@@ -187,6 +187,40 @@ class MemoryStore:
             return known.outcome
         return self._file.rewrite(add)
 
+    def renew(self, changed: Mapping[str, Record], *, join: bool, dry_run: bool = False) -> Renewed:
+        """Give records other texts, all of them in one atomic write, redacted as in a save.
+
+        changed: by token (`id@fp`), a record that a reader sees with its new texts and paths. Its
+        id follows from them; no merge brings the version before back. join: whether it becomes
+        one record with another that is about the same gap; no text of the two is lost. dry_run:
+        only say what would be written, without the lock.
+
+        Raises ValueError as `upsert_log` does, RecordChangedError when a token names no record in
+        its present version, SameGapError and JoinedTooLongError among them, LogBusyError,
+        LogReadError or LogWriteError; the file is unchanged then.
+        """
+        from core.renewal import renew  # as below
+
+        checked = {
+            token: _retexted(record, self._project, strict=self._strict)
+            for token, record in changed.items()
+        }
+        redacted = tuple(kind for _, kinds, _ in checked.values() for kind in kinds)
+        suspicious = dict.fromkeys(name for _, _, names in checked.values() for name in names)
+        records = {token: record for token, (record, _, _) in checked.items()}
+
+        def rewrite(data: bytes) -> Change[Renewed]:
+            log, renewals = renew(self._parsed(data), records, now=self._now(), join=join)
+            outcome = Renewed(
+                renewals=tuple(renewals),
+                redacted=redacted,
+                suspicious=tuple(suspicious),
+                log=log,
+            )
+            return Change(log.to_bytes(), outcome)
+
+        return rewrite(self._file.read()).outcome if dry_run else self._file.rewrite(rewrite)
+
     def repair(self, *, aside_name: str) -> bool:
         """Repair the log as `core.repair.repair` does, in one atomic write, and remove strays.
 
@@ -344,6 +378,29 @@ def _cleaned(record: Record, *, strict: bool) -> tuple[Record, tuple[str, ...]]:
         lesson=draft.lesson,
     )
     return changed, kinds
+
+
+def _retexted(
+    record: Record, project: str, *, strict: bool
+) -> tuple[Record, tuple[str, ...], tuple[str, ...]]:
+    """The record as a save would store it; then as `_redacted`. project: its directory."""
+    given = Draft(
+        topic=record.topic,
+        missing_context=record.missing_context,
+        lesson=record.lesson,
+        ask_next_time=record.ask_next_time,
+        type=record.type,
+        paths=normalise_paths(record.paths, project),
+    )
+    draft, kinds, suspicious = _redacted(given, strict=strict)
+    changed = replace(
+        record,
+        topic=draft.topic,
+        missing_context=draft.missing_context,
+        lesson=draft.lesson,
+        paths=tuple(draft.paths or ()),
+    )
+    return changed, kinds, suspicious
 
 
 def _offered(record: Record, *, strict: bool) -> Offered:
