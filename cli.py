@@ -45,7 +45,7 @@ COMMANDS = {
     "setup": ("faces.setup", "set up a client for a project: server entry, rules and hooks"),
     "show": ("faces.show", "show whole records"),
     "stats": ("faces.stats", "show whether the memory helps: size, cost, gaps that came back"),
-    "topics": ("faces.topics", "list the topics, and which of them may be one"),
+    "topics": ("faces.topics", "list the topics, and which may be one; rename or merge them"),
     "uncompact": ("faces.uncompact", "bring back the originals of a principle from git"),
 }
 

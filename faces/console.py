@@ -29,9 +29,11 @@ class Opened:
         return self.settings.lang
 
 
-def add_project(parser: argparse.ArgumentParser) -> None:
+def add_project(parser: argparse.ArgumentParser, default: str | None = None) -> None:
     """The option `--project`, as `server.py` has it."""
-    parser.add_argument("--project", metavar="DIR", help="the project whose memory is meant")
+    parser.add_argument(
+        "--project", metavar="DIR", default=default, help="the project whose memory is meant"
+    )
 
 
 def add_threshold(parser: argparse.ArgumentParser) -> None:

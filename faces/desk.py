@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from datetime import date
 
 from core.memory_log import MemoryLog
+from core.messages import Language
 from core.record import Record, normalise_topic, seconds_of
 from core.rendering import topic_text
-from faces.console import Opened, positive
+from faces.console import Opened, confirmed, positive
 from faces.desk_words import word
 from faces.plain import plain, plain_json
 
@@ -95,6 +96,16 @@ def unknown_topic(topic: str, log: MemoryLog, opened: Opened) -> str:
         return word(opened.lang, "no_topic", topic=shown)
     similar = plain(", ".join(map(topic_text, near)))
     return word(opened.lang, "no_topic_but", topic=shown, similar=similar)
+
+
+def is_confirmed(question: str, lang: Language) -> bool:
+    """Whether somebody at the terminal says yes; says so when there is nobody, or when not."""
+    answer = confirmed(question)
+    if answer is None:
+        print(word(lang, "no_terminal"), file=sys.stderr)
+    elif not answer:
+        print(word(lang, "not_changed"))
+    return bool(answer)
 
 
 def last_of(record: Record) -> str:

@@ -1,5 +1,7 @@
 """How records look at a terminal: one line each in a table, or whole; no line is wider than it."""
 
+import re
+import sys
 from collections.abc import Sequence
 
 from core.messages import Language
@@ -15,6 +17,7 @@ SHORT_ID, WHOLE_ID = 8, 16
 BESIDE_ID = 52  # cells that the other columns need; in fewer a record takes two lines
 LEAST_TOPIC = 12
 
+_COLOUR = re.compile("\x1b\\[[0-9]*m")
 _BOLD, _YELLOW, _RESET = "\x1b[1m", "\x1b[33m", "\x1b[0m"
 
 
@@ -65,12 +68,12 @@ def whole(record: Record, screen: Screen, lang: Language) -> list[str]:
     return [coloured(head, screen), *rest]
 
 
-def print_within(lines: Sequence[str]) -> None:
-    """Print lines; those that are wider than the terminal, which are sentences, are broken."""
-    screen = screen_here()
+def print_within(lines: Sequence[str], *, error: bool = False) -> None:
+    """Print lines; those that are wider than the terminal are broken. error: on standard error."""
+    width = screen_here().width
     for line in lines:
-        fits = line.startswith(("\x1b", INDENT)) or cells(line) <= screen.width
-        print("\n".join([line] if fits else hung(line, screen.width)))
+        fits = line.startswith(_BOLD) or cells(_COLOUR.sub("", line)) <= width
+        print("\n".join([line] if fits else hung(line, width)), file=sys.stderr if error else None)
 
 
 def hung(line: str, width: int) -> list[str]:

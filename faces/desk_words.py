@@ -41,6 +41,41 @@ WORDS: dict[str, tuple[str, str]] = {
         "{more:,} more pairs; --json lists all of them.",
         "이 밖에 {more:,}쌍. --json은 모두 출력합니다.",
     ),
+    "same_topic": (
+        "Both names are the same topic. Nothing was changed.",
+        "두 이름은 같은 topic입니다. 바뀐 것은 없습니다.",
+    ),
+    "would_rename": (
+        "[{old}] becomes [{new}], a new topic. Records: {count:,}. Their ids change with the topic.",
+        "[{old}] topic이 새 이름 [{new}](으)로 바뀝니다. 기록 {count:,}건. topic이 바뀌면 id도 바뀝니다.",
+    ),
+    "would_merge": (
+        "[{old}] goes into [{new}], which has records: {there:,}. Records: {count:,}. Their ids change"
+        " with the topic.",
+        "[{old}] topic이 기록 {there:,}건이 있는 [{new}](으)로 합쳐집니다. 옮길 기록 {count:,}건. topic이 바뀌면 id도"
+        " 바뀝니다.",
+    ),
+    "would_join": (
+        "About the same gap, and so one record afterwards; texts that differ stand one below the"
+        " other: {count:,}.",
+        "같은 격차를 다루어 한 기록이 되며, 서로 다른 글은 아래에 이어 적습니다: {count:,}건.",
+    ),
+    "suspicious": (
+        "What seems to be a secret stands in {fields} and is saved as it is. Take it out.",
+        "{fields}에 비밀 값으로 보이는 것이 있으며 그대로 저장됩니다. 빼십시오.",
+    ),
+    "ask_rename": ("Rename? [y/N] ", "바꿀까요? [y/N] "),
+    "renamed": ("Renamed, all in one write: {count:,}.", "한 번의 쓰기로 바꾼 기록: {count:,}건."),
+    "commit_soon": (
+        "Look at it with git diff .context/, then commit. A record that a colleague updates under the"
+        " old topic before pulling comes back there; rename again then, and the two become one.",
+        "git diff .context/로 확인한 뒤 커밋하십시오. 동료가 이를 받기 전에 이전 topic에서 고친 기록은 그 topic으로 돌아옵니다."
+        " 그때 다시 이름을 바꾸면 하나로 합쳐집니다.",
+    ),
+    "left_behind": (
+        "Saved under the old topic meanwhile: {count:,}. Repeat the command for them.",
+        "그사이 이전 topic에 저장된 기록: {count:,}건. 명령을 되풀이하십시오.",
+    ),
     # forget
     "would_forget": ("To delete: {count:,}.", "지울 기록: {count:,}건."),
     "ask_forget": ("Delete? [y/N] ", "지울까요? [y/N] "),

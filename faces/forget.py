@@ -8,8 +8,8 @@ from core.memory_log import Removal
 from core.messages import Language
 from core.record import Record
 from core.settings import read_settings
-from faces.console import add_project, confirmed, open_memory
-from faces.desk import screen_here
+from faces.console import add_project, open_memory
+from faces.desk import is_confirmed, screen_here
 from faces.desk_lines import hung, whole
 from faces.desk_words import word
 from faces.git_reading import HistoryError, tell
@@ -54,16 +54,6 @@ def run(arguments: argparse.Namespace) -> int:
     if stayed:
         print(word(opened.lang, "stayed", tokens=joined(stayed)), file=sys.stderr)
     return 1 if stayed else 0
-
-
-def is_confirmed(question: str, lang: Language) -> bool:
-    """Whether somebody at the terminal says yes; says so when there is nobody, or when not."""
-    answer = confirmed(question)
-    if answer is None:
-        print(word(lang, "no_terminal"), file=sys.stderr)
-    elif not answer:
-        print(word(lang, "not_changed"))
-    return bool(answer)
 
 
 def _preview(records: list[Record], lang: Language) -> list[str]:

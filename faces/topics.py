@@ -7,6 +7,7 @@ from core.compaction import Group, SimilarTopics, group_by_topic, similar_topics
 from core.messages import Language, say
 from core.record import seconds_of
 from core.rendering import day_of, topic_text
+from faces import topics_rename
 from faces.columns import table
 from faces.console import Opened, add_project, open_memory
 from faces.desk import Screen, last_of, screen_here
@@ -20,11 +21,16 @@ MOST_PAIRS = 10
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `cli.py topics`."""
     add_project(parser)
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", title="actions")
+    summary = "rename a topic, or merge it into another one"
+    topics_rename.add_arguments(actions.add_parser("rename", help=summary, description=summary))
     parser.add_argument("--json", action="store_true", help="print the topics as JSON")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the topics; always 0. Raises SentinelError when the log cannot be read."""
+    """Print the topics, or rename one; 1 when that could not be done or was not confirmed."""
+    if arguments.action == "rename":
+        return topics_rename.run(arguments)
     opened = open_memory(arguments)
     groups = group_by_topic(opened.store.read().records)
     pairs = similar_topics([group.topic for group in groups])

@@ -80,6 +80,7 @@ FLOORS = [
     {"faces.naming", "faces.scanning", "faces.export_files"},
     {"faces.scan_lines", "faces.desk"},
     {"faces.desk_lines"},
+    {"faces.topics_rename"},
     {
         "faces.bundle",
         "faces.demo",
