@@ -30,6 +30,7 @@ COMMANDS = {
     "bundle": ("faces.bundle", "build the server as an .mcpb file for Claude Desktop"),
     "demo": ("faces.demo", "play the loop of search, log and compact on a scratch project"),
     "doctor": ("faces.doctor", "check a memory log and what is around it; repair it with --fix"),
+    "edit": ("faces.edit", "correct a record in an editor"),
     "export": (
         "faces.export",
         "write the memory as a document, as data, or into the files of a client",

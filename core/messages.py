@@ -112,10 +112,10 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "joined_too_long": (
         "{one} and {other} are about the same gap and would become one record, whose {field} would"
-        f" have {{used_bytes:,}} bytes; the limit is {{limit_bytes:,}}. {_KEPT[0]} Shorten one of them,"
-        " or delete it with cli.py forget, then repeat the command.",
+        f" have {{used_bytes:,}} bytes; the limit is {{limit_bytes:,}}. {_KEPT[0]} Shorten one of them"
+        " with cli.py edit, or delete it with cli.py forget, then repeat the command.",
         "{one}, {other} 기록은 같은 격차를 다루어 하나가 되는데, 합치면 {field} 필드가 {used_bytes:,}바이트로 상한"
-        f" {{limit_bytes:,}}바이트를 넘습니다. {_KEPT[1]} 하나를 줄이거나 cli.py forget으로 지운 뒤 명령을 되풀이하십시오.",
+        f" {{limit_bytes:,}}바이트를 넘습니다. {_KEPT[1]} 하나를 cli.py edit로 줄이거나 cli.py forget으로 지운 뒤 명령을 되풀이하십시오.",
     ),
     # failures
     "log_read": (

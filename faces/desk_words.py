@@ -1,4 +1,4 @@
-"""Every sentence of list, show, search, topics and forget, in English and Korean, by name."""
+"""Every sentence of list, show, search, topics, edit and forget, in English and Korean."""
 
 from core.messages import Language, sentence
 
@@ -75,6 +75,49 @@ WORDS: dict[str, tuple[str, str]] = {
     "left_behind": (
         "Saved under the old topic meanwhile: {count:,}. Repeat the command for them.",
         "그사이 이전 topic에 저장된 기록: {count:,}건. 명령을 되풀이하십시오.",
+    ),
+    # edit
+    "edit_head": (
+        "{token}, a {type}. Change the texts below the headings, save and close.\n"
+        "Limits in bytes of UTF-8 (a Korean syllable has 3): {limits}.\n"
+        "paths: one pattern in each line. Keep the headings; blank lines around a text do not count.\n"
+        "An unchanged or emptied file changes nothing. These lines are not saved.",
+        "{token}, {type} 기록. 제목 아래의 글을 고친 뒤 저장하고 닫으십시오.\n"
+        "UTF-8 바이트 상한(한글 한 글자는 3바이트): {limits}.\n"
+        "paths: 한 줄에 패턴 하나. 제목은 그대로 두십시오. 글 앞뒤의 빈 줄은 세지 않습니다.\n"
+        "고치지 않거나 비우면 아무것도 바뀌지 않습니다. 이 줄들은 저장되지 않습니다.",
+    ),
+    "edited": ("Saved:", "저장했습니다:"),
+    "other_id": (
+        "The id follows from the text: {old} is {new} now.",
+        "id는 글에서 나오므로 {old}에서 {new}(으)로 바뀌었습니다.",
+    ),
+    "no_editor": (
+        "There is no editor to open. Nothing was changed. Name one in the variable VISUAL or EDITOR,"
+        " then repeat the command.",
+        "열 수 있는 편집기가 없습니다. 바뀐 것은 없습니다. 환경 변수 VISUAL이나 EDITOR에 편집기를 지정한 뒤 명령을"
+        " 되풀이하십시오.",
+    ),
+    "editor_failed": (
+        "The editor {editor} could not be started or reported an error. Nothing was changed.",
+        "편집기 {editor}을(를) 시작하지 못했거나 편집기가 오류를 알렸습니다. 바뀐 것은 없습니다.",
+    ),
+    "not_utf8": (
+        "The text is not UTF-8 any more. Nothing was changed. Save it as UTF-8 in the editor.",
+        "글이 UTF-8이 아닙니다. 바뀐 것은 없습니다. 편집기에서 UTF-8로 저장하십시오.",
+    ),
+    "bad_section": (
+        "The heading {name} is unknown or stands there twice. Nothing was changed. There is one of"
+        " each: {names}.",
+        "제목 {name}은(는) 알 수 없거나 두 번 나옵니다. 바뀐 것은 없습니다. 제목은 하나씩 있어야 합니다: {names}.",
+    ),
+    "no_section": (
+        "The heading == {name} == is missing. Nothing was changed. An empty section removes a text.",
+        "제목 == {name} ==이(가) 없습니다. 바뀐 것은 없습니다. 글을 지우려면 제목 아래를 비우십시오.",
+    ),
+    "text_kept": (
+        "What you typed is kept in {path}.",
+        "입력한 글은 {path}에 남겨 두었습니다.",
     ),
     # forget
     "would_forget": ("To delete: {count:,}.", "지울 기록: {count:,}건."),

@@ -24,7 +24,7 @@ def named_record(record: Record, lang: Language, *, token: bool = True) -> str:
 
 
 def replacing(record: Record) -> str:
-    """A record that took the place of others: a principle, or a log without its secrets."""
+    """A record that took the place of others: a principle, or a log under changed texts."""
     return f"{record.type} {plain(record.token)}"
 
 

@@ -80,11 +80,12 @@ FLOORS = [
     {"faces.naming", "faces.scanning", "faces.export_files"},
     {"faces.scan_lines", "faces.desk"},
     {"faces.desk_lines"},
-    {"faces.topics_rename"},
+    {"faces.topics_rename", "faces.edit_text"},
     {
         "faces.bundle",
         "faces.demo",
         "faces.doctor",
+        "faces.edit",
         "faces.export",
         "faces.forget",
         "faces.history",
