@@ -135,7 +135,7 @@ def _groups(lines: Sequence[_Line], *, join: bool) -> list[list[_Line]]:
         if len({line.after.gap for line in members}) > 1:
             raise IdCollisionError(id=id_)
         if len(members) > 1 and not join:
-            other = next(line for line in members if not line.is_changed)
+            other = next((line for line in members if not line.is_changed), members[0])
             raise SameGapError(token=other.before.token)
         groups.append(members)
     return groups

@@ -174,6 +174,14 @@ def test_without_joining_the_same_gap_is_refused(desk: Path) -> None:
     assert caught.value.facts == {"token": there.token}
 
 
+def test_two_records_that_become_one_gap_are_refused_without_joining(desk: Path) -> None:
+    gap = VAT.missing_context
+    changed = {it.token: replace(it, topic="billing", missing_context=gap) for it in (VAT, DATE)}
+    with pytest.raises(SameGapError) as caught:
+        MemoryStore(path_of(desk)).renew(changed, join=False)
+    assert caught.value.facts == {"token": VAT.token}
+
+
 def test_a_version_that_is_not_the_present_one_is_refused(desk: Path) -> None:
     store = MemoryStore(path_of(desk))
     store.upsert_log(a_draft())
