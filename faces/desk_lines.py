@@ -104,9 +104,9 @@ def _stacked(row: Sequence[str], screen: Screen) -> list[str]:
 
 
 def _with_id(line: str, name: str, screen: Screen) -> str:
-    if not screen.colours:
+    start = line.find(name)
+    if not screen.colours or start < 0:  # a long id of a stranger may have been cut
         return line
-    start = line.index(name)
     return f"{line[:start]}{_YELLOW}{name}{_RESET}{line[start + len(name) :]}"
 
 

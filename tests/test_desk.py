@@ -319,6 +319,12 @@ def test_colours_change_nothing_but_the_colour(width: int) -> None:
     assert f"\x1b[33m{VAT.id[:8]}\x1b[0m" in "".join(coloured)
 
 
+def test_an_id_that_is_wider_than_the_terminal_is_cut() -> None:
+    records = [replace(VAT, id="가" * 16)]
+    screen = Screen(width=20, colours=True)
+    assert record_table(records, records, screen, "en")[0] == "  " + "가" * 8 + "…"
+
+
 @pytest.mark.parametrize(
     ("text", "most", "pieces"),
     [
