@@ -359,16 +359,20 @@ def _redaction(text: str, known: Mapping[str, str]) -> "Redaction":
     return Redaction(clean, tuple(kinds))
 
 
-def _cleaned(record: Record, *, strict: bool) -> tuple[Record, tuple[str, ...]]:
-    """The record as a save would have stored it, and the kinds of secrets that were replaced."""
-    given = Draft(
+def _draft_of(record: Record) -> Draft:
+    """The words of a record, its paths left out."""
+    return Draft(
         topic=record.topic,
         missing_context=record.missing_context,
         lesson=record.lesson,
         ask_next_time=record.ask_next_time,
         type=record.type,
     )
-    draft, kinds, _ = _redacted(given, strict=strict)
+
+
+def _cleaned(record: Record, *, strict: bool) -> tuple[Record, tuple[str, ...]]:
+    """The record as a save would have stored it, and the kinds of secrets that were replaced."""
+    draft, kinds, _ = _redacted(_draft_of(record), strict=strict)
     if not kinds:
         return record, ()
     changed = replace(
@@ -384,14 +388,7 @@ def _retexted(
     record: Record, project: str, *, strict: bool
 ) -> tuple[Record, tuple[str, ...], tuple[str, ...]]:
     """The record as a save would store it; then as `_redacted`. project: its directory."""
-    given = Draft(
-        topic=record.topic,
-        missing_context=record.missing_context,
-        lesson=record.lesson,
-        ask_next_time=record.ask_next_time,
-        type=record.type,
-        paths=normalise_paths(record.paths, project),
-    )
+    given = replace(_draft_of(record), paths=normalise_paths(record.paths, project))
     draft, kinds, suspicious = _redacted(given, strict=strict)
     changed = replace(
         record,
