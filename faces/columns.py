@@ -31,12 +31,12 @@ def fitted(text: str, most: int) -> str:
     return kept.rstrip() + "…"
 
 
-def wrapped(text: str, indent: str = INDENT, width: int = WIDTH) -> list[str]:
+def wrapped(text: str, indent: str = INDENT) -> list[str]:
     """A sentence in indented lines, broken at blanks; a longer word has a line of its own."""
     lines, line = list[str](), ""
     for word in text.split():
         longer = f"{line} {word}" if line else indent + word
-        if line and cells(longer) > width:
+        if line and cells(longer) > WIDTH:
             lines.append(line)
             longer = indent + word
         line = longer

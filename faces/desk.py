@@ -13,6 +13,7 @@ from core.memory_log import MemoryLog
 from core.messages import Language
 from core.record import Record, normalise_topic, seconds_of
 from core.rendering import topic_text
+from core.settings import read_settings
 from faces.console import Opened, confirmed, positive
 from faces.desk_words import word
 from faces.plain import plain, plain_json
@@ -96,6 +97,20 @@ def unknown_topic(topic: str, log: MemoryLog, opened: Opened) -> str:
         return word(opened.lang, "no_topic", topic=shown)
     similar = plain(", ".join(map(topic_text, near)))
     return word(opened.lang, "no_topic_but", topic=shown, similar=similar)
+
+
+def add_consent(parser: argparse.ArgumentParser, verb: str, done: str) -> None:
+    """The options of a command that shows what it is going to do and asks before it does it."""
+    parser.add_argument("--yes", action="store_true", help=f"{verb} without asking")
+    parser.add_argument("--dry-run", action="store_true", help=f"only print what would be {done}")
+    parser.set_defaults(refuse=parser.error)
+
+
+def check_consent(arguments: argparse.Namespace) -> None:
+    """Refuse `--yes` together with `--dry-run`: SystemExit(2)."""
+    if arguments.yes and arguments.dry_run:
+        lang = read_settings(os.environ).lang
+        arguments.refuse(word(lang, "together", one="--yes", other="--dry-run"))
 
 
 def is_confirmed(question: str, lang: Language) -> bool:

@@ -1,15 +1,13 @@
 """Records leave the memory: shown in full first, and only once a person has said yes."""
 
 import argparse
-import os
 import sys
 
 from core.memory_log import Removal
 from core.messages import Language
 from core.record import Record
-from core.settings import read_settings
 from faces.console import add_project, open_memory
-from faces.desk import is_confirmed, screen_here
+from faces.desk import add_consent, check_consent, is_confirmed, screen_here
 from faces.desk_lines import hung, whole
 from faces.desk_words import word
 from faces.git_reading import HistoryError, tell
@@ -24,16 +22,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "ids", metavar="ID", nargs="+", help="an id, its first 4 or more characters, or id@fp"
     )
     add_project(parser)
-    parser.add_argument("--yes", action="store_true", help="delete without asking")
-    parser.add_argument("--dry-run", action="store_true", help="only print what would be deleted")
-    parser.set_defaults(refuse=parser.error)
+    add_consent(parser, "delete", "deleted")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Show, ask, delete; 1 when it was not confirmed, or when some record cannot be named."""
-    if arguments.yes and arguments.dry_run:
-        lang = read_settings(os.environ).lang
-        arguments.refuse(word(lang, "together", one="--yes", other="--dry-run"))
+    check_consent(arguments)
     opened = open_memory(arguments, writes=not arguments.dry_run)
     log = opened.store.read()
     try:

@@ -1,17 +1,15 @@
 """A topic gets another name, or goes into one that exists: shown first, confirmed, one write."""
 
 import argparse
-import os
 from collections.abc import Sequence
 from dataclasses import replace
 
 from core.memory_log import MemoryLog, Renewal, Renewed
 from core.record import Record, normalise_topic
 from core.rendering import topic_text
-from core.settings import read_settings
 from faces.columns import INDENT
 from faces.console import Opened, add_project, open_memory
-from faces.desk import is_confirmed, screen_here, unknown_topic
+from faces.desk import add_consent, check_consent, is_confirmed, screen_here, unknown_topic
 from faces.desk_lines import print_within, record_table, whole
 from faces.desk_words import word
 from faces.plain import plain
@@ -23,16 +21,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("old", metavar="OLD", help="the topic that is renamed")
     parser.add_argument("new", metavar="NEW", help="its new name, or the topic that it goes into")
     add_project(parser, argparse.SUPPRESS)  # `topics --project DIR rename` means the same
-    parser.add_argument("--yes", action="store_true", help="rename without asking")
-    parser.add_argument("--dry-run", action="store_true", help="only print what would be renamed")
-    parser.set_defaults(refuse=parser.error)
+    add_consent(parser, "rename", "renamed")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Show, ask, rename; 1 when there is no such topic, or when it was not confirmed."""
-    if arguments.yes and arguments.dry_run:
-        lang = read_settings(os.environ).lang
-        arguments.refuse(word(lang, "together", one="--yes", other="--dry-run"))
+    check_consent(arguments)
     opened = open_memory(arguments, writes=not arguments.dry_run)
     lang, log = opened.lang, opened.store.read()
     old, new = normalise_topic(arguments.old), normalise_topic(arguments.new)
