@@ -136,15 +136,32 @@ class Repository:
         and the reflog, not only in what HEAD has behind it. A merge is among them when its file
         differs from that of every parent.
         """
+        lines = [f"-G{pattern}"] if pattern else []
+        return self._log("-c", "--date-order", _FORMAT, *lines, everywhere=everywhere)
+
+    def standings(self) -> list[tuple[str, str]]:
+        """How the file changed in the first-parent history of HEAD, the oldest first.
+
+        Each time the date at which the commit was made there (its author may have written it long
+        before), and the object name of the file after it, "" for none.
+        """
+        commits = self._log("-m", "--first-parent", _FORMAT.replace("%aI", "%cI"), everywhere=False)
+        names = self._names(everywhere=False)
+        files: dict[str, str] = {}
+        found = []
+        for commit in reversed(commits):
+            files |= {change.path: change.after for change in commit.changes}
+            blobs = (files.get(name, "") for name in names)
+            found.append((commit.date, next(filter(None, blobs), "")))
+        return found
+
+    def _log(self, *options: str, everywhere: bool) -> list[Commit]:
         starts = self._starts(everywhere)
         if not starts:
             return []
-        lines = [f"-G{pattern}"] if pattern else []
+        order = ("--full-history", "--no-renames", "--encoding=UTF-8")
         paths = map(_literal, self._names(everywhere=everywhere))
-        order = ("-c", "--full-history", "--date-order", "--no-renames", "--encoding=UTF-8")
-        return list(
-            _parsed(self._git("log", *order, *_RAW, _FORMAT, *lines, *starts, "--", *paths))
-        )
+        return list(_parsed(self._git("log", *order, *_RAW, *options, *starts, "--", *paths)))
 
     def _starts(self, everywhere: bool) -> tuple[str, ...]:
         if everywhere:

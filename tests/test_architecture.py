@@ -77,7 +77,7 @@ FLOORS = [
     {"faces.git_reading", "faces.record_lines", "faces.checkup", "faces.bundling"},
     {"faces.old_logs"},
     {"faces.versions"},
-    {"faces.naming", "faces.scanning", "faces.export_files"},
+    {"faces.lineage", "faces.naming", "faces.scanning", "faces.export_files"},
     {"faces.scan_lines", "faces.desk"},
     {"faces.desk_lines"},
     {"faces.topics_rename", "faces.edit_text"},
