@@ -4,13 +4,13 @@ Pure. The page forbids scripts and other files to itself, so that a browser hold
 """
 
 from collections.abc import Sequence
-from html import escape
 
 from core.messages import Language
 from core.record import Record
-from core.rendering import one_line, printable, warning
+from core.rendering import warning
 from faces.export_words import word
 from faces.exporting import MARKER, Part, facts, introduction, labelled, parts
+from faces.html_text import as_line, as_name, as_text
 
 _STYLE = """
 :root { color-scheme: light dark; --ground: #fbfaf7; --ink: #1f2328; --soft: #57606a;
@@ -62,9 +62,9 @@ _HEAD = """<!doctype html>
 def html(records: Sequence[Record], project: str, lang: Language, *, now: str) -> str:
     """The page: a section for each type and topic, an article for each record."""
     told = introduction(records, lang, now) if records else word(lang, "empty")
-    title = _line(word(lang, "title", project=project))
+    title = as_line(word(lang, "title", project=project))
     head = _HEAD.format(
-        marker=MARKER, lang=lang, title=title, style=_STYLE, introduction=_line(told)
+        marker=MARKER, lang=lang, title=title, style=_STYLE, introduction=as_line(told)
     )
     lines = [line for part in parts(records, lang) for line in _part(part, lang)]
     return head + "".join(f"{line}\n" for line in [*lines, "</main>", "</body>", "</html>"])
@@ -74,9 +74,9 @@ def _contents(part: Part, lang: Language) -> list[str]:
     """Links to the topics of a part; not worth it for one."""
     if len(part.groups) < 2:
         return []
-    label = escape(f"{word(lang, 'topics')}: {part.heading}")
+    label = as_line(f"{word(lang, 'topics')}: {part.heading}")
     links = [
-        f'<li><a href="#{_anchor(part, at)}">{_name(group.topic)}</a> {len(group.records)}</li>'
+        f'<li><a href="#{_anchor(part, at)}">{as_name(group.topic)}</a> {len(group.records)}</li>'
         for at, group in enumerate(part.groups)
     ]
     return [f'<nav aria-label="{label}">', "<ul>", *links, "</ul>", "</nav>"]
@@ -84,10 +84,10 @@ def _contents(part: Part, lang: Language) -> list[str]:
 
 def _part(part: Part, lang: Language) -> list[str]:
     lines = [f'<section aria-labelledby="{part.type}">']
-    lines.append(f'<h2 id="{part.type}">{_line(part.heading)}</h2>')
+    lines.append(f'<h2 id="{part.type}">{as_line(part.heading)}</h2>')
     lines += _contents(part, lang)
     for at, group in enumerate(part.groups):
-        lines.append(f'<h3 id="{_anchor(part, at)}" dir="auto">{_name(group.topic)}</h3>')
+        lines.append(f'<h3 id="{_anchor(part, at)}" dir="auto">{as_name(group.topic)}</h3>')
         for record in group.records:
             lines += _article(record, lang)
     return [*lines, "</section>"]
@@ -96,34 +96,20 @@ def _part(part: Part, lang: Language) -> list[str]:
 def _article(record: Record, lang: Language) -> list[str]:
     lines = ["<article>"]
     if noted := warning(record, lang):
-        lines.append(f'<p class="warning">{_line(noted)}</p>')
-    lines.append(f'<p class="lesson text" dir="auto">{_text(record.lesson)}</p>')
-    more = [(label, _text(text)) for label, text in labelled(record, lang)]
+        lines.append(f'<p class="warning">{as_line(noted)}</p>')
+    lines.append(f'<p class="lesson text" dir="auto">{as_text(record.lesson)}</p>')
+    more = [(label, as_text(text)) for label, text in labelled(record, lang)]
     if record.paths:
-        shown = ", ".join(f"<code>{_line(path)}</code>" for path in record.paths)
+        shown = ", ".join(f"<code>{as_line(path)}</code>" for path in record.paths)
         more.append((word(lang, "paths"), shown))
     if more:
         lines.append("<dl>")
         for label, text in more:
-            lines.append(f'<dt>{_line(label)}</dt><dd class="text" dir="auto">{text}</dd>')
+            lines.append(f'<dt>{as_line(label)}</dt><dd class="text" dir="auto">{text}</dd>')
         lines.append("</dl>")
-    told = " · ".join(map(_line, facts(record, lang)))
+    told = " · ".join(map(as_line, facts(record, lang)))
     return [*lines, f'<p class="facts">{told}</p>', "</article>"]
 
 
 def _anchor(part: Part, at: int) -> str:
     return f"{part.type}-{at + 1}"
-
-
-def _name(topic: str) -> str:
-    return f"<bdi>{_line(topic)}</bdi>"
-
-
-def _line(text: str) -> str:
-    return escape(one_line(text))
-
-
-def _text(text: str) -> str:
-    r"""A text with its line ends; a lone `\r` would be a blank."""
-    lines = text.strip("\r\n").replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    return escape("\n".join(map(printable, lines)))
