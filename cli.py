@@ -48,6 +48,7 @@ COMMANDS = {
     "stats": ("faces.stats", "show whether the memory helps: size, cost, gaps that came back"),
     "topics": ("faces.topics", "list the topics, and which may be one; rename or merge them"),
     "uncompact": ("faces.uncompact", "bring back the originals of a principle from git"),
+    "view": ("faces.view", "show the memory as one page in the browser, or write it to a file"),
 }
 
 

@@ -90,6 +90,12 @@ WORDS: dict[str, tuple[str, str]] = {
         "{one}와(과) {other}은(는) 함께 쓸 수 없습니다",
     ),
     "needs": ("{one} goes only with {other}", "{one} 옵션은 {other}와(과) 함께만 쓸 수 있습니다"),
+    "no_place": (
+        "There is no directory of yours to keep the page in (no home directory). Nothing was written."
+        " Name a file with -o FILE.",
+        "페이지를 둘 사용자 디렉터리가 없습니다(홈 디렉터리 없음). 아무것도 쓰지 않았습니다. -o FILE로 파일을"
+        " 지정하십시오.",
+    ),
     "no_topic": (
         "No record has exactly the topic {topic}. Nothing was written. Existing topics, the closest"
         " first: {topics}.",

@@ -32,7 +32,7 @@ _CONFIG = {
 }
 
 
-def _environment() -> dict[str, str]:
+def _environment(committed: str = "") -> dict[str, str]:
     foreign = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_CONFIG_PARAMETERS")
     inherited = {name: value for name, value in os.environ.items() if name not in foreign}
     settings = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "LC_ALL": "C"}
@@ -40,15 +40,17 @@ def _environment() -> dict[str, str]:
     for at, (name, value) in enumerate(_CONFIG.items()):
         settings[f"GIT_CONFIG_KEY_{at}"] = name
         settings[f"GIT_CONFIG_VALUE_{at}"] = value
+    if committed:
+        settings["GIT_COMMITTER_DATE"] = committed
     return {**inherited, **settings}
 
 
-def run_git(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """One git command, whatever its exit code."""
+def run_git(folder: Path, *arguments: str, committed: str = "") -> subprocess.CompletedProcess[str]:
+    """One git command, whatever its exit code; committed: the date of the commit that it makes."""
     return subprocess.run(
         ["git", *arguments],
         cwd=folder,
-        env=_environment(),
+        env=_environment(committed),
         capture_output=True,
         encoding="utf-8",
         check=False,
@@ -56,9 +58,9 @@ def run_git(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def git(folder: Path, *arguments: str) -> str:
+def git(folder: Path, *arguments: str, committed: str = "") -> str:
     """The output of one git command that must succeed."""
-    done = run_git(folder, *arguments)
+    done = run_git(folder, *arguments, committed=committed)
     assert done.returncode == 0, f"git {' '.join(arguments)}: {done.stdout}{done.stderr}"
     return done.stdout
 

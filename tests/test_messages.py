@@ -9,6 +9,7 @@ from core.messages import MESSAGES, Table, say
 from faces import (
     bundle_words,
     demo_words,
+    desk_words,
     doctor_words,
     export_words,
     history_words,
@@ -16,12 +17,14 @@ from faces import (
     scan_words,
     setup_words,
     stats_words,
+    view_words,
 )
 
 TABLES: dict[str, Table] = {
     "server": MESSAGES,
     "bundle": bundle_words.WORDS,
     "demo": demo_words.WORDS,
+    "desk": desk_words.WORDS,
     "doctor": doctor_words.WORDS,
     "export": export_words.WORDS,
     "history": history_words.WORDS,
@@ -29,6 +32,7 @@ TABLES: dict[str, Table] = {
     "scan": scan_words.WORDS,
     "setup": setup_words.WORDS,
     "stats": stats_words.WORDS,
+    "view": view_words.WORDS,
 }
 SENTENCES = [(table, key) for table, sentences in TABLES.items() for key in sentences]
 

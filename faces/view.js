@@ -1,0 +1,188 @@
+// Search, filters and keys of the page. Everything to read is there without it.
+"use strict";
+
+// Hangul as it is typed: every letter by itself, so that a syllable begun fits the one it becomes.
+const LEADS = [..."ㄱㄲㄴㄷㄸㄹㅁㅂㅃㅅㅆㅇㅈㅉㅊㅋㅌㅍㅎ"];
+const VOWELS = "ㅏ ㅐ ㅑ ㅒ ㅓ ㅔ ㅕ ㅖ ㅗ ㅗㅏ ㅗㅐ ㅗㅣ ㅛ ㅜ ㅜㅓ ㅜㅔ ㅜㅣ ㅠ ㅡ ㅡㅣ ㅣ".split(" ");
+const TAILS = "ㄱ ㄲ ㄱㅅ ㄴ ㄴㅈ ㄴㅎ ㄷ ㄹ ㄹㄱ ㄹㅁ ㄹㅂ ㄹㅅ ㄹㅌ ㄹㅍ ㄹㅎ ㅁ ㅂ ㅂㅅ ㅅ ㅆ ㅇ ㅈ ㅊ ㅋ ㅌ ㅍ ㅎ".split(" ");
+const LETTER = new Map([
+  ...LEADS.map((letter, at) => [String.fromCharCode(0x1100 + at), letter]),
+  ...VOWELS.map((letter, at) => [String.fromCharCode(0x1161 + at), letter]),
+  ...TAILS.map((letter, at) => [String.fromCharCode(0x11a8 + at), letter]),
+]);
+const ONLY_LEADS = /^[ㄱ-ㅎ]+$/;
+
+const spelled = (text) => text.replace(/[\u1100-\u11ff]/g, (jamo) => LETTER.get(jamo) ?? jamo);
+
+/** One form for what reads the same: width, case, composed or not. */
+const folded = (text) => spelled(text.normalize("NFKC").toLowerCase());
+
+/** The text with every Hangul syllable as its letters. */
+const letters = (text) => spelled(folded(text).normalize("NFKD"));
+
+/** The text with every Hangul syllable as its first letter: what people type to find a word fast. */
+const leads = (text) =>
+  folded(text).replace(/[가-힣]/g, (syllable) => LEADS[Math.floor((syllable.charCodeAt(0) - 0xac00) / 588)]);
+
+const box = document.querySelector("#query");
+const said = document.querySelector("#found");
+const kinds = [...document.querySelectorAll("input[name=kind]")];
+const theme = document.querySelector("#theme");
+const shortcuts = document.querySelector("#shortcuts");
+const records = [...document.querySelectorAll("article")].map((element) => {
+  const text = element.textContent + " " + element.closest(".topic").querySelector("h3 bdi").textContent;
+  return { element, kinds: element.dataset.kinds.split(" "), folded: folded(text), letters: letters(text), leads: leads(text) };
+});
+const topics = [...document.querySelectorAll(".topic")].map((element) => ({
+  element,
+  articles: [...element.querySelectorAll("article")],
+  link: document.querySelector(`.contents a[href="#${element.id}"]`).closest("li"),
+  counts: [...document.querySelectorAll(`[data-count="${element.id}"]`)],
+}));
+
+const chosen = () => kinds.find((radio) => radio.checked).value;
+const words = () => folded(box.value).split(/\s+/).filter(Boolean);
+
+/** Whether a word that may not be finished yet stands in a record. */
+function holds(record, word, isBeginning) {
+  if (ONLY_LEADS.test(word)) return record.leads.includes(word);
+  return isBeginning ? record.letters.includes(letters(word)) : record.folded.includes(word);
+}
+
+function show(isBeginning) {
+  const sought = words();
+  const kind = chosen();
+  let shown = 0;
+  for (const record of records) {
+    const fits =
+      (kind === "all" || record.kinds.includes(kind)) &&
+      sought.every((word, at) => holds(record, word, isBeginning && at === sought.length - 1));
+    if (record.element.hidden === fits) record.element.hidden = !fits;
+    shown += fits;
+  }
+  for (const topic of topics) {
+    const count = topic.articles.filter((article) => !article.hidden).length;
+    topic.element.hidden = topic.link.hidden = !count;
+    for (const place of topic.counts) place.textContent = count;
+  }
+  const isNarrowed = sought.length > 0 || kind !== "all";
+  document.querySelector("#glance").hidden = isNarrowed;
+  document.querySelector("#nothing").hidden = shown > 0 || !records.length;
+  said.textContent = isNarrowed
+    ? said.dataset.some.replace("{shown}", shown).replace("{count}", records.length)
+    : "";
+  paint(sought);
+}
+
+/** Colour what was found, where the browser can do that without changing the page. */
+function paint(sought) {
+  if (!CSS.highlights) return;
+  CSS.highlights.delete("found");
+  const plain = sought.filter((word) => !ONLY_LEADS.test(word));
+  if (!plain.length) return;
+  const ranges = [];
+  for (const record of records) {
+    if (record.element.hidden) continue;
+    const walker = document.createTreeWalker(record.element, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode() && ranges.length < 1000) {
+      const node = walker.currentNode;
+      const text = folded(node.data);
+      if (text.length !== node.data.length) continue; // places in the two would not be the same
+      for (const word of plain) {
+        for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + word.length)) {
+          const range = document.createRange();
+          range.setStart(node, at);
+          range.setEnd(node, at + word.length);
+          ranges.push(range);
+        }
+      }
+    }
+    if (ranges.length >= 1000) break;
+  }
+  CSS.highlights.set("found", new Highlight(...ranges));
+}
+
+function clear() {
+  box.value = "";
+  kinds[0].checked = true;
+  show(false);
+}
+
+/** Go to the record after or before the one that has the focus or the top of the window. */
+function step(by) {
+  const shown = records.map((record) => record.element).filter((element) => !element.hidden);
+  if (!shown.length) return;
+  const at = shown.indexOf(document.activeElement?.closest("article"));
+  const next = at < 0 ? (by > 0 ? 0 : shown.length - 1) : Math.min(Math.max(at + by, 0), shown.length - 1);
+  shown[next].focus({ preventScroll: true });
+  shown[next].scrollIntoView({ block: "start", behavior: "instant" });
+}
+
+/** A link may point at a record that the search has hidden. */
+function reveal() {
+  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  if (target?.hidden || target?.closest("[hidden]")) {
+    clear();
+    target.scrollIntoView();
+  }
+  if (target?.matches("article")) target.focus({ preventScroll: true });
+}
+
+const KEYS = new Map([
+  ["/", () => box.focus()],
+  ["j", () => step(1)],
+  ["ㅓ", () => step(1)],
+  ["k", () => step(-1)],
+  ["ㅏ", () => step(-1)],
+]);
+
+document.addEventListener("keydown", (event) => {
+  if (event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.target === box) {
+    if (event.key === "Escape" && (box.value || chosen() !== "all")) clear();
+    else if (event.key === "ArrowDown" || event.key === "Enter") step(1);
+    else return;
+  } else if (shortcuts.checked && KEYS.has(event.key) && !event.target.matches("input, select")) {
+    KEYS.get(event.key)();
+  } else return;
+  event.preventDefault();
+});
+
+/** Settings of the reader; a browser may refuse to keep them for a file. */
+function kept(key, value) {
+  try {
+    if (value === undefined) return localStorage.getItem(key);
+    localStorage.setItem(key, value);
+  } catch {
+    // they hold for as long as the page is open
+  }
+  return null;
+}
+
+function paintTheme() {
+  if (theme.value === "auto") delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = theme.value;
+}
+
+box.addEventListener("input", (event) => show(event.isComposing));
+box.addEventListener("compositionend", () => show(false));
+for (const radio of kinds) radio.addEventListener("change", () => show(false));
+theme.addEventListener("change", () => {
+  kept("sentinel-memory-theme", theme.value);
+  paintTheme();
+});
+shortcuts.addEventListener("change", () => kept("sentinel-memory-shortcuts", shortcuts.checked ? "on" : "off"));
+addEventListener("hashchange", reveal);
+document.querySelector("#clear").addEventListener("click", () => {
+  clear();
+  box.focus();
+});
+
+const wanted = kept("sentinel-memory-theme");
+if (["light", "dark"].includes(wanted)) theme.value = wanted;
+shortcuts.checked = kept("sentinel-memory-shortcuts") !== "off";
+paintTheme();
+for (const element of document.querySelectorAll(".live")) element.hidden = !records.length;
+if (matchMedia("(max-width: 60rem)").matches) document.querySelector(".contents details")?.removeAttribute("open");
+if (box.value) show(false); // a browser may bring back what was typed before a reload
+reveal();

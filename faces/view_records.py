@@ -1,0 +1,98 @@
+"""One record on the page: its texts, who saved it and when, and the originals of a principle."""
+
+import re
+from collections.abc import Sequence
+
+from core.messages import Language
+from core.rendering import day_of, warning
+from faces.html_text import as_line, as_name, as_text
+from faces.view_words import word
+from faces.viewing import Entry, Original
+
+_CODE = re.compile("(?<!`)`([^`\n]+)`(?!`)")
+
+
+def kinds_of(entry: Entry, lang: Language) -> list[str]:
+    """By what a reader can narrow the page: the type, and what is to be looked at."""
+    record = entry.record
+    found = {
+        record.type: True,
+        "open": record.ask_next_time.strip(),
+        "again": record.seen > 1,
+        "marked": warning(record, lang),
+    }
+    return [kind for kind, has in found.items() if has]
+
+
+def entry_lines(entry: Entry, lang: Language) -> list[str]:
+    """What is told of one record, an original among them."""
+    record, lines = entry.record, list[str]()
+    if record.type == "principle":
+        kind = word(lang, "principle")
+        if record.source_count:
+            kind += " · " + word(lang, "merged", count=record.source_count)
+        lines.append(f'<p class="kind">{as_line(kind)}</p>')
+    if noted := warning(record, lang):
+        lines.append(f'<p class="warning">{as_line(noted)}</p>')
+    lines.append(f'<p class="lesson text" dir="auto">{_prose(record.lesson)}</p>')
+    texts = {"missing": record.missing_context, "ask": record.ask_next_time}
+    more = [(key, _prose(text)) for key, text in texts.items() if text.strip()]
+    if record.paths:
+        more.append(("paths", ", ".join(f"<code>{as_line(it)}</code>" for it in record.paths)))
+    if more:
+        lines.append("<dl>")
+        for key, shown in more:
+            lines.append(
+                f'<dt>{as_line(word(lang, key))}</dt><dd class="text" dir="auto">{shown}</dd>'
+            )
+        lines.append("</dl>")
+    lines.append(f'<p class="facts">{" · ".join(_facts(entry, lang))}</p>')
+    return lines + _originals(entry.originals, lang)
+
+
+def _prose(text: str) -> str:
+    """A text of a record; what stands between backticks is code, as people write it."""
+    return _CODE.sub(r"<code>\1</code>", as_text(text))
+
+
+def _facts(entry: Entry, lang: Language) -> list[str]:
+    """When a record was saved, by whom as far as git knows, how often it was seen; its token."""
+    record = entry.record
+    key = "compacted" if record.source_count else "saved"
+    told = [f"{as_line(word(lang, key))} {_day(record.compacted_at or record.created)}"]
+    if entry.added:
+        told[0] += " " + _who(entry.added.author, entry.added.short, entry.added.subject, lang)
+    if record.seen > 1:
+        told.append(as_line(word(lang, "seen", count=record.seen)))
+    if record.updated or entry.saved:
+        moment = record.updated or (entry.saved.date if entry.saved else "")
+        last = f"{as_line(word(lang, 'updated'))} {_day(moment)}"
+        if entry.saved:
+            last += " " + _who(entry.saved.author, entry.saved.short, entry.saved.subject, lang)
+        told.append(last)
+    return [*told, f"<code>{as_line(entry.token)}</code>"]
+
+
+def _day(moment: str) -> str:
+    day = day_of(moment)
+    return f'<time datetime="{day}">{day}</time>' if day[0] != "?" else day
+
+
+def _who(author: str, commit: str, subject: str, lang: Language) -> str:
+    told = f"{word(lang, 'commit')} {commit}: {subject}"
+    return f'{as_name(author)} <code title="{as_line(told)}">{as_line(commit)}</code>'
+
+
+def _originals(originals: Sequence[Original], lang: Language) -> list[str]:
+    if not originals:
+        return []
+    found = sum(original.entry is not None for original in originals)
+    title = word(lang, "originals", found=found, count=len(originals))
+    lines = [f'<details class="originals"><summary>{as_line(title)}</summary><ol>']
+    for original in originals:
+        if original.entry:
+            lines += ["<li>", *entry_lines(original.entry, lang), "</li>"]
+        else:
+            missing = word(lang, "original_missing", token=original.token)
+            lines.append(f'<li class="soft">{as_line(missing)}</li>')
+    return [*lines, "</ol></details>"]

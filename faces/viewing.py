@@ -1,0 +1,238 @@
+"""What the page of a memory shows: its records by topic with what git knows of them, and figures.
+
+Pure: a log, its lineage and the present in, one value out. No secret is in it: a line may have been
+written by hand, and the page may be passed on.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate, count
+
+from core.answers import Frame
+from core.compaction import group_by_topic
+from core.estimates import estimate_tokens
+from core.log_secrets import clean_record, redacted
+from core.memory_log import MemoryLog
+from core.record import Record, seconds_of
+from core.rendering import day_of, record_block, token_text
+from faces.counting import (
+    Compaction,
+    SearchCost,
+    came_back,
+    compaction,
+    open_questions,
+    search_cost,
+)
+from faces.git_reading import Commit
+from faces.lineage import Lineage, Point, point_of
+from faces.versions import originals_of
+
+DEPTH = 8  # generations of originals; a principle of principles of principles is rare enough
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A record on the page.
+
+    anchor: its id in the document, unique there. added: the commit that first brought it; saved:
+    the one that brought this version, None when it is the same one, or when git has none.
+    """
+
+    record: Record
+    anchor: str
+    token: str
+    added: Commit | None = None
+    saved: Commit | None = None
+    originals: "tuple[Original, ...]" = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Original:
+    """What a principle replaced; entry: None for a version that neither the file nor git has."""
+
+    token: str
+    entry: Entry | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Topic:
+    """The records of one topic: principles first, then the newest."""
+
+    name: str
+    anchor: str
+    entries: tuple[Entry, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """All that the page shows.
+
+    growth: the memory as it stood, oldest first, the last one now. is_from_git: whether growth
+    tells of what was there at each date; otherwise only of the records that are there today.
+    last_compacted: the principles of the day of the last compaction. notes: keys of sentences.
+    redacted: the kinds of the secrets that were taken out of the records.
+    """
+
+    project: str
+    log: MemoryLog
+    frame: Frame
+    now: str
+    topics: tuple[Topic, ...]
+    came_back: tuple[Entry, ...]
+    questions: tuple[Entry, ...]
+    last_compacted: tuple[Entry, ...]
+    compaction: Compaction
+    search: SearchCost
+    growth: tuple[Point, ...]
+    is_from_git: bool
+    notes: tuple[str, ...]
+    redacted: tuple[str, ...]
+
+    @property
+    def entries(self) -> list[Entry]:
+        """All records, in the order of the page."""
+        return [entry for topic in self.topics for entry in topic.entries]
+
+
+def page_of(
+    log: MemoryLog, lineage: Lineage | None, frame: Frame, *, project: str, now: str
+) -> Page:
+    """The page of a log; lineage: None where git knows nothing of the file."""
+    entries = _entries(log.records, lineage)
+    by_record = {id(record): entry for record, entry in zip(log.records, entries, strict=True)}
+    growth, is_from_git = _growth(log, lineage, now)
+    state = compaction(log.records, frame.threshold)
+
+    def shown(records: Iterable[Record]) -> tuple[Entry, ...]:
+        return tuple(by_record[id(record)] for record in records)
+
+    return Page(
+        project=redacted(project)[0],
+        log=log,
+        frame=frame,
+        now=now,
+        topics=tuple(_topics(entries)),
+        came_back=shown(came_back(log.records)),
+        questions=shown(open_questions(log.records)),
+        last_compacted=shown(_compacted_on(day_of(state.last), log.records) if state.last else ()),
+        compaction=state,
+        search=search_cost(log, frame),
+        growth=growth,
+        is_from_git=is_from_git,
+        notes=lineage.notes if lineage else (),
+        redacted=tuple(kind for record in log.records for _, kind in clean_record(record)[1]),
+    )
+
+
+def _entries(records: Sequence[Record], lineage: Lineage | None) -> list[Entry]:
+    taken: set[str] = set()
+    entries = list[Entry]()
+    for record in records:
+        anchor = token_text(record, "en").partition("@")[0]
+        if " " in anchor or anchor in taken or redacted(anchor)[1]:
+            anchor = f"record-{len(entries) + 1}"
+        taken.add(anchor)
+        entries.append(_entry(record, lineage, anchor=anchor))
+    return entries
+
+
+def _entry(
+    record: Record, lineage: Lineage | None, *, anchor: str = "", depth: int = DEPTH
+) -> Entry:
+    added = lineage.added.get(record.id) if lineage else None
+    saved = lineage.saved.get(record.token) if lineage else None
+    is_same = added is not None and saved is not None and added.id == saved.id
+    return Entry(
+        record=clean_record(record)[0],
+        anchor=anchor,
+        token=redacted(token_text(record, "en"))[0],
+        added=_named(added),
+        saved=None if is_same else _named(saved),
+        originals=_originals(record, lineage, depth),
+    )
+
+
+def _originals(record: Record, lineage: Lineage | None, depth: int) -> tuple[Original, ...]:
+    """What a principle replaced, and what that had replaced; only what no other one covers."""
+    if record.type != "principle" or not depth:
+        return ()
+    versions = lineage.versions if lineage else {}
+    tokens = dict.fromkeys(originals_of(record))
+    found = {token: versions[token] for token in tokens if token in versions}
+    covered = {
+        token
+        for version in found.values()
+        for token in (*version.source_ids, *version.tokens())
+        if token != version.token
+    }
+    return tuple(
+        Original(
+            token=redacted(token)[0],
+            entry=_entry(found[token], lineage, depth=depth - 1) if token in found else None,
+        )
+        for token in tokens
+        if token not in covered
+    )
+
+
+def _named(commit: Commit | None) -> Commit | None:
+    """A commit whose texts hold no secret."""
+    if not commit:
+        return None
+    author, subject = redacted(commit.author)[0], redacted(commit.subject)[0]
+    return replace(commit, author=author, subject=subject)
+
+
+def _topics(entries: Sequence[Entry]) -> list[Topic]:
+    """The topics: those with principles first, then those with the most records."""
+    by_id = {id(entry.record): entry for entry in entries}
+    groups = group_by_topic([entry.record for entry in entries])
+    groups.sort(
+        key=lambda it: (any(r.type == "principle" for r in it.records), len(it.records)),
+        reverse=True,
+    )
+    return [
+        Topic(
+            name=group.topic,
+            anchor=f"topic-{at}",
+            entries=tuple(
+                sorted((by_id[id(record)] for record in reversed(group.records)), key=_rank)
+            ),
+        )
+        for at, group in enumerate(groups, start=1)
+    ]
+
+
+def _rank(entry: Entry) -> tuple[bool, float]:
+    record = entry.record
+    return record.type == "log", -seconds_of(record.updated or record.created)
+
+
+def _compacted_on(day: str, records: Iterable[Record]) -> list[Record]:
+    return [it for it in records if it.source_count and day_of(it.compacted_at) == day]
+
+
+def _growth(log: MemoryLog, lineage: Lineage | None, now: str) -> tuple[tuple[Point, ...], bool]:
+    """The points of git and the log as it stands; without git, by the dates of its records."""
+    from_git = lineage.growth if lineage else ()
+    return (*(from_git or _by_date(log.records)), point_of(log, now)), bool(from_git)
+
+
+def _by_date(records: Iterable[Record]) -> list[Point]:
+    """The records that are there today, at the end of each day on which one of them was created."""
+    dated = sorted(
+        (it for it in records if day_of(it.created)[0] != "?"),
+        key=lambda it: seconds_of(it.created),
+    )
+    principles = accumulate(record.type == "principle" for record in dated)
+    tokens = accumulate(estimate_tokens(record_block(record, "en")) for record in dated)
+    sizes = accumulate(len(record.to_line()) for record in dated)
+    days = {
+        day_of(record.created): Point(
+            date=day_of(record.created), records=at, principles=some, tokens=cost, size=size
+        )
+        for at, record, some, cost, size in zip(
+            count(1), dated, principles, tokens, sizes, strict=False
+        )
+    }
+    return list(days.values())
