@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from core.messages import Language
+from core.messages import Language, say
 from core.rendering import day_of, warning
 from faces.html_text import as_line, as_name, as_text
 from faces.view_words import word
@@ -70,7 +70,7 @@ def _facts(entry: Entry, lang: Language) -> list[str]:
         if entry.saved:
             last += " " + _who(entry.saved.author, entry.saved.short, entry.saved.subject, lang)
         told.append(last)
-    return [*told, f"<code>{as_line(entry.token)}</code>"]
+    return [*told, f"<code>{as_line(entry.token or say(lang, 'no_token'))}</code>"]
 
 
 def _day(moment: str) -> str:

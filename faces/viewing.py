@@ -4,8 +4,9 @@ Pure: a log, its lineage and the present in, one value out. No secret is in it: 
 written by hand, and the page may be passed on.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import accumulate, count
 
 from core.answers import Frame
@@ -27,20 +28,21 @@ from faces.git_reading import Commit
 from faces.lineage import Lineage, Point, point_of
 from faces.versions import originals_of
 
-DEPTH = 8  # generations of originals; a principle of principles of principles is rare enough
+GENERATIONS = 12  # of originals below a principle; `cli.py history` goes on from there
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
     """A record on the page.
 
-    anchor: its id in the document, unique there. added: the commit that first brought it; saved:
-    the one that brought this version, None when it is the same one, or when git has none.
+    token: "" for an id that could pass for something else. anchor: its id in the document, unique
+    there; an original has none. added: the commit that first brought it; saved: the one that
+    brought this version, None when it is the same one, or when git has none.
     """
 
     record: Record
-    anchor: str
     token: str
+    anchor: str = ""
     added: Commit | None = None
     saved: Commit | None = None
     originals: "tuple[Original, ...]" = ()
@@ -98,7 +100,8 @@ def page_of(
     log: MemoryLog, lineage: Lineage | None, frame: Frame, *, project: str, now: str
 ) -> Page:
     """The page of a log; lineage: None where git knows nothing of the file."""
-    entries = _entries(log.records, lineage)
+    cleaned = [clean_record(record) for record in log.records]
+    entries = _entries(log.records, [clean for clean, _ in cleaned], lineage)
     by_record = {id(record): entry for record, entry in zip(log.records, entries, strict=True)}
     growth, is_from_git = _growth(log, lineage, now)
     state = compaction(log.records, frame.threshold)
@@ -120,61 +123,77 @@ def page_of(
         growth=growth,
         is_from_git=is_from_git,
         notes=lineage.notes if lineage else (),
-        redacted=tuple(kind for record in log.records for _, kind in clean_record(record)[1]),
+        redacted=tuple(kind for _, found in cleaned for _, kind in found),
     )
 
 
-def _entries(records: Sequence[Record], lineage: Lineage | None) -> list[Entry]:
+def _entries(
+    records: Sequence[Record], cleaned: Sequence[Record], lineage: Lineage | None
+) -> list[Entry]:
     taken: set[str] = set()
     entries = list[Entry]()
-    for record in records:
-        anchor = token_text(record, "en").partition("@")[0]
-        if " " in anchor or anchor in taken or redacted(anchor)[1]:
+    for record, clean in zip(records, cleaned, strict=True):
+        entry = _entry(record, clean, lineage)
+        anchor = f"r-{clean.id}"
+        if not entry.token or anchor in taken:
             anchor = f"record-{len(entries) + 1}"
         taken.add(anchor)
-        entries.append(_entry(record, lineage, anchor=anchor))
+        entries.append(replace(entry, anchor=anchor))
     return entries
 
 
 def _entry(
-    record: Record, lineage: Lineage | None, *, anchor: str = "", depth: int = DEPTH
+    record: Record,
+    clean: Record,
+    lineage: Lineage | None,
+    *,
+    shown: set[str] | None = None,
+    generation: int = 0,
 ) -> Entry:
+    """A record as the log has it, and without secrets, which would make another version of it.
+
+    shown: the versions that stand below the same principle already. generation: how far below.
+    """
+    shown = {record.token} if shown is None else shown
+    below = _originals(record, lineage, shown, generation + 1) if generation < GENERATIONS else ()
     added = lineage.added.get(record.id) if lineage else None
     saved = lineage.saved.get(record.token) if lineage else None
     is_same = added is not None and saved is not None and added.id == saved.id
     return Entry(
-        record=clean_record(record)[0],
-        anchor=anchor,
-        token=redacted(token_text(record, "en"))[0],
+        record=clean,
+        token=record.token if token_text(clean, "en") == clean.token else "",
         added=_named(added),
         saved=None if is_same else _named(saved),
-        originals=_originals(record, lineage, depth),
+        originals=tuple(below),
     )
 
 
-def _originals(record: Record, lineage: Lineage | None, depth: int) -> tuple[Original, ...]:
-    """What a principle replaced, and what that had replaced; only what no other one covers."""
-    if record.type != "principle" or not depth:
-        return ()
+def _originals(
+    record: Record, lineage: Lineage | None, shown: set[str], generation: int
+) -> Iterator[Original]:
+    """What a principle replaced, each version once, below the one that replaced it first."""
     versions = lineage.versions if lineage else {}
-    tokens = dict.fromkeys(originals_of(record))
+    tokens = originals_of(record) if record.type == "principle" else ()
     found = {token: versions[token] for token in tokens if token in versions}
-    covered = {
+    nearer = {
         token
         for version in found.values()
         for token in (*version.source_ids, *version.tokens())
         if token != version.token
     }
-    return tuple(
-        Original(
-            token=redacted(token)[0],
-            entry=_entry(found[token], lineage, depth=depth - 1) if token in found else None,
-        )
-        for token in tokens
-        if token not in covered
-    )
+    for token in tokens:
+        if token in shown or token in nearer:
+            continue
+        shown.add(token)
+        version = found.get(token)
+        entry = None
+        if version:
+            clean = clean_record(version)[0]
+            entry = _entry(version, clean, lineage, shown=shown, generation=generation)
+        yield Original(token=redacted(token)[0], entry=entry)
 
 
+@lru_cache(maxsize=4_096)  # many records came with the same commit
 def _named(commit: Commit | None) -> Commit | None:
     """A commit whose texts hold no secret."""
     if not commit:
