@@ -10,7 +10,10 @@ const LETTER = new Map([
   ...VOWELS.map((letter, at) => [String.fromCharCode(0x1161 + at), letter]),
   ...TAILS.map((letter, at) => [String.fromCharCode(0x11a8 + at), letter]),
 ]);
+// What people wrote, and what names it; not our labels, which stand in every record.
+const SEARCHED = ".lesson, dd, .facts bdi, .facts code, .facts time";
 const ONLY_LEADS = /^[ㄱ-ㅎ]+$/;
+const MOST_PAINTED = 1000;
 
 const spelled = (text) => text.replace(/[\u1100-\u11ff]/g, (jamo) => LETTER.get(jamo) ?? jamo);
 
@@ -30,8 +33,11 @@ const kinds = [...document.querySelectorAll("input[name=kind]")];
 const theme = document.querySelector("#theme");
 const shortcuts = document.querySelector("#shortcuts");
 const records = [...document.querySelectorAll("article")].map((element) => {
-  const text = element.textContent + " " + element.closest(".topic").querySelector("h3 bdi").textContent;
-  return { element, kinds: element.dataset.kinds.split(" "), folded: folded(text), letters: letters(text), leads: leads(text) };
+  const parts = [...element.querySelectorAll(SEARCHED)];
+  const topic = element.closest(".topic").querySelector("h3 bdi");
+  const text = [topic, ...parts].map((part) => part.textContent).join("\n");
+  const kinds = element.dataset.kinds.split(" ");
+  return { element, kinds, parts, folded: folded(text), letters: letters(text), leads: leads(text) };
 });
 const topics = [...document.querySelectorAll(".topic")].map((element) => ({
   element,
@@ -74,30 +80,34 @@ function show(isBeginning) {
   paint(sought);
 }
 
+/** Where words stand in one piece of text. */
+function places(node, sought) {
+  const text = folded(node.data);
+  if (text.length !== node.data.length) return []; // places in the two would not be the same
+  const ranges = [];
+  for (const word of sought) {
+    for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + word.length)) {
+      const range = document.createRange();
+      range.setStart(node, at);
+      range.setEnd(node, at + word.length);
+      ranges.push(range);
+    }
+  }
+  return ranges;
+}
+
 /** Colour what was found, where the browser can do that without changing the page. */
 function paint(sought) {
   if (!CSS.highlights) return;
   CSS.highlights.delete("found");
   const plain = sought.filter((word) => !ONLY_LEADS.test(word));
   if (!plain.length) return;
+  const shown = records.filter((record) => !record.element.hidden);
   const ranges = [];
-  for (const record of records) {
-    if (record.element.hidden) continue;
-    const walker = document.createTreeWalker(record.element, NodeFilter.SHOW_TEXT);
-    while (walker.nextNode() && ranges.length < 1000) {
-      const node = walker.currentNode;
-      const text = folded(node.data);
-      if (text.length !== node.data.length) continue; // places in the two would not be the same
-      for (const word of plain) {
-        for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + word.length)) {
-          const range = document.createRange();
-          range.setStart(node, at);
-          range.setEnd(node, at + word.length);
-          ranges.push(range);
-        }
-      }
-    }
-    if (ranges.length >= 1000) break;
+  for (const part of shown.flatMap((record) => record.parts)) {
+    if (ranges.length >= MOST_PAINTED) break;
+    const walker = document.createTreeWalker(part, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode()) ranges.push(...places(walker.currentNode, plain));
   }
   CSS.highlights.set("found", new Highlight(...ranges));
 }
