@@ -7,7 +7,7 @@ to a model are left out of them.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from core.fitting import Budget, that_fit
+from core.fitting import Budget, Layout, that_fit
 from core.marking import may_have_marks, orders_in, shown_marks
 from core.memory_log import MemoryLog
 from core.messages import Language, say
@@ -67,11 +67,12 @@ def _offered(records: Sequence[Record], budget: Budget, lang: Language) -> tuple
     for record in records[:MOST_OFFERED]:
         is_doubtful = record.marks or may_have_marks(" ".join(record.texts))
         (doubtful if is_doubtful else plain).append(record)
-    shown, rest = that_fit(plain, budget, lang)
+    layout = Layout(lang)
+    shown, rest = that_fit(plain, budget, layout)
     if rest:
         return shown, 0
     good = list(filter(is_harmless, doubtful))
-    return shown + that_fit(good, budget, lang)[0], len(doubtful) - len(good)
+    return shown + that_fit(good, budget, layout)[0], len(doubtful) - len(good)
 
 
 def action_briefing(records: Sequence[Record], lang: Language) -> Briefing:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from core.estimates import estimate_tokens
 from core.messages import Language, say
 from core.record import Record
-from core.rendering import headed_block, index_line, record_block
+from core.rendering import headed_block, index_line
 from core.settings import Settings
 
 INDEX_SHARE = 0.25
@@ -27,9 +27,13 @@ class Budget:
         """The budget of one whole answer."""
         return cls(settings.budget_tokens, settings.budget_chars)
 
-    def take(self, text: str) -> bool:
-        """Spend `text` and its line end if it fits; else spend nothing and say so."""
-        tokens, chars = estimate_tokens(text) + 1, len(text) + 1
+    def take(self, text: str, text_tokens: int | None = None) -> bool:
+        """Spend `text` and its line end if it fits; else spend nothing and say so.
+
+        text_tokens: the estimate for the text, where it is known.
+        """
+        tokens = (estimate_tokens(text) if text_tokens is None else text_tokens) + 1
+        chars = len(text) + 1
         if tokens > self.tokens or chars > self.chars:
             return False
         self.tokens -= tokens
@@ -76,6 +80,30 @@ class Budget:
         self.chars += other.chars
 
 
+class Layout:
+    """Records as a model reads them, each under its topic, laid out and estimated once."""
+
+    def __init__(self, lang: Language) -> None:
+        self.lang = lang
+        self._known: dict[int, tuple[Record, str, int]] = {}
+
+    def block(self, record: Record) -> tuple[str, int]:
+        """The block of a record with its topic above it, and its estimated tokens."""
+        if id(record) not in self._known:
+            text = headed_block(record, self.lang)
+            self._known[id(record)] = record, text, estimate_tokens(text)  # keeps its id its own
+        return self._known[id(record)][1:]
+
+    def by_topic(self, records: Iterable[Record]) -> list[str]:
+        """Their blocks; the topic stands above the first of each run."""
+        blocks, topic = list[str](), None
+        for record in records:
+            text, _ = self.block(record)
+            blocks.append(text.partition("\n")[2] if record.topic == topic else text)
+            topic = record.topic
+        return blocks
+
+
 def records_within(
     records: Sequence[Record], query: str, budget: Budget, lang: Language
 ) -> list[str]:
@@ -84,19 +112,20 @@ def records_within(
     Else whole records in order of relevance to `query`, one line for each of the rest as far as
     they fit, and first of all a line that says what was left out.
     """
+    layout = Layout(lang)
     if budget.could_hold(records):
         from core.compaction import group_by_topic  # a hook never comes here
 
         by_topic = [record for group in group_by_topic(records) for record in group.records]
-        blocks = _by_topic(by_topic, lang)
+        blocks = layout.by_topic(by_topic)
         if budget.take_all(blocks):
             return blocks
     budget.spend(_partial(lang, 10**6, 10**6, 10**6))
     ranked = _ranked(records, query)
-    index_budget = _split_off_index(ranked, budget, lang)
-    full, rest = that_fit(ranked, budget, lang, at_least=1)
+    index_budget = _split_off_index(ranked, budget, layout)
+    full, rest = that_fit(ranked, budget, layout, at_least=1)
     if not rest:  # a single one that is larger than the budget
-        return _by_topic(full, lang)
+        return layout.by_topic(full)
     index_budget.add(budget)
     lines: list[str] = []
     missed = 0
@@ -108,16 +137,16 @@ def records_within(
             missed = 0
         else:
             missed += 1
-    return [_partial(lang, len(full), len(lines), len(records)), *_by_topic(full, lang), *lines]
+    return [_partial(lang, len(full), len(lines), len(records)), *layout.by_topic(full), *lines]
 
 
-def _split_off_index(ranked: Sequence[Record], budget: Budget, lang: Language) -> Budget:
+def _split_off_index(ranked: Sequence[Record], budget: Budget, layout: Layout) -> Budget:
     """A budget for the index lines: a share, or less when few records need one."""
     trial = Budget(budget.tokens, budget.chars)
-    _, rest = that_fit(ranked, trial, lang)
+    _, rest = that_fit(ranked, trial, layout)
     tokens, chars = 0.0, 0.0
     for record in rest:
-        line = index_line(record, lang)
+        line = index_line(record, layout.lang)
         tokens += INDEX_MARGIN * (estimate_tokens(line) + 1)
         chars += INDEX_MARGIN * (len(line) + 1)
         if tokens > INDEX_SHARE * budget.tokens or chars > INDEX_SHARE * budget.chars:
@@ -130,8 +159,9 @@ def _split_off_index(ranked: Sequence[Record], budget: Budget, lang: Language) -
 
 def records_that_fit(records: Sequence[Record], query: str, budget: Budget, lang: Language) -> str:
     """Whole records only, the most relevant first, as many as the budget holds, at least one."""
-    full, _ = that_fit(_ranked(records, query), budget, lang, at_least=1)
-    return "\n".join(_by_topic(full, lang))
+    layout = Layout(lang)
+    full, _ = that_fit(_ranked(records, query), budget, layout, at_least=1)
+    return "\n".join(layout.by_topic(full))
 
 
 def _ranked(records: Sequence[Record], query: str) -> list[Record]:
@@ -153,7 +183,7 @@ def _searchable(record: Record) -> str:
 
 
 def that_fit(
-    records: Sequence[Record], budget: Budget, lang: Language, *, at_least: int = 0
+    records: Sequence[Record], budget: Budget, layout: Layout, *, at_least: int = 0
 ) -> tuple[list[Record], list[Record]]:
     """The records that fit, in their order, and the others.
 
@@ -167,8 +197,8 @@ def that_fit(
     for at, record in enumerate(records):
         if at >= at_least and (budget.is_spent or missed > MOST_MISSED):
             return full, [*rest, *records[at:]]
-        block = headed_block(record, lang)
-        if budget.take(block):
+        block, tokens = layout.block(record)
+        if budget.take(block, tokens):
             full.append(record)
             missed = 0
         elif at < at_least and len(block) <= LARGEST_CHARS:
@@ -178,16 +208,6 @@ def that_fit(
             rest.append(record)
             missed += 1
     return full, rest
-
-
-def _by_topic(records: Sequence[Record], lang: Language) -> list[str]:
-    """Their blocks; the topic stands above the first of each run."""
-    blocks, topic = [], None
-    for record in records:
-        show = record_block if record.topic == topic else headed_block
-        blocks.append(show(record, lang))
-        topic = record.topic
-    return blocks
 
 
 def _partial(lang: Language, full: int, lines: int, count: int) -> str:
