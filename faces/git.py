@@ -14,7 +14,7 @@ TIMEOUT_S = 120
 
 _SAFE = (
     *("core.quotepath=off", "core.fsmonitor=false", "log.showSignature=false"),
-    *("log.showRoot=true", f"diff.orderFile={os.devnull}"),
+    *("log.showRoot=true", "log.diffMerges=separate", f"diff.orderFile={os.devnull}"),
 )
 # A hook of git runs with these set, and they would name another repository or other files.
 _FOREIGN = re.compile(
