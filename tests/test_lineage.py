@@ -576,20 +576,17 @@ def test_a_record_put_together_costs_what_a_reader_sees(tmp_path: Path) -> None:
 
 
 def random_history(seed: int) -> list[Made]:
-    """Branches in which gaps are saved, changed, deleted, compacted and merged in several ways."""
+    """Branches in which gaps are saved, changed, deleted, compacted and joined in several ways."""
     chance = random.Random(seed)
     logs = [MemoryLog()]
     commits = [Made(data=b"")]
-    for number in range(1, 28):
-        tips = sorted({len(logs) - 1, *chance.sample(range(len(logs)), min(2, len(logs)))})
-        parent = chance.choice(tips)
-        parents = [parent]
-        log = logs[parent]
-        if chance.random() < 0.3 and len(tips) > 1:
-            other = chance.choice([tip for tip in tips if tip != parent])
+    for number in range(1, 30):
+        parents = [chance.choice([number - 1, max(0, number - chance.randrange(1, 5))])]
+        log = logs[parents[0]]
+        other = chance.randrange(max(0, number - 6), number)
+        if chance.random() < 0.35 and other not in parents:
             parents.append(other)
-            joined = dict.fromkeys((*log.lines, *logs[other].lines))
-            log = MemoryLog.parse(b"".join(joined))
+            log = MemoryLog.parse(b"".join(dict.fromkeys((*log.lines, *logs[other].lines))))
         if len(parents) == 1 or chance.random() < 0.4:
             log = edited(log, number, chance)
         logs.append(log)
@@ -600,18 +597,20 @@ def random_history(seed: int) -> list[Made]:
 
 def edited(log: MemoryLog, number: int, chance: random.Random) -> MemoryLog:
     now = f"2026-03-01T09:{number:02}:00+00:00"
+    kind = chance.choice(("save", "save", "save", "save", "delete", "compact", "lost", "by hand"))
+    if kind == "by hand":
+        changed = log.to_bytes().replace(b"lesson 1", b"lesson 2", chance.randrange(3))
+        return MemoryLog.parse(changed.replace(b"\n", b"\r\n", 1))
+    if kind != "compact":
+        gap = a_draft(f"gap {chance.randrange(6)}", lesson=f"lesson {chance.randrange(4)}")
+        log = log.upsert(gap, now=now)[0]
     tokens = [record.token for record in log.records]
     some = chance.sample(tokens, min(len(tokens), 2))
-    kind = chance.choice(("save", "save", "save", "delete", "compact", "by hand"))
-    if kind == "delete" and some:
+    if kind == "delete":
         return log.delete(some[:1])[0]
-    if kind == "compact" and len(some) > 1:
-        return log.upsert(a_principle(f"rule {chance.randrange(4)}"), some, now=now)[0]
-    if kind == "by hand":
-        changed = log.to_bytes().replace(b"first", b"later", chance.randrange(3))
-        return MemoryLog.parse(changed.replace(b"\n", b"\r\n", 1))
-    gap = a_draft(f"gap {chance.randrange(8)}", lesson=f"lesson {chance.randrange(9)}")
-    return log.upsert(gap, now=now)[0]
+    if kind == "save":
+        return log
+    return log.upsert(a_principle(f"rule {chance.randrange(3)}"), some, now=now)[0]
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -627,12 +626,8 @@ def test_a_lineage_agrees_with_the_histories_of_its_records(tmp_path: Path, seed
     assert told.versions == history.find_versions(listed)
     numbers = git(project, "log", "--first-parent", "--reverse", "--format=%s").split()
     states = [commits[int(number)] for number in numbers]
-    changed = [
-        it
-        for it, before in pairwise([*states[::-1], None])
-        if before is None or it.data != before.data
-    ]
-    expected = [point_of(MemoryLog.parse(it.data or b""), iso(it.at_s)) for it in reversed(changed)]
+    changed = states[:1] + [it for before, it in pairwise(states) if it.data != before.data]
+    expected = [point_of(MemoryLog.parse(it.data or b""), iso(it.at_s)) for it in changed]
     assert [replace(it, date=iso(START_S + seconds(it))) for it in told.growth] == expected
 
 
