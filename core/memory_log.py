@@ -66,23 +66,22 @@ class MemoryLog:
     conflict: frozenset[int] = frozenset()
 
     @classmethod
-    def parse(
-        cls,
-        data: bytes,
-        *,
-        sketched: bool = False,
-        line_parser: Callable[[bytes], Record | None] | None = None,
-    ) -> "MemoryLog":
+    def parse(cls, data: bytes, *, sketched: bool = False) -> "MemoryLog":
         r"""Split at `\n` only and parse each line once; any bytes are accepted.
 
         sketched: keep the texts of a long file's records as bytes only. Everything can be asked
         all the same; it is faster for a save, and slower when all records are wanted.
-        line_parser: in place of `parse_line`, from whoever reads many files that share their lines.
         """
         lines = split_lines(data)
-        parse: Callable[[bytes], Record | Sketch | None] = line_parser or cached_parse_line
-        if len(lines) > CACHED_LINES and not line_parser:
-            parse = sketch_line if sketched else parse_line
+        if len(lines) <= CACHED_LINES:
+            return cls.of_lines(lines, cached_parse_line)
+        return cls.of_lines(lines, sketch_line if sketched else parse_line)
+
+    @classmethod
+    def of_lines(
+        cls, lines: Sequence[bytes], parse: Callable[[bytes], Record | Sketch | None]
+    ) -> "MemoryLog":
+        """The log of these lines, for whoever has a `parse` that remembers what it was asked."""
         entries = [parse(line) for line in lines]
         if lines and lines[0].startswith(BOM):
             entries[0] = parse(lines[0].removeprefix(BOM))

@@ -1,8 +1,8 @@
 """What git knows of all records of a memory log at once: who brought each, and how the log grew.
 
-Every file that git has is read once, the oldest first, and only those of its lines are parsed that
-no file before it had. That is several times cheaper than to let git compare the files, and a line
-means what a reader of that file saw in it.
+Every file that git has is read once, the oldest first, and of its lines only those are parsed that
+no file before it had. So a line means what a reader of its file saw in it, and a merge is nothing
+special.
 """
 
 from bisect import bisect_right
@@ -12,6 +12,7 @@ from itertools import accumulate
 from pathlib import Path
 
 from core.estimates import estimate_tokens
+from core.lines import split_lines
 from core.memory_log import MemoryLog
 from core.record import Record, parse_line, seconds_of
 from core.rendering import record_block
@@ -107,7 +108,7 @@ def point_of(log: MemoryLog, date: str, costs: dict[bytes, int] | None = None) -
     )
 
 
-class _Lines(dict[bytes, Record | None]):
+class _Parsed(dict[bytes, Record | None]):
     """The record of each line, parsed when it is first asked for; `new`: those that were."""
 
     def __init__(self) -> None:
@@ -131,14 +132,14 @@ class _Reading:
 
     def __init__(self, logs: OldLogs) -> None:
         self._logs = logs
-        self._lines = _Lines()
+        self._parsed = _Parsed()
         self._read = {""}
         self.versions: dict[str, Record] = {}
 
     def log(self, blob: str) -> MemoryLog:
         """The log of this object, an empty one for "". Raises HistoryError."""
         data = self._logs.content(blob) if blob else b""
-        return MemoryLog.parse(data, line_parser=self._lines.__getitem__)
+        return MemoryLog.of_lines(split_lines(data), self._parsed.__getitem__)
 
     def new_in(self, blobs: Iterable[str]) -> dict[str, Record]:
         """By token, the records of lines that no file had so far. Raises HistoryError."""
@@ -146,8 +147,8 @@ class _Reading:
             if blob not in self._read:
                 self._read.add(blob)
                 self.versions |= _put_together(self.log(blob))
-        new = {record.token: record for record in self._lines.new}
-        self._lines.new.clear()
+        new = {record.token: record for record in self._parsed.new}
+        self._parsed.new.clear()
         self.versions |= new
         return new
 
