@@ -289,6 +289,15 @@ def test_the_lineage_goes_on_before_the_log_was_moved(project: Path) -> None:
     assert [point.records for point in told.growth] == [2, 2, 3]
 
 
+def test_a_new_log_in_the_place_that_the_log_was_moved_from_is_no_growth(project: Path) -> None:
+    (project / "packages").mkdir()
+    git(project, "mv", ".context", "packages/.context")
+    commit_as(project, "move")
+    save("three")(project)
+    commit_as(project, "another log")
+    assert [point.records for point in lineage(project / "packages").growth] == [2, 2, 2]
+
+
 def test_a_shallow_clone_names_its_oldest_commit_and_says_so(project: Path, tmp_path: Path) -> None:
     save("three")(project)
     commit_as(project, "newer")
@@ -540,7 +549,7 @@ def test_a_long_growth_is_thinned_out_evenly_over_time(tmp_path: Path) -> None:
 
 
 def test_as_many_commits_as_there_may_be_points_are_all_kept(tmp_path: Path) -> None:
-    told = growing(tmp_path / "shop", range(MOST_POINTS))
+    told = growing(tmp_path / "shop", [*range(MOST_POINTS - 1), 1000 * DAY_S])
     assert [point.size for point in told] == list(range(1, MOST_POINTS + 1))
 
 
