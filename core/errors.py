@@ -9,9 +9,13 @@ from core.messages import Language, say
 
 
 class SentinelError(Exception):
-    """The root of all errors of this project; `str()` is the English sentence."""
+    """The root of all errors of this project; `str()` is the English sentence.
+
+    record: the token of the record that it is about, where several were given.
+    """
 
     key = ""
+    record = ""
 
     def __init__(self, **facts: str | int) -> None:
         self.facts = facts
@@ -19,7 +23,8 @@ class SentinelError(Exception):
 
     def text(self, lang: Language) -> str:
         """The same sentence in the language of the console."""
-        return say(lang, self.key, **self.facts)
+        told = say(lang, self.key, **self.facts)
+        return f"{self.record}: {told}" if self.record else told
 
 
 class BlankFieldError(SentinelError, ValueError):

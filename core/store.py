@@ -201,10 +201,14 @@ class MemoryStore:
         """
         from core.renewal import renew  # as below
 
-        checked = {
-            token: _retexted(record, self._project, strict=self._strict)
-            for token, record in changed.items()
-        }
+        checked = {}
+        for token, record in changed.items():
+            try:
+                checked[token] = _retexted(record, self._project, strict=self._strict)
+            except SentinelError as error:
+                if len(changed) > 1 and error.facts.get("field") != "topic":  # the same for all
+                    error.record = token
+                raise
         redacted = tuple(kind for _, kinds, _ in checked.values() for kind in kinds)
         suspicious = dict.fromkeys(name for _, _, names in checked.values() for name in names)
         records = {token: record for token, (record, _, _) in checked.items()}

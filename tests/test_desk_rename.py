@@ -147,6 +147,16 @@ def test_the_same_gap_under_both_topics_becomes_one_record_that_loses_nothing(
     assert f"  {there.token}  log [billing]" in lines
 
 
+def test_an_old_record_above_its_limit_is_named(rename: Rename, desk: Path) -> None:
+    long = replace(a_record("long"), lesson="y" * 1_100)
+    hold(desk, a_record(), long)
+    before = path_of(desk).read_bytes()
+    code, lines, errors = rename("payment", "billing", "--yes")
+    assert (code, lines) == (1, [])
+    assert errors.startswith(f"{long.token}: lesson: 1,100 bytes of UTF-8, 76 above")
+    assert path_of(desk).read_bytes() == before
+
+
 def test_texts_that_do_not_fit_into_one_record_are_refused(rename: Rename, desk: Path) -> None:
     there = a_record(topic="billing", lesson="x" * 600)
     hold(desk, there, a_record(lesson="y" * 600))
