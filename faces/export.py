@@ -1,21 +1,16 @@
 """Take the memory elsewhere: as a document, as data, or into the files that a client reads.
 
-What leaves is what the log holds and nothing else, redacted once more: a topic and a question are
-saved as they came, and a line may have been written by hand.
+What leaves is what the log holds and nothing else, without its secrets.
 """
 
 import argparse
 import os
 import sys
-from collections import Counter
 from pathlib import Path
 
-from core.compaction import closest_first
-from core.log_secrets import clean_record, redacted
 from core.memory_log import MemoryLog
 from core.messages import Language
-from core.record import Record, normalise_topic, utc_now
-from core.rendering import topic_text
+from core.record import Record, utc_now
 from core.settings import read_settings
 from faces.console import Opened, add_project, open_memory
 from faces.export_files import Choice, put_block, put_rules
@@ -24,13 +19,12 @@ from faces.exporting_html import html
 from faces.exporting_json import as_json
 from faces.exporting_markdown import markdown
 from faces.exporting_rules import CLIENTS
+from faces.outgoing import of_topics, put_text, say_what_is_left, without_secrets
 from faces.plain import plain
-from faces.user_files import ExportError, write_new
+from faces.user_files import ExportError
 
 FORMATS = {"markdown": markdown, "json": as_json, "html": html}
 TYPES = ("log", "principle")
-STDOUT = "-"
-MOST_TOPICS = 8
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -66,9 +60,9 @@ def run(arguments: argparse.Namespace) -> int:
     _check(arguments, lang)
     opened = open_memory(arguments, writes=bool(arguments.rules and not arguments.dry_run))
     log = MemoryLog.parse(opened.store.read_bytes())
-    _say_what_is_left(log, lang)
+    say_what_is_left(log, lang)
     try:
-        records = _without_secrets(_chosen(log, arguments), lang)
+        records = without_secrets(_chosen(log, arguments), lang)
         if arguments.block or arguments.rules:
             choice = Choice(records, remove=arguments.remove, dry_run=arguments.dry_run)
             if arguments.block:
@@ -111,49 +105,19 @@ def _check(arguments: argparse.Namespace, lang: Language) -> None:
             arguments.refuse(word(lang, "together", one="--remove", other=option))
 
 
-def _say_what_is_left(log: MemoryLog, lang: Language) -> None:
-    """Lines that are no records are not exported, and nobody should believe they were."""
-    if log.conflicts:
-        print(word(lang, "conflicts", conflicts=log.conflicts), file=sys.stderr)
-    if log.skipped:
-        print(word(lang, "skipped", skipped=log.skipped), file=sys.stderr)
-
-
 def _chosen(log: MemoryLog, arguments: argparse.Namespace) -> list[Record]:
     """The records of the topics and types asked for. Raises ExportError for an unknown topic."""
     if arguments.remove:
         return []
-    topics = [normalise_topic(topic) for topic in arguments.topic or ()]
-    for topic in topics:
-        if topic not in log.topics:
-            near = closest_first(topic, log.topics)[:MOST_TOPICS]
-            listed = ", ".join(topic_text(redacted(it)[0]) for it in near) or "—"
-            raise ExportError("no_topic", topic=topic_text(topic), topics=listed)
     into_files = arguments.block or arguments.rules
     types = arguments.type or (["principle"] if into_files else TYPES)
-    return [
-        record
-        for record in log.records
-        if record.type in types and (not topics or record.topic in topics)
-    ]
-
-
-def _without_secrets(records: list[Record], lang: Language) -> list[Record]:
-    """The records as they may leave; the kinds of secrets that were replaced in them are told."""
-    cleaned = [clean_record(record) for record in records]
-    kinds = Counter(kind for _, found in cleaned for _, kind in found)
-    if kinds:
-        told = ", ".join(f"{kind} {count:,}" for kind, count in kinds.items())
-        print(word(lang, "redacted", count=kinds.total(), kinds=told), file=sys.stderr)
-    return [record for record, _ in cleaned]
+    found = of_topics(log, arguments.topic or ())
+    return [record for record in found if record.type in types]
 
 
 def _put_document(opened: Opened, records: list[Record], arguments: argparse.Namespace) -> None:
     write = FORMATS[arguments.format or "markdown"]
     text = write(records, opened.project.root.name, opened.lang, now=utc_now())
-    if arguments.output in (None, STDOUT):
-        print(text, end="")
-        return
-    write_new(Path(arguments.output), text, force=arguments.force)
-    told = word(opened.lang, "written", path=arguments.output, count=len(records))
-    print(plain(told))
+    if put_text(text, arguments.output, force=arguments.force):
+        told = word(opened.lang, "written", path=arguments.output, count=len(records))
+        print(plain(told))

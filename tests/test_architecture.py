@@ -65,7 +65,7 @@ FLOORS = [
     {"faces.exporting", "faces.exporting_json", "faces.user_files"},
     {"faces.setup_entries", "faces.setup_rules", "faces.setup_writing"},
     {"faces.setup_lines", "faces.setup_plan"},
-    {"faces.exporting_html", "faces.exporting_markdown"},
+    {"faces.exporting_html", "faces.exporting_markdown", "faces.outgoing"},
     {"faces.exporting_rules", "faces.importing_topics"},
     {"faces.importing_markdown"},
     {"faces.importing_sources"},
