@@ -40,6 +40,7 @@ COMMANDS = {
     "hook": ("faces.hook", "answer an event of a client with the records that it needs"),
     "import": ("faces.importing", "take lessons of other tools or projects into the memory"),
     "list": ("faces.list", "list the records, the newest first, in one line each"),
+    "onboard": ("faces.onboard", "write one page of the memory for a new team member"),
     "restore": ("faces.restore", "bring back a record, or an older version of it, from git"),
     "scan": ("faces.scan", "look for secrets in the log, in files or in git's history"),
     "search": ("faces.search", "list the records that fit some words, the most relevant first"),

@@ -34,10 +34,11 @@ HOOKS = ["docs/hooks.md", "docs/hooks.ko.md"]
 EXCHANGE = ["docs/exchange.md", "docs/exchange.ko.md"]
 DESK = ["docs/desk.md", "docs/desk.ko.md"]
 VIEW = ["docs/view.md", "docs/view.ko.md"]
+ONBOARD = ["docs/onboard.md", "docs/onboard.ko.md"]
 STATS = ["docs/stats.md", "docs/stats.ko.md"]
 RULES = [".cursorrules", "docs/cursorrules.ko.md"]
 OTHERS = ["docs/format.md", "docs/benchmarks.md", "CHANGELOG.md", "benchmarks/README.md"]
-EDITIONS = [DESIGNS, RELIABILITY, REDACTION, HOOKS, EXCHANGE, DESK, VIEW, STATS]
+EDITIONS = [DESIGNS, RELIABILITY, REDACTION, HOOKS, EXCHANGE, DESK, VIEW, ONBOARD, STATS]
 DOCUMENTS = [*READMES, *(name for pair in EDITIONS for name in pair), *RULES, *OTHERS]
 TOOLS = {"search_memory", "log_memory", "compact_memory"}
 DEFAULTS = {
@@ -130,7 +131,16 @@ def test_every_command_is_named(name: str) -> None:
         *(*DOCUMENTS, "core/messages.py"),
         *(
             f"faces/{table}_words.py"
-            for table in ("desk", "doctor", "export", "history", "import", "scan", "view")
+            for table in (
+                "desk",
+                "doctor",
+                "export",
+                "history",
+                "import",
+                "onboard",
+                "scan",
+                "view",
+            )
         ),
     ],
 )
