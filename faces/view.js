@@ -13,6 +13,7 @@ const LETTER = new Map([
 // What people wrote, and what names it; not our labels, which stand in every record.
 const SEARCHED = ".lesson, dd, .facts bdi, .facts code, .facts time";
 const ONLY_LEADS = /^[ㄱ-ㅎ]+$/;
+const ENDS_IN_HANGUL = /[ㄱ-ㅣ가-힣]$/;
 const MOST_PAINTED = 1000;
 
 const spelled = (text) => text.replace(/[\u1100-\u11ff]/g, (jamo) => LETTER.get(jamo) ?? jamo);
@@ -62,7 +63,7 @@ function show(isBeginning) {
   for (const record of records) {
     const fits =
       (kind === "all" || record.kinds.includes(kind)) &&
-      sought.every((word, at) => holds(record, word, isBeginning && at === sought.length - 1));
+      sought.every((word) => holds(record, word, isBeginning));
     if (record.element.hidden === fits) record.element.hidden = !fits;
     shown += fits;
   }
@@ -147,7 +148,9 @@ const KEYS = new Map([
 ]);
 
 document.addEventListener("keydown", (event) => {
-  if (event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
+  // Safari ends a composition before it tells of the key that ended it: 229, as all others do.
+  if (event.isComposing || event.keyCode === 229) return;
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.target === box) {
     if (event.key === "Escape" && (box.value || chosen() !== "all")) clear();
     else if (event.key === "ArrowDown" || event.key === "Enter") step(1);
@@ -174,7 +177,17 @@ function paintTheme() {
   else document.documentElement.dataset.theme = theme.value;
 }
 
-box.addEventListener("input", (event) => show(event.isComposing));
+let isTold = false; // of compositions: on iOS Hangul is composed without a word about it
+
+/** Whether what was typed may still change. */
+const isUnfinished = (event) =>
+  event.isComposing ||
+  (!isTold && /^(insertText|deleteContentBackward)$/.test(event.inputType) && ENDS_IN_HANGUL.test(box.value));
+
+box.addEventListener("compositionstart", () => {
+  isTold = true;
+});
+box.addEventListener("input", (event) => show(isUnfinished(event)));
 box.addEventListener("compositionend", () => show(false));
 for (const radio of kinds) radio.addEventListener("change", () => show(false));
 theme.addEventListener("change", () => {
