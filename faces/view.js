@@ -28,6 +28,7 @@ const letters = (text) => spelled(folded(text).normalize("NFKD"));
 const leads = (text) =>
   folded(text).replace(/[가-힣]/g, (syllable) => LEADS[Math.floor((syllable.charCodeAt(0) - 0xac00) / 588)]);
 
+const bar = document.querySelector(".search");
 const box = document.querySelector("#query");
 const said = document.querySelector("#found");
 const kinds = [...document.querySelectorAll("input[name=kind]")];
@@ -119,19 +120,32 @@ function clear() {
   show(false);
 }
 
-/** Go to the record after or before the one that has the focus or the top of the window. */
+const inSight = () => records.map((record) => record.element).filter((element) => !element.hidden);
+
+function go(element) {
+  element?.focus({ preventScroll: true });
+  element?.scrollIntoView({ block: "start", behavior: "instant" });
+}
+
+/** Go to the record after or before the one that has the focus, else from the top of the window. */
 function step(by) {
-  const shown = records.map((record) => record.element).filter((element) => !element.hidden);
-  if (!shown.length) return;
-  const at = shown.indexOf(document.activeElement?.closest("article"));
-  const next = at < 0 ? (by > 0 ? 0 : shown.length - 1) : Math.min(Math.max(at + by, 0), shown.length - 1);
-  shown[next].focus({ preventScroll: true });
-  shown[next].scrollIntoView({ block: "start", behavior: "instant" });
+  const shown = inSight();
+  const here = shown.indexOf(document.activeElement?.closest("article"));
+  const top = Math.max(bar.getBoundingClientRect().bottom, 0);
+  const below = shown.filter((element) => element.getBoundingClientRect().top < top).length;
+  const next = here >= 0 ? here + by : by > 0 ? below : below - 1;
+  go(shown[Math.min(Math.max(next, 0), shown.length - 1)]);
+}
+
+/** From the search to what it found; what was typed is finished by that. */
+function leave() {
+  show(false);
+  go(inSight()[0]);
 }
 
 /** A link may point at a record that the search has hidden. */
 function reveal() {
-  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  const target = document.getElementById(location.hash.slice(1)); // anchors are plain
   if (target?.hidden || target?.closest("[hidden]")) {
     clear();
     target.scrollIntoView();
@@ -153,9 +167,9 @@ document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.target === box) {
     if (event.key === "Escape" && (box.value || chosen() !== "all")) clear();
-    else if (event.key === "ArrowDown" || event.key === "Enter") step(1);
+    else if (event.key === "ArrowDown" || event.key === "Enter") leave();
     else return;
-  } else if (shortcuts.checked && KEYS.has(event.key) && !event.target.matches("input, select")) {
+  } else if (shortcuts.checked && KEYS.has(event.key) && !event.target.matches("select")) {
     KEYS.get(event.key)();
   } else return;
   event.preventDefault();
@@ -207,5 +221,10 @@ shortcuts.checked = kept("sentinel-memory-shortcuts") !== "off";
 paintTheme();
 for (const element of document.querySelectorAll(".live")) element.hidden = !records.length;
 if (matchMedia("(max-width: 60rem)").matches) document.querySelector(".contents details")?.removeAttribute("open");
-if (box.value) show(false); // a browser may bring back what was typed before a reload
+// A browser may bring back what was typed or chosen before the page was loaded anew.
+if (box.value || chosen() !== "all") show(false);
+// What is jumped to must not lie behind the search, which is as high as the window makes it.
+new ResizeObserver(() => {
+  document.documentElement.style.scrollPaddingTop = `${bar.offsetHeight + 8}px`;
+}).observe(bar);
 reveal();
