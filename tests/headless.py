@@ -1,0 +1,144 @@
+"""A Chromium without a window, to test, picture and measure pages; it fetches nothing."""
+
+import base64
+import os
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Self
+
+from selenium.webdriver import ActionChains, Chrome, ChromeOptions
+from selenium.webdriver.chrome.service import Service
+
+BROWSERS = ("chromium", "google-chrome", "chromium-browser")
+DRIVER = "chromedriver"
+ARGUMENTS = (
+    "--headless=new",
+    "--no-sandbox",  # root has none in a container, and only our own pages are shown
+    "--disable-dev-shm-usage",  # a container has little of it
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+TIMEOUT_S = 60
+DESKTOP = (1280, 900)
+PHONE = (360, 740)
+MODIFIERS = {"": 0, "Alt": 1, "Control": 2, "Meta": 4, "Shift": 8}
+
+
+def found() -> tuple[str, str] | None:
+    """The browser and its driver on this machine; without a path, Selenium would download them."""
+    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
+    driver = shutil.which(DRIVER)
+    return (browser, driver) if browser and driver else None
+
+
+class Browser:
+    """One window of a browser with a profile of its own, which must not exist yet."""
+
+    def __init__(self, profile: Path) -> None:
+        paths = found()
+        assert paths, "chromium and chromedriver are missing; .ci/run installs them"
+        browser, driver = paths
+        options = ChromeOptions()
+        options.binary_location = browser
+        for argument in (*ARGUMENTS, f"--user-data-dir={profile}"):
+            options.add_argument(argument)
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+        environment = {**os.environ, "HOME": str(profile)}
+        self._driver = Chrome(options=options, service=Service(driver, env=environment))
+        self._driver.set_script_timeout(TIMEOUT_S)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._driver.quit()
+
+    def open(
+        self,
+        page: Path,
+        fragment: str = "",
+        *,
+        size: tuple[int, int] = DESKTOP,
+        dark: bool = False,
+        scripts: bool = True,
+    ) -> None:
+        """Show a page as on a first visit, in a window of this size and a system of this colour."""
+        self._driver.get("about:blank")  # else a fragment would only scroll
+        self.resize(size)
+        self.emulate(dark=dark)
+        self.cdp("Storage.clearDataForOrigin", origin="file://", storageTypes="all")
+        self.cdp("Emulation.setScriptExecutionDisabled", value=not scripts)
+        self.messages()
+        self._driver.get(page.as_uri() + fragment)
+        if not scripts:
+            # What follows may look at the page; its own script is over without having run.
+            self.cdp("Emulation.setScriptExecutionDisabled", value=False)
+
+    def reload(self) -> None:
+        self._driver.refresh()
+
+    def resize(self, size: tuple[int, int]) -> None:
+        """Give the window this size; below 600 it is a phone."""
+        width, height = size
+        self.cdp(
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=height,
+            deviceScaleFactor=1,
+            mobile=width < 600,
+        )
+
+    def emulate(self, *, dark: bool = False, media: str = "") -> None:
+        """What the system prefers, and whether this is a screen or paper."""
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        self.cdp("Emulation.setEmulatedMedia", media=media, features=[scheme])
+
+    def cdp(self, command: str, **arguments: object) -> Any:
+        """One command of the Chrome DevTools Protocol."""
+        return self._driver.execute_cdp_cmd(command, arguments)
+
+    def js(self, body: str, *arguments: object) -> Any:
+        """What a piece of script returns."""
+        return self._driver.execute_script(body, *arguments)
+
+    def js_later(self, body: str, *arguments: object) -> Any:
+        """What a piece of script hands to its last argument, some time later."""
+        return self._driver.execute_async_script(body, *arguments)
+
+    def type(self, *keys: str) -> None:
+        """Press keys, one after the other, where the focus is."""
+        ActionChains(self._driver, duration=0).send_keys(*keys).perform()
+
+    def press(self, key: str, code: str = "", held: str = "") -> None:
+        """Press one key that a keyboard of another language has, or with another one held."""
+        pressed = {"key": key, "code": code, "modifiers": MODIFIERS[held]}
+        text = {} if held in ("Alt", "Control", "Meta") else {"text": key}
+        self.cdp("Input.dispatchKeyEvent", type="keyDown", **pressed, **text)
+        self.cdp("Input.dispatchKeyEvent", type="keyUp", **pressed)
+
+    def compose(self, text: str) -> None:
+        """What an input method shows at the caret and may still change."""
+        at = len(text)
+        self.cdp("Input.imeSetComposition", text=text, selectionStart=at, selectionEnd=at)
+
+    def insert(self, text: str) -> None:
+        """What an input method has finished, in the place of what it was composing."""
+        self.cdp("Input.insertText", text=text)
+
+    def messages(self) -> Sequence[str]:
+        """What the console said since the last call."""
+        log: list[dict[str, str]] = self._driver.get_log("browser")  # type: ignore[no-untyped-call]
+        return [entry["message"] for entry in log]
+
+    def picture(self) -> bytes:
+        """What the window shows, as PNG."""
+        return self._driver.get_screenshot_as_png()
+
+    def printed(self) -> bytes:
+        """The page on paper, as PDF."""
+        return base64.b64decode(self.cdp("Page.printToPDF")["data"])
