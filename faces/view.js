@@ -89,10 +89,9 @@ function places(node, sought) {
   const ranges = [];
   for (const word of sought) {
     for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + word.length)) {
-      const range = document.createRange();
-      range.setStart(node, at);
-      range.setEnd(node, at + word.length);
-      ranges.push(range);
+      // Not a live range: every change of the page would have to look after all of them.
+      const endOffset = at + word.length;
+      ranges.push(new StaticRange({ startContainer: node, startOffset: at, endContainer: node, endOffset }));
     }
   }
   return ranges;

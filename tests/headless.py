@@ -110,6 +110,10 @@ class Browser:
         """What a piece of script hands to its last argument, some time later."""
         return self._driver.execute_async_script(body, *arguments)
 
+    def frames(self) -> None:
+        """Wait until the window has shown what is there now."""
+        self.js_later("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
+
     def type(self, *keys: str) -> None:
         """Press keys, one after the other, where the focus is."""
         ActionChains(self._driver, duration=0).send_keys(*keys).perform()

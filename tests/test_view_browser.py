@@ -223,6 +223,20 @@ def test_words_narrow_the_records_as_they_are_typed(browser: Shown, gaps: Path) 
     assert browser.texts("#glance, #nothing") == []
 
 
+def test_what_was_found_is_coloured_and_nothing_else(browser: Shown, gaps: Path) -> None:
+    painted = (
+        "return [...CSS.highlights.get('found') ?? []]"
+        ".map((it) => it.startContainer.data.slice(it.startOffset, it.endOffset))"
+    )
+    browser.open(gaps)
+    browser.seek("refund RE")
+    assert set(browser.js(painted)) == {"Refund", "refund", "Re", "re"}
+    colour = "return getComputedStyle(document.querySelector('.lesson'), '::highlight(found)')"
+    assert browser.js(f"{colour}.backgroundColor") == "rgb(255, 224, 138)"
+    browser.type(Keys.ESCAPE)
+    assert browser.js(painted) == []
+
+
 def test_a_topic_finds_its_records_and_a_label_finds_none(browser: Shown, gaps: Path) -> None:
     browser.open(gaps)
     browser.seek("cache")
@@ -564,7 +578,7 @@ def test_a_link_leads_to_a_record_that_the_search_hides(browser: Shown, gaps: Pa
     browser.seek("cache")
     anchor = browser.js("return document.querySelector('article').id")
     browser.js("location.hash = arguments[0]", anchor)
-    browser.js_later("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
+    browser.frames()
     assert (browser.said(), len(browser.records())) == ("", 9)
     assert browser.focused_lesson() == browser.records()[0]
 

@@ -1,7 +1,7 @@
 """Makes the pictures of docs/view.md anew, from the memory of a team.
 
-`PYTHONPATH=. python tests/view_pictures.py [FOLDER]` writes them to docs, or to the folder. It needs
-chromium, chromedriver and a font for Hangul (fonts-noto-cjk).
+`PYTHONPATH=. python tests/view_pictures.py [FOLDER]` writes them to docs, or to the folder.
+It needs chromium, chromedriver and a font for Hangul (fonts-noto-cjk).
 """
 
 import os
