@@ -48,6 +48,7 @@ const topics = [...document.querySelectorAll(".topic")].map((element) => ({
   counts: [...document.querySelectorAll(`[data-count="${element.id}"]`)],
 }));
 
+const grouped = (count) => count.toLocaleString("en"); // as the rest of the page, in both languages
 const chosen = () => kinds.find((radio) => radio.checked).value;
 const words = () => folded(box.value).split(/\s+/).filter(Boolean);
 
@@ -77,7 +78,7 @@ function show(isBeginning) {
   document.querySelector("#glance").hidden = isNarrowed;
   document.querySelector("#nothing").hidden = shown > 0 || !records.length;
   said.textContent = isNarrowed
-    ? said.dataset.some.replace("{shown}", shown).replace("{count}", records.length)
+    ? said.dataset.some.replace("{shown}", grouped(shown)).replace("{count}", grouped(records.length))
     : "";
   paint(sought);
 }
@@ -130,10 +131,14 @@ function go(element) {
 function step(by) {
   const shown = inSight();
   const here = shown.indexOf(document.activeElement?.closest("article"));
-  const top = Math.max(bar.getBoundingClientRect().bottom, 0);
-  const below = shown.filter((element) => element.getBoundingClientRect().top < top).length;
-  const next = here >= 0 ? here + by : by > 0 ? below : below - 1;
+  const next = here >= 0 ? here + by : past(shown) + Math.min(by, 0);
   go(shown[Math.min(Math.max(next, 0), shown.length - 1)]);
+}
+
+/** How many records begin above what the window shows. */
+function past(shown) {
+  const top = Math.max(bar.getBoundingClientRect().bottom, 0);
+  return shown.filter((element) => element.getBoundingClientRect().top < top).length;
 }
 
 /** From the search to what it found; what was typed is finished by that. */

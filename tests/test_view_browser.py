@@ -305,7 +305,7 @@ def test_of_a_thousand_records_it_finds_those_that_hold_the_words(
         words = query.lower().split()
         wanted = [gap for gap in gaps if all(it in folded[gap] for it in words)]
         assert sorted(browser.records()) == sorted(wanted)
-        assert browser.said() == f"Found: {len(wanted)} of 1000"
+        assert browser.said() == f"Found: {len(wanted)} of 1,000"
 
 
 # Hangul
@@ -434,6 +434,16 @@ def test_a_record_that_is_gone_to_lies_whole_below_the_search(
         assert 0 < browser.below_the_search() < 16
 
 
+def test_in_a_low_window_the_search_leaves_room_for_the_records(browser: Shown, gaps: Path) -> None:
+    position = "return getComputedStyle(document.querySelector('.search')).position"
+    browser.open(gaps, size=(740, 360))
+    assert browser.js(position) == "static"
+    browser.type("j", "j")
+    assert browser.js("return Math.abs(document.activeElement.getBoundingClientRect().top)") < 120
+    browser.resize(DESKTOP)
+    assert browser.js(position) == "sticky"
+
+
 def test_enter_and_down_go_from_the_search_to_the_first_record(browser: Shown, gaps: Path) -> None:
     for key in (Keys.ENTER, Keys.ARROW_DOWN):
         browser.open(gaps)
@@ -537,6 +547,19 @@ def test_colours_follow_the_system_until_they_are_chosen(browser: Shown, gaps: P
     browser.js(choose, "auto")
     browser.reload()
     assert browser.ground() == LIGHT
+
+
+def test_the_chosen_kind_is_told_apart_where_the_system_takes_all_colours(
+    browser: Shown, gaps: Path
+) -> None:
+    browser.open(gaps)
+    forced = {"name": "forced-colors", "value": "active"}
+    browser.cdp("Emulation.setEmulatedMedia", features=[forced])
+    chosen, other = browser.js(
+        "return [...document.querySelectorAll('.kinds span')].slice(0, 2)"
+        ".map((it) => getComputedStyle(it).backgroundColor)"
+    )
+    assert chosen != other
 
 
 @pytest.mark.parametrize("theme", ["auto", "light", "dark"])
