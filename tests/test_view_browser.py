@@ -527,24 +527,27 @@ def test_the_skip_link_leads_past_everything(browser: Shown, gaps: Path) -> None
 
 # Colours and paper
 
+CHOOSE = """
+const theme = document.querySelector("#theme");
+theme.value = arguments[0];
+theme.dispatchEvent(new Event("change"));
+"""
+
 
 def test_colours_follow_the_system_until_they_are_chosen(browser: Shown, gaps: Path) -> None:
-    choose = "const it = document.querySelector('#theme'); it.value = arguments[0];" + (
-        "it.dispatchEvent(new Event('change'))"
-    )
     browser.open(gaps)
     assert browser.ground() == LIGHT
     browser.emulate(dark=True)
     assert browser.ground() == DARK
-    browser.js(choose, "light")
+    browser.js(CHOOSE, "light")
     assert browser.ground() == LIGHT
     browser.reload()
     assert browser.ground() == LIGHT
     browser.emulate()
-    browser.js(choose, "dark")
+    browser.js(CHOOSE, "dark")
     browser.reload()
     assert browser.ground() == DARK
-    browser.js(choose, "auto")
+    browser.js(CHOOSE, "auto")
     browser.reload()
     assert browser.ground() == LIGHT
 
@@ -567,8 +570,7 @@ def test_paper_is_white_and_holds_all_records_without_controls(
     browser: Shown, gaps: Path, theme: str
 ) -> None:
     browser.open(gaps)
-    browser.js("document.querySelector('#theme').value = arguments[0]", theme)
-    browser.js("document.querySelector('#theme').dispatchEvent(new Event('change'))")
+    browser.js(CHOOSE, theme)
     browser.emulate(dark=True, media="print")
     assert browser.ground() == PAPER
     assert browser.js("return getComputedStyle(document.body).color") == "rgb(0, 0, 0)"
@@ -624,6 +626,27 @@ def test_a_fragment_that_leads_nowhere_does_no_harm(
 ) -> None:
     browser.open(gaps, fragment)
     assert (len(browser.records()), browser.messages()) == (9, [])
+
+
+OLD = """
+delete CSS.highlights;
+delete window.StaticRange;
+Object.defineProperty(window, "localStorage", { get() { throw new Error("refused"); } });
+"""
+
+
+def test_an_older_browser_that_keeps_nothing_only_shows_no_colours(
+    browser: Shown, gaps: Path
+) -> None:
+    added = browser.cdp("Page.addScriptToEvaluateOnNewDocument", source=OLD)
+    browser.open(gaps)
+    browser.cdp("Page.removeScriptToEvaluateOnNewDocument", **added)
+    browser.js(CHOOSE, "dark")
+    browser.seek("refund")
+    assert (browser.said(), browser.ground()) == ("Found: 3 of 9", DARK)
+    browser.type(Keys.ENTER, "j")
+    assert browser.focused_lesson() == "A refund takes seven days"
+    assert browser.messages() == []
 
 
 def test_without_scripts_everything_can_be_read(browser: Shown, team: dict[Language, Path]) -> None:
