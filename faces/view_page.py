@@ -5,6 +5,7 @@ two, by their hashes, and nothing else, so that a browser holds it to that.
 """
 
 import base64
+import re
 from collections.abc import Sequence
 from functools import cache
 from hashlib import sha256
@@ -12,11 +13,13 @@ from importlib.resources import files
 
 from core.messages import Language
 from core.rendering import day_of, topic_text
-from faces.html_text import as_line, as_name
+from faces.html_text import as_line, as_name, spoken
 from faces.view_plot import Series, plot
 from faces.view_records import entry_lines, kinds_of
 from faces.view_words import word
 from faces.viewing import Entry, Page, Topic
+
+_DATE = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 KINDS = ("all", "principle", "log", "open", "again", "marked")
 
@@ -86,11 +89,16 @@ def _masthead(page: Page, lang: Language) -> list[str]:
     return [
         '<header class="masthead">',
         f"<h1>{as_line(before)}{as_name(page.project)}{as_line(after)}</h1>",
-        f'<p class="soft">{as_line(about if page.topics else word(lang, "empty"))}</p>',
+        f'<p class="soft">{_told(about if page.topics else word(lang, "empty"))}</p>',
         *(f'<p class="note">{as_line(note)}</p>' for note in notes),
         *_settings(lang),
         "</header>",
     ]
+
+
+def _told(text: str) -> str:
+    """A sentence of ours, in which no date is broken at a hyphen."""
+    return _DATE.sub(r'<span class="date">\g<0></span>', as_line(text))
 
 
 def _settings(lang: Language) -> list[str]:
@@ -191,8 +199,7 @@ def _tiles(page: Page, lang: Language) -> list[str]:
     return [
         '<dl class="tiles">',
         *(
-            f"<div><dt>{as_line(word(lang, key))}</dt>"
-            f"<dd>{figure}</dd><dd>{as_line(why)}</dd></div>"
+            f"<div><dt>{as_line(word(lang, key))}</dt><dd>{figure}</dd><dd>{_told(why)}</dd></div>"
             for key, figure, why in tiles
         ),
         "</dl>",
@@ -229,7 +236,7 @@ def _last_compaction(page: Page, lang: Language) -> list[str]:
     replaced = sum(entry.record.source_count or 0 for entry in page.last_compacted)
     date, principles = day_of(page.compaction.last), len(page.last_compacted)
     told = word(lang, "last_compaction", date=date, principles=principles, count=replaced)
-    return _folded(told, [(entry, entry.record.lesson) for entry in page.last_compacted])
+    return _folded(told, [(entry, entry.record.lesson) for entry in page.last_compacted], lang)
 
 
 def _again(entry: Entry, lang: Language) -> str:
@@ -239,16 +246,16 @@ def _again(entry: Entry, lang: Language) -> str:
 
 
 def _listed(name: str, items: Sequence[tuple[Entry, str]], lang: Language) -> list[str]:
-    return _folded(word(lang, f"listed_{name}", count=len(items)), items) if items else []
+    return _folded(word(lang, f"listed_{name}", count=len(items)), items, lang) if items else []
 
 
-def _folded(title: str, items: Sequence[tuple[Entry, str]]) -> list[str]:
+def _folded(title: str, items: Sequence[tuple[Entry, str]], lang: Language) -> list[str]:
     """A list of links to records, each with its topic and a text."""
     return [
-        f'<details class="listed"><summary>{as_line(title)}</summary><ul>',
+        f'<details class="listed"><summary>{_told(title)}</summary><ul>',
         *(
             f'<li><a href="#{entry.anchor}">{as_name(topic_text(entry.record.topic))}</a>'
-            f' <span dir="auto">{as_line(text)}</span></li>'
+            f" <span {spoken(text, lang)}>{as_line(text)}</span></li>"
             for entry, text in items
         ),
         "</ul></details>",
@@ -261,14 +268,14 @@ def _records(page: Page, lang: Language) -> list[str]:
     for topic in page.topics:
         lines.append(f'<section class="topic" id="{topic.anchor}">')
         lines.append(
-            f'<h3 dir="auto">{as_name(topic.name)}'
+            f"<h3 {spoken(topic.name, lang)}>{as_name(topic.name)}"
             f' <span class="soft" data-count="{topic.anchor}">{len(topic.entries)}</span></h3>'
         )
         for entry in topic.entries:
             kinds = " ".join(kinds_of(entry, lang))
             lines.append(
                 f'<article id="{entry.anchor}" class="{entry.record.type}" data-kinds="{kinds}"'
-                ' tabindex="-1">'
+                f' aria-labelledby="{entry.anchor}-lesson" tabindex="-1">'
             )
             lines += [*entry_lines(entry, lang), "</article>"]
         lines.append("</section>")

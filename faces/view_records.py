@@ -5,7 +5,8 @@ from collections.abc import Sequence
 
 from core.messages import Language, say
 from core.rendering import day_of, warning
-from faces.html_text import as_line, as_name, as_text
+from faces.git_reading import Commit
+from faces.html_text import as_line, as_name, as_text, spoken
 from faces.view_words import word
 from faces.viewing import Entry, Original
 
@@ -34,18 +35,21 @@ def entry_lines(entry: Entry, lang: Language) -> list[str]:
         lines.append(f'<p class="kind">{as_line(kind)}</p>')
     if noted := warning(record, lang):
         lines.append(f'<p class="warning">{as_line(noted)}</p>')
-    lines.append(f'<p class="lesson text" dir="auto">{_prose(record.lesson)}</p>')
+    name = f' id="{entry.anchor}-lesson"' if entry.anchor else ""
+    attributes = f'class="lesson text"{name} {spoken(record.lesson, lang)}'
+    lines.append(f"<p {attributes}>{_prose(record.lesson)}</p>")
     texts = {"missing": record.missing_context, "ask": record.ask_next_time}
-    more = [(key, _prose(text)) for key, text in texts.items() if text.strip()]
+    more = [
+        f"<dt>{as_line(word(lang, key))}</dt>"
+        f'<dd class="text" {spoken(text, lang)}>{_prose(text)}</dd>'
+        for key, text in texts.items()
+        if text.strip()
+    ]
     if record.paths:
-        more.append(("paths", ", ".join(f"<code>{as_line(it)}</code>" for it in record.paths)))
+        shown = ", ".join(f"<code>{as_line(path)}</code>" for path in record.paths)
+        more.append(f"<dt>{as_line(word(lang, 'paths'))}</dt><dd>{shown}</dd>")
     if more:
-        lines.append("<dl>")
-        for key, shown in more:
-            lines.append(
-                f'<dt>{as_line(word(lang, key))}</dt><dd class="text" dir="auto">{shown}</dd>'
-            )
-        lines.append("</dl>")
+        lines += ["<dl>", *more, "</dl>"]
     lines.append(f'<p class="facts">{" · ".join(_facts(entry, lang))}</p>')
     return lines + _originals(entry.originals, lang)
 
@@ -61,14 +65,14 @@ def _facts(entry: Entry, lang: Language) -> list[str]:
     key = "compacted" if record.source_count else "saved"
     told = [f"{as_line(word(lang, key))} {_day(record.compacted_at or record.created)}"]
     if entry.added:
-        told[0] += " " + _who(entry.added.author, entry.added.short, entry.added.subject, lang)
+        told[0] += " " + _who(entry.added)
     if record.seen > 1:
         told.append(as_line(word(lang, "seen", count=record.seen)))
     if record.updated or entry.saved:
         moment = record.updated or (entry.saved.date if entry.saved else "")
         last = f"{as_line(word(lang, 'updated'))} {_day(moment)}"
         if entry.saved:
-            last += " " + _who(entry.saved.author, entry.saved.short, entry.saved.subject, lang)
+            last += " " + _who(entry.saved)
         told.append(last)
     return [*told, f"<code>{as_line(entry.token or say(lang, 'no_token'))}</code>"]
 
@@ -78,9 +82,8 @@ def _day(moment: str) -> str:
     return f'<time datetime="{day}">{day}</time>' if day[0] != "?" else day
 
 
-def _who(author: str, commit: str, subject: str, lang: Language) -> str:
-    told = f"{word(lang, 'commit')} {commit}: {subject}"
-    return f'{as_name(author)} <code title="{as_line(told)}">{as_line(commit)}</code>'
+def _who(commit: Commit) -> str:
+    return f"{as_name(commit.author)} <code>{as_line(commit.short)}</code>"
 
 
 def _originals(originals: Sequence[Original], lang: Language) -> list[str]:

@@ -120,7 +120,6 @@ WORDS: dict[str, tuple[str, str]] = {
     "compacted": ("compacted", "통합"),
     "updated": ("last", "최근"),
     "seen": ("seen {count:,} times", "{count:,}회 발생"),
-    "commit": ("commit", "커밋"),
     "originals": (
         "Originals, from git: {found:,} of {count:,}",
         "git에 있는 원본 {count:,}건 중 {found:,}건",

@@ -81,7 +81,8 @@ class Document(HTMLParser):
 
     @property
     def shape(self) -> list[tuple[str, list[str]]]:
-        return [(tag, sorted(attributes)) for tag, attributes in self.elements]
+        """Tags and names of attributes; the language is that of the texts."""
+        return [(tag, sorted({*attributes} - {"lang"})) for tag, attributes in self.elements]
 
 
 def html_of(
@@ -279,8 +280,7 @@ def test_everything_that_is_known_of_a_record_stands_on_the_page(desk: Desk) -> 
         assert told in shown
     assert "Originals, from git: 1 of 1" in shown
     assert "VAT differs by country" in shown
-    commit = git(desk.root, "rev-parse", "HEAD").strip()[:10]
-    assert {"title": f"commit {commit}: Merge <b>"} in page.all("code")
+    assert git(desk.root, "rev-parse", "HEAD")[:10] in shown
 
 
 def test_lists_lead_to_the_records() -> None:
@@ -343,6 +343,23 @@ def test_hostile_texts_stay_texts() -> None:
     assert hostile.articles[0].count(HOSTILE.replace("`", "")) == 0
     assert hostile.articles[0].count(HOSTILE) == 3
     assert len(hostile.all("script")) == 1
+
+
+@pytest.mark.parametrize(("lang", "spoken"), [("en", ("ko", None)), ("ko", (None, "en"))])
+def test_a_text_in_another_language_than_the_page_says_so(
+    lang: Language, spoken: tuple[str | None, str | None]
+) -> None:
+    records = [a_record("1", lesson="환불은 API로"), a_record("2", lesson="by the API", now=LATER)]
+    page = Document(html_of(*records, lang=lang))
+    english, korean = (it.get("lang") for it in page.all("p") if it.get("class") == "lesson text")
+    assert (korean, english) == spoken
+
+
+def test_a_record_is_named_by_its_lesson() -> None:
+    record = a_record()
+    page = Document(html_of(record))
+    assert [it["aria-labelledby"] for it in page.all("article")] == [f"r-{record.id}-lesson"]
+    assert f"r-{record.id}-lesson" in [it.get("id") for it in page.all("p")]
 
 
 def test_hidden_characters_are_spelled_out() -> None:
