@@ -1,12 +1,13 @@
 """What a command reads from git: where a log stands in its repository, its commits, its old files.
 
-Nothing is written, fetched on purpose or asked for.
+Nothing is written, fetched on purpose or asked for. The file is long because the rules of what may
+be believed of git's answers are the same for all questions.
 """
 
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -95,8 +96,11 @@ class Repository:
     is_cut: whether it is a shallow clone, in which older commits are missing.
     """
 
-    def __init__(self, target: Path) -> None:
-        """Find the repository of `target`, which need not exist. Raises HistoryError."""
+    def __init__(self, target: Path, *, may_be_empty: bool = False) -> None:
+        """Find the repository of `target`, which need not exist. Raises HistoryError.
+
+        may_be_empty: whether one without any commit will do.
+        """
         self.folder = next(folder for folder in target.parents if folder.is_dir())
         asked = ("--is-shallow-repository", "--is-inside-work-tree", "--show-prefix")
         done = self._run("rev-parse", *asked)
@@ -111,7 +115,8 @@ class Repository:
         self.path = os.fsdecode(prefix.removesuffix(b"\n")) + self._below
         self._paths: dict[bool, tuple[str, ...]] = {}
         self.has_head = not self._run("rev-parse", "--verify", "--quiet", "HEAD").returncode
-        if not self.has_head and not self._git("rev-list", "--max-count=1", "--all"):
+        is_empty = not self.has_head and not self._git("rev-list", "--max-count=1", "--all")
+        if is_empty and not may_be_empty:
             raise HistoryError("no_commits", path=plain(str(self.folder)))
 
     @property
@@ -129,6 +134,63 @@ class Repository:
         done = self._run("rev-parse", "--verify", "--quiet", f"HEAD:{self.path}")
         return "" if done.returncode else done.stdout.decode("ascii").strip()
 
+    def commit_of(self, name: str) -> str:
+        """The id of the commit that a revision means. Raises HistoryError where it means none."""
+        if name and not name.startswith("-") and "\0" not in name:
+            done = self._run("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
+            if not done.returncode:
+                return done.stdout.decode("ascii").strip()
+        raise HistoryError("bad_revision", *self._cut, name=plain(name))
+
+    def merge_base(self, one: str, other: str) -> str:
+        """The commit at which two others parted. Raises HistoryError where git knows none."""
+        done = self._run("merge-base", one, other)
+        if done.returncode > 1:
+            raise _failed(done.stderr)
+        if done.returncode:
+            short = {"one": one[:SHORT_DIGITS], "other": other[:SHORT_DIGITS]}
+            raise HistoryError("no_merge_base", *self._cut, **short)
+        return done.stdout.decode("ascii").split()[0]
+
+    @property
+    def _cut(self) -> tuple[str, ...]:
+        return ("cut",) if self.is_cut else ()
+
+    def blob_in(self, commit: str, path: str = "") -> str:
+        """The object name of the file in a commit, "" where there is none, or only a link.
+
+        path: one of its former names, as a change of a commit has it.
+        """
+        named = _literal(path or self.path)
+        data = self._git("ls-tree", "-z", "--full-tree", commit, "--", named)
+        mode, _, name = data.partition(b"\t")[0].decode("ascii").split() or ("", "", "")
+        return name if mode.startswith("100") else ""
+
+    def blob_in_index(self) -> str:
+        """The same of what the next commit will hold. Raises HistoryError for an open conflict."""
+        asked = ("ls-files", "-z", "--stage", "--", _literal(self.path))
+        done = self._run(*asked, variables=self._index())
+        if done.returncode:
+            raise _failed(done.stderr)
+        entry, _, more = done.stdout.partition(b"\0")
+        mode, name, stage = entry.partition(b"\t")[0].decode("ascii").split() or ("", "", "0")
+        if more or stage != "0":
+            raise HistoryError("unmerged", path=plain(self.path))
+        return name if mode.startswith("100") else ""
+
+    def _index(self) -> dict[str, str]:
+        """The index that git has made for the hook that runs now, if it is of this repository.
+
+        `git commit --all` and `git commit FILE` do not put what they commit into the usual one.
+        """
+        given = os.environ.get("GIT_INDEX_FILE")
+        if not given:
+            return {}
+        folder = os.fsdecode(self._git("rev-parse", "--absolute-git-dir").removesuffix(b"\n"))
+        index = Path(os.path.realpath(given))
+        is_ours = index.is_relative_to(os.path.realpath(folder))
+        return {"GIT_INDEX_FILE": str(index)} if is_ours else {}
+
     def commits(self, pattern: str = "", *, everywhere: bool = False) -> list[Commit]:
         """Commits that changed a line of the file, the newest first.
 
@@ -138,6 +200,11 @@ class Repository:
         """
         lines = [f"-G{pattern}"] if pattern else []
         return self._log("-c", "--date-order", _FORMAT, *lines, everywhere=everywhere)
+
+    def commits_between(self, base: str, head: str) -> list[Commit]:
+        """Those of them that a commit has behind it and another has not, the newest first."""
+        starts = (f"{base}..{head}",)
+        return self._log("-c", "--date-order", _FORMAT, everywhere=True, starts=starts)
 
     def standings(self) -> list[tuple[str, str]]:
         """How the file changed in the first-parent history of HEAD, the oldest first.
@@ -155,8 +222,8 @@ class Repository:
             found.append((commit.date, next(filter(None, blobs), "")))
         return found
 
-    def _log(self, *options: str, everywhere: bool) -> list[Commit]:
-        starts = self._starts(everywhere)
+    def _log(self, *options: str, everywhere: bool, starts: tuple[str, ...] = ()) -> list[Commit]:
+        starts = starts or self._starts(everywhere)
         if not starts:
             return []
         order = ("--full-history", "--no-renames", "--encoding=UTF-8")
@@ -200,9 +267,11 @@ class Repository:
             raise _failed(done.stderr)
         return done.stdout
 
-    def _run(self, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+    def _run(
+        self, *arguments: str, variables: Mapping[str, str] | None = None
+    ) -> subprocess.CompletedProcess[bytes]:
         try:
-            return git.run(self.folder, *arguments)
+            return git.run(self.folder, *arguments, variables=variables)
         except subprocess.TimeoutExpired:
             raise HistoryError("git_slow", seconds=git.TIMEOUT_S) from None
         except OSError as error:

@@ -36,6 +36,24 @@ WORDS: dict[str, tuple[str, str]] = {
         "{path}의 git 저장소에 커밋이 없어 이전 버전이 없습니다. 로그는 그대로입니다. .context/를 커밋하면 그때부터 git이"
         " 보관합니다.",
     ),
+    "bad_revision": (
+        f"git knows no commit by this name: {{name}}. {_KEPT[0]} Give a branch, a tag or the id of a"
+        " commit; in CI, fetch it first (fetch-depth: 0).",
+        f"git에 이 이름의 커밋이 없습니다: {{name}}. {_KEPT[1]} 브랜치나 태그, 커밋 id를 주십시오. CI에서는 먼저"
+        " 가져와야 합니다(fetch-depth: 0).",
+    ),
+    "no_merge_base": (
+        f"git knows no common ancestor of {{one}} and {{other}}, so what the second brings cannot be"
+        f" told. {_KEPT[0]} In CI, fetch the whole history (fetch-depth: 0).",
+        f"{{one}}과(와) {{other}}의 공통 조상이 git에 없어, 뒤의 것이 무엇을 가져오는지 알 수 없습니다. {_KEPT[1]} CI에서는"
+        " 이력 전체를 가져오십시오(fetch-depth: 0).",
+    ),
+    "unmerged": (
+        f"{{path}}: a merge is still open, and the index holds several versions of it. {_KEPT[0]}"
+        " Resolve the conflict and git add the file, then repeat the command.",
+        f"{{path}}: 병합이 끝나지 않아 인덱스에 버전이 여럿 있습니다. {_KEPT[1]} 충돌을 풀고 git add 한 뒤 명령을"
+        " 되풀이하십시오.",
+    ),
     "no_history": (
         "Git has no former version of this log. The log itself is as it was.",
         "git에 이 로그의 이전 버전이 없습니다. 로그는 그대로입니다.",
