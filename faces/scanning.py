@@ -8,7 +8,7 @@ import os
 import stat
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import groupby
@@ -211,13 +211,13 @@ def scan_history(repository: Repository) -> Scan:
                 if blob and blob not in blobs:
                     blobs.add(blob)
                     data = logs.content(blob)
-                    scan.found += _in_version(data, commit, change.path, lines)
+                    scan.found += in_lines(change.path, fresh_lines(data, lines), commit)
     scan.files = len(blobs)
     return scan
 
 
-def _in_version(data: bytes, commit: Commit, path: str, known: set[bytes]) -> Iterator[Found]:
-    """What stands in the lines that are not known yet."""
+def fresh_lines(data: bytes, known: set[bytes]) -> list[tuple[int, bytes]]:
+    """The lines of a file that are not known yet, and become so; numbers count from 1."""
     if data.startswith(UTF_16_MARKS) and is_utf_16(data):
         data = data.decode("utf-16").encode("utf-8")
     fresh: list[tuple[int, bytes]] = []
@@ -225,10 +225,17 @@ def _in_version(data: bytes, commit: Commit, path: str, known: set[bytes]) -> It
         content = line.rstrip(b"\r\n")
         if content not in known:
             known.add(content)
-            fresh.append((number, content + b"\n"))
-    for _, run in groupby(enumerate(fresh), key=lambda it: it[1][0] - it[0]):
-        numbered = [line for _, line in run]
-        first, lines = numbered[0][0], [line for _, line in numbered]
+            fresh.append((number, content))
+    return fresh
+
+
+def in_lines(
+    path: str, numbered: Iterable[tuple[int, bytes]], commit: Commit | None = None
+) -> Iterator[Found]:
+    """The secrets in some lines of a log; neighbours are looked at together."""
+    for _, run in groupby(enumerate(numbered), key=lambda it: it[1][0] - it[0]):
+        neighbours = [line for _, line in run]
+        first, lines = neighbours[0][0], [content + b"\n" for _, content in neighbours]
         for looked in look(MemoryLog(lines, [parse_line(line) for line in lines])):
             for line_at, name, kind in looked.spots:
                 yield Found(
