@@ -42,9 +42,9 @@ def lessons(records: Iterable[Record], lang: Language) -> list[str]:
     """Items that a model is to read: the lesson, what to ask first, and the files it is about."""
     lines: list[str] = []
     for record in records:
-        lines += _listed("- ", record.lesson)
+        lines += listed("- ", escaped_lines(record.lesson))
         if record.ask_next_time.strip():
-            lines += _listed(f"  - {word(lang, 'ask')}: ", record.ask_next_time)
+            lines += listed(f"  - {word(lang, 'ask')}: ", escaped_lines(record.ask_next_time))
         lines += _paths(record, lang)
     return lines
 
@@ -56,16 +56,40 @@ def heading(text: str) -> str:
 
 def escaped_lines(text: str) -> list[str]:
     """The lines of a text that are not blank, each as it may stand in a paragraph."""
+    return [started(_inline(line)) for line in shown_lines(text)]
+
+
+def shown_lines(text: str) -> list[str]:
+    """The lines of a text that are not blank, with what is hidden spelled out."""
     lines = (printable(line).strip() for line in _LINE_ENDS.split(text))
-    return [_started(_inline(line)) for line in lines if line]
+    return [line for line in lines if line]
+
+
+def listed(start: str, lines: Sequence[str]) -> list[str]:
+    r"""Lines as an item: further ones are indented, and a backslash before them keeps the break.
+
+    start: what stands before the first one, with its own indentation.
+    """
+    first, *rest = lines or [EMPTY]
+    indent = " " * (len(start) - len(start.lstrip()) + 2)
+    whole = [start + first, *(indent + line for line in rest)]
+    return [*(f"{line}\\" for line in whole[:-1]), whole[-1]]
+
+
+def started(line: str) -> str:
+    """A line that begins nothing but a paragraph."""
+    number = _NUMBER.match(line)
+    if number:
+        return f"{number[0]}\\{line[number.end() :]}"
+    return f"\\{line}" if _LINE_START.match(line) else line
 
 
 def _item(record: Record, lang: Language) -> list[str]:
-    lines = _listed("- ", record.lesson)
+    lines = listed("- ", escaped_lines(record.lesson))
     if noted := warning(record, lang):
         lines.append(f"  - **{_inline(one_line(noted))}**")
     for label, text in labelled(record, lang):
-        lines += _listed(f"  - {label}: ", text)
+        lines += listed(f"  - {label}: ", escaped_lines(text))
     lines += _paths(record, lang)
     told = "; ".join(_inline(one_line(fact)) for fact in facts(record, lang))
     return [*lines, f"  - {told}"]
@@ -76,17 +100,6 @@ def _paths(record: Record, lang: Language) -> list[str]:
         return []
     shown = ", ".join(_code(one_line(path)) for path in record.paths)
     return [f"  - {word(lang, 'paths')}: {shown}"]
-
-
-def _listed(start: str, text: str) -> list[str]:
-    r"""A text in an item: further lines are indented, and a backslash before them keeps the break.
-
-    start: what stands before the text, with its own indentation.
-    """
-    first, *rest = escaped_lines(text) or [EMPTY]
-    indent = " " * (len(start) - len(start.lstrip()) + 2)
-    lines = [start + first, *(indent + line for line in rest)]
-    return [*(f"{line}\\" for line in lines[:-1]), lines[-1]]
 
 
 def _inline(text: str) -> str:
@@ -108,11 +121,3 @@ def _code(text: str) -> str:
 def _escaped(text: str) -> str:
     text = _TAG.sub(lambda found: _AS_ENTITY[found[0]], text)
     return _ACTIVE.sub(lambda found: f"\\{found[0]}", text)
-
-
-def _started(line: str) -> str:
-    """A line that begins nothing but a paragraph."""
-    number = _NUMBER.match(line)
-    if number:
-        return f"{number[0]}\\{line[number.end() :]}"
-    return f"\\{line}" if _LINE_START.match(line) else line

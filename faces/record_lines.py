@@ -56,9 +56,9 @@ def change_lines(found: Sequence[Change]) -> list[str]:
     for key, old, new in telling or found:
         label = LABELS.get(key, plain(key))
         if key in LABELS:
-            lines += [*_labelled(label, _text_of(old)), *_arrowed(_text_of(new))]
+            lines += [*_labelled(label, text_of(old)), *_arrowed(text_of(new))]
         else:
-            lines.append(f"{INDENT}{label}: {plain(_text_of(old))} → {plain(_text_of(new))}")
+            lines.append(f"{INDENT}{label}: {plain(text_of(old))} → {plain(text_of(new))}")
     return lines
 
 
@@ -94,7 +94,8 @@ def _flat(record: Record) -> dict[str, object]:
     return {**value, **{f"meta.{key}": kept for key, kept in meta.items()}}
 
 
-def _text_of(value: object) -> str:
+def text_of(value: object) -> str:
+    """A value of a record as text; `-` for none."""
     if value is None:
         return "-"
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
