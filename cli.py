@@ -41,6 +41,7 @@ COMMANDS = {
     "import": ("faces.importing", "take lessons of other tools or projects into the memory"),
     "list": ("faces.list", "list the records, the newest first, in one line each"),
     "onboard": ("faces.onboard", "write one page of the memory for a new team member"),
+    "report": ("faces.report", "tell what a change does to the memory, for a pull request"),
     "restore": ("faces.restore", "bring back a record, or an older version of it, from git"),
     "scan": ("faces.scan", "look for secrets in the log, in files or in git's history"),
     "search": ("faces.search", "list the records that fit some words, the most relevant first"),

@@ -1,0 +1,170 @@
+"""What a report says: what must not be merged, what should be read, and what became of the lessons.
+
+Nothing in here holds a secret but for the places where one was found; what is shown of a record
+are its entries.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from core.answers import Frame
+from core.compaction import Need, group_by_topic, need_for
+from core.lines import CONFLICT_BEGIN
+from core.marking import marks_of
+from core.memory_log import MemoryLog
+from core.record import LIMITS_BYTES
+from core.settings import Settings
+from faces.comparing import Comparison, Entry, compare
+from faces.counting import search_cost
+from faces.reporting_range import Range, Side
+from faces.scanning import Found, in_lines
+
+CONFLICT, UNREADABLE, UTF_16 = "conflict", "unreadable", "utf_16"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Damage:
+    """A line that no reader can read, or a conflict left open; kind: CONFLICT and the like."""
+
+    line: int
+    kind: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Marked:
+    """A record with texts that read like instructions to a model.
+
+    found: one for each mark, with its field.
+    """
+
+    entry: Entry
+    found: tuple[Found, ...]
+
+    @property
+    def fields(self) -> dict[str, list[str]]:
+        """By field, its marks."""
+        fields: dict[str, list[str]] = {}
+        for found in self.found:
+            fields.setdefault(found.field, []).append(found.kind)
+        return fields
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figures:
+    """The size of one version; tokens: estimated, of a search that shows everything."""
+
+    records: int
+    principles: int
+    topics: int
+    tokens: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """Everything that is told of a range.
+
+    secrets: in lines that it brings. passing: in lines that a commit inside of it brought and a
+    later one took out again. earlier: how many were there before and still are.
+    """
+
+    range: Range
+    secrets: list[Found]
+    passing: list[Found]
+    earlier: int
+    damage: list[Damage]
+    marked: list[Marked]
+    records: Comparison
+    before: Figures
+    after: Figures
+    need: Need
+    threshold: int
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether there is something that must not be merged."""
+        return bool(self.secrets or self.passing or self.damage)
+
+    @property
+    def is_absent(self) -> bool:
+        """Whether neither version has a log."""
+        return not (self.range.before.is_there or self.range.after.is_there)
+
+
+def report_on(range: Range, *, threshold: int) -> Report:
+    """Look at a range; threshold: records above which to compact."""
+    before, after = range.before.log, range.after.log
+    secrets = list(in_lines(range.path, range.fresh))
+    there = {_place(found) for found in secrets}
+    records = compare(before, after, range.passed)
+    return Report(
+        range=range,
+        secrets=secrets,
+        passing=[it for it in range.passing if not it.record or _place(it) not in there],
+        earlier=sum(1 for _ in in_lines(range.path, range.kept)),
+        damage=list(_damage(range)),
+        marked=list(_marked(range, records)),
+        records=records,
+        before=_figures(range.before),
+        after=_figures(range.after),
+        need=need_for(group_by_topic(after.records), after.count, threshold),
+        threshold=threshold,
+    )
+
+
+def _place(found: Found) -> tuple[str, str, str]:
+    """A secret that stays while other words of its record change is the same."""
+    return found.record.id if found.record else "", found.field, found.kind
+
+
+def _damage(range: Range) -> Iterator[Damage]:
+    """What is broken and was not before; a line that stands there once more counts as well."""
+    if range.after.is_wide and not range.before.is_wide:
+        yield Damage(line=1, kind=UTF_16)
+    known = Counter(content for _, content, _ in _broken(range.before.log))
+    for line, content, kind in _broken(range.after.log):
+        if known[content]:
+            known[content] -= 1
+        else:
+            yield Damage(line=line, kind=kind)
+
+
+def _broken(log: MemoryLog) -> Iterator[tuple[int, bytes, str]]:
+    """The lines that no reader can read, counted from 1, and where each conflict begins."""
+    begun = [at for at in sorted(log.conflict) if CONFLICT_BEGIN.match(log.content(at))]
+    conflicts = frozenset(begun or sorted(log.conflict)[:1])
+    for at, entry in enumerate(log.entries):
+        content = log.content(at).rstrip(b"\r\n")
+        if at in conflicts:
+            yield at + 1, content, CONFLICT
+        elif entry is None and at not in log.conflict and content.strip():
+            yield at + 1, content, UNREADABLE
+
+
+def _marked(range: Range, records: Comparison) -> Iterator[Marked]:
+    for record, told in records.touched:
+        texts = {name: getattr(record, name) for name in LIMITS_BYTES}
+        lines = range.after.log.with_id(record.id)
+        line = next((at for at, it in lines.items() if it == record), 0) + 1
+        found = tuple(
+            Found(path=range.path, line=line, kind=mark, field=name, record=record, is_mark=True)
+            for name, text in texts.items()
+            if text not in told
+            for mark in marks_of(text)
+        )
+        if found:
+            yield Marked(entry=Entry.of(record), found=found)
+
+
+def _figures(side: Side) -> Figures:
+    records = side.log.records
+    # Neither the name of a directory nor a setting of this machine may change a figure.
+    frame = Frame(project="", settings=Settings())
+    return Figures(
+        records=len(records),
+        principles=sum(record.type == "principle" for record in records),
+        topics=len(side.log.topics),
+        tokens=search_cost(side.log, frame).whole_tokens if records else 0,
+        size=len(side.data),
+    )
