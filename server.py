@@ -76,7 +76,7 @@ from faces.arguments import argument_sentence
 from faces.wire import AnswerableInput
 from faces.workflow import INSTRUCTIONS
 
-VERSION = "0.9.0"
+VERSION = "0.10.0"
 
 WORKER_THREADS = 400
 LEAST_PROMPT_TOKENS = 200

@@ -33,13 +33,26 @@ REDACTION = ["docs/redaction.md", "docs/redaction.ko.md"]
 HOOKS = ["docs/hooks.md", "docs/hooks.ko.md"]
 EXCHANGE = ["docs/exchange.md", "docs/exchange.ko.md"]
 DESK = ["docs/desk.md", "docs/desk.ko.md"]
+SCAN = ["docs/scan.md", "docs/scan.ko.md"]
 VIEW = ["docs/view.md", "docs/view.ko.md"]
 ONBOARD = ["docs/onboard.md", "docs/onboard.ko.md"]
 REPORT = ["docs/report.md", "docs/report.ko.md"]
 STATS = ["docs/stats.md", "docs/stats.ko.md"]
 RULES = [".cursorrules", "docs/cursorrules.ko.md"]
 OTHERS = ["docs/format.md", "docs/benchmarks.md", "CHANGELOG.md", "benchmarks/README.md"]
-EDITIONS = [DESIGNS, RELIABILITY, REDACTION, HOOKS, EXCHANGE, DESK, VIEW, ONBOARD, REPORT, STATS]
+EDITIONS = [
+    DESIGNS,
+    RELIABILITY,
+    REDACTION,
+    HOOKS,
+    EXCHANGE,
+    DESK,
+    SCAN,
+    VIEW,
+    ONBOARD,
+    REPORT,
+    STATS,
+]
 DOCUMENTS = [*READMES, *(name for pair in EDITIONS for name in pair), *RULES, *OTHERS]
 TOOLS = {"search_memory", "log_memory", "compact_memory"}
 DEFAULTS = {

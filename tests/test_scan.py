@@ -694,14 +694,14 @@ def test_a_commit_with_a_secret_is_refused_by_the_hook(desk: Path) -> None:
     assert git(desk, "log", "--format=%s").split() == ["good"]
 
 
-@pytest.mark.parametrize("name", ["README.md", "README.ko.md"])
-def test_the_section_of_the_readme_names_what_there_is(name: str, scan: Scan) -> None:
-    text = (ROOT / name).read_text(encoding="utf-8")
-    [section] = re.findall(r"^## [^\n]*pre-commit.*?(?=^## )", text, re.M | re.S)
+@pytest.mark.parametrize("name", ["scan.md", "scan.ko.md"])
+def test_the_document_of_the_scan_names_what_there_is(name: str, scan: Scan) -> None:
+    section = (ROOT / "docs" / name).read_text(encoding="utf-8")
     usage = scan("--help").out
     options = set(re.findall(r"(?<![\w-])--[a-z-]+", section))
     assert {"--redact", "--history"} <= options
-    [row] = re.findall(r"^\| `cli\.py scan .*$", text, re.M)
+    readme = (ROOT / name.replace("scan", "README")).read_text(encoding="utf-8")
+    [row] = re.findall(r"^\| `cli\.py scan .*$", readme, re.M)
     options |= set(re.findall(r"--[a-z-]+", row))
     assert "--json" in options
     assert options <= set(re.findall(r"--[a-z-]+", usage)) | {"--depth"}
@@ -711,12 +711,16 @@ def test_the_section_of_the_readme_names_what_there_is(name: str, scan: Scan) ->
         assert re.search(rf"\b{status}\b", section)
 
 
-def test_both_readmes_show_the_same_configurations_of_pre_commit_and_ci() -> None:
+@pytest.mark.parametrize(
+    ("english", "korean", "count"),
+    [("README.md", "README.ko.md", 1), ("docs/scan.md", "docs/scan.ko.md", 2)],
+)
+def test_both_editions_show_the_same_configurations(english: str, korean: str, count: int) -> None:
     shown = [
         re.findall(r"^```yaml\n(.*?)^```", (ROOT / name).read_text(encoding="utf-8"), re.M | re.S)
-        for name in ("README.md", "README.ko.md")
+        for name in (english, korean)
     ]
-    assert len(shown[0]) == 2
+    assert len(shown[0]) == count
     assert shown[0] == shown[1]
 
 
