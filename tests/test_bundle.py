@@ -12,7 +12,6 @@ import sys
 import tomllib
 import zipfile
 from collections.abc import Callable
-from dataclasses import dataclass
 from modulefinder import ModuleFinder
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ import pytest
 
 import cli
 import server
+from commands import Run, without_settings
 from core.messages import Facts, say
 from faces.bundle_words import WORDS, word
 from faces.bundling import Bundle, bundle_of
@@ -47,22 +47,13 @@ packer_installed = pytest.mark.skipif(
 posix = pytest.mark.skipif(os.name == "nt", reason="permissions, pipes and links of POSIX")
 
 
-@dataclass(frozen=True)
-class Run:
-    """One finished command."""
-
-    code: int
-    out: str
-    errors: str
-
-
 Build = Callable[..., Run]
 
 
 @pytest.fixture
 def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The directory in which the command is given, without the settings of who runs the tests."""
-    monkeypatch.delenv("SENTINEL_MEMORY_LANG", raising=False)
+    without_settings(monkeypatch)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -72,9 +63,7 @@ def build(capsys: pytest.CaptureFixture[str], desk: Path) -> Build:
     """Carries out one `cli.py bundle`."""
 
     def carry_out(*arguments: str) -> Run:
-        code = cli.main(["bundle", *arguments])
-        captured = capsys.readouterr()
-        return Run(code, captured.out, captured.err)
+        return Run.of(capsys, "bundle", *arguments)
 
     return carry_out
 

@@ -3,19 +3,19 @@
 The file is long because the commands are tested on the same records.
 """
 
-import json
 import os
 import re
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-import cli
+from commands import GoodRun as Run
+from commands import without_settings
 from core.record import Record, new_record
 from core.store import MemoryStore
 from faces.columns import broken, cells
@@ -33,36 +33,13 @@ WIDTHS = [40, 60, 80, 120, 200]
 posix = pytest.mark.skipif(os.name == "nt", reason="terminals of POSIX")
 
 
-@dataclass(frozen=True)
-class Run:
-    """One finished command."""
-
-    code: int
-    out: str
-    errors: str
-
-    @property
-    def lines(self) -> list[str]:
-        """What a command printed that went well."""
-        assert (self.code, self.errors) == (0, "")
-        return self.out.splitlines()
-
-    @property
-    def told(self) -> Any:
-        """What a run with --json printed."""
-        assert (self.code, self.errors) == (0, "")
-        return json.loads(self.out)
-
-
 Command = Callable[..., Run]
 
 
 @pytest.fixture
 def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A project in which the commands are given, on a terminal of 80 cells."""
-    names = ("SENTINEL_MEMORY_LANG", "SENTINEL_MEMORY_PROJECT", "CLAUDE_PROJECT_DIR", "NO_COLOR")
-    for name in names:
-        monkeypatch.delenv(name, raising=False)
+    without_settings(monkeypatch)
     monkeypatch.setenv("COLUMNS", "80")
     project = tmp_path / "shop"
     project.mkdir()
@@ -75,13 +52,7 @@ def command(capsys: pytest.CaptureFixture[str], desk: Path) -> Command:
     """Carries out one command through `cli.main`."""
 
     def carry_out(*arguments: str) -> Run:
-        capsys.readouterr()
-        try:
-            code = cli.main(arguments)
-        except SystemExit as error:
-            code = int(str(error.code))
-        captured = capsys.readouterr()
-        return Run(code, captured.out, captured.err)
+        return Run.of(capsys, *arguments)
 
     return carry_out
 

@@ -11,11 +11,10 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-import cli
+from commands import GoodRun, without_settings
 from core.record import Record, new_record, parse_line
 from faces.plain import plain
 from git_clones import (
@@ -46,25 +45,8 @@ DRY = "Nothing was written (--dry-run)."
 
 
 @dataclass(frozen=True)
-class Run:
+class Run(GoodRun):
     """One finished command."""
-
-    code: int
-    out: str
-    errors: str
-
-    @property
-    def lines(self) -> list[str]:
-        """What a command printed that went well."""
-        assert (self.code, self.errors) == (0, "")
-        return self.out.splitlines()
-
-    @property
-    def told(self) -> dict[str, Any]:
-        """What a run with --json printed."""
-        assert (self.code, self.errors) == (0, "")
-        told: dict[str, Any] = json.loads(self.out)
-        return told
 
     @property
     def refusal(self) -> str:
@@ -79,10 +61,7 @@ Command = Callable[..., Run]
 @pytest.fixture(autouse=True)
 def surroundings(monkeypatch: pytest.MonkeyPatch) -> None:
     """No settings of whoever runs the tests."""
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
-    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
-    for name in ("SENTINEL_MEMORY_LANG", "SENTINEL_MEMORY_PROJECT", "CLAUDE_PROJECT_DIR"):
-        monkeypatch.delenv(name, raising=False)
+    without_settings(monkeypatch)
 
 
 @pytest.fixture
@@ -90,10 +69,7 @@ def command(capsys: pytest.CaptureFixture[str]) -> Command:
     """Carries out one command in a project, through `cli.main`."""
 
     def carry_out(project: Path, *arguments: str) -> Run:
-        capsys.readouterr()
-        code = cli.main([*arguments, "--project", str(project)])
-        captured = capsys.readouterr()
-        return Run(code, captured.out, captured.err)
+        return Run.of(capsys, *arguments, "--project", str(project))
 
     return carry_out
 

@@ -1,0 +1,78 @@
+"""A command of `cli.py` as tests carry it out in their own process, and what it has said."""
+
+import json
+import os
+from dataclasses import dataclass
+from typing import Any, Self
+
+import pytest
+
+import cli
+
+SETTINGS = (
+    *(f"SENTINEL_MEMORY_{name}" for name in ("LANG", "PROJECT", "STRICT", "BUDGET")),
+    *("CLAUDE_PROJECT_DIR", "NO_COLOR", "GITHUB_STEP_SUMMARY", "GIT_INDEX_FILE", "GIT_DIR"),
+)
+TOKEN = "ghp" + "_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
+
+
+@dataclass(frozen=True)
+class Run:
+    """One finished command."""
+
+    code: int
+    out: str
+    errors: str
+
+    @classmethod
+    def of(cls, capsys: pytest.CaptureFixture[str], *arguments: str) -> Self:
+        """Carry out `cli.py` with these arguments, which may be refused."""
+        capsys.readouterr()
+        try:
+            code = cli.main(arguments)
+        except SystemExit as error:
+            code = int(str(error.code))
+        captured = capsys.readouterr()
+        return cls(code, captured.out, captured.err)
+
+    @property
+    def lines(self) -> list[str]:
+        return self.out.splitlines()
+
+    @property
+    def told(self) -> Any:
+        """What a run with --json printed."""
+        return json.loads(self.out)
+
+
+@dataclass(frozen=True)
+class GoodRun(Run):
+    """One finished command; who reads its lines or data expects that it went well."""
+
+    @property
+    def lines(self) -> list[str]:
+        assert (self.code, self.errors) == (0, "")
+        return super().lines
+
+    @property
+    def told(self) -> Any:
+        assert (self.code, self.errors) == (0, "")
+        return super().told
+
+
+@dataclass(frozen=True)
+class DiscreetRun(Run):
+    """One finished command that has said no part of TOKEN, in whatever case."""
+
+    def __post_init__(self) -> None:
+        said = f"{self.out}\n{self.errors}".lower()
+        for at in range(len(TOKEN) - 5):
+            assert TOKEN[at : at + 6].lower() not in said
+
+
+def without_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the settings of whoever runs the tests, for this program and for git."""
+    for name in SETTINGS:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
