@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from core.log_secrets import clean_record
 from core.memory_log import MemoryLog
-from core.record import Record, id_in, ids_in
+from core.record import Record, id_in, ids_in, seconds_of
 from faces.record_lines import BOOKKEEPING, Change, changes
 from faces.scanning import safe
 from faces.versions import originals_of
@@ -77,14 +77,16 @@ class Renamed:
 class Comparison:
     """What happened to the records, each in the order of the log.
 
-    touched: the records that are new or changed as the log has them, with those texts of their
-    former selves that are no news.
+    replaced: how many originals all compactions have, each counted once. touched: the records that
+    are new or changed as the log has them, with those texts of their former selves that are no
+    news.
     """
 
     added: list[Entry] = field(default_factory=list)
     changed: list[Changed] = field(default_factory=list)
     returned: list[Returned] = field(default_factory=list)
     compacted: list[Compacted] = field(default_factory=list)
+    replaced: int = 0
     renamed: list[Renamed] = field(default_factory=list)
     removed: list[Entry] = field(default_factory=list)
     touched: list[tuple[Record, frozenset[str]]] = field(default_factory=list)
@@ -100,12 +102,18 @@ class _Comparing:
         self._before, self._after, self._passed = before.records, after.records, passed
         # What was replaced before has no part in what happened since.
         self._old_tokens = {token for record in self._before for token in record.source_ids}
+        self._compacted_s: dict[str, float] = {}  # by id, when it was first replaced
+        for record in (it for it in self._before if it.type == "principle"):
+            for id_ in ids_in(originals_of(record)):
+                at = seconds_of(record.compacted_at)
+                self._compacted_s[id_] = min(at, self._compacted_s.get(id_, at))
         self._pairs = _pairs(self._before, self._after)
         paired = {id(record) for record in self._pairs.values()}
         self._gone: dict[str, list[Record]] = {}
         for record in self._before:
             if id(record) not in paired:
                 self._gone.setdefault(record.id, []).append(record)
+        self._originals: dict[str, list[Record]] = {}
         self._shown = {record.id for record in self._after}
         self._found = Comparison()
 
@@ -116,7 +124,8 @@ class _Comparing:
         return self._found
 
     def _tell(self, record: Record, known: Record | None) -> None:
-        if known and known.token == record.token:
+        # Not by their tokens: other texts with the same six digits are found within seconds.
+        if known and known.to_line() == record.to_line():
             return
         fresh = [token for token in record.source_ids if token not in self._old_tokens]
         originals = set(originals_of(record)) if record.type == "principle" else set()
@@ -131,10 +140,16 @@ class _Comparing:
             self._change(former, record, is_compacted=is_compacted)
         elif not is_compacted:
             self._found.added.append(Entry.of(record))
-        if known and record.seen > known.seen:
-            self._found.returned.append(Returned(before=known.seen, after=Entry.of(record)))
-        elif not former and record.id in ids_in(self._old_tokens):
+        known_seen = sum(max(it.seen, 1) for it in former)  # records that became one add theirs
+        if former and not is_compacted and record.seen > known_seen:
+            self._found.returned.append(Returned(before=known_seen, after=Entry.of(record)))
+        elif not former and self._is_logged_again(record):
             self._found.returned.append(Returned(before=0, after=Entry.of(record)))
+
+    def _is_logged_again(self, record: Record) -> bool:
+        """Whether a gap is back that was compacted; one that was brought back is an old record."""
+        compacted_s = self._compacted_s.get(record.id)
+        return compacted_s is not None and seconds_of(record.created) >= compacted_s
 
     def _compact(self, principle: Record, tokens: Sequence[str]) -> bool:
         """Note what a principle replaced; whether there was anything."""
@@ -142,15 +157,20 @@ class _Comparing:
         for token in tokens:
             if id_in(token) not in self._shown:
                 by_id.setdefault(id_in(token), []).append(token)
-        originals: list[Record] = []
+        originals, unknown = list[Record](), 0
         for id_, versions in by_id.items():
-            passed = (self._passed.get(token) for token in versions)
-            originals += self._gone.pop(id_, []) or [it for it in passed if it][:1]
+            if id_ not in self._originals:  # another principle may list it as well, after a merge
+                passed = (self._passed.get(token) for token in versions)
+                found = self._gone.pop(id_, []) or [it for it in passed if it][:1]
+                self._originals[id_] = found
+                self._found.replaced += len(found) or 1
+            originals += self._originals[id_]
+            unknown += not self._originals[id_]
         if by_id:
             compacted = Compacted(
                 principle=Entry.of(principle),
                 originals=tuple(map(Entry.of, originals)),
-                unknown=max(len(by_id) - len(originals), 0),
+                unknown=unknown,
             )
             self._found.compacted.append(compacted)
         return bool(by_id)

@@ -41,7 +41,6 @@ def summary(report: Report, lang: Language) -> str:
     if report.is_absent:
         return word(lang, "no_log", path=code(shown_path(lang, report.range.path)))
     records = report.records
-    replaced = sum(len(it.originals) + it.unknown for it in records.compacted)
     counts = {
         "secrets": len(report.secrets) + len(report.passing),
         "damage": len(report.damage),
@@ -49,7 +48,7 @@ def summary(report: Report, lang: Language) -> str:
         "added": len(records.added),
         "changed": len(records.changed),
         "returned": len(records.returned),
-        "compacted": replaced,
+        "compacted": records.replaced,
         "renamed": len(records.renamed),
         "removed": len(records.removed),
     }

@@ -43,6 +43,8 @@ pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="git is not inst
 
 PLAIN = a_record("plain")
 SECRET = a_record("the key is " + TOKEN)
+OTHER = "ghp" + "_" + "Z9y8X7w6V5u4T3s2R1q0P9o8N7m6L5k4J3i2"
+FORGED = 19_874_791  # gives ORDER the six digits of PLAIN; some ten million had to be tried
 REPLACE = "Replace every real secret where it is valid: whoever has the commits has it."
 REDACT = "`cli.py scan --redact` takes secrets out of the log."
 REPAIR = "`cli.py doctor --fix` repairs the log and keeps what it takes out."
@@ -486,6 +488,20 @@ def test_a_line_that_only_spells_a_record_anew_is_no_change_of_a_record(
     assert (told.code, told.out) == (0, "**Memory:** other lines of the file changed.\n")
 
 
+def test_a_secret_that_another_one_replaced_in_its_place_is_told_as_well(
+    project: Path, report: Report
+) -> None:
+    base = written(project, PLAIN)
+    record = a_record("gap", lesson="it is " + TOKEN)
+    bad = written(project, PLAIN, record)
+    written(project, PLAIN, replace(record, lesson="it is " + OTHER, updated=LATER))
+    told = report(f"{base}..HEAD")
+    assert told.first == "**Memory:** 2 possible secrets, 1 lesson added."
+    found = f"`{LOG}:2`: github-token in `lesson` of `{record.token}` (payment)"
+    assert f"- commit `{bad[:10]}`: {found}. {KEEPS}" in told.part("Must not be merged")
+    assert OTHER[6:] not in told.out
+
+
 # 2: what should be read.
 
 
@@ -575,13 +591,27 @@ def test_a_change_of_nothing_but_a_secret_shows_neither(project: Path, report: R
     other = "ghp" + "_" + "Z9y8X7w6V5u4T3s2R1q0P9o8N7m6L5k4J3i2"
     record = a_record("gap", lesson="it is " + TOKEN)
     base = written(project, record)
-    written(project, replace(record, lesson="it is " + other, updated=LATER))
+    written(project, replace(record, lesson="it is " + OTHER, updated=LATER))
     told = report(f"{base}..HEAD")
     assert (told.code, told.first) == (1, "**Memory:** 1 possible secret, 1 record changed.")
     assert told.part("Changed").splitlines()[1] == (
         "  - The versions differ in what is redacted here."
     )
-    assert other[6:] not in told.out
+    assert OTHER[6:] not in told.out
+
+
+def test_a_forged_record_with_the_token_of_another_is_a_change(
+    project: Path, report: Report
+) -> None:
+    forged = replace(PLAIN, lesson=ORDER, meta_extra={"n": FORGED})
+    assert forged.token == PLAIN.token
+    base = written(project, PLAIN)
+    written(project, forged)
+    told = report(f"{base}..HEAD", "--strict")
+    assert (told.code, told.first) == (
+        1,
+        "**Memory:** 1 record to read with care, 1 record changed.",
+    )
 
 
 def test_a_compaction_shows_the_principle_and_folds_what_it_replaced(
@@ -684,8 +714,7 @@ def test_records_that_became_one_are_told_as_one_change(project: Path, report: R
     moved = store.read_all()[0]
     store.renew({moved.token: replace(moved, topic="b")}, join=True)
     told = report()
-    assert told.first.startswith("**Memory:** 1 record changed")
-    assert "removed" not in told.first
+    assert told.first == "**Memory:** 1 record changed."
     changed = told.part("Changed")
     for token in old:
         assert f"`{token}`" in changed
@@ -717,6 +746,56 @@ def test_a_removed_record_can_be_brought_back(project: Path, report: Report) -> 
         "Nothing took their place. `cli.py restore ID` brings one back.\n\n"
         "#### payment\n\n"
         "- check the tax table first\n"
+def test_a_record_that_was_brought_back_did_not_come_back_by_itself(
+    project: Path, report: Report
+) -> None:
+    app = new_project(project / "app", "one", "two")
+    one, two = store_of(app).read_all()
+    compact("a sum")(app)
+    commit(app)
+    principle = store_of(app).read_all()[0]
+    store_of(app, LATER).bring_back([one])
+    assert report("--project", str(app)).first == "**Memory:** 1 lesson added."
+    store_of(app, LATER).bring_back([two], instead_of=principle.token)
+    told = report("--project", str(app))
+    assert told.first == "**Memory:** 2 lessons added, 1 record removed."
+
+
+def test_a_principle_that_takes_in_more_did_not_come_back(project: Path, report: Report) -> None:
+    app = new_project(project / "app", "one", "two", "three")
+    compact("a sum", "one", "two")(app)
+    commit(app)
+    compact("a sum", "three")(app)
+    assert report("--project", str(app)).first == "**Memory:** 1 record compacted."
+
+
+def test_a_gap_that_came_back_under_another_topic_is_told(project: Path, report: Report) -> None:
+    store = saving(project)
+    store.upsert_log(a_draft("gap", topic="a"))
+    commit(project)
+    store.renew({it.token: replace(it, topic="b") for it in store.read_all()}, join=False)
+    store.upsert_log(a_draft("gap", topic="b"))
+    told = report()
+    assert told.first == "**Memory:** 1 gap came back, 1 record under another topic."
+    assert ", seen 1 → 2: gap" in told.part("Came back")
+
+
+def test_originals_of_two_principles_are_shown_below_both_and_counted_once(
+    project: Path, report: Report
+) -> None:
+    app = new_project(project / "app", "one", "two")
+    alone = path_of(app).read_bytes()
+    compact("a sum")(app)
+    first = path_of(app).read_bytes()
+    path_of(app).write_bytes(alone)
+    compact("another sum")(app)
+    path_of(app).write_bytes(first + path_of(app).read_bytes())
+    told = report("--project", str(app))
+    assert told.first == "**Memory:** 2 records compacted."
+    assert told.out.count("<summary>Replaced: 2</summary>") == 2
+    assert "Not in any version" not in told.out
+
+
         "  - Missing then: gone\n"
         f"  - `{a_record('gone').token}`"
     )
