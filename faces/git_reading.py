@@ -21,6 +21,7 @@ REASON_CHARS = 300
 SHORT_DIGITS = 10
 ADDITIONS = 50
 EVERYWHERE = ("--all", "--reflog")
+_LINK = "120000"
 
 _ANY_LOG = f":(top,glob)**/{CONTEXT_DIRECTORY}/{LOG_NAME}"
 _FORMAT = "--format=%H%x00%an%x00%aI%x00%s"
@@ -166,9 +167,9 @@ class Repository:
         mode, _, name = data.partition(b"\t")[0].decode("ascii").split() or ("", "", "")
         return name if mode.startswith("100") else ""
 
-    def blob_in_index(self) -> str:
+    def blob_in_index(self, path: str = "") -> str:
         """The same of what the next commit will hold. Raises HistoryError for an open conflict."""
-        asked = ("ls-files", "-z", "--stage", "--", _literal(self.path))
+        asked = ("ls-files", "-z", "--stage", "--", _literal(path or self.path))
         done = self._run(*asked, variables=self._index())
         if done.returncode:
             raise _failed(done.stderr)
@@ -188,6 +189,31 @@ class Repository:
             return {}
         folder = os.fsdecode(self._git("rev-parse", "--absolute-git-dir").removesuffix(b"\n"))
         index = Path(os.path.realpath(given))
+    def links_in(self, commit: str, paths: Sequence[str]) -> list[str]:
+        """The object names of those of these that are symbolic links there; "": in the index."""
+        named = [*map(_literal, paths)]
+        if commit:
+            data = self._git("ls-tree", "-z", "--full-tree", commit, "--", *named)
+        else:
+            done = self._run("ls-files", "-z", "--stage", "--", *named, variables=self._index())
+            data = done.stdout
+        entries = [entry.partition(b"\t")[0].decode("ascii").split() for entry in data.split(b"\0")]
+        at = 2 if commit else 1
+        return [words[at] for words in entries if words and words[0] == _LINK]
+
+    def own_path(self, log_path: Path) -> str:
+        """The path of a log in its project as the project has it, whatever it is a link to.
+
+        That of the file itself where the project is no part of this work tree.
+        """
+        top = os.fsdecode(self._git("rev-parse", "--show-toplevel").removesuffix(b"\n"))
+        project = Path(os.path.realpath(log_path.parent.parent))
+        try:
+            below = project.relative_to(os.path.realpath(top))
+        except ValueError:
+            return self.path
+        return (below / CONTEXT_DIRECTORY / LOG_NAME).as_posix()
+
         is_ours = index.is_relative_to(os.path.realpath(folder))
         return {"GIT_INDEX_FILE": str(index)} if is_ours else {}
 

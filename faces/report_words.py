@@ -71,6 +71,11 @@ WORDS: dict[str, tuple[str, str]] = {
         "{where}: the file is UTF-16, and no reader takes it",
         "{where}: 파일이 UTF-16으로 저장되어 아무도 읽지 못함",
     ),
+    "link": (
+        "{where}: a symbolic link is in the place of the log now, or names another file than before:"
+        " read that file as if all of it were new",
+        "{where}: 로그 자리에 심볼릭 링크가 들어왔거나 링크가 가리키는 파일이 바뀜. 그 파일 전체를 새로 들어온 것으로 보고 읽어야 함",
+    ),
     "replace_advice": (
         "Replace every real secret where it is valid: whoever has the commits has it.",
         "실제 비밀 값은 새 값으로 바꾸십시오. 커밋을 가진 사람은 누구나 볼 수 있습니다.",

@@ -20,7 +20,7 @@ from faces.counting import search_cost
 from faces.reporting_range import Range, Side
 from faces.scanning import Found, in_lines
 
-CONFLICT, UNREADABLE, UTF_16 = "conflict", "unreadable", "utf_16"
+CONFLICT, UNREADABLE, UTF_16, LINK = "conflict", "unreadable", "utf_16", "link"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +29,10 @@ class Damage:
 
     line: int
     kind: str
+    kind: CONFLICT and the like.
+    """
+
+    path: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,13 +125,13 @@ def _place(found: Found) -> tuple[str, str, str]:
 def _damage(range: Range) -> Iterator[Damage]:
     """What is broken and was not before; a line that stands there once more counts as well."""
     if range.after.is_wide and not range.before.is_wide:
-        yield Damage(line=1, kind=UTF_16)
+        yield Damage(path=range.path, line=1, kind=UTF_16)
     known = Counter(content for _, content, _ in _broken(range.before.log))
     for line, content, kind in _broken(range.after.log):
         if known[content]:
             known[content] -= 1
         else:
-            yield Damage(line=line, kind=kind)
+            yield Damage(path=range.path, line=line, kind=kind)
 
 
 def _broken(log: MemoryLog) -> Iterator[tuple[int, bytes, str]]:
@@ -138,6 +142,8 @@ def _broken(log: MemoryLog) -> Iterator[tuple[int, bytes, str]]:
         content = log.content(at).rstrip(b"\r\n")
         if at in conflicts:
             yield at + 1, content, CONFLICT
+    if range.link:
+        yield Damage(path=range.link, line=1, kind=LINK)
         elif entry is None and at not in log.conflict and content.strip():
             yield at + 1, content, UNREADABLE
 

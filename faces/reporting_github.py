@@ -77,8 +77,8 @@ def _errors(report: Report, lang: Language) -> Iterator[str]:
         told = word(lang, "passing", commit=commit, found=said)
         yield _annotation("error", word(lang, "title_secret"), told)
     for damage in report.damage:
-        said = word(lang, damage.kind, where=_where(lang, path, damage.line))
-        yield _annotation("error", word(lang, "title_damage"), said, path, damage.line)
+        said = word(lang, damage.kind, where=_where(lang, damage.path, damage.line))
+        yield _annotation("error", word(lang, "title_damage"), said, damage.path, damage.line)
 
 
 def _warnings(report: Report, lang: Language) -> Iterator[str]:

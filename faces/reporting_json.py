@@ -19,7 +19,7 @@ def as_json(report: Report, lang: Language) -> dict[str, object]:
         "secrets": [finding_json(lang, it) for it in report.secrets],
         "passing_secrets": [finding_json(lang, it) for it in report.passing],
         "earlier_secrets": report.earlier,
-        "damage": [_damage(it) for it in report.damage],
+        "damage": [_damage(it, lang) for it in report.damage],
         "marked": [_marked(it, lang) for it in report.marked],
         "added": [_entry(it) for it in records.added],
         "changed": [_changed(it) for it in records.changed],
@@ -44,8 +44,8 @@ def _side(name: str, is_there: bool, figures: Figures) -> dict[str, object]:
     }
 
 
-def _damage(damage: Damage) -> dict[str, object]:
-    return {"line": damage.line, "kind": damage.kind}
+def _damage(damage: Damage, lang: Language) -> dict[str, object]:
+    return {"path": shown_path(lang, damage.path), "line": damage.line, "kind": damage.kind}
 
 
 def _marked(marked: Marked, lang: Language) -> dict[str, object]:

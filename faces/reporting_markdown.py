@@ -16,7 +16,7 @@ from faces.exporting_markdown import EMPTY, listed
 from faces.inert import code, inert, inert_lines
 from faces.record_lines import LABELS, text_of
 from faces.report_words import counted, word
-from faces.reporting import Figures, Marked, Report
+from faces.reporting import LINK, Figures, Marked, Report
 from faces.reporting_parts import Item, Part, fitted
 from faces.scan_lines import shown_path
 from faces.scan_words import word as scan_word
@@ -95,12 +95,12 @@ def _refused(report: Report, lang: Language) -> Part:
         told = word(lang, "passing", commit=commit, found=found_text(lang, found))
         items.append(Item([f"- {told}"]))
     for damage in report.damage:
-        where = _where(lang, report.range.path, damage.line)
+        where = _where(lang, damage.path, damage.line)
         items.append(Item([f"- {word(lang, damage.kind, where=where)}"]))
     advice = {
         "replace_advice": report.secrets or report.passing,
         "redact_advice": report.secrets,
-        "damage_advice": report.damage,
+        "damage_advice": [it for it in report.damage if it.kind != LINK],
     }
     said = " ".join(word(lang, key) for key, is_due in advice.items() if is_due)
     return Part(word(lang, "refused"), items, after=[said])

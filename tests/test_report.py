@@ -341,6 +341,42 @@ def test_a_link_in_the_place_of_the_log_is_no_log(project: Path, report: Report)
 )
 def test_what_does_not_go_together_is_refused(
     arguments: list[str], said: str, project: Path, report: Report
+@pytest.mark.parametrize("named", [".context", LOG])
+def test_a_link_that_takes_the_place_of_the_log_hides_nothing(
+    named: str, project: Path, report: Report
+) -> None:
+    poisoned = a_record("odd", lesson=ORDER)
+    (project / "docs").mkdir()
+    (project / "docs" / "memory_log.jsonl").write_bytes(poisoned.to_line())
+    base = written(project, PLAIN)
+    path_of(project).unlink()
+    if named == ".context":
+        path_of(project).parent.rmdir()
+    up = Path("..") if named == LOG else Path()
+    try:
+        (project / named).symlink_to(up / "docs" / ("memory_log.jsonl" if named == LOG else ""))
+    except OSError:
+        pytest.skip("this account may not make links")
+    first = (
+        "**Memory:** 1 damaged line, 1 record to read with care, 1 lesson added, 1 record removed."
+    )
+    told = report()
+    assert (told.code, told.first) == (1, first)
+    git(project, "add", "--all")
+    told = report("--staged")
+    assert (told.code, told.first) == (1, first)
+    commit(project)
+    told = report(f"{base}..HEAD", "--json")
+    assert (told.code, told.told["summary"]) == (1, first)
+    assert told.told["damage"] == [{"path": LOG, "line": 1, "kind": "link"}]
+    assert report().out == "**Memory:** nothing changed (records: 1).\n"
+    # Where the work tree has no link, what the commit has in the place of the log is no file.
+    last = head(project)
+    git(project, "checkout", "--quiet", base)
+    told = report(f"{base}..{last}")
+    assert (told.code, told.first) == (1, "**Memory:** 1 damaged line, 1 record removed.")
+
+
 ) -> None:
     told = report(*arguments)
     assert (told.code, told.out) == (2, "")
@@ -848,7 +884,7 @@ def test_the_report_can_be_had_as_data(project: Path, report: Report) -> None:
     ]
     assert told.told["before"]["version"] == base
     assert told.told["after"]["version"] == head(project)
-    assert told.told["damage"] == [{"line": 3, "kind": "unreadable"}]
+    assert told.told["damage"] == [{"path": LOG, "line": 3, "kind": "unreadable"}]
     [passing] = told.told["passing_secrets"]
     assert (passing["commit"], passing["token"], passing["line"]) == (bad, SECRET.token, 2)
     assert told.told["added"] == [{"token": ordered.token, "record": ordered.as_json()}]
