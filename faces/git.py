@@ -14,6 +14,7 @@ TIMEOUT_S = 120
 
 _SAFE = (
     *("core.quotepath=off", "core.fsmonitor=false", "log.showSignature=false"),
+    *("i18n.logOutputEncoding=UTF-8", "core.warnAmbiguousRefs=true"),
     *("log.showRoot=true", "log.diffMerges=separate", f"diff.orderFile={os.devnull}"),
 )
 # A hook of git runs with these set, and they would name another repository or other files.

@@ -5,6 +5,7 @@ be believed of git's answers are the same for all questions.
 """
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -20,9 +21,10 @@ from faces.plain import plain
 REASON_CHARS = 300
 SHORT_DIGITS = 10
 ADDITIONS = 50
-EVERYWHERE = ("--all", "--reflog")
 _LINK = "120000"
+EVERYWHERE = ("--all", "--reflog")
 
+_WHOLE_ID = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
 _ANY_LOG = f":(top,glob)**/{CONTEXT_DIRECTORY}/{LOG_NAME}"
 _FORMAT = "--format=%H%x00%an%x00%aI%x00%s"
 _RAW = ("--raw", "-z", "--no-abbrev", "--text", "--no-textconv", "--no-ext-diff", "--no-color")
@@ -136,9 +138,16 @@ class Repository:
         return "" if done.returncode else done.stdout.decode("ascii").strip()
 
     def commit_of(self, name: str) -> str:
-        """The id of the commit that a revision means. Raises HistoryError where it means none."""
-        if name and not name.startswith("-") and "\0" not in name:
-            done = self._run("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
+        """The id of the commit that a revision means.
+
+        Raises HistoryError where it means none, or where a branch and a tag are called so: git
+        would take the tag, and whoever may push one would decide what is looked at.
+        """
+        if name and not name.startswith(("-", "^")) and "\0" not in name:
+            done = self._run("rev-parse", "--verify", f"{name}^{{commit}}")
+            is_certain = name == "HEAD" or _WHOLE_ID.fullmatch(name)
+            if not done.returncode and b"is ambiguous" in done.stderr and not is_certain:
+                raise HistoryError("ambiguous_revision", name=plain(name))
             if not done.returncode:
                 return done.stdout.decode("ascii").strip()
         raise HistoryError("bad_revision", *self._cut, name=plain(name))
@@ -179,16 +188,6 @@ class Repository:
             raise HistoryError("unmerged", path=plain(self.path))
         return name if mode.startswith("100") else ""
 
-    def _index(self) -> dict[str, str]:
-        """The index that git has made for the hook that runs now, if it is of this repository.
-
-        `git commit --all` and `git commit FILE` do not put what they commit into the usual one.
-        """
-        given = os.environ.get("GIT_INDEX_FILE")
-        if not given:
-            return {}
-        folder = os.fsdecode(self._git("rev-parse", "--absolute-git-dir").removesuffix(b"\n"))
-        index = Path(os.path.realpath(given))
     def links_in(self, commit: str, paths: Sequence[str]) -> list[str]:
         """The object names of those of these that are symbolic links there; "": in the index."""
         named = [*map(_literal, paths)]
@@ -214,6 +213,16 @@ class Repository:
             return self.path
         return (below / CONTEXT_DIRECTORY / LOG_NAME).as_posix()
 
+    def _index(self) -> dict[str, str]:
+        """The index that git has made for the hook that runs now, if it is of this repository.
+
+        `git commit --all` and `git commit FILE` do not put what they commit into the usual one.
+        """
+        given = os.environ.get("GIT_INDEX_FILE")
+        if not given:
+            return {}
+        folder = os.fsdecode(self._git("rev-parse", "--absolute-git-dir").removesuffix(b"\n"))
+        index = Path(os.path.realpath(given))
         is_ours = index.is_relative_to(os.path.realpath(folder))
         return {"GIT_INDEX_FILE": str(index)} if is_ours else {}
 

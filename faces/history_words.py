@@ -42,6 +42,12 @@ WORDS: dict[str, tuple[str, str]] = {
         f"git에 이 이름의 커밋이 없습니다: {{name}}. {_KEPT[1]} 브랜치나 태그, 커밋 id를 주십시오. CI에서는 먼저"
         " 가져와야 합니다(fetch-depth: 0).",
     ),
+    "ambiguous_revision": (
+        f"git knows both a branch and a tag, or another two things, by this name: {{name}}. {_KEPT[0]}"
+        " Give the id of the commit, or the whole name: refs/heads/NAME, refs/tags/NAME.",
+        f"git에 이 이름으로 브랜치와 태그처럼 서로 다른 것이 둘 있습니다: {{name}}. {_KEPT[1]} 커밋 id나"
+        " refs/heads/이름, refs/tags/이름처럼 전체 이름을 주십시오.",
+    ),
     "no_merge_base": (
         f"git knows no common ancestor of {{one}} and {{other}}, so what the second brings cannot be"
         f" told. {_KEPT[0]} In CI, fetch the whole history (fetch-depth: 0).",

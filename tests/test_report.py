@@ -254,6 +254,37 @@ def test_a_revision_cannot_be_an_option_of_git(project: Path, report: Report) ->
     assert sorted(path.name for path in project.iterdir()) == [".git", "README"]
 
 
+@pytest.mark.parametrize("range", ["..", "...", "^HEAD", "^HEAD..HEAD"])
+def test_what_names_no_two_commits_is_no_range(range: str, project: Path, report: Report) -> None:
+    written(project, PLAIN)
+    told = report(range)
+    name = range.removesuffix("..HEAD")
+    assert (told.code, told.out) == (2, "")
+    assert told.errors.startswith(f"git knows no commit by this name: {name}. ")
+
+
+def test_a_name_of_two_things_names_no_commit(project: Path, report: Report) -> None:
+    base = written(project, PLAIN)
+    written(project, PLAIN, a_record("new"))
+    git(project, "branch", "release", base)
+    git(project, "tag", "release")
+    for range in ("release..HEAD", "HEAD..release", "release"):
+        told = report(range)
+        assert (told.code, told.out) == (2, "")
+        assert told.errors.startswith("git knows both a branch and a tag, or another two things")
+    assert report("refs/heads/release..HEAD").first == "**Memory:** 1 lesson added."
+    git(project, "branch", base, "HEAD")  # a whole id stays what it is
+    git(project, "update-ref", "refs/heads/HEAD", base)
+    assert report(f"{base}..HEAD").first == "**Memory:** 1 lesson added."
+
+
+def test_the_encoding_that_git_is_set_to_does_not_matter(project: Path, report: Report) -> None:
+    base = written(project, PLAIN)
+    written(project, PLAIN, a_record("new"))
+    git(project, "config", "i18n.logOutputEncoding", "UTF-16")
+    assert report(f"{base}..HEAD").first == "**Memory:** 1 lesson added."
+
+
 def test_two_histories_without_a_common_commit_get_a_sentence(
     project: Path, report: Report
 ) -> None:
