@@ -5,15 +5,17 @@ are its entries.
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from core.answers import Frame
 from core.compaction import Need, group_by_topic, need_for
 from core.lines import CONFLICT_BEGIN
+from core.log_secrets import secrets_in
 from core.marking import marks_of
 from core.memory_log import MemoryLog
 from core.record import LIMITS_BYTES
+from core.sanitizer import values_in
 from core.settings import Settings
 from faces.comparing import Comparison, Entry, compare
 from faces.counting import search_cost
@@ -25,14 +27,14 @@ CONFLICT, UNREADABLE, UTF_16, LINK = "conflict", "unreadable", "utf_16", "link"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Damage:
-    """A line that no reader can read, or a conflict left open; kind: CONFLICT and the like."""
+    """A line that no reader can read, a conflict left open, or another file in the log's place.
 
-    line: int
-    kind: str
     kind: CONFLICT and the like.
     """
 
     path: str
+    line: int
+    kind: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,12 +102,14 @@ def report_on(range: Range, *, threshold: int) -> Report:
     """Look at a range; threshold: records above which to compact."""
     before, after = range.before.log, range.after.log
     secrets = list(in_lines(range.path, range.fresh))
-    there = {_place(found) for found in secrets}
+    there: dict[tuple[str, str, str], set[str]] = {}
+    for found in secrets:
+        there.setdefault(_place(found), set()).update(_values(found))
     records = compare(before, after, range.passed)
     return Report(
         range=range,
         secrets=secrets,
-        passing=[it for it in range.passing if not it.record or _place(it) not in there],
+        passing=[it for it in range.passing if not _is_there(it, there)],
         earlier=sum(1 for _ in in_lines(range.path, range.kept)),
         damage=list(_damage(range)),
         marked=list(_marked(range, records)),
@@ -117,13 +121,29 @@ def report_on(range: Range, *, threshold: int) -> Report:
     )
 
 
+def _is_there(found: Found, there: Mapping[tuple[str, str, str], set[str]]) -> bool:
+    """Whether only other words of its record have changed; another value is another secret."""
+    values = _values(found)
+    return bool(values) and values <= there.get(_place(found), set())
+
+
 def _place(found: Found) -> tuple[str, str, str]:
-    """A secret that stays while other words of its record change is the same."""
     return found.record.id if found.record else "", found.field, found.kind
+
+
+def _values(found: Found) -> set[str]:
+    """The secrets of this kind in the field; nothing where no text of a record holds them."""
+    if not found.record or found.field not in LIMITS_BYTES:
+        return set()
+    text = getattr(found.record, found.field)
+    secrets = secrets_in(text, values_in(found.record.texts))
+    return {text[it.start : it.end] for it in secrets if it.kind == found.kind}
 
 
 def _damage(range: Range) -> Iterator[Damage]:
     """What is broken and was not before; a line that stands there once more counts as well."""
+    if range.link:
+        yield Damage(path=range.link, line=1, kind=LINK)
     if range.after.is_wide and not range.before.is_wide:
         yield Damage(path=range.path, line=1, kind=UTF_16)
     known = Counter(content for _, content, _ in _broken(range.before.log))
@@ -142,8 +162,6 @@ def _broken(log: MemoryLog) -> Iterator[tuple[int, bytes, str]]:
         content = log.content(at).rstrip(b"\r\n")
         if at in conflicts:
             yield at + 1, content, CONFLICT
-    if range.link:
-        yield Damage(path=range.link, line=1, kind=LINK)
         elif entry is None and at not in log.conflict and content.strip():
             yield at + 1, content, UNREADABLE
 

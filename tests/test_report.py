@@ -488,6 +488,20 @@ def test_a_secret_that_stays_while_its_record_changes_is_told_once(
     assert report(f"{base}..HEAD").first == "**Memory:** 1 possible secret, 1 lesson added."
 
 
+def test_a_secret_that_another_one_replaced_in_its_place_is_told_as_well(
+    project: Path, report: Report
+) -> None:
+    base = written(project, PLAIN)
+    record = a_record("gap", lesson="it is " + TOKEN)
+    bad = written(project, PLAIN, record)
+    written(project, PLAIN, replace(record, lesson="it is " + OTHER, updated=LATER))
+    told = report(f"{base}..HEAD")
+    assert told.first == "**Memory:** 2 possible secrets, 1 lesson added."
+    found = f"`{LOG}:2`: github-token in `lesson` of `{record.token}` (payment)"
+    assert f"- commit `{bad[:10]}`: {found}. {KEEPS}" in told.part("Must not be merged")
+    assert OTHER[6:] not in told.out
+
+
 def test_a_secret_of_a_former_place_of_the_log_is_found_and_that_of_the_base_is_not(
     project: Path, report: Report
 ) -> None:
@@ -553,20 +567,6 @@ def test_a_line_that_only_spells_a_record_anew_is_no_change_of_a_record(
     written(project, line)
     told = report(f"{base}..HEAD")
     assert (told.code, told.out) == (0, "**Memory:** other lines of the file changed.\n")
-
-
-def test_a_secret_that_another_one_replaced_in_its_place_is_told_as_well(
-    project: Path, report: Report
-) -> None:
-    base = written(project, PLAIN)
-    record = a_record("gap", lesson="it is " + TOKEN)
-    bad = written(project, PLAIN, record)
-    written(project, PLAIN, replace(record, lesson="it is " + OTHER, updated=LATER))
-    told = report(f"{base}..HEAD")
-    assert told.first == "**Memory:** 2 possible secrets, 1 lesson added."
-    found = f"`{LOG}:2`: github-token in `lesson` of `{record.token}` (payment)"
-    assert f"- commit `{bad[:10]}`: {found}. {KEEPS}" in told.part("Must not be merged")
-    assert OTHER[6:] not in told.out
 
 
 # 2: what should be read.
