@@ -3,7 +3,7 @@
 Pure. Every part says how many of its items were left out.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 
 from core.messages import Language
@@ -11,6 +11,7 @@ from faces.inert import inert
 from faces.report_words import word
 
 LEAST_CHARS = 4_000  # everything but the items
+LONG_CHARS = 15_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +20,11 @@ class Item:
 
     lines: Sequence[str]
     topic: str | None = None
+
+    @property
+    def is_very_long(self) -> bool:
+        """Whether it takes more room than records of permitted length do."""
+        return sum(map(len, self.lines)) > LONG_CHARS
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,42 +44,38 @@ def fitted(
     lang: Language,
     fits: Callable[[str], bool],
 ) -> str:
-    """As many whole items as fit, the first parts before the last."""
-    kept = [len(part.items) for part in parts]
+    """As many whole items as fit, the first parts before the last.
 
-    def text() -> str:
-        blocks = [_text(part, count, lang) for part, count in zip(parts, kept, strict=True)]
+    Very long ones go before all others, whatever their part: none pushes the rest off the page.
+    """
+    items = [item for part in parts for item in part.items]
+    leaving = sorted(reversed(items), key=lambda it: not it.is_very_long)
+
+    def text(left_out: int) -> str:
+        gone = set(map(id, leaving[:left_out]))
+        blocks = [_text(part, gone, lang) for part in parts]
         return "\n\n".join([*head, *blocks, *foot]) + "\n"
 
-    for at in range(len(parts) - 1, -1, -1):
-        if fits(text()):
-            break
-        most, kept[at] = kept[at], 0
-        low = 0
-        if not fits(text()):
-            continue
-        while low < most - 1:  # `low` items fit, `most` do not
-            kept[at] = (low + most) // 2
-            if fits(text()):
-                low = kept[at]
-            else:
-                most = kept[at]
-        kept[at] = low
-    return text()
+    low, most = 0, len(leaving)  # the least number that has to go is between them
+    while low < most:
+        middle = (low + most) // 2
+        low, most = (low, middle) if fits(text(middle)) else (middle + 1, most)
+    return text(most)
 
 
-def _text(part: Part, count: int, lang: Language) -> str:
+def _text(part: Part, gone: Container[int], lang: Language) -> str:
     lines = [f"### {part.heading}", ""]
     topic: str | None = None
     for before in part.before:
         lines += [before, ""]
-    for item in part.items[:count]:
+    shown = [item for item in part.items if id(item) not in gone]
+    for item in shown:
         if item.topic is not None and item.topic != topic:
             topic = item.topic
             lines += ["", f"#### {inert(topic)}", ""]
         lines += item.lines
-    if count < len(part.items):
-        lines += ["", word(lang, "left_out", count=len(part.items) - count)]
+    if left_out := len(part.items) - len(shown):
+        lines += ["", word(lang, "left_out", count=left_out)]
     for after in part.after:
         lines += ["", after]
     return _once_blank(lines)

@@ -341,37 +341,6 @@ def test_a_linked_log_is_followed_to_its_file(
     assert report("--project", str(project / "app")).first == "**Memory:** 1 lesson added."
 
 
-def test_a_link_in_the_place_of_the_log_is_no_log(project: Path, report: Report) -> None:
-    path_of(project).parent.mkdir()
-    try:
-        path_of(project).symlink_to(Path("..", "README"))
-    except OSError:
-        pytest.skip("this account may not make links")
-    commit(project)
-    base = head(project)
-    path_of(project).unlink()
-    written(project, PLAIN)
-    told = report(f"{base}..HEAD")
-    assert told.out.splitlines()[:3] == [
-        "**Memory:** 1 lesson added.",
-        "",
-        "Before, there was no memory log here.",
-    ]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["HEAD", "--staged"], "RANGE and --staged do not go together"),
-        (["--json", "--github"], "--json and --github do not go together"),
-        (["--force"], "--force needs -o FILE"),
-        (["-o", ""], "-o needs FILE"),
-        (["--max-chars", "3999"], "it must be 4,000 or more"),
-        (["--threshold", "0"], "it must be a whole number of 1 or more"),
-    ],
-)
-def test_what_does_not_go_together_is_refused(
-    arguments: list[str], said: str, project: Path, report: Report
 @pytest.mark.parametrize("named", [".context", LOG])
 def test_a_link_that_takes_the_place_of_the_log_hides_nothing(
     named: str, project: Path, report: Report
@@ -408,6 +377,37 @@ def test_a_link_that_takes_the_place_of_the_log_hides_nothing(
     assert (told.code, told.first) == (1, "**Memory:** 1 damaged line, 1 record removed.")
 
 
+def test_a_link_in_the_place_of_the_log_is_no_log(project: Path, report: Report) -> None:
+    path_of(project).parent.mkdir()
+    try:
+        path_of(project).symlink_to(Path("..", "README"))
+    except OSError:
+        pytest.skip("this account may not make links")
+    commit(project)
+    base = head(project)
+    path_of(project).unlink()
+    written(project, PLAIN)
+    told = report(f"{base}..HEAD")
+    assert told.out.splitlines()[:3] == [
+        "**Memory:** 1 lesson added.",
+        "",
+        "Before, there was no memory log here.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["HEAD", "--staged"], "RANGE and --staged do not go together"),
+        (["--json", "--github"], "--json and --github do not go together"),
+        (["--force"], "--force needs -o FILE"),
+        (["-o", ""], "-o needs FILE"),
+        (["--max-chars", "3999"], "it must be 4,000 or more"),
+        (["--threshold", "0"], "it must be a whole number of 1 or more"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(
+    arguments: list[str], said: str, project: Path, report: Report
 ) -> None:
     told = report(*arguments)
     assert (told.code, told.out) == (2, "")
@@ -655,7 +655,6 @@ def test_a_changed_record_shows_old_and_new_of_every_key(project: Path, report: 
 
 
 def test_a_change_of_nothing_but_a_secret_shows_neither(project: Path, report: Report) -> None:
-    other = "ghp" + "_" + "Z9y8X7w6V5u4T3s2R1q0P9o8N7m6L5k4J3i2"
     record = a_record("gap", lesson="it is " + TOKEN)
     base = written(project, record)
     written(project, replace(record, lesson="it is " + OTHER, updated=LATER))
@@ -748,6 +747,56 @@ def test_a_gap_that_was_compacted_and_is_logged_again_came_back(
     )
 
 
+def test_a_record_that_was_brought_back_did_not_come_back_by_itself(
+    project: Path, report: Report
+) -> None:
+    app = new_project(project / "app", "one", "two")
+    one, two = store_of(app).read_all()
+    compact("a sum")(app)
+    commit(app)
+    principle = store_of(app).read_all()[0]
+    store_of(app, LATER).bring_back([one])
+    assert report("--project", str(app)).first == "**Memory:** 1 lesson added."
+    store_of(app, LATER).bring_back([two], instead_of=principle.token)
+    told = report("--project", str(app))
+    assert told.first == "**Memory:** 2 lessons added, 1 record removed."
+
+
+def test_a_principle_that_takes_in_more_did_not_come_back(project: Path, report: Report) -> None:
+    app = new_project(project / "app", "one", "two", "three")
+    compact("a sum", "one", "two")(app)
+    commit(app)
+    compact("a sum", "three")(app)
+    assert report("--project", str(app)).first == "**Memory:** 1 record compacted."
+
+
+def test_a_gap_that_came_back_under_another_topic_is_told(project: Path, report: Report) -> None:
+    store = saving(project)
+    store.upsert_log(a_draft("gap", topic="a"))
+    commit(project)
+    store.renew({it.token: replace(it, topic="b") for it in store.read_all()}, join=False)
+    store.upsert_log(a_draft("gap", topic="b"))
+    told = report()
+    assert told.first == "**Memory:** 1 gap came back, 1 record under another topic."
+    assert ", seen 1 → 2: gap" in told.part("Came back")
+
+
+def test_originals_of_two_principles_are_shown_below_both_and_counted_once(
+    project: Path, report: Report
+) -> None:
+    app = new_project(project / "app", "one", "two")
+    alone = path_of(app).read_bytes()
+    compact("a sum")(app)
+    first = path_of(app).read_bytes()
+    path_of(app).write_bytes(alone)
+    compact("another sum")(app)
+    path_of(app).write_bytes(first + path_of(app).read_bytes())
+    told = report("--project", str(app))
+    assert told.first == "**Memory:** 2 records compacted."
+    assert told.out.count("<summary>Replaced: 2</summary>") == 2
+    assert "Not in any version" not in told.out
+
+
 def test_a_gap_that_came_back_at_once_was_not_replaced(project: Path, report: Report) -> None:
     app = new_project(project / "app", "one", "two")
     compact("a sum")(app)
@@ -813,56 +862,6 @@ def test_a_removed_record_can_be_brought_back(project: Path, report: Report) -> 
         "Nothing took their place. `cli.py restore ID` brings one back.\n\n"
         "#### payment\n\n"
         "- check the tax table first\n"
-def test_a_record_that_was_brought_back_did_not_come_back_by_itself(
-    project: Path, report: Report
-) -> None:
-    app = new_project(project / "app", "one", "two")
-    one, two = store_of(app).read_all()
-    compact("a sum")(app)
-    commit(app)
-    principle = store_of(app).read_all()[0]
-    store_of(app, LATER).bring_back([one])
-    assert report("--project", str(app)).first == "**Memory:** 1 lesson added."
-    store_of(app, LATER).bring_back([two], instead_of=principle.token)
-    told = report("--project", str(app))
-    assert told.first == "**Memory:** 2 lessons added, 1 record removed."
-
-
-def test_a_principle_that_takes_in_more_did_not_come_back(project: Path, report: Report) -> None:
-    app = new_project(project / "app", "one", "two", "three")
-    compact("a sum", "one", "two")(app)
-    commit(app)
-    compact("a sum", "three")(app)
-    assert report("--project", str(app)).first == "**Memory:** 1 record compacted."
-
-
-def test_a_gap_that_came_back_under_another_topic_is_told(project: Path, report: Report) -> None:
-    store = saving(project)
-    store.upsert_log(a_draft("gap", topic="a"))
-    commit(project)
-    store.renew({it.token: replace(it, topic="b") for it in store.read_all()}, join=False)
-    store.upsert_log(a_draft("gap", topic="b"))
-    told = report()
-    assert told.first == "**Memory:** 1 gap came back, 1 record under another topic."
-    assert ", seen 1 → 2: gap" in told.part("Came back")
-
-
-def test_originals_of_two_principles_are_shown_below_both_and_counted_once(
-    project: Path, report: Report
-) -> None:
-    app = new_project(project / "app", "one", "two")
-    alone = path_of(app).read_bytes()
-    compact("a sum")(app)
-    first = path_of(app).read_bytes()
-    path_of(app).write_bytes(alone)
-    compact("another sum")(app)
-    path_of(app).write_bytes(first + path_of(app).read_bytes())
-    told = report("--project", str(app))
-    assert told.first == "**Memory:** 2 records compacted."
-    assert told.out.count("<summary>Replaced: 2</summary>") == 2
-    assert "Not in any version" not in told.out
-
-
         "  - Missing then: gone\n"
         f"  - `{a_record('gone').token}`"
     )
@@ -968,6 +967,19 @@ def test_a_long_report_leaves_out_whole_records_from_its_end_and_counts_them(
     assert kept == whole.part("Lessons added").splitlines()[: len(kept)]
     following = whole.part("Lessons added").splitlines()[len(kept) : len(kept) + 3]
     assert 60_000 - len("\n".join(following)) <= len(told.out) <= 60_000
+
+
+def test_one_endless_record_pushes_no_other_off_the_report(project: Path, report: Report) -> None:
+    base = written(project, a_record("gone"))
+    endless = a_record("endless")
+    endless = replace(endless, lesson="never ending " * 10_000)
+    written(project, endless, a_record("behind it"))
+    told = report(f"{base}..HEAD")
+    assert told.first == "**Memory:** 2 lessons added, 1 record removed."
+    added = told.part("Lessons added")
+    assert "Missing then: behind it" in added
+    assert added.endswith("Left out here for length: 1. `--json` has them.")
+    assert "Missing then: gone" in told.part("Removed")
 
 
 @pytest.mark.parametrize("lang", ["en", "ko"])
