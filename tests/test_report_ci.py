@@ -303,7 +303,7 @@ def test_the_documents_name_the_options_keys_and_hooks_there_are(
     options = set(re.findall(r"--[a-z][a-z-]+", report("--help").out))
     named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text))
     assert options - {"--help", "--project", "--output"} <= named
-    assert named <= options | {"--depth", "--redact", "--fix", "--all-files"}
+    assert named <= options | {"--depth", "--redact", "--fix", "--all-files", "--amend"}
     write(project, PLAIN)
     told = report("--json").told
     rows = " ".join(re.findall(r"^\| (`.*?) \|", text, re.M))
