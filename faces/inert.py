@@ -28,7 +28,7 @@ _PROSE = re.compile(
     r"|[0-9]+(?:[.,][0-9]+)*%?"
     r"|"
 )
-_COMMIT = re.compile("[0-9a-fA-F]{7,}")
+_COMMIT = re.compile("(?<![0-9A-Za-z])[0-9a-fA-F]{7,}(?![0-9A-Za-z])")
 _TICKS = re.compile("`+")
 
 
@@ -76,7 +76,7 @@ def _split(word: str) -> tuple[str, str, str]:
 
 def _is_prose(core: str) -> bool:
     parts = _FOREIGN.split(core)
-    return all(_PROSE.fullmatch(part) and not _COMMIT.fullmatch(part) for part in parts)
+    return all(_PROSE.fullmatch(part) and not _COMMIT.search(part) for part in parts)
 
 
 def _code(text: str) -> str:

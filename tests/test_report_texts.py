@@ -97,6 +97,10 @@ def words(text: str) -> str:
         ("환불은 @kim에게 묻는다", "환불은 `@kim`에게 묻는다"),
         ("see #12, GH-1 and owner/repo#1", "see `#12`, `GH-1` and `owner/repo#1`"),
         ("fixed in deadbee and 0123456", "fixed in `deadbee` and `0123456`"),
+        (
+            "fixed by deadbee-x, x'deadbee, 1.0123456",
+            "fixed by `deadbee-x`, `x'deadbee`, `1.0123456`",
+        ),
         ("`make test` first, `make`는 나중", "`make test` first, `make`는 나중"),
         ("don't re-enable it, e.g. for 1,024 (15%)", "don't re-enable it, e.g. for 1,024 (15%)"),
         ("f(x) is in src/a_b.py.", "`f(x)` is in `src/a_b.py`."),
