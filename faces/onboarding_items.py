@@ -144,8 +144,9 @@ def _items(
 def _lines(record: Record, lang: Language, most_chars: int, *, dated: bool) -> tuple[str, ...]:
     """What was missing and the lesson, unless that is too long, and the lesson alone."""
     lesson, missing = _shown(record.lesson), _shown(record.missing_context)
-    notes = [day_of(record.updated or record.created)] if dated else []
-    notes += _notes(record, lang)
+    notes = _notes(record, lang)
+    if dated and record.seen <= 1:  # how often a gap came back is said with its last day
+        notes.insert(0, day_of(record.updated or record.created))
     label = f"- **{named(record.topic)}**" + (f" ({'; '.join(notes)})" if notes else "")
     line, whole = f"{label}: {lesson}", f"{label}: {missing} → {lesson}"
     return (whole, line) if missing and size([whole]) <= most_chars else (line,)

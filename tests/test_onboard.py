@@ -280,6 +280,12 @@ def test_the_newest_lessons_have_no_gap_among_them() -> None:
     ]
 
 
+def test_the_last_day_of_a_record_stands_there_once() -> None:
+    back = [replace(it, seen=2, updated=LATER) for it in logs(100, "back")]
+    newest = section(page(back, "shop", "en"), "Newest lessons")
+    assert newest[0] == "- **back** (seen 2 times, last 2026-03-02): gap 99 → back 99"
+
+
 def test_no_kind_of_record_pushes_the_others_off_the_page() -> None:
     back = [replace(it, seen=9) for it in logs(28, "back", ask_next_time="Again?")]
     new = [replace(it, created=LATER) for it in logs(28, "new", ask_next_time="New?")]
