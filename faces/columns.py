@@ -6,9 +6,11 @@ A Hangul syllable takes two cells, a combining mark none.
 import re
 import unicodedata
 from collections.abc import Sequence
+from functools import lru_cache
 
 WIDTH = 80
 INDENT = "  "
+CACHED_CHARS = 4_096
 
 _UNJOINED = (("\u1160", "\u11ff"), ("\ud7b0", "\ud7ff"))  # vowels and finals of a syllable
 
@@ -79,6 +81,7 @@ def _row(aligned: Sequence[tuple[str, int, bool]], last: str, most: int) -> str:
     return line + INDENT + fitted(last, most - cells(line) - len(INDENT))
 
 
+@lru_cache(maxsize=CACHED_CHARS)  # a long text has few different ones
 def _cells(char: str) -> int:
     if unicodedata.category(char) in ("Mn", "Me", "Cf"):
         return 0
