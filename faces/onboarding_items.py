@@ -16,7 +16,7 @@ from core.record import Record
 from core.rendering import day_of, one_line
 from faces.columns import cells
 from faces.counting import came_back, last_s, open_questions
-from faces.exporting_markdown import escaped_lines, heading
+from faces.inert import inert
 from faces.onboard_words import word
 
 NAME_CHARS, NAMES_CHARS = 64, 240
@@ -88,9 +88,9 @@ def joined(names: Iterable[str]) -> str:
 def named(name: str) -> str:
     """The name of a topic or a project as it may stand in a line; a long one is cut."""
     flat = _flat(name)
-    shown, cut = heading(flat), flat[:NAME_CHARS]
+    shown, cut = inert(flat), flat[:NAME_CHARS]
     while size([shown]) > NAME_CHARS:
-        shown, cut = heading(f"{cut.rstrip()}…"), cut[:-1]
+        shown, cut = inert(f"{cut.rstrip()}…"), cut[:-1]
     return shown
 
 
@@ -193,8 +193,9 @@ def _question(topic: str, text: str) -> tuple[str]:
 
 
 def _shown(text: str) -> str:
-    """A text as it may stand behind a label, all of it in one line."""
-    return "".join(escaped_lines(_flat(text)))
+    """A text as it may stand behind a label, all of it in one line; a name in it calls nobody."""
+    flat = _flat(text)
+    return inert(flat) if flat else ""
 
 
 def _flat(text: str) -> str:

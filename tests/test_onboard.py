@@ -501,7 +501,7 @@ def test_the_page_holds_no_secret_of_the_memory(onboard: Onboard, project: Path)
         " cli.py scan shows where, cli.py scan --redact takes them out.\n"
     )
     assert section(done.out, "Lessons by topic") == [
-        r"- **key \[REDACTED\]** (principle): Ask for \[REDACTED\]."
+        "- **key `[REDACTED]`** (principle): Ask for `[REDACTED]`."
     ]
     assert TOKEN not in done.out
 
