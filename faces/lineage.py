@@ -14,11 +14,11 @@ from pathlib import Path
 from core.estimates import estimate_tokens
 from core.lines import split_lines
 from core.memory_log import MemoryLog
-from core.record import Record, parse_line, seconds_of
+from core.record import Record, ids_in, parse_line, seconds_of
 from core.rendering import record_block
 from faces.git_reading import Commit, Repository
 from faces.old_logs import OldLogs
-from faces.versions import History, whole
+from faces.versions import History, former_selves_of, whole
 
 MOST_POINTS = 120
 KEPT_LINE_BYTES = 65_536
@@ -43,11 +43,12 @@ class Point:
 class Lineage:
     """All records of one memory log, as far as git has them.
 
-    added: by id of a record, the commit that first brought a line with this id. saved: by token,
-    the commit that first brought a line in this version. Both know all that HEAD has behind it,
-    removed records included; of two branches the one with the older commit is named, and a merge
-    where no parent has the line: a conflict solved by hand, or an edit while merging. What only
-    stands in the work tree has no commit; nor has a version that a reader put together from
+    added: by id of a record, the commit that first brought a line with this id, or with one that
+    the record had before its topic or its text was changed. saved: by token, the commit that first
+    brought a line in this version. Both know all that HEAD has behind it, removed records included;
+    of two branches the one with the older commit is named, and a merge where no parent has the
+    line: a conflict solved by hand, or an edit while merging. What only stands in the work tree has
+    no commit, unless it follows what has one; nor has a version that a reader put together from
     several lines after a merge, until some change writes it down.
     versions: by token, what the principles of the log as it stands list as replaced, what these
     had themselves replaced, and so on; from the file or any commit of any branch.
@@ -68,16 +69,20 @@ def lineage_of(log_path: Path, log: MemoryLog) -> Lineage:
     """Ask git about a log, of which `log` is the file as it stands. Raises HistoryError."""
     history = History(log_path, log)
     repository = history.repository
-    added: dict[str, Commit] = {}
+    commits = list(reversed(repository.commits()))
+    added: dict[str, int] = {}
     saved: dict[str, Commit] = {}
     with OldLogs(repository) as logs:
         reading = _Reading(logs)
-        for commit in reversed(repository.commits()):
+        for number, commit in enumerate(commits):
             for token, record in reading.new_in(change.after for change in commit.changes).items():
-                added.setdefault(record.id, commit)
+                added[record.id] = min(_brought(record, added), default=number)
                 saved.setdefault(token, commit)
+        for record in log.records:
+            if brought := _brought(record, added):
+                added[record.id] = min(brought)
         return Lineage(
-            added=added,
+            added={name: commits[number] for name, number in added.items()},
             saved=saved,
             versions=_versions(log, reading, repository),
             growth=_growth(repository.standings(), reading),
@@ -106,6 +111,12 @@ def point_of(log: MemoryLog, date: str, costs: dict[bytes, int] | None = None) -
         tokens=tokens,
         size=sum(map(len, log.lines)),
     )
+
+
+def _brought(record: Record, added: Mapping[str, int]) -> list[int]:
+    """The commits that brought a record, under its id and under those that it had before."""
+    ids = {record.id, *ids_in(former_selves_of(record))}
+    return [added[name] for name in ids if name in added]
 
 
 class _Parsed(dict[bytes, Record | None]):

@@ -164,6 +164,14 @@ def originals_of(principle: Record) -> tuple[str, ...]:
     )
 
 
+def former_selves_of(record: Record) -> tuple[str, ...]:
+    """The tokens that a record had under other ids: before its topic or its text was changed."""
+    if record.type == "log":  # it replaces nothing else
+        return record.source_ids
+    originals = set(originals_of(record))
+    return tuple(token for token in record.source_ids if token not in originals)
+
+
 def present(record_id: str, log: MemoryLog) -> Present:
     """What this log says of a record."""
     replaced = tuple(

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -197,6 +198,47 @@ def test_what_is_not_committed_has_no_commit(project: Path) -> None:
     assert told.added.keys() == {ONE.id, TWO.id}
     assert told.saved.keys() == {ONE.token, TWO.token}
     assert told.notes == ()
+
+
+@pytest.mark.parametrize("change", [{"topic": "tax"}, {"missing_context": "two, in other words"}])
+@pytest.mark.parametrize("is_committed", [True, False])
+def test_a_record_under_another_id_still_names_who_brought_it(
+    project: Path, change: dict[str, Any], is_committed: bool
+) -> None:
+    save("three")(project)
+    commit_as(project, "bring three", "web")
+    record = now_of(project, THREE.id)
+    changed = store_of(project, LATER).renew({record.token: replace(record, **change)}, join=False)
+    if is_committed:
+        commit_as(project, "change three", "platform")
+    now = changed.renewals[0].after
+    told = lineage(project)
+    assert now.id != THREE.id
+    assert told.added[now.id].author == "web"
+    assert [told.saved[it].author for it in (now.token,) if it in told.saved] == (
+        ["platform"] if is_committed else []
+    )
+
+
+def test_records_that_became_one_name_the_older_commit(project: Path) -> None:
+    store_of(project, LATER).upsert_log(a_draft("one", topic="tax"))
+    commit_as(project, "the same gap under another topic", "platform")
+    records = [it for it in store_of(project).read_all() if it.topic == "payment"]
+    changed = {it.token: replace(it, topic="tax") for it in records}
+    store_of(project, LATEST).renew(changed, join=True)
+    commit_as(project, "rename the topic", "platform")
+    joined = next(it for it in store_of(project).read_all() if it.missing_context == "one")
+    assert added(project)[joined.id] == "memory"
+
+
+def test_a_changed_principle_names_who_brought_it_and_not_its_originals(project: Path) -> None:
+    compact("rule", "one", "two")(project)
+    commit_as(project, "compact", "web")
+    [rule] = store_of(project).read_all()
+    changed = {rule.token: replace(rule, lesson="a better rule")}
+    done = store_of(project, LATEST).renew(changed, join=False)
+    commit_as(project, "say it better", "platform")
+    assert added(project)[done.renewals[0].after.id] == "compact"
 
 
 def test_a_moved_line_and_other_spacing_are_no_new_version(project: Path) -> None:
