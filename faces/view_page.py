@@ -12,10 +12,11 @@ from hashlib import sha256
 from importlib.resources import files
 
 from core.messages import Language
+from core.record import seconds_of
 from core.rendering import day_of, topic_text
 from faces.html_text import as_line, as_name, spoken
 from faces.view_plot import Series, plot
-from faces.view_records import entry_lines, kinds_of
+from faces.view_records import as_code, entry_lines, kinds_of
 from faces.view_words import word
 from faces.viewing import Entry, Page, Topic
 
@@ -185,15 +186,18 @@ def _tiles(page: Page, lang: Language) -> list[str]:
     state, search, threshold = page.compaction, page.search, page.frame.threshold
     need = "required" if state.need == "required" else "of_threshold"
     part = word(lang, "cost_part", tokens=search.whole_tokens)
-    last = max((entry.record.updated or entry.record.created for entry in page.entries), default="")
+    moments = (entry.record.updated or entry.record.created for entry in page.entries)
+    last = max(moments, key=seconds_of, default="")
     compacted = word(lang, "last_compacted_on", date=day_of(state.last)) if state.last else ""
     replaced = word(lang, "replaced", count=state.replaced) if state.replaced else ""
+    questions = word(lang, "questions_why") if page.questions else ""
+    again = word(lang, "again_why") if page.came_back else ""
     tiles = [
         ("records", f"{page.log.count:,}", word(lang, need, threshold=threshold)),
         ("principles", f"{state.principles:,}", replaced),
         ("cost", f"{search.tokens:,}", word(lang, "cost_all") if search.shows_all else part),
-        ("questions", f"{len(page.questions):,}", word(lang, "questions_why")),
-        ("again", f"{len(page.came_back):,}", word(lang, "again_why")),
+        ("questions", f"{len(page.questions):,}", questions),
+        ("again", f"{len(page.came_back):,}", again),
         ("last", day_of(last), compacted or word(lang, "never_compacted")),
     ]
     return [
@@ -255,7 +259,7 @@ def _folded(title: str, items: Sequence[tuple[Entry, str]], lang: Language) -> l
         f'<details class="listed"><summary>{_told(title)}</summary><ul>',
         *(
             f'<li><a href="#{entry.anchor}">{as_name(topic_text(entry.record.topic))}</a>'
-            f" <span {spoken(text, lang)}>{as_line(text)}</span></li>"
+            f" <span {spoken(text, lang)}>{as_code(as_line(text))}</span></li>"
             for entry, text in items
         ),
         "</ul></details>",
@@ -264,7 +268,8 @@ def _folded(title: str, items: Sequence[tuple[Entry, str]], lang: Language) -> l
 
 def _records(page: Page, lang: Language) -> list[str]:
     lines = ['<section id="records" aria-labelledby="records-title" tabindex="-1">']
-    lines.append(f'<h2 id="records-title">{as_line(word(lang, "records"))}</h2>')
+    hidden = "" if page.topics else " hidden"  # nothing would stand below it
+    lines.append(f'<h2 id="records-title"{hidden}>{as_line(word(lang, "records"))}</h2>')
     for topic in page.topics:
         lines.append(f'<section class="topic" id="{topic.anchor}">')
         lines.append(

@@ -37,11 +37,11 @@ def entry_lines(entry: Entry, lang: Language) -> list[str]:
         lines.append(f'<p class="warning">{as_line(noted)}</p>')
     name = f' id="{entry.anchor}-lesson"' if entry.anchor else ""
     attributes = f'class="lesson text"{name} {spoken(record.lesson, lang)}'
-    lines.append(f"<p {attributes}>{_prose(record.lesson)}</p>")
+    lines.append(f"<p {attributes}>{as_code(as_text(record.lesson))}</p>")
     texts = {"missing": record.missing_context, "ask": record.ask_next_time}
     more = [
         f"<dt>{as_line(word(lang, key))}</dt>"
-        f'<dd class="text" {spoken(text, lang)}>{_prose(text)}</dd>'
+        f'<dd class="text" {spoken(text, lang)}>{as_code(as_text(text))}</dd>'
         for key, text in texts.items()
         if text.strip()
     ]
@@ -51,12 +51,15 @@ def entry_lines(entry: Entry, lang: Language) -> list[str]:
     if more:
         lines += ["<dl>", *more, "</dl>"]
     lines.append(f'<p class="facts">{" · ".join(_facts(entry, lang))}</p>')
+    if entry.deeper:
+        told = word(lang, "deeper", count=entry.deeper, token=entry.token or record.id)
+        lines.append(f'<p class="soft">{as_line(told)}</p>')
     return lines + _originals(entry.originals, lang)
 
 
-def _prose(text: str) -> str:
-    """A text of a record; what stands between backticks is code, as people write it."""
-    return _CODE.sub(r"<code>\1</code>", as_text(text))
+def as_code(text: str) -> str:
+    """HTML of a text of a record in which what stands between backticks is code."""
+    return _CODE.sub(r"<code>\1</code>", text)
 
 
 def _facts(entry: Entry, lang: Language) -> list[str]:

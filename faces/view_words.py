@@ -43,7 +43,7 @@ WORDS: dict[str, tuple[str, str]] = {
     # controls
     "skip": ("Skip to the records", "기록으로 건너뛰기"),
     "search": ("Search", "검색"),
-    "search_hint": ("Search, also by first letters (ㄱㅈ)", "검색(초성 ㄱㅈ도 가능)"),
+    "search_hint": ("Search; Korean by first letters, too (ㄱㅈ)", "검색(초성 ㄱㅈ도 가능)"),
     "kinds": ("Show", "보기"),
     "kind_all": ("All", "전체"),
     "kind_principle": ("Principles", "principle만"),
@@ -102,7 +102,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "as_table": ("As a table", "표로 보기"),
     "date": ("Date", "날짜"),
     "last_compaction": (
-        "The last compaction, {date}: new principles {principles:,}, records replaced {count:,}",
+        "The last compaction, {date}: principles {principles:,}, in the place of {count:,} records",
         "마지막 통합({date}): principle {principles:,}건이 기록 {count:,}건을 대신함",
     ),
     "listed_questions": (
@@ -118,7 +118,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "paths": ("Files", "대상 파일"),
     "saved": ("saved", "저장"),
     "compacted": ("compacted", "통합"),
-    "updated": ("last", "최근"),
+    "updated": ("last saved", "최근 저장"),
     "seen": ("seen {count:,} times", "{count:,}회 발생"),
     "originals": (
         "Originals, from git: {found:,} of {count:,}",
@@ -127,6 +127,10 @@ WORDS: dict[str, tuple[str, str]] = {
     "original_missing": (
         "{token}: neither the file nor git has this version",
         "{token}: 파일에도 git에도 없는 버전입니다",
+    ),
+    "deeper": (
+        "What this one replaced ({count:,}) is not shown here; cli.py history {token} lists it",
+        "이것이 대신한 {count:,}건은 여기에 보이지 않습니다. cli.py history {token}로 볼 수 있습니다",
     ),
     # what the command says
     "written": (

@@ -21,6 +21,7 @@ from faces.counting import (
     SearchCost,
     came_back,
     compaction,
+    last_s,
     open_questions,
     search_cost,
 )
@@ -37,7 +38,8 @@ class Entry:
 
     token: "" for an id that could pass for something else. anchor: its id in the document, unique
     there; an original has none. added: the commit that first brought it; saved: the one that
-    brought this version, None when it is the same one, or when git has none.
+    brought this version, None when it is the same one, or when git has none. deeper: how many
+    originals are not shown, because they stand too deep below.
     """
 
     record: Record
@@ -46,6 +48,7 @@ class Entry:
     added: Commit | None = None
     saved: Commit | None = None
     originals: "tuple[Original, ...]" = ()
+    deeper: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,7 +158,9 @@ def _entry(
     shown: the versions that stand below the same principle already. generation: how far below.
     """
     shown = {record.token} if shown is None else shown
-    below = _originals(record, lineage, shown, generation + 1) if generation < GENERATIONS else ()
+    tokens = originals_of(record) if record.type == "principle" else ()
+    is_deepest = generation == GENERATIONS
+    below = () if is_deepest else _originals(tokens, lineage, shown, generation + 1)
     added = lineage.added.get(record.id) if lineage else None
     saved = lineage.saved.get(record.token) if lineage else None
     is_same = added is not None and saved is not None and added.id == saved.id
@@ -165,15 +170,15 @@ def _entry(
         added=_named(added),
         saved=None if is_same else _named(saved),
         originals=tuple(below),
+        deeper=len(set(tokens) - shown) if is_deepest else 0,
     )
 
 
 def _originals(
-    record: Record, lineage: Lineage | None, shown: set[str], generation: int
+    tokens: Sequence[str], lineage: Lineage | None, shown: set[str], generation: int
 ) -> Iterator[Original]:
     """What a principle replaced, each version once, below the one that replaced it first."""
     versions = lineage.versions if lineage else {}
-    tokens = originals_of(record) if record.type == "principle" else ()
     found = {token: versions[token] for token in tokens if token in versions}
     nearer = {
         token
@@ -224,7 +229,7 @@ def _topics(entries: Sequence[Entry]) -> list[Topic]:
 
 def _rank(entry: Entry) -> tuple[bool, float]:
     record = entry.record
-    return record.type == "log", -seconds_of(record.updated or record.created)
+    return record.type == "log", -last_s(record)
 
 
 def _compacted_on(day: str, records: Iterable[Record]) -> list[Record]:

@@ -26,7 +26,7 @@ from faces.html_text import as_text
 from faces.lineage import Lineage
 from faces.view_page import page_html
 from faces.view_plot import Series, nice_ceiling, plot
-from faces.viewing import page_of
+from faces.viewing import GENERATIONS, page_of
 from forked import forked
 from git_clones import git, new_project, path_of, store_of
 from samples import LATER, NOW, a_draft, a_principle, a_record
@@ -290,11 +290,62 @@ def test_lists_lead_to_the_records() -> None:
     assert links and {link[1:] for link in links} <= anchors
     assert len(anchors) == len([it for _, it in page.elements if it.get("id")])
     for title in (
-        "The last compaction, 2026-03-02: new principles 1, records replaced 2",
+        "The last compaction, 2026-03-02: principles 1, in the place of 2 records",
         "Questions to ask before a task: 1",
         "Gaps that came back: 1",
     ):
         assert title in page.text
+
+
+def tiles(*records: Record) -> dict[str, tuple[str, str]]:
+    """By its name, the figure of each tile and what stands below it."""
+    found = re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd><dd>(.*?)</dd>", html_of(*records))
+    return {name: (figure, re.sub("<.*?>", "", why)) for name, figure, why in found}
+
+
+def test_a_figure_says_why_it_matters_only_where_there_is_something() -> None:
+    _, asked, again = a_memory()
+    assert tiles(asked, again)["Open questions"] == ("1", "to ask before a task")
+    assert tiles(asked, again)["Gaps that came back"] == ("1", "the lesson did not reach the work")
+    assert tiles(a_record())["Open questions"] == ("0", "")
+    assert tiles(a_record())["Gaps that came back"] == ("0", "")
+
+
+def test_a_date_that_a_hand_wrote_is_not_when_the_memory_was_last_saved() -> None:
+    odd = replace(a_record("odd"), created="some day")
+    early = replace(a_record("early"), created="2026-03-02T12:00:00+14:00")
+    assert tiles(odd, early, a_record("late", now=LATER))["Last saved"][0] == LATER[:10]
+    assert tiles(odd, a_record())["Last saved"][0] == NOW[:10]
+
+
+def test_code_is_code_in_a_list_as_in_its_record() -> None:
+    asking = a_record(ask_next_time="Is `a < b` meant?")
+    [_, link] = re.findall("<li><a .*?</li>", html_of(asking))
+    assert link.endswith("<code>a &lt; b</code> meant?</span></li>")
+
+
+def test_an_empty_memory_has_no_heading_of_records() -> None:
+    def headings(*records: Record) -> list[bool]:
+        found = Document(html_of(*records)).all("h2")
+        return ["hidden" in it for it in found if it.get("id") == "records-title"]
+
+    assert (headings(), headings(a_record())) == ([True], [False])
+
+
+def test_originals_that_stand_too_deep_are_counted_and_can_be_asked_for() -> None:
+    versions = [a_record()]
+    for depth in range(GENERATIONS + 1):
+        rule = new_record(a_principle(f"rule {depth}"), now=LATER)
+        versions.append(replace(rule, source_count=1, source_ids=(versions[-1].token,)))
+    lineage = Lineage(
+        added={}, saved={}, versions={it.token: it for it in versions}, growth=(), notes=()
+    )
+    [shown] = Document(html_of(versions[-1], lineage=lineage)).articles
+    assert (
+        f"What this one replaced (1) is not shown here; cli.py history {versions[1].token} lists it"
+    ) in shown
+    assert shown.count("is not shown here") == 1
+    assert versions[0].missing_context not in shown
 
 
 def test_only_kinds_that_are_there_can_be_chosen() -> None:
