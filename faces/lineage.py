@@ -1,8 +1,8 @@
 """What git knows of all records of a memory log at once: who brought each, and how the log grew.
 
-Every file that git has is read once, the oldest first, and of its lines only those are parsed that
-no file before it had. So a line means what a reader of its file saw in it, and a merge is nothing
-special.
+Every file that HEAD has behind it is read once, the oldest first, and of its lines only those are
+parsed that no file before it had. So a line means what a reader of its file saw in it, and a merge
+is nothing special.
 """
 
 from bisect import bisect_right

@@ -10,7 +10,6 @@ from faces.html_text import as_line
 from faces.view_words import word
 
 WIDTH, HEIGHT = 600.0, 160.0
-TABLE_ROWS = 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,13 +104,13 @@ def _steps(across: Sequence[float], values: Sequence[int], top: int) -> str:
 
 
 def _table(series: Series, days: Sequence[str], lang: Language) -> list[str]:
-    """The newest figures in words, for those who do not see the drawing."""
+    """The same figures, the newest first, for those who do not see the drawing."""
     head = f'<th scope="col">{as_line(word(lang, "date"))}</th>'
     head += f'<th scope="col">{as_line(series.label)}</th>'
     if series.part:
         head += f'<th scope="col">{as_line(series.part_label)}</th>'
     rows = []
-    for at in list(reversed(range(len(days))))[:TABLE_ROWS]:
+    for at in reversed(range(len(days))):
         part = f"<td>{series.part[at]:,}</td>" if series.part else ""
         rows.append(f"<tr><td>{days[at]}</td><td>{series.values[at]:,}</td>{part}</tr>")
     return [

@@ -485,6 +485,13 @@ def test_a_plot_draws_steps_and_has_a_table_of_the_same_figures() -> None:
     ]
 
 
+def test_the_table_of_a_plot_leaves_no_figure_out() -> None:
+    dates = [f"2026-03-{day:02}T00:00:00+00:00" for day in range(1, 32)] * 4
+    series = Series(name="n", title="t", label="l", dates=dates, values=range(len(dates)))
+    rows = re.findall(r"<tr><td>.*?</td><td>(.*?)</td></tr>", "\n".join(plot(series, "en")))
+    assert rows == [str(value) for value in reversed(range(124))]
+
+
 def test_a_plot_of_one_moment_is_a_line() -> None:
     series = Series(name="n", title="t", label="l", dates=[NOW], values=[4])
     paths = [it["d"] for it in Document("\n".join(plot(series, "en"))).all("path")]
