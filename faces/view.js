@@ -150,7 +150,7 @@ function leave() {
 /** A link may point at a record that the search has hidden. */
 function reveal() {
   const target = document.getElementById(location.hash.slice(1)); // anchors are plain
-  if (target?.hidden || target?.closest("[hidden]")) {
+  if (records.length && target?.closest("[hidden]")) {
     clear();
     target.scrollIntoView();
   }

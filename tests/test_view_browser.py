@@ -628,6 +628,13 @@ def test_a_fragment_that_leads_nowhere_does_no_harm(
     assert (len(browser.records()), browser.messages()) == (9, [])
 
 
+def test_a_fragment_does_no_harm_to_an_empty_memory(browser: Shown, folder: Path) -> None:
+    page = folder / "no-records.html"
+    page.write_text(html_of(), encoding="utf-8")
+    browser.open(page, "#query")
+    assert (browser.texts(".live"), browser.messages()) == ([], [])
+
+
 OLD = """
 delete CSS.highlights;
 delete window.StaticRange;
