@@ -121,7 +121,7 @@ def test_it_speaks_korean(project: Path, report: Report, monkeypatch: pytest.Mon
     written(project, PLAIN)
     write(project, PLAIN, SECRET)
     told = report()
-    assert told.first == "**기억:** 비밀 값으로 보이는 것 1개, 교훈 1건 추가."
+    assert told.first == "**기억:** 비밀 값으로 보이는 것 1개, lesson 1건 추가."
     assert "### 병합하면 안 되는 것\n" in told.out
     assert "기록 2건, 기준 50건. 아직 통합하지 않아도 됩니다." in told.out
 
@@ -949,9 +949,9 @@ def test_a_file_gets_the_report_and_is_not_written_over_by_accident(
 def test_a_long_report_leaves_out_whole_records_from_its_end_and_counts_them(
     project: Path, report: Report
 ) -> None:
-    old = [a_record(f"old {at}", lesson="지우는 교훈 " * 20) for at in range(20)]
+    old = [a_record(f"old {at}", lesson="지우는 lesson " * 20) for at in range(20)]
     base = written(project, *old)
-    new = [a_record(f"new {at}", lesson=f"새 교훈 {at} " * 40) for at in range(200)]
+    new = [a_record(f"new {at}", lesson=f"새 lesson {at} " * 40) for at in range(200)]
     written(project, *new, SECRET)
     whole = report(f"{base}..HEAD", "--max-chars", "900000")
     assert "Left out here" not in whole.out

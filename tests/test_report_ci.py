@@ -125,7 +125,7 @@ def test_the_report_is_added_to_the_summary_of_the_step(
     project: Path, report: Report, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     written(project, PLAIN)
-    write(project, PLAIN, a_record("새 교훈"))
+    write(project, PLAIN, a_record("새 lesson"))
     shown = report()
     summary = tmp_path / "summary.md"
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
@@ -142,7 +142,7 @@ def test_the_report_is_added_to_the_summary_of_the_step(
 def test_a_summary_never_grows_above_its_limit(
     project: Path, report: Report, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write(project, *(a_record(f"new {at}", lesson="새 교훈 " * 200) for at in range(40)))
+    write(project, *(a_record(f"new {at}", lesson="새 lesson " * 200) for at in range(40)))
     shown = report()
     summary = tmp_path / "summary.md"
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
