@@ -227,6 +227,8 @@ def _plots(page: Page, lang: Language) -> list[str]:
         label=word(lang, "tokens"),
         dates=dates,
         values=[point.tokens for point in page.growth],
+        beside=[point.size for point in page.growth],
+        beside_label=word(lang, "size"),
     )
     lines = ['<div class="plots">', *plot(records, lang), *plot(tokens, lang), "</div>"]
     if not page.is_from_git:

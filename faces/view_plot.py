@@ -17,6 +17,7 @@ class Series:
     """One figure at several moments, drawn as steps: it holds until the next one.
 
     part: a second figure that is a part of the first one, drawn dashed; its label is `part_label`.
+    beside: a figure of another unit, which only the table has.
     """
 
     name: str
@@ -26,6 +27,8 @@ class Series:
     values: Sequence[int]
     part: Sequence[int] = ()
     part_label: str = ""
+    beside: Sequence[int] = ()
+    beside_label: str = ""
 
 
 def plot(series: Series, lang: Language) -> list[str]:
@@ -105,14 +108,15 @@ def _steps(across: Sequence[float], values: Sequence[int], top: int) -> str:
 
 def _table(series: Series, days: Sequence[str], lang: Language) -> list[str]:
     """The same figures, the newest first, for those who do not see the drawing."""
-    head = f'<th scope="col">{as_line(word(lang, "date"))}</th>'
-    head += f'<th scope="col">{as_line(series.label)}</th>'
-    if series.part:
-        head += f'<th scope="col">{as_line(series.part_label)}</th>'
+    columns = {series.label: series.values, series.part_label: series.part}
+    columns |= {series.beside_label: series.beside}
+    shown = {label: values for label, values in columns.items() if values}
+    labels = [word(lang, "date"), *shown]
+    head = "".join(f'<th scope="col">{as_line(label)}</th>' for label in labels)
     rows = []
     for at in reversed(range(len(days))):
-        part = f"<td>{series.part[at]:,}</td>" if series.part else ""
-        rows.append(f"<tr><td>{days[at]}</td><td>{series.values[at]:,}</td>{part}</tr>")
+        cells = [days[at], *(f"{values[at]:,}" for values in shown.values())]
+        rows.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
     return [
         f'<details class="soft"><summary>{as_line(word(lang, "as_table"))}</summary>',
         '<div class="scroll" tabindex="0" role="region"'

@@ -91,6 +91,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "plot_records": ("Records over time", "기록 수의 변화"),
     "plot_tokens": ("What all records cost a model", "모든 기록이 모델에 드는 비용"),
     "tokens": ("Estimated tokens", "추정 토큰"),
+    "size": ("Bytes of the file", "파일 바이트"),
     "plot_told": (
         "{first:,} on {from_}, {last:,} on {to}",
         "{from_}에 {first:,}, {to}에 {last:,}",

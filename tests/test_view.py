@@ -492,6 +492,17 @@ def test_the_table_of_a_plot_leaves_no_figure_out() -> None:
     assert rows == [str(value) for value in reversed(range(124))]
 
 
+def test_a_figure_of_another_unit_stands_in_the_table_only() -> None:
+    series = Series(
+        name="n", title="t", label="l", dates=[NOW], values=[4], beside=[99], beside_label="Bytes"
+    )
+    text = "\n".join(plot(series, "en"))
+    assert len(Document(text).all("path")) == 2
+    heads = '<th scope="col">Date</th><th scope="col">l</th><th scope="col">Bytes</th>'
+    assert f"<tr>{heads}</tr>" in text
+    assert "<tr><td>2026-03-01</td><td>4</td><td>99</td></tr>" in text
+
+
 def test_a_plot_of_one_moment_is_a_line() -> None:
     series = Series(name="n", title="t", label="l", dates=[NOW], values=[4])
     paths = [it["d"] for it in Document("\n".join(plot(series, "en"))).all("path")]
