@@ -1,4 +1,8 @@
-"""Text of strangers on a terminal: every character shows, none steers the terminal or hides."""
+"""Text of strangers on a terminal: every character shows, none steers the terminal or hides.
+
+Nor does one steer what reads the output in CI: a runner of GitHub Actions or Azure Pipelines takes
+`##[` and `##vso[` for a command wherever in a line they stand.
+"""
 
 import json
 import re
@@ -8,6 +12,7 @@ import unicodedata
 _UNSEEN = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u3164\uffa0\U000e0100-\U000e01ef]"
 )
+_COMMAND = re.compile(r"(##(?:vso)?)\[", re.IGNORECASE)
 _KINDS = frozenset(("Cc", "Cf", "Cs", "Zl", "Zp"))
 
 
@@ -30,6 +35,7 @@ def plain_json(value: object, *, indent: int | None = 2) -> str:
 
 
 def _shown(text: str) -> str:
+    text = _COMMAND.sub("\\1\ufffd", text)
     if text.isascii() and text.isprintable():
         return text
     return "".join(char if _is_seen(char) else "\ufffd" for char in text)

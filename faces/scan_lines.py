@@ -32,8 +32,9 @@ def _record(lang: Language, record: Record) -> str:
 
 
 def shown_path(lang: Language, path: str) -> str:
-    """A path for a line of ours."""
-    return plain(safe(path) or word(lang, "hidden_name"))
+    """A path for a line of ours, which no runner of CI can take for a command (`::error …`)."""
+    shown = plain(safe(path) or word(lang, "hidden_name"))
+    return f"./{shown}" if shown.lstrip().startswith("::") else shown
 
 
 def finding_json(lang: Language, found: Found) -> dict[str, object]:

@@ -607,6 +607,29 @@ def test_a_read_only_checkout_can_be_scanned_and_says_why_it_cannot_be_redacted(
     assert path_of(desk).read_bytes() == BAD.to_line()
 
 
+@pytest.mark.parametrize(
+    ("topic", "shown"),
+    [
+        ("##[add-mask]payment", "##\ufffdadd-mask]payment"),
+        ("a ##vso[task.x]", "a ##vso\ufffdtask.x]"),
+        ("a ## b [c]", "a ## b [c]"),
+    ],
+)
+def test_no_topic_can_be_a_command_of_a_runner(
+    desk: Path, scan: Scan, topic: str, shown: str
+) -> None:
+    write(desk, replace(BAD, topic=topic))
+    [line, *_] = scan().lines
+    assert line.endswith(f'["{shown}"]')
+
+
+@posix
+def test_no_path_can_be_a_command_of_a_runner(desk: Path, scan: Scan) -> None:
+    (desk / "::error title=x::y").write_text(f"the key is {TOKEN}\n", encoding="utf-8")
+    [line, *_] = scan("::error title=x::y").lines
+    assert line == "./::error title=x::y:1: github-token"
+
+
 # The hook of pre-commit, and the documents.
 
 
