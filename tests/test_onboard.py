@@ -9,7 +9,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-import cli
+from commands import TOKEN, Run, without_settings
 from core.messages import Language
 from core.record import Record, new_record
 from core.rendering import one_line
@@ -30,7 +30,6 @@ from samples import LATER, NOW, a_principle, a_record
 from test_export import TEXTS, parsed
 
 ROOT = Path(__file__).resolve().parent.parent
-TOKEN = "ghp" + "_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
 DATA = ROOT / "tests" / "data" / "bridges"
 ENGLISH = (DATA / "onboard.en.md").read_bytes().decode("utf-8")
 KOREAN = (DATA / "onboard.ko.md").read_bytes().decode("utf-8")
@@ -94,23 +93,13 @@ def length(text: str) -> int:
     return size(text.removesuffix("\n").split("\n"))
 
 
-@dataclass(frozen=True)
-class Run:
-    """One finished command."""
-
-    code: int
-    out: str
-    errors: str
-
-
 Onboard = Callable[..., Run]
 
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A project with the records of the pages above."""
-    for name in ("SENTINEL_MEMORY_LANG", "SENTINEL_MEMORY_PROJECT", "CLAUDE_PROJECT_DIR"):
-        monkeypatch.delenv(name, raising=False)
+    without_settings(monkeypatch)
     directory = tmp_path / "shop"
     MemoryStore(path_of(directory)).add_all(shop())
     monkeypatch.chdir(directory)
@@ -122,13 +111,7 @@ def onboard(capsys: pytest.CaptureFixture[str], project: Path) -> Onboard:
     """Carries out the command through `cli.main`."""
 
     def carry_out(*arguments: str) -> Run:
-        capsys.readouterr()
-        try:
-            code = cli.main(["onboard", *arguments])
-        except SystemExit as error:
-            code = int(str(error.code))
-        captured = capsys.readouterr()
-        return Run(code, captured.out, captured.err)
+        return Run.of(capsys, "onboard", *arguments)
 
     return carry_out
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from commands import TOKEN, without_settings
 from core.store import MemoryStore
 from faces import reporting_parts
 from faces.report_words import WORDS
@@ -27,9 +28,7 @@ from git_clones import (
 from report_desk import (
     LOG,
     ORDER,
-    TOKEN,
     Report,
-    clean_environment,
     empty_repository,
     head,
     reporting,
@@ -54,7 +53,7 @@ KEEPS = "A later commit took it out, but git's history keeps it unless the commi
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A repository with one commit and no log, in which the command is given."""
-    clean_environment(monkeypatch)
+    without_settings(monkeypatch)
     folder = empty_repository(tmp_path / "shop")
     monkeypatch.chdir(folder)
     return folder

@@ -10,15 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from commands import TOKEN, without_settings
 from faces.reporting_github import MOST_SUMMARY_BYTES
 from git_clones import git, path_of, run_git
 from report_desk import (
     LOG,
     ORDER,
     ROOT,
-    TOKEN,
     Report,
-    clean_environment,
     empty_repository,
     head,
     reporting,
@@ -39,7 +38,7 @@ STOPPED = re.compile(r"::stop-commands::([0-9a-f]{32})\n(.*)\n::\1::\n", re.S)
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A repository with one commit and no log, in which the command is given."""
-    clean_environment(monkeypatch)
+    without_settings(monkeypatch)
     folder = empty_repository(tmp_path / "shop")
     monkeypatch.chdir(folder)
     return folder
