@@ -77,9 +77,9 @@ class Renamed:
 class Comparison:
     """What happened to the records, each in the order of the log.
 
-    replaced: how many originals all compactions have, each counted once. touched: the records that
-    are new or changed as the log has them, with those texts of their former selves that are no
-    news.
+    replaced: how many originals all compactions have, each counted once. undone: principles that
+    are gone, with those of their originals that are there again. touched: the records that are new
+    or changed as the log has them, with those texts of their former selves that are no news.
     """
 
     added: list[Entry] = field(default_factory=list)
@@ -87,6 +87,7 @@ class Comparison:
     returned: list[Returned] = field(default_factory=list)
     compacted: list[Compacted] = field(default_factory=list)
     replaced: int = 0
+    undone: list[Compacted] = field(default_factory=list)
     renamed: list[Renamed] = field(default_factory=list)
     removed: list[Entry] = field(default_factory=list)
     touched: list[tuple[Record, frozenset[str]]] = field(default_factory=list)
@@ -115,11 +116,14 @@ class _Comparing:
                 self._gone.setdefault(record.id, []).append(record)
         self._originals: dict[str, list[Record]] = {}
         self._shown = {record.id for record in self._after}
+        self._new: list[tuple[Record, Entry]] = []
         self._found = Comparison()
 
     def done(self) -> Comparison:
         for at, record in enumerate(self._after):
             self._tell(record, self._pairs.get(at))
+        self._undo()
+        self._found.added = [entry for _, entry in self._new]
         self._found.removed = [Entry.of(it) for records in self._gone.values() for it in records]
         return self._found
 
@@ -139,7 +143,7 @@ class _Comparing:
         if former:
             self._change(former, record, is_compacted=is_compacted)
         elif not is_compacted:
-            self._found.added.append(Entry.of(record))
+            self._new.append((record, Entry.of(record)))
         known_seen = sum(max(it.seen, 1) for it in former)  # records that became one add theirs
         if former and not is_compacted and record.seen > known_seen:
             self._found.returned.append(Returned(before=known_seen, after=Entry.of(record)))
@@ -150,6 +154,25 @@ class _Comparing:
         """Whether a gap is back that was compacted; one that was brought back is an old record."""
         compacted_s = self._compacted_s.get(record.id)
         return compacted_s is not None and seconds_of(record.created) >= compacted_s
+
+    def _undo(self) -> None:
+        """Tell apart what was new and what was brought back when its principle went."""
+        for records in self._gone.values():
+            for principle in [it for it in records if it.type == "principle"]:
+                ids = ids_in(originals_of(principle))
+                back = [
+                    (record, entry)
+                    for record, entry in self._new
+                    if record.id in ids and not self._is_logged_again(record)
+                ]
+                if back:
+                    originals = tuple(entry for _, entry in back)
+                    undone = Compacted(
+                        principle=Entry.of(principle), originals=originals, unknown=0
+                    )
+                    self._found.undone.append(undone)
+                    self._new = [it for it in self._new if it not in back]
+                    records.remove(principle)
 
     def _compact(self, principle: Record, tokens: Sequence[str]) -> bool:
         """Note what a principle replaced; whether there was anything."""

@@ -27,6 +27,8 @@ WORDS: dict[str, tuple[str, str]] = {
     "returned": ("{count:,} gaps came back", "다시 나온 격차 {count:,}건"),
     "compacted_1": ("1 record compacted", "기록 1건 통합"),
     "compacted": ("{count:,} records compacted", "기록 {count:,}건 통합"),
+    "undone_1": ("1 record brought back", "기록 1건 되살림"),
+    "undone": ("{count:,} records brought back", "기록 {count:,}건 되살림"),
     "renamed_1": ("1 record under another topic", "기록 1건 topic 변경"),
     "renamed": ("{count:,} records under another topic", "기록 {count:,}건 topic 변경"),
     "removed_1": ("1 record removed", "기록 1건 삭제"),
@@ -106,6 +108,7 @@ WORDS: dict[str, tuple[str, str]] = {
         "lesson이 있는데도 다시 기록된 격차입니다.",
     ),
     "compacted_head": ("Compacted", "통합된 기록"),
+    "undone_head": ("Compaction undone", "되돌린 통합"),
     "renamed_head": ("Under another topic", "topic이 바뀐 기록"),
     "removed_head": ("Removed", "삭제된 기록"),
     "removed_intro": (
@@ -113,6 +116,7 @@ WORDS: dict[str, tuple[str, str]] = {
         "대신하는 기록이 없습니다. `cli.py restore ID`로 되살릴 수 있습니다.",
     ),
     "originals": ("Replaced: {count:,}", "대체된 기록 {count:,}건"),
+    "back": ("Brought back: {count:,}", "되살린 기록 {count:,}건"),
     "unknown": (
         "Not in any version that was looked at: {count:,}.",
         "살펴본 어느 버전에도 없는 것 {count:,}건.",

@@ -25,6 +25,7 @@ def as_json(report: Report, lang: Language) -> dict[str, object]:
         "changed": [_changed(it) for it in records.changed],
         "came_back": [_returned(it) for it in records.returned],
         "compacted": [_compacted(it) for it in records.compacted],
+        "undone": [_compacted(it) for it in records.undone],
         "renamed": [_renamed(it) for it in records.renamed],
         "removed": [_entry(it) for it in records.removed],
         "compaction": {"need": report.need, "threshold": report.threshold},

@@ -49,6 +49,7 @@ def summary(report: Report, lang: Language) -> str:
         "changed": len(records.changed),
         "returned": len(records.returned),
         "compacted": records.replaced,
+        "undone": sum(len(it.originals) for it in records.undone),
         "renamed": len(records.renamed),
         "removed": len(records.removed),
     }
@@ -83,6 +84,7 @@ def _parts(report: Report, lang: Language) -> list[Part]:
         Part(word(lang, "changed_head"), [_changed(it, lang) for it in records.changed]),
         Part(word(lang, "returned_head"), returned, [word(lang, "returned_intro")]),
         Part(word(lang, "compacted_head"), [_compacted(it, lang) for it in records.compacted]),
+        Part(word(lang, "undone_head"), [_compacted(it, lang, "back") for it in records.undone]),
         Part(word(lang, "renamed_head"), [_renamed(it, lang) for it in records.renamed]),
         Part(word(lang, "removed_head"), _by_topic(removed), [word(lang, "removed_intro")]),
     ]
@@ -192,10 +194,13 @@ def _returned(returned: Returned, lang: Language) -> Item:
     return Item([f"- {_named(returned.after, lang)}, {how}: {inert(shown)}"])
 
 
-def _compacted(compacted: Compacted, lang: Language) -> Item:
-    """The principle, and what it replaced folded away; blank lines let that be read as Markdown."""
+def _compacted(compacted: Compacted, lang: Language, folded: str = "originals") -> Item:
+    """The principle, and its originals folded away; blank lines let that be read as Markdown.
+
+    folded: the key of the sentence that counts them.
+    """
     count = len(compacted.originals) + compacted.unknown
-    summed = word(lang, "originals", count=count)
+    summed = word(lang, folded, count=count)
     lines = [
         *_record(compacted.principle, lang),
         "",

@@ -758,7 +758,27 @@ def test_a_record_that_was_brought_back_did_not_come_back_by_itself(
     assert report("--project", str(app)).first == "**Memory:** 1 lesson added."
     store_of(app, LATER).bring_back([two], instead_of=principle.token)
     told = report("--project", str(app))
-    assert told.first == "**Memory:** 2 lessons added, 1 record removed."
+    assert told.first == "**Memory:** 2 records brought back."
+    back = [f"`{it.token}` (payment)" for it in store_of(app).read_all()]
+    assert [line.strip() for line in told.part("Compaction undone").splitlines() if line] == [
+        *("#### payment", f"- {principle.lesson}", f"- principle `{principle.token}`"),
+        *("<details>", "<summary>Brought back: 2</summary>"),
+        *(f"- {one.lesson}\\", back[0], f"- {two.lesson}\\", back[1]),
+        "</details>",
+    ]
+    assert "### Removed" not in told.out and "### Lessons added" not in told.out
+
+
+def test_a_principle_that_went_while_its_gap_was_logged_anew_was_removed(
+    project: Path, report: Report
+) -> None:
+    app = new_project(project / "app", "one", "two")
+    compact("a sum")(app)
+    commit(app)
+    store_of(app).delete_by_ids(store_of(app).read_all()[0].token)
+    store_of(app, LATER).upsert_log(a_draft("one"))
+    told = report("--project", str(app))
+    assert told.first == "**Memory:** 1 lesson added, 1 gap came back, 1 record removed."
 
 
 def test_a_principle_that_takes_in_more_did_not_come_back(project: Path, report: Report) -> None:
@@ -908,7 +928,7 @@ def test_the_report_can_be_had_as_data(project: Path, report: Report) -> None:
     assert list(told.told) == [
         *("summary", "path", "before", "after", "shallow"),
         *("secrets", "passing_secrets", "earlier_secrets", "damage", "marked"),
-        *("added", "changed", "came_back", "compacted", "renamed", "removed"),
+        *("added", "changed", "came_back", "compacted", "undone", "renamed", "removed"),
         *("compaction", "refused"),
     ]
     assert told.told["before"]["version"] == base
