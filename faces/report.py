@@ -10,6 +10,7 @@ from core.messages import Language
 from core.settings import read_settings
 from faces.console import Opened, add_project, add_threshold, open_memory, positive
 from faces.git_reading import HistoryError
+from faces.outgoing import STDOUT
 from faces.plain import plain, plain_json
 from faces.report_words import word
 from faces.reporting import Report, report_on
@@ -22,7 +23,6 @@ from faces.user_files import ExportError, write_new
 
 FOUND, FAILED = 1, 2
 MOST_CHARS = 60_000  # GitHub refuses a comment of more than 65,536
-STDOUT = "-"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -8,14 +8,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from core.health import UTF_16_MARKS, is_utf_16
 from core.lines import BOM
 from core.memory_log import MemoryLog
 from core.record import Record, parse_line
 from core.store import MemoryStore
 from faces.git_reading import Commit, Repository
 from faces.old_logs import OldLogs
-from faces.scanning import Found, fresh_lines, in_lines
+from faces.scanning import Found, fresh_lines, in_lines, is_wide
 
 INDEX, WORK_TREE = "index", "work tree"
 
@@ -40,13 +39,13 @@ class Side:
     def of(cls, name: str, data: bytes | None) -> "Side":
         """The side with these bytes; None for a log that is not there."""
         held = data or b""
-        is_wide = held.startswith(UTF_16_MARKS) and is_utf_16(held)
-        read = held.decode("utf-16").encode("utf-8") if is_wide else held
+        wide = is_wide(held)
+        read = held.decode("utf-16").encode("utf-8") if wide else held
         return cls(
             name=name,
             data=held,
             is_there=data is not None,
-            is_wide=is_wide,
+            is_wide=wide,
             log=MemoryLog.parse(read.removeprefix(BOM)),
         )
 
@@ -211,7 +210,9 @@ def _parted(
     after: Side, known: set[bytes]
 ) -> tuple[list[tuple[int, bytes]], list[tuple[int, bytes]]]:
     """The lines of `after` that are not known, and those that are; all are known then."""
-    everything = fresh_lines(after.data, set())
-    fresh = fresh_lines(after.data, known)
-    new = {number for number, _ in fresh}
-    return fresh, [line for line in everything if line[0] not in new]
+    fresh: list[tuple[int, bytes]] = []
+    kept: list[tuple[int, bytes]] = []
+    for number, content in fresh_lines(after.data, set()):
+        (kept if content in known else fresh).append((number, content))
+    known.update(content for _, content in fresh)
+    return fresh, kept

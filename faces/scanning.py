@@ -88,6 +88,11 @@ class Scan:
         self.found += found
 
 
+def is_wide(data: bytes) -> bool:
+    """Whether a file is UTF-16, as some editors write it."""
+    return data.startswith(UTF_16_MARKS) and is_utf_16(data)
+
+
 def scan_paths(paths: Sequence[str]) -> Scan:
     """Look at these files and folders; what cannot be read stops none of the others."""
     scan = Scan()
@@ -160,7 +165,7 @@ def _below(folder: str, name: str) -> str:
 
 def _in_file(path: str, data: bytes, *, is_log: bool) -> list[Found] | None:
     """What stands in a file; None for a binary one."""
-    wide = data.startswith(UTF_16_MARKS) and is_utf_16(data)
+    wide = is_wide(data)
     if not wide and (is_log or _OF_RECORDS in data):
         log = MemoryLog.parse(data)
         if is_log or any(entry is not None for entry in log.entries):
@@ -218,7 +223,7 @@ def scan_history(repository: Repository) -> Scan:
 
 def fresh_lines(data: bytes, known: set[bytes]) -> list[tuple[int, bytes]]:
     """The lines of a file that are not known yet, and become so; numbers count from 1."""
-    if data.startswith(UTF_16_MARKS) and is_utf_16(data):
+    if is_wide(data):
         data = data.decode("utf-16").encode("utf-8")
     fresh: list[tuple[int, bytes]] = []
     for number, line in enumerate(split_lines(data.removeprefix(BOM)), start=1):

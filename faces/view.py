@@ -15,6 +15,7 @@ from faces.console import Opened, add_project, add_threshold, open_memory
 from faces.export_words import word as export_word
 from faces.git_reading import HistoryError
 from faces.lineage import lineage_of
+from faces.outgoing import STDOUT
 from faces.plain import plain
 from faces.sessions import state_directory
 from faces.user_files import ExportError, write_new
@@ -22,7 +23,6 @@ from faces.view_page import page_html
 from faces.view_words import word
 from faces.viewing import page_of
 
-STDOUT = "-"
 NAME = "view.html"
 
 
