@@ -117,11 +117,16 @@ def growth(records: Sequence[Record], *, now_s: float) -> Growth:
     return Growth(unit="week" if is_young else "month", periods=tuple(periods))
 
 
+def whole_answer(log: MemoryLog, frame: Frame) -> str:
+    """What a search without a topic would answer if nothing were shortened or left out."""
+    boundless = replace(frame.settings, budget_tokens=BOUNDLESS, budget_chars=BOUNDLESS)
+    return search_answer(log, replace(frame, settings=boundless), query="")
+
+
 def search_cost(log: MemoryLog, frame: Frame) -> SearchCost:
     """What the search costs that every task begins with."""
-    boundless = replace(frame.settings, budget_tokens=BOUNDLESS, budget_chars=BOUNDLESS)
     answer = search_answer(log, frame, query="")
-    whole = search_answer(log, replace(frame, settings=boundless), query="")
+    whole = whole_answer(log, frame)
     return SearchCost(
         tokens=estimate_tokens(answer),
         chars=len(answer),

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from core.answers import Frame
 from core.compaction import Need, group_by_topic, need_for
+from core.estimates import estimate_tokens
 from core.lines import CONFLICT_BEGIN
 from core.log_secrets import secrets_in
 from core.marking import marks_of
@@ -18,7 +19,7 @@ from core.record import LIMITS_BYTES
 from core.sanitizer import values_in
 from core.settings import Settings
 from faces.comparing import Comparison, Entry, compare
-from faces.counting import search_cost
+from faces.counting import whole_answer
 from faces.reporting_range import Range, Side
 from faces.scanning import Found, in_lines
 
@@ -189,6 +190,6 @@ def _figures(side: Side) -> Figures:
         records=len(records),
         principles=sum(record.type == "principle" for record in records),
         topics=len(side.log.topics),
-        tokens=search_cost(side.log, frame).whole_tokens if records else 0,
+        tokens=estimate_tokens(whole_answer(side.log, frame)) if records else 0,
         size=len(side.data),
     )
