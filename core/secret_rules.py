@@ -18,10 +18,10 @@ class Rule:
     name: str
     hints: tuple[str, ...]  # lower case; one of them must be in the casefolded text
     pattern: str
-    group: int
     source: str
     example: str
     lookalike: str
+    group: int = 0  # of the pattern: the secret; 0 is the whole match
     gate: str = ""  # of a named value: how a value must look where this rule finds it
 
 
