@@ -2,17 +2,14 @@
 
 from core.messages import Language, sentence
 
+# fmt: off
 WORDS: dict[str, tuple[str, str]] = {
     # findings
     "in_file": ("{where}: {kind}", "{where}: 비밀 값: {kind}"),
-    "in_record": (
-        "{where}: {kind} in {field} of {record}",
-        "{where}: 비밀 값: {kind}, {record}의 {field}",
-    ),
-    "mark": (
-        "{where}: warning: reads like instructions to a model: {kind}, in {field} of {record}",
-        "{where}: 경고: 모델에 내리는 지시처럼 읽힘: {kind}, {record}의 {field}",
-    ),
+    "in_record": ("{where}: {kind} in {field} of {record}",
+        "{where}: 비밀 값: {kind}, {record}의 {field}"),
+    "mark": ("{where}: warning: reads like instructions to a model: {kind}, in {field} of {record}",
+        "{where}: 경고: 모델에 내리는 지시처럼 읽힘: {kind}, {record}의 {field}"),
     "record": ("record {token}", "기록 {token}"),
     "unnamed": ("a record", "이름을 표시할 수 없는 기록"),
     "line": ("line {line}", "{line}번째 줄"),
@@ -22,96 +19,52 @@ WORDS: dict[str, tuple[str, str]] = {
     "hidden_name": ("(a name that holds a secret)", "(비밀 값이 든 이름)"),
     # what was not looked at
     "binary": ("{path}: skipped, a binary file", "{path}: 이진 파일이라 건너뜀"),
-    "too_large": (
-        "{path}: skipped, larger than {most:,} bytes",
-        "{path}: {most:,}바이트보다 커서 건너뜀",
-    ),
+    "too_large": ("{path}: skipped, larger than {most:,} bytes",
+        "{path}: {most:,}바이트보다 커서 건너뜀"),
     "not_regular": ("{path}: skipped, not a regular file", "{path}: 일반 파일이 아니라서 건너뜀"),
     "git_folder": ("{path}: skipped, inside .git", "{path}: .git 안이라서 건너뜀"),
     "unreadable": ("{path}: cannot be read ({reason})", "{path}: 읽을 수 없음({reason})"),
     # the end
-    "summary": (
-        "Secrets: {secrets}, warnings: {marks}, files: {files}.",
-        "비밀 값 {secrets}개, 경고 {marks}건, 파일 {files}개.",
-    ),
+    "summary": ("Secrets: {secrets}, warnings: {marks}, files: {files}.",
+        "비밀 값 {secrets}개, 경고 {marks}건, 파일 {files}개."),
     "no_log": ("There is no memory log yet: {path}", "기억 로그가 아직 없습니다: {path}"),
-    "would_redact": (
-        "cli.py scan --redact takes them out of the log. Replace every real one where it is valid.",
-        "cli.py scan --redact로 로그에서 지울 수 있습니다. 실제 비밀 값은 반드시 새 값으로 바꾸십시오.",
-    ),
+    "would_redact": ("cli.py scan --redact takes them out of the log. Replace every real one where it is valid.",
+        "cli.py scan --redact로 로그에서 지울 수 있습니다. 실제 비밀 값은 반드시 새 값으로 바꾸십시오."),
     # --history
-    "history_summary": (
-        "Secrets in the history: {secrets}, versions of the log: {files}.",
-        "이력에 있는 비밀 값 {secrets}개, 로그의 버전 {files}개.",
-    ),
-    "no_history": (
-        "Git has no version of this log, so there is no history to scan: {path}",
-        "git에 이 로그의 버전이 없어 살펴볼 이력이 없습니다: {path}",
-    ),
-    "history_advice": (
-        "A commit keeps them for whoever has the repository: replace every real one where it is"
-        " valid. To take them out of the history as well, rewrite it (git filter-repo) and have"
-        " every clone made anew.",
-        "커밋에 남은 비밀 값은 저장소를 가진 누구나 볼 수 있습니다. 실제 비밀 값은 새 값으로 바꾸십시오. 이력에서도 지우려면"
-        " 이력을 다시 쓰고(git filter-repo) 모든 복제본을 새로 받아야 합니다.",
-    ),
+    "history_summary": ("Secrets in the history: {secrets}, versions of the log: {files}.",
+        "이력에 있는 비밀 값 {secrets}개, 로그의 버전 {files}개."),
+    "no_history": ("Git has no version of this log, so there is no history to scan: {path}",
+        "git에 이 로그의 버전이 없어 살펴볼 이력이 없습니다: {path}"),
+    "history_advice": ("A commit keeps them for whoever has the repository: replace every real one where it is valid. To take them out of the history as well, rewrite it (git filter-repo) and have every clone made anew.",
+        "커밋에 남은 비밀 값은 저장소를 가진 누구나 볼 수 있습니다. 실제 비밀 값은 새 값으로 바꾸십시오. 이력에서도 지우려면 이력을 다시 쓰고(git filter-repo) 모든 복제본을 새로 받아야 합니다."),
     # --redact
-    "redacted": (
-        "Redacted in {path} ({count} in all):",
-        "{path}에서 가린 비밀 값(모두 {count}개):",
-    ),
-    "changed": (
-        "{lines}: {before} -> {after}: {kinds}",
-        "{lines}: {before} -> {after}, 가린 것: {kinds}",
-    ),
-    "joined": (
-        "{lines}: {before} -> {after}, one record now: {kinds}",
-        "{lines}: {before} -> {after}, 한 기록으로 합침: {kinds}",
-    ),
+    "redacted": ("Redacted in {path} ({count} in all):",
+        "{path}에서 가린 비밀 값(모두 {count}개):"),
+    "changed": ("{lines}: {before} -> {after}: {kinds}",
+        "{lines}: {before} -> {after}, 가린 것: {kinds}"),
+    "joined": ("{lines}: {before} -> {after}, one record now: {kinds}",
+        "{lines}: {before} -> {after}, 한 기록으로 합침: {kinds}"),
     "no_record": ("{lines}: not a record: {kinds}", "{lines}: 기록이 아님: {kinds}"),
-    "dropped": (
-        "{lines}: {before} removed, a leftover of a merge: {kinds}",
-        "{lines}: {before} 삭제됨(병합이 남긴 줄): {kinds}",
-    ),
+    "dropped": ("{lines}: {before} removed, a leftover of a merge: {kinds}",
+        "{lines}: {before} 삭제됨(병합이 남긴 줄): {kinds}"),
     "lines": ("lines {numbers}", "{numbers}번째 줄"),
-    "over": (
-        "  warning: {field} is above its limit now ({used:,} of {limit:,} bytes). It is read all the"
-        " same; shorten it by hand.",
-        "  경고: {field} 필드가 상한을 넘었습니다({limit:,}바이트 중 {used:,}바이트). 그대로 읽히지만 손으로 줄이십시오.",
-    ),
-    "nothing_to_redact": (
-        "No secrets found; nothing was written.",
-        "비밀 값이 없어 아무것도 쓰지 않았습니다.",
-    ),
+    "over": ("  warning: {field} is above its limit now ({used:,} of {limit:,} bytes). It is read all the same; shorten it by hand.",
+        "  경고: {field} 필드가 상한을 넘었습니다({limit:,}바이트 중 {used:,}바이트). 그대로 읽히지만 손으로 줄이십시오."),
+    "nothing_to_redact": ("No secrets found; nothing was written.",
+        "비밀 값이 없어 아무것도 쓰지 않았습니다."),
     "left": ("Left (remove these by hand):", "남은 것(손으로 지우십시오):"),
-    "next_rotate": (
-        "1. Replace every real secret where it is valid. Git's history still holds it; cli.py scan"
-        " --history shows where.",
-        "1. 실제 비밀 값은 모두 새 값으로 바꾸십시오. git 이력에는 그대로 남아 있으며, cli.py scan --history로 위치를 볼 수"
-        " 있습니다.",
-    ),
-    "next_diff": (
-        "2. Look at git diff .context/, then commit.",
-        "2. git diff .context/를 확인한 뒤 커밋하십시오.",
-    ),
-    "next_clones": (
-        "3. Have every other clone pull before it saves again. A version that was changed there"
-        " meanwhile comes back with a merge: run cli.py scan after each merge until all have pulled.",
-        "3. 다른 복제본은 다시 저장하기 전에 먼저 pull해야 합니다. 그 사이 그쪽에서 바뀐 버전은 병합 때 되돌아올 수 있으니,"
-        " 모두 pull할 때까지 병합할 때마다 cli.py scan을 실행하십시오.",
-    ),
-    "utf_16": (
-        "The log is UTF-16, and nothing was changed. Run cli.py doctor --fix, which makes it UTF-8,"
-        " then repeat the command.",
-        "로그가 UTF-16으로 저장되어 있어 아무것도 바꾸지 않았습니다. cli.py doctor --fix로 UTF-8로 바꾼 뒤 명령을"
-        " 되풀이하십시오.",
-    ),
-    "no_filelock": (
-        "The package filelock is not installed, and without it nothing is written. Run the command"
-        " with the Python that runs the server.",
-        "filelock 패키지가 설치되어 있지 않아 아무것도 쓰지 않았습니다. 서버를 실행하는 Python으로 명령을 실행하십시오.",
-    ),
+    "next_rotate": ("1. Replace every real secret where it is valid. Git's history still holds it; cli.py scan --history shows where.",
+        "1. 실제 비밀 값은 모두 새 값으로 바꾸십시오. git 이력에는 그대로 남아 있으며, cli.py scan --history로 위치를 볼 수 있습니다."),
+    "next_diff": ("2. Look at git diff .context/, then commit.",
+        "2. git diff .context/를 확인한 뒤 커밋하십시오."),
+    "next_clones": ("3. Have every other clone pull before it saves again. A version that was changed there meanwhile comes back with a merge: run cli.py scan after each merge until all have pulled.",
+        "3. 다른 복제본은 다시 저장하기 전에 먼저 pull해야 합니다. 그 사이 그쪽에서 바뀐 버전은 병합 때 되돌아올 수 있으니, 모두 pull할 때까지 병합할 때마다 cli.py scan을 실행하십시오."),
+    "utf_16": ("The log is UTF-16, and nothing was changed. Run cli.py doctor --fix, which makes it UTF-8, then repeat the command.",
+        "로그가 UTF-16으로 저장되어 있어 아무것도 바꾸지 않았습니다. cli.py doctor --fix로 UTF-8로 바꾼 뒤 명령을 되풀이하십시오."),
+    "no_filelock": ("The package filelock is not installed, and without it nothing is written. Run the command with the Python that runs the server.",
+        "filelock 패키지가 설치되어 있지 않아 아무것도 쓰지 않았습니다. 서버를 실행하는 Python으로 명령을 실행하십시오."),
 }
+# fmt: on
 
 
 def word(lang: Language, key: str, /, **facts: str | int) -> str:

@@ -2,27 +2,18 @@
 
 from core.messages import Language, sentence
 
+# fmt: off
 WORDS: dict[str, tuple[str, str]] = {
     # the head
     "project": ("Project  {path}", "프로젝트  {path}"),
-    "empty": (
-        "The memory of this project has no records yet. An agent that works with the server saves"
-        " one for each gap in its instructions.",
-        "이 프로젝트의 기억에는 아직 기록이 없습니다. 에이전트가 지시에 빠져 있던 것을 알게 될 때마다 서버를 통해 하나씩"
-        " 저장합니다.",
-    ),
-    "flaws": (
-        "Lines that cannot be read: {skipped:,}, conflicts: {conflicts:,}. cli.py doctor shows them.",
-        "읽을 수 없는 줄 {skipped:,}개, 충돌 {conflicts:,}건. cli.py doctor로 볼 수 있습니다.",
-    ),
-    "records": (
-        "Records: {count:,} ({logs:,} log, {principles:,} principle), {size:,} bytes",
-        "기록 {count:,}건(log {logs:,}, principle {principles:,}), {size:,}바이트",
-    ),
-    "more": (
-        "{more:,} more; --json lists all of them.",
-        "이 밖에 {more:,}건. --json은 모두 출력합니다.",
-    ),
+    "empty": ("The memory of this project has no records yet. An agent that works with the server saves one for each gap in its instructions.",
+        "이 프로젝트의 기억에는 아직 기록이 없습니다. 에이전트가 지시에 빠져 있던 것을 알게 될 때마다 서버를 통해 하나씩 저장합니다."),
+    "flaws": ("Lines that cannot be read: {skipped:,}, conflicts: {conflicts:,}. cli.py doctor shows them.",
+        "읽을 수 없는 줄 {skipped:,}개, 충돌 {conflicts:,}건. cli.py doctor로 볼 수 있습니다."),
+    "records": ("Records: {count:,} ({logs:,} log, {principles:,} principle), {size:,} bytes",
+        "기록 {count:,}건(log {logs:,}, principle {principles:,}), {size:,}바이트"),
+    "more": ("{more:,} more; --json lists all of them.",
+        "이 밖에 {more:,}건. --json은 모두 출력합니다."),
     # columns
     "bytes": ("bytes", "바이트"),
     "week": ("week of", "주 시작일"),
@@ -44,90 +35,52 @@ WORDS: dict[str, tuple[str, str]] = {
     "growth": ("Growth", "증가 추이"),
     # search
     "search": ("A search today", "지금 검색 한 번"),
-    "search_whole": (
-        "It shows all records whole in about {tokens:,} tokens; the budget is {budget:,}.",
-        "모든 기록을 온전히 보여 주며 약 {tokens:,}토큰이 듭니다. 상한은 {budget:,}토큰입니다.",
-    ),
-    "search_part": (
-        "It takes about {tokens:,} tokens: the most relevant records whole, others shortened or left"
-        " out. All of them would take {whole:,}; the budget is {budget:,} tokens and {chars:,}"
-        " characters.",
-        "약 {tokens:,}토큰이 듭니다. 관련도가 높은 기록만 전체를 보이고 나머지는 줄이거나 뺍니다. 모두 보이려면"
-        " {whole:,}토큰이 필요하지만 상한은 {budget:,}토큰, {chars:,}자입니다.",
-    ),
-    "search_quiet": (
-        "Claude Code warns of an answer from {limit:,} on.",
-        "Claude Code는 응답이 {limit:,}토큰 이상이면 경고합니다.",
-    ),
-    "search_warned": (
-        "Claude Code warns of an answer as long as that, from {limit:,} on; a compaction makes it"
-        " shorter.",
-        "Claude Code가 경고하는 길이({limit:,}토큰 이상)입니다. 통합하면 짧아집니다.",
-    ),
+    "search_whole": ("It shows all records whole in about {tokens:,} tokens; the budget is {budget:,}.",
+        "모든 기록을 온전히 보여 주며 약 {tokens:,}토큰이 듭니다. 상한은 {budget:,}토큰입니다."),
+    "search_part": ("It takes about {tokens:,} tokens: the most relevant records whole, others shortened or left out. All of them would take {whole:,}; the budget is {budget:,} tokens and {chars:,} characters.",
+        "약 {tokens:,}토큰이 듭니다. 관련도가 높은 기록만 전체를 보이고 나머지는 줄이거나 뺍니다. 모두 보이려면 {whole:,}토큰이 필요하지만 상한은 {budget:,}토큰, {chars:,}자입니다."),
+    "search_quiet": ("Claude Code warns of an answer from {limit:,} on.",
+        "Claude Code는 응답이 {limit:,}토큰 이상이면 경고합니다."),
+    "search_warned": ("Claude Code warns of an answer as long as that, from {limit:,} on; a compaction makes it shorter.",
+        "Claude Code가 경고하는 길이({limit:,}토큰 이상)입니다. 통합하면 짧아집니다."),
     # gaps
-    "came_back": (
-        "Gaps that came back after a lesson existed: {count:,}",
-        "lesson이 있는데도 다시 나온 격차: {count:,}건",
-    ),
+    "came_back": ("Gaps that came back after a lesson existed: {count:,}",
+        "lesson이 있는데도 다시 나온 격차: {count:,}건"),
     "questions": ("Questions still open: {count:,}", "남아 있는 질문: {count:,}건"),
     # compaction
     "compaction": ("Compaction", "통합(compact)"),
-    "required": (
-        "Records: {count:,}, threshold: {threshold:,}. Ask the agent to compact the memory.",
-        "기록 {count:,}건으로 기준 {threshold:,}건을 넘었습니다. 에이전트에게 기억을 통합하게 하십시오.",
-    ),
-    "optional": (
-        "Records: {count:,}, threshold: {threshold:,}. Not required.",
-        "기록 {count:,}건, 기준 {threshold:,}건. 아직 필요 없습니다.",
-    ),
-    "pointless": (
-        "Records: {count:,}, threshold: {threshold:,}. Each topic is one principle already.",
-        "기록 {count:,}건, 기준 {threshold:,}건. 모든 topic이 이미 principle 하나뿐입니다.",
-    ),
-    "replaced": (
-        "Records that principles replaced: {replaced:,}. Last compaction: {day}.",
-        "principle이 기록 {replaced:,}건을 대신합니다. 마지막 통합: {day}.",
-    ),
+    "required": ("Records: {count:,}, threshold: {threshold:,}. Ask the agent to compact the memory.",
+        "기록 {count:,}건으로 기준 {threshold:,}건을 넘었습니다. 에이전트에게 기억을 통합하게 하십시오."),
+    "optional": ("Records: {count:,}, threshold: {threshold:,}. Not required.",
+        "기록 {count:,}건, 기준 {threshold:,}건. 아직 필요 없습니다."),
+    "pointless": ("Records: {count:,}, threshold: {threshold:,}. Each topic is one principle already.",
+        "기록 {count:,}건, 기준 {threshold:,}건. 모든 topic이 이미 principle 하나뿐입니다."),
+    "replaced": ("Records that principles replaced: {replaced:,}. Last compaction: {day}.",
+        "principle이 기록 {replaced:,}건을 대신합니다. 마지막 통합: {day}."),
     # hooks
-    "hooks": (
-        "Hooks: sessions on this machine in the last {days} days",
-        "훅: 이 컴퓨터의 최근 {days}일 세션",
-    ),
-    "no_sessions": (
-        "None. Once hooks are set up, what they show is counted here.",
-        "없습니다. 훅을 설정하면 무엇을 보였는지 여기에 집계됩니다.",
-    ),
-    "sessions": (
-        "{sessions:,} since {day} ({clients}). About {tokens:,} tokens were shown.",
-        "{day}부터 {sessions:,}개({clients}). 보여 준 글은 모두 약 {tokens:,}토큰입니다.",
-    ),
+    "hooks": ("Hooks: sessions on this machine in the last {days} days",
+        "훅: 이 컴퓨터의 최근 {days}일 세션"),
+    "no_sessions": ("None. Once hooks are set up, what they show is counted here.",
+        "없습니다. 훅을 설정하면 무엇을 보였는지 여기에 집계됩니다."),
+    "sessions": ("{sessions:,} since {day} ({clients}). About {tokens:,} tokens were shown.",
+        "{day}부터 {sessions:,}개({clients}). 보여 준 글은 모두 약 {tokens:,}토큰입니다."),
     "unnamed": ("unknown", "알 수 없음"),
     "session-start": ("at the start of a session", "세션 시작"),
     "before-action": ("at an action", "작업"),
     "prompt": ("at a prompt", "프롬프트"),
-    "most_shown": (
-        "Records shown, most often first: {count:,}",
-        "훅이 보여 준 기록(많은 순): {count:,}건",
-    ),
-    "gone": (
-        "Showings of records that are not in the log any more: {gone:,}.",
-        "지금은 로그에 없는 기록을 보여 준 횟수: {gone:,}회.",
-    ),
-    "unheeded": (
-        "Shown at an action or a prompt, and the gap came back later: {count:,}",
-        "작업이나 프롬프트 때 보여 주었는데도 격차가 다시 나온 기록: {count:,}건",
-    ),
+    "most_shown": ("Records shown, most often first: {count:,}",
+        "훅이 보여 준 기록(많은 순): {count:,}건"),
+    "gone": ("Showings of records that are not in the log any more: {gone:,}.",
+        "지금은 로그에 없는 기록을 보여 준 횟수: {gone:,}회."),
+    "unheeded": ("Shown at an action or a prompt, and the gap came back later: {count:,}",
+        "작업이나 프롬프트 때 보여 주었는데도 격차가 다시 나온 기록: {count:,}건"),
     "never": ("Never shown by a hook: {count:,}", "훅이 한 번도 보여 주지 않은 기록: {count:,}건"),
-    "changed": (
-        "Sessions that changed files: {changed:,}. At the time of {saved:,} of them a record was saved,"
-        " going by the dates of the records.",
-        "파일을 바꾼 세션: {changed:,}개. 그중 {saved:,}개는 그 무렵에 저장된 기록이 있습니다(기록의 날짜 기준).",
-    ),
-    "reminders": (
-        "Reminders given: {reminders:,}. Within an hour after {saved:,} of them a record was saved.",
-        "기록하라는 알림: {reminders:,}회. 그중 {saved:,}회는 한 시간 안에 기록이 저장되었습니다.",
-    ),
+    "changed": ("Sessions that changed files: {changed:,}. At the time of {saved:,} of them a record was saved, going by the dates of the records.",
+        "파일을 바꾼 세션: {changed:,}개. 그중 {saved:,}개는 그 무렵에 저장된 기록이 있습니다(기록의 날짜 기준)."),
+    "reminders": ("Reminders given: {reminders:,}. Within an hour after {saved:,} of them a record was saved.",
+        "기록하라는 알림: {reminders:,}회. 그중 {saved:,}회는 한 시간 안에 기록이 저장되었습니다."),
 }
+# fmt: on
 
 
 def word(lang: Language, key: str, /, **facts: str | int) -> str:
