@@ -24,33 +24,33 @@ if sys.flags.safe_path:  # `python -I` and PYTHONSAFEPATH leave out the director
 
 from core.errors import OutputError, SentinelError
 
-# One line for each command: its name, the module behind it, what it does. The module offers
+# One line for each command: its name, its module in commands/, what it does. The module offers
 # `add_arguments(parser)` and `run(arguments) -> int`, and is imported only when it is called.
 COMMANDS = {
-    "bundle": ("faces.bundle", "build the server as an .mcpb file for Claude Desktop"),
-    "demo": ("faces.demo", "play the loop of search, log and compact on a scratch project"),
-    "doctor": ("faces.doctor", "check a memory log and what is around it; repair it with --fix"),
-    "edit": ("faces.edit", "correct a record in an editor"),
+    "bundle": ("bundle.bundle", "build the server as an .mcpb file for Claude Desktop"),
+    "demo": ("demo.demo", "play the loop of search, log and compact on a scratch project"),
+    "doctor": ("doctor.doctor", "check a memory log and what is around it; repair it with --fix"),
+    "edit": ("records.edit", "correct a record in an editor"),
     "export": (
-        "faces.export",
+        "exchange.export",
         "write the memory as a document, as data, or into the files of a client",
     ),
-    "forget": ("faces.forget", "delete records, once they were shown and confirmed"),
-    "history": ("faces.history", "show what became of one record, commit by commit"),
-    "hook": ("faces.hook", "answer an event of a client with the records that it needs"),
-    "import": ("faces.importing", "take lessons of other tools or projects into the memory"),
-    "list": ("faces.list", "list the records, the newest first, in one line each"),
-    "onboard": ("faces.onboard", "write one page of the memory for a new team member"),
-    "report": ("faces.report", "tell what a change does to the memory, for a pull request"),
-    "restore": ("faces.restore", "bring back a record, or an older version of it, from git"),
-    "scan": ("faces.scan", "look for secrets in the log, in files or in git's history"),
-    "search": ("faces.search", "list the records that fit some words, the most relevant first"),
-    "setup": ("faces.setup", "set up a client for a project: server entry, rules and hooks"),
-    "show": ("faces.show", "show whole records"),
-    "stats": ("faces.stats", "show whether the memory helps: size, cost, gaps that came back"),
-    "topics": ("faces.topics", "list the topics, and which may be one; rename or merge them"),
-    "uncompact": ("faces.uncompact", "bring back the originals of a principle from git"),
-    "view": ("faces.view", "show the memory as one page in the browser, or write it to a file"),
+    "forget": ("records.forget", "delete records, once they were shown and confirmed"),
+    "history": ("records.history", "show what became of one record, commit by commit"),
+    "hook": ("hook.hook", "answer an event of a client with the records that it needs"),
+    "import": ("exchange.importing", "take lessons of other tools or projects into the memory"),
+    "list": ("records.list", "list the records, the newest first, in one line each"),
+    "onboard": ("onboard.onboard", "write one page of the memory for a new team member"),
+    "report": ("report.report", "tell what a change does to the memory, for a pull request"),
+    "restore": ("records.restore", "bring back a record, or an older version of it, from git"),
+    "scan": ("scan.scan", "look for secrets in the log, in files or in git's history"),
+    "search": ("records.search", "list the records that fit some words, the most relevant first"),
+    "setup": ("setup.setup", "set up a client for a project: server entry, rules and hooks"),
+    "show": ("records.show", "show whole records"),
+    "stats": ("stats.stats", "show whether the memory helps: size, cost, gaps that came back"),
+    "topics": ("records.topics", "list the topics, and which may be one; rename or merge them"),
+    "uncompact": ("records.uncompact", "bring back the originals of a principle from git"),
+    "view": ("view.view", "show the memory as one page in the browser, or write it to a file"),
 }
 
 
@@ -61,7 +61,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             stream.reconfigure(encoding="utf-8", errors="replace")
     given = sys.argv[1:] if argv is None else list(argv)
     if given[:1] == ["hook"] and not {"-h", "--help"} & {*given}:
-        return int(importlib.import_module("faces.hook").main(given[1:]))
+        return int(importlib.import_module("commands.hook.hook").main(given[1:]))
     import argparse  # a hook is started at every step of an agent, and pays for each import
 
     parser = argparse.ArgumentParser(prog="cli.py", description="Sentinel-Memory, for people")
@@ -70,7 +70,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     for name, (module, summary) in COMMANDS.items():
         command = offered.add_parser(name, help=summary, description=_sentence(summary))
         if given[:1] == [name]:
-            face = importlib.import_module(module)
+            face = importlib.import_module(f"commands.{module}")
             face.add_arguments(command)
     arguments = parser.parse_args(given)
     if face is None:
@@ -88,8 +88,8 @@ def _sentence(summary: str) -> str:
 
 
 def _tell(error: SentinelError) -> None:
+    from commands.terminal.safe_text import plain  # a path may hold what steers a terminal
     from core.settings import read_settings
-    from faces.plain import plain  # a path may hold what steers a terminal
 
     print(plain(error.text(read_settings(os.environ).lang)), file=sys.stderr)
 

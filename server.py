@@ -34,7 +34,7 @@ from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, cast
 
-from faces.quick_start import quick_start
+from protocol.quick_start import quick_start
 
 with quick_start():
     from anyio.to_thread import current_default_thread_limiter
@@ -55,7 +55,11 @@ with quick_start():
     from pydantic import ValidationError as ArgumentError
     from pydantic.json_schema import SkipJsonSchema
 
-from core.answers import (
+from core.errors import SentinelError
+from core.lessons.agent_rules import INSTRUCTIONS
+from core.lessons.answers.fitting import Budget, records_that_fit
+from core.lessons.answers.rendering import one_line, printable, record_json
+from core.lessons.answers.tool_answers import (
     Frame,
     compaction_answer,
     deletion_answer,
@@ -63,18 +67,14 @@ from core.answers import (
     saved_answer,
     search_answer,
 )
-from core.compaction import check_threshold, fit_question
-from core.errors import SentinelError
-from core.fitting import Budget, records_that_fit
+from core.lessons.compaction import check_threshold, fit_question
+from core.lessons.record import Draft, split_tokens
 from core.messages import say
 from core.project import Project, find_project
-from core.record import Draft, split_tokens
-from core.rendering import one_line, printable, record_json
 from core.settings import DEFAULT_THRESHOLD, Settings, read_settings
 from core.store import MemoryStore
-from faces.arguments import argument_sentence
-from faces.wire import AnswerableInput
-from faces.workflow import INSTRUCTIONS
+from protocol.arguments import argument_sentence
+from protocol.half_characters import AnswerableInput
 
 VERSION = "0.10.0"
 

@@ -24,12 +24,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from process import ServerProcess, processor_s
 
-from core.answers import Frame, compaction_answer, saved_answer, search_answer
-from core.estimates import estimate_tokens
+from core.lessons.answers.tool_answers import Frame, compaction_answer, saved_answer, search_answer
+from core.lessons.record import CACHED_LINES, Draft, new_record
 from core.project import CONTEXT_DIRECTORY, LOG_NAME
-from core.record import CACHED_LINES, Draft, new_record
 from core.settings import Settings
 from core.store import MemoryStore
+from core.text.tokens import estimate_tokens
 
 ROOT = Path(__file__).resolve().parent.parent
 SERVER = ROOT / "server.py"
@@ -81,7 +81,7 @@ def seconds(action: Callable[[], object]) -> float:
 
 def typical_drafts(count: int) -> Iterator[Draft]:
     """So many different records like the curated lessons, in no more than `TOPICS` topics."""
-    lines = (ROOT / "faces" / "lessons.jsonl").read_text("utf-8").splitlines()
+    lines = (ROOT / "commands/demo/lessons.jsonl").read_text("utf-8").splitlines()
     lessons = [json.loads(line) for line in lines]
     for number in range(count):
         lesson, turn = lessons[number % len(lessons)], number // len(lessons)

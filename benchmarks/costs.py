@@ -20,7 +20,7 @@ from prose import (
 from report import Row, Section, compared, counted, measured
 from tokens import tokenizer
 
-from core.record import Draft
+from core.lessons.record import Draft
 
 TYPICAL = 50
 WARM_UP = 5

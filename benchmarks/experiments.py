@@ -20,7 +20,7 @@ from process import Refused, ServerProcess, result_of
 from prose import KILLS_TEXT, RACES_NOTES, RACES_TEXT
 from report import Cell, Row, Section, counted
 
-from core.record import Draft
+from core.lessons.record import Draft
 
 SEED = 7
 STORED = 20

@@ -20,12 +20,12 @@ from typing import Any
 
 from process import ServerProcess
 
-from core.record import Draft
+from core.lessons.record import Draft
 
 ROOT = Path(__file__).resolve().parent.parent
 INSTALLED = Path(__file__).resolve().parent / "peers" / "node_modules"
 MARK = re.compile(r"mark-\d{5}")
-LESSONS = ROOT / "faces" / "lessons.jsonl"
+LESSONS = ROOT / "commands/demo/lessons.jsonl"
 
 Call = tuple[str, dict[str, Any]]
 

@@ -19,8 +19,8 @@ How to read the tables:
 - Compare the ratios, not the absolute figures, with those of another machine.
 - Every server ran as its own process over stdio, started directly with its interpreter (no `npx`,
   no `uv`), with a store of its own in the same temporary directory, filled through its own tools.
-- The records are the curated lessons of `faces/lessons.jsonl`, half of them Korean, repeated with
-  a number where more were needed. The same texts went into each server.
+- The records are the curated lessons of `commands/demo/lessons.jsonl`, half of them Korean,
+  repeated with a number where more were needed. The same texts went into each server.
 
 What is compared:
 
@@ -87,7 +87,7 @@ FORMATS_NOTES = (
 )
 
 ESTIMATE_TEXT = """\
-The server has no tokenizer and estimates from kinds of characters (`core/estimates.py`). Shown is
+The server has no tokenizer and estimates from kinds of characters (`core/text/tokens.py`). Shown is
 the estimate divided by what `o200k_base` counts, for records as an answer shows them: 1.00 is
 exact, above it the estimate is too high, so that an answer is smaller than its budget. Lowest and
 highest leave out one record in twenty on either side. The weights were fitted on these records and

@@ -18,9 +18,9 @@ from typing import Any
 # A script finds only the modules of its own directory.
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from core import ranking
-from core.ranking import rank
-from core.words import FUNCTION_WORDS, stem_of
+from core.text import ranking
+from core.text.english import FUNCTION_WORDS, stem_of
+from core.text.ranking import rank
 
 ROOT = Path(__file__).resolve().parent.parent
 FIELDS = ("topic", "missing_context", "lesson", "ask_next_time")
@@ -95,7 +95,7 @@ def _dialogue() -> dict[str, Labelled]:
 
 
 def _other_lessons() -> Iterator[str]:
-    for line in (ROOT / "faces" / "lessons.jsonl").read_text("utf-8").splitlines():
+    for line in (ROOT / "commands/demo/lessons.jsonl").read_text("utf-8").splitlines():
         yield _text(json.loads(line))
     for name in ("tuned", "unseen"):
         path = ROOT / "benchmarks" / f"actions_{name}.jsonl"

@@ -23,9 +23,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from bench import TYPICAL_RECORDS, make_project
 
-from core.ranking import rank
-from core.recall import MOST_RECORDS, Action, recall
-from core.record import Record
+from core.lessons.answers.for_action import MOST_RECORDS, Action, recall
+from core.lessons.record import Record
+from core.text.ranking import rank
 
 ROOT = Path(__file__).resolve().parent.parent
 SETS = {"tuned": "actions_tuned.jsonl", "unseen": "actions_unseen.jsonl"}
@@ -125,7 +125,7 @@ def best_of_the_search(action: Action, records: Sequence[Record]) -> Sequence[Re
 
 def anchored_only(action: Action, records: Sequence[Record]) -> Sequence[Record]:
     """Records whose path anchors stand for a file of the action, and nothing else."""
-    from core.paths import matches
+    from core.lessons.paths import matches
 
     found = [
         it for it in records if any(matches(own, path) for own in it.paths for path in action.paths)

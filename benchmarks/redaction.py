@@ -30,13 +30,12 @@ from pathlib import Path
 from typing import Any
 
 # A script finds only the modules of its own directory.
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from core.sanitizer import MARKER, RULES, Secret, find
-from core.secret_rules import expand
-from lookalikes import lookalikes
-from secret_corpus import HANGUL, Case, cases
+from core.secrets.rule import expand
+from tests.support.lookalikes import lookalikes
+from tests.support.secret_corpus import HANGUL, Case, cases
 
 ROOT = Path(__file__).resolve().parent.parent
 FAMILIES = ("token", "structure", "assignment", "prose", "edge")

@@ -18,10 +18,10 @@ from pathlib import Path
 # A script finds only the modules of its own directory.
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from core.answers import Frame, search_answer
+from core.lessons.answers.rendering import record_block
+from core.lessons.answers.tool_answers import Frame, search_answer
+from core.lessons.record import Draft, Record, new_record
 from core.project import CONTEXT_DIRECTORY, LOG_NAME
-from core.record import Draft, Record, new_record
-from core.rendering import record_block
 from core.settings import read_settings
 from core.store import MemoryStore
 

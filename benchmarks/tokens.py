@@ -2,7 +2,8 @@
 
 `python benchmarks/tokens.py [--check | --update]` prints two tables. The tokenizer is `o200k_base`,
 from the development package bpe-openai. With `--check` the exit status is 1 when the estimate or
-the format misses its target; `--update` writes the counts that `tests/test_estimates.py` reads, so
+the format misses its target; `--update` writes the counts that
+`tests/core/text/test_tokens.py` reads, so
 that the tests need no tokenizer.
 """
 
@@ -19,10 +20,10 @@ from pathlib import Path
 # A script finds only the modules of its own directory.
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from core.estimates import estimate_tokens
-from core.fitting import Budget, records_within
-from core.record import Draft, Record, new_record
-from core.rendering import record_block
+from core.lessons.answers.fitting import Budget, records_within
+from core.lessons.answers.rendering import record_block
+from core.lessons.record import Draft, Record, new_record
+from core.text.tokens import estimate_tokens
 
 ROOT = Path(__file__).resolve().parent.parent
 COUNTED = ROOT / "tests" / "data" / "counted_tokens.json"
@@ -45,7 +46,7 @@ def tokenizer() -> Count | None:
 
 def labelled_records() -> Iterator[Record]:
     """The records of the demonstration, of the ranking queries and of the labelled actions."""
-    lines = (ROOT / "faces" / "lessons.jsonl").read_text("utf-8").splitlines()
+    lines = (ROOT / "commands/demo/lessons.jsonl").read_text("utf-8").splitlines()
     drafts = [Draft(**json.loads(line)) for line in lines]
     queries = json.loads((ROOT / "tests" / "data" / "ranking_queries.json").read_text("utf-8"))
     drafts += [Draft(**record) for record in queries["records"]]

@@ -14,13 +14,12 @@ from pathlib import Path
 from typing import Any
 
 # A script finds only the modules of its own directory.
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from bench import Row, make_project, seconds
 
-from git_clones import git
-from headless import Browser, found
+from tests.support.git_clones import git
+from tests.support.headless import Browser, found
 
 CLI = Path(__file__).resolve().parent.parent / "cli.py"
 COUNTS = (50, 1_000, 5_000)

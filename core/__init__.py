@@ -1,1 +1,1 @@
-"""The memory of a project: what one record is, where it is kept, and what a model reads of it."""
+"""The memory log of a project, and the ground on which every room stands."""

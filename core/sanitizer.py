@@ -2,7 +2,7 @@
 
 Every rule of the tables runs on the original text, the spans found are merged, and each is
 replaced by one marker.  Rules of the keyed family only find the head (`password = "`); whether
-the value beside it is a secret is decided by `core/keyed_values.py`.
+the value beside it is a secret is decided by `core/secrets/named_values.py`.
 """
 
 from bisect import bisect_left
@@ -11,16 +11,16 @@ from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
-from core.keyed_rules import KEYED, PAIRS
-from core.keyed_values import keyed_spans
-from core.patterns import compiled
-from core.platform_tokens import PLATFORM_TOKENS
-from core.secret_rules import Rule
-from core.service_tokens import SERVICE_TOKENS
-from core.structure_rules import STRUCTURE
-from core.text_forms import forms_of
-from core.value_ends import value_end
-from core.value_shapes import is_hex, is_paired, is_placeholder
+from core.secrets.named_patterns import KEYED, PAIRS
+from core.secrets.named_values import keyed_spans
+from core.secrets.patterns import compiled
+from core.secrets.places import STRUCTURE
+from core.secrets.platform_tokens import PLATFORM_TOKENS
+from core.secrets.rule import Rule
+from core.secrets.service_tokens import SERVICE_TOKENS
+from core.secrets.text_forms import forms_of
+from core.secrets.value_ends import value_end
+from core.secrets.values import is_hex, is_paired, is_placeholder
 
 RULES: tuple[Rule, ...] = PLATFORM_TOKENS + SERVICE_TOKENS + STRUCTURE + PAIRS + KEYED
 MARKER = "[REDACTED]"

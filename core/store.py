@@ -17,11 +17,11 @@ from core.errors import (
     SentinelError,
     SourceIdsOfLogError,
 )
-from core.files import Change, LogFile
-from core.marking import may_hide
-from core.memory_log import Added, BroughtBack, MemoryLog, Offered, Removal, Renewed, Saved
-from core.paths import normalise_paths
-from core.record import (
+from core.injection.marks import may_hide
+from core.lessons.files import Change, LogFile
+from core.lessons.log import Added, BroughtBack, MemoryLog, Offered, Removal, Renewed, Saved
+from core.lessons.paths import normalise_paths
+from core.lessons.record import (
     LIMITS_BYTES,
     Draft,
     Record,
@@ -36,7 +36,7 @@ from core.record import (
 from core.settings import DEFAULT_LOCK_TIMEOUT_S
 
 if TYPE_CHECKING:
-    from core.cleaning import Cleaning
+    from core.lessons.upkeep.cleaning import Cleaning
     from core.sanitizer import Redaction
 
 MOST_REDACTED_CHARS = 32_768
@@ -199,7 +199,7 @@ class MemoryStore:
         its present version, SameGapError and JoinedTooLongError among them, LogBusyError,
         LogReadError or LogWriteError; the file is unchanged then.
         """
-        from core.renewal import renew  # as below
+        from core.lessons.renewal import renew  # as below
 
         checked = {}
         for token, record in changed.items():
@@ -226,12 +226,13 @@ class MemoryStore:
         return rewrite(self._file.read()).outcome if dry_run else self._file.rewrite(rewrite)
 
     def repair(self, *, aside_name: str) -> bool:
-        """Repair the log as `core.repair.repair` does, in one atomic write, and remove strays.
+        """Repair the log as `upkeep.repair` does, in one atomic write, and remove strays.
 
         aside_name: a new file beside the log that takes the lines which leave it. Whether there
         were any, so that it was made. Raises LogBusyError, LogReadError or LogWriteError.
         """
-        from core.repair import repair  # a server repairs nothing and starts faster without it
+        # A server repairs nothing and starts faster without it.
+        from core.lessons.upkeep.repair import repair
 
         def mend(data: bytes) -> Change[bool]:
             repaired = repair(data)
@@ -242,14 +243,14 @@ class MemoryStore:
         return self._file.rewrite(mend, aside_name=aside_name)
 
     def clean(self) -> "Cleaning":
-        """Take the secrets out of every line, as `core.cleaning.clean` does, in one atomic write.
+        """Take the secrets out of every line, as `upkeep.cleaning` does, in one atomic write.
 
         A save leaves topic and question as they came, because a model is told and can correct
         them. Here a person asks for it, after the fact and for the whole file, so that all fields
         are cleaned, other keys and lines that are no records, too. A log without secrets is not
         written. Raises LogBusyError, LogReadError or LogWriteError.
         """
-        from core.cleaning import clean  # as above
+        from core.lessons.upkeep.cleaning import clean  # as above
 
         def scrub(data: bytes) -> "Change[Cleaning]":
             cleaning = clean(data, now=self._now())
@@ -357,7 +358,7 @@ def _redaction(text: str, known: Mapping[str, str]) -> "Redaction":
 
     if not may_hide(text):
         return redact(text, known)
-    from core.log_secrets import redacted
+    from core.lessons.upkeep.secrets import redacted
 
     clean, kinds = redacted(text, known)
     return Redaction(clean, tuple(kinds))
@@ -409,7 +410,7 @@ def _offered(record: Record, *, strict: bool) -> Offered:
 
     "added" is provisional: whether the log has the record already, only the log can say.
     """
-    from core.log_secrets import clean_record
+    from core.lessons.upkeep.secrets import clean_record
 
     kinds: tuple[str, ...] = ()
     try:

@@ -9,7 +9,7 @@ from typing import Protocol
 import pytest
 from hypothesis import settings
 
-from stdio_client import HANDSHAKE, Era, ServerProcess
+from tests.support.stdio_client import HANDSHAKE, Era, ServerProcess
 
 settings.register_profile("shared", deadline=None)  # other workers take the processor at times
 settings.load_profile("shared")

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from client_events import (
+from tests.conftest import StartServer
+from tests.support.client_events import (
     Payload,
     claude,
     claude_edit,
@@ -18,8 +19,7 @@ from client_events import (
     environment_of,
     run_hook,
 )
-from conftest import StartServer
-from git_clones import commit, git
+from tests.support.git_clones import commit, git
 
 pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
 

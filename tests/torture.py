@@ -33,10 +33,18 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_s
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from core.errors import SentinelError
-from core.memory_log import MemoryLog
-from core.record import Record, check
+from core.lessons.log import MemoryLog
+from core.lessons.record import Record, check
 from core.store import MemoryStore
-from faults import (
+from tests.core.lessons.test_concurrency import (
+    WRITERS,
+    assert_nothing_lost,
+    assert_only_our_files,
+    take_barrier,
+    write_with_others,
+)
+from tests.core.lessons.test_concurrency import log_path as log_path_in
+from tests.support.faults import (
     CODES,
     FAILING,
     FOLDER,
@@ -60,16 +68,8 @@ from faults import (
     tree,
     without_litter,
 )
-from samples import LATER, a_draft, a_principle
-from stdio_client import HANDSHAKE, ROOT, STATELESS, ServerProcess
-from test_concurrency import (
-    WRITERS,
-    assert_nothing_lost,
-    assert_only_our_files,
-    take_barrier,
-    write_with_others,
-)
-from test_concurrency import log_path as log_path_in
+from tests.support.samples import LATER, a_draft, a_principle
+from tests.support.stdio_client import HANDSHAKE, ROOT, STATELESS, ServerProcess
 
 LATE_S = 8.0
 

@@ -1,0 +1,1 @@
+"""`cli.py bundle`: the server as one file for Claude Desktop."""

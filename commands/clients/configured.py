@@ -1,0 +1,222 @@
+"""Which clients on this machine start our server, and which project each of them would give it.
+
+Nothing is started and nothing is written: the configuration files are read, and what the client
+and then the server would make of an entry is worked out.
+"""
+
+import json
+import os
+import re
+import shutil
+import sys
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from commands.clients.table import (
+    CLIENTS,
+    THE_PROJECT,
+    Client,
+    Machine,
+    Place,
+    command_line,
+    machine_of,
+    paths_of,
+    script_at,
+    value_of,
+)
+from core.project import VARIABLES, find_project
+from core.settings import read_settings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Configured:
+    """One entry of a client's configuration that starts our server, or a file nobody can read.
+
+    client: the name of the client. path: its configuration file.
+    entry: the name of the entry; "" when the file cannot be read.
+    project: what the server would take as the project; None when that is not known beforehand.
+    source: what names the project: `--project`, a variable, `cwd`; "" when nothing is known to.
+    problem: "", or the first of these that holds: `unreadable` (the file), `command_missing`,
+    `script_missing`, `bad_setting` (the server would refuse its start), `unexpanded` (a variable is
+    left in a value that should name the project), `no_project` (none is named, or relative to a
+    directory nobody knows), `project_missing`.
+    """
+
+    client: str
+    path: Path
+    entry: str
+    project: Path | None
+    source: str
+    problem: str = ""
+
+
+def configured_clients(
+    root: Path,
+    *,
+    server: Path,
+    home: Path,
+    environment: Mapping[str, str],
+    platform: str = sys.platform,
+) -> list[Configured]:
+    """The entries that start `server` for the project `root`, in the order of `CLIENTS`.
+
+    An entry is ours when it runs the file `server`, or any `server.py` under a name that holds
+    "sentinel". A file that exists and cannot be read is reported, one that does not exist is not.
+    environment: that of the user; a client is taken to see the same, without our own variables.
+    No configuration file, however broken, makes this raise.
+    """
+    machine = machine_of(root, server=server, home=home, environment=environment, platform=platform)
+    found: list[Configured] = []
+    seen: set[tuple[str, Path]] = set()
+    for client in CLIENTS:
+        for place in client.places:
+            for path in paths_of(place, machine):
+                # In the home directory the project's file and the user's are the same.
+                if (client.name, path) not in seen and os.path.exists(path):
+                    seen.add((client.name, path))
+                    found += _configured_in(path, client, place, machine)
+    return found
+
+
+# Reading the files.
+
+
+def _configured_in(
+    path: Path, client: Client, place: Place, machine: Machine
+) -> Iterator[Configured]:
+    try:
+        document = _document(path, client.form)
+    except (OSError, ValueError, RecursionError):  # ValueError: no UTF-8, no JSON, no TOML
+        yield Configured(
+            client=client.name, path=path, entry="", project=None, source="", problem="unreadable"
+        )
+        return
+    for keys in place.keys:
+        entries = document
+        for key in keys:
+            entries = _below(entries, key, machine)
+        for name, entry in entries.items() if isinstance(entries, dict) else ():
+            if isinstance(entry, dict):
+                found = _configured(path, name, entry, client, machine)
+                if found:
+                    yield found
+
+
+def _document(path: Path, form: str) -> Any:
+    if not path.is_file():  # to open a pipe would be to wait for its writer
+        raise OSError("not a file")
+    text = path.read_bytes().decode("utf-8-sig")
+    if form == "toml":
+        return tomllib.loads(text)
+    return json.loads(_plain_json(text) if form == "jsonc" else text)
+
+
+def _plain_json(text: str) -> str:
+    """JSON without comments and without commas before a closing bracket."""
+    # What is never closed runs to the end, for else each opening would be read to the end again.
+    string = r'"(?:[^"\\]|\\.)*+"?'
+
+    def kept(match: re.Match[str]) -> str:
+        token = match[0]
+        closed = len(token) >= len("/**/") and token.startswith("/*") and token.endswith("*/")
+        return " " if closed or token.startswith("//") else token
+
+    text = re.sub(rf"{string}|//[^\r\n]*|/\*.*?(?:\*/|\Z)", kept, text, flags=re.DOTALL)
+    comma = rf"({string})|,(?=\s*[}}\]])"
+    return re.sub(comma, lambda match: match[1] or "", text, flags=re.DOTALL)
+
+
+def _below(table: Any, key: str, machine: Machine) -> Any:
+    if not isinstance(table, dict):
+        return None
+    if key != THE_PROJECT:
+        return table.get(key)
+    roots = {machine.plain(machine.root), machine.plain(os.path.realpath(machine.root))}
+    return next((below for name, below in table.items() if machine.plain(name) in roots), None)
+
+
+# What becomes of an entry.
+
+
+def _configured(
+    path: Path, name: str, entry: Mapping[str, Any], client: Client, machine: Machine
+) -> Configured | None:
+    """What is known of an entry, or None when it is not ours."""
+    words, at = command_line(entry, client, machine), script_at(entry, name, client, machine)
+    if at < 0:
+        return None
+    own = entry.get("env")
+    environment = {key: it for key, it in machine.environment.items() if key not in VARIABLES}
+    for key, it in own.items() if isinstance(own, dict) else ():
+        if isinstance(it, str | int):  # clients turn numbers into texts
+            environment[key] = client.expand(str(it), machine)
+    environment |= dict.fromkeys(client.sets, str(machine.root))
+    start, lost = _start(entry.get("cwd"), words[:at], client, machine)
+    argument = value_of("--project", words[at + 1 :])
+    project, source, problem = _project(argument, environment, start, lost)
+    return Configured(
+        client=client.name,
+        path=path,
+        entry=name,
+        project=project,
+        source=source,
+        problem=_cannot_start(words[0], words[at], start, machine)
+        or ("bad_setting" if read_settings(environment).errors else problem),
+    )
+
+
+def _start(
+    cwd: object, before: list[str], client: Client, machine: Machine
+) -> tuple[Path | None, bool]:
+    """Where the server starts, None when nobody knows; and whether a variable is left in that."""
+    start = machine.root if client.starts_in_project else None
+    steps = []
+    if client.honours_cwd and isinstance(cwd, str) and cwd.strip():
+        steps.append(client.expand(cwd, machine))
+        start = start or machine.home
+    if before and re.fullmatch(r"(?:.*/)?uv(?:\.exe)?", machine.plain(before[0])):
+        # uv changes to this directory before it starts the script
+        steps.append(value_of("--directory", before[1:]) or "")
+    for step in steps:
+        if "${" in step:
+            return None, True
+        start = start / step if start else Path(step) if os.path.isabs(step) else None
+    return start, False
+
+
+def _project(
+    argument: str | None, environment: Mapping[str, str], start: Path | None, lost: bool
+) -> tuple[Path | None, str, str]:
+    """The project, what names it, and what is wrong with it."""
+    try:
+        project = find_project(argument, environment, start or Path(os.sep))
+    except ValueError:  # a name such as "~" with a null byte, which no process can be given
+        return None, "", "no_project"
+    unexpanded = "unexpanded" if lost or project.warnings else ""
+    if start is None:
+        if project.source == "cwd":
+            return None, "", unexpanded or "no_project"
+        value = argument or "" if project.source == "--project" else environment[project.source]
+        if not os.path.isabs(os.path.expanduser(value.strip())):
+            return None, project.source, unexpanded or "no_project"
+    missing = "" if os.path.isdir(project.root) else "project_missing"
+    return project.root, project.source, unexpanded or missing
+
+
+def _cannot_start(command: str, script: str, start: Path | None, machine: Machine) -> str:
+    """`command_missing` or `script_missing`; "" also when that depends on an unknown directory."""
+
+    def is_there(path: str) -> bool:
+        if not os.path.isabs(path) and start is None:
+            return "${" not in path
+        return os.path.exists(os.path.join(start or "", path))
+
+    if os.path.dirname(command):
+        names = [command, f"{command}.exe"] if machine.windows else [command]
+        found = any(map(is_there, names))
+    else:
+        found = shutil.which(command, path=machine.variable("PATH") or "") is not None
+    return "command_missing" if not found else "" if is_there(script) else "script_missing"

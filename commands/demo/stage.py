@@ -1,0 +1,255 @@
+"""The stage of the demo: the real server on a scratch project, a screen, and checked claims."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import unicodedata
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from difflib import unified_diff
+from pathlib import Path
+from typing import Any, TextIO
+
+from commands.demo.words import word
+from core.messages import Language
+from core.project import CONTEXT_DIRECTORY, LOG_NAME, VARIABLES
+
+SERVER = Path(__file__).resolve().parents[2] / "server.py"
+PATIENCE_S = 60  # a server that has not answered by then never will
+
+README = "# Scratch project\n\nMade by the demo of Sentinel-Memory.\n"
+_GIT = ("git", "-c", "user.name=demo", "-c", "user.email=demo@example.invalid")
+_GIT_PLAIN = ("-c", "commit.gpgsign=false", "-c", "core.quotepath=false", "-c", "core.pager=cat")
+
+
+class DemoFailedError(Exception):
+    """A claim did not hold, or the server did not answer; `str()` is the sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The words of the server, and whether it refused."""
+
+    text: str
+    refused: bool
+
+
+class Screen:
+    """Plain text within `columns`, written to `out` line by line."""
+
+    def __init__(self, out: TextIO, columns: int) -> None:
+        self._out = out
+        self._columns = columns
+
+    def say(self, text: str) -> None:
+        """A paragraph of ours."""
+        self._write(wrapped(text, self._columns))
+
+    def show(self, text: str, *, at_most: int = 14, cut: bool = False) -> None:
+        """What came back, set off by a bar; beyond `at_most` lines only their number.
+
+        cut: long lines end in `…` instead of going on below.
+        """
+        room, lines = self._columns - 4, []
+        for line in text.splitlines():
+            lines += [shortened(line, room)] if cut else wrapped(line, room)
+        self._write([f"  | {line}".rstrip() for line in lines[:at_most]])
+        if len(lines) > at_most:
+            self._write([f"  … ({len(lines) - at_most} more lines)"])
+
+    def _write(self, lines: list[str]) -> None:
+        for line in lines:
+            print(line, file=self._out, flush=True)
+
+
+def width(text: str) -> int:
+    """The columns that a text takes; Hangul, Han and their like take two."""
+    return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)
+
+
+def shortened(text: str, columns: int) -> str:
+    """The text, or its beginning and `…`, within so many columns."""
+    if width(text) <= columns:
+        return text
+    while width(text) > columns - 1:
+        text = text[: max(len(text) - (width(text) - columns + 2) // 2, 0)]
+    return text + "…"
+
+
+def wrapped(text: str, columns: int) -> list[str]:
+    """The text in lines of so many columns, broken at spaces where it has some."""
+    body = text.lstrip(" ")
+    lines = [" " * (len(text) - len(body))]
+    for part in body.split(" "):
+        longer = f"{lines[-1]} {part}" if lines[-1].strip() else lines[-1] + part
+        if width(longer) <= columns:
+            lines[-1] = longer
+            continue
+        if lines[-1].strip():
+            lines.append("")
+        for char in part:
+            if width(lines[-1] + char) > columns:
+                lines.append("")
+            lines[-1] += char
+    return lines
+
+
+@dataclass(frozen=True, slots=True)
+class ScratchProject:
+    """A directory with one small README and, where git is there, a repository of its own.
+
+    Neither the user's git configuration nor an outer repository has a say in it.
+    """
+
+    root: Path
+    has_git: bool
+
+    @classmethod
+    def make(cls, root: Path) -> "ScratchProject":
+        """Make the project in `root`, a directory that is new or empty."""
+        # With this directory there, no project around the scratch one can be taken for it.
+        (root / CONTEXT_DIRECTORY).mkdir(parents=True)
+        (root / "README.md").write_text(README, encoding="utf-8", newline="\n")
+        project = cls(root, _git_works())
+        if project.has_git:
+            project._git("init", "-q")
+            project.commit("Start")
+        return project
+
+    @property
+    def log_path(self) -> Path:
+        """Where the server keeps the memory of this project."""
+        return self.root / CONTEXT_DIRECTORY / LOG_NAME
+
+    def log_bytes(self) -> bytes:
+        """The memory log, b"" before the first save."""
+        return self.log_path.read_bytes() if self.log_path.exists() else b""
+
+    def records(self) -> list[dict[str, Any]]:
+        """The lines of the memory log, read by nothing but a JSON parser."""
+        return [json.loads(line) for line in self.log_bytes().splitlines()]
+
+    def commit(self, message: str) -> None:
+        """Commit everything, where git is there."""
+        if self.has_git:
+            self._git("add", "-A")
+            self._git("commit", "-q", "--no-verify", "-m", message)
+
+    def diff(self, before: bytes) -> tuple[str, str]:
+        """Summary and text of what changed in the memory log since its last commit, or `before`."""
+        name = f"{CONTEXT_DIRECTORY}/{LOG_NAME}"
+        if self.has_git:
+            options = ("diff", "--no-color", "--no-ext-diff", "--no-textconv")
+            return self._git(*options, "--stat", "--", name), self._git(*options, "--", name)
+        old, new = (data.decode("utf-8").splitlines() for data in (before, self.log_bytes()))
+        lines = list(unified_diff(old, new, f"a/{name}", f"b/{name}", lineterm=""))
+        signs = [line[:1] for line in lines[2:]]
+        return f"{name} | {signs.count('+')} +, {signs.count('-')} -", "\n".join(lines)
+
+    def _git(self, *arguments: str) -> str:
+        inherited = {name: value for name, value in os.environ.items() if name[:4] != "GIT_"}
+        done = subprocess.run(
+            [*_GIT, *_GIT_PLAIN, *arguments],
+            cwd=self.root,
+            env={**inherited, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"},
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+        )
+        if done.returncode:
+            raise DemoFailedError(f"git {arguments[0]}: {done.stderr.strip()}")
+        return done.stdout.rstrip()
+
+
+def _git_works() -> bool:
+    """Whether git is there; a bare stand-in for it, as on a new Mac, does not count."""
+    if not shutil.which("git"):
+        return False
+    return subprocess.run(["git", "--version"], capture_output=True).returncode == 0
+
+
+class Stage:
+    """What a scene works with: the client's connection, the project, the screen, the language."""
+
+    def __init__(
+        self, client: Any, project: ScratchProject, screen: Screen, lang: Language, server: Path
+    ) -> None:
+        self.project = project
+        self.screen = screen
+        self.lang = lang
+        self._client = client
+        self._server = server
+
+    async def call(self, tool: str, **arguments: Any) -> Answer:
+        """Call a tool as a client does. Raises DemoFailedError when no answer comes."""
+        try:
+            result = await self._client.call_tool(tool, arguments, raise_on_error=False)
+            return Answer(str(result.content[0].text), bool(result.is_error))
+        except Exception as error:
+            raise DemoFailedError(f"{self._server.name}: {tool}: {_first_line(error)}") from error
+
+    async def done(self, tool: str, **arguments: Any) -> str:
+        """The answer of a call that must not be refused."""
+        answer = await self.call(tool, **arguments)
+        if answer.refused:
+            raise DemoFailedError(f"{self._server.name} refused {tool}: {answer.text}")
+        return answer.text
+
+    def open(self, key: str, **facts: str | int) -> None:
+        """Announce a scene."""
+        self.screen.say("")
+        self.screen.say(word(self.lang, key, **facts))
+
+    def claim(self, held: bool, key: str, **facts: str | int) -> None:
+        """Say what was checked. Raises DemoFailedError when it did not hold."""
+        text = word(self.lang, key, **facts)
+        if not held:
+            raise DemoFailedError(word(self.lang, "did_not_hold", claim=text))
+        self.screen.say(f"  ok: {text}")
+
+
+@asynccontextmanager
+async def on_stage(
+    project: ScratchProject, screen: Screen, lang: Language, server: Path, stderr_path: Path
+) -> AsyncIterator[Stage]:
+    """The server as a process of its own, spoken to over stdio; it has ended when this ends.
+
+    Raises DemoFailedError when it does not start.
+    """
+    os.environ.setdefault("FASTMCP_ENV_FILE", os.devnull)  # a stranger's `.env` is none of ours
+    from fastmcp import Client  # a second of work that no other command should wait for
+    from fastmcp.client.transports import StdioTransport
+
+    transport = StdioTransport(
+        command=sys.executable,
+        args=[str(server), "--project", str(project.root)],
+        env=_server_environment(os.environ, lang),
+        keep_alive=False,
+        log_file=stderr_path,
+    )
+    async with AsyncExitStack() as open_until_the_end:
+        client = Client(transport, timeout=PATIENCE_S, init_timeout=PATIENCE_S)
+        try:
+            await open_until_the_end.enter_async_context(client)
+        except Exception as error:
+            said = stderr_path.read_text("utf-8", "replace") if stderr_path.exists() else ""
+            reason = (said.strip().splitlines() or [_first_line(error)])[-1]
+            raise DemoFailedError(f"{server} did not start as a server: {reason}") from error
+        yield Stage(client, project, screen, lang, server)
+
+
+def _server_environment(environment: Mapping[str, str], lang: Language) -> dict[str, str]:
+    """The user's environment without the settings of this project, which the demo fixes itself."""
+    kept = {
+        name: value
+        for name, value in environment.items()
+        if not name.startswith("SENTINEL_MEMORY_") and name not in VARIABLES
+    }
+    return {**kept, "SENTINEL_MEMORY_LANG": lang}
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [""])[0] or type(error).__name__

@@ -1,0 +1,218 @@
+"""What is around a memory log and matters to it: the disk, git, other memories.
+
+Nothing is changed and nothing is created. What is found is a `Finding` like those of the lines.
+"""
+
+import os
+import shutil
+import stat
+import subprocess
+from collections.abc import Iterator, Mapping
+from pathlib import Path, PurePosixPath
+
+from core.disk.lock import held
+from core.errors import LogBusyError, LogReadError, ProjectRefusedError
+from core.lessons.files import ASIDE_NAME, COMPANIONS, LOCK_SUFFIX
+from core.lessons.git import call as git
+from core.lessons.upkeep.health import Finding
+from core.messages import Facts
+from core.project import CONTEXT_DIRECTORY, LOG_NAME, Project
+from core.store import MemoryStore
+
+MOUNTS = Path("/proc/self/mounts")
+NETWORK = (
+    *("nfs", "cifs", "smb", "9p", "afs", "ceph", "davfs", "vboxsf"),
+    *("fuse.sshfs", "fuse.rclone"),
+)
+
+
+def around(
+    project: Project,
+    store: MemoryStore,
+    environment: Mapping[str, str],
+    unreadable: LogReadError | None = None,
+) -> list[Finding]:
+    """Everything worth knowing about the surroundings of this project's log.
+
+    unreadable: why the log could not be read, None when it was.
+    """
+    findings = list(_about_project(project, environment))
+    if unreadable:
+        findings.append(Finding(kind="not_readable", severity="error", facts=unreadable.facts))
+    else:
+        findings += _about_disk(store)
+    return [*findings, *_about_git(store.path)]
+
+
+def _about_project(project: Project, environment: Mapping[str, str]) -> Iterator[Finding]:
+    try:
+        project.check_writable(environment)
+    except ProjectRefusedError as error:
+        yield Finding(kind="refused", severity="error", facts=error.facts)
+    for directory in (project.root, *project.root.parents):
+        other = directory / CONTEXT_DIRECTORY / LOG_NAME
+        if directory != project.root and os.path.isfile(other):
+            yield Finding(kind="other_memory", severity="note", facts={"path": str(other)})
+        if os.path.exists(directory / ".git"):
+            break
+
+
+def _about_disk(store: MemoryStore) -> Iterator[Finding]:
+    path = store.path
+    target = Path(os.path.realpath(path))
+    if not os.path.exists(path):
+        yield Finding(kind="no_log", severity="note")
+    if path.is_symlink() or path.parent.is_symlink():
+        yield Finding(kind="link", severity="note", facts={"path": str(target)})
+    folder = target.parent if target.parent.is_dir() else target.parent.parent
+    for place in (target, folder):
+        if place.exists() and not os.access(place, os.W_OK):
+            yield Finding(kind="read_only", severity="note", facts={"path": str(place)})
+            break
+    if target.exists() and os.stat(target).st_nlink > 1:
+        yield Finding(kind="hard_link", severity="warning")
+    filesystem = _network_filesystem(target)
+    if filesystem:
+        yield Finding(kind="network", severity="note", facts={"filesystem": filesystem})
+    strays = _strays(store)
+    if strays and not _is_held(target):
+        facts: Facts = {"count": len(strays), "path": str(strays[0])}
+        yield Finding(kind="strays", severity="note", facts=facts, fixable=True)
+    for kept in sorted(path.parent.glob(f"{ASIDE_NAME}-*")):
+        yield Finding(kind="set_aside", severity="note", facts={"path": str(kept)})
+
+
+def _strays(store: MemoryStore) -> list[Path]:
+    try:
+        return store.strays()
+    except OSError:  # a directory that may be entered, but not listed
+        return []
+
+
+def _is_held(target: Path) -> bool:
+    """Whether a writer is at work; a lock file that is not there is not made for this."""
+    lock = Path(f"{target}{LOCK_SUFFIX}")
+    if not lock.exists():
+        return False
+    try:
+        with held(str(lock), timeout_s=0):
+            return False
+    except LogBusyError:
+        return True
+    except OSError:
+        return False
+
+
+def _network_filesystem(path: Path) -> str:
+    """The kind of network file system that holds `path`, "" for a local disk or an unknown one."""
+    try:
+        mounts = [line.split() for line in MOUNTS.read_text("utf-8", "replace").splitlines()]
+    except OSError:
+        return ""
+    folder = f"{path.parent}{os.sep}"
+    points = [(mount[1].replace("\\040", " "), mount[2]) for mount in mounts if len(mount) > 2]
+    below = [(at, kind) for at, kind in points if folder.startswith(at.rstrip("/") + "/")]
+    _, kind = max(below, key=lambda point: len(point[0]), default=("", ""))
+    return kind if kind.startswith(NETWORK) else ""
+
+
+def _about_git(path: Path) -> list[Finding]:
+    """What git makes of the log at `path` and of the files beside it."""
+    folder = path.parent if os.path.isdir(path.parent) else path.parent.parent
+    if not os.access(folder, os.X_OK):
+        return []  # which is why the log cannot be read
+    asked, name = _Git(folder), path.relative_to(folder).as_posix()
+    if asked.reason or asked.ask("rev-parse", "--is-inside-work-tree") != "true":
+        return [_no_git(path, asked.reason)]
+    if asked.ask("check-ignore", name):
+        return [Finding(kind="ignored", severity="note")]
+    findings = list(_about_tracking(path, asked, name))
+    attribute = asked.ask("check-attr", "merge", "--", name)
+    if not attribute.endswith(": union"):
+        findings += _about_companion("no_union", path, ".gitattributes")
+    if not asked.ask("check-ignore", "--no-index", name + LOCK_SUFFIX):
+        findings += _about_companion("lock_not_ignored", path, ".gitignore")
+    return findings
+
+
+def _no_git(path: Path, reason: str) -> Finding:
+    """Why git says nothing: because no repository is there, or although one is."""
+    if not reason or not any(os.path.exists(parent / ".git") for parent in path.parents):
+        return Finding(kind="no_git", severity="note")
+    if not shutil.which("git"):
+        return Finding(kind="git_missing", severity="note")
+    return Finding(kind="git_refuses", severity="warning", facts={"reason": reason})
+
+
+def _about_tracking(path: Path, asked: "_Git", name: str) -> Iterator[Finding]:
+    if asked.ask("ls-files", "--", name + LOCK_SUFFIX):
+        facts = {"path": path.name + LOCK_SUFFIX}
+        yield Finding(kind="lock_tracked", severity="warning", facts=facts)
+    tracked = asked.ask("ls-files", "--", name)
+    if os.path.isfile(path) and not tracked:
+        yield Finding(kind="untracked", severity="note")
+    mode = os.lstat(path).st_mode if os.path.lexists(path) else 0
+    if stat.S_ISREG(mode) and tracked:
+        commits = asked.ask("rev-list", "--max-count=1", "HEAD", "--", name)
+        if not commits:
+            yield Finding(kind="uncommitted", severity="note")
+    if asked.ask("ls-files", "-t", "--", name).startswith("S "):
+        yield Finding(kind="sparse", severity="warning")
+    for companion in COMPANIONS if tracked else ():
+        beside = str(PurePosixPath(name).with_name(companion))
+        if os.path.lexists(path.with_name(companion)) and not asked.ask("ls-files", "--", beside):
+            facts = {"path": companion}
+            yield Finding(kind="companion_untracked", severity="note", facts=facts)
+    if asked.ask("ls-files", "--unmerged", "--", name):
+        yield Finding(kind="unmerged", severity="error")
+    elif asked.ask("ls-files", "--deleted", "--", name):
+        yield Finding(kind="deleted", severity="warning")
+
+
+def _about_companion(kind: str, path: Path, name: str) -> Iterator[Finding]:
+    """What git was not told: by a file that --fix completes, or by one that is overruled."""
+    companion = path.parent / name
+    if not os.path.lexists(companion) and not os.path.exists(path):
+        return  # the first save writes both
+    try:
+        lines = [line.strip() for line in companion.read_bytes().splitlines()]
+    except OSError:
+        lines = []
+    wanted = COMPANIONS[name].encode("ascii").splitlines()
+    if all(line in lines for line in wanted):
+        facts = {"path": str(companion), "rule": wanted[0].decode("ascii")}
+        yield Finding(kind="overruled", severity="warning", facts=facts)
+    else:
+        yield Finding(kind=kind, severity="warning", fixable=True)
+
+
+class _Git:
+    """Asks git about one folder, whatever repository a hook's environment speaks of.
+
+    reason: why it does not answer here, "" when it does.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._variables: dict[str, str] = {}
+        known, said = self._run("rev-parse", "--absolute-git-dir")
+        self.reason = "" if known else said.strip().split("\n")[0].removeprefix("fatal: ")
+        index = os.environ.get("GIT_INDEX_FILE", "")
+        if known and index:  # what is about to be committed, if it is of this repository
+            index = os.path.join(self.ask("rev-parse", "--show-toplevel"), index)
+            if os.path.realpath(os.path.dirname(index)) == os.path.realpath(said):
+                self._variables["GIT_INDEX_FILE"] = index
+
+    def ask(self, *arguments: str) -> str:
+        """What git prints, without its last line end; "" when it fails."""
+        succeeded, said = self._run(*arguments)
+        return said if succeeded else ""
+
+    def _run(self, *arguments: str) -> tuple[bool, str]:
+        """Whether git succeeded, and what it printed, or said of its failure."""
+        try:
+            done = git.run(self._folder, *arguments, variables=self._variables)
+        except (OSError, subprocess.SubprocessError) as error:
+            return False, str(error)
+        output = done.stderr if done.returncode else done.stdout
+        return not done.returncode, os.fsdecode(output).removesuffix("\n")

@@ -1,0 +1,63 @@
+"""What leaves the memory as a document: the records asked for, without secrets, to one place.
+
+A topic and a question are saved as they came, and a line may have been written by hand, so all that
+leaves is redacted once more.
+"""
+
+import sys
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from commands.documents.text_file import ExportError, write_new
+from commands.exchange.export_words import word
+from core.lessons.answers.rendering import topic_text
+from core.lessons.compaction import closest_first
+from core.lessons.log import MemoryLog
+from core.lessons.record import Record, normalise_topic
+from core.lessons.upkeep.secrets import clean_record, redacted
+from core.messages import Language
+
+STDOUT = "-"
+MOST_TOPICS = 8
+
+
+def say_what_is_left(log: MemoryLog, lang: Language) -> None:
+    """Lines that are no records are not exported, and nobody should believe they were."""
+    if log.conflicts:
+        print(word(lang, "conflicts", conflicts=log.conflicts), file=sys.stderr)
+    if log.skipped:
+        print(word(lang, "skipped", skipped=log.skipped), file=sys.stderr)
+
+
+def of_topics(log: MemoryLog, topics: Sequence[str]) -> list[Record]:
+    """The records of these topics, all without any. Raises ExportError for an unknown one."""
+    wanted = set(map(normalise_topic, topics))
+    for topic in map(normalise_topic, topics):
+        if topic not in log.topics:
+            near = closest_first(topic, log.topics)[:MOST_TOPICS]
+            listed = ", ".join(topic_text(redacted(it)[0]) for it in near) or "—"
+            raise ExportError("no_topic", topic=topic_text(topic), topics=listed)
+    return [record for record in log.records if not wanted or record.topic in wanted]
+
+
+def without_secrets(records: Iterable[Record], lang: Language) -> list[Record]:
+    """The records as they may leave; the kinds of secrets that were replaced in them are told."""
+    cleaned = [clean_record(record) for record in records]
+    kinds = Counter(kind for _, found in cleaned for _, kind in found)
+    if kinds:
+        told = ", ".join(f"{kind} {count:,}" for kind, count in kinds.items())
+        print(word(lang, "redacted", count=kinds.total(), kinds=told), file=sys.stderr)
+    return [record for record, _ in cleaned]
+
+
+def put_text(text: str, output: str | None, *, force: bool) -> bool:
+    """Print a document, or write it to a file that nobody had; whether it is in a file now.
+
+    force: whatever stood there is replaced. Raises ExportError.
+    """
+    if output in (None, STDOUT):
+        print(text, end="")
+        return False
+    write_new(Path(output), text, force=force)
+    return True

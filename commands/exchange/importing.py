@@ -1,0 +1,197 @@
+"""Take lessons of other tools, of a list or of another project into the memory, once confirmed.
+
+Nothing is saved before a person has seen what would be: every record as it would be stored, and
+everything that is passed over, with the reason. Then all of it is one write, or none of it.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+
+from commands.documents.facts import facts
+from commands.exchange.import_words import word
+from commands.exchange.sources import (
+    FORMATS,
+    MARKDOWN,
+    STDIN,
+    Item,
+    Source,
+    SourceError,
+    into_known_topics,
+    read_source,
+    retopiced,
+)
+from commands.terminal.console import Opened, add_project, confirmed, open_memory
+from commands.terminal.records import INDENT, block, text_lines
+from commands.terminal.safe_text import plain
+from core.lessons.answers.rendering import topic_text, warning
+from core.lessons.compaction import is_required, similar_to
+from core.lessons.log import Added, MemoryLog, Offered
+from core.lessons.record import LIMITS_BYTES, normalise_topic, utc_now
+from core.messages import Language
+from core.settings import DEFAULT_THRESHOLD, read_settings
+
+MOST_SIMILAR = 3
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `cli.py import`."""
+    parser.add_argument("file", metavar="FILE", help="what to import; - for standard input")
+    add_project(parser)
+    parser.add_argument("--format", choices=FORMATS, help="default: seen from the content")
+    parser.add_argument("--topic", metavar="T", help="one topic for all records")
+    parser.add_argument("--yes", action="store_true", help="save without asking")
+    parser.add_argument("--dry-run", action="store_true", help="only print what would be saved")
+    parser.set_defaults(refuse=parser.error)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Show, ask, save; 1 when it was not confirmed or could not be done."""
+    lang = read_settings(os.environ).lang
+    topic = _checked_topic(arguments, lang)
+    try:
+        source = read_source(arguments.file, arguments.format, now=utc_now())
+    except SourceError as error:
+        print(error.text(lang), file=sys.stderr)
+        return 1
+    opened = open_memory(arguments, writes=not arguments.dry_run)
+    log = opened.store.read()
+    if topic:
+        retopiced(source, topic)
+    elif not source.is_ours:
+        into_known_topics(source, log.topics)
+    records = [it.record for it in source.items]
+    trial = opened.store.add_all(records, dry_run=True)
+    print("\n".join(_preview(opened, source, trial, log)))
+    if not trial.records:
+        print(word(lang, "nothing"))
+        return 0
+    if arguments.dry_run:
+        print(word(lang, "dry"))
+        return 0
+    if not (arguments.yes or _is_confirmed(arguments.file, lang)):
+        return 1
+    added = opened.store.add_all(records)
+    print(word(lang, "saved", count=len(added.records)))
+    if is_required(added.log.count, DEFAULT_THRESHOLD):
+        print(word(lang, "compact", count=added.log.count, threshold=DEFAULT_THRESHOLD))
+    return 0
+
+
+def _checked_topic(arguments: argparse.Namespace, lang: Language) -> str:
+    """The topic for all records, "" for none; leaves with a sentence when it cannot be one."""
+    if arguments.yes and arguments.dry_run:
+        arguments.refuse(word(lang, "together", one="--yes", other="--dry-run"))
+    if arguments.topic is None:
+        return ""
+    topic, limit = normalise_topic(arguments.topic), LIMITS_BYTES["topic"]
+    if not 0 < len(topic.encode("utf-8", "surrogatepass")) <= limit:
+        arguments.refuse(word(lang, "bad_topic", limit=limit))
+    return topic
+
+
+def _is_confirmed(path: str, lang: Language) -> bool:
+    """Whether somebody at the terminal wants it; says so when there is nobody, or when not.
+
+    Somebody who cannot see what would be saved has not confirmed it.
+    """
+    answer = None if path == STDIN else confirmed(word(lang, "ask"))
+    if answer is None:
+        print(word(lang, "no_terminal"), file=sys.stderr)
+    elif not answer:
+        print(word(lang, "not_saved"))
+    return bool(answer)
+
+
+def _preview(opened: Opened, source: Source, trial: Added, log: MemoryLog) -> list[str]:
+    """Everything that a person must know before saying yes."""
+    lang = opened.lang
+    named = {"path": source.path, "format": word(lang, source.format)}
+    named["project"] = str(opened.project.root)
+    lines = [plain(word(lang, "head", count=len(trial.records), **named))]
+    if trial.records and not source.is_ours:
+        is_list = source.format == MARKDOWN
+        lines.append(word(lang, "principles" if is_list else "statements"))
+    taken = [
+        (item, offered)
+        for item, offered in zip(source.items, trial.offered, strict=True)
+        if offered.fate == "added"
+    ]
+    for topic in dict.fromkeys(offered.record.topic for _, offered in taken):
+        lines += ["", _topic_line(topic, log, lang)]
+        for item, offered in taken:
+            if offered.record.topic == topic:
+                lines += _record_lines(item, offered, source, lang)
+    if passed := _passed_lines(source, trial, lang):
+        lines += ["", word(lang, "passed"), *passed]
+    if trial.hidden:
+        lines += ["", word(lang, "hides")]
+        lines += [line for record in trial.hidden for line in block(record, lang)]
+    return [*lines, ""]
+
+
+def _topic_line(topic: str, log: MemoryLog, lang: Language) -> str:
+    shown = plain(topic_text(topic))
+    if topic in log.topics:
+        return word(lang, "known_topic", topic=shown)
+    near = similar_to(topic, list(log.topics))[:MOST_SIMILAR]
+    if not near:
+        return word(lang, "new_topic", topic=shown)
+    similar = plain(", ".join(map(topic_text, near)))
+    return word(lang, "like_topic", topic=shown, similar=similar)
+
+
+def _record_lines(item: Item, offered: Offered, source: Source, lang: Language) -> list[str]:
+    record = offered.record
+    told = [record.type, *(facts(record, lang)[:-1] if source.is_ours else ())]
+    lines = [INDENT + plain(f"{_place([item.line], source, lang)}: {', '.join(told)}")]
+    lines += [INDENT + line for line in text_lines(record)]
+    if record.paths:
+        lines.append(INDENT * 2 + plain(f"paths: {', '.join(record.paths)}"))
+    if offered.redacted:
+        kinds = ", ".join(dict.fromkeys(offered.redacted))
+        lines.append(INDENT * 2 + word(lang, "redacts", kinds=kinds))
+    if noted := warning(record, lang):
+        lines.append(INDENT * 2 + word(lang, "warning", warning=noted))
+    return lines
+
+
+def _passed_lines(source: Source, trial: Added, lang: Language) -> list[str]:
+    """What is not saved: one line for each reason, and one for each record that was refused."""
+    by_reason: dict[str, list[int]] = {}
+    refused = []
+    for item, offered in zip(source.items, trial.offered, strict=True):
+        if offered.error:
+            place = _place([item.line], source, lang)
+            told = word(lang, f"passed_{offered.error.key}", place=place, **offered.error.facts)
+            refused.append(INDENT + plain(told))
+        elif offered.fate != "added":
+            by_reason.setdefault(offered.fate, []).append(item.line)
+    for line, why in source.passed:
+        by_reason.setdefault(why, []).append(line)
+    return refused + [
+        INDENT + word(lang, f"passed_{why}", place=_place(lines, source, lang))
+        for why, lines in by_reason.items()
+    ]
+
+
+def _place(lines: Sequence[int], source: Source, lang: Language) -> str:
+    """Lines or entries of the source, neighbours as a range."""
+    runs = list(_runs(sorted(set(lines))))
+    one, many = ("entry", "entries") if source.has_entries else ("line", "lines")
+    return word(lang, one if len(runs) == 1 and "-" not in runs[0] else many, lines=", ".join(runs))
+
+
+def _runs(lines: Iterable[int]) -> Iterator[str]:
+    first = last = 0
+    for line in lines:
+        if last and line != last + 1:
+            yield _run(first, last)
+            first = line
+        first, last = first or line, line
+    yield _run(first, last)
+
+
+def _run(first: int, last: int) -> str:
+    return str(first) if first == last else f"{first}-{last}"

@@ -1,0 +1,272 @@
+"""What can be imported, as records: Markdown, a server-memory file, our own export or log.
+
+A statement of somebody else says a rule and not what was missing when it was found. It becomes a
+principle, whose id is that of its words, so that a second import knows it again; a log would need
+a gap that nobody told. The format of server-memory is that of `src/memory/index.ts` in
+github.com/modelcontextprotocol/servers: one JSON object on a line, entities and relations.
+"""
+
+import json
+import os
+import re
+import stat
+import sys
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from commands.documents.facts import MARKER
+from commands.exchange.data import FORMAT, VERSION
+from commands.exchange.import_words import word
+from commands.exchange.lists import Passed, read_markdown
+from commands.exchange.topics import topic_of
+from commands.terminal.safe_text import plain
+from core.disk.atomic import reason_of
+from core.lessons.lines import BOM, split_lines
+from core.lessons.log import MemoryLog
+from core.lessons.record import DECODER, Draft, Record, new_record, normalise_topic, parse_line
+from core.lessons.upkeep.health import UTF_16_MARKS
+from core.messages import Language
+
+MOST_BYTES = 64_000_000  # an export of all that a memory is measured with fits
+MOST_TEXT_BYTES = 5_000_000
+STDIN, SHOWN_STDIN = "-", "<stdin>"
+EXPORT, LOG, SERVER_MEMORY, MARKDOWN = "export", "log", "server-memory", "markdown"
+OURS = (EXPORT, LOG)
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class SourceError(Exception):
+    """A file cannot be imported; nothing was saved.
+
+    key: the sentence in `import_words`; facts: what it names, the path among them.
+    """
+
+    def __init__(self, key: str, /, **facts: str | int) -> None:
+        self.key, self.facts = key, facts
+        super().__init__(self.text("en"))
+
+    def text(self, lang: Language) -> str:
+        """What happened, what state the data is in, and what to do next."""
+        return plain(word(lang, self.key, **self.facts))
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A record that a file gives, and its line there, counted from 1."""
+
+    record: Record
+    line: int
+
+
+@dataclass(slots=True)
+class Source:
+    """What a file gives: records, and lines that hold none.
+
+    has_entries: `line` counts entries of a list and not lines of the file.
+    """
+
+    path: str
+    format: str
+    items: list[Item] = field(default_factory=list)
+    passed: list[Passed] = field(default_factory=list)
+    has_entries: bool = False
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether the records are ones of this program, with dates and gaps of their own."""
+        return self.format in OURS
+
+
+def read_source(path: str, format: str | None, *, now: str) -> Source:
+    """The records of a file, or of standard input for `-`. Raises SourceError."""
+    shown = SHOWN_STDIN if path == STDIN else path
+    data = _checked(shown, _bytes_of(path, shown)).removeprefix(BOM)
+    is_large = len(data) > MOST_TEXT_BYTES
+    for name, read in READERS.items():
+        if format not in (None, name) or (is_large and name not in OURS):
+            continue
+        if source := read(shown, data, now):
+            return source
+    if is_large and format not in OURS:
+        raise SourceError("text_too_large", path=shown, most=MOST_TEXT_BYTES)
+    if format in (None, MARKDOWN) and not (format is None and _is_json(data)):
+        return _markdown(shown, data, now)
+    if format:
+        raise SourceError("other_format", path=shown, format=format)
+    raise SourceError("unknown_format", path=shown)
+
+
+def retopiced(source: Source, topic: str) -> None:
+    """Put all records of a source into one topic; older versions of them have other ids."""
+    source.items = [
+        replace(it, record=replace(it.record, topic=topic, former=())) for it in source.items
+    ]
+
+
+def into_known_topics(source: Source, topics: Collection[str]) -> None:
+    """Let topics that were made from a heading be those of the memory that read the same."""
+    known: dict[str, str] = {}
+    for topic in topics:
+        known.setdefault(topic_of(topic), topic)
+    for at, it in enumerate(source.items):
+        topic = it.record.topic
+        if topic not in topics and topic in known:
+            source.items[at] = replace(it, record=replace(it.record, topic=known[topic]))
+
+
+def _bytes_of(path: str, shown: str) -> bytes:
+    try:
+        if path == STDIN:
+            data = sys.stdin.buffer.read(MOST_BYTES + 1)
+        else:
+            if not stat.S_ISREG(os.stat(path).st_mode):  # opening a pipe would wait for a writer
+                raise SourceError("not_regular", path=shown)
+            with open(path, "rb") as file:
+                data = file.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise SourceError("unreadable", path=shown, reason=reason_of(error)) from error
+    except AttributeError:  # no standard input at all
+        raise SourceError("unreadable", path=shown, reason="closed") from None
+    if len(data) > MOST_BYTES:
+        raise SourceError("too_large", path=shown, most=MOST_BYTES)
+    return data
+
+
+def _checked(path: str, data: bytes) -> bytes:
+    """The bytes of a text that one can rely on."""
+    if data.startswith(UTF_16_MARKS):
+        raise SourceError("utf_16", path=path)
+    if b"\0" in data:
+        raise SourceError("binary", path=path)
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise SourceError("not_utf_8", path=path, line=line) from None
+    begun = 0
+    for number, raw in enumerate(split_lines(data.removeprefix(BOM)), start=1):
+        content = raw.rstrip(b"\r\n")
+        if content == b"<<<<<<<" or content.startswith(b"<<<<<<< "):
+            begun = number
+        elif begun and (content == b">>>>>>>" or content.startswith(b">>>>>>> ")):
+            raise SourceError("conflict", path=path, line=begun)
+    return data
+
+
+def _export(path: str, data: bytes, now: str) -> Source | None:
+    document = _json(data)
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        return None
+    if document.get("version") != VERSION:
+        raise SourceError("newer", path=path, version=str(document.get("version"))[:20])
+    records = document.get("records")
+    if not isinstance(records, list):
+        return None
+    lines = list(map(_line_of, records))
+    source = _of_log(path, EXPORT, MemoryLog(lines, [parse_line(line) for line in lines]))
+    source.has_entries = True
+    return source
+
+
+def _line_of(value: object) -> bytes:
+    try:
+        return json.dumps(value).encode("ascii") + b"\n"
+    except RecursionError:
+        return b"?\n"
+
+
+def _log(path: str, data: bytes, now: str) -> Source | None:
+    log = MemoryLog.parse(data)
+    lines = sum(bool(line.strip()) for line in log.lines)
+    known = sum(entry is not None for entry in log.entries)
+    return _of_log(path, LOG, log) if known and 2 * known >= lines else None
+
+
+def _of_log(path: str, format: str, log: MemoryLog) -> Source:
+    """The records that a reader sees; older versions and replaced originals are none of them."""
+    source = Source(path, format)
+    seen = {(record.id, record.gap): record for record in log.records}
+    for at, record in log.all_records():
+        if shown := seen.pop((record.id, record.gap), None):
+            source.items.append(Item(shown, at + 1))
+    source.passed += [
+        Passed(at + 1, "not_a_record")
+        for at, entry in enumerate(log.entries)
+        if entry is None and log.content(at).strip()
+    ]
+    return source
+
+
+def _server_memory(path: str, data: bytes, now: str) -> Source | None:
+    source, known, lines = Source(path, SERVER_MEMORY), 0, 0
+    for number, line in enumerate(split_lines(data), start=1):
+        if not line.strip():
+            continue
+        value, lines = _json(line), lines + 1
+        kind = value.get("type") if isinstance(value, dict) else None
+        if kind not in ("entity", "relation"):
+            source.passed.append(Passed(number, "not_readable"))
+            continue
+        known += 1
+        if kind == "relation":
+            source.passed.append(Passed(number, "relation"))
+        else:
+            _add_entity(value, number, source, now)
+    return source if known and 2 * known >= lines else None
+
+
+def _add_entity(entity: dict[str, Any], line: int, source: Source, now: str) -> None:
+    name, texts = entity.get("name"), entity.get("observations")
+    if not texts or not isinstance(texts, list) or not isinstance(name, str):
+        source.passed.append(Passed(line, "no_observations"))
+        return
+    topic = topic_of(name)
+    for text in texts:
+        if not isinstance(text, str) or not text.strip():
+            source.passed.append(Passed(line, "no_text"))
+        elif _SURROGATE.search(text):
+            source.passed.append(Passed(line, "half_character"))
+        else:
+            source.items.append(Item(_principle(topic, text.strip(), now), line))
+
+
+def _markdown(path: str, data: bytes, now: str) -> Source:
+    text = data.decode("utf-8")
+    if MARKER in text:
+        raise SourceError("exported_markdown", path=path)
+    lessons, passed = read_markdown(text)
+    items = [Item(_principle(it.topic, it.text, now), it.line) for it in lessons]
+    return Source(path, MARKDOWN, items, passed)
+
+
+def _principle(topic: str, lesson: str, now: str) -> Record:
+    """The record of a statement; nobody knows what it was compacted from."""
+    draft = Draft(topic=normalise_topic(topic), lesson=lesson, type="principle")
+    return new_record(draft, now=now)
+
+
+def _json(data: bytes) -> Any:
+    """The value of a JSON text; None for any other text."""
+    if data.lstrip()[:1] not in (b"{", b"["):
+        return None
+    try:
+        return DECODER.decode(data.decode("utf-8"))
+    except (ValueError, RecursionError):
+        return None
+
+
+def _is_json(data: bytes) -> bool:
+    if _json(data) is not None:
+        return True
+    lines = [line for line in split_lines(data) if line.strip()]
+    return bool(lines) and all(_json(line) is not None for line in lines)
+
+
+READERS: dict[str, Callable[[str, bytes, str], Source | None]] = {
+    EXPORT: _export,
+    LOG: _log,
+    SERVER_MEMORY: _server_memory,
+}
+FORMATS = (*READERS, MARKDOWN)

@@ -1,0 +1,1 @@
+"""`cli.py hook`: a client's event answered with the lessons that it needs."""

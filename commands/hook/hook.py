@@ -1,0 +1,331 @@
+"""The hook: what a client's own events put before its model, without the model asking for it.
+
+`cli.py hook EVENT --client CLIENT` reads the client's JSON on standard input and answers with the
+client's JSON, or with nothing. It never holds up work: it takes no lock, writes nothing into the
+project, and always exits with 0, since other codes stop a tool call in some clients. What goes
+wrong is one line on standard error, and what takes too long is given up. A process is started for
+every event, so that little is imported here, and some of it late. The file is long because what
+may go wrong between a client and the memory is met here, so that the rest need not know of it.
+"""
+
+import contextlib
+import errno
+import gc
+import json
+import os
+import sys
+import threading
+import time
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from commands.clients.events import COMPLAINT, EVENTS, NAMES, Moment, answer, inside, read_moment
+from commands.hook.journal import Session, forget_old, open_session, state_directory
+from core.errors import SentinelError
+from core.lessons.answers.briefing import Briefing, action_briefing, is_harmless, session_briefing
+from core.lessons.answers.rendering import one_line
+from core.lessons.files import LogFile
+from core.lessons.log import MemoryLog
+from core.lessons.record import Record
+from core.messages import say
+from core.project import find_project
+from core.settings import DEFAULT_THRESHOLD, Settings, read_settings
+from core.text.tokens import estimate_tokens
+
+if TYPE_CHECKING:
+    import argparse
+
+USAGE = "cli.py hook EVENT --client CLIENT [--project DIR] [--lang en|ko]"
+MOST_S = 5  # a terminal, or a pipe that nobody closes, would be read for ever
+MOST_BYTES = 32_000_000
+MOST_LOG_BYTES = 8_000_000  # some 16,000 records; reading more would hold up every action
+_OF_A_SHELL = ("||", ":")  # how setup ends a line; a client may start it without a shell
+AT_ONCE_S = 3  # two configurations that a client reads may both start the hook
+
+
+class OddInputError(ValueError):
+    """What a client handed over cannot be used; the sentence is ours and repeats none of it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scene:
+    """One event of a client in one project, with all that decides what is said about it."""
+
+    client: str
+    event: str
+    moment: Moment
+    root: str
+    settings: Settings
+    state: str
+    log: MemoryLog
+    session: Session
+    directory: str
+
+    def note(self, briefing: Briefing = Briefing(), **facts: Any) -> Session | None:  # noqa: B008 - frozen
+        """Remember this event; the session as it was just before, None when that is impossible."""
+        if self.session.log_at_start is None or self.event == "session-start":
+            facts["log"] = self.state
+        facts["shown"] = [version_of(record) for record in briefing.records]
+        facts["tokens"] = estimate_tokens(briefing.text)
+        known = {"client": self.client, "agent": self.moment.agent, "source": self.moment.source}
+        try:
+            return self.session.note(self.event, **known, **facts)
+        except OSError as error:
+            _complain(error)
+            return None
+
+
+def add_arguments(parser: "argparse.ArgumentParser") -> None:
+    """The options of `cli.py hook`, for its help; `main` reads them itself."""
+    parser.add_argument("event", choices=EVENTS, metavar="EVENT", help=", ".join(EVENTS))
+    parser.add_argument("--client", required=True, choices=NAMES, help="whose JSON it is")
+    parser.add_argument("--project", metavar="DIR", help="the project whose memory is meant")
+    parser.add_argument("--lang", choices=("en", "ko"), help="the language of what is said")
+
+
+def main(words: Sequence[str]) -> int:
+    """Answer one event; always 0. words: what stands behind `hook` on the command line."""
+    gc.disable()  # the process ends before there is anything to collect
+    watch = threading.Timer(MOST_S, _give_up)
+    watch.daemon = True
+    try:
+        watch.start()
+        event, client, project, variables = _arguments(words)
+        environment = {**os.environ, **variables}
+        text = respond(event, client, _payload(), environment, project=project)
+        if text:
+            _write(sys.stdout, text)
+    except Exception as error:  # whatever it is, the work of the client goes on
+        _complain(error)
+    watch.cancel()
+    return 0
+
+
+def _give_up() -> None:
+    _complain(TimeoutError(errno.ETIMEDOUT, f"no answer within {MOST_S} s"))
+    os._exit(0)
+
+
+def _payload() -> dict[str, Any]:
+    """The JSON object on standard input."""
+    if sys.stdin is None:
+        raise OddInputError("standard input is closed")
+    try:
+        payload = json.loads(sys.stdin.buffer.read(MOST_BYTES).decode("utf-8-sig", "replace"))
+    except (ValueError, RecursionError) as error:
+        raise OddInputError("the input is no JSON") from error
+    if not isinstance(payload, dict):
+        raise OddInputError("the input is no JSON object")
+    return payload
+
+
+def respond(
+    event: str,
+    client: str,
+    payload: Mapping[str, Any],
+    environment: Mapping[str, str],
+    *,
+    project: str | None = None,
+) -> str:
+    """The JSON that answers one event of a client, "" when there is nothing to say.
+
+    payload: the client's JSON. project: what `--project` names. Raises SentinelError when the
+    project or its memory cannot be read; the session is noted in the state directory.
+    """
+    others = {"cursor_version", "timestamp"} & payload.keys() or "CURSOR_VERSION" in environment
+    if client == "claude-code" and others:
+        return ""  # Cursor and Copilot run the hooks of Claude Code, too, and have their own
+    if event not in NAMES[client]:
+        return ""
+    moment = read_moment(client, event, payload)
+    if event in ("before-action", "prompt") and not moment.says_something:
+        return ""
+    briefing = _BRIEFINGS[event](_scene(client, event, moment, environment, project))
+    return answer(client, event, moment, briefing.text) if briefing.text else ""
+
+
+def _scene(
+    client: str,
+    event: str,
+    moment: Moment,
+    environment: Mapping[str, str],
+    argument: str | None,
+) -> Scene:
+    if client not in ("claude-code", "gemini"):
+        # Cursor sets it for the first of several open folders, others inherit it from Claude Code.
+        environment = {key: it for key, it in environment.items() if key != "CLAUDE_PROJECT_DIR"}
+    project = find_project(argument, environment, Path(_folder(moment) or os.getcwd()))
+    project.check_readable()
+    root = str(project.root)
+    log_path = str(project.log_path)
+    if os.path.isfile(log_path) and os.path.getsize(log_path) > MOST_LOG_BYTES:
+        raise OSError(errno.EFBIG, "the memory log is too large to be read at every action")
+    data = LogFile(project.log_path, lock_timeout_s=0).read()
+    directory = state_directory(root, environment)
+    return Scene(
+        client=client,
+        event=event,
+        moment=replace(moment, paths=tuple(dict.fromkeys(_paths_inside(root, moment)))),
+        root=root,
+        settings=read_settings(environment),
+        state=f"{len(data)}-{zlib.crc32(data):08x}",
+        log=MemoryLog.parse(data),
+        session=open_session(directory, moment.session),
+        directory=directory,
+    )
+
+
+def _folder(moment: Moment) -> str:
+    """Of the folders that a client has open, the innermost one in which this happens."""
+    place = moment.paths[0] if moment.paths else moment.cwd
+    around = [it for it in moment.folders if it == place or inside(it, place)]
+    return max(around, key=len, default=moment.folders[0] if moment.folders else moment.cwd)
+
+
+def _paths_inside(root: str, moment: Moment) -> Iterator[str]:
+    """The files of an action, relative to the project, or to the worktree that stands for it."""
+    folders = [it for it in (*moment.folders, moment.cwd) if it]
+    tops = [root, *(_top_of(it) for it in folders if it != root and not inside(root, it))]
+    for path in moment.paths:
+        # A relative one is meant from where the client is at work.
+        places = [os.path.normpath(os.path.join(it, path)) for it in folders or [root]]
+        found = [name for it in places for top in tops if (name := inside(top, it))]
+        if not found:  # perhaps a link stands between them
+            with contextlib.suppress(OSError, ValueError):
+                real = os.path.realpath(places[0])
+                found = [inside(os.path.realpath(root), real)]
+        yield from filter(None, found)
+
+
+def _top_of(folder: str) -> str:
+    """The worktree of git that a folder is in; the folder itself where there is none."""
+    path = folder
+    while not os.path.exists(os.path.join(path, ".git")):
+        path, below = os.path.dirname(path), path
+        if path == below:
+            return folder
+    return path
+
+
+def _at_start(scene: Scene) -> Briefing:
+    """What the memory holds, at the start of a session or of a sub-agent, and after compaction."""
+    if _has_just_started(scene, scene.session) or _is_known(scene):
+        return Briefing()
+    briefing = session_briefing(
+        scene.log,
+        project=scene.root,
+        threshold=DEFAULT_THRESHOLD,
+        lang=scene.settings.lang,
+        budget_tokens=scene.settings.hook_tokens,
+    )
+    before = scene.note(briefing)
+    forget_old(scene.directory)
+    return Briefing() if before and _has_just_started(scene, before) else briefing
+
+
+def _is_known(scene: Scene) -> bool:
+    """Whether the context of a resumed session still holds what its start has shown."""
+    starts = [it for it in scene.session.events if it["event"] == scene.event]
+    return scene.moment.source == "resume" and bool(starts) and starts[-1].get("log") == scene.state
+
+
+def _has_just_started(scene: Scene, session: Session) -> bool:
+    """Whether another hook has answered the same start."""
+    now_s, moment = int(time.time()), scene.moment
+    if moment.is_nameless:
+        return False
+    this = [scene.event, moment.agent, moment.source]
+    return any(
+        now_s - event["at"] in range(AT_ONCE_S)
+        and [event.get(key, "") for key in ("event", "agent", "source")] == this
+        for event in session.events
+    )
+
+
+def _at_action(scene: Scene) -> Briefing:
+    """The records that this action needs and that its agent was not shown at an earlier one."""
+    from core.lessons.answers.for_action import Action, recall  # compiles what no other event needs
+
+    moment, lang = scene.moment, scene.settings.lang
+    action = Action(paths=moment.paths, command=moment.command, text=moment.text)
+    known = scene.session.shown(moment.agent)
+    fresh = [it for it in recall(action, scene.log.records) if version_of(it) not in known]
+    briefing = action_briefing(list(filter(is_harmless, fresh)), lang)
+    changes = bool(moment.paths) and not scene.session.has("changed")
+    before = scene.note(briefing, changed=changes) if briefing.records or changes else None
+    if before and before.events != scene.session.events:  # other hooks ran meanwhile
+        known = before.shown(moment.agent)
+        left = [it for it in briefing.records if version_of(it) not in known]
+        briefing = action_briefing(left, lang)
+    return briefing
+
+
+def version_of(record: Record) -> str:
+    """The id of a record with a checksum of its texts, as in `Session.shown`.
+
+    A gap that was only logged again has another token, and says nothing new.
+    """
+    texts = "\0".join(record.texts).encode("utf-8", "surrogatepass")
+    return f"{record.id}@{zlib.crc32(texts):08x}"
+
+
+def _at_stop(scene: Scene) -> Briefing:
+    """One reminder in a session in which files changed and the memory did not."""
+    session = scene.session
+    if scene.moment.over or session.has("reminded") or not session.has("changed"):
+        return Briefing()
+    if scene.state != session.log_at_start:
+        return Briefing()
+    reminder = Briefing(say(scene.settings.lang, "reminder"))
+    before = scene.note(reminder, reminded=True)
+    if before is None or before.has("reminded"):  # another time it could not be told from the first
+        return Briefing()
+    return reminder
+
+
+_BRIEFINGS = {
+    "session-start": _at_start,
+    "before-action": _at_action,
+    "prompt": _at_action,
+    "stop": _at_stop,
+}
+
+
+def _arguments(words: Sequence[str]) -> tuple[str, str, str | None, dict[str, str]]:
+    """Event, client, project and variables; wrong ones must not end as a parser ends, with 2."""
+    given, rest = dict[str, str](), list(words)
+    while rest:
+        name, equals, value = rest.pop(0).partition("=")
+        if name.startswith("--"):
+            given[name] = value if equals else rest.pop(0) if rest else ""
+        elif name not in _OF_A_SHELL:
+            given["EVENT"] = name
+    event, client = given.pop("EVENT", ""), given.pop("--client", "")
+    project = given.pop("--project", None)
+    lang = given.pop("--lang", "")
+    if given or event not in EVENTS or client not in NAMES:
+        raise OddInputError(f"usage: {USAGE}")
+    return event, client, project, {"SENTINEL_MEMORY_LANG": lang} if lang else {}
+
+
+def _complain(error: Exception) -> None:
+    """One line, without a word of what was read: a client may keep it."""
+    reason = getattr(error, "strerror", None) or type(error).__name__
+    if isinstance(error, OddInputError):
+        reason = str(error)
+    elif isinstance(error, SentinelError):
+        reason = one_line(error.text(read_settings(os.environ).lang))
+    with contextlib.suppress(OSError):
+        _write(sys.stderr, f"{COMPLAINT}{reason}\n")
+
+
+def _write(stream: TextIO | None, text: str) -> None:
+    """Write past the buffer: what stays in one fails a second time when the process ends."""
+    if stream is None:  # its number may be that of another file by now
+        raise OSError(errno.EBADF, "the stream for the answer is closed")
+    data = text.encode("utf-8", "replace")
+    while data:
+        data = data[os.write(stream.fileno(), data) :]

@@ -1,0 +1,169 @@
+"""What the commands share that show records at a terminal: filters, the screen, the data."""
+
+import argparse
+import os
+import re
+import shutil
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from commands.records.words import word
+from commands.terminal.console import Opened, confirmed, positive
+from commands.terminal.safe_text import plain, plain_json
+from core.lessons.answers.rendering import topic_text
+from core.lessons.log import MemoryLog
+from core.lessons.record import Record, normalise_topic, seconds_of
+from core.messages import Language
+from core.settings import read_settings
+
+LEAST_WIDTH = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Screen:
+    """What lines are written for: how many cells wide it is, and whether it shows colours."""
+
+    width: int
+    colours: bool = False
+
+
+def screen_here() -> Screen:
+    """The terminal of this process; 80 cells without colours where the output goes elsewhere."""
+    width = max(shutil.get_terminal_size((80, 24)).columns, LEAST_WIDTH)
+    return Screen(width=width, colours=has_colours(os.environ, is_terminal=sys.stdout.isatty()))
+
+
+def has_colours(
+    environment: Mapping[str, str], *, is_terminal: bool, system: str = os.name
+) -> bool:
+    """Whether to write colours: to a terminal that knows them, unless NO_COLOR is set."""
+    if not is_terminal or environment.get("NO_COLOR") or environment.get("TERM") == "dumb":
+        return False
+    return system != "nt" or bool({"WT_SESSION", "TERM", "ANSICON"} & set(environment))
+
+
+def add_filters(parser: argparse.ArgumentParser) -> None:
+    """The options that narrow which records are shown."""
+    parser.add_argument(
+        "--topic", action="append", metavar="T", help="only this topic; may be given several times"
+    )
+    parser.add_argument("--type", choices=("log", "principle"), help="only records of this type")
+    parser.add_argument(
+        "--since",
+        type=_day,
+        metavar="YYYY-MM-DD",
+        help="only what was saved or updated since (UTC)",
+    )
+    parser.add_argument("--open", action="store_true", help="only records with an open question")
+    parser.add_argument("--limit", type=positive, metavar="N", help="no more than N records")
+    parser.add_argument("--json", action="store_true", help="print the records as JSON")
+
+
+def filtered(records: Iterable[Record], arguments: argparse.Namespace) -> list[Record]:
+    """The records that all given filters let through, in the same order; the limit is no filter."""
+    topics = {normalise_topic(topic) for topic in arguments.topic or ()}
+    since = seconds_of(arguments.since) if arguments.since else None
+    return [
+        record
+        for record in records
+        if (not topics or record.topic in topics)
+        and arguments.type in (None, record.type)
+        and (since is None or seconds_of(last_of(record)) >= since)
+        and (not arguments.open or record.ask_next_time.strip())
+    ]
+
+
+def nothing_lines(opened: Opened, log: MemoryLog, arguments: argparse.Namespace) -> list[str]:
+    """Why no record is shown, and which topics resemble one that is not there."""
+    lang = opened.lang
+    if not log.count:
+        return [word(lang, "empty")]
+    lines = [word(lang, "none_fits", count=log.count)]
+    for topic in map(normalise_topic, arguments.topic or ()):
+        if topic not in log.topics:
+            lines.append(unknown_topic(topic, log, opened))
+    return lines
+
+
+def unknown_topic(topic: str, log: MemoryLog, opened: Opened) -> str:
+    """That there is no such topic, and which ones resemble it."""
+    from core.lessons.compaction import similar_to
+
+    near = similar_to(topic, list(log.topics))
+    shown = plain(topic_text(topic))
+    if not near:
+        return word(opened.lang, "no_topic", topic=shown)
+    similar = plain(", ".join(map(topic_text, near)))
+    return word(opened.lang, "no_topic_but", topic=shown, similar=similar)
+
+
+def add_consent(parser: argparse.ArgumentParser, verb: str, done: str) -> None:
+    """The options of a command that shows what it is going to do and asks before it does it."""
+    parser.add_argument("--yes", action="store_true", help=f"{verb} without asking")
+    parser.add_argument("--dry-run", action="store_true", help=f"only print what would be {done}")
+    parser.set_defaults(refuse=parser.error)
+
+
+def check_consent(arguments: argparse.Namespace) -> None:
+    """Refuse `--yes` together with `--dry-run`: SystemExit(2)."""
+    if arguments.yes and arguments.dry_run:
+        lang = read_settings(os.environ).lang
+        arguments.refuse(word(lang, "together", one="--yes", other="--dry-run"))
+
+
+def is_confirmed(question: str, lang: Language) -> bool:
+    """Whether somebody at the terminal says yes; says so when there is nobody, or when not."""
+    answer = confirmed(question)
+    if answer is None:
+        print(word(lang, "no_terminal"), file=sys.stderr)
+    elif not answer:
+        print(word(lang, "not_changed"))
+    return bool(answer)
+
+
+def last_of(record: Record) -> str:
+    """When a record was last saved."""
+    return record.updated or record.created
+
+
+def newest_first(records: Sequence[Record]) -> list[Record]:
+    """By their last dates; of the same second what stands further down in the file comes first."""
+    return sorted(reversed(records), key=lambda it: seconds_of(last_of(it)), reverse=True)
+
+
+def print_json(opened: Opened, records: Iterable[Record], **facts: object) -> None:
+    """The records as data for scripts; docs/desk.md describes the keys."""
+    told = {"project": str(opened.project.root), **facts, "records": [*map(as_json, records)]}
+    print(plain_json(told))
+
+
+def as_json(record: Record) -> dict[str, object]:
+    """All that is known of one record, every key in any case; null for what it does not have."""
+    return {
+        "id": record.id,
+        "token": record.token,
+        "type": record.type,
+        "topic": record.topic,
+        "missing_context": record.missing_context,
+        "lesson": record.lesson,
+        "ask_next_time": record.ask_next_time or None,
+        "created": record.created,
+        "updated": record.updated or None,
+        "seen": record.seen,
+        "compacted_at": record.compacted_at or None,
+        "source_count": record.source_count,
+        "source_ids": list(record.source_ids),
+        "marks": list(record.marks),
+        "paths": list(record.paths),
+    }
+
+
+def _day(text: str) -> str:
+    try:
+        if re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", text):
+            return date.fromisoformat(text).isoformat()
+    except ValueError:  # such as the 30th of February
+        pass
+    raise argparse.ArgumentTypeError("it must be a date such as 2026-03-01")

@@ -1,0 +1,67 @@
+"""Records leave the memory: shown in full first, and only once a person has said yes."""
+
+import argparse
+import sys
+
+from commands.records.filters import add_consent, check_consent, is_confirmed, screen_here
+from commands.records.lines import hung, whole
+from commands.records.words import word
+from commands.terminal.console import add_project, open_memory
+from commands.terminal.records import joined
+from commands.terminal.safe_text import plain_json
+from core.lessons.git.naming import one_named
+from core.lessons.git.repository import HistoryError, tell
+from core.lessons.log import Removal
+from core.lessons.record import Record
+from core.messages import Language
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `cli.py forget`."""
+    parser.add_argument(
+        "ids", metavar="ID", nargs="+", help="an id, its first 4 or more characters, or id@fp"
+    )
+    add_project(parser)
+    add_consent(parser, "delete", "deleted")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Show, ask, delete; 1 when it was not confirmed, or when some record cannot be named."""
+    check_consent(arguments)
+    opened = open_memory(arguments, writes=not arguments.dry_run)
+    log = opened.store.read()
+    try:
+        named = {
+            record.token: record for name in arguments.ids for record in [one_named(name, log)]
+        }
+    except HistoryError as error:
+        return tell(error, opened.lang)
+    print("\n".join(_preview(list(named.values()), opened.lang)))
+    if arguments.dry_run:
+        print(word(opened.lang, "dry"))
+        return 0
+    if not (arguments.yes or is_confirmed(word(opened.lang, "ask_forget"), opened.lang)):
+        return 1
+    removal, _ = opened.store.delete_by_ids(list(named))
+    print("\n".join(_told(removal, opened.lang)))
+    stayed = (*removal.changed, *removal.absent, *removal.gone)
+    if stayed:
+        print(word(opened.lang, "stayed", tokens=joined(stayed)), file=sys.stderr)
+    return 1 if stayed else 0
+
+
+def _preview(records: list[Record], lang: Language) -> list[str]:
+    screen = screen_here()
+    lines = hung(word(lang, "would_forget", count=len(records)), screen.width)
+    for record in records:
+        lines += ["", *whole(record, screen, lang)]
+    return [*lines, ""]
+
+
+def _told(removal: Removal, lang: Language) -> list[str]:
+    """The lines of what went, so that nothing is lost that git does not have."""
+    lines = [word(lang, "forgotten", count=len(removal.removed))]
+    lines += [plain_json(record.as_json(), indent=None) for record in removal.removed]
+    if removal.removed:
+        lines.append(word(lang, "git_has_it", id=joined([removal.removed[0].id])))
+    return lines

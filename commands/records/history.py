@@ -1,0 +1,183 @@
+"""The history of one record: what became of it, commit by commit, and where it stands now."""
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from commands.records.history_words import word
+from commands.terminal.console import Opened, add_project, open_memory
+from commands.terminal.records import (
+    INDENT,
+    block,
+    change_lines,
+    changes,
+    named_record,
+    replacing,
+    text_lines,
+)
+from commands.terminal.safe_text import plain, plain_json
+from core.lessons.answers.rendering import topic_text
+from core.lessons.git.naming import named
+from core.lessons.git.repository import HistoryError, answered
+from core.lessons.git.versions import Event, History, Present, originals_of, present
+from core.lessons.record import Record
+from core.messages import Language
+
+MINUTES = 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Story:
+    """Everything that is told of one record.
+
+    is_new: whether the log as it stands says something else of it than HEAD. originals: by token,
+    those of a principle, None where neither the file nor git has the version.
+    """
+
+    id: str
+    present: Present
+    is_new: bool
+    events: Sequence[Event]
+    originals: dict[str, Record | None]
+    notes: Sequence[str]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `cli.py history`."""
+    parser.add_argument("id", metavar="ID", help="an id, its first 4 or more characters, or id@fp")
+    add_project(parser)
+    parser.add_argument(
+        "--all", action="store_true", help="look in every branch, the stash and the reflog, too"
+    )
+    parser.add_argument("--json", action="store_true", help="print the same as JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Tell what git knows of a record; 1 when it cannot be named or git has no history."""
+    opened = open_memory(arguments)
+
+    def told() -> list[str]:
+        story = story_of(opened, arguments.id, everywhere=arguments.all)
+        if arguments.json:
+            return [plain_json(_as_json(opened, story, everywhere=arguments.all))]
+        return _lines(opened.lang, story, everywhere=arguments.all)
+
+    return answered(opened.lang, told)
+
+
+def story_of(opened: Opened, name: str, *, everywhere: bool) -> Story:
+    """What the log and git know of the record that `name` means. Raises HistoryError."""
+    history = History(opened.store.path, opened.store.read())
+    record_id = named(name, history).id
+    now = present(record_id, history.log)
+    events = history.events(record_id, everywhere=everywhere)
+    notes = history.notes()
+    if {"ignored", "not_committed"} & set(notes):
+        raise HistoryError("no_history", *notes)
+    committed = history.committed(record_id)
+    shown = now.record if now.state == "present" else None
+    last = now.record or (events[0].record if events else None)
+    tokens = originals_of(last) if last and last.type == "principle" else ()
+    found = history.find_versions(tokens)
+    return Story(
+        id=record_id,
+        present=now,
+        is_new=(shown and shown.token) != (committed and committed.token),
+        events=events,
+        originals={token: found.get(token) for token in tokens},
+        notes=notes,
+    )
+
+
+def _lines(lang: Language, story: Story, *, everywhere: bool) -> list[str]:
+    lines = _now_lines(lang, story)
+    key = "versions_all" if everywhere else "versions"
+    lines += ["", word(lang, key, count=len(story.events))]
+    lines += [word(lang, note) for note in story.notes]
+    for number, event in enumerate(story.events, start=1):
+        lines += ["", *_event_lines(lang, number, event)]
+    if story.originals:
+        lines += ["", *_original_lines(lang, story.originals)]
+    return lines
+
+
+def _now_lines(lang: Language, story: Story) -> list[str]:
+    now = story.present
+    if now.state == "present" and now.record:
+        key = "now_present_new" if story.is_new else "now_present"
+        lines = [word(lang, key, token=plain(now.record.token)), *block(now.record, lang)]
+    elif now.state == "hidden" and now.record:
+        lines = [word(lang, "now_hidden"), *block(now.record, lang)]
+    else:
+        lines = [word(lang, "now_gone_new" if story.is_new else "now_gone")]
+    for principle, token in now.principles:
+        facts = {"by": replacing(principle), "topic": plain(topic_text(principle.topic))}
+        lines.append(word(lang, "replaced_by", token=plain(token), **facts))
+    return [plain(story.id), *lines]
+
+
+def _event_lines(lang: Language, number: int, event: Event) -> list[str]:
+    commit = event.commit
+    by = replacing(event.principle) if event.principle else "principle"
+    date = commit.date[:MINUTES].replace("T", " ")
+    who = [commit.short, date, commit.author, commit.subject]
+    lines = [
+        f"{number}. {word(lang, event.kind, by=by)}",
+        INDENT + "  ".join(plain(fact) for fact in who),
+        INDENT + named_record(event.record, lang),
+    ]
+    if event.before and event.after:
+        return lines + change_lines(changes(event.before, event.after))
+    return lines + text_lines(event.record)
+
+
+def _original_lines(lang: Language, originals: dict[str, Record | None]) -> list[str]:
+    found = [record for record in originals.values() if record]
+    lines = [word(lang, "originals", count=len(originals), found=len(found))]
+    for token, record in originals.items():
+        if record:
+            lines.append(INDENT + named_record(record, lang))
+        else:
+            lines.append(f"{INDENT}{plain(token)}  {word(lang, 'original_missing')}")
+    return lines
+
+
+def _as_json(opened: Opened, story: Story, *, everywhere: bool) -> dict[str, object]:
+    now = story.present
+    return {
+        "project": str(opened.project.root),
+        "log": str(opened.store.path),
+        "id": story.id,
+        "state": now.state,
+        "committed": not story.is_new,
+        "version": _version(now.record),
+        "replaced": [
+            {"token": token, "principle": principle.token, "topic": principle.topic}
+            for principle, token in now.replaced
+        ],
+        "everywhere": everywhere,
+        "shallow": "cut" in story.notes,
+        "events": [_event_json(event) for event in story.events],
+        "originals": [
+            {"token": token, "found": record is not None, "version": _version(record)}
+            for token, record in story.originals.items()
+        ],
+    }
+
+
+def _event_json(event: Event) -> dict[str, object]:
+    changed = changes(event.before, event.after) if event.before and event.after else []
+    return {
+        "kind": event.kind,
+        "commit": event.commit.id,
+        "author": event.commit.author,
+        "date": event.commit.date,
+        "subject": event.commit.subject,
+        "version": _version(event.record),
+        "changed": {key: [old, new] for key, old, new in changed},
+        "principle": event.principle.token if event.principle else None,
+    }
+
+
+def _version(record: Record | None) -> dict[str, object] | None:
+    return {"token": record.token, "record": record.as_json()} if record else None

@@ -1,0 +1,151 @@
+"""Undo a compaction: bring the originals of a principle back, and take the principle out."""
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from commands.records.history_words import word
+from commands.terminal.console import Opened, add_project, open_memory
+from commands.terminal.records import block, closing_lines, joined
+from commands.terminal.safe_text import plain, plain_json
+from core.lessons.git.naming import named
+from core.lessons.git.repository import HistoryError, answered
+from core.lessons.git.versions import History, originals_of, present
+from core.lessons.log import BroughtBack
+from core.lessons.record import Record, id_in, ids_in
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Originals:
+    """What can be had of the records that a principle replaced, one generation back.
+
+    found: their versions, in the order in which they were replaced. missing: tokens of versions
+    that neither the file nor git has. left_alone: records that are in the log again.
+    """
+
+    found: tuple[Record, ...]
+    missing: tuple[str, ...]
+    left_alone: tuple[Record, ...]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `cli.py uncompact`."""
+    parser.add_argument("id", metavar="ID", help="a principle: its id, a beginning of it, or id@fp")
+    add_project(parser)
+    parser.add_argument(
+        "--keep-principle",
+        action="store_true",
+        help="bring back what can be had and leave the principle in the log",
+    )
+    parser.add_argument("--dry-run", action="store_true", help="only print what would be written")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Bring the originals back in one write; 1 when some are missing, or for no such principle."""
+    opened = open_memory(arguments, writes=not arguments.dry_run)
+    keep, dry_run = arguments.keep_principle, arguments.dry_run
+    return answered(
+        opened.lang, lambda: uncompact(opened, arguments.id, keep=keep, dry_run=dry_run)
+    )
+
+
+def uncompact(opened: Opened, name: str, *, keep: bool, dry_run: bool) -> list[str]:
+    """Undo the compaction that `name` means; what to print. Raises HistoryError."""
+    history = History(opened.store.path, opened.store.read())
+    principle = _principle(history, name)
+    originals = _originals(history, principle)
+    if originals.missing and not (keep and originals.found):
+        raise _missing(originals, history)
+    outcome = opened.store.bring_back(
+        originals.found,
+        since=history.log,
+        instead_of="" if keep else principle.token,
+        dry_run=dry_run,
+    )
+    lines = _told(opened, principle, originals, outcome, dry_run=dry_run)
+    return lines + closing_lines(outcome, history.log, opened.lang, dry_run=dry_run)
+
+
+def _principle(history: History, name: str) -> Record:
+    """The principle that is meant, in the log and in the version named. Raises HistoryError."""
+    wanted = named(name, history)
+    now = present(wanted.id, history.log)
+    record, shown = now.record, plain(wanted.id)
+    if not record or now.state != "present":
+        raise HistoryError("not_in_log", id=shown)
+    if wanted.token and wanted.token != record.token:
+        facts = {"token": plain(record.token), "named": plain(wanted.token)}
+        raise HistoryError("other_version", id=shown, **facts)
+    if record.type != "principle":
+        raise HistoryError("is_log", id=shown)
+    if not originals_of(record):
+        raise HistoryError("no_originals", id=shown)
+    return record
+
+
+def _originals(history: History, principle: Record) -> Originals:
+    """The originals that no other original had replaced before; of two versions the newest."""
+    tokens = originals_of(principle)
+    versions = history.find_versions(tokens)
+    older = {
+        token
+        for version in versions.values()
+        for token in (*version.source_ids, *version.tokens())
+        if token != version.token
+    }
+    there = {record.id: record for record in history.log.records if record.id != principle.id}
+    newest: dict[str, Record] = {}
+    missing: dict[str, str] = {}
+    left_alone: dict[str, Record] = {}
+    for token in dict.fromkeys(tokens):
+        name = id_in(token)
+        version = versions.get(token)
+        if token in older:
+            continue
+        if name in there:
+            left_alone[name] = there[name]
+        elif version is None:
+            missing.setdefault(name, token)
+        elif name not in newest or version.version() > newest[name].version():
+            newest[name] = version
+    return Originals(
+        found=tuple(newest.values()),
+        missing=tuple(missing.values()),
+        left_alone=tuple(left_alone.values()),
+    )
+
+
+def _missing(originals: Originals, history: History) -> HistoryError:
+    facts: dict[str, str | int] = {"tokens": joined(originals.missing)}
+    had = {record.id for record in originals.found}
+    facts["count"] = len(had | ids_in(originals.missing))
+    facts |= {"missing": len(originals.missing), "found": len(originals.found)}
+    key = "some_missing" if originals.found else "all_missing"
+    return HistoryError(key, *history.notes(), **facts)
+
+
+def _told(
+    opened: Opened,
+    principle: Record,
+    originals: Originals,
+    outcome: BroughtBack,
+    *,
+    dry_run: bool,
+) -> list[str]:
+    lang = opened.lang
+    lines = [word(lang, "would_bring" if dry_run else "brought", count=len(outcome.records))]
+    for record in outcome.records:
+        lines += block(record, lang, token=not dry_run)
+    if originals.left_alone:
+        lines.append(word(lang, "left_alone", tokens=_tokens(originals.left_alone)))
+    if originals.missing:
+        lines.append(word(lang, "still_missing", tokens=joined(originals.missing)))
+    if not outcome.removal.removed:
+        return [*lines, word(lang, "principle_kept"), *block(principle, lang)]
+    key = "principle_would_go" if dry_run else "principle_went"
+    line = plain_json(principle.as_json(), indent=None)
+    return [*lines, word(lang, key), *block(principle, lang), line]
+
+
+def _tokens(records: Sequence[Record]) -> str:
+    return joined(record.token for record in records)

@@ -1,0 +1,1 @@
+"""`cli.py report`: what a change does to the memory, for a pull request."""

@@ -1,0 +1,83 @@
+"""The report as data for scripts: the same facts, every list whole, no secret in any text."""
+
+from commands.report.findings import Damage, Figures, Marked, Report
+from commands.report.markdown import summary
+from commands.scan.lines import finding_json, shown_path
+from core.lessons.git.comparing import Changed, Compacted, Entry, Renamed, Returned
+from core.messages import Language
+
+
+def as_json(report: Report, lang: Language) -> dict[str, object]:
+    """The object that `--json` prints; `docs/report.md` lists its keys."""
+    range, records = report.range, report.records
+    return {
+        "summary": summary(report, lang),
+        "path": shown_path(lang, range.path),
+        "before": _side(range.before.name, range.before.is_there, report.before),
+        "after": _side(range.after.name, range.after.is_there, report.after),
+        "shallow": range.is_cut,
+        "secrets": [finding_json(lang, it) for it in report.secrets],
+        "passing_secrets": [finding_json(lang, it) for it in report.passing],
+        "earlier_secrets": report.earlier,
+        "damage": [_damage(it, lang) for it in report.damage],
+        "marked": [_marked(it, lang) for it in report.marked],
+        "added": [_entry(it) for it in records.added],
+        "changed": [_changed(it) for it in records.changed],
+        "came_back": [_returned(it) for it in records.returned],
+        "compacted": [_compacted(it) for it in records.compacted],
+        "undone": [_compacted(it) for it in records.undone],
+        "renamed": [_renamed(it) for it in records.renamed],
+        "removed": [_entry(it) for it in records.removed],
+        "compaction": {"need": report.need, "threshold": report.threshold},
+        "refused": report.is_refused,
+    }
+
+
+def _side(name: str, is_there: bool, figures: Figures) -> dict[str, object]:
+    return {
+        "version": name,
+        "present": is_there,
+        "records": figures.records,
+        "principles": figures.principles,
+        "topics": figures.topics,
+        "tokens": figures.tokens,
+        "bytes": figures.size,
+    }
+
+
+def _damage(damage: Damage, lang: Language) -> dict[str, object]:
+    return {"path": shown_path(lang, damage.path), "line": damage.line, "kind": damage.kind}
+
+
+def _marked(marked: Marked, lang: Language) -> dict[str, object]:
+    findings = [finding_json(lang, it) for it in marked.found]
+    return {**_entry(marked.entry), "findings": findings}
+
+
+def _entry(entry: Entry) -> dict[str, object]:
+    return {"token": entry.token, "record": entry.record.as_json()}
+
+
+def _changed(changed: Changed) -> dict[str, object]:
+    return {
+        "before": [entry.token for entry in changed.before],
+        **_entry(changed.after),
+        "changed": {key: [old, new] for key, old, new in changed.values},
+    }
+
+
+def _returned(returned: Returned) -> dict[str, object]:
+    return {**_entry(returned.after), "seen_before": returned.before}
+
+
+def _compacted(compacted: Compacted) -> dict[str, object]:
+    originals = [_entry(it) for it in compacted.originals]
+    return {**_entry(compacted.principle), "originals": originals, "unknown": compacted.unknown}
+
+
+def _renamed(renamed: Renamed) -> dict[str, object]:
+    return {
+        "before": renamed.before.token,
+        "former_topic": renamed.before.record.topic,
+        **_entry(renamed.after),
+    }

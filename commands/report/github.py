@@ -1,0 +1,114 @@
+"""What GitHub Actions is told in a run: annotations of lines, and the summary of the step.
+
+Whatever a step prints at the beginning of a line can be a command for the runner. In an annotation
+the texts are escaped as the runner reads them; where the report itself is printed, the commands
+are stopped around it with a word that nobody can know before.
+"""
+
+import os
+import secrets
+from collections.abc import Iterator, Mapping
+
+from commands.documents.text_file import ExportError
+from commands.report.findings import Report
+from commands.report.words import word
+from commands.scan.findings import safe
+from commands.scan.lines import finding_line, shown_path
+from commands.terminal.safe_text import plain
+from core.disk.atomic import reason_of
+from core.messages import Language
+
+SUMMARY = "GITHUB_STEP_SUMMARY"
+MOST_SUMMARY_BYTES = 1_048_576
+MOST_ANNOTATIONS = 10
+
+_IN_DATA = {"%": "%25", "\r": "%0D", "\n": "%0A"}
+_IN_PROPERTY = {**_IN_DATA, ":": "%3A", ",": "%2C"}
+
+
+def annotations(report: Report, lang: Language) -> list[str]:
+    """Errors for what must not be merged, warnings for what should be read.
+
+    GitHub shows no more than MOST_ANNOTATIONS of a kind, so that the last one counts the rest.
+    """
+    errors, warnings = _errors(report, lang), _warnings(report, lang)
+    return [*_limited("error", errors, lang), *_limited("warning", warnings, lang)]
+
+
+def stopped(text: str) -> str:
+    """The text as the runner prints it, none of it a command."""
+    token = secrets.token_hex(16)
+    return f"::stop-commands::{token}\n{text.rstrip()}\n::{token}::\n"
+
+
+def room_in_summary() -> int | None:
+    """How many bytes the summary of this step can still take; None where there is no summary."""
+    path = os.environ.get(SUMMARY)
+    if not path:
+        return None
+    try:
+        taken = os.path.getsize(path)
+    except FileNotFoundError:
+        taken = 0
+    except OSError as error:
+        raise ExportError("file_read", path=path, reason=reason_of(error)) from error
+    return max(MOST_SUMMARY_BYTES - taken - 1, 0)
+
+
+def add_to_summary(text: str) -> None:
+    """Put the text below what the summary holds. Raises ExportError."""
+    path = os.environ[SUMMARY]
+    try:
+        begin = "\n" if os.path.exists(path) and os.path.getsize(path) else ""
+        with open(path, "a", encoding="utf-8", newline="\n") as file:
+            file.write(begin + text)
+    except OSError as error:
+        raise ExportError("file_write", path=path, reason=reason_of(error)) from error
+
+
+def _errors(report: Report, lang: Language) -> Iterator[str]:
+    path = report.range.path
+    for found in report.secrets:
+        said = finding_line(lang, found, _where(lang, path, found.line))
+        yield _annotation("error", word(lang, "title_secret"), said, path, found.line)
+    for found in report.passing:
+        commit = found.commit.short if found.commit else ""
+        said = finding_line(lang, found, _where(lang, found.path, found.line))
+        told = word(lang, "passing", commit=commit, found=said)
+        yield _annotation("error", word(lang, "title_secret"), told)
+    for damage in report.damage:
+        said = word(lang, damage.kind, where=_where(lang, damage.path, damage.line))
+        yield _annotation("error", word(lang, "title_damage"), said, damage.path, damage.line)
+
+
+def _warnings(report: Report, lang: Language) -> Iterator[str]:
+    path = report.range.path
+    for found in (it for marked in report.marked for it in marked.found):
+        said = finding_line(lang, found, _where(lang, path, found.line))
+        yield _annotation("warning", word(lang, "title_marked"), said, path, found.line)
+
+
+def _where(lang: Language, path: str, line: int) -> str:
+    return f"{shown_path(lang, path)}:{line}"
+
+
+def _limited(kind: str, lines: Iterator[str], lang: Language) -> list[str]:
+    every = list(lines)
+    if len(every) <= MOST_ANNOTATIONS:
+        return every
+    kept = every[: MOST_ANNOTATIONS - 1]
+    more = word(lang, "more", count=len(every) - len(kept))
+    return [*kept, _annotation(kind, word(lang, "title_more"), more)]
+
+
+def _annotation(kind: str, title: str, text: str, path: str = "", line: int = 0) -> str:
+    """One command of the runner; without its path where that may not be printed as it is."""
+    properties = {"title": title}
+    if path and safe(path) and plain(path) == path:
+        properties = {"file": path, "line": str(line), "title": title}
+    named = ",".join(f"{name}={_escaped(it, _IN_PROPERTY)}" for name, it in properties.items())
+    return f"::{kind} {named}::{_escaped(text, _IN_DATA)}"
+
+
+def _escaped(text: str, signs: Mapping[str, str]) -> str:
+    return "".join(signs.get(char, char) for char in text)

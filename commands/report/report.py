@@ -1,0 +1,132 @@
+"""The report: what a change does to the memory, for whoever reviews it or is about to commit it."""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from commands.documents.outgoing import STDOUT
+from commands.documents.text_file import ExportError, write_new
+from commands.report.data import as_json
+from commands.report.findings import Report, report_on
+from commands.report.github import add_to_summary, annotations, room_in_summary, stopped
+from commands.report.markdown import markdown, summary
+from commands.report.parts import LEAST_CHARS
+from commands.report.range import read_range
+from commands.report.words import word
+from commands.terminal.console import Opened, add_project, add_threshold, open_memory, positive
+from commands.terminal.safe_text import plain, plain_json
+from core.errors import SentinelError
+from core.lessons.git.repository import HistoryError
+from core.messages import Language
+from core.settings import read_settings
+
+FOUND, FAILED = 1, 2
+MOST_CHARS = 60_000  # GitHub refuses a comment of more than 65,536
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `cli.py report`."""
+    parser.add_argument(
+        "range",
+        nargs="?",
+        metavar="RANGE",
+        help="BASE..HEAD: what HEAD brings since it left BASE; BASE: from there to the file;"
+        " default: from HEAD to the file",
+    )
+    add_project(parser)
+    parser.add_argument("--staged", action="store_true", help="what the next commit would bring")
+    parser.add_argument("--strict", action="store_true", help="fail for suspicious texts, too")
+    add_threshold(parser)
+    parser.add_argument(
+        "--max-chars",
+        type=_most_chars,
+        default=MOST_CHARS,
+        metavar="N",
+        help="the longest Markdown that will do (default %(default)s)",
+    )
+    parser.add_argument("-o", "--output", metavar="FILE", help="a new file for the report")
+    parser.add_argument("--force", action="store_true", help="with -o: replace a file")
+    parser.add_argument("--json", action="store_true", help="the same facts as JSON")
+    parser.add_argument(
+        "--github", action="store_true", help="annotations and the step summary of GitHub Actions"
+    )
+    parser.set_defaults(refuse=parser.error)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Look and tell; 1 for what must not be merged, 2 when it could not be looked at or told."""
+    lang = read_settings(os.environ).lang
+    _check(arguments, lang)
+    try:
+        opened = open_memory(arguments)
+        range = read_range(opened.store, arguments.range, staged=arguments.staged)
+        report = report_on(range, threshold=arguments.threshold)
+        _tell(report, opened, arguments)
+    except (HistoryError, ExportError) as error:
+        print(error.text(lang), file=sys.stderr)
+    except SentinelError as error:
+        print(plain(error.text(lang)), file=sys.stderr)
+    else:
+        is_wrong = report.is_refused or (arguments.strict and report.marked)
+        return FOUND if is_wrong else 0
+    return FAILED
+
+
+def _most_chars(text: str) -> int:
+    """The number of the option. Raises ArgumentTypeError below what the shortest report needs."""
+    most = positive(text)
+    if most < LEAST_CHARS:
+        raise argparse.ArgumentTypeError(f"it must be {LEAST_CHARS:,} or more")
+    return most
+
+
+def _check(arguments: argparse.Namespace, lang: Language) -> None:
+    """Leave with a sentence when options contradict each other."""
+    for one, other, is_given in (
+        ("RANGE", "--staged", arguments.range is not None and arguments.staged),
+        ("--json", "--github", arguments.json and arguments.github),
+    ):
+        if is_given:
+            arguments.refuse(word(lang, "together", one=one, other=other))
+    if arguments.output == "":
+        arguments.refuse(word(lang, "needs", one="-o", other="FILE"))
+    if arguments.force and arguments.output in (None, STDOUT):
+        arguments.refuse(word(lang, "needs", one="--force", other="-o FILE"))
+
+
+def _tell(report: Report, opened: Opened, arguments: argparse.Namespace) -> None:
+    """Hand the report out in every way that was asked for. Raises ExportError."""
+    lang, into_file = opened.lang, arguments.output not in (None, STDOUT)
+    if arguments.json:
+        text = plain_json(as_json(report, lang)) + "\n"
+    else:
+        text = markdown(report, lang, fits=lambda it: len(it) <= arguments.max_chars)
+    if into_file:
+        write_new(Path(arguments.output), text, force=arguments.force)
+    if arguments.github:
+        _tell_github(report, text, lang, arguments)
+    elif into_file:
+        print(plain(word(lang, "written", path=arguments.output)))
+    else:
+        print(text, end="")
+
+
+def _tell_github(report: Report, text: str, lang: Language, arguments: argparse.Namespace) -> None:
+    for line in annotations(report, lang):
+        print(line)
+    room = room_in_summary()
+    if room is None:
+        if arguments.output is None or arguments.output == STDOUT:
+            print(stopped(text), end="")
+        return
+
+    def fits(it: str) -> bool:
+        return len(it) <= arguments.max_chars and len(it.encode("utf-8")) <= room
+
+    fitting = markdown(report, lang, fits=fits)
+    if fits(fitting):
+        add_to_summary(fitting)
+        print(stopped(summary(report, lang)), end="")
+    else:
+        print(stopped(f"{word(lang, 'no_summary')}\n\n{text}"), end="")

@@ -1,0 +1,271 @@
+"""What a scan looks at (files, folders, standard input, the commits of a log), and what it finds.
+
+A finding says where and of what kind; no text that was looked at leaves this file but in records,
+and only `shown_record` may name one.
+"""
+
+import os
+import stat
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import groupby
+from pathlib import Path
+
+from commands.terminal.safe_text import plain
+from core.disk.atomic import reason_of
+from core.injection.phrases import marks_of
+from core.lessons.answers.rendering import token_text, topic_text
+from core.lessons.git import call as git
+from core.lessons.git.old_logs import OldLogs
+from core.lessons.git.repository import Commit, Repository
+from core.lessons.lines import BOM, split_lines
+from core.lessons.log import MemoryLog
+from core.lessons.record import LIMITS_BYTES, Record, parse_line
+from core.lessons.upkeep.health import UTF_16_MARKS, is_utf_16
+from core.lessons.upkeep.secrets import look, secrets_in
+from core.messages import Language
+from core.project import LOG_NAME
+
+MOST_BYTES = 5_000_000
+STDIN, SHOWN_STDIN = "-", "<stdin>"
+
+_BINARY_BYTES = 8_192
+_OF_RECORDS = b'"missing_context"'
+_GIT = ".git"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """A secret, or with `is_mark` a text that reads like instructions to a model.
+
+    line: counted from 1. field: of the record that stands there, if one does.
+    """
+
+    path: str
+    line: int
+    kind: str
+    field: str = ""
+    record: Record | None = None
+    is_mark: bool = False
+    commit: Commit | None = None
+
+
+@dataclass(slots=True)
+class Scan:
+    """What was found, and what was not looked at.
+
+    skipped: path and why, as the key of a sentence. unreadable: path and what the system says.
+    """
+
+    found: list[Found] = field(default_factory=list)
+    skipped: list[tuple[str, str]] = field(default_factory=list)
+    unreadable: list[tuple[str, str]] = field(default_factory=list)
+    files: int = 0
+
+    @property
+    def secrets(self) -> list[Found]:
+        """The findings that must not stay."""
+        return [it for it in self.found if not it.is_mark]
+
+    @property
+    def marks(self) -> list[Found]:
+        """The findings that somebody should read."""
+        return [it for it in self.found if it.is_mark]
+
+    def add(self, path: str, data: bytes, *, is_log: bool = False) -> None:
+        """Look at the content of one file; a memory log is known by its records, or is said to be.
+
+        What a model reads are records, so that only they are looked at for marks.
+        """
+        found = _in_file(path, data, is_log=is_log)
+        if found is None:
+            self.skipped.append((path, "binary"))
+            return
+        self.files += 1
+        self.found += found
+
+
+def is_wide(data: bytes) -> bool:
+    """Whether a file is UTF-16, as some editors write it."""
+    return data.startswith(UTF_16_MARKS) and is_utf_16(data)
+
+
+def scan_paths(paths: Sequence[str]) -> Scan:
+    """Look at these files and folders; what cannot be read stops none of the others."""
+    scan = Scan()
+    for path in dict.fromkeys(paths):
+        if path == STDIN:
+            _add_stdin(scan)
+        elif os.path.isdir(path):
+            for file in _files_below(path, scan):
+                _add_file(file, scan)
+        else:
+            _add_file(path, scan)
+    return scan
+
+
+def _add_stdin(scan: Scan) -> None:
+    try:
+        scan.add(SHOWN_STDIN, sys.stdin.buffer.read())
+    except (OSError, AttributeError) as error:  # no standard input at all
+        reason = reason_of(error) if isinstance(error, OSError) else "closed"
+        scan.unreadable.append((SHOWN_STDIN, reason))
+
+
+def _add_file(path: str, scan: Scan) -> None:
+    is_log = os.path.basename(path) == LOG_NAME
+    try:
+        status = os.stat(path)
+        if not stat.S_ISREG(status.st_mode):  # opening a pipe would wait for a writer
+            scan.skipped.append((path, "not_regular"))
+        elif status.st_size > MOST_BYTES and not is_log:
+            scan.skipped.append((path, "too_large"))
+        else:
+            with open(path, "rb") as file:
+                data = file.read()
+            scan.add(path, data, is_log=is_log)
+    except OSError as error:
+        scan.unreadable.append((path, reason_of(error)))
+
+
+def _files_below(folder: str, scan: Scan) -> Iterator[str]:
+    """What git tracks below a folder, else every file there; links are not followed."""
+    if _GIT in Path(os.path.abspath(folder)).parts:
+        scan.skipped.append((folder, "git_folder"))
+        return
+    for path in _tracked(folder) or _all_below(folder, scan):
+        if os.path.isfile(path) and not os.path.islink(path):
+            yield path
+
+
+def _tracked(folder: str) -> list[str]:
+    try:
+        done = git.run(Path(folder), "ls-files", "-z")
+    except (OSError, subprocess.TimeoutExpired):
+        return []
+    names = [] if done.returncode else done.stdout.split(b"\0")
+    return [_below(folder, os.fsdecode(name)) for name in dict.fromkeys(names) if name]
+
+
+def _all_below(folder: str, scan: Scan) -> Iterator[str]:
+    def unreadable(error: OSError) -> None:
+        scan.unreadable.append((str(error.filename), reason_of(error)))
+
+    for place, folders, names in os.walk(folder, onerror=unreadable):
+        folders[:] = sorted(name for name in folders if name != _GIT)
+        yield from (_below(place, name) for name in sorted(names) if name != _GIT)
+
+
+def _below(folder: str, name: str) -> str:
+    return name if folder == os.curdir else os.path.join(folder, name)
+
+
+def _in_file(path: str, data: bytes, *, is_log: bool) -> list[Found] | None:
+    """What stands in a file; None for a binary one."""
+    wide = is_wide(data)
+    if not wide and (is_log or _OF_RECORDS in data):
+        log = MemoryLog.parse(data)
+        if is_log or any(entry is not None for entry in log.entries):
+            return list(_in_log(path, log))
+    if b"\0" in data[:_BINARY_BYTES] and not wide:
+        return None
+    text = data.decode("utf-16" if wide else "utf-8", "replace")
+    return list(_in_text(path, text))
+
+
+def _in_text(path: str, text: str) -> Iterator[Found]:
+    line, at = 1, 0
+    for secret in secrets_in(text):
+        line, at = line + text.count("\n", at, secret.start), secret.start
+        yield Found(path=path, line=line, kind=secret.kind)
+
+
+def _in_log(path: str, log: MemoryLog) -> Iterator[Found]:
+    for looked in look(log):
+        record = looked.record
+        for line, name, kind in looked.spots:
+            yield Found(path=path, line=line + 1, kind=kind, field=name, record=record)
+        for name in LIMITS_BYTES if record else ():
+            for mark in dict.fromkeys(marks_of(getattr(record, name))):
+                yield Found(
+                    path=path,
+                    line=looked.first + 1,
+                    kind=mark,
+                    field=name,
+                    record=record,
+                    is_mark=True,
+                )
+
+
+def scan_history(repository: Repository) -> Scan:
+    """Look at every version of a log that git has, each different line once, the oldest first.
+
+    A finding names the first commit that has it. files: how many versions there were. Raises
+    HistoryError.
+    """
+    scan = Scan()
+    lines: set[bytes] = set()
+    blobs: set[str] = set()
+    with OldLogs(repository) as logs:
+        for commit in reversed(repository.commits(everywhere=True)):
+            for change in commit.changes:
+                blob = change.after
+                if blob and blob not in blobs:
+                    blobs.add(blob)
+                    data = logs.content(blob)
+                    scan.found += in_lines(change.path, fresh_lines(data, lines), commit)
+    scan.files = len(blobs)
+    return scan
+
+
+def fresh_lines(data: bytes, known: set[bytes]) -> list[tuple[int, bytes]]:
+    """The lines of a file that are not known yet, and become so; numbers count from 1."""
+    if is_wide(data):
+        data = data.decode("utf-16").encode("utf-8")
+    fresh: list[tuple[int, bytes]] = []
+    for number, line in enumerate(split_lines(data.removeprefix(BOM)), start=1):
+        content = line.rstrip(b"\r\n")
+        if content not in known:
+            known.add(content)
+            fresh.append((number, content))
+    return fresh
+
+
+def in_lines(
+    path: str, numbered: Iterable[tuple[int, bytes]], commit: Commit | None = None
+) -> Iterator[Found]:
+    """The secrets in some lines of a log; neighbours are looked at together."""
+    for _, run in groupby(enumerate(numbered), key=lambda it: it[1][0] - it[0]):
+        neighbours = [line for _, line in run]
+        first, lines = neighbours[0][0], [content + b"\n" for _, content in neighbours]
+        for looked in look(MemoryLog(lines, [parse_line(line) for line in lines])):
+            for line_at, name, kind in looked.spots:
+                yield Found(
+                    path=path,
+                    line=first + line_at,
+                    kind=kind,
+                    field=name,
+                    record=looked.record,
+                    commit=commit,
+                )
+
+
+def shown_record(record: Record, lang: Language) -> tuple[str, str]:
+    """The token and the topic of a record as they may be printed; "" for one with a secret."""
+    token = plain(token_text(record, lang))
+    topic = plain(topic_text(record.topic))
+    return safe(token), "" if has_secret(record.topic) else topic
+
+
+def safe(text: str) -> str:
+    """A name, or "" when it holds a secret itself."""
+    return "" if has_secret(text) else text
+
+
+@lru_cache(maxsize=1_024)
+def has_secret(text: str) -> bool:
+    """Whether a text that is about to be printed holds a secret."""
+    return bool(secrets_in(text))

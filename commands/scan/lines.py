@@ -1,0 +1,94 @@
+"""How the findings of a scan look, as lines and as data: names and places, never a text.
+
+A name that holds a secret itself (a topic, an id, a path) is left out.
+"""
+
+from collections.abc import Iterable
+
+from commands.scan.findings import Found, safe, shown_record
+from commands.scan.words import word
+from commands.terminal.safe_text import plain
+from core.lessons.record import LIMITS_BYTES, Record
+from core.lessons.upkeep.cleaning import Cleaned
+from core.messages import Language
+
+INDENT = "  "
+
+
+def finding_line(lang: Language, found: Found, where: str) -> str:
+    """One finding; what is said of its record holds no secret."""
+    if not found.record:
+        return word(lang, "in_file", where=where, kind=found.kind)
+    field = found.field if found.field in LIMITS_BYTES else word(lang, found.field)
+    facts = {"where": where, "kind": found.kind, "field": field}
+    key = "mark" if found.is_mark else "in_record"
+    return word(lang, key, **facts, record=_record(lang, found.record))
+
+
+def _record(lang: Language, record: Record) -> str:
+    token, topic = shown_record(record, lang)
+    named = word(lang, "record", token=token) if token else word(lang, "unnamed")
+    return f"{named} [{topic}]" if topic else named
+
+
+def shown_path(lang: Language, path: str) -> str:
+    """A path for a line of ours, which no runner of CI can take for a command (`::error …`)."""
+    shown = plain(safe(path) or word(lang, "hidden_name"))
+    return f"./{shown}" if shown.lstrip().startswith("::") else shown
+
+
+def finding_json(lang: Language, found: Found) -> dict[str, object]:
+    """The same as data."""
+    told: dict[str, object] = {
+        "path": shown_path(lang, found.path),
+        "line": found.line,
+        "severity": "warning" if found.is_mark else "error",
+        "kind": found.kind,
+    }
+    if found.record:
+        token, topic = shown_record(found.record, lang)
+        told |= {"field": found.field, "token": token, "topic": topic}
+    if found.commit:
+        commit = found.commit
+        told |= {"commit": commit.id, "date": commit.date, "author": safe(commit.author)}
+    return told
+
+
+def change_lines(lang: Language, change: Cleaned) -> list[str]:
+    """What became of some lines; tokens only."""
+    numbers = ", ".join(map(str, change.lines))
+    place = word(lang, "line" if len(change.lines) == 1 else "lines", line=numbers, numbers=numbers)
+    facts = {"lines": place, "kinds": _counted(change.kinds)}
+    facts["before"] = ", ".join(_token(lang, record) for record in change.before)
+    if not change.before:
+        return [INDENT + word(lang, "no_record", **facts)]
+    if not change.after:
+        return [INDENT + word(lang, "dropped", **facts)]
+    key = "joined" if len(change.before) > 1 else "changed"
+    lines = [INDENT + word(lang, key, **facts, after=_token(lang, change.after))]
+    for name in change.over:
+        used = len(str(getattr(change.after, name)).encode("utf-8", "surrogatepass"))
+        over = {"used": used, "limit": LIMITS_BYTES[name]}
+        lines.append(INDENT + word(lang, "over", field=name, **over))
+    return lines
+
+
+def _token(lang: Language, record: Record) -> str:
+    return shown_record(record, lang)[0] or word(lang, "unnamed")
+
+
+def _counted(kinds: Iterable[str]) -> str:
+    found = list(kinds)
+    counted = {kind: found.count(kind) for kind in found}
+    return ", ".join(kind if count == 1 else f"{kind} {count}" for kind, count in counted.items())
+
+
+def change_json(lang: Language, change: Cleaned) -> dict[str, object]:
+    """The same as data."""
+    return {
+        "lines": list(change.lines),
+        "before": [_token(lang, record) for record in change.before],
+        "after": _token(lang, change.after) if change.after else None,
+        "kinds": list(change.kinds),
+        "over": list(change.over),
+    }

@@ -1,0 +1,259 @@
+"""Edits JSON, with or without comments, as text: one value changes, every other byte stays.
+
+A place in a document is a path of keys and of positions in lists. What is put in takes the style
+of what stands around it, and taking it out again gives the text back byte for byte. Of an object
+or a list that was empty before, blanks are not remembered; one that stood as this module would
+have made it, with a line of its own, goes as well.
+"""
+
+import json
+import re
+from typing import Any
+
+from commands.setup.json_tree import Node, Part, past_blanks, tree_of
+
+Keys = tuple[str | int, ...]
+
+_UNIT = "  "
+_COMMENT_IN_LINE = re.compile(r"[ \t]*(?://[^\r\n]*|/\*[^\r\n]*?\*/)")
+
+
+class OtherKindError(ValueError):
+    """Something else than the object or list that an edit goes through. path: where it stands."""
+
+    def __init__(self, path: Keys) -> None:
+        self.path = path
+        super().__init__(".".join(map(str, path)))
+
+
+def data_of(text: str, *, comments: bool = True) -> Any:
+    """The document as data; None for a text of blanks only. Raises BrokenJsonError.
+
+    comments: whether comments, and commas before a closing bracket, are part of the format.
+    """
+    node = tree_of(text, comments=comments)
+    return None if node is None else node.value
+
+
+def object_of(text: str, *, comments: bool = True) -> dict[str, Any]:
+    """The document as an object, {} for a text of blanks only; raises OtherKindError for others."""
+    data = data_of(text, comments=comments)
+    if data is not None and not isinstance(data, dict):
+        raise OtherKindError(())
+    return data or {}
+
+
+def with_value(text: str, path: Keys, value: object, *, comments: bool = True) -> str:
+    """The text with this value at `path`; objects and lists on the way are made.
+
+    A position just behind the last item of a list adds one. Raises BrokenJsonError and, where
+    something else than an object or a list stands on the way, OtherKindError.
+    """
+    node = tree_of(text, comments=comments)
+    if node is None:
+        newline = _newline(text)
+        made = _written(_nested(path, value), "", _UNIT, newline)
+        return text[: len(text) - len(text.lstrip("\ufeff"))] + made + newline
+    for depth, key in enumerate(path):
+        part = _part(node, key, path[:depth])
+        if part is None:
+            return _with_part(text, node, key, _nested(path[depth + 1 :], value))
+        node = part.node
+    if node.value == value and type(node.value) is type(value):
+        return text
+    return text[: node.start] + _styled(text, node, value) + text[node.end :]
+
+
+def without(text: str, path: Keys, *, comments: bool = True, kept: int = 0) -> str:
+    """The text without what stands at `path`, and what was made to hold only that.
+
+    An object or a list in another form than `with_value` makes stays, also when it is empty then,
+    and so do those that the first `kept` keys name. A text without such a path stays as it is.
+    Raises BrokenJsonError and OtherKindError.
+    """
+    node = tree_of(text, comments=comments)
+    chain: list[tuple[Node, int]] = []
+    for depth, key in enumerate(path):
+        part = None if node is None else _part(node, key, path[:depth])
+        if node is None or part is None:
+            return text
+        chain.append((node, node.parts.index(part)))
+        node = part.node
+    while len(chain) > kept + 1 and _is_made_for(text, chain):
+        chain.pop()
+    return _without_part(text, *chain[-1])
+
+
+def _part(node: Node, key: str | int, path: Keys) -> Part | None:
+    """The part with this key. Raises OtherKindError where the kind of `node` has no such keys."""
+    if not isinstance(node.value, dict if isinstance(key, str) else list):
+        raise OtherKindError(path)
+    return next((part for part in node.parts if part.key == key), None)
+
+
+# Putting in.
+
+
+def _nested(path: Keys, value: object) -> object:
+    for key in reversed(path):
+        value = {key: value} if isinstance(key, str) else [value]
+    return value
+
+
+def _with_part(text: str, node: Node, key: str | int, value: object) -> str:
+    """The text with a new last part in an object or a list."""
+    newline, unit = _newline(text), _unit(text)
+    if not node.parts:
+        return _filled(text, node, key, value)
+    last = node.parts[-1]
+    on_own_line = _is_on_own_line(text, last.start)
+    indent = _indent(text, last.start) if on_own_line else _indent(text, node.start) + unit
+    is_flat = "\n" not in text[node.start : node.end]
+    made = _member(key, value, None if is_flat else indent, unit, newline)
+    comma = _comma_after(text, last.node.end)
+    at = _rest_of_line(text, comma or last.node.end)
+    before = text[: last.node.end] + ("" if comma else ",") + text[last.node.end : at]
+    gap = " " if is_flat else newline + indent
+    return before + gap + made + ("," if comma else "") + text[at:]
+
+
+def _filled(text: str, node: Node, key: str | int, value: object) -> str:
+    """The text with the first part in an object or a list, behind comments of its first line."""
+    newline, unit, outer = _newline(text), _unit(text), _indent(text, node.start)
+    made = newline + outer + unit + _member(key, value, outer + unit, unit, newline)
+    inside = text[node.start + 1 : node.end - 1]
+    if not inside.strip():
+        return text[: node.start + 1] + made + newline + outer + text[node.end - 1 :]
+    at = _rest_of_line(text, node.start + 1)
+    return text[:at] + made + ("" if "\n" in inside else newline + outer) + text[at:]
+
+
+def _member(key: str | int, value: object, indent: str | None, unit: str, newline: str) -> str:
+    name = f"{json.dumps(key, ensure_ascii=False)}: " if isinstance(key, str) else ""
+    return name + _written(value, indent, unit, newline)
+
+
+def _written(value: object, indent: str | None, unit: str, newline: str) -> str:
+    """A value as text; lists of plain values in one line, without `indent` everything."""
+    parts: list[str] = []
+    if isinstance(value, dict):
+        inner = None if indent is None else indent + unit
+        parts = [_member(key, it, inner, unit, newline) for key, it in value.items()]
+    elif isinstance(value, list) and any(isinstance(it, dict | list) for it in value):
+        inner = None if indent is None else indent + unit
+        parts = [_written(it, inner, unit, newline) for it in value]
+    if indent is None or not parts:
+        return json.dumps(value, ensure_ascii=False)
+    opening, closing = "{}" if isinstance(value, dict) else "[]"
+    lines = f",{newline}{indent}{unit}".join(parts)
+    return f"{opening}{newline}{indent}{unit}{lines}{newline}{indent}{closing}"
+
+
+def _styled(text: str, node: Node, value: object) -> str:
+    """The text of a value in the place of another: a list with a line for each item keeps that."""
+    newline, indent, unit = _newline(text), _indent(text, node.start), _unit(text)
+    if isinstance(value, list) and value and "\n" in text[node.start : node.end]:
+        inner = indent + unit
+        if node.parts and _is_on_own_line(text, node.parts[0].start):
+            inner = _indent(text, node.parts[0].start)
+        items = [_written(it, inner, unit, newline) for it in value]
+        lines = f",{newline}{inner}".join(items)
+        return f"[{newline}{inner}{lines}{newline}{indent}]"
+    return _written(value, indent if "\n" in text.strip() else None, unit, newline)
+
+
+# Taking out.
+
+
+def _is_made_for(text: str, chain: list[tuple[Node, int]]) -> bool:
+    """Whether the last node of a chain holds one part, in the form in which that is put in."""
+    (outer, position), (node, _) = chain[-2:]
+    if len(node.parts) != 1:
+        return False
+    holder, part = outer.parts[position], node.parts[0]
+    indent = newline = ""
+    if _is_on_own_line(text, holder.start):
+        newline = _newline(text)
+        indent = newline + _indent(text, holder.start)
+    name = f"{json.dumps(holder.key, ensure_ascii=False)}: " if isinstance(holder.key, str) else ""
+    opening = text[holder.start : part.start]
+    closing = text[part.node.end : node.end]
+    bare = name + text[node.start], text[node.end - 1]
+    return (opening, closing) == bare or (
+        bool(newline) and opening.rstrip(" \t") == bare[0] + newline and closing == indent + bare[1]
+    )
+
+
+def _holds_only(text: str, node: Node, position: int) -> bool:
+    """Whether nothing, not even a comment, is left of `node` without this part."""
+    part = node.parts[position]
+    left = text[node.start + 1 : part.start] + text[part.node.end : node.end - 1]
+    return len(node.parts) == 1 and not left.replace(",", "").strip()
+
+
+def _without_part(text: str, node: Node, position: int) -> str:
+    """The text without a part, and without the comma that only this part needed."""
+    part = node.parts[position]
+    start, end = part.start, part.node.end
+    if _holds_only(text, node, position):
+        return text[: node.start + 1] + text[node.end - 1 :]
+    comma = _comma_after(text, end)
+    end = comma or end
+    if position and not comma:  # the last one: the comma before it goes
+        before = node.parts[position - 1].node.end
+        at = _comma_after(text, before)
+        text = text[: at - 1] + text[at:]
+        start, end = start - 1, end - 1
+    between = text[node.parts[position - 1].node.end if position else node.start : start]
+    return _cut(text, start, end, between)
+
+
+def _cut(text: str, start: int, end: int, between: str) -> str:
+    """Without this span and the blanks before it, or behind it where those before must stay.
+
+    between: what stands before the span, since the part before it or the opening bracket.
+    """
+    before, rest = text[:start].rstrip(" \t"), text[end:].lstrip(" \t")
+    if before.endswith("\n"):
+        above = between.rstrip(" \t\r\n") if rest[:1] not in ("\r", "\n") else ""
+        if "//" in above[above.rfind("\n") + 1 :]:  # the line end ends a comment
+            return text[:start] + rest
+        return before[: -2 if before.endswith("\r\n") else -1] + text[end:]
+    return text[:start] + rest if before.endswith(("{", "[")) else before + text[end:]
+
+
+# The text around a place.
+
+
+def _newline(text: str) -> str:
+    return "\r\n" if "\r\n" in text else "\n"
+
+
+def _unit(text: str) -> str:
+    """What one step of indentation is: that of the first line that has any."""
+    found = re.search(r"^([ \t]+)[^ \t\r\n*/]", text, re.MULTILINE)
+    return found[1] if found else _UNIT
+
+
+def _indent(text: str, at: int) -> str:
+    """The white space that the line of this place begins with."""
+    line = text[text.rfind("\n", 0, at) + 1 : at].lstrip("\ufeff")
+    return line[: len(line) - len(line.lstrip(" \t"))]
+
+
+def _is_on_own_line(text: str, at: int) -> bool:
+    return not text[text.rfind("\n", 0, at) + 1 : at].strip()
+
+
+def _comma_after(text: str, at: int) -> int:
+    """Where the comma that follows a value ends; 0 where none follows."""
+    at = past_blanks(text, at)
+    return at + 1 if text[at : at + 1] == "," else 0
+
+
+def _rest_of_line(text: str, at: int) -> int:
+    """The end of the comments that follow in the same line, or `at` where none does."""
+    end = at
+    while found := _COMMENT_IN_LINE.match(text, end):
+        end = found.end()
+    return end

@@ -1,0 +1,164 @@
+"""Plans the server's entry in the configuration of a client: put in, brought up to date, taken out.
+
+An entry of ours that is there keeps its name and its other keys, such as `env`. Ours is one that is
+named as setup names it and runs a `server.py`, or one that runs the very file of this installation.
+"""
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from commands.clients.setup_table import ENTRY, Target
+from commands.clients.table import command_line, paths_of, script_at, value_of
+from commands.setup.edit_json import object_of, with_value, without
+from commands.setup.edit_toml import (
+    FixedFormError,
+    table_text,
+    tables_of,
+    with_table,
+    without_table,
+)
+from commands.setup.files import Change, Desk, Job, Remark, RemarkError, strings_in, unless_made
+from core.project import find_project
+
+Keys = tuple[str, ...]
+COMMAND = ("command", "args")
+LANG = "SENTINEL_MEMORY_LANG"
+
+
+def plan_entry(desk: Desk, job: Job, target: Target) -> list[Remark]:
+    """Edit the file of the project, of a client without projects that of the user."""
+    places = target.client.places
+    keys = places[0].keys[0]
+    paths = paths_of(places[0], job.machine)
+    for place in places[1:]:
+        if place.directory == "packages":
+            paths += paths_of(place, job.machine)
+    notes: list[Remark] = []
+    for path in paths:
+        with desk.editing(path, "entry", target) as change:
+            notes += [it for it in _edit(change, job, target, keys) if it not in notes]
+    return notes
+
+
+def _edit(change: Change, job: Job, target: Target, keys: Keys) -> list[Remark]:
+    """Edit one file; what there is to know about that."""
+    text, form = change.text, target.client.form
+    data = tables_of(text) if form == "toml" else object_of(text, comments=form == "jsonc")
+    name, old = _own(data, keys, job, target)
+    change.shown |= {name} | strings_in([old.get(key) for key in COMMAND])
+    path, other = (*keys, name), _other_project(name, old, job, target)
+    facts: dict[str, str | int] = {"client": target.client.name, "project": other}
+    if job.remove and other:
+        return [Remark("entry_stays", facts)]
+    if job.remove:
+        if old:
+            change.after = unless_made(change, _without_entry(text, path, form))
+        return []
+    entry = target.entry(job.installation, job.project)
+    change.shown |= strings_in([entry, job.chosen])
+    text = _with_entry(text, path, entry, _language(old, job), form, is_new=not old)
+    change.after = _without_start(text, path, old, job, target)
+    notes = [Remark("served_before", facts)] if other else []
+    return notes + _variable_note(job, target)
+
+
+def _with_entry(
+    text: str, path: Keys, entry: dict[str, Any], env: dict[str, str], form: str, *, is_new: bool
+) -> str:
+    """The text with a new entry, or with the command of one that is there brought up to date."""
+    values = entry if is_new else {key: entry[key] for key in COMMAND}
+    below = (*path, "env")
+    if form == "toml":
+        try:
+            text = with_table(text, path, values)
+            return with_table(text, below, env) if env else text
+        except FixedFormError:
+            tables = [table_text(path, entry), *([table_text(below, env)] if env else [])]
+            raise RemarkError("toml_form", block="\n\n".join(tables)) from None
+    comments = form == "jsonc"
+    if is_new:
+        made = {**values, **({"env": env} if env else {})}
+        return with_value(text, path, made, comments=comments)
+    for key, value in values.items():
+        text = with_value(text, (*path, key), value, comments=comments)
+    for key, value in env.items():
+        text = with_value(text, (*below, key), value, comments=comments)
+    return text
+
+
+def _language(old: Mapping[str, Any], job: Job) -> dict[str, str]:
+    """What the entry's environment has to get so that the server speaks the language asked for."""
+    env = old.get("env")
+    said = env.get(LANG) if isinstance(env, dict) else None
+    now = "ko" if isinstance(said, str) and said.strip().lower().startswith("ko") else "en"
+    return {LANG: job.chosen} if job.chosen and job.chosen != now else {}
+
+
+def _without_start(text: str, path: Keys, old: Mapping[str, Any], job: Job, target: Target) -> str:
+    """Without a `cwd` elsewhere, where it is what would name the project."""
+    cwd, client = old.get("cwd"), target.client
+    if target.project != "" or not client.honours_cwd or not isinstance(cwd, str):
+        return text
+    start = os.path.join(job.root, client.expand(cwd, job.machine))
+    if os.path.normpath(start) == str(job.root):
+        return text
+    return without(text, (*path, "cwd"), comments=client.form == "jsonc")
+
+
+def _variable_note(job: Job, target: Target) -> list[Remark]:
+    """Tell of a path that the client would not leave as it is."""
+    sign, installation = target.client.variable, job.installation
+    for word in (*installation.runner, installation.server):
+        if sign and sign in word:
+            return [Remark("variable", {"client": target.client.name, "path": word, "sign": sign})]
+    return []
+
+
+def _other_project(name: str, old: Mapping[str, Any], job: Job, target: Target) -> str:
+    """The project that an entry of the user's own file serves when it is not this one, else ""."""
+    client, machine = target.client, job.machine
+    if client.places[0].directory == "root" or not old:
+        return ""
+    words, own = command_line(old, client, machine), old.get("env")
+    argument = value_of("--project", words[script_at(old, name, client, machine) + 1 :])
+    said = own.items() if isinstance(own, dict) else ()
+    env = {key: it for key, it in said if isinstance(it, str)}
+    try:
+        named = find_project(argument, env, machine.home)
+        is_this = os.path.realpath(named.root) == os.path.realpath(job.root)
+    except ValueError:  # a name that no system takes
+        return ""
+    return "" if is_this or named.source == "cwd" else str(named.root)
+
+
+def _without_entry(text: str, path: Keys, form: str) -> str:
+    if form != "toml":
+        return without(text, path, comments=form == "jsonc")
+    try:
+        return without_table(text, path)
+    except FixedFormError:
+        raise RemarkError("toml_form_out", entry=path[-1]) from None
+
+
+def _own(data: Any, keys: Keys, job: Job, target: Target) -> tuple[str, Mapping[str, Any]]:
+    """The name of our entry and what is there of it. Raises RemarkError."""
+    entries = data
+    for key in keys:
+        entries = entries.get(key) if isinstance(entries, dict) else None
+    named = entries if isinstance(entries, dict) else {}
+    ours = {
+        name: entry
+        for name, entry in named.items()
+        if isinstance(entry, dict) and _runs_ours(entry, name, job, target)
+    }
+    if ENTRY in named and ENTRY not in ours and not job.remove:
+        raise RemarkError("foreign_entry", entry=ENTRY)
+    if ENTRY in ours or not ours:
+        return ENTRY, ours.get(ENTRY, {})
+    return next(iter(ours.items()))
+
+
+def _runs_ours(entry: Mapping[str, Any], name: str, job: Job, target: Target) -> bool:
+    """Whether an entry may be changed: servers of others are named after a sentinel, too."""
+    return script_at(entry, name if name == ENTRY else "", target.client, job.machine) >= 0

@@ -1,0 +1,190 @@
+"""The files that setup works on: their texts as they are, as they would be, and what is wrong.
+
+Nothing is written here. A file that cannot be edited safely is left alone as a whole.
+"""
+
+import os
+import stat
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from commands.clients.setup_table import Installation, Target
+from commands.clients.table import Machine
+from commands.documents.marked_block import BrokenBlockError
+from commands.setup.edit_json import OtherKindError
+from commands.setup.edit_toml import BrokenTomlError
+from commands.setup.json_tree import BrokenJsonError
+from core.disk.atomic import reason_of
+from core.messages import Language
+
+Facts = dict[str, str | int]
+
+# What is left of a file that setup has made: nothing, an empty object, or that of versioned hooks.
+_LEFT = ("", "{}\n", '{\n  "version": 1\n}\n')
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """What was asked for. clients: keys of `TARGETS`. present: those that were set up before.
+
+    lang: the language of the rules. chosen: the one that was asked for by name, if any was.
+    remove: take out instead of put in. rules, hooks: whether these are part of it. prompt: whether
+    a hook for each prompt is.
+    """
+
+    clients: tuple[str, ...]
+    present: frozenset[str]
+    machine: Machine
+    installation: Installation
+    lang: Language = "en"
+    chosen: Language | None = None
+    remove: bool = False
+    rules: bool = True
+    hooks: bool = True
+    prompt: bool = False
+
+    @property
+    def root(self) -> Path:
+        """The directory of the project."""
+        return self.machine.root
+
+    @property
+    def project(self) -> str:
+        """The same as an entry names it."""
+        return self.root.as_posix() if self.machine.windows else str(self.root)
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """A sentence of `commands.setup.words` with its facts."""
+
+    key: str
+    facts: Facts
+
+
+class RemarkError(ValueError):
+    """Something that keeps a file from being edited, as a sentence without the file's path."""
+
+    def __init__(self, key: str, **facts: str | int) -> None:
+        self.key, self.facts = key, facts
+        super().__init__(key)
+
+
+@dataclass(slots=True)
+class Change:
+    """A file as it is and as it would be; None: no file. parts: what of whom it gets or loses.
+
+    shown: the texts of ours in it, old and new. Nothing else of a configuration is for showing.
+    """
+
+    path: Path
+    before: str | None
+    after: str | None
+    parts: list[tuple[str, str]] = field(default_factory=list)
+    shown: set[str] = field(default_factory=set)
+
+    @property
+    def text(self) -> str:
+        """The text as planned so far, "" where there is no file."""
+        return self.after or ""
+
+
+class Desk:
+    """Every file that was looked at, once, under whatever name it was asked for.
+
+    read: the text of a file, None where there is none; it raises OSError, and ValueError for what
+    is no UTF-8.
+    """
+
+    def __init__(self, read: Callable[[Path], str | None]) -> None:
+        self.read = read
+        self.files: dict[str, Change] = {}
+        self.problems: dict[str, Remark] = {}
+
+    def changes(self) -> list[Change]:
+        """The files that would change and have no problem."""
+        sound = [change for real, change in self.files.items() if real not in self.problems]
+        return [change for change in sound if change.before != change.after]
+
+    def text(self, path: Path) -> str | None:
+        """The text of a file as planned so far; None also for one that cannot be read."""
+        change = self.files.get(os.path.realpath(path))
+        if change:
+            return change.after
+        try:
+            return self.read(path)
+        except (OSError, ValueError):
+            return None
+
+    @contextmanager
+    def editing(self, path: Path, part: str, *targets: Target) -> Iterator[Change]:
+        """The change of a file, to be edited; what goes wrong becomes a problem of the file."""
+        real = os.path.realpath(path)
+        change = self.files.get(real) or self._opened(path, real)
+        before = change.after
+        try:
+            yield change
+        except ValueError as error:
+            self.problems.setdefault(real, _problem(path, error))
+        if change.after != change.before and _is_read_only(real):
+            self.problems.setdefault(real, Remark("read_only", {"path": str(path)}))
+        if change.after != before:
+            change.parts += [(part, it.client.name) for it in targets] or [(part, "")]
+
+    def _opened(self, path: Path, real: str) -> Change:
+        text = None
+        try:
+            text = self.read(path)
+        except OSError as error:
+            reason = reason_of(error)
+            self.problems[real] = Remark("unreadable", {"path": str(path), "reason": reason})
+        except ValueError:
+            self.problems[real] = Remark("not_utf8", {"path": str(path)})
+        self.files[real] = Change(path, text, text)
+        return self.files[real]
+
+
+def _is_read_only(path: str) -> bool:
+    """Whether the owner of a file may not write to it; who replaces it would not be stopped."""
+    try:
+        return not os.stat(path).st_mode & stat.S_IWUSR
+    except OSError:
+        return False
+
+
+def _problem(path: Path, error: ValueError) -> Remark:
+    facts: Facts = {"path": str(path)}
+    match error:
+        case RemarkError():
+            return Remark(error.key, {**facts, **error.facts})
+        case BrokenJsonError():
+            return Remark(f"json_{error.kind}", {**facts, "line": error.line})
+        case OtherKindError():
+            return Remark("other_kind", {**facts, "place": ".".join(map(str, error.path))})
+        case BrokenTomlError():
+            return Remark("toml_syntax", facts)
+        case BrokenBlockError():
+            return Remark("broken_block", facts)
+    raise error
+
+
+def unless_made(change: Change, text: str) -> str | None:
+    """The text that is left when ours is out, None for a file that setup can have made itself.
+
+    That is what is left of such a file, to the byte. A link was made by the user.
+    """
+    if text == change.text:
+        return change.after
+    is_made = text in _LEFT and not os.path.islink(change.path)
+    return None if is_made else text
+
+
+def strings_in(value: object) -> set[str]:
+    """Every text in a value; a key of an object is none."""
+    if isinstance(value, dict):
+        return {text for it in value.values() for text in strings_in(it)}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return {text for it in value for text in strings_in(it)}
+    return {value} if isinstance(value, str) else set()

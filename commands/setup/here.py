@@ -1,0 +1,105 @@
+"""What setup finds before it plans: how this program is started, and which clients are here."""
+
+import importlib.util
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from commands.clients.configured import configured_clients
+from commands.clients.events import COMPLAINT
+from commands.clients.setup_table import TARGETS, Installation, Target
+from commands.clients.table import Machine, machine_of
+from core.project import Project
+
+HERE = Path(__file__).resolve().parents[2]
+SERVER = HERE / "server.py"
+PACKAGES = ("fastmcp", "filelock")
+HOOK_TIMEOUT_S = 60  # uv may have to make an environment first
+# Of the one who runs setup and not of the client: no byte code, and that Cursor started it.
+_MISLEADING = ("PYTHONDONTWRITEBYTECODE", "CURSOR_VERSION")
+# Environments that `uv run` and `uvx` make in the cache of uv, and may clear away.
+_OF_UV = re.compile(r"[/\\](?:environments|archive|builds)-v\d+[/\\]")
+
+
+def missing_packages() -> list[str]:
+    """The packages without which the server does not start in this Python."""
+    return [name for name in PACKAGES if importlib.util.find_spec(name) is None]
+
+
+def runner_of(interpreter: str, environment: Mapping[str, str]) -> tuple[str, ...] | None:
+    """The words that start a script: an interpreter, or uv for one of its temporary environments.
+
+    None when the interpreter is such a one and uv, which names itself in UV, was not found.
+    """
+    if not _OF_UV.search(interpreter):
+        return (interpreter,)
+    uv = environment.get("UV") or shutil.which("uv", path=environment.get("PATH", ""))
+    return (os.path.abspath(uv), "run") if uv else None
+
+
+def installed(runner: Sequence[str], directory: str, *, windows: bool) -> Installation:
+    """The installation in a directory; on Windows its paths have forward slashes."""
+    server, cli = (f"{directory}{os.sep}{name}" for name in ("server.py", "cli.py"))
+    words = [*runner, server, cli]
+    if windows:
+        words = [it.replace("\\", "/") for it in words]
+    return Installation(runner=tuple(words[:-2]), server=words[-2], cli=words[-1], windows=windows)
+
+
+def tried_hook(installation: Installation) -> str:
+    """Start a hook once as a client would, for an empty project: what it complained of, or "".
+
+    It leaves byte code beside the modules, without which every hook would compile them anew.
+    """
+    said = {"tool_name": "Edit", "tool_input": {"file_path": "README.md"}}
+    with tempfile.TemporaryDirectory() as directory:
+        words = [installation.cli, "hook", "before-action", "--client", "claude-code"]
+        kept = {key: it for key, it in os.environ.items() if key not in _MISLEADING}
+        try:
+            done = subprocess.run(
+                [*installation.runner, *words, "--project", directory],
+                input=json.dumps(said).encode(),
+                env={**kept, "SENTINEL_MEMORY_STATE": directory},
+                capture_output=True,
+                timeout=HOOK_TIMEOUT_S,
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            return getattr(error, "strerror", None) or type(error).__name__
+    complaint = done.stderr.decode("utf-8", "replace").strip()
+    if done.returncode or COMPLAINT in complaint:  # uv tells of its own work there, too
+        return complaint or f"status {done.returncode}"
+    return ""
+
+
+def machine_here(project: Project) -> Machine:
+    """This machine, with this project and the server of this installation."""
+    home = Path(os.path.expanduser("~"))
+    return machine_of(project.root, server=SERVER, home=home, environment=os.environ)
+
+
+def present_clients(machine: Machine) -> frozenset[str]:
+    """The keys of the clients that start the server already, for whatever project."""
+    found = configured_clients(
+        machine.root, server=machine.server, home=machine.home, environment=machine.environment
+    )
+    names = {it.client for it in found if it.entry}
+    return frozenset(it.key for it in TARGETS if it.client.name in names)
+
+
+def trace_of(target: Target, machine: Machine) -> str:
+    """What shows that a client is here: a program or a file; "" when nothing does."""
+    for command in target.commands:
+        if shutil.which(command, path=machine.variable("PATH") or ""):
+            return command
+    for name, pattern in target.traces:
+        directory = machine.directories.get(name)
+        if directory:
+            for found in sorted(directory.glob(pattern)) if pattern else [directory]:
+                if found.exists():
+                    return str(found)
+    return ""

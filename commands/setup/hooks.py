@@ -1,0 +1,187 @@
+"""Puts our hooks into the text of a client's file and takes them out; those of the user stay."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from commands.clients.events import EVENTS, NAMES
+from commands.clients.setup_table import Event, Hooks, Installation
+from commands.setup.edit_json import Keys, data_of, object_of, with_value, without
+
+# Somebody else's cli.py may have a hook, too: it is ours when it names a client that we know.
+_NEXT = r"""["']?[\s=]+["']?"""
+_CALL = re.compile(
+    rf"""(?:^|[/\\\s"'])cli\.py{_NEXT}hook{_NEXT}(?P<event>{"|".join(EVENTS)})"""
+    rf"""{_NEXT}--client{_NEXT}(?:{"|".join(NAMES)})(?![\w-])"""
+    rf"""(?:{_NEXT}--lang{_NEXT}(?P<lang>en|ko)(?![\w-]))?"""
+)
+# All in which a client may look for the command; of a handler of ours no old one may stay.
+_COMMANDS = ("command", "args", "bash", "powershell", "exec", "windows", "linux", "osx")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """How the hooks of a client start this program. client: its key.
+
+    project: what they name as the project, "" for nothing. lang: their language, "" for none;
+    None for the one of those that are there.
+    """
+
+    installation: Installation
+    client: str
+    project: str = ""
+    lang: str | None = None
+
+    def words(self, event: str, lang: str) -> list[str]:
+        """The command line for one of our events."""
+        said = ["--lang", lang] if lang else []
+        named = ["--project", self.project] if self.project else []
+        started = [*self.installation.runner, self.installation.cli, "hook", event]
+        return [*started, "--client", self.client, *said, *named]
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A handler of ours. path: to it. outer: to what holds nothing but it, itself or its group.
+
+    event: the client's name for it. ours: that of `cli.py hook`. lang: "" where it names none.
+    """
+
+    event: str
+    ours: str
+    lang: str
+    path: Keys
+    outer: Keys
+
+
+def with_hooks(text: str, hooks: Hooks, call: Call, *, prompt: bool) -> str:
+    """The text with a handler for each event of the client, the prompt only where that is wanted.
+
+    A handler of ours that is there changes in place, also one for the prompt. Raises what the
+    edits of `commands.setup.edit_json` raise.
+    """
+    places = _places(text, hooks)
+    there = [(place.event, place.ours) for place in places]
+    lang = next((it.lang for it in places if it.lang), "") if call.lang is None else call.lang
+    events = [
+        event
+        for event in hooks.events
+        if event.ours != "prompt" or prompt or (event.name, event.ours) in there
+    ]
+    if hooks.version and "version" not in object_of(text):
+        text = with_value(text, ("version",), 1)
+    text = _without_others(text, hooks, events)
+    for event in events:
+        words = call.words(event.ours, lang)
+        text = _with_event(text, hooks, event, hooks.handler(words, call.installation.windows))
+    return text
+
+
+def without_hooks(text: str, hooks: Hooks) -> str:
+    """The text without our handlers, and without the groups and lists that were made for those."""
+    return _without_others(text, hooks, ())
+
+
+def hook_strings(text: str, hooks: Hooks) -> Iterator[str]:
+    """The texts in our handlers that are there."""
+    data = data_of(text)
+    for place in _places(text, hooks):
+        for it in _at(data, place.path).values():
+            yield from [it] if isinstance(it, str) else it if isinstance(it, list) else ()
+
+
+def _without_others(text: str, hooks: Hooks, events: Sequence[Event]) -> str:
+    """Only the first handler of ours for each of these events stays."""
+    kept, places = {(event.name, event.ours) for event in events}, _places(text, hooks)
+    leaving = []
+    for at, place in enumerate(places):
+        if (place.event, place.ours) in kept:
+            kept.remove((place.event, place.ours))
+        else:
+            leaving.append((place.outer, _is_older(place, places[at + 1 :], hooks)))
+    for path, is_older in reversed(leaving):
+        text = without(text, path, kept=2 if is_older else 0)
+    return text
+
+
+def _is_older(place: _Place, after: Sequence[_Place], hooks: Hooks) -> bool:
+    """Whether the list of an event was there before our handlers: a new one comes behind others.
+
+    The handler for a prompt does not count, since it may come later than all.
+    """
+    order = [event.name for event in hooks.events if event.ours != "prompt"]
+    earlier = order[: order.index(place.event)] if place.event in order else []
+    return any(other.event in earlier for other in after)
+
+
+def _with_event(text: str, hooks: Hooks, event: Event, handler: dict[str, Any]) -> str:
+    matcher = {"matcher": event.matcher} if event.matcher else {}
+    value = {**matcher, "hooks": [handler]} if hooks.grouped else {**handler, **matcher}
+    found = next(
+        (it for it in _places(text, hooks) if (it.event, it.ours) == (event.name, event.ours)), None
+    )
+    is_shared = found is not None and hooks.grouped and found.outer == found.path
+    if found and is_shared:
+        group = _at(data_of(text), found.path[:3])
+        if (group.get("matcher") or "") != event.matcher:  # a group of the user, for other moments
+            text, found = without(text, found.path), None
+    if found is None:
+        events = object_of(text).get("hooks")
+        listed = events.get(event.name) if isinstance(events, dict) else None
+        position = len(listed) if isinstance(listed, list) else 0
+        return with_value(text, ("hooks", event.name, position), value)
+    there = _at(object_of(text), found.path)
+    for key in (*_COMMANDS, "shell"):
+        if key in there and key not in handler:
+            text = without(text, (*found.path, key))
+    for key, it in handler.items():
+        if there.get(key) != it:
+            text = with_value(text, (*found.path, key), it)
+    if is_shared:
+        return text
+    if matcher:
+        return with_value(text, (*found.outer, "matcher"), event.matcher)
+    return without(text, (*found.outer, "matcher"))
+
+
+def _at(data: Any, path: Keys) -> Any:
+    for key in path:
+        data = data[key]
+    return data
+
+
+def _places(text: str, hooks: Hooks) -> list[_Place]:
+    events = object_of(text).get("hooks")
+    found = []
+    for event, listed in events.items() if isinstance(events, dict) else ():
+        for at, item in enumerate(listed) if isinstance(listed, list) else ():
+            path: Keys = ("hooks", event, at)
+            if not hooks.grouped:
+                found.append((event, item, path, path))
+                continue
+            inner = item.get("hooks") if isinstance(item, dict) else None
+            handlers = inner if isinstance(inner, list) else []
+            for position, handler in enumerate(handlers):
+                below = (*path, "hooks", position)
+                found.append((event, handler, below, path if len(handlers) == 1 else below))
+    called = [(event, _call_in(handler), path, outer) for event, handler, path, outer in found]
+    return [
+        _Place(event, call["event"], call["lang"] or "", path, outer)
+        for event, call, path, outer in called
+        if call
+    ]
+
+
+def _call_in(handler: object) -> re.Match[str] | None:
+    """The call of `cli.py hook` in a handler, None in a handler of somebody else."""
+    if not isinstance(handler, dict):
+        return None
+    texts = [it for it in (handler.get(key) for key in _COMMANDS) if isinstance(it, str)]
+    listed = handler.get("args")
+    words = [it for it in listed if isinstance(it, str)] if isinstance(listed, list) else []
+    for text in (*texts, " ".join(words)):
+        called = _CALL.search(text)
+        if called:
+            return called
+    return None

@@ -1,0 +1,75 @@
+"""What setup prints of a plan: every file with its diff, without anybody's secrets.
+
+A configuration holds keys and environment values of other servers: of its texts only ours are
+shown, the others stand as "…". Secrets in what else a line holds are redacted.
+"""
+
+import difflib
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from commands.setup.files import Change
+from commands.setup.words import word
+from commands.terminal.safe_text import plain
+from core.messages import Language
+from core.sanitizer import redact
+
+HIDDEN = "…"
+_TEXT = re.compile(r"""("(?:[^"\\]|\\.)*(?:"|\Z)|'[^']*(?:'|\Z))(\s*[:=])?""")
+# A line of TOML that does not look like one stands within a text of several lines.
+_TOML_LINE = re.compile(
+    r"""[-+ ]\s*(?:\[.*|[\]}#"'\d].*|[\w."'-]+\s*=\s*(?:["'\[{\d+-].*|true\b.*|false\b.*))?"""
+)
+_CONFIGURATIONS = (".json", ".toml")
+
+
+def change_lines(lang: Language, change: Change, root: Path) -> list[str]:
+    """The head of one change, and its diff."""
+    path = shown_path(change.path, root)
+    head = word(lang, "gone", path=path) if change.after is None else path
+    old, new = ("/dev/null" if text is None else path for text in (change.before, change.after))
+    before, after = _lines(change.before), _lines(change.after)
+    lines = list(difflib.unified_diff(before, after, old, new, lineterm=""))
+    return [f"{head}: {_what(lang, change)}", *lines[:2], *(_safe(it, change) for it in lines[2:])]
+
+
+def shown_path(path: Path, root: Path) -> str:
+    """A path for a person: from the project when it is below it."""
+    below = path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
+    return plain(below)
+
+
+def _what(lang: Language, change: Change) -> str:
+    parts: dict[str, list[str]] = {}
+    for part, client in change.parts:
+        parts.setdefault(part, []).append(client)
+    said = []
+    for part, clients in parts.items():
+        named = ", ".join(client for client in clients if client)
+        said.append(word(lang, part) + (f" ({named})" if named else ""))
+    return ", ".join(said)
+
+
+def _lines(text: str | None) -> list[str]:
+    """The lines of a text; only a line feed ends one, with or without a carriage return."""
+    text = (text or "").removeprefix("\ufeff")
+    return text.replace("\r\n", "\n").removesuffix("\n").split("\n") if text else []
+
+
+def _safe(line: str, change: Change) -> str:
+    if line.startswith("@"):
+        return line
+    if change.path.suffix in _CONFIGURATIONS:
+        line = _TEXT.sub(lambda found: _known(found, change.shown), line)
+        if change.path.suffix == ".toml" and not _TOML_LINE.fullmatch(line):
+            line = f"{line[0]}{HIDDEN}"
+    return plain(redact(line).text)  # a line that gets a comma is a new one, and the user's
+
+
+def _known(found: re.Match[str], shown: Iterable[str]) -> str:
+    """A key, or a text of ours, as it is; every other text hidden."""
+    text, after = found[1], found[2] or ""
+    inner = text[1:-1].replace("\\\\", "\\").replace('\\"', '"')
+    is_key = bool(after) and text[-1] in "\"'"
+    return found[0] if is_key or inner in shown else f'"{HIDDEN}"{after}'

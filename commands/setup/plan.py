@@ -1,0 +1,70 @@
+"""Works out what setup would change, from the texts of files to the texts that they would have."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from commands.clients.setup_table import TARGETS, Hooks, Target
+from commands.setup.edit_toml import BrokenTomlError, tables_of
+from commands.setup.entries import plan_entry
+from commands.setup.files import Change, Desk, Job, Remark, unless_made
+from commands.setup.hooks import Call, hook_strings, with_hooks, without_hooks
+from commands.setup.rules import put_in, put_out
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What would change, what is wrong with files that are left alone, and what to know."""
+
+    changes: tuple[Change, ...]
+    problems: tuple[Remark, ...]
+    notes: tuple[Remark, ...]
+
+
+def plan(job: Job, read: Callable[[Path], str | None]) -> Plan:
+    """What a job would change; `read` as for `Desk`."""
+    desk, notes = Desk(read), list[Remark]()
+    for target in TARGETS:
+        if target.key not in job.clients:
+            continue
+        notes += plan_entry(desk, job, target)
+        if job.hooks and target.hooks:
+            notes += _plan_hooks(desk, job, target, target.hooks)
+    if job.rules and job.remove:
+        notes += put_out(desk, job)
+    elif job.rules:
+        notes += put_in(desk, job)
+    return Plan(tuple(desk.changes()), tuple(desk.problems.values()), tuple(notes))
+
+
+# Hooks.
+
+
+def _plan_hooks(desk: Desk, job: Job, target: Target, hooks: Hooks) -> list[Remark]:
+    with desk.editing(job.root / hooks.file, "hooks", target) as change:
+        change.shown |= {event.matcher for event in hooks.events}
+        change.shown |= set(hook_strings(change.text, hooks))
+        if job.remove:
+            change.after = unless_made(change, without_hooks(change.text, hooks))
+            return []
+        call = Call(
+            installation=job.installation,
+            client=target.key,
+            project=job.project if hooks.named else "",
+            lang="" if job.chosen == "en" else job.chosen,
+        )
+        change.after = with_hooks(change.text, hooks, call, prompt=job.prompt)
+        change.shown |= set(hook_strings(change.text, hooks))
+    notes = []
+    if job.prompt and all(event.ours != "prompt" for event in hooks.events):
+        notes.append(Remark("no_prompt_hook", {"client": target.client.name}))
+    if target.key == "codex" and _has_codex_hooks(desk, job):
+        notes.append(Remark("codex_hooks_twice", {}))
+    return notes
+
+
+def _has_codex_hooks(desk: Desk, job: Job) -> bool:
+    try:
+        return "hooks" in tables_of(desk.text(job.root / ".codex/config.toml") or "")
+    except BrokenTomlError:
+        return False

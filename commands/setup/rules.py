@@ -1,0 +1,177 @@
+"""Works out what setup would change in the files that hold the rules, and what to know of them."""
+
+import os
+from collections.abc import Collection
+from functools import cache
+
+from commands.clients.rules_files import (
+    AGENTS,
+    BLOCK,
+    CLAUDE,
+    CURSOR_RULE,
+    GEMINI,
+    Body,
+    Rules,
+    import_of,
+)
+from commands.clients.setup_table import TARGETS, Target
+from commands.documents.marked_block import block_in, markers, with_block, without_block
+from commands.setup.edit_json import data_of
+from commands.setup.files import Change, Desk, Facts, Job, Remark
+from core.lessons.agent_rules import FRONT_MATTER, language_of, rules
+from core.messages import Language
+
+CODEX_BYTES = 32 * 1024  # project_doc_max_bytes, where nobody has set it
+
+
+def put_in(desk: Desk, job: Job) -> list[Remark]:
+    """Put the rules where the clients read them, and take them out elsewhere; what to know."""
+    files = _rules_now(desk, job)
+    ours, others = files.ours, job.present - set(job.clients)
+    readers = {*job.clients, *(it for it in others if files.depends(it))}
+    homes = files.homes(readers)
+    sound = {name: body for name, body in homes.items() if files.is_sound(name)}
+    notes = [*_import_notes(files, sound), *_reader_notes(files, sound, job)]
+    for name, body in homes.items():
+        keys = ["claude-code"] if body == "import" else readers
+        reading = [it for it in _targets(keys) if files.reads(it.key, name, homes)]
+        with desk.editing(job.root / name, "rules", *reading) as change:
+            change.after = _with_rules(change, name, body, _language(files, name, job))
+    for name in ours:
+        if files.real(name) not in map(files.real, homes):
+            _take_out(desk, job, name)
+    return notes + _cut_notes(files, sound, desk, job)
+
+
+def put_out(desk: Desk, job: Job) -> list[Remark]:
+    """Take the rules out where no client that stays set up reads them; what to know.
+
+    An import is kept for Claude Code alone.
+    """
+    files, notes = _rules_now(desk, job), list[Remark]()
+    others = job.present - set(job.clients)
+    for name in files.ours:
+        followers = others & {"claude-code"} if files.imports_ours(name) else others
+        keeping = [it.client.name for it in _targets(followers) if files.reads(it.key, name)]
+        if not keeping:
+            _take_out(desk, job, name)
+        elif any(files.reads(it, name) for it in job.clients):
+            notes.append(Remark("kept", {"file": name, "clients": ", ".join(keeping)}))
+    return notes
+
+
+def _import_notes(files: Rules, homes: dict[str, Body]) -> list[Remark]:
+    """That Claude Code gets AGENTS.md with a text of the user by way of a new import."""
+    new = [it for it, body in homes.items() if body == "import" and not files.imports_ours(it)]
+    return [Remark("imports", {"file": it}) for it in new if files.has_text(AGENTS)]
+
+
+def _reader_notes(files: Rules, homes: dict[str, Body], job: Job) -> list[Remark]:
+    """Which clients get the rules twice, not at all, or by a file that is another client's."""
+    notes = []
+    for target in _targets({*job.clients, *job.present}):
+        names, is_asked = files.copies(target.key, homes), target.key in job.clients
+        facts: Facts = {"client": target.client.name}
+        if len(names) > 1:
+            notes.append(Remark("two_copies", {**facts, "files": ", ".join(names)}))
+        elif is_asked and not names and files.read_by(target.key):
+            notes.append(Remark("without_rules", facts))
+        elif is_asked and target.key == "cursor" and names == [CLAUDE[0]]:
+            notes.append(Remark("cursor_by_claude", {"file": CLAUDE[0]}))
+    return notes
+
+
+def _cut_notes(files: Rules, homes: dict[str, Body], desk: Desk, job: Job) -> list[Remark]:
+    """The file that Codex would not read to the end of the rules."""
+    read = files.read_by("codex") if "codex" in job.clients else ()
+    notes = []
+    for name in (it for it in read if it in homes):
+        text = desk.text(job.root / name) or ""
+        if len(text[: text.find(markers(BLOCK)[1])].encode()) > CODEX_BYTES:
+            notes.append(Remark("codex_cuts", {"file": name, "kib": CODEX_BYTES // 1024}))
+    return notes
+
+
+def _rules_now(desk: Desk, job: Job) -> Rules:
+    """The rules files as they are before anything is changed."""
+
+    @cache
+    def text(name: str) -> str | None:
+        return desk.text(job.root / name)
+
+    @cache
+    def is_sound(name: str) -> bool:
+        try:
+            block_in(desk.read(job.root / name) or "", BLOCK)
+        except (OSError, ValueError):
+            return False
+        return True
+
+    def real(name: str) -> str:
+        return os.path.realpath(job.root / name)
+
+    return Rules(text, real, is_sound, _gemini_names(desk, job))
+
+
+def _language(files: Rules, name: str, job: Job) -> Language:
+    """That of the rules that are there, so that a team's stay as they are, unless one is set."""
+    wanted = (job.machine.variable("SENTINEL_MEMORY_LANG") or "").strip().lower()
+    if wanted.startswith(("en", "ko")):
+        return job.lang
+    held = [it for it in (name, *files.ours) if files.block(it) and not files.imports_ours(it)]
+    return language_of(files.block(held[0]) or "") if held else job.lang
+
+
+def _with_rules(change: Change, name: str, body: Body, lang: Language) -> str:
+    """The text with the rules or the import.
+
+    A file that was there and empty gets no line end after the block, like any that ends without
+    one: this tells it from a file that was made for the block.
+    """
+    text = change.text
+    if name == CURSOR_RULE and _is_all_ours(without_block(text, BLOCK)):
+        newline = "\r\n" if "\r\n" in text else "\n"
+        made = with_block(FRONT_MATTER[lang].replace("\n", newline), BLOCK, rules(lang))
+        return text if text.splitlines() == made.splitlines() else made
+    after = with_block(text, BLOCK, rules(lang) if body == "rules" else import_of(name))
+    return after.removesuffix("\n") if change.after == "" else after
+
+
+def _take_out(desk: Desk, job: Job, name: str) -> None:
+    """Take out the block, and with it a file that was made for it."""
+    with desk.editing(job.root / name, "rules") as change:
+        if block_in(change.text, BLOCK) is None:  # gone with another name of the file
+            return
+        rest = without_block(change.text, BLOCK)
+        is_made = not rest and change.text.endswith("\n")
+        is_rule = name == CURSOR_RULE and _is_all_ours(rest)
+        change.after = None if is_made or is_rule else rest
+
+
+def _is_all_ours(rest: str) -> bool:
+    """Whether the rule of Cursor holds nothing of the user beside the block."""
+    return rest.replace("\r\n", "\n") in ("", *FRONT_MATTER.values())
+
+
+def _gemini_names(desk: Desk, job: Job) -> tuple[str, ...]:
+    """The files that Gemini CLI reads: what the project's settings say, else the user's."""
+    for directory in (job.root, job.machine.home):
+        try:
+            data = data_of(desk.text(directory / ".gemini/settings.json") or "")
+        except ValueError:
+            continue
+        context = data.get("context") if isinstance(data, dict) else None
+        named = context.get("fileName") if isinstance(context, dict) else None
+        names = [named] if isinstance(named, str) else named
+        if isinstance(names, list) and (given := [it for it in names if _is_name(it)]):
+            return tuple(given)
+    return (GEMINI,)
+
+
+def _is_name(name: object) -> bool:
+    """Whether a setting names a file below the project."""
+    return isinstance(name, str) and bool(name) and not os.path.isabs(name) and ".." not in name
+
+
+def _targets(keys: Collection[str]) -> list[Target]:
+    return [target for target in TARGETS if target.key in keys]

@@ -1,0 +1,240 @@
+"""The setup: what a client needs to work with this memory, put into its files or taken out again.
+
+It shows every change first. The user's own entries, comments and formatting stay.
+"""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from commands.clients.setup_table import TARGETS, Installation, command_line
+from commands.documents.text_diff import ChangedError, text_of, write
+from commands.setup.entries import LANG
+from commands.setup.files import Change, Job, Remark
+from commands.setup.here import (
+    HERE,
+    installed,
+    machine_here,
+    missing_packages,
+    present_clients,
+    runner_of,
+    trace_of,
+    tried_hook,
+)
+from commands.setup.lines import change_lines, shown_path
+from commands.setup.plan import Plan, plan
+from commands.setup.words import word
+from commands.terminal.console import add_project, confirmed
+from commands.terminal.safe_text import plain, plain_lines
+from core.disk.atomic import reason_of
+from core.messages import Language
+from core.project import Project, find_project
+from core.settings import read_settings
+
+KEYS = [target.key for target in TARGETS]
+NAMES = {target.key: target.client.name for target in TARGETS}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `cli.py setup`."""
+    parser.add_argument("clients", nargs="*", metavar="CLIENT", help=", ".join(KEYS))
+    parser.add_argument("--all", action="store_true", help="every client that is found here")
+    add_project(parser)
+    parser.add_argument("--dry-run", action="store_true", help="only show what would change")
+    parser.add_argument("--remove", action="store_true", help="take out what setup put in")
+    parser.add_argument("--yes", action="store_true", help="write without asking")
+    parser.add_argument("--no-rules", action="store_true", help="leave the rules files alone")
+    parser.add_argument("--no-hooks", action="store_true", help="leave the hooks alone")
+    parser.add_argument(
+        "--prompt-hook", action="store_true", help="also a hook for every prompt of the user"
+    )
+    parser.set_defaults(refuse=parser.error)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Plan, show, ask, write; 1 when anything asked for could not be done."""
+    _check(arguments)
+    settings = read_settings(os.environ)
+    project = find_project(arguments.project, os.environ, Path.cwd())
+    for warning in (*settings.warnings, *project.warnings):
+        print(warning, file=sys.stderr)
+    project.check_writable(os.environ)
+    lang = settings.lang
+    installation = _installation(lang, remove=arguments.remove)
+    if installation is None:
+        return 1
+    job = _job(arguments, project, installation, lang)
+    print(word(lang, "project", path=plain(str(job.root))))
+    named = arguments.project if project.source == "--project" else ""
+    here = Path(os.path.abspath(os.path.expanduser(named)))
+    if job.root in here.parents:
+        print(word(lang, "above", root=plain(str(job.root)), here=plain(str(here))))
+    if arguments.all and not arguments.remove and not _tell_found(job):
+        return 1
+    planned = plan(job, text_of)
+    for change in planned.changes:
+        print("", *change_lines(lang, change, job.root), sep="\n")
+    _tell_remarks(planned, lang)
+    if not planned.changes:
+        return _nothing(planned, job)
+    if arguments.dry_run:
+        print(word(lang, "dry_run"))
+        return 1 if planned.problems else 0
+    if not arguments.yes and not _agreed(planned, lang):
+        return 1
+    failed = _write(planned, job)
+    return 1 if failed or planned.problems else 0
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    unknown = [name for name in arguments.clients if name not in KEYS]
+    if unknown:
+        arguments.refuse(f"unknown client {unknown[0]!r}: choose from {', '.join(KEYS)}")
+    if bool(arguments.clients) == arguments.all:
+        arguments.refuse(f"name clients, or give --all: {', '.join(KEYS)}")
+
+
+def _installation(lang: Language, *, remove: bool) -> Installation | None:
+    """What starts the server; None, and why, when nothing here could."""
+    windows, missing = os.name == "nt", missing_packages()
+    runner = runner_of(sys.executable, os.environ)
+    if remove:  # nothing that it would start is written down
+        return installed(runner or (sys.executable,), str(HERE), windows=windows)
+    if runner is None:
+        print(word(lang, "no_uv"), file=sys.stderr)
+        return None
+    if missing:
+        pip = HERE / ".venv" / ("Scripts/pip.exe" if windows else "bin/pip")
+        lines = [
+            [sys.executable, "-m", "venv", str(HERE / ".venv")],
+            [str(pip), "install", "-r", str(HERE / "requirements.txt")],
+        ]
+        shown = (command_line(line, windows=windows, shell="powershell") for line in lines)
+        commands = "\n".join(f"  {plain(line)}" for line in shown)
+        facts = {"packages": ", ".join(missing), "commands": commands}
+        print(word(lang, "no_packages", **facts), file=sys.stderr)
+        return None
+    return installed(runner, str(HERE), windows=windows)
+
+
+def _job(
+    arguments: argparse.Namespace, project: Project, installation: Installation, lang: Language
+) -> Job:
+    machine, clients = machine_here(project), tuple(arguments.clients)
+    if arguments.all:
+        found = (it.key for it in TARGETS if arguments.remove or trace_of(it, machine))
+        clients = tuple(found)
+    return Job(
+        clients=clients,
+        present=present_clients(machine),
+        machine=machine,
+        installation=installation,
+        lang=lang,
+        chosen=lang if os.environ.get(LANG, "").strip().lower()[:2] == lang else None,
+        remove=arguments.remove,
+        rules=not arguments.no_rules,
+        hooks=not arguments.no_hooks,
+        prompt=arguments.prompt_hook,
+    )
+
+
+def _tell_found(job: Job) -> bool:
+    """Say which clients `--all` has found, and by what; whether there is any."""
+    if not job.clients:
+        print(word(job.lang, "none_found", clients=", ".join(KEYS)), file=sys.stderr)
+        return False
+    said = []
+    for target in TARGETS:
+        if target.key in job.clients:
+            where = plain(trace_of(target, job.machine))
+            said.append(f"{target.client.name} ({where})")
+    print(word(job.lang, "found", clients=", ".join(said)))
+    return True
+
+
+def _tell_remarks(planned: Plan, lang: Language) -> None:
+    if planned.changes or planned.notes:
+        print()
+    for note in planned.notes:
+        print(_sentence(note, lang))
+    sys.stdout.flush()
+    for problem in planned.problems:
+        print(_sentence(problem, lang), file=sys.stderr)
+
+
+def _sentence(remark: Remark, lang: Language) -> str:
+    """A sentence; a text of several lines in it keeps them."""
+    shown = {
+        key: "\n".join(plain_lines(it)) if isinstance(it, str) else it
+        for key, it in remark.facts.items()
+    }
+    return word(lang, remark.key, **shown)
+
+
+def _nothing(planned: Plan, job: Job) -> int:
+    key = "nothing_to_remove" if job.remove else "nothing_to_do"
+    print(word(job.lang, "only_problems" if planned.problems else key))
+    return 1 if planned.problems else 0
+
+
+def _agreed(planned: Plan, lang: Language) -> bool:
+    answer = confirmed(word(lang, "ask", count=len(planned.changes)))
+    if answer is None:
+        print(word(lang, "not_asked"), file=sys.stderr)
+    elif not answer:
+        print(word(lang, "declined"))
+    return bool(answer)
+
+
+def _write(planned: Plan, job: Job) -> int:
+    """Write every file, one by one, and tell which; how many could not be."""
+    written, failed = [], 0
+    for change in planned.changes:
+        facts: dict[str, str | int] = {"path": shown_path(change.path, job.root)}
+        try:
+            write(change, job.root)
+        except ChangedError:
+            failed += 1
+            print(word(job.lang, "changed_meanwhile", **facts), file=sys.stderr)
+        except OSError as error:
+            failed += 1
+            reason = plain(reason_of(error))
+            print(word(job.lang, "not_written", **facts, reason=reason), file=sys.stderr)
+        else:
+            written.append(change)
+    if written:
+        names = ", ".join(shown_path(it.path, job.root) for it in written)
+        print(word(job.lang, "written", files=names))
+        has_hooks = any(part == "hooks" for it in written for part, _ in it.parts)
+        reason = tried_hook(job.installation) if has_hooks and not job.remove else ""
+        if reason:
+            failed += 1
+            print(word(job.lang, "hook_fails", reason=plain(reason)), file=sys.stderr)
+        _tell_next([it.key for it in TARGETS if it.key in job.clients], job, written)
+    return failed
+
+
+def _tell_next(clients: list[str], job: Job, written: list[Change]) -> None:
+    lang, names = job.lang, {it.path: shown_path(it.path, job.root) for it in written}
+    print("", word(lang, "next"), sep="\n")
+    if job.remove:
+        told = ", ".join(NAMES[key] for key in clients)
+        print(f"- {word(lang, 'next_removed', clients=told)}")
+        return
+    for key in clients:
+        print(f"- {word(lang, f'next_{key}')}")
+    shared = [names[it.path] for it in written if _is_rules(it)]
+    local = [
+        names[it.path] for it in written if not _is_rules(it) and it.path.is_relative_to(job.root)
+    ]
+    for key, files in (("next_commit", shared), ("next_local", local)):
+        if files:
+            print(f"- {word(lang, key, files=', '.join(files))}")
+    words = [*job.installation.runner, job.installation.cli, "doctor", "--project", job.project]
+    command = command_line(words, windows=job.machine.windows, shell="powershell")
+    print(f"- {word(lang, 'next_doctor', command=plain(command))}")
+
+
+def _is_rules(change: Change) -> bool:
+    return all(part == "rules" for part, _ in change.parts)

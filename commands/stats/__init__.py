@@ -1,0 +1,1 @@
+"""`cli.py stats`: whether the memory helps, in figures."""

@@ -1,0 +1,185 @@
+"""What hooks showed of a memory, counted over sessions, and what became of it.
+
+Pure: records and sessions in, figures out. What was shown names a record by its id.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from operator import itemgetter
+from typing import Any
+
+from commands.hook.journal import KEPT_DAYS, Session
+from core.lessons.answers.briefing import is_harmless
+from core.lessons.answers.counting import DAY_S, last_s
+from core.lessons.record import Record, id_in, ids_in, seconds_of
+
+START = "session-start"
+MOMENTS = (START, "before-action", "prompt")
+SAVED_WITHIN_S = 3_600
+_NEVER_S = 10**12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moment:
+    """All the texts that were shown at one kind of moment; tokens are estimated."""
+
+    texts: int
+    records: int
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """A record, and how often it was shown at the start of a session and at an action."""
+
+    record: Record
+    at_start: int
+    at_action: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unheeded:
+    """A record whose gap came back after it was first shown at an action (seconds since 1970)."""
+
+    record: Record
+    shown_s: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Showings:
+    """What the sessions of this machine add up to.
+
+    since_s: their first event, in seconds since 1970; None when there are none. shown: most often
+    first. gone: showings of records that are not in the log any more. never: in the order of the
+    file, without records that no hook shows. changed: sessions in which files changed.
+
+    Nobody notes when a session ends, or who saved a record. `changed_saved` counts sessions that
+    changed files and `reminders_saved` reminders, each with a record that has a date between the
+    first event and an hour after the last one.
+    """
+
+    sessions: int
+    since_s: int | None
+    clients: Mapping[str, int]
+    moments: Mapping[str, Moment]
+    shown: tuple[Shown, ...]
+    gone: int
+    never: tuple[Record, ...]
+    unheeded: tuple[Unheeded, ...]
+    reminders: int
+    reminders_saved: int
+    changed: int
+    changed_saved: int
+
+
+def count_showings(
+    records: Sequence[Record], sessions: Iterable[Session], *, now_s: float
+) -> Showings:
+    """Count over the events of the last KEPT_DAYS; those of the future are left out."""
+    kept = [
+        events
+        for session in sessions
+        if (events := [it for it in session.events if _is_recent(it["at"], now_s)])
+    ]
+    events = [event for session in kept for event in session]
+    clients = Counter(_text(session[0], "client") for session in kept)
+    reminders = [event["at"] for event in events if event.get("reminded") is True]
+    changed = [it for it in kept if any(event.get("changed") is True for event in it)]
+    spans = [(session[0]["at"], session[-1]["at"] + SAVED_WITHIN_S) for session in changed]
+    at_start = _times_shown(event for event in events if event["event"] == START)
+    at_action = _times_shown(event for event in events if event["event"] != START)
+    ids = {record.id for record in records}
+    known = at_start.keys() | at_action.keys()
+    return Showings(
+        sessions=len(kept),
+        since_s=min((event["at"] for event in events), default=None),
+        clients=dict(clients.most_common()),
+        moments={name: _moment(events, name) for name in MOMENTS},
+        shown=tuple(_most_shown(records, at_start, at_action)),
+        gone=sum((at_start + at_action)[name] for name in known - ids),
+        never=tuple(it for it in records if kept and it.id not in known and is_harmless(it)),
+        unheeded=tuple(_unheeded(records, events)),
+        reminders=len(reminders),
+        reminders_saved=_saved(records, [(at, at + SAVED_WITHIN_S) for at in reminders]),
+        changed=len(changed),
+        changed_saved=_saved(records, spans),
+    )
+
+
+def _is_recent(at: int, now_s: float) -> bool:
+    return now_s - KEPT_DAYS * DAY_S <= at <= now_s + DAY_S
+
+
+def _shown(event: Mapping[str, Any]) -> list[str]:
+    """The ids of the records that an event showed."""
+    return [id_in(version) for version in event.get("shown", ()) if isinstance(version, str)]
+
+
+def _times_shown(events: Iterable[Mapping[str, Any]]) -> Counter[str]:
+    """By id of a record, how often these events showed it."""
+    return Counter(name for event in events for name in _shown(event))
+
+
+def _moment(events: Iterable[Mapping[str, Any]], name: str) -> Moment:
+    shown = [
+        event
+        for event in events
+        if event["event"] == name and (_shown(event) or event.get("tokens"))
+    ]
+    return Moment(
+        texts=len(shown),
+        records=sum(len(_shown(event)) for event in shown),
+        tokens=sum(_number(event, "tokens") for event in shown),
+    )
+
+
+def _most_shown(
+    records: Iterable[Record], at_start: Counter[str], at_action: Counter[str]
+) -> list[Shown]:
+    counted = [
+        Shown(record=record, at_start=at_start[record.id], at_action=at_action[record.id])
+        for record in records
+        if record.id in at_start or record.id in at_action
+    ]
+    return sorted(counted, key=lambda it: (it.at_action, it.at_start), reverse=True)
+
+
+def _unheeded(records: Sequence[Record], events: Iterable[Mapping[str, Any]]) -> list[Unheeded]:
+    """Of these records, those whose gap was logged again later than they were shown.
+
+    Whoever was shown a principle was shown what it holds.
+    """
+    first: dict[str, int] = {}
+    for event in sorted(events, key=itemgetter("at")):
+        if event["event"] != START:
+            for name in _shown(event):
+                first.setdefault(name, event["at"])
+    taught: dict[str, list[int]] = {name: [at] for name, at in first.items()}
+    for record in records:
+        for name in ids_in(record.source_ids) if record.id in first else ():
+            taught.setdefault(name, []).append(first[record.id])
+    found = [
+        Unheeded(record=record, shown_s=min(taught[record.id]))
+        for record in records
+        if record.seen > 1 and last_s(record) > min(taught.get(record.id, [_NEVER_S]))
+    ]
+    return sorted(found, key=lambda it: last_s(it.record), reverse=True)
+
+
+def _saved(records: Iterable[Record], spans: Sequence[tuple[int, int]]) -> int:
+    """In how many of these spans of time some record was saved."""
+    moments = {moment for record in records for moment in (record.created, record.updated)}
+    saves = sorted(map(seconds_of, moments))
+    return sum(bisect_left(saves, begin) < bisect_right(saves, end) for begin, end in spans)
+
+
+def _text(event: Mapping[str, Any], name: str) -> str:
+    value = event.get(name, "")
+    return value if isinstance(value, str) else ""
+
+
+def _number(event: Mapping[str, Any], name: str) -> int:
+    value = event.get(name, 0)
+    return value if type(value) is int and value > 0 else 0

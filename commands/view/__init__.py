@@ -1,0 +1,1 @@
+"""`cli.py view`: the memory as one page for the browser."""

@@ -1,0 +1,262 @@
+"""What the page of a memory shows: its records by topic with what git knows of them, and figures.
+
+Pure: a log, its lineage and the present in, one value out. No secret is in it: a line may have been
+written by hand, and the page may be passed on.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import accumulate, count
+
+from core.lessons.answers.counting import (
+    Compaction,
+    SearchCost,
+    came_back,
+    compaction,
+    last_s,
+    open_questions,
+    search_cost,
+)
+from core.lessons.answers.rendering import day_of, record_block, token_text
+from core.lessons.answers.tool_answers import Frame
+from core.lessons.compaction import group_by_topic
+from core.lessons.git.lineage import Lineage, Point, point_of
+from core.lessons.git.repository import Commit
+from core.lessons.git.versions import originals_of
+from core.lessons.log import MemoryLog
+from core.lessons.record import Record, seconds_of
+from core.lessons.upkeep.secrets import clean_record, redacted
+from core.text.tokens import estimate_tokens
+
+GENERATIONS = 12  # of originals below a principle; `cli.py history` goes on from there
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A record on the page.
+
+    token: "" for an id that could pass for something else. anchor: its id in the document, unique
+    there; an original has none. added: the commit that first brought it; saved: the one that
+    brought this version, None when it is the same one, or when git has none. deeper: how many
+    originals are not shown, because they stand too deep below.
+    """
+
+    record: Record
+    token: str
+    anchor: str = ""
+    added: Commit | None = None
+    saved: Commit | None = None
+    originals: "tuple[Original, ...]" = ()
+    deeper: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Original:
+    """What a principle replaced; entry: None for a version that neither the file nor git has."""
+
+    token: str
+    entry: Entry | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Topic:
+    """The records of one topic: principles first, then the newest."""
+
+    name: str
+    anchor: str
+    entries: tuple[Entry, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """All that the page shows.
+
+    growth: the memory as it stood, oldest first, the last one now. is_from_git: whether growth
+    tells of what was there at each date; otherwise only of the records that are there today.
+    last_compacted: the principles of the day of the last compaction. notes: keys of sentences.
+    redacted: the kinds of the secrets that were taken out of the records.
+    """
+
+    project: str
+    log: MemoryLog
+    frame: Frame
+    now: str
+    topics: tuple[Topic, ...]
+    came_back: tuple[Entry, ...]
+    questions: tuple[Entry, ...]
+    last_compacted: tuple[Entry, ...]
+    compaction: Compaction
+    search: SearchCost
+    growth: tuple[Point, ...]
+    is_from_git: bool
+    notes: tuple[str, ...]
+    redacted: tuple[str, ...]
+
+    @property
+    def entries(self) -> list[Entry]:
+        """All records, in the order of the page."""
+        return [entry for topic in self.topics for entry in topic.entries]
+
+
+def page_of(
+    log: MemoryLog, lineage: Lineage | None, frame: Frame, *, project: str, now: str
+) -> Page:
+    """The page of a log; lineage: None where git knows nothing of the file."""
+    cleaned = [clean_record(record) for record in log.records]
+    entries = _entries(log.records, [clean for clean, _ in cleaned], lineage)
+    by_record = {id(record): entry for record, entry in zip(log.records, entries, strict=True)}
+    growth, is_from_git = _growth(log, lineage, now)
+    state = compaction(log.records, frame.threshold)
+
+    def shown(records: Iterable[Record]) -> tuple[Entry, ...]:
+        return tuple(by_record[id(record)] for record in records)
+
+    return Page(
+        project=redacted(project)[0],
+        log=log,
+        frame=frame,
+        now=now,
+        topics=tuple(_topics(entries)),
+        came_back=shown(came_back(log.records)),
+        questions=shown(open_questions(log.records)),
+        last_compacted=shown(_compacted_on(day_of(state.last), log.records) if state.last else ()),
+        compaction=state,
+        search=search_cost(log, frame),
+        growth=growth,
+        is_from_git=is_from_git,
+        notes=lineage.notes if lineage else (),
+        redacted=tuple(kind for _, found in cleaned for _, kind in found),
+    )
+
+
+def _entries(
+    records: Sequence[Record], cleaned: Sequence[Record], lineage: Lineage | None
+) -> list[Entry]:
+    taken: set[str] = set()
+    entries = list[Entry]()
+    for record, clean in zip(records, cleaned, strict=True):
+        entry = _entry(record, clean, lineage)
+        anchor = f"r-{clean.id}"
+        if not entry.token or anchor in taken:
+            anchor = f"record-{len(entries) + 1}"
+        taken.add(anchor)
+        entries.append(replace(entry, anchor=anchor))
+    return entries
+
+
+def _entry(
+    record: Record,
+    clean: Record,
+    lineage: Lineage | None,
+    *,
+    shown: set[str] | None = None,
+    generation: int = 0,
+) -> Entry:
+    """A record as the log has it, and without secrets, which would make another version of it.
+
+    shown: the versions that stand below the same principle already. generation: how far below.
+    """
+    shown = {record.token} if shown is None else shown
+    tokens = originals_of(record) if record.type == "principle" else ()
+    is_deepest = generation == GENERATIONS
+    below = () if is_deepest else _originals(tokens, lineage, shown, generation + 1)
+    added = lineage.added.get(record.id) if lineage else None
+    saved = lineage.saved.get(record.token) if lineage else None
+    is_same = added is not None and saved is not None and added.id == saved.id
+    return Entry(
+        record=clean,
+        token=record.token if token_text(clean, "en") == clean.token else "",
+        added=_named(added),
+        saved=None if is_same else _named(saved),
+        originals=tuple(below),
+        deeper=len(set(tokens) - shown) if is_deepest else 0,
+    )
+
+
+def _originals(
+    tokens: Sequence[str], lineage: Lineage | None, shown: set[str], generation: int
+) -> Iterator[Original]:
+    """What a principle replaced, each version once, below the one that replaced it first."""
+    versions = lineage.versions if lineage else {}
+    found = {token: versions[token] for token in tokens if token in versions}
+    nearer = {
+        token
+        for version in found.values()
+        for token in (*version.source_ids, *version.tokens())
+        if token != version.token
+    }
+    for token in tokens:
+        if token in shown or token in nearer:
+            continue
+        shown.add(token)
+        version = found.get(token)
+        entry = None
+        if version:
+            clean = clean_record(version)[0]
+            entry = _entry(version, clean, lineage, shown=shown, generation=generation)
+        yield Original(token=redacted(token)[0], entry=entry)
+
+
+@lru_cache(maxsize=4_096)  # many records came with the same commit
+def _named(commit: Commit | None) -> Commit | None:
+    """A commit whose texts hold no secret."""
+    if not commit:
+        return None
+    author, subject = redacted(commit.author)[0], redacted(commit.subject)[0]
+    return replace(commit, author=author, subject=subject)
+
+
+def _topics(entries: Sequence[Entry]) -> list[Topic]:
+    """The topics: those with principles first, then those with the most records."""
+    by_id = {id(entry.record): entry for entry in entries}
+    groups = group_by_topic([entry.record for entry in entries])
+    groups.sort(
+        key=lambda it: (any(r.type == "principle" for r in it.records), len(it.records)),
+        reverse=True,
+    )
+    return [
+        Topic(
+            name=group.topic,
+            anchor=f"topic-{at}",
+            entries=tuple(
+                sorted((by_id[id(record)] for record in reversed(group.records)), key=_rank)
+            ),
+        )
+        for at, group in enumerate(groups, start=1)
+    ]
+
+
+def _rank(entry: Entry) -> tuple[bool, float]:
+    record = entry.record
+    return record.type == "log", -last_s(record)
+
+
+def _compacted_on(day: str, records: Iterable[Record]) -> list[Record]:
+    return [it for it in records if it.source_count and day_of(it.compacted_at) == day]
+
+
+def _growth(log: MemoryLog, lineage: Lineage | None, now: str) -> tuple[tuple[Point, ...], bool]:
+    """The points of git and the log as it stands; without git, by the dates of its records."""
+    from_git = lineage.growth if lineage else ()
+    return (*(from_git or _by_date(log.records)), point_of(log, now)), bool(from_git)
+
+
+def _by_date(records: Iterable[Record]) -> list[Point]:
+    """The records that are there today, at the end of each day on which one of them was created."""
+    dated = sorted(
+        (it for it in records if day_of(it.created)[0] != "?"),
+        key=lambda it: seconds_of(it.created),
+    )
+    principles = accumulate(record.type == "principle" for record in dated)
+    tokens = accumulate(estimate_tokens(record_block(record, "en")) for record in dated)
+    sizes = accumulate(len(record.to_line()) for record in dated)
+    days = {
+        day_of(record.created): Point(
+            date=day_of(record.created), records=at, principles=some, tokens=cost, size=size
+        )
+        for at, record, some, cost, size in zip(
+            count(1), dated, principles, tokens, sizes, strict=False
+        )
+    }
+    return list(days.values())

@@ -1,0 +1,104 @@
+"""One record on the page: its texts, who saved it and when, and the originals of a principle."""
+
+import re
+from collections.abc import Sequence
+
+from commands.documents.html import as_line, as_name, as_text, spoken
+from commands.view.page import Entry, Original
+from commands.view.words import word
+from core.lessons.answers.rendering import day_of, warning
+from core.lessons.git.repository import Commit
+from core.messages import Language, say
+
+_CODE = re.compile("(?<!`)`([^`\n]+)`(?!`)")
+
+
+def kinds_of(entry: Entry, lang: Language) -> list[str]:
+    """By what a reader can narrow the page: the type, and what is to be looked at."""
+    record = entry.record
+    found = {
+        record.type: True,
+        "open": record.ask_next_time.strip(),
+        "again": record.seen > 1,
+        "marked": warning(record, lang),
+    }
+    return [kind for kind, has in found.items() if has]
+
+
+def entry_lines(entry: Entry, lang: Language) -> list[str]:
+    """What is told of one record, an original among them."""
+    record, lines = entry.record, list[str]()
+    if record.type == "principle":
+        kind = word(lang, "principle")
+        if record.source_count:
+            kind += " · " + word(lang, "merged", count=record.source_count)
+        lines.append(f'<p class="kind">{as_line(kind)}</p>')
+    if noted := warning(record, lang):
+        lines.append(f'<p class="warning">{as_line(noted)}</p>')
+    name = f' id="{entry.anchor}-lesson"' if entry.anchor else ""
+    attributes = f'class="lesson text"{name} {spoken(record.lesson, lang)}'
+    lines.append(f"<p {attributes}>{as_code(as_text(record.lesson))}</p>")
+    texts = {"missing": record.missing_context, "ask": record.ask_next_time}
+    more = [
+        f"<dt>{as_line(word(lang, key))}</dt>"
+        f'<dd class="text" {spoken(text, lang)}>{as_code(as_text(text))}</dd>'
+        for key, text in texts.items()
+        if text.strip()
+    ]
+    if record.paths:
+        shown = ", ".join(f"<code>{as_line(path)}</code>" for path in record.paths)
+        more.append(f"<dt>{as_line(word(lang, 'paths'))}</dt><dd>{shown}</dd>")
+    if more:
+        lines += ["<dl>", *more, "</dl>"]
+    lines.append(f'<p class="facts">{" · ".join(_facts(entry, lang))}</p>')
+    if entry.deeper:
+        told = word(lang, "deeper", count=entry.deeper, token=entry.token or record.id)
+        lines.append(f'<p class="soft">{as_line(told)}</p>')
+    return lines + _originals(entry.originals, lang)
+
+
+def as_code(text: str) -> str:
+    """HTML of a text of a record in which what stands between backticks is code."""
+    return _CODE.sub(r"<code>\1</code>", text)
+
+
+def _facts(entry: Entry, lang: Language) -> list[str]:
+    """When a record was saved, by whom as far as git knows, how often it was seen; its token."""
+    record = entry.record
+    key = "compacted" if record.source_count else "saved"
+    told = [f"{as_line(word(lang, key))} {_day(record.compacted_at or record.created)}"]
+    if entry.added:
+        told[0] += " " + _who(entry.added)
+    if record.seen > 1:
+        told.append(as_line(word(lang, "seen", count=record.seen)))
+    if record.updated or entry.saved:
+        moment = record.updated or (entry.saved.date if entry.saved else "")
+        last = f"{as_line(word(lang, 'updated'))} {_day(moment)}"
+        if entry.saved:
+            last += " " + _who(entry.saved)
+        told.append(last)
+    return [*told, f"<code>{as_line(entry.token or say(lang, 'no_token'))}</code>"]
+
+
+def _day(moment: str) -> str:
+    day = day_of(moment)
+    return f'<time datetime="{day}">{day}</time>' if day[0] != "?" else day
+
+
+def _who(commit: Commit) -> str:
+    return f"{as_name(commit.author)} <code>{as_line(commit.short)}</code>"
+
+
+def _originals(originals: Sequence[Original], lang: Language) -> list[str]:
+    if not originals:
+        return []
+    found = sum(original.entry is not None for original in originals)
+    title = word(lang, "originals", found=found, count=len(originals))
+    lines = [f'<details class="originals"><summary>{as_line(title)}</summary><ol>']
+    for original in originals:
+        if original.entry:
+            lines += ["<li>", *entry_lines(original.entry, lang), "</li>"]
+        else:
+            missing = word(lang, "original_missing", token=original.token)
+            lines.append(f'<li class="soft">{as_line(missing)}</li>')
+    return [*lines, "</ol></details>"]

@@ -1,0 +1,114 @@
+"""The memory as one page for people, in a browser or in a file: nothing is served or sent."""
+
+import argparse
+import os
+import sys
+import webbrowser
+from collections import Counter
+from pathlib import Path
+
+from commands.documents.outgoing import STDOUT
+from commands.documents.text_file import ExportError, write_new
+from commands.exchange.export_words import word as export_word
+from commands.hook.journal import state_directory
+from commands.terminal.console import Opened, add_project, add_threshold, open_memory
+from commands.terminal.safe_text import plain
+from commands.view.html import page_html
+from commands.view.page import page_of
+from commands.view.words import word
+from core.disk.atomic import reason_of
+from core.lessons.answers.tool_answers import Frame
+from core.lessons.git.lineage import lineage_of
+from core.lessons.git.repository import HistoryError
+from core.lessons.record import utc_now
+from core.settings import read_settings
+
+NAME = "view.html"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `cli.py view`."""
+    add_project(parser)
+    parser.add_argument("-o", "--output", metavar="FILE", help="write it there, - for the terminal")
+    parser.add_argument("--force", action="store_true", help="with -o: replace a file")
+    parser.add_argument("--open", action="store_true", help="with -o: open it as well")
+    add_threshold(parser)
+    parser.set_defaults(refuse=parser.error)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the page and open it; 1 when it could not be written or opened."""
+    _check(arguments)
+    opened = open_memory(arguments)
+    text, count = _page(opened, arguments.threshold)
+    if arguments.output == STDOUT:
+        print(text, end="")
+        return 0
+    lang = opened.lang
+    try:
+        path = _written(opened, text, arguments)
+    except ExportError as error:
+        print(error.text(lang), file=sys.stderr)
+        return 1
+    if arguments.output:
+        print(word(lang, "written", path=plain(arguments.output), count=count))
+        if not arguments.open:
+            return 0
+    is_open = webbrowser.open(path.as_uri())
+    key = "opened" if is_open else "no_browser"
+    print(word(lang, key, path=plain(str(path))), file=None if is_open else sys.stderr)
+    return 0 if is_open else 1
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    """Leave with a sentence when options contradict each other: SystemExit(2)."""
+    lang = read_settings(os.environ).lang
+    if arguments.output == "":
+        arguments.refuse(export_word(lang, "no_name", option="-o"))
+    for option, given in {"--force": arguments.force, "--open": arguments.open}.items():
+        if given and arguments.output in (None, STDOUT):
+            arguments.refuse(export_word(lang, "needs", one=option, other="-o FILE"))
+
+
+def _page(opened: Opened, threshold: int) -> tuple[str, int]:
+    """The page, and how many records it shows; what git cannot tell is left out of it."""
+    lang = opened.lang
+    log = opened.store.read()
+    root = str(opened.project.root)
+    try:
+        lineage = lineage_of(opened.store.path, log)
+    except HistoryError as error:
+        print(word(lang, "no_git", reason=error.text(lang)), file=sys.stderr)
+        lineage = None
+    page = page_of(
+        log,
+        lineage,
+        Frame(project=root, settings=opened.settings, threshold=threshold),
+        project=opened.project.root.name or root,
+        now=utc_now(),
+    )
+    if page.redacted:
+        told = ", ".join(f"{kind} {count:,}" for kind, count in Counter(page.redacted).items())
+        print(word(lang, "redacted", count=len(page.redacted), kinds=told), file=sys.stderr)
+    return page_html(page, lang), log.count
+
+
+def _written(opened: Opened, text: str, arguments: argparse.Namespace) -> Path:
+    """Where the page is now: in the file that was named, else beside what hooks note of sessions.
+
+    Raises ExportError.
+    """
+    if arguments.output:
+        path = Path(arguments.output)
+        write_new(path, text, force=arguments.force)
+        return path.resolve()
+    directory = state_directory(str(opened.project.root), os.environ)
+    if not directory:
+        raise ExportError("no_place")
+    try:
+        os.makedirs(directory, mode=0o700, exist_ok=True)  # a memory is nobody else's business
+    except OSError as error:
+        raise ExportError("file_write", path=directory, reason=reason_of(error)) from error
+    path = Path(directory, NAME)
+    write_new(path, text, force=True)
+    return path

@@ -1,0 +1,1 @@
+"""Files that are replaced whole, and the lock that writers take."""

@@ -1,0 +1,208 @@
+"""The marks of a record's texts, at little cost where there are none.
+
+`core.injection.phrases` takes up to 0.1 s to load and to compile, so that it is asked only about
+texts with words that must come together before any of its rules can match. A test proves from these
+rules that the rows below pass over none of them.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+
+CACHED_RECORDS = 2_048
+OTHER = "other"
+HIDDEN_TEXT = "hidden-text"
+
+# All that `core.injection.phrases` may take for hidden, whatever stands beside it.
+HIDDEN_CLASS = (
+    "\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u061c\u115f\u1160\u180e\u200b-\u200f\u202a-\u202e"
+    "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e007f\U000e0100-\U000e01ef"
+)
+_HIDDEN = re.compile(f"[{HIDDEN_CLASS}]")
+# And what it reads as other characters: Cyrillic, Korean letters, wide and mathematical ones.
+_DISGUISED = re.compile(
+    f"[{HIDDEN_CLASS}\u0130\u0400-\u052f\u1100-\u11ff\u2100-\u214f\u24b6-\u24e9\uff01-\uff5e"
+    "\U0001d400-\U0001d7ff]"
+)
+
+_NO_WORD = re.compile("[^a-z0-9]+")
+
+_IGNORE = "‹ignore› ‹ignoring› ‹disregard ‹forget ‹neglect› ‹discard› attention›"
+_LIMITS = "rules guideline constraint restriction limitation polic safeguard"
+_TOLD = f"instruction prompt directive guardrail programming message 지시 지침 프롬프트 {_LIMITS}"
+_PRIOR = "previous prior preceding earlier above foregoing before 이전 앞선 기존"
+_NOT = "‹not› don't don’t ‹never›"
+_USER = " ".join(
+    f"{whose}+{who}"
+    for whose in ("the", "your", "any")
+    for who in ("user", "human", "operator", "developer", "owner", "customer")
+)
+_TELL = "‹tell› ‹inform› ‹notify› ‹alert› ‹mention› ‹reveal› ‹disclose› ‹report› ‹show› ‹let›"
+_TELLING = "asking telling informing notifying letting consulting alerting"
+_PERSON = (
+    "unrestricted uncensored unfiltered jailbroken evil› amoral› dan› ai› chatbot› ‹model›"
+    " assistant› agent›"
+)
+_OBEYING = "you obey comply pretend act behave roleplay respond answer do ignore follow refuse"
+_SEND = "send post upload forward transmit email e-mail exfiltrate submit leak copy put"
+_SEND_KO = "보내 전송 업로드 게시 전달 유출"
+_SECRETS = (
+    ".env keys› key› credentials› ‹secrets› id_rsa ~/. environment› passwords› ‹tokens› ‹history"
+    " ‹log api 환경 비밀번호 자격 개인 대화"
+)
+_TO = "http @ my› our› this› following›"
+_THERE = "http @ server url email address endpoint webhook"
+_PROMPT = "prompt instruction message"
+_PROMPT_KO = "프롬프트 지시 지침 인스트럭션 가이드라인 prompt instruction directive guideline"
+_ORDERS_KO = "명령 규칙 제약 제한 규정 정책 대화 rule command"
+_WHICH_KO = (
+    "이전 앞 위 상기 지금까지 이제까지 그동안 기존 모든 전체 원래 초기 시스템 먼저 너의 네"
+    " 당신의 개발자 안전 previous› prior› above› earlier› system› all›"
+)
+_DROP_KO = "무시 ignore disregard override forget 잊 따르지 폐기 덮어 버려라"
+_PRINT_KO = "출력 공개 노출 누설 유출 복사 반복 나열 표시 reveal print 보여 알려 말 털어놔"
+_USER_KO = "사용자 유저 관리자 운영자 개발자 주인"
+_TELL_KO = "알리 말하 보고하 밝히 언급 통보 통지 고지 묻 물어 확인받 구하 허락"
+_AI = "ai bot assistant model claude gpt 챗봇 봇 모델 인공지능 어시스턴트 비서 에이전트"
+_TURNED = (
+    "you ignor disregard forget from the never always do override new 너는 넌 당신"
+    " 이전 지금부터 이제 사용자 모든"
+)
+_TAGS = "system assistant developer user instruction important im_ start_of_ end_of_ human_"
+_TOOLS = "invoke function_call tool_call tool_use tool_result tool_response tool_code tool_output"
+
+# One word of each group of a row stands in a text, in any order, or no rule can match in it. `‹`
+# and `›` are the borders of an English word, as in the rules, and `+` is what parts two of them.
+_ROWS = (
+    (f"{_IGNORE} overr bypass abandon aside", _TOLD),
+    ("follow obey", f"{_NOT} stop", _TOLD),
+    (_IGNORE, f"{_PRIOR} you system said says told"),
+    ("‹you", "‹now› ‹longer› unrestrict uncens unfilt jailbr"),
+    ("‹from›", "‹now", _OBEYING),
+    ("pretend› anything›",),
+    ("‹act›", "‹as›", f"{_PERSON} you rules restrictions limits"),
+    ("new› updated› revised› real› actual› true›", f"{_PROMPT} directive", ": ："),
+    ("‹your›", "‹new› ‹real› ‹actual› ‹true›", f"{_PROMPT} directive override"),
+    ("override", "system admin developer safety"),
+    (_NOT, _TELL, _USER),
+    ("‹hide› ‹conceal› ‹keep›", "‹from›", _USER),
+    ("without› never› rather›", _TELLING, _USER),
+    ("without behind", "‹user", "knowledge knowing noticing back"),
+    ("system› hidden› initial› original› secret› internal› verbatim", _PROMPT),
+    (_SEND, _SECRETS, _TO, _THERE),
+    ("‹post›", "keys secrets"),
+    ("curl nc wget", ".env id_rsa .ssh .aws"),
+    (_SEND_KO, _SECRETS, _TO, _THERE),
+    (_PROMPT_KO, _WHICH_KO, _DROP_KO),
+    (_ORDERS_KO, _WHICH_KO, "무시 ignore disregard forget 잊"),
+    ("무시 잊", "지금까지 이제까지 이전에 앞 위"),
+    (_PROMPT_KO, _PRINT_KO, "시스템 초기 숨겨진 내부 비밀 너의 당신의 네 내 system"),
+    (_USER_KO, _TELL_KO, "마 말 않고 없이"),
+    ("몰래 모르게",),
+    ("너는 넌 네가 니가 당신은", "지금 이제 앞으로"),
+    ("제한 제약 검열 규칙", "없는 받지 구애", _AI),
+    ("새 진짜 변경", "지시 지침 프롬프트 명령", ": ："),
+    (" ".join(f"<{tag} </{tag}" for tag in _TAGS.split()),),
+    ("<| [inst] [/inst] <<sys <</sys",),
+    ("system 시스템", ": ：", _TURNED),
+    ("assistant 어시스턴트", ": ："),
+    ("user human 사용자 유저", _AI, ": ：", "\n"),
+    ("###", "instruction human assistant system 지시"),
+    ("시스템", "프롬프트"),
+    ("<", f"{_TOOLS} tool-"),
+    ("[tool_ [/tool_ ```tool [available_tools [/available_tools",),
+    ("tool_ function_call", "' \""),
+)
+_Rows = tuple[tuple[tuple[str, ...], ...], ...]
+
+
+def _table(*, strict: bool) -> _Rows:
+    """The rows for a text with blanks at all borders, or (a word at most of each) for any text."""
+
+    def sought(word: str) -> str:
+        if strict:
+            return word.replace("‹", " ").replace("›", " ").replace("+", " ")
+        return word.strip("‹›").rpartition("+")[2]
+
+    return tuple(tuple(tuple(map(sought, group.split(" "))) for group in row) for row in _ROWS)
+
+
+_LOOSE, _STRICT = _table(strict=False), _table(strict=True)
+
+
+def _has_row(rows: _Rows, text: str) -> bool:
+    """Whether of some row every group has a word in the text; loops, since it must be fast."""
+    for row in rows:
+        for group in row:
+            for word in group:
+                if word in text:
+                    break
+            else:
+                break
+        else:
+            return True
+    return False
+
+
+@lru_cache(maxsize=CACHED_RECORDS)  # a server shows the same records again and again
+def marks_of(*texts: str) -> tuple[str, ...]:
+    """The marks of these texts together, as `core.injection.phrases.marks_of` finds them."""
+    if not may_have_marks(" ".join(texts)):
+        return ()
+    from core.injection.phrases import marks_of
+
+    return marks_of(*texts)
+
+
+def shown_marks(stored: Sequence[str], texts: Sequence[str]) -> tuple[str, ...]:
+    """The marks of these texts and those that were stored with them; OTHER for an unknown name.
+
+    Whoever writes the file can write any name there, so that none is shown that is not ours.
+    """
+    found = marks_of(*texts)
+    if not stored:
+        return found
+    from core.injection.phrases import MARKS
+
+    names = {*stored, *found}
+    known = tuple(mark for mark in MARKS if mark in names)
+    return known if len(known) == len(names) else (*known, OTHER)
+
+
+def orders_in(stored: Sequence[str], texts: Sequence[str]) -> tuple[str, ...]:
+    """The marks for which a text must not stand where a model takes what it reads for orders.
+
+    Hidden characters alone make no order of a lesson; they are spelled out.
+    """
+    return tuple(mark for mark in shown_marks(stored, texts) if mark != HIDDEN_TEXT)
+
+
+def unknown_marks(stored: Iterable[str]) -> tuple[str, ...]:
+    """Those of the stored marks that this version does not know."""
+    from core.injection.phrases import MARKS
+
+    return tuple(name for name in stored if name not in MARKS)
+
+
+def revealed(text: str) -> str:
+    """The text with its hidden characters spelled out; see `core.injection.phrases`."""
+    if not may_hide(text):
+        return text
+    from core.injection.phrases import revealed
+
+    return revealed(text)
+
+
+def may_hide(text: str) -> bool:
+    """Whether the text has a character that is hidden in some places."""
+    return bool(_HIDDEN.search(text))
+
+
+def may_have_marks(text: str) -> bool:
+    """Whether it is worth looking closely: without it a text has no mark for certain."""
+    if _DISGUISED.search(text):
+        return True
+    lowered = text.lower()
+    if not _has_row(_LOOSE, lowered):
+        return False
+    return _has_row(_STRICT, f"{lowered} {_NO_WORD.sub(' ', lowered)} ")

@@ -1,0 +1,1 @@
+"""The memory log: one record, its line, the rules of change, and the file."""

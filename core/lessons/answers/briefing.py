@@ -1,0 +1,112 @@
+"""What a hook puts before a model unasked: a briefing at the start, the few records of an action.
+
+Pure. Nobody asked for these texts, so that they are short, and records that read like instructions
+to a model are left out of them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from core.injection.marks import may_have_marks, orders_in, shown_marks
+from core.lessons.answers.fitting import Budget, Layout, that_fit
+from core.lessons.answers.notes import notes, topic_line
+from core.lessons.answers.rendering import headed_block, one_line
+from core.lessons.log import MemoryLog
+from core.lessons.record import Record, seconds_of
+from core.messages import Language, say
+
+BRIEFING_CHARS = 9_000  # two clients cut what is longer than 10,000 characters
+RECALL_BYTES = 4_096
+MOST_OFFERED = 400  # the shortest records that fill BRIEFING_CHARS
+
+
+@dataclass(frozen=True, slots=True)
+class Briefing:
+    """A text for a model, "" when there is nothing to say, and the records that it shows."""
+
+    text: str = ""
+    records: tuple[Record, ...] = ()
+
+
+def session_briefing(
+    log: MemoryLog, *, project: str, threshold: int, lang: Language, budget_tokens: int
+) -> Briefing:
+    """The topics, what is due, and as many whole records as fit: principles, then the newest.
+
+    project: how the answer names it. threshold: records above which a compaction is required.
+    budget_tokens: estimated tokens of the whole text, which takes its first lines in any case.
+    """
+    records, count = log.records, log.count
+    if not records:
+        return Briefing()
+    head = say(lang, "head_all", count=count, project=one_line(project))
+    topics = [(topic, n) for topic, n in log.topics.most_common() if not shown_marks((), (topic,))]
+    lines = [head, *notes(log, threshold, lang)]
+    if topics:
+        lines.append(topic_line(topics, lang, budget_tokens))
+    budget = Budget(budget_tokens, BRIEFING_CHARS)
+    longest = [say(lang, key, shown=count, count=count) for key in ("brief_part", "brief_marked")]
+    budget.spend("\n".join([*lines, *longest]))
+    shown, marked = _offered(_principles_first(records), budget, lang)
+    if marked:
+        lines.append(say(lang, "brief_marked", count=marked))
+    key = "brief_all" if len(shown) == count else "brief_part" if shown else "brief_none"
+    lines.append(say(lang, key, shown=len(shown), count=count))
+    blocks = [headed_block(record, lang) for record in shown]
+    return Briefing("\n".join(lines + blocks), tuple(shown))
+
+
+def _offered(records: Sequence[Record], budget: Budget, lang: Language) -> tuple[list[Record], int]:
+    """The records that fit, the first ones first, and how many had to be left out for their marks.
+
+    Only the long table of suspicious texts can judge some records, and it takes long to load:
+    they come last, and only where the others leave room.
+    """
+    plain: list[Record] = []
+    doubtful: list[Record] = []
+    for record in records[:MOST_OFFERED]:
+        is_doubtful = record.marks or may_have_marks(" ".join(record.texts))
+        (doubtful if is_doubtful else plain).append(record)
+    layout = Layout(lang)
+    shown, rest = that_fit(plain, budget, layout)
+    if rest:
+        return shown, 0
+    good = list(filter(is_harmless, doubtful))
+    return shown + that_fit(good, budget, layout)[0], len(doubtful) - len(good)
+
+
+def action_briefing(records: Sequence[Record], lang: Language) -> Briefing:
+    """These records, as many as fit into 4 KB; what was missing is left out before a lesson is."""
+    head = say(lang, "recall_head")
+    left_bytes = RECALL_BYTES - _bytes(head)
+    versions = list(records)
+    for at in reversed(range(len(versions))):  # the best one keeps it longest
+        if sum(_bytes(headed_block(it, lang)) for it in versions) <= left_bytes:
+            break
+        versions[at] = replace(versions[at], missing_context="")
+    lines, shown = [head], list[Record]()
+    for record, version in zip(records, versions, strict=True):
+        block = headed_block(version, lang)
+        if _bytes(block) <= left_bytes:
+            left_bytes -= _bytes(block)
+            lines.append(block)
+            shown.append(record)
+    return Briefing("\n".join(lines), tuple(shown)) if shown else Briefing()
+
+
+def is_harmless(record: Record) -> bool:
+    """Whether a record does not read like instructions to a model."""
+    return not orders_in(record.marks, record.texts)
+
+
+def _principles_first(records: Sequence[Record]) -> list[Record]:
+    """Principles before logs, the newer before the older, of equals the later line first."""
+    return sorted(
+        reversed(records),
+        key=lambda it: (it.type == "principle", seconds_of(it.updated or it.created)),
+        reverse=True,
+    )
+
+
+def _bytes(text: str) -> int:
+    return len(text.encode("utf-8", "replace")) + 1

@@ -1,0 +1,194 @@
+"""What the records of a memory say about themselves: how many, since when, and which came back.
+
+Pure: records in, figures out.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, timedelta
+from itertools import accumulate
+from typing import Literal
+
+from core.lessons.answers.tool_answers import Frame, search_answer
+from core.lessons.compaction import Need, group_by_topic, need_for
+from core.lessons.log import MemoryLog
+from core.lessons.record import Record, seconds_of
+from core.text.tokens import estimate_tokens
+
+# Claude Code warns a user of a tool's answer from here on.
+WARNED_TOKENS = 10_000
+PERIODS = 12
+DAY_S = 86_400
+BOUNDLESS = 10**12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicCount:
+    """The records of one topic, and the bytes of their lines."""
+
+    topic: str
+    logs: int
+    principles: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Period:
+    """A week or a month: the records made in it, and all there were at its end with their bytes.
+
+    begins: its first day; None for everything before the periods that are told apart, and for
+    records whose date cannot be read or lies ahead.
+    """
+
+    begins: date | None
+    new: int
+    total: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Growth:
+    """How the records that are there today came together, the earliest period first."""
+
+    unit: Literal["week", "month"]
+    periods: tuple[Period, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchCost:
+    """What a search without a topic puts before a model, in estimated tokens and characters.
+
+    whole_tokens: what it would be if nothing were shortened or left out.
+    """
+
+    tokens: int
+    chars: int
+    whole_tokens: int
+    shows_all: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compaction:
+    """Whether a compaction is due, what the principles replaced, and when the last one was."""
+
+    need: Need
+    principles: int
+    replaced: int
+    last: str
+
+
+def by_topic(records: Sequence[Record]) -> list[TopicCount]:
+    """The topics, that with the most records first."""
+    counted = [
+        TopicCount(
+            topic=group.topic,
+            logs=sum(record.type == "log" for record in group.records),
+            principles=sum(record.type == "principle" for record in group.records),
+            size=size_of(group.records),
+        )
+        for group in group_by_topic(records)
+    ]
+    return sorted(counted, key=lambda it: it.logs + it.principles, reverse=True)
+
+
+def growth(records: Sequence[Record], *, now_s: float) -> Growth:
+    """By week for a memory of up to twelve weeks, else the last twelve months in which it grew.
+
+    One period stands before them for all else: what is earlier, lies ahead or has no date.
+    What a compaction replaced is not there any more, so that an old period may lose records.
+    """
+    moments = [seconds_of(record.created) for record in records]
+    days = [day_of(moment_s) if moment_s <= now_s + DAY_S else None for moment_s in moments]
+    known = sorted(day for day in days if day)
+    is_young = bool(known) and _monday(known[-1]) - _monday(known[0]) < timedelta(weeks=PERIODS)
+    begin = _monday if is_young else _first_of_month
+    begins = _last_periods(begin(known[0]), begin(known[-1]), is_young=is_young) if known else []
+    parts: dict[date | None, list[Record]] = {None: [], **{it: [] for it in begins}}
+    for record, day in zip(records, days, strict=True):
+        first = begin(day) if day else None
+        parts[first if first in parts else None].append(record)
+    totals = accumulate(map(len, parts.values()))
+    sizes = accumulate(map(size_of, parts.values()))
+    periods = [
+        Period(begins=first, new=len(part), total=total, size=size)
+        for (first, part), total, size in zip(parts.items(), totals, sizes, strict=True)
+        if first or part
+    ]
+    return Growth(unit="week" if is_young else "month", periods=tuple(periods))
+
+
+def whole_answer(log: MemoryLog, frame: Frame) -> str:
+    """What a search without a topic would answer if nothing were shortened or left out."""
+    boundless = replace(frame.settings, budget_tokens=BOUNDLESS, budget_chars=BOUNDLESS)
+    return search_answer(log, replace(frame, settings=boundless), query="")
+
+
+def search_cost(log: MemoryLog, frame: Frame) -> SearchCost:
+    """What the search costs that every task begins with."""
+    answer = search_answer(log, frame, query="")
+    whole = whole_answer(log, frame)
+    return SearchCost(
+        tokens=estimate_tokens(answer),
+        chars=len(answer),
+        whole_tokens=estimate_tokens(whole),
+        shows_all=answer == whole,
+    )
+
+
+def came_back(records: Iterable[Record]) -> list[Record]:
+    """The records whose gap was logged again, most often first, of equals the last one first."""
+    again = [record for record in records if record.seen > 1]
+    return sorted(again, key=lambda it: (it.seen, last_s(it)), reverse=True)
+
+
+def open_questions(records: Iterable[Record]) -> list[Record]:
+    """The records with a question for next time, the newest first."""
+    asking = [record for record in records if record.ask_next_time.strip()]
+    return sorted(asking, key=last_s, reverse=True)
+
+
+def compaction(records: Sequence[Record], threshold: int) -> Compaction:
+    """The state of compaction, as the server tells it to a model."""
+    principles = [record for record in records if record.type == "principle"]
+    merged = [record for record in principles if record.source_count]  # an import has none
+    return Compaction(
+        need=need_for(group_by_topic(records), len(records), threshold),
+        principles=len(principles),
+        replaced=sum(record.source_count or 0 for record in merged),
+        last=max((it.compacted_at for it in merged), key=seconds_of, default=""),
+    )
+
+
+def size_of(records: Iterable[Record]) -> int:
+    """Bytes of the lines of these records."""
+    return sum(len(record.to_line()) for record in records)
+
+
+def last_s(record: Record) -> float:
+    """When the gap of a record was last logged, in seconds since 1970."""
+    return seconds_of(record.updated or record.created)
+
+
+def day_of(moment_s: float) -> date | None:
+    """The day of a moment in UTC; None for one that is not known."""
+    try:
+        return datetime.fromtimestamp(moment_s, UTC).date()
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def _monday(day: date) -> date:
+    return day - timedelta(days=day.weekday())
+
+
+def _first_of_month(day: date) -> date:
+    return day.replace(day=1)
+
+
+def _last_periods(first: date, last: date, *, is_young: bool) -> list[date]:
+    """Where the periods from `first` to `last` begin, the last PERIODS of them."""
+    begins = [last]
+    while len(begins) < PERIODS and begins[0] > first:
+        before = begins[0] - timedelta(days=7 if is_young else 1)
+        begins.insert(0, before if is_young else _first_of_month(before))
+    return begins

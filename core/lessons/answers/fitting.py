@@ -1,0 +1,215 @@
+"""Which records fit into an answer: all of them, else the most relevant ones and an index."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from core.lessons.answers.rendering import headed_block, index_line
+from core.lessons.record import Record
+from core.messages import Language, say
+from core.settings import Settings
+from core.text.tokens import estimate_tokens
+
+INDEX_SHARE = 0.25
+MOST_MISSED = 50  # in a row; laying out all of 10,000 records takes longer than ranking them
+INDEX_MARGIN = 1.5  # the room of the lines is taken from whole records, which need lines then
+LARGEST_CHARS = 7_000  # of a record within the byte limits, even where hidden signs are spelled out
+
+
+@dataclass(slots=True)
+class Budget:
+    """What an answer may still cost, in estimated tokens and in characters."""
+
+    tokens: float
+    chars: int
+
+    @classmethod
+    def of(cls, settings: Settings) -> "Budget":
+        """The budget of one whole answer."""
+        return cls(settings.budget_tokens, settings.budget_chars)
+
+    def take(self, text: str, text_tokens: int | None = None) -> bool:
+        """Spend `text` and its line end if it fits; else spend nothing and say so.
+
+        text_tokens: the estimate for the text, where it is known.
+        """
+        tokens = (estimate_tokens(text) if text_tokens is None else text_tokens) + 1
+        chars = len(text) + 1
+        if tokens > self.tokens or chars > self.chars:
+            return False
+        self.tokens -= tokens
+        self.chars -= chars
+        return True
+
+    def spend(self, text: str) -> None:
+        """Spend a text that is shown in any case."""
+        self.tokens -= estimate_tokens(text) + 1
+        self.chars -= len(text) + 1
+
+    def take_all(self, texts: Iterable[str]) -> bool:
+        """Spend all texts if they fit together; else spend nothing and say so."""
+        trial = Budget(self.tokens, self.chars)
+        if not all(map(trial.take, texts)):
+            return False
+        self.tokens, self.chars = trial.tokens, trial.chars
+        return True
+
+    def could_hold(self, records: Iterable[Record]) -> bool:
+        """Whether it is worth laying these records out: their bare texts alone would fit."""
+        chars = 0
+        for record in records:
+            chars += len(record.lesson) + len(record.missing_context)
+            if chars > self.chars:
+                return False
+        return True
+
+    @property
+    def is_spent(self) -> bool:
+        """Not even the shortest record would fit."""
+        return self.tokens < 10 or self.chars < 30
+
+    def split_off(self, share: float) -> "Budget":
+        """Move this share into a budget of its own."""
+        part = Budget(self.tokens * share, int(self.chars * share))
+        self.tokens -= part.tokens
+        self.chars -= part.chars
+        return part
+
+    def add(self, other: "Budget") -> None:
+        """Get back what another budget did not spend."""
+        self.tokens += other.tokens
+        self.chars += other.chars
+
+
+class Layout:
+    """Records as a model reads them, each under its topic, laid out and estimated once."""
+
+    def __init__(self, lang: Language) -> None:
+        self.lang = lang
+        self._known: dict[int, tuple[Record, str, int]] = {}
+
+    def block(self, record: Record) -> tuple[str, int]:
+        """The block of a record with its topic above it, and its estimated tokens."""
+        if id(record) not in self._known:
+            text = headed_block(record, self.lang)
+            self._known[id(record)] = record, text, estimate_tokens(text)  # keeps its id its own
+        return self._known[id(record)][1:]
+
+    def by_topic(self, records: Iterable[Record]) -> list[str]:
+        """Their blocks; the topic stands above the first of each run."""
+        blocks, topic = list[str](), None
+        for record in records:
+            text, _ = self.block(record)
+            blocks.append(text.partition("\n")[2] if record.topic == topic else text)
+            topic = record.topic
+        return blocks
+
+
+def records_within(
+    records: Sequence[Record], query: str, budget: Budget, lang: Language
+) -> list[str]:
+    """Lines for these records: all of them by topic, in the order of the file, when they fit.
+
+    Else whole records in order of relevance to `query`, one line for each of the rest as far as
+    they fit, and first of all a line that says what was left out.
+    """
+    layout = Layout(lang)
+    if budget.could_hold(records):
+        from core.lessons.compaction import group_by_topic  # a hook never comes here
+
+        by_topic = [record for group in group_by_topic(records) for record in group.records]
+        blocks = layout.by_topic(by_topic)
+        if budget.take_all(blocks):
+            return blocks
+    budget.spend(_partial(lang, 10**6, 10**6, 10**6))
+    ranked = _ranked(records, query)
+    index_budget = _split_off_index(ranked, budget, layout)
+    full, rest = that_fit(ranked, budget, layout, at_least=1)
+    if not rest:  # a single one that is larger than the budget
+        return layout.by_topic(full)
+    index_budget.add(budget)
+    lines: list[str] = []
+    missed = 0
+    for record in rest:
+        if index_budget.is_spent or missed > MOST_MISSED:
+            break
+        if index_budget.take(line := index_line(record, lang)):
+            lines.append(line)
+            missed = 0
+        else:
+            missed += 1
+    return [_partial(lang, len(full), len(lines), len(records)), *layout.by_topic(full), *lines]
+
+
+def _split_off_index(ranked: Sequence[Record], budget: Budget, layout: Layout) -> Budget:
+    """A budget for the index lines: a share, or less when few records need one."""
+    trial = Budget(budget.tokens, budget.chars)
+    _, rest = that_fit(ranked, trial, layout)
+    tokens, chars = 0.0, 0.0
+    for record in rest:
+        line = index_line(record, layout.lang)
+        tokens += INDEX_MARGIN * (estimate_tokens(line) + 1)
+        chars += INDEX_MARGIN * (len(line) + 1)
+        if tokens > INDEX_SHARE * budget.tokens or chars > INDEX_SHARE * budget.chars:
+            return budget.split_off(INDEX_SHARE)
+    part = Budget(tokens, int(chars))
+    budget.tokens -= part.tokens
+    budget.chars -= part.chars
+    return part
+
+
+def records_that_fit(records: Sequence[Record], query: str, budget: Budget, lang: Language) -> str:
+    """Whole records only, the most relevant first, as many as the budget holds, at least one."""
+    layout = Layout(lang)
+    full, _ = that_fit(_ranked(records, query), budget, layout, at_least=1)
+    return "\n".join(layout.by_topic(full))
+
+
+def _ranked(records: Sequence[Record], query: str) -> list[Record]:
+    from core.text.ranking import rank  # a hook has an order of its own, and most answers need none
+
+    return [records[at] for at in rank(query, list(map(_searchable, records)))]
+
+
+def topics_by_relevance(query: str, records: Sequence[Record]) -> list[str]:
+    """The topics of these records, that of the most relevant record first."""
+    from core.text.ranking import rank_topics
+
+    topics = [record.topic for record in records]
+    return rank_topics(query, topics, list(map(_searchable, records)))
+
+
+def _searchable(record: Record) -> str:
+    return " ".join(record.texts)
+
+
+def that_fit(
+    records: Sequence[Record], budget: Budget, layout: Layout, *, at_least: int = 0
+) -> tuple[list[Record], list[Record]]:
+    """The records that fit, in their order, and the others.
+
+    A large one stops no smaller one, but many in a row do: there may be thousands to look at.
+    at_least: so many of the first ones are among them even if they do not fit, unless they are as
+    large as only a hand, or a text of control characters, can make them.
+    """
+    full: list[Record] = []
+    rest: list[Record] = []
+    missed = 0
+    for at, record in enumerate(records):
+        if at >= at_least and (budget.is_spent or missed > MOST_MISSED):
+            return full, [*rest, *records[at:]]
+        block, tokens = layout.block(record)
+        if budget.take(block, tokens):
+            full.append(record)
+            missed = 0
+        elif at < at_least and len(block) <= LARGEST_CHARS:
+            budget.spend(block)
+            full.append(record)
+        else:
+            rest.append(record)
+            missed += 1
+    return full, rest
+
+
+def _partial(lang: Language, full: int, lines: int, count: int) -> str:
+    hidden = count - full - lines
+    return say(lang, "partial", full=full, lines=lines, hidden=hidden, count=count)

@@ -1,0 +1,81 @@
+"""Lines that every answer may need beside the records: the topics, and what is due or damaged."""
+
+from collections.abc import Iterable, Sequence
+from math import inf
+
+from core.lessons.answers.rendering import topic_text
+from core.lessons.log import MemoryLog
+from core.messages import Language, say
+from core.text.tokens import estimate_tokens
+
+TOPICS_SHOWN = 40
+LIST_SHARE = 0.125  # of the tokens of an answer, for a list that could be long
+
+
+def notes(log: MemoryLog, threshold: int, lang: Language) -> list[str]:
+    """That a compaction is due above `threshold` records, and what is wrong with the file."""
+    from core.lessons.compaction import is_required  # much, for one comparison, where a hook starts
+
+    due = []
+    if is_required(log.count, threshold):
+        due.append(say(lang, "compact_required", count=log.count, threshold=threshold))
+    return due + flaw_notes(log, lang)
+
+
+def flaw_notes(log: MemoryLog, lang: Language) -> list[str]:
+    """How many lines nobody can read, and how many conflicts are open."""
+    found = []
+    if log.skipped:
+        found.append(say(lang, "skipped", skipped=log.skipped))
+    if log.conflicts:
+        found.append(say(lang, "conflict", conflicts=log.conflicts))
+    return found
+
+
+def topic_line(
+    counts: Sequence[tuple[str, int]],
+    lang: Language,
+    budget_tokens: float,
+    *,
+    at_most: int = TOPICS_SHOWN,
+) -> str:
+    """The topics that exist, each with the number of its records; less of them in a small answer.
+
+    budget_tokens: estimated tokens of the whole answer.
+    """
+    listed = counted(counts, lang, at_most=at_most, budget_tokens=budget_tokens)
+    return say(lang, "topics", topics=listed)
+
+
+def counted(
+    counts: Sequence[tuple[str, int]],
+    lang: Language,
+    *,
+    at_most: int = TOPICS_SHOWN,
+    budget_tokens: float = inf,
+) -> str:
+    """Topics with their counts in one line: no more than `at_most` of them, but at least one."""
+    shown = _that_fit(counts, at_most, budget_tokens)
+    listed, more = ", ".join(shown), len(counts) - len(shown)
+    return say(lang, "and_more", listed=listed, more=more) if more > 0 else listed
+
+
+def is_shortened(counts: Sequence[tuple[str, int]], budget_tokens: float) -> bool:
+    """Whether a line of topics would leave some of these out."""
+    return len(_that_fit(counts, TOPICS_SHOWN, budget_tokens)) < len(counts)
+
+
+def _that_fit(counts: Sequence[tuple[str, int]], at_most: int, budget_tokens: float) -> list[str]:
+    texts = (f"{topic_text(topic)} ({count})" for topic, count in counts[:at_most])
+    return beginning(texts, LIST_SHARE * budget_tokens)
+
+
+def beginning(texts: Iterable[str], most_tokens: float) -> list[str]:
+    """The first of these texts, as many as so many estimated tokens hold, but at least one."""
+    shown: list[str] = []
+    for text in texts:
+        most_tokens -= estimate_tokens(text) + 1
+        if most_tokens < 0 and shown:
+            break
+        shown.append(text)
+    return shown

@@ -1,0 +1,159 @@
+"""How records look to a model.
+
+The format is for reading, not for parsing, and every token of it is paid for at every task: a date
+and what was missing, `→` and the lesson, `ask:` and the question. No text of a record can pass for
+another record or for a line of ours: it follows a date, an arrow or a label, and every further line
+of it is indented. What a reader would not see is spelled out, and a record that reads like
+instructions says so at its head.
+"""
+
+import json
+import re
+import unicodedata
+
+from core.injection.marks import HIDDEN_CLASS, HIDDEN_TEXT, revealed, shown_marks
+from core.lessons.record import Record
+from core.messages import Language, say
+
+INDEX_CHARS = 90
+TOPIC_CHARS = 64
+
+# What ends a line (other signs that some reader takes for an end are spelled out), and what would
+# be hidden or could not be sent.
+_LINE_ENDS = re.compile("\r\n|[\n\r\u2028\u2029]")
+_UNSEEN = re.compile(f"[{HIDDEN_CLASS}\u2028\u2029\ud800-\udfff]")
+_PLAIN_TOPIC = re.compile(r"[^\W_](?:[\w .&@+/-]{0,62}[\w+])?")
+_PLAIN_ID = re.compile(r"[0-9A-Za-z._-]{1,64}")
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])")
+_UNPRINTABLE = re.compile(f"[{HIDDEN_CLASS}\ud800-\udfff]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def one_line(text: str) -> str:
+    """Text without line ends and hidden characters, for use inside a line of ours."""
+    return printable(_LINE_ENDS.sub(" ", text))
+
+
+def topic_text(topic: str) -> str:
+    """A topic inside a line of ours: as it is when plain, else quoted and escaped as in JSON.
+
+    Plain topics hold nothing that our lines are built of, so none can pass for one of them.
+    """
+    if _PLAIN_TOPIC.fullmatch(topic) and not _UNSEEN.search(topic):
+        return topic
+    shown = topic if len(topic) <= TOPIC_CHARS else topic[:TOPIC_CHARS] + "…"
+    return _escaped(json.dumps(shown, ensure_ascii=False))
+
+
+def _escaped(text: str) -> str:
+    r"""JSON with `\u` escapes for the characters that nobody would see."""
+    return _UNSEEN.sub(lambda found: json.dumps(found[0])[1:-1], text)
+
+
+def record_json(record: Record) -> str:
+    """A record as it is stored, as JSON that shows all its characters; half ones are U+FFFD."""
+    text = json.dumps(record.as_json(), ensure_ascii=False, indent=2)
+    return _escaped(_SURROGATE.sub("\ufffd", text))
+
+
+def token_text(record: Record, lang: Language) -> str:
+    """The token of a record; a sentence in its place for an id that could pass for another."""
+    if _PLAIN_ID.fullmatch(record.id):
+        return record.token
+    return say(lang, "no_token")
+
+
+def printable(text: str) -> str:
+    """Text as it is, hidden characters spelled out and lone surrogates shown as U+FFFD.
+
+    A byte order mark is harmless only where a text begins, and something is put before this one.
+    """
+    if not _UNPRINTABLE.search(text):
+        return text
+    return _SURROGATE.sub("\ufffd", revealed(f" {text}")[1:])
+
+
+def field_line(label: str, text: str) -> str:
+    """A label and a text, further lines indented."""
+    return f"{label} " + printable(_LINE_ENDS.sub("\n  ", text.strip("\r\n")))
+
+
+def record_block(record: Record, lang: Language, *, token: str = "", ask: bool = True) -> str:
+    """One record: date and what was missing, then the lesson and the question.
+
+    What is empty costs nothing, and a log needs no word for its type. token: stands before it all.
+    ask: whether the question is shown.
+    """
+    head, notes = _head(record, token, lang), _notes(record, lang)
+    if notes:
+        head += f" ({'; '.join(notes)})"
+    if record.missing_context.strip():
+        colon = notes or _looks_like_a_note(record.missing_context)
+        head = field_line(f"{head}:" if colon else head, record.missing_context)
+    lines = [head, field_line("→", record.lesson)]
+    if ask and record.ask_next_time.strip():
+        lines.append(field_line("ask:", record.ask_next_time))
+    return "\n".join(lines)
+
+
+def _looks_like_a_note(text: str) -> bool:
+    """Whether a colon must stand before a text, since its parentheses could pass for ours."""
+    seen = (
+        char for char in text if unicodedata.category(char)[0] not in "ZCM" and char != "\u2800"
+    )
+    return unicodedata.normalize("NFKC", next(seen, "")).startswith("(")
+
+
+def _head(record: Record, token: str, lang: Language) -> str:
+    """The token if there is one, the type unless it is a log, and the date."""
+    words = [token] if token else []
+    if record.type == "principle":
+        words += ["principle", day_of(record.compacted_at or record.created)]
+    else:
+        words.append(day_of(record.created))
+    return one_line(" ".join(words))
+
+
+def _notes(record: Record, lang: Language) -> list[str]:
+    """What stands in parentheses behind the date; nothing for most records."""
+    notes = []
+    if record.type == "principle" and record.source_count:
+        notes.append(say(lang, "merged", count=record.source_count))
+    if record.seen > 1:
+        last = day_of(record.updated or record.created)
+        notes.append(say(lang, "seen", seen=record.seen, date=last))
+    if noted := warning(record, lang):
+        notes.append(noted)
+    return [one_line(note) for note in notes]
+
+
+def warning(record: Record, lang: Language) -> str:
+    """What a reader must know before reading the texts; "" for nearly every record.
+
+    Hidden characters alone make no instructions of a lesson: they are only pointed out.
+    """
+    marks = shown_marks(record.marks, record.texts)
+    if not marks:
+        return ""
+    key = "hidden_text" if marks == (HIDDEN_TEXT,) else "reads_like"
+    return say(lang, key, marks=", ".join(marks))
+
+
+def day_of(moment: str) -> str:
+    """The date of a moment, and only a date: a hand can write anything there."""
+    return moment[:10] if _DAY.match(moment) else "????-??-??"
+
+
+def headed_block(record: Record, lang: Language, *, token: str = "") -> str:
+    """One record under its topic."""
+    return f"[{topic_text(record.topic)}]\n{record_block(record, lang, token=token)}"
+
+
+def index_line(record: Record, lang: Language) -> str:
+    """The topic of a record and the beginning of its lesson."""
+    lesson = " ".join(one_line(record.lesson).split())
+    if len(lesson) > INDEX_CHARS:
+        lesson = lesson[:INDEX_CHARS].rstrip() + "…"
+    noted = warning(record, lang)
+    head = f"- [{topic_text(record.topic)}]" + (f" ({noted})" if noted else "")
+    return f"{head}: {lesson}" if noted or _looks_like_a_note(lesson) else f"{head} {lesson}"

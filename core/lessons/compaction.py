@@ -1,0 +1,227 @@
+"""What a compaction is offered: groups by topic, similar topics with reasons, joined questions.
+
+Pure decisions, the same for the same log: the model that reads them decides and summarises.
+"""
+
+import difflib
+import re
+import unicodedata
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations, islice, takewhile
+from typing import Literal
+
+from core.errors import ThresholdError
+from core.lessons.record import LIMITS_BYTES, Record
+
+Need = Literal["required", "optional", "pointless"]
+Reason = Literal["case", "words", "prefix", "contains", "spelling"]
+
+PREFIX_LETTERS = 4
+SPELLING_RATIO = 0.8
+COMPARED_CHARS = 64  # no topic that was saved is longer, and the comparison is quadratic
+
+_SEPARATORS = re.compile(r"[-_/.\s]+")
+_SENTENCE_ENDS = re.compile(r"[?!.](?=\s|$)|[？！。]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """The records of one topic, in the order of the file.
+
+    questions: their `ask_next_time` joined, whole ones only, as far as the limit of that field
+    allows. questions_left_out: how many did not fit.
+    """
+
+    topic: str
+    records: tuple[Record, ...]
+    questions: str
+    questions_left_out: int
+
+    @property
+    def already_compact(self) -> bool:
+        """One principle and nothing else: there is nothing to merge."""
+        return len(self.records) == 1 and self.records[0].type == "principle"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimilarTopics:
+    """Two topics that may be one, and what speaks for it (`shared` holds the common letters)."""
+
+    topic: str
+    other: str
+    reason: Reason
+    shared: str = ""
+
+
+def check_threshold(threshold: int) -> None:
+    """Raise ThresholdError (a ValueError) unless the threshold is 1 or more."""
+    if threshold < 1:
+        raise ThresholdError
+
+
+def is_required(count: int, threshold: int) -> bool:
+    """Compaction is required above the threshold, not at it."""
+    return count > threshold
+
+
+def need_for(groups: Sequence[Group], count: int, threshold: int) -> Need:
+    """Required above the threshold; pointless when no group holds anything to merge."""
+    if is_required(count, threshold):
+        return "required"
+    return "pointless" if all(group.already_compact for group in groups) else "optional"
+
+
+def group_by_topic(records: Iterable[Record]) -> list[Group]:
+    """One group for each topic, in the order in which the topics first appear."""
+    by_topic: dict[str, list[Record]] = {}
+    for record in records:
+        by_topic.setdefault(record.topic, []).append(record)
+    groups = []
+    for topic, members in by_topic.items():
+        questions, left_out = join_questions([member.ask_next_time for member in members])
+        groups.append(
+            Group(
+                topic=topic,
+                records=tuple(members),
+                questions=questions,
+                questions_left_out=left_out,
+            )
+        )
+    return groups
+
+
+def join_questions(questions: Iterable[str]) -> tuple[str, int]:
+    """The different questions joined by spaces, whole ones only, and how many did not fit."""
+    joined, left_out = "", 0
+    for question in dict.fromkeys(" ".join(text.split()) for text in questions):
+        longer = f"{joined} {question}".strip()
+        if len(longer.encode("utf-8", "replace")) <= LIMITS_BYTES["ask_next_time"]:
+            joined = longer
+        else:
+            left_out += 1
+    return joined, left_out
+
+
+def shorten_question(text: str, limit_bytes: int = LIMITS_BYTES["ask_next_time"]) -> str:
+    """A beginning of the text within the limit: up to a question's end, else whole characters.
+
+    An end in the first half is passed over: too much would be lost for it.
+    """
+    encoded = text.encode("utf-8", "surrogatepass")
+    if len(encoded) <= limit_bytes:
+        return text
+    fitting = encoded[:limit_bytes].decode("utf-8", "ignore")
+    ends = [match.end() for match in _SENTENCE_ENDS.finditer(text, 0, len(fitting) + 1)]
+    last = max((end for end in ends if end <= len(fitting)), default=0)
+    return fitting[:last] if 2 * last >= len(fitting) else fitting
+
+
+def fit_question(type: str | None, question: str | None) -> tuple[str | None, int]:
+    """A principle's question within the limit, and its bytes before (0: not shortened).
+
+    The questions of many originals seldom fit; those of a log are left for the store to refuse.
+    """
+    used_bytes = len((question or "").encode("utf-8", "surrogatepass"))
+    if type != "principle" or not question or used_bytes <= LIMITS_BYTES["ask_next_time"]:
+        return question, 0
+    return shorten_question(question), used_bytes
+
+
+def similar_topics(
+    topics: Sequence[str], among: Collection[str] | None = None
+) -> list[SimilarTopics]:
+    """Pairs of different topics that may mean the same, each pair once.
+
+    among: where given, one of each pair is taken from these topics.
+    """
+    shapes = {topic: _Shape.of(topic) for topic in dict.fromkeys(topics)}
+    pairs: Iterable[tuple[str, str]] = combinations(shapes, 2)
+    if among is not None:
+        wanted = set(among)
+        pairs = (
+            (one, other)
+            for at, one in enumerate(shapes)
+            for other in islice(shapes, at + 1, None)
+            if one in wanted or other in wanted
+        )
+    found = []
+    for topic, other in pairs:
+        reason, shared = _likeness(shapes[topic], shapes[other])
+        if reason:
+            found.append(SimilarTopics(topic=topic, other=other, reason=reason, shared=shared))
+    return found
+
+
+def similar_to(topic: str, topics: Sequence[str]) -> list[str]:
+    """The topics that resemble `topic`, the closest spelling first."""
+    shape = _Shape.of(topic)
+    alike = [other for other in topics if other != topic and _likeness(shape, _Shape.of(other))[0]]
+    return closest_first(topic, alike)
+
+
+def closest_first(topic: str, topics: Iterable[str]) -> list[str]:
+    """Topics by how alike they are spelled, ties in the order given."""
+    folded = _fold(topic[:COMPARED_CHARS])
+
+    def distance(other: str) -> float:
+        shown = _fold(other[:COMPARED_CHARS])
+        return -difflib.SequenceMatcher(None, folded, shown, autojunk=False).ratio()
+
+    return sorted(topics, key=distance)
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """A topic taken apart once, for many comparisons."""
+
+    folded: str
+    words: frozenset[str]
+    matcher: difflib.SequenceMatcher[str]
+
+    @classmethod
+    def of(cls, topic: str) -> "_Shape":
+        folded = _fold(topic[:COMPARED_CHARS])
+        words = frozenset(word for word in _SEPARATORS.split(folded) if word)
+        return cls(folded, words, difflib.SequenceMatcher(None, "", folded, autojunk=False))
+
+
+def _fold(topic: str) -> str:
+    return unicodedata.normalize("NFKC", topic).casefold()
+
+
+def _likeness(one: _Shape, two: _Shape) -> tuple[Reason | None, str]:
+    if one.folded == two.folded:
+        return "case", one.folded
+    if one.words and two.words and (one.words <= two.words or two.words <= one.words):
+        return "words", " ".join(sorted(one.words & two.words))
+    if one.folded[:PREFIX_LETTERS] == two.folded[:PREFIX_LETTERS]:
+        prefix = _common_letters(one.folded, two.folded)
+        if len(prefix) >= PREFIX_LETTERS:
+            return "prefix", prefix
+    shorter, longer = sorted((one.folded, two.folded), key=len)
+    if len(shorter) >= 2 and shorter in longer and _unspaced(shorter):
+        return "contains", shorter
+    return ("spelling", "") if _spelled_alike(one, two) else (None, "")
+
+
+def _common_letters(one: str, two: str) -> str:
+    """The letters with which both begin."""
+    pairs = takewhile(
+        lambda pair: pair[0] == pair[1] and pair[0].isalpha(), zip(one, two, strict=False)
+    )
+    return "".join(letter for letter, _ in pairs)
+
+
+def _unspaced(text: str) -> bool:
+    """Scripts that write compounds without a separator: Hangul, Han, kana and their like."""
+    return all(char >= "\u1100" for char in text if char.isalpha()) and any(map(str.isalpha, text))
+
+
+def _spelled_alike(one: _Shape, two: _Shape) -> bool:
+    lengths = len(one.folded), len(two.folded)
+    if 2 * min(lengths) < SPELLING_RATIO * sum(lengths):
+        return False  # the ratio cannot be reached; most pairs end here
+    matcher = two.matcher
+    matcher.set_seq1(one.folded)
+    return matcher.quick_ratio() >= SPELLING_RATIO and matcher.ratio() >= SPELLING_RATIO

@@ -1,0 +1,1 @@
+"""What git knows of the log: former versions, dates and authors."""

@@ -1,0 +1,225 @@
+"""What git knows of all records of a memory log at once: who brought each, and how the log grew.
+
+Every file that HEAD has behind it is read once, the oldest first, and of its lines only those are
+parsed that no file before it had. So a line means what a reader of its file saw in it, and a merge
+is nothing special.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from pathlib import Path
+
+from core.lessons.answers.rendering import record_block
+from core.lessons.git.old_logs import OldLogs
+from core.lessons.git.repository import Commit, Repository
+from core.lessons.git.versions import History, former_selves_of, whole
+from core.lessons.lines import split_lines
+from core.lessons.log import MemoryLog
+from core.lessons.record import Record, ids_in, parse_line, seconds_of
+from core.text.tokens import estimate_tokens
+
+MOST_POINTS = 120
+KEPT_LINE_BYTES = 65_536
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """The memory as it stood at one moment, as a reader saw it.
+
+    date: ISO 8601. tokens: what all its records cost a model that reads them, estimated from their
+    blocks without the topics above them. size: bytes of the file.
+    """
+
+    date: str
+    records: int
+    principles: int
+    tokens: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lineage:
+    """All records of one memory log, as far as git has them.
+
+    added: by id of a record, the commit that first brought a line with this id, or with one that
+    the record had before its topic or its text was changed. saved: by token, the commit that first
+    brought a line in this version. Both know all that HEAD has behind it, removed records included;
+    of two branches the one with the older commit is named, and a merge where no parent has the
+    line: a conflict solved by hand, or an edit while merging. What only stands in the work tree has
+    no commit, unless it follows what has one; nor has a version that a reader put together from
+    several lines after a merge, until some change writes it down.
+    versions: by token, what the principles of the log as it stands list as replaced, what these
+    had themselves replaced, and so on; from the file or any commit of any branch.
+    growth: the first-parent history of HEAD, the oldest first, without the work tree: at most
+    MOST_POINTS points, evenly over time, the first and the last always among them. Each bears the
+    date of the committer, when that state came to the branch; a wrong clock can set one back.
+    notes: reasons why something may be missing, as of `History.notes`.
+    """
+
+    added: Mapping[str, Commit]
+    saved: Mapping[str, Commit]
+    versions: Mapping[str, Record]
+    growth: tuple[Point, ...]
+    notes: tuple[str, ...]
+
+
+def lineage_of(log_path: Path, log: MemoryLog) -> Lineage:
+    """Ask git about a log, of which `log` is the file as it stands. Raises HistoryError."""
+    history = History(log_path, log)
+    repository = history.repository
+    commits = list(reversed(repository.commits()))
+    added: dict[str, int] = {}
+    saved: dict[str, Commit] = {}
+    with OldLogs(repository) as logs:
+        reading = _Reading(logs)
+        for number, commit in enumerate(commits):
+            for token, record in reading.new_in(change.after for change in commit.changes).items():
+                added[record.id] = min(_brought(record, added), default=number)
+                saved.setdefault(token, commit)
+        for record in log.records:
+            if brought := _brought(record, added):
+                added[record.id] = min(brought)
+        return Lineage(
+            added={name: commits[number] for name, number in added.items()},
+            saved=saved,
+            versions=_versions(log, reading, repository),
+            growth=_growth(repository.standings(), reading),
+            notes=tuple(history.notes()),
+        )
+
+
+def point_of(log: MemoryLog, date: str, costs: dict[bytes, int] | None = None) -> Point:
+    """The state of a log at this date. costs: what a line costs, kept from call to call."""
+    costs = {} if costs is None else costs
+    tokens = principles = 0
+    seen = (at for at, it in enumerate(log.entries) if it and at not in log.leftovers)
+    for at, record in zip(seen, log.records, strict=True):
+        principles += record.type == "principle"
+        if record is not log.entries[at]:  # a reader sees more than this line says
+            tokens += _cost(record)
+            continue
+        line = log.lines[at]
+        if line not in costs:
+            costs[line] = _cost(record)
+        tokens += costs[line]
+    return Point(
+        date=date,
+        records=log.count,
+        principles=principles,
+        tokens=tokens,
+        size=sum(map(len, log.lines)),
+    )
+
+
+def _brought(record: Record, added: Mapping[str, int]) -> list[int]:
+    """The commits that brought a record, under its id and under those that it had before."""
+    ids = {record.id, *ids_in(former_selves_of(record))}
+    return [added[name] for name in ids if name in added]
+
+
+class _Parsed(dict[bytes, Record | None]):
+    """The record of each line, parsed when it is first asked for; `new`: those that were."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.new: list[Record] = []
+
+    def __missing__(self, line: bytes) -> Record | None:
+        record = parse_line(line)
+        if record:
+            self.new.append(record)
+        if record or len(line) <= KEPT_LINE_BYTES:
+            self[line] = record
+        return record
+
+
+class _Reading:
+    """Files of git, of which each is read for what those before it did not have.
+
+    versions: by token, all that was seen so far, also what a reader put together after a merge.
+    """
+
+    def __init__(self, logs: OldLogs) -> None:
+        self._logs = logs
+        self._parsed = _Parsed()
+        self._read = {""}
+        self.versions: dict[str, Record] = {}
+
+    def log(self, blob: str) -> MemoryLog:
+        """The log of this object, an empty one for "". Raises HistoryError."""
+        data = self._logs.content(blob) if blob else b""
+        return MemoryLog.of_lines(split_lines(data), self._parsed.__getitem__)
+
+    def new_in(self, blobs: Iterable[str]) -> dict[str, Record]:
+        """By token, the records of lines that no file had so far. Raises HistoryError."""
+        for blob in blobs:
+            if blob not in self._read:
+                self._read.add(blob)
+                self.versions |= _put_together(self.log(blob))
+        new = {record.token: record for record in self._parsed.new}
+        self._parsed.new.clear()
+        self.versions |= new
+        return new
+
+
+def _put_together(log: MemoryLog) -> dict[str, Record]:
+    """By token, the records that say more than their line, because several lines were merged."""
+    ids = [record.id for record in log.entries if record]
+    if len(set(ids)) == len(ids):
+        return {}
+    lines = set(map(id, log.entries))
+    return {record.token: record for record in log.records if id(record) not in lines}
+
+
+def _versions(log: MemoryLog, reading: _Reading, repository: Repository) -> dict[str, Record]:
+    """What the principles list, and what that lists; other branches are read when some is missing.
+
+    It may well be missing everywhere: a record can be replaced before any commit has it.
+    """
+    reading.versions |= {record.token: record for record in (*whole(log), *log.records)}
+    listed = _listed(log, reading.versions)
+    if None in listed.values():
+        for commit in repository.commits(everywhere=True):
+            reading.new_in(change.after for change in commit.changes)
+        listed = _listed(log, reading.versions)
+    return {token: record for token, record in listed.items() if record}
+
+
+def _listed(log: MemoryLog, known: Mapping[str, Record]) -> dict[str, Record | None]:
+    """By token, what the records of a log list as replaced, and so on; None where not known."""
+    listed: dict[str, Record | None] = {}
+    tokens = [token for record in log.records for token in record.source_ids]
+    for token in tokens:
+        if token not in listed:
+            record = listed[token] = known.get(token)
+            tokens += record.source_ids if record else ()
+    return listed
+
+
+def _growth(standings: Sequence[tuple[str, str]], reading: _Reading) -> tuple[Point, ...]:
+    costs: dict[bytes, int] = {}
+    dates = [date for date, _ in standings]
+    return tuple(
+        point_of(reading.log(blob), date, costs)
+        for date, blob in (standings[at] for at in _sampled(dates))
+    )
+
+
+def _sampled(dates: Sequence[str]) -> list[int]:
+    """Which of these dates stand for all: the first, the last, and evenly over time between them.
+
+    For each moment of an even division it is the last date up to it, which tells how things were.
+    """
+    if len(dates) <= MOST_POINTS:
+        return list(range(len(dates)))
+    moments = list(accumulate((max(seconds_of(date), 0.0) for date in dates), max))
+    first, whole_s = moments[0], moments[-1] - moments[0]
+    between = (first + whole_s * part / (MOST_POINTS - 1) for part in range(1, MOST_POINTS - 1))
+    chosen = {bisect_right(moments, moment) - 1 for moment in between}
+    return sorted({0, *chosen, len(dates) - 1})
+
+
+def _cost(record: Record) -> int:
+    return estimate_tokens(record_block(record, "en"))

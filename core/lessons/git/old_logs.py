@@ -1,0 +1,100 @@
+"""Former contents of a memory log: what the file held at some commit, read as a reader read it."""
+
+import contextlib
+import subprocess
+import threading
+from functools import lru_cache
+from types import TracebackType
+
+from core.lessons.git import call as git
+from core.lessons.git.repository import SHORT_DIGITS, HistoryError, Repository
+from core.lessons.log import MemoryLog
+
+KEPT_LOGS = 4
+
+
+class OldLogs:
+    """Former contents of the memory log by object name, through one process of git."""
+
+    def __init__(self, repository: Repository) -> None:
+        self._repository = repository
+        self._process: subprocess.Popen[bytes] | None = None
+        self._is_late = False
+        self.log = lru_cache(maxsize=KEPT_LOGS)(self._log)  # neighbours in time share their files
+
+    def __enter__(self) -> "OldLogs":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stop()
+        if self._process:
+            for pipe in (self._process.stdin, self._process.stdout):
+                if pipe:
+                    with contextlib.suppress(OSError):
+                        pipe.close()
+            self._process.wait()
+
+    def _give_up(self) -> None:
+        self._is_late = True
+        self._stop()
+
+    def _stop(self) -> None:
+        if self._process:
+            self._process.kill()
+
+    def content(self, blob: str) -> bytes:
+        """The file of this object as git has it. Raises HistoryError."""
+        return self._read(blob)
+
+    def _log(self, blob: str) -> MemoryLog:
+        """The log of this object, an empty one for "". Raises HistoryError."""
+        return MemoryLog.parse(self._read(blob)) if blob else MemoryLog()
+
+    def _read(self, blob: str) -> bytes:
+        """What git holds under this name; TIMEOUT_S is for each answer, not for all of them."""
+        process = self._process or self._start()
+        timer = threading.Timer(git.TIMEOUT_S, self._give_up)
+        timer.daemon = True
+        timer.start()
+        try:
+            return self._answer(process, blob)
+        finally:
+            timer.cancel()
+
+    def _answer(self, process: "subprocess.Popen[bytes]", blob: str) -> bytes:
+        assert process.stdin and process.stdout
+        try:
+            process.stdin.write(blob.encode("ascii") + b"\n")
+            process.stdin.flush()
+        except OSError:
+            raise self._failure(blob) from None
+        kind, _, size = process.stdout.readline().strip().partition(b" ")[2].partition(b" ")
+        data = process.stdout.read(int(size) + 1) if size.isdigit() else b""
+        if not data or len(data) <= int(size):
+            raise self._failure(blob)
+        return data[:-1] if kind == b"blob" else b""
+
+    def _failure(self, blob: str) -> HistoryError:
+        """git was stopped by us, or ended, or the object is not there (a damaged repository)."""
+        if self._is_late:
+            return HistoryError("git_slow", seconds=git.TIMEOUT_S)
+        return HistoryError("git_failed", reason=f"cat-file {blob[:SHORT_DIGITS]}")
+
+    def _start(self) -> "subprocess.Popen[bytes]":
+        try:
+            self._process = subprocess.Popen(
+                git.command("cat-file", "--batch"),
+                cwd=self._repository.folder,
+                env=git.environment(),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+            )
+        except OSError as error:
+            raise HistoryError("no_git") from error
+        return self._process

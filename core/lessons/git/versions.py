@@ -1,0 +1,257 @@
+"""What git knows of a record: every version it ever had, when it changed, and who replaced it."""
+
+import os
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Literal
+
+from core.lessons.git.old_logs import OldLogs
+from core.lessons.git.repository import Commit, Repository
+from core.lessons.log import MemoryLog
+from core.lessons.record import Record, id_in, ids_in
+
+EventKind = Literal["added", "changed", "removed", "replaced", "hidden"]
+State = Literal["present", "hidden", "replaced", "gone"]
+
+SEARCHED_IDS = 200  # more would make a command line that Windows refuses
+
+_PLAIN_ID = re.compile(r"[0-9A-Za-z._-]{1,64}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """What one commit did to one record.
+
+    principle: the one that took the place of the record, if any did.
+    """
+
+    kind: EventKind
+    commit: Commit
+    before: Record | None
+    after: Record | None
+    principle: Record | None = None
+
+    @property
+    def record(self) -> Record:
+        """The version that came, or the last one of a record that went."""
+        record = self.after or self.before
+        assert record is not None
+        return record
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Present:
+    """What the log as it stands says of a record.
+
+    record: the one that is shown, else the line that a principle hides. replaced: for each
+    principle that lists a version of it, the token of that version.
+    """
+
+    state: State
+    record: Record | None
+    replaced: tuple[tuple[Record, str], ...] = ()
+
+    @property
+    def tokens(self) -> set[str]:
+        """The versions that were replaced."""
+        return {token for _, token in self.replaced}
+
+    @property
+    def principles(self) -> list[tuple[Record, str]]:
+        """Each principle once, with the newest version that it replaced, which it lists first."""
+        first = {
+            principle.token: (principle, token) for principle, token in reversed(self.replaced)
+        }
+        return list(reversed(first.values()))
+
+
+class History:
+    """The former versions of the records of one memory log, as far as git has them."""
+
+    def __init__(self, log_path: Path, log: MemoryLog) -> None:
+        """log: the file as it stands. Git is asked first when something is wanted of it."""
+        self._target = Path(os.path.realpath(log_path))
+        self.log = log
+
+    @cached_property
+    def repository(self) -> Repository:
+        """The repository of the file. Raises HistoryError where there is none."""
+        return Repository(self._target)
+
+    def events(self, record_id: str, *, everywhere: bool = False) -> list[Event]:
+        """What happened to a record, the newest first, each once. Raises HistoryError.
+
+        A commit that only took over one side of a merge is no event of its own, nor is a copy of
+        a commit (a rebase, a cherry-pick, an amendment) in another branch.
+        """
+        events: dict[tuple[str, ...], Event] = {}
+        with OldLogs(self.repository) as logs:
+            for commit in self.repository.commits(_pattern([record_id]), everywhere=everywhere):
+                event = _event(record_id, commit, logs)
+                if event:
+                    tokens = (_token(event.before), _token(event.after))
+                    copied = (commit.author, commit.date, commit.subject, *tokens)
+                    events.setdefault(copied, event)
+        return list(events.values())
+
+    def last(self, record_id: str) -> Record | None:
+        """The last version of a record that was removed; what HEAD has behind it comes first."""
+        for everywhere in (False, True):
+            events = self.events(record_id, everywhere=everywhere)
+            if events:
+                return events[0].record
+        return None
+
+    def find_versions(self, tokens: Collection[str]) -> dict[str, Record]:
+        """By token, the versions that the file or any commit holds. Raises HistoryError."""
+        wanted = ids_in(tokens)
+        found = dict(_versions(self.log, wanted, tokens))
+        if len(found) == len(set(tokens)):
+            return found
+        with OldLogs(self.repository) as logs:
+            for blob in self._blobs(wanted):
+                found.update(_versions(logs.log(blob), wanted, tokens))
+                if len(found) == len(set(tokens)):
+                    break
+        return found
+
+    def committed(self, record_id: str) -> Record | None:
+        """The record as HEAD shows it. Raises HistoryError."""
+        with OldLogs(self.repository) as logs:
+            return _seen(logs.log(self.repository.blob_in_head()), record_id)
+
+    def topics(self, beginning: str) -> dict[str, str]:
+        """By id, the topics of all former records whose id begins so. Raises HistoryError."""
+        found: dict[str, str] = {}
+        with OldLogs(self.repository) as logs:
+            for blob in self._blobs([beginning]):
+                for record in whole(logs.log(blob)):
+                    if record.id.startswith(beginning):
+                        found.setdefault(record.id, record.topic)
+        return found
+
+    def notes(self) -> list[str]:
+        """Reasons why a version may be missing in git, as keys of sentences."""
+        notes = ["cut"] if self.repository.is_cut else []
+        if not self.repository.has_history():
+            notes.append("ignored" if self.repository.is_ignored else "not_committed")
+        return notes
+
+    def _blobs(self, ids: Collection[str]) -> list[str]:
+        """The files in which a line with one of these ids came or went, the newest first."""
+        commits = self.repository.commits(_pattern(ids), everywhere=True)
+        blobs = [
+            blob
+            for commit in commits
+            for change in commit.changes
+            for blob in (change.after, *change.before)
+        ]
+        return [blob for blob in dict.fromkeys(blobs) if blob]
+
+
+def originals_of(principle: Record) -> tuple[str, ...]:
+    """The tokens of what a principle replaced, without those of its own former versions.
+
+    They are listed, too, when its id changed because a secret was taken out of its text.
+    """
+    return tuple(
+        token
+        for token in principle.source_ids
+        if token[len(id_in(token)) + 1 :] not in principle.former
+    )
+
+
+def former_selves_of(record: Record) -> tuple[str, ...]:
+    """The tokens that a record had under other ids: before its topic or its text was changed."""
+    if record.type == "log":  # it replaces nothing else
+        return record.source_ids
+    originals = set(originals_of(record))
+    return tuple(token for token in record.source_ids if token not in originals)
+
+
+def present(record_id: str, log: MemoryLog) -> Present:
+    """What this log says of a record."""
+    replaced = tuple(
+        (principle, token)
+        for principle in whole(log)
+        for token in principle.source_ids
+        if id_in(token) == record_id
+    )
+    record = _seen(log, record_id)
+    if record:
+        return Present(state="present", record=record, replaced=replaced)
+    lines = [line for line in whole(log) if line.id == record_id]
+    if lines:
+        newest = max(lines, key=Record.version)
+        return Present(state="hidden", record=newest, replaced=replaced)
+    return Present(state="replaced" if replaced else "gone", record=None, replaced=replaced)
+
+
+def _pattern(ids: Collection[str]) -> str:
+    """A regular expression for lines with one of these; "" where only reading them all helps."""
+    if len(ids) > SEARCHED_IDS or not all(map(_PLAIN_ID.fullmatch, ids)):
+        return ""
+    return "|".join(name.replace(".", "[.]") for name in sorted(ids))
+
+
+def _event(record_id: str, commit: Commit, logs: OldLogs) -> Event | None:
+    """What a commit did to a record; None for nothing, or nothing that a parent did not do."""
+    after = _first(record_id, [change.after for change in commit.changes], logs)
+    parents = max((len(change.before) for change in commit.changes), default=0)
+    befores = [
+        _first(record_id, [change.before[at] for change in commit.changes], logs)
+        for at in range(parents)
+    ]
+    if not befores or _token(after) in map(_token, befores):
+        return None
+    before = next((record for record in befores if record), None)
+    if after:
+        kind: EventKind = "changed" if before else "added"
+        return Event(kind=kind, commit=commit, before=before, after=after)
+    assert before is not None
+    return _gone(before, commit, logs)
+
+
+def _gone(before: Record, commit: Commit, logs: OldLogs) -> Event:
+    """How a record went: removed, replaced by a principle, or still there and hidden by one."""
+    for change in commit.changes:
+        now = present(before.id, logs.log(change.after))
+        known = present(before.id, logs.log(change.before[0])).tokens
+        new = [principle for principle, token in now.replaced if token not in known]
+        exact = [principle for principle, token in now.replaced if token == before.token]
+        if now.state == "hidden" or new or exact:
+            kind: EventKind = "hidden" if now.state == "hidden" else "replaced"
+            by = next(iter(exact + new), None)
+            return Event(kind=kind, commit=commit, before=before, after=None, principle=by)
+    return Event(kind="removed", commit=commit, before=before, after=None)
+
+
+def _first(record_id: str, blobs: Sequence[str], logs: OldLogs) -> Record | None:
+    """The record in the first of these files that shows it; a moved log is two files at once."""
+    seen = (_seen(logs.log(blob), record_id) for blob in blobs)
+    return next((record for record in seen if record), None)
+
+
+def _token(record: Record | None) -> str:
+    return record.token if record else ""
+
+
+def _seen(log: MemoryLog, record_id: str) -> Record | None:
+    return next(iter(log.with_id(record_id).values()), None)
+
+
+def whole(log: MemoryLog) -> Iterator[Record]:
+    """All lines that are records, leftovers of a merge included."""
+    return (record for _, record in log.all_records())
+
+
+def _versions(
+    log: MemoryLog, ids: Collection[str], tokens: Collection[str]
+) -> Iterator[tuple[str, Record]]:
+    """Lines and what a reader saw of them, which after a merge can be more than one line says."""
+    for record in (*whole(log), *log.records):
+        if record.id in ids and record.token in tokens:
+            yield record.token, record

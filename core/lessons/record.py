@@ -1,0 +1,426 @@
+"""What one memory is: its fields and limits, its id, and the one line of JSON it is kept as.
+
+Pure: no disk, no environment; the time comes in as text. `docs/format.md` describes the line for
+other programs. The file is long because fields, line and ids change together.
+"""
+
+import json
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import lru_cache
+from math import isfinite
+from typing import Any, Literal, NamedTuple
+
+from core.errors import (
+    BlankFieldError,
+    FieldTooLongError,
+    LoneSurrogateError,
+    UnknownTypeError,
+)
+from core.injection.marks import marks_of, unknown_marks
+from core.lessons.paths import normalise_paths
+
+RecordType = Literal["log", "principle"]
+
+LIMITS_BYTES = {"topic": 64, "missing_context": 1024, "lesson": 1024, "ask_next_time": 512}
+ID_DIGITS = 16
+MOST_COUNTED = 999_999_999
+MOST_FORMER = 16
+MOST_NESTED = 100
+FINGERPRINT_DIGITS = 6
+CACHED_LINES = 2_048
+CACHED_TOPICS = 1_024
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+META_KEYS = frozenset(
+    (
+        *("created", "updated", "seen", "compacted_at", "source_count", "source_ids"),
+        *("former", "marks", "paths"),
+    )
+)
+_KEYS = frozenset(("id", "type", "topic", "missing_context", "lesson", "ask_next_time", "meta"))
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not isfinite(number):  # 1e999 would be written back as Infinity, which is no JSON
+        raise ValueError(text)
+    return number
+
+
+_JSON_BLANKS = " \t\r\n"
+DECODER = json.JSONDecoder(parse_float=_finite, parse_constant=_finite)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """A memory before it is saved: the words of the model, with no id and no dates.
+
+    `ask_next_time` left out (None) keeps the question that is stored; "" removes it. So do `paths`,
+    the patterns of the files that it is about; () removes them.
+    """
+
+    topic: str
+    lesson: str
+    missing_context: str = ""
+    ask_next_time: str | None = None
+    type: str = "log"
+    paths: str | Sequence[str] | None = None
+
+    @property
+    def key_text(self) -> str:
+        """The text that, after the topic, decides the id."""
+        return self.missing_context if self.type == "log" else self.lesson
+
+    @property
+    def gap(self) -> tuple[str, str, str]:
+        """What the draft is about: type, topic and key text."""
+        return self.type, self.topic, self.key_text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """One memory as it stands in the log.
+
+    Dates are ISO 8601 in UTC. `seen` says how often the same gap was logged; `source_count` how
+    many originals a principle replaced (None: not known) and `source_ids` their tokens, so that a
+    git merge cannot bring them back beside it. `former` holds the fingerprints of the versions that
+    this one follows, oldest first, so that a merge can tell an older version from a different one.
+    `marks` says what in the texts reads like instructions to a model when the record was saved.
+    `paths` are patterns of the files that the record is about, as `core.lessons.paths` reads them.
+    `extra` and `meta_extra` hold keys that this version does not know: they survive every rewrite.
+    """
+
+    id: str
+    type: RecordType
+    topic: str
+    missing_context: str
+    lesson: str
+    ask_next_time: str = ""
+    created: str
+    updated: str = ""
+    seen: int = 1
+    compacted_at: str = ""
+    source_count: int | None = None
+    source_ids: tuple[str, ...] = ()
+    former: tuple[str, ...] = ()
+    marks: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    meta_extra: Mapping[str, Any] = field(default_factory=dict)
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def key_text(self) -> str:
+        """The text that, after the topic, decides the id."""
+        return self.missing_context if self.type == "log" else self.lesson
+
+    @property
+    def texts(self) -> tuple[str, str, str, str]:
+        """The words of a model, which another model is going to read."""
+        return self.topic, self.missing_context, self.lesson, self.ask_next_time
+
+    @property
+    def token(self) -> str:
+        """`id@fp`: this record in exactly this version."""
+        return f"{self.id}@{self.fingerprint()}"
+
+    def fingerprint(self) -> str:
+        """Hex digits over every stored value; spacing, key order and line ends do not matter."""
+        from hashlib import sha256  # brings OpenSSL: most starts of a hook show nothing
+
+        canonical = json.dumps(self.as_json(), sort_keys=True, separators=(",", ":"))
+        return sha256(canonical.encode("ascii")).hexdigest()[:FINGERPRINT_DIGITS]
+
+    def as_json(self) -> dict[str, Any]:
+        """The JSON object of the line, keys in their fixed order."""
+        meta: dict[str, Any] = {"created": self.created}
+        if self.updated:
+            meta["updated"] = self.updated
+        if self.seen > 1:
+            meta["seen"] = self.seen
+        if self.compacted_at:
+            meta["compacted_at"] = self.compacted_at
+        if self.source_count is not None:
+            meta["source_count"] = self.source_count
+        if self.source_ids:
+            meta["source_ids"] = list(self.source_ids)
+        if self.former:
+            meta["former"] = list(self.former)
+        if self.marks:
+            meta["marks"] = list(self.marks)
+        if self.paths:
+            meta["paths"] = list(self.paths)
+        line: dict[str, Any] = {
+            "id": self.id,
+            "type": self.type,
+            "topic": self.topic,
+            "missing_context": self.missing_context,
+            "lesson": self.lesson,
+        }
+        if self.ask_next_time:
+            line["ask_next_time"] = self.ask_next_time
+        return {**line, "meta": {**meta, **self.meta_extra}, **self.extra}
+
+    def to_line(self) -> bytes:
+        r"""The line of this record, with its `\n`; UTF-8, other scripts unescaped."""
+        text = json.dumps(self.as_json(), ensure_ascii=False)
+        if _SURROGATE.search(text):  # a stranger's record: only escapes can carry it
+            text = json.dumps(self.as_json())
+        return text.encode("utf-8") + b"\n"
+
+    @property
+    def gap(self) -> tuple[str, str, str]:
+        """What the record is about: type, topic and key text; the same in all its versions."""
+        return self.type, self.topic, self.key_text
+
+    def tokens(self) -> tuple[str, ...]:
+        """The token of this version, and those of the versions that it follows."""
+        return (self.token, *(f"{self.id}@{fingerprint}" for fingerprint in self.former))
+
+    def version(self) -> tuple[float, int, bytes]:
+        """Orders versions of one id of which none follows another, in every clone alike."""
+        return (seconds_of(self.updated or self.created), self.seen, self.to_line())
+
+
+class Sketch(NamedTuple):
+    """What a change must know of a record that it does not touch: its id and its topic."""
+
+    id: str
+    topic: str
+
+
+def parse_line(raw: bytes) -> Record | None:
+    """The record of one line, or None where the line is no complete record of ours."""
+    checked = _checked(raw)
+    return _record(*checked) if checked else None
+
+
+def sketch_line(raw: bytes) -> Record | Sketch | None:
+    """As `parse_line`, with the texts of most records left out: they are not needed for a save.
+
+    The record is whole when it lists originals, since these decide what a reader sees.
+    """
+    checked = _checked(raw)
+    if not checked:
+        return None
+    value, meta = checked
+    if "source_ids" in meta:
+        return _record(value, meta)
+    return Sketch(value["id"], normalise_topic(value["topic"]))
+
+
+def _checked(raw: bytes) -> tuple[dict[str, Any], dict[str, Any]] | None:
+    """The object of a line and its `meta`, when both hold all that a record must."""
+    try:
+        text = raw.decode("utf-8").lstrip(_JSON_BLANKS)
+        value, end = DECODER.raw_decode(text)
+    except (ValueError, RecursionError):
+        return None
+    if text[end:].strip(_JSON_BLANKS) or not isinstance(value, dict):
+        return None
+    meta = value.get("meta")
+    if not isinstance(meta, dict) or not well_typed(value, meta):
+        return None
+    return None if too_deep(raw, value) else (value, meta)
+
+
+def too_deep(raw: bytes, value: object) -> bool:
+    """Whether an object is nested deeper than every part of the program can follow."""
+    if raw.count(b"[") + raw.count(b"{") <= MOST_NESTED:
+        return False
+    level = [value]
+    for _ in range(MOST_NESTED):
+        inner = [it for it in level if isinstance(it, dict | list)]
+        level = [it for one in inner for it in (one.values() if isinstance(one, dict) else one)]
+    return bool(level)
+
+
+def _record(value: dict[str, Any], meta: dict[str, Any]) -> Record:
+    return Record(
+        id=value["id"],
+        type=value["type"],
+        topic=normalise_topic(value["topic"]),  # else no filter would find what a hand wrote
+        missing_context=value["missing_context"],
+        lesson=value["lesson"],
+        ask_next_time=value.get("ask_next_time") or "",
+        created=meta["created"],
+        updated=meta.get("updated", ""),
+        seen=meta.get("seen", 1),
+        compacted_at=meta.get("compacted_at", ""),
+        source_count=meta.get("source_count"),
+        source_ids=tuple(meta.get("source_ids", ())),
+        former=tuple(meta.get("former", ())),
+        marks=tuple(meta.get("marks", ())),
+        paths=tuple(meta.get("paths", ())),
+        meta_extra=_others(meta, META_KEYS),
+        extra=_others(value, _KEYS),
+    )
+
+
+# A server reads the same lines at every call, and records are frozen. A longer file would push its
+# own lines out of the cache before they are read again.
+cached_parse_line = lru_cache(maxsize=CACHED_LINES)(parse_line)
+
+
+def _others(value: Mapping[str, Any], known: frozenset[str]) -> dict[str, Any]:
+    if value.keys() <= known:
+        return {}
+    return {key: kept for key, kept in value.items() if key not in known}
+
+
+def well_typed(value: Mapping[str, Any], meta: Mapping[str, Any]) -> bool:
+    """Whether every key that we know has its type; spelled out, since it runs for every line."""
+    return (
+        isinstance(value.get("id"), str)
+        and bool(value["id"].strip())
+        and value.get("type") in ("log", "principle")
+        and isinstance(value.get("topic"), str)
+        and isinstance(value.get("missing_context"), str)
+        and isinstance(value.get("lesson"), str)
+        and isinstance(value.get("ask_next_time", ""), str | None)
+        and isinstance(meta.get("created"), str)
+        and (len(meta) == 1 or _meta_well_typed(meta))
+    )
+
+
+def _meta_well_typed(meta: Mapping[str, Any]) -> bool:
+    return (
+        isinstance(meta.get("updated", ""), str)
+        and isinstance(meta.get("compacted_at", ""), str)
+        and _is_count(meta.get("seen", 1))
+        and _is_count(meta.get("source_count", 1))
+        and _is_texts(meta.get("source_ids", []))
+        and _is_texts(meta.get("former", []))
+        and _is_texts(meta.get("marks", []))
+        and _is_texts(meta.get("paths", []))
+    )
+
+
+def _is_texts(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(text, str) for text in value)
+
+
+def has_surrogate(record: Record) -> bool:
+    """Whether some text of the record holds half of a character, which UTF-8 cannot carry."""
+    return bool(_SURROGATE.search(json.dumps(record.as_json(), ensure_ascii=False)))
+
+
+def id_in(token: str) -> str:
+    """The id of the record that a token (`id@fp`) names."""
+    return token.rpartition("@")[0]
+
+
+def ids_in(tokens: Iterable[str]) -> set[str]:
+    """The ids that these tokens name, each once whatever its versions."""
+    return set(map(id_in, tokens))
+
+
+def is_token(text: str) -> bool:
+    """Whether this names a record in one version, as `id@fp`."""
+    name, at_sign, fingerprint = text.rpartition("@")
+    return bool(name and at_sign) and re.fullmatch(r"[0-9a-f]{6}", fingerprint) is not None
+
+
+def _is_count(value: object) -> bool:
+    return type(value) is int and 0 <= value <= MOST_COUNTED
+
+
+@lru_cache(maxsize=CACHED_TOPICS)  # few topics, many records
+def normalise_topic(topic: str) -> str:
+    """The topic as it is hashed, stored and filtered: trimmed, NFC; case is kept."""
+    return unicodedata.normalize("NFC", topic).strip()
+
+
+def check(draft: Draft) -> Draft:
+    """The draft with its topic and paths normalised, when every rule of the format holds.
+
+    Raises BlankFieldError, FieldTooLongError, LoneSurrogateError, UnknownTypeError,
+    PathOutsideError, NegatedPathError or TooManyPathsError, all of them ValueError. Redaction comes
+    before this check: the limits hold for the stored text.
+    """
+    if draft.type not in ("log", "principle"):
+        raise UnknownTypeError
+    draft = replace(draft, topic=normalise_topic(draft.topic))
+    required = {"topic": draft.topic, "lesson": draft.lesson}
+    if draft.type == "log":
+        required["missing_context"] = draft.missing_context
+    for name, text in required.items():
+        if not text.strip():
+            raise BlankFieldError(field=name)
+    for name, limit_bytes in LIMITS_BYTES.items():
+        text = getattr(draft, name) or ""
+        if _SURROGATE.search(text):
+            raise LoneSurrogateError(field=name)
+        used_bytes = len(text.encode("utf-8"))
+        if used_bytes > limit_bytes:
+            raise FieldTooLongError(field=name, used_bytes=used_bytes, limit_bytes=limit_bytes)
+    return replace(draft, paths=None if draft.paths is None else normalise_paths(draft.paths))
+
+
+def record_id(draft: "Draft | Record") -> str:
+    """First 16 hex digits of SHA-256 over topic + missing_context (log) or topic + lesson."""
+    from hashlib import sha256
+
+    return sha256((draft.topic + draft.key_text).encode("utf-8")).hexdigest()[:ID_DIGITS]
+
+
+def reidentified(record: Record) -> Record:
+    """The record with the id that its text has; after an edit by hand the old one may not fit."""
+    return record if has_surrogate(record) else replace(record, id=record_id(record))
+
+
+def new_record(draft: Draft, *, now: str) -> Record:
+    """The record of a checked draft that is saved for the first time at `now`."""
+    principle = draft.type == "principle"
+    return Record(
+        id=record_id(draft),
+        type="principle" if principle else "log",
+        topic=draft.topic,
+        missing_context=draft.missing_context,
+        lesson=draft.lesson,
+        ask_next_time=draft.ask_next_time or "",
+        created=now,
+        compacted_at=now if principle else "",
+        paths=normalise_paths(draft.paths or ()),
+    )
+
+
+def marked(record: Record, earlier: Record | None = None) -> Record:
+    """The record with the marks that its texts have now.
+
+    Marks that only a later version of this program knows stay as long as the texts are those of
+    the `earlier` record.
+    """
+    marks = marks_of(*record.texts)
+    if earlier and earlier.marks and earlier.texts == record.texts:
+        marks += unknown_marks(earlier.marks)
+    return record if marks == record.marks else replace(record, marks=marks)
+
+
+def utc_now() -> str:
+    """This moment as the log writes it: ISO 8601, UTC, whole seconds."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def later(one: str, other: str) -> str:
+    """The later of two moments; a colleague's clock may be ahead of ours."""
+    return max(one, other, key=seconds_of)
+
+
+def seconds_of(moment: str) -> float:
+    """Seconds since 1970 of an ISO 8601 text; an unreadable one is older than all others."""
+    try:
+        parsed = datetime.fromisoformat(moment)
+        return (parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        return float("-inf")
+
+
+def split_tokens(tokens: str | Sequence[str]) -> tuple[str, ...]:
+    """Tokens as a model may hand them over: a list, or one text with commas, spaces or JSON."""
+    given = [tokens] if isinstance(tokens, str) else tokens
+    parts = [part for text in given for part in re.split(r"[\s,;\[\]\"'`]+", text)]
+    return tuple(dict.fromkeys(part for part in parts if part))

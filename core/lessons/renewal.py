@@ -1,0 +1,166 @@
+"""Records under changed texts: each follows its former self, which no merge then brings back.
+
+Pure. An id follows from the text, so that a changed text may have another one. While the id stays,
+`former` lists the version before; under a new id `source_ids` does, as for an original that was
+replaced, and a later compaction passes that on. The `former` of a principle lists it in any case,
+so that it can be told from the originals.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from core.errors import (
+    IdCollisionError,
+    JoinedTooLongError,
+    RecordChangedError,
+    SameGapError,
+)
+from core.lessons.log import MemoryLog, Renewal
+from core.lessons.merging import following
+from core.lessons.record import (
+    LIMITS_BYTES,
+    MOST_COUNTED,
+    Record,
+    id_in,
+    ids_in,
+    later,
+    marked,
+    reidentified,
+    seconds_of,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Line:
+    """A record on its way. is_changed: whether its texts are others than before."""
+
+    at: int
+    before: Record
+    after: Record
+    is_changed: bool
+
+
+def renewed(before: Record, changed: Record, now: str, tokens: Iterable[str]) -> Record:
+    """The changed record as one that no version before it can win over.
+
+    tokens: those of the version before and of the ones that it follows.
+    """
+    record = replace(reidentified(changed), updated=later(now, changed.updated or changed.created))
+    if (record.id, record.gap) == (before.id, before.gap):
+        return following(record, before)
+    record = following(record, before) if record.type == "principle" else replace(record, former=())
+    return replace(record, source_ids=tuple(dict.fromkeys((*record.source_ids, *tokens))))
+
+
+def joined(records: Sequence[Record], now: str) -> Record:
+    """One record of several about one gap, the newest last: no text and no number is lost."""
+    newest = records[-1]
+    source_ids = tuple(dict.fromkeys(token for it in reversed(records) for token in it.source_ids))
+    count = newest.source_count
+    if newest.type == "principle":
+        count = (count or 0) + len(ids_in(source_ids) - ids_in(newest.source_ids))
+    newer = records[::-1]
+    return replace(
+        newest,
+        missing_context=_all_of([it.missing_context for it in newer]),
+        lesson=_all_of([it.lesson for it in newer]),
+        ask_next_time=_all_of([it.ask_next_time for it in newer]),
+        created=min((it.created for it in records), key=seconds_of),
+        updated=later(now, newest.updated or newest.created),
+        seen=min(sum(max(it.seen, 1) for it in records), MOST_COUNTED),
+        source_ids=source_ids,
+        source_count=None if count is None else min(count, MOST_COUNTED),
+        former=tuple(dict.fromkeys(known for it in records for known in it.former)),
+        paths=tuple(dict.fromkeys(path for it in newer for path in it.paths)),
+        meta_extra={key: kept for it in records for key, kept in it.meta_extra.items()},
+        extra={key: kept for it in records for key, kept in it.extra.items()},
+    )
+
+
+def renew(
+    log: MemoryLog, changed: Mapping[str, Record], *, now: str, join: bool
+) -> tuple[MemoryLog, list[Renewal]]:
+    """The log with records under changed texts, each in its place, all in one version.
+
+    changed: by the token of a record that a reader sees, this record with its new texts. join:
+    whether one that is then about the same gap as another becomes one record with it, in the place
+    of the one that was not changed.
+
+    Raises RecordChangedError when a token names no record in its present version, IdCollisionError
+    when a new id belongs to another text, SameGapError for the same gap without `join`, and
+    JoinedTooLongError when a joined text would be above its limit.
+    """
+    base = log.without_leftovers()
+    lines = [_line(at, record, changed, now) for at, record in base.all_records()]
+    found = {line.before.token for line in lines if line.is_changed}
+    for token in changed:
+        if token not in found:
+            raise RecordChangedError(id=id_in(token))
+    placed: dict[int, Record] = {}
+    dropped: set[int] = set()
+    renewals: dict[int, tuple[Record, ...]] = {}
+    for members in _groups(lines, join=join):
+        kept = next((line for line in members if not line.is_changed), members[0])
+        members.sort(key=lambda line: line.before.version())
+        placed[kept.at] = _one_of(members, now)
+        renewals[kept.at] = tuple(line.before for line in members)
+        dropped.update(line.at for line in members if line.at != kept.at)
+    hidden = {token for line in lines for token in line.after.source_ids}
+    for at, record in placed.items():
+        shown = marked(record, renewals[at][-1])
+        while shown.token in hidden:
+            shown = replace(shown, seen=shown.seen + 1)
+        placed[at] = shown
+    told = [Renewal(before=before, after=placed[at]) for at, before in sorted(renewals.items())]
+    return base.rewritten(dropped, {at: [record] for at, record in placed.items()}), told
+
+
+def _line(at: int, record: Record, changed: Mapping[str, Record], now: str) -> _Line:
+    wanted = changed.get(record.token) if changed else None
+    if wanted is None:
+        return _Line(at=at, before=record, after=record, is_changed=False)
+    after = renewed(record, wanted, now, record.tokens())
+    return _Line(at=at, before=record, after=after, is_changed=True)
+
+
+def _groups(lines: Sequence[_Line], *, join: bool) -> list[list[_Line]]:
+    """The changed lines, with those that are about the same gap; no id has two texts then."""
+    by_id: dict[str, list[_Line]] = {}
+    for line in lines:
+        by_id.setdefault(line.after.id, []).append(line)
+    groups = []
+    for id_, members in by_id.items():
+        if not any(line.is_changed for line in members):
+            continue
+        if len({line.after.gap for line in members}) > 1:
+            raise IdCollisionError(id=id_)
+        if len(members) > 1 and not join:
+            other = next((line for line in members if not line.is_changed), members[0])
+            raise SameGapError(token=other.before.token)
+        groups.append(members)
+    return groups
+
+
+def _one_of(members: Sequence[_Line], now: str) -> Record:
+    if len(members) == 1:
+        return members[0].after
+    record = joined([line.after for line in members], now)
+    record = following(record, *(line.after for line in members if not line.is_changed))
+    for name in LIMITS_BYTES:
+        used_bytes = len(getattr(record, name).encode("utf-8", "surrogatepass"))
+        if used_bytes > LIMITS_BYTES[name]:
+            one, other = (line.before.token for line in members[:2])
+            limit_bytes = LIMITS_BYTES[name]
+            raise JoinedTooLongError(
+                field=name, one=one, other=other, used_bytes=used_bytes, limit_bytes=limit_bytes
+            )
+    return record
+
+
+def _all_of(texts: Sequence[str]) -> str:
+    """These texts one below the other, without those that another one holds."""
+    kept: list[str] = []
+    for text in texts:
+        if text.strip() and not any(text in other for other in kept):
+            kept = [other for other in kept if other not in text] + [text]
+    return "\n".join(kept) if kept else texts[0]

@@ -1,0 +1,1 @@
+"""A log put right: damage found and repaired, secrets taken out, records joined."""

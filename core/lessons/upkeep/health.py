@@ -1,0 +1,216 @@
+"""What is wrong with a memory log, line by line. Pure: lines in, findings out."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from core.lessons.lines import BOM
+from core.lessons.log import MemoryLog
+from core.lessons.record import (
+    LIMITS_BYTES,
+    Record,
+    has_surrogate,
+    is_token,
+    parse_line,
+    reidentified,
+    seconds_of,
+)
+from core.lessons.upkeep.flaws import flaw_of
+from core.messages import Facts
+from core.settings import DEFAULT_THRESHOLD
+
+Severity = Literal["error", "warning", "note"]
+
+FAR_ABOVE = 2  # thresholds
+CLOCK_SKEW_S = 24 * 3600
+_BETWEEN = re.compile(r"[ \t\r\n,]*")
+UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One thing that somebody should know about a memory log.
+
+    kind names the sentence that says it. severity: an `error` keeps records from being read or
+    sent back, a `warning` is a flaw that nobody notices, a `note` is harmless. lines: counted from
+    1, () for the file as a whole. fixable: a repair takes it away.
+    """
+
+    kind: str
+    severity: Severity
+    lines: tuple[int, ...] = ()
+    facts: Mapping[str, str | int] = field(default_factory=dict)
+    fixable: bool = False
+
+
+def examine(log: MemoryLog, *, now: str, threshold: int = DEFAULT_THRESHOLD) -> list[Finding]:
+    """Everything worth knowing about these lines, in the order of the first one concerned.
+
+    now: ISO 8601, to notice dates that lie ahead. threshold: records above which to compact.
+    """
+    if log.lines and log.lines[0].startswith(UTF_16_MARKS):
+        whole = is_utf_16(log.to_bytes())
+        return [Finding(kind="utf_16" if whole else "utf_16_torn", severity="error", fixable=whole)]
+    findings = [*_about_lines(log), *_about_records(log, now), *_about_size(log, threshold)]
+    return sorted(findings, key=lambda finding: finding.lines[:1])
+
+
+def is_utf_16(data: bytes) -> bool:
+    """Whether the whole file can be read as UTF-16."""
+    try:
+        data.decode("utf-16")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _about_lines(log: MemoryLog) -> Iterator[Finding]:
+    lines = list(enumerate(log.lines, start=1))
+    entries = log.entries
+    if log.lines and log.lines[0].startswith(BOM):
+        yield Finding(kind="bom", severity="note", lines=(1,), fixable=True)
+    forms = {
+        "line_ends": [at for at, line in lines if line.endswith(b"\r\n")],
+        "blank": [at for at, line in lines if not line.removeprefix(BOM).strip()],
+        "unended": [at for at, line in lines[-1:] if not line.endswith(b"\n")],
+    }
+    for kind, numbers in forms.items():
+        if numbers:
+            yield Finding(kind=kind, severity="note", lines=tuple(numbers), fixable=True)
+    if log.conflict:
+        numbers = [at + 1 for at in sorted(log.conflict)]
+        yield Finding(kind="conflict", severity="error", lines=tuple(numbers), fixable=True)
+    for at, _ in lines:
+        content = log.content(at - 1)
+        if entries[at - 1] is None and at - 1 not in log.conflict and content.strip():
+            reason, key = flaw_of(content)
+            kind = "mendable" if mended(content) else "unreadable"
+            facts: Facts = {"reason": reason, "key": key}
+            yield Finding(kind=kind, severity="error", lines=(at,), facts=facts, fixable=True)
+
+
+def _about_records(log: MemoryLog, now: str) -> Iterator[Finding]:
+    seen = {record.id for record in log.records}
+    yield from _about_pairs(log)
+    for at, record in log.all_records():
+        if at in log.leftovers:
+            kind = "older_version" if record.id in seen else "replaced_original"
+            facts: Facts = {"id": record.id}
+            yield Finding(kind=kind, severity="note", lines=(at + 1,), facts=facts, fixable=True)
+        else:
+            yield from _about_record(record, log.content(at), at + 1, now)
+
+
+def _about_pairs(log: MemoryLog) -> Iterator[Finding]:
+    """Records that are one when their ids fit, and different ones that have one id."""
+    gaps: dict[tuple[str, str, str], int] = {}
+    ids: dict[str, tuple[int, Record]] = {}
+    for at, record in log.all_records():
+        if at in log.leftovers:
+            continue
+        facts: Facts = {"id": record.id}
+        other = gaps.setdefault(record.gap, at)
+        if other != at:
+            both = (other + 1, at + 1)
+            yield Finding(
+                kind="same_gap", severity="warning", lines=both, facts=facts, fixable=True
+            )
+        first, holder = ids.setdefault(record.id, (at, record))
+        if first != at and id_fits(record) and id_fits(holder):
+            both = (first + 1, at + 1)
+            yield Finding(kind="shared_id", severity="warning", lines=both, facts=facts)
+
+
+def id_fits(record: Record) -> bool:
+    """Whether the record has the id that its text gives it."""
+    return reidentified(record) == record
+
+
+def _about_record(record: Record, raw: bytes, number: int, now: str) -> Iterator[Finding]:
+    lines, facts = (number,), {"id": record.id}
+    topic, repeated = as_written(raw)
+    ahead = seconds_of(record.updated or record.created) - seconds_of(now) > CLOCK_SKEW_S
+    kinds: dict[str, tuple[Severity, bool, bool]] = {
+        "id_misfit": ("warning", not id_fits(record), True),
+        "odd_topic": ("note", topic != record.topic, True),
+        "half_character": ("warning", has_surrogate(record), False),
+        "odd_date": ("warning", not _dates_readable(record), False),
+        "date_ahead": ("warning", ahead, False),
+        "odd_source": ("warning", not all(map(is_token, record.source_ids)), False),
+    }
+    for kind, (severity, found, fixable) in kinds.items():
+        if found:
+            yield Finding(kind=kind, severity=severity, lines=lines, facts=facts, fixable=fixable)
+    for key in repeated:
+        told: Facts = {"id": record.id, "key": key}
+        yield Finding(kind="key_twice", severity="warning", lines=lines, facts=told, fixable=True)
+    for name, limit_bytes in LIMITS_BYTES.items():
+        text = str(getattr(record, name))
+        used_bytes = len(text.encode("utf-8", "surrogatepass"))
+        told = {"id": record.id, "field": name}
+        if used_bytes > limit_bytes:
+            told |= {"used_bytes": used_bytes, "limit_bytes": limit_bytes}
+            yield Finding(kind="too_long", severity="warning", lines=lines, facts=told)
+        required = name in ("topic", "lesson") or (name, record.type) == ("missing_context", "log")
+        if required and not text.strip():
+            yield Finding(kind="blank_text", severity="warning", lines=lines, facts=told)
+
+
+def _about_size(log: MemoryLog, threshold: int) -> Iterator[Finding]:
+    count = log.count
+    if count > threshold:
+        severity: Severity = "warning" if count > FAR_ABOVE * threshold else "note"
+        facts: Facts = {"count": count, "threshold": threshold}
+        yield Finding(kind="overdue", severity=severity, facts=facts)
+
+
+def _dates_readable(record: Record) -> bool:
+    moments = [record.created, record.updated, record.compacted_at]
+    return all(seconds_of(moment) > float("-inf") for moment in moments if moment)
+
+
+def as_written(raw: bytes) -> tuple[str, list[str]]:
+    """The topic as it stands in a record's line, and the keys that stand twice in one object."""
+    repeated: list[str] = []
+
+    def noted(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        counted = Counter(key for key, _ in pairs)
+        repeated.extend(key for key, count in counted.items() if count > 1)
+        return dict(pairs)
+
+    value = json.loads(raw, object_pairs_hook=noted)
+    return str(value["topic"]), repeated
+
+
+def mended(content: bytes) -> list[Record]:
+    """The records of an unreadable line that only needs other punctuation or another encoding.
+
+    Several records on one line, a comma or plus sign of a list or a diff, or Korean text that an
+    editor saved in EUC-KR. [] when a part of the line would be lost.
+    """
+    for encoding in ("utf-8", "euc-kr"):
+        try:
+            text = content.decode(encoding).strip(" \t\r\n\ufeff").removeprefix("+")
+        except UnicodeDecodeError:
+            continue
+        records = list(_records_in(text))
+        return [] if None in records else [record for record in records if record]
+    return []
+
+
+def _records_in(text: str) -> Iterator[Record | None]:
+    """Each record of a text in which records follow each other; None for anything else."""
+    decoder = json.JSONDecoder()
+    at = 0
+    while at < len(text):
+        try:
+            _, end = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            yield None
+            return
+        yield parse_line(text[at:end].encode("utf-8", "surrogatepass"))
+        between = _BETWEEN.match(text, end)
+        at = between.end() if between else len(text)

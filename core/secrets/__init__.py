@@ -1,0 +1,1 @@
+"""What the redactor knows: secret formats, names of secrets, and how values look."""

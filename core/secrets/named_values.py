@@ -1,0 +1,387 @@
+"""Named values: where the value of a secret's name stands, if it looks like one.
+
+A name is looked for once; each rule of `core/secrets/named_patterns.py` then says what may stand
+between it and a value.  The file is long because every way to a value ends in the same judgement.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
+
+from core.secrets.named_patterns import CUE_HINTS, CUES, FAR, KEYED
+from core.secrets.names import GENERIC, PLURAL, UNUSUAL, USUAL, Name, names_in
+from core.secrets.patterns import compiled
+from core.secrets.rule import BEFORE, Rule
+from core.secrets.value_ends import CLOSERS, LONGEST, bare_end, quoted_end, value_end
+from core.secrets.values import (
+    COUNTERS,
+    is_assignment,
+    is_certain,
+    is_hex,
+    is_likely,
+    is_phrase,
+    is_placeholder,
+    is_random,
+    is_striking,
+)
+
+_NEARBY = 160
+_WORDS = r"(?<![!-~])[!-~]{7,128}(?![!-~])"
+_REACH = 180  # how far a value may stand from its name
+_PROMISING = (
+    r"[0-9\"'`“‘「『„《〈«&]|[a-z](?:[A-Z]|[\-_.][a-z])|=[A-Za-z]"  # a value has one of them
+)
+_NEXT = 8
+_AHEAD = 60
+_WINDOW = 100
+_FAR = 100
+_WIDEST = 1_000
+_CSV_HEAD = r"(?:[A-Za-z0-9_가-힣]{1,30},){1,20}[A-Za-z0-9_가-힣]{1,30}\r?"
+_WORDS_OF_MORE = "pass", "pw", "psk", "creds", "credential", "credentials"  # than passwords
+_WHOLE_NAMES = "keyed-block", "keyed-heading"
+_HEADS = 12  # names in one line that may head a column
+_EMPTY_ROWS = 3  # in a row without a secret, and the column holds something else
+_ROWS = 20  # of a table below the name that heads its column
+_MORE = 4  # values that one name may introduce: "changed from … to …"
+_OPENERS = "\"'`(<[{*"
+_CONTINUED = (  # what stands between two values of one name
+    r"[\"'`)\]」”’]{0,2}(?:"
+    r",?[ ](?:but |and )?(?:now |then )?(?:the )?(?:new|old|other|second|current) (?:one )"
+    r"?(?:is|was) |"
+    r"[ ](?:to|with|and|or|into)[ ]|[ ]?(?:→|->|=>|,|/)[ ]?|[ ]또는[ ]|"
+    r"(?:이었고|였고|이고|고|말고|대신|에서|이나|나|와|과|이랑|랑|하고)?,?[ ](?:말고 |대신 )"
+    r"?(?:지금은 |이제는 |현재는 |새 값은 |새로 )?|"
+    r"\r?\n[ \t]{0,12}[\-*][ ])[\"'`「“‘]?"
+)
+_INTRODUCED = r"(?:oauth:|(?i:bearer|basic)[ ])"
+_GROUPS = r"[0-9A-Za-z]{4,6}(?:-[0-9A-Za-z]{4,6}){1,5}"
+_SEED = r"(?:[a-z]{3,8}[ ]){11,23}[a-z]{3,8}"
+_BLOCK_LINE = r"\r?\n[ \t]{1,16}[!-~]{12,200}(?=[ \t]{0,8}(?:\r?\n|$))"
+
+Span = tuple[int, int]
+
+
+def keyed_spans(text: str, folded: str) -> Iterator[tuple[int, int, str]]:
+    """Yield where values of secret names stand in `text`, each with the name of its rule.
+
+    folded: the text in lower case, where the hints of names are looked for.
+    """
+    passwords: list[Name] = []
+    table = _Table()
+    for name in names_in(text, folded):
+        if name.is_password and name.certainty != UNUSUAL:
+            passwords.append(name)
+        for rule, before, after in _likely_rows(text, name):
+            spans = _values(text, name, rule, before, after)
+            if spans:
+                yield from ((start, end, rule.name) for start, end in spans)
+                break
+        else:
+            for start, end in _column_values(text, name, table):
+                yield start, end, "keyed-table-cell"
+    for start, end in _striking_values(text, folded, passwords):
+        yield start, end, "keyed-far"
+
+
+def _striking_values(text: str, folded: str, passwords: list[Name]) -> Iterator[Span]:
+    """Yield what can only be a password in a line that speaks of one, or of getting in."""
+    places = [(name.start, name.end, True) for name in passwords]
+    if any(hint in folded for hint in CUE_HINTS):
+        places += [(*match.span(), False) for match in compiled(CUES).finditer(text)]
+    looked_to = 0
+    for start, end, named in sorted(places):
+        first = max(
+            text.rfind("\n", max(0, start - _NEARBY), start) + 1, start - _NEARBY, looked_to, 0
+        )
+        last = text.find("\n", end, end + _NEARBY)
+        looked_to = min(end + _NEARBY, len(text)) if last < 0 else last
+        for match in compiled(_WORDS).finditer(text, first, looked_to):
+            word_start = match.start() + len(match[0]) - len(match[0].lstrip(_OPENERS))
+            word_end = value_end(text, word_start, "")
+            if is_striking(text[word_start:word_end], named=named):
+                yield word_start, word_end
+
+
+@dataclass(slots=True)
+class _Table:
+    """The table that was read last: where its head begins, how many names of it, where it ends."""
+
+    head: int = -1
+    names: int = 0
+    end: int = 0
+
+
+def _column_values(text: str, name: Name, table: _Table) -> Iterator[Span]:
+    """Yield the values below a name that heads a column, of Markdown or with tabs or commas."""
+    line_start = text.rfind("\n", max(0, name.start - _WIDEST), name.start) + 1
+    line_end = text.find("\n", name.end, name.end + _WIDEST)
+    head = text[line_start : max(line_end, 0)]
+    separator = _separator(head)
+    if line_start != table.head:
+        table.head, table.names = line_start, 0
+    table.names += 1
+    if not separator or name.start - line_start > _WIDEST or table.names > _HEADS:
+        return
+    if table.names == 1 and line_start < table.end:
+        return  # a row of a table, not the head of one
+    column, empty = text.count(separator, line_start, name.start), 0
+    for _ in range(_ROWS):
+        line_start, line_end = line_end + 1, text.find("\n", line_end + 1)
+        line_end = len(text) if line_end < 0 else line_end
+        cells = text[line_start : min(line_end, line_start + _WIDEST)].split(separator)
+        if len(cells) <= column or empty > _EMPTY_ROWS:
+            return
+        empty += 1
+        table.end = line_end
+        start = line_start + sum(map(len, cells[:column])) + column
+        start += len(cells[column]) - len(cells[column].lstrip(" `*\"'"))
+        if cells[column].strip(" -:\r"):
+            stops = "," if separator == "," else ""
+            if span := _value_at(text, start, "", name, "said", "", stops):
+                yield span
+                empty = 0
+        if line_end == len(text):
+            return
+
+
+def _separator(head: str) -> str:
+    """Return what stands between the cells of a line that may head a table, or nothing."""
+    if head.lstrip(" ").startswith("|"):
+        return "|"
+    if "\t" in head:
+        return "\t"
+    return "," if compiled(_CSV_HEAD).fullmatch(head) else ""
+
+
+_Row = tuple[Rule, re.Pattern[str] | None, re.Pattern[str]]
+
+
+def _likely_rows(text: str, name: Name) -> Iterator[_Row]:
+    """Yield the rules of which a hint stands near the name, in their order."""
+    rows = _rows(name.korean)
+    near = text[name.end : name.end + _NEXT]
+    behind = text[max(0, name.start - _AHEAD) : name.end].casefold()
+    called = 0
+    promising = compiled(_PROMISING)
+    if promising.search(text, name.end, name.end + _REACH) or name.is_phrase:
+        ahead = text[name.end : name.end + _AHEAD].casefold()
+        called = _bits(rows.ahead, ahead) | _bits(rows.next, near)
+        called &= _bits(rows.behind_too, behind) | ~rows.needs_behind
+        if not name.korean and near.isascii():
+            called &= ~rows.particles
+    if promising.search(text, max(0, name.start - _REACH), name.start):
+        called |= _bits(rows.behind, behind)
+    for number, row in enumerate(rows.rows):
+        if called >> number & 1:
+            yield row
+
+
+_Hints = dict[str, int]  # with the numbers of the rows, as bits
+
+
+def _bits(hints: _Hints, text: str) -> int:
+    called = 0
+    for hint, numbers in hints.items():
+        if hint in text:
+            called |= numbers
+    return called
+
+
+@dataclass(slots=True)
+class _Rows:
+    """The rules for names of one language, and by what hints they are called.
+
+    ahead: somewhere behind the name. next: right behind it. behind: before it, for values that
+    stand there; behind_too: the same for the other rules that need something there (needs_behind).
+    particles: the rules that need Hangul behind the name.
+    """
+
+    rows: list[_Row] = field(default_factory=list)
+    ahead: _Hints = field(default_factory=dict)
+    next: _Hints = field(default_factory=dict)
+    behind: _Hints = field(default_factory=dict)
+    behind_too: _Hints = field(default_factory=dict)
+    needs_behind: int = 0
+    particles: int = 0
+
+    def add(self, rule: Rule) -> None:
+        """Add a rule; its hints say by their first character where they are looked for."""
+        before, _, after = rule.pattern.partition("§")
+        if rule.group == BEFORE:
+            before += r"[A-Za-z0-9_.\-]{0,40}"
+        bit = 1 << len(self.rows)
+        for hint in rule.hints:
+            side, hint = self.ahead, hint
+            if rule.group == BEFORE:
+                side = self.behind
+            elif hint[:1] == "^":
+                side, hint = self.next, hint[1:]
+            elif hint[:1] == "‹":
+                side, hint = self.behind_too, hint[1:]
+                self.needs_behind |= bit
+            side[hint] = side.get(hint, 0) | bit
+        if rule.name.startswith("keyed-korean") and rule.group != BEFORE:
+            self.particles |= bit
+        head = compiled(rf"(?:{before})\Z") if before else None
+        self.rows.append((rule, head, compiled(after)))
+
+
+@cache
+def _rows(korean: bool) -> _Rows:
+    rows = _Rows()
+    for rule in KEYED:
+        if not (korean and rule.name == "keyed-bare-word"):  # its Korean form takes particles
+            rows.add(rule)
+    return rows
+
+
+def _values(
+    text: str, name: Name, rule: Rule, before: re.Pattern[str] | None, after: re.Pattern[str]
+) -> list[Span]:
+    """Return the values that one rule finds at a name."""
+    following = after.match(text, name.end)
+    if not following or (rule.name in _WHOLE_NAMES and name.certainty == UNUSUAL):
+        return []
+    if rule.gate == "far":
+        return _far_values(text, name, following)
+    if rule.gate != "assigned" and name.is_bare_pass(text):
+        return []
+    if _lacks_particle(following[0], name, rule):
+        return []
+    if before:
+        preceding = before.search(text, max(0, name.word_start - _WINDOW), name.word_start)
+        if not preceding:
+            return []
+        if rule.group == BEFORE:
+            span = _value_before(text, preceding.start(), name, rule.gate)
+            return [span] if span else []
+    return _values_after(text, following, name, rule)
+
+
+def _lacks_particle(following: str, name: Name, rule: Rule) -> bool:
+    """Return whether a rule of Korean prose meets an English name without its particle."""
+    if name.korean or rule.group == BEFORE or not rule.name.startswith("keyed-korean"):
+        return False
+    return not "가" <= following.lstrip("\"'`*」』)”’]")[:1] <= "힣"
+
+
+def _far_values(text: str, name: Name, first: re.Match[str]) -> list[Span]:
+    """Return the value that one of the next words of the sentence introduces, if one does."""
+    for match in compiled(FAR).finditer(text, first.end(), first.end() + _FAR):
+        span = _value_at(text, match.end(), match["quote"] or "", name, "random")
+        if span and (match["said"] or not is_hex(text[slice(*span)])):
+            return [span]
+        if match["end"]:
+            break
+    return []
+
+
+def _values_after(text: str, match: re.Match[str], name: Name, rule: Rule) -> list[Span]:
+    groups = match.groupdict()
+    quote = groups.get("quote") or groups.get("quote2") or ""
+    start = match.end()
+    if name.is_phrase:
+        seed = compiled(_SEED).match(text, start)
+        if seed:
+            return [seed.span()]
+    gate = "said" if groups.get("wrap") else rule.gate
+    sign = groups.get("sign") or ""
+    stops = ",;\t" if rule.name == "keyed-field" else ""
+    span = _value_at(text, start, quote, name, gate, sign, stops)
+    if not span:
+        return []
+    if stops:
+        return [span]
+    spans = [span]
+    if rule.name == "keyed-block" and (whole := _whole_block(text, span)) != span:
+        return [whole]
+    if gate != "assigned" or name.korean or name.certainty == PLURAL:
+        spans += _further_values(text, span[1], name, rule.gate)
+    return spans
+
+
+def _whole_block(text: str, span: Span) -> Span:
+    end = span[1]
+    while line := compiled(_BLOCK_LINE).match(text, end):
+        if not is_random(line[0].strip()):
+            break
+        end = line.end()
+    return span[0], end
+
+
+def _further_values(text: str, end: int, name: Name, gate: str) -> list[Span]:
+    gate = "said" if name.is_password and gate in ("said", "bare", "assigned") else "random"
+    spans: list[Span] = []
+    for _ in range(_MORE):
+        joint = compiled(_CONTINUED).match(text, end)
+        if not joint:
+            break
+        quote = joint[0][-1] if joint[0][-1] in "\"'`「“‘" else ""
+        span = _value_at(text, joint.end(), quote, name, gate)
+        if not span:
+            break
+        spans.append(span)
+        end = span[1]
+    return spans
+
+
+def _value_at(
+    text: str, start: int, quote: str, name: Name, gate: str, sign: str = "", stops: str = ""
+) -> Span | None:
+    """Return where the value that begins at `start` stands, if it looks like the name's."""
+    end = quoted_end(text, start, quote) if quote else 0
+    quoted = end > start
+    if introduced := compiled(_INTRODUCED).match(text, start):
+        start = introduced.end()
+    if not quoted:
+        while text[start : start + 1] in tuple("(<[{*") and gate != "assigned":
+            start += 1
+        if is_assignment(text, start):
+            return None
+        end = bare_end(text, start)
+    end = min([end, *(at for stop in stops if (at := text.find(stop, start, end)) > 0)])
+    value = text[start:end]
+    if not value or is_placeholder(value, quoted=quoted):
+        return None
+    free = quoted or (name.word.isupper() and sign == "=")
+    good = _passes(value, name, gate, quoted=quoted, free=free, following=text[end : end + 4])
+    return (start, end) if good or is_phrase(value, name.word, quoted=quoted) else None
+
+
+def _passes(value: str, name: Name, gate: str, *, quoted: bool, free: bool, following: str) -> bool:
+    password = name.is_password
+    if name.is_pin:
+        value = value.rstrip("#*")
+        digits = value.isdigit() and 4 <= len(value) <= 12
+        if digits:
+            return not following.startswith(COUNTERS)
+        return is_random(value) or bool(compiled(_GROUPS).fullmatch(value))
+    if name.certainty == GENERIC:
+        return len(value) >= 20 and is_random(value)
+    if name.certainty == PLURAL and not (password and gate != "bare"):
+        return is_random(value)
+    if gate == "assigned" and name.certainty == USUAL:
+        bare = name.start == name.word_start or name.word.startswith("cred")
+        if bare and value.replace("-", "").isalpha() and name.word in _WORDS_OF_MORE:
+            return False
+        return is_likely(value, password, quoted, free)
+    if gate in ("assigned", "said") or (gate == "bare" and password):
+        return is_certain(value, password, following, quoted=quoted)
+    return is_random(value)
+
+
+def _value_before(text: str, end: int, name: Name, gate: str) -> Span | None:
+    """Return where the value that ends at `end` stands, if it looks like the name's."""
+    closers = "\"'`)>]}*" + "".join(CLOSERS.values())
+    while end and text[end - 1] in closers:
+        end -= 1
+    start = end
+    while start > max(0, end - LONGEST) and "!" <= text[start - 1] <= "~":
+        start -= 1
+    start = end - len(text[start:end].lstrip(_OPENERS))
+    value = text[start:end]
+    if not value or is_placeholder(value):
+        return None
+    good = _passes(value, name, gate, quoted=False, free=False, following="")
+    return (start, end) if good else None

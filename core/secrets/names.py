@@ -1,0 +1,297 @@
+"""Names of secrets in a text, in two languages, and how sure each is a secret's.
+
+The file is long because the lists of words stand beside the functions that ask them.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from core.secrets.patterns import compiled
+
+# How sure a whole name is a secret's: `password`, `password_legacy_x`, a `key` of any kind, and
+# several of them.
+NONE, USUAL, UNUSUAL, GENERIC, PLURAL = range(5)
+
+# Names.  The class of first letters stands in front because `re` can then skip quickly through a
+# text; `key` is found by its own letters, and the gate looks at what stands before it.
+ENGLISH = (
+    r"(?P<word>[PpSsTtCcMmRrKkO](?:(?<=O)TP|(?<=[Pp])(?i:assphrase|a?ss?(?:wo?|ow)rd|asswd|s?swd|asscode|wd|ass|w|sk)|"
+    r"(?<=P)IN|(?<=P)AT(?![A-Za-z])|(?<=[Pp])in(?![A-Za-z0-9_])|(?<=[Ss])(?i:ecret|eed[ _\-]"
+    r"phrase)|(?<=[Tt])(?i:oken)|"
+    r"(?<=[Cc])(?i:redentials?|reds)|(?<=[Mm])(?i:nemonic)|(?<=[Rr])(?i:ecovery[ _\-]phrase)|"
+    r"(?<=[Kk])(?i:ey)|(?<=[Cc])(?i:ode)))(?P<tail>[A-Za-z0-9_\-]{0,40}+)"
+)
+ENGLISH_HINTS = tuple("pass pw psk pin secret token key cred phrase mnemonic code otp".split())
+KOREAN = (
+    r"(?P<word>비 ?밀 ?번 ?[호오]|비번|패스 ?워드|패스프레이즈|패스코드|패스|암호(?!화)|"
+    r"암호화 ?키|토큰|시크릿(?: ?키)?|"
+    r"핀 ?번호|인증 ?번호|오티피|금고 ?번호|(?<![A-Za-z0-9])[Oo][Tt][Pp](?![A-Za-z0-9_\-])"
+    r"(?: ?(?:코드|번호|시드))?|니모닉|"
+    r"시드 ?[문구]구|복구 ?[문구]구|비밀 ?값|비밀 ?문자열|"
+    r"(?:인증|서비스|[Aa][Pp][Ii]|에이피아이|접근|액세스|비밀|개인|보안|서명|암호화|마스터|공유|라이선스|"
+    r"라이센스|복구|배포|관리자|연동|접속|발급|웹훅|앱|일반|클라이언트|세션|구독|스토리지|계정|어드민|비공개|"
+    r"리프레시|갱신|봇)"
+    r" ?(?:키|토큰|코드|시크릿)|(?<=[가-힣A-Za-z0-9] )키(?![가-힣]{2}))(?P<tail>)"
+)
+KOREAN_HINTS = (
+    "비밀",
+    "비번",
+    "패스",
+    "암호",
+    "토큰",
+    "시크릿",
+    "키",
+    "코드",
+    "핀",
+    "니모닉",
+    "문구",
+    "번호",
+    "otp",
+)
+
+PHRASE_WORDS = "phrase", "mnemonic", "니모닉", "문구", "구문"  # what several words unlock
+PIN_WORDS = "pin", "핀", "code", "otp", "오티피", "인증번호", "인증 번호", "금고번호", "금고 번호"
+PASSWORD_WORDS = (  # what a person may have thought up
+    *("pass", "pw", "psk", "pin", "cred", "비밀번호", "비밀 번호", "비번", "패스", "암호", "핀"),
+)
+
+_NAME_END = r"[A-Za-z0-9_.\-]{1,60}\Z"
+_LETTERS_END = r"(?:[a-z]{1,40}|[A-Z]{1,40})\Z"
+_WORD_BEFORE = r"([A-Za-z0-9]{1,20})[ ]\Z"
+_KOREAN_BEFORE = r"([가-힣A-Za-z0-9]{1,16})[ ]\Z"
+_WORD_PART = r"[A-Z]?[a-z]{1,40}|[A-Z]{1,40}(?![a-z])|[0-9]{1,40}"
+_ASSIGNS = r"[\"'`]?[ ]{0,2}[=:][ ]{0,2}[^ /:=\n]"
+_USER_AND = r"(?:아이디|계정|(?i:id|user(?:name)?|login))[ ]?/[ ]?\Z"
+_RESOURCE = r"\barn:[A-Za-z0-9:/_\-]{1,110}\Z"  # in a name of a cloud, `secret:` is no sign
+_AFTER_USER = r"(?i:user|username|login|account|id|계정|아이디)[ :=]{1,3}[^ ]{1,40}[,;/ ]{1,3}\Z"
+
+# The words before `key` that make it a secret's.
+KEY_KINDS = frozenset(
+    "api access private auth authentication account encrypt encryption sign signing master shared "
+    "storage service license app application admin hmac jwt deploy client consumer session "
+    "subscription webhook ssh rest cipher security activation secret aes crypto cookie fernet "
+    "account openai stripe anthropic gemini google maps aws azure gcp firebase sendgrid twilio "
+    "slack github gitlab datadog sentry mailgun algolia pusher recaptcha merchant payment partner "
+    "developer bot ingest ingestion write server root unseal recovery backup device host wrapping "
+    "data kms vault db redis user project team live prod production staging test dev".split()
+)
+
+# What a name may not hold before the word; and what makes a token or a key one of a program.
+NOT_BEFORE = frozenset(
+    "max min num number count total no non not without forgot reset hashed is has use show hide "
+    "require required enable validate verify check invalid missing per hash pub publishable mask "
+    "design lex".split()
+)
+NOT_BEFORE_PASS = frozenset(
+    "low high band render shadow forward depth first second third single multi next main with all "
+    "two pre post test tests check checks gbuffer geometry lighting".split()
+)
+NOT_BEFORE_TOKEN = frozenset(
+    "page next prev csrf xsrf eos bos pad sep unk stop special continuation cancellation input "
+    "output prompt completion first last start end lexer syntax abort cancel".split()
+)
+NOT_BEFORE_KEY = frozenset(
+    "primary foreign cache sort partition idempotency public composite unique natural surrogate "
+    "hot shortcut arrow enter escape index group order query lookup translation i18n locale "
+    "message json yaml config column field property attribute compare sha md5 registry any press "
+    "site object row range map dict host known".split()
+)
+NOT_BEFORE_KOREAN_KEY = frozenset(
+    "공개 멱등 멱등성 기본 외래 캐시 정렬 고유 복합 대체 조회 검색 그룹 파티션 해시 맵 단축 "
+    "방향 엔터 화살표 공용 "
+    "퍼블릭 사이트 번역 메시지 객체 호스트 이 그 저 각 같은 다른 모든 이런 이 어떤".split()
+)
+NOT_AFTER = frozenset(
+    "file files path name names id ids url uri ttl count length len size policy type types field "
+    "label hint regex pattern format input placeholder reset strength rules rule hash hashed "
+    "digest "
+    "min max num number limit expiry expires expiration expire expired age timeout at manager "
+    "provider store class header param parameter prefix suffix column index env var variable "
+    "algorithm alg method mode enabled required visible budget usage error errors message msg dir "
+    "folder arn version status scope scopes endpoint host rotation validator ref selector template "
+    "list map kind source position pos offset price symbol address generator factory handler "
+    "callback func fn location date time created updated issuer audience changed set exists valid "
+    "counter rate per window bucket fingerprint pub public owner user username login attempts "
+    "complexity options config settings cost rounds salt rounds review reviewer ring board word "
+    "words stroke frame press down up code codes event events space encryption verification "
+    "validation change update".split()
+)
+USUAL_AFTER = frozenset(
+    "key secret token password value prod production dev test staging stage live string base64 b64 "
+    "raw plain text plaintext default old new current access private master root admin main "
+    "app api db hex confirm confirmation backup base auth primary secondary enc data local "
+    "next previous prev ro rw readonly reader writer replica".split()
+)
+SHORT_WORDS = frozenset(["pass", "pw", "pwd", "psk", "creds"])  # part of others: compass, bypass
+GLUED_BEFORE = frozenset(
+    "db my user root admin pg mysql redis sudo ftp smtp mail login ssh vpn wifi old new auth "
+    "rds ldap sql http proxy bot app".split()
+)
+GLUED_AFTER = frozenset(["key", "accesskey", "value", "secret", "token"])
+CODE_KINDS = frozenset(
+    "verification security door unlock otp 2fa recovery backup login gate".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A name that may be a secret's: where it stands, and what it promises.
+
+    start: of the whole identifier; word_start and end: of the word that names the secret, with
+    what follows it in the identifier. word: that word in lower case.
+    """
+
+    start: int
+    word_start: int
+    end: int
+    word: str
+    certainty: int
+    korean: bool
+
+    @property
+    def is_password(self) -> bool:
+        """Whether a person may have thought the value up."""
+        return self.word.startswith(PASSWORD_WORDS) and not self.word.endswith("키")
+
+    @property
+    def is_pin(self) -> bool:
+        """Whether the value may be a few digits."""
+        return self.word.startswith(PIN_WORDS)
+
+    @property
+    def is_phrase(self) -> bool:
+        """Whether the value may be several words."""
+        return self.word.endswith(PHRASE_WORDS)
+
+    def is_bare_pass(self, text: str) -> bool:
+        """Whether it is the verb or the noun `pass`, with no user named before it."""
+        if self.word != "pass" or self.start != self.word_start:
+            return False
+        first = max(0, self.start - 60)
+        return not compiled(_AFTER_USER).search(text, first, self.start)
+
+
+def names_in(text: str, folded: str) -> Iterator[Name]:
+    """Yield the names of secrets; `folded` is the text in lower case, for the hints.
+
+    PAT is a name in capitals only, and looked for as such: `path` is everywhere.
+    """
+    if any(hint in folded for hint in ENGLISH_HINTS) or "PAT" in text:
+        yield from _english_names(text)
+    if not text.isascii() and any(hint in folded for hint in KOREAN_HINTS):
+        yield from _korean_names(text)
+
+
+def _english_names(text: str) -> Iterator[Name]:
+    at = 0
+    while match := compiled(ENGLISH).search(text, at):
+        at = match.end("word")  # a name may hold the word of another: keystorePassword
+        lead = _lead(text, match.start())
+        paired = compiled(_USER_AND).search(text, max(0, match.start() - 12), match.start())
+        if paired and match["word"].casefold().startswith(PASSWORD_WORDS):
+            continue  # the same
+        certainty = _certainty(text, match, lead)
+        if certainty:
+            start = match.start() - len(lead)
+            word = match["word"].casefold()
+            yield Name(start, match.start(), match.end(), word, certainty, korean=False)
+
+
+def _korean_names(text: str) -> Iterator[Name]:
+    for match in compiled(KOREAN).finditer(text):
+        start, certainty = match.start(), USUAL
+        paired = compiled(_USER_AND).search(text, max(0, start - 12), start)
+        if paired and match["word"].startswith(PASSWORD_WORDS):
+            continue  # what follows is a pair, with the user first
+        if match["word"] == "키":
+            kind = compiled(_KOREAN_BEFORE).search(text, max(0, start - 20), start)
+            if kind and kind[1] in NOT_BEFORE_KOREAN_KEY:
+                continue
+            certainty = GENERIC
+        word = match["word"].casefold()
+        yield Name(start, start, match.end(), word, certainty, korean=True)
+
+
+def _lead(text: str, start: int) -> str:
+    """Return what stands before `start` in the same identifier."""
+    before = compiled(_NAME_END).search(text, max(0, start - 40), start)
+    lead = before[0] if before else ""
+    if lead[:1] in ("n", "r", "t") and text[start - len(lead) - 1 : start - len(lead)] == "\\":
+        return lead[1:]  # a line end as it is written in a quoted text
+    return lead
+
+
+def _certainty(text: str, match: re.Match[str], lead: str) -> int:
+    """Return how sure the whole name is a secret's."""
+    word, tail, begin = match["word"].casefold(), match["tail"], match.start() - len(lead)
+    assigned = compiled(_ASSIGNS).match(text, match.end()) is not None
+    if _is_part_of_a_word(match["word"], lead) or _is_in_a_path(text, begin, assigned):
+        return NONE
+    words = _words(lead)
+    if NOT_BEFORE.intersection(words) or (word == "token" and NOT_BEFORE_TOKEN.intersection(words)):
+        return NONE
+    if word in ("pass", "credentials") and NOT_BEFORE_PASS.intersection(words):
+        return NONE
+    if word == "code":
+        before = compiled(_WORD_BEFORE).search(text, max(0, begin - 24), begin)
+        known = before and before[1].casefold() in CODE_KINDS
+        return USUAL if known and not lead and not tail else NONE
+    kind = _key_certainty(text, lead, words, begin) if word == "key" else USUAL
+    if not kind or not tail:
+        return kind
+    if tail == "s":
+        return PLURAL
+    if tail[0].isalpha() and (tail[0].islower() or match["word"][-1].isupper()):
+        return kind if tail.casefold() in GLUED_AFTER and word != "key" else NONE
+    after = [part for part in _words(tail) if not part.isdigit()]
+    if NOT_AFTER.intersection(after):
+        return NONE
+    if USUAL_AFTER.issuperset(after) or kind == GENERIC:
+        return kind
+    return NONE if word in SHORT_WORDS else UNUSUAL
+
+
+def _is_part_of_a_word(word: str, lead: str) -> bool:
+    """Return whether a short word ends a longer one, as in `compass`."""
+    if not lead[-1:].isalpha():
+        return False
+    if word.casefold() not in SHORT_WORDS and word != "PIN":
+        return False
+    if lead[-1].islower() and word[0].isupper():  # sftpPass, not a piece of Base64
+        return not lead.isalpha() or min(map(len, _words(lead))) < 2
+    glued = compiled(_LETTERS_END).search(lead)
+    return not glued or glued[0].casefold() not in GLUED_BEFORE
+
+
+def _is_in_a_path(text: str, begin: int, assigned: bool) -> bool:
+    """Return whether a name is the end of a path or of a cloud's resource name.
+
+    assigned: a sign and a value follow, so that a path is only where the name belongs.
+    """
+    if text[begin - 1 : begin] in ("/", "\\"):
+        return not assigned
+    return bool(compiled(_RESOURCE).search(text, max(0, begin - 120), begin))
+
+
+def _key_certainty(text: str, lead: str, words: list[str], begin: int) -> int:
+    """Return how sure `key` is a secret's by the words before it."""
+    if words:
+        last = words[-1]
+        if last in NOT_BEFORE_KEY:
+            return NONE
+        if last in KEY_KINDS or any(last.endswith(kind) for kind in ("api", "access", "secret")):
+            return USUAL
+        return GENERIC if lead[-1:] in "_-" or lead[-1:].islower() else NONE
+    before = compiled(_WORD_BEFORE).search(text, max(0, begin - 24), begin)
+    if not before:
+        return NONE
+    kind = before[1].casefold()
+    if kind in KEY_KINDS:
+        return USUAL
+    return NONE if kind in NOT_BEFORE_KEY | NOT_BEFORE else GENERIC
+
+
+def _words(name: str) -> list[str]:
+    """Return the words of an identifier in lower case."""
+    return [part.casefold() for part in compiled(_WORD_PART).findall(name)]

@@ -1,0 +1,1 @@
+"""Tools for any text: tokens, ranking, English words."""

@@ -1,1 +1,0 @@
-"""What a face of the program needs and no store does."""

@@ -1,0 +1,48 @@
+"""Sentences for arguments that the protocol library refused, without the values that were sent."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import ValidationError
+
+from core.errors import LoneSurrogateError, UnknownTypeError
+from core.lessons.answers.rendering import one_line
+from core.messages import Language, say
+from protocol.half_characters import LONE_SURROGATE
+
+_EXPECTED = {
+    "compact_threshold": "expected_number",
+    "paths": "expected_paths",
+    "source_ids": "expected_tokens",
+    "delete_ids": "expected_tokens",
+}
+
+
+def argument_sentence(
+    error: ValidationError, tool: str, known: Sequence[str], lang: Language
+) -> str:
+    """One sentence for each refused argument, in the order in which they were found.
+
+    error: what pydantic found wrong with a call of `tool`. known: the arguments that the tool has.
+    """
+    sentences: dict[str, str] = {}
+    for detail in error.errors(include_url=False, include_context=False):
+        field, kind = str(detail["loc"][0]) if detail["loc"] else "", detail["type"]
+        shown = one_line(field)[:40]
+        if LONE_SURROGATE in (detail["input"], *_items(detail["input"])):
+            sentence = LoneSurrogateError(field=shown).text(lang)
+        elif kind in ("unexpected_keyword_argument", "extra_forbidden"):
+            sentence = say(lang, "unknown_argument", field=shown, tool=tool, known=", ".join(known))
+        elif kind in ("missing", "missing_argument", "missing_keyword_only_argument"):
+            sentence = say(lang, "missing_argument", field=shown, tool=tool)
+        elif kind == "literal_error":
+            sentence = UnknownTypeError().text(lang)
+        else:
+            expected = say(lang, _EXPECTED.get(field, "expected_text"))
+            sentence = say(lang, "wrong_type", field=shown, tool=tool, expected=expected)
+        sentences.setdefault(field, sentence)
+    return "\n".join(sentences.values())
+
+
+def _items(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []

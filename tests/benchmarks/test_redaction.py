@@ -1,0 +1,164 @@
+"""The figures of benchmarks/redaction.py, for redactors and texts of which all is known."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from core.sanitizer import Secret, find
+from tests.support.lookalikes import lookalikes
+from tests.support.secret_corpus import Case, a_case, cases
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
+
+from redaction import (
+    ARCHIVES,
+    FLOORS,
+    Figure,
+    Redactor,
+    as_pattern,
+    counted,
+    documentation,
+    file_name,
+    hostile_texts,
+    main_table,
+    missed,
+    on_clock,
+    on_corpus,
+    on_documentation,
+    on_lookalikes,
+    places,
+    printed,
+)
+
+
+def hiding(*words: str) -> Redactor:
+    """A redactor that finds these words and nothing else, each under its own name."""
+
+    def found(text: str) -> list[Secret]:
+        return [
+            Secret(start, end, word) for word in words for start, end in sorted(places(text, word))
+        ]
+
+    return Redactor("known", found)
+
+
+def a_text(marked: str) -> Case:
+    return a_case("edge", "kind", "place", marked)
+
+
+def test_a_half_covered_secret_does_not_count() -> None:
+    case = a_text("‹pw› one «abcdefgh» two «ijklmnop»")
+    count = counted(case, hiding("abcd", "ijklmnop"))
+    assert (count["secrets"], count["caught"]) == (2, 1)
+    assert counted(case, hiding("abcd", "efgh", "ijklmnop"))["caught"] == 2
+
+
+def test_innocent_characters_and_labels_are_counted_without_the_signs_beside_a_secret() -> None:
+    case = a_text('‹user›: "‹ann›", ‹pw›: "«abcdefgh»" ok')
+    assert counted(case, hiding("abcdefgh"))["innocent"] == len('user: "ann", pw') + len("ok")
+    exact = counted(case, hiding('pw: "abcdefgh" o'))
+    assert (exact["lost"], exact["labels"], exact["kept"]) == (3, 3, 2)
+    assert counted(case, hiding('"abcdefgh" '))["lost"] == 0
+    assert counted(case, hiding("ser"))["kept"] == 2
+
+
+def test_guards_of_a_key_are_neutral() -> None:
+    begin, end = (f"-----{word} PRIVATE KEY-----" for word in ("BEGIN", "END"))
+    case = a_text(f"see\n{begin}\n«abcdefgh»\n{end}\nend")
+    everything = counted(case, hiding(case.text))
+    assert (everything["caught"], everything["innocent"], everything["lost"]) == (1, 8, 8)
+
+
+def test_a_second_redaction_that_changes_something_is_seen() -> None:
+    case = a_text("pw «abcdefgh»")
+    assert counted(case, hiding("abcdefgh"))["unstable"] == 0
+    assert counted(case, hiding("abcdefgh", "REDACTED"))["unstable"] == 1
+
+
+def test_shares_are_split_by_family_and_language() -> None:
+    corpus = [a_text("pw «abcdefgh»"), a_text("암호 «ijklmnop»")]
+    figures = on_corpus(corpus, hiding("abcdefgh"))
+    assert figures["caught whole, edge"] == Figure(50.0, "%", "en 100.00, ko 0.00")
+    assert figures["caught whole, token"].value == 0
+    changed = on_lookalikes(["one", "two", "셋", "넷"], hiding("one"))["look-alikes changed"]
+    assert changed == Figure(25.0, "%", "en 50.00, ko 0.00")
+
+
+def test_altered_lines_are_counted_once_and_blank_lines_not_at_all() -> None:
+    text = "a secret and a secret\n\nplain\n비밀 one\ntwo\n"
+    altered = on_documentation([("p 1", text)], hiding("secret", "one\ntwo"))
+    english, korean = ("p 1", "en"), ("p 1", "ko")
+    assert altered.lines == {english: 3, korean: 1}
+    assert altered.altered == {english: 2, korean: 1}
+    assert altered.rate() == 7_500
+    assert altered.rate(korean) == 10_000
+    assert altered.kinds == {english: {"secret": 2}, korean: {"one\ntwo": 1}}
+
+
+def test_a_missed_floor_is_told_and_the_best_round_decides() -> None:
+    good = {"labels kept": Figure(98.0, "%"), "time, 100 KB of text": Figure(9e9, "ms", best=1.0)}
+    assert missed(good) == []
+    bad = {"labels kept": Figure(97.9, "%"), "look-alikes changed": Figure(0.6, "%")}
+    assert [line.split(":")[0] for line in missed(bad)] == ["labels kept", "look-alikes changed"]
+
+
+def test_every_floor_has_its_figure_and_every_figure_its_row() -> None:
+    nothing = hiding()
+    figures = {
+        **on_corpus([a_text("pw «abcdefgh»")], nothing),
+        **on_lookalikes(["one"], nothing),
+        **on_clock(["one two"], ["three"], ["a" * 1_000, "b" * 1_000], nothing),
+    }
+    assert FLOORS.keys() - figures.keys() == {"documentation, lines in 10,000"}
+    rows = main_table({"one": figures, "two": figures})
+    assert [row[0] for row in rows[1:]] == list(figures)
+    assert printed([["", "one"], ["a", "1"]], markdown=True) == "|  | one |\n|---|---|\n| a | 1 |"
+
+
+def test_hostile_texts_have_their_length_and_are_the_same_every_time() -> None:
+    texts = hostile_texts(1)
+    assert len(texts) > 1_000
+    assert {len(text) for text in texts} == {1_000}
+    assert texts == hostile_texts(1)
+
+
+def test_archives_are_read_from_a_folder_and_missing_ones_are_named(tmp_path: Path) -> None:
+    folder = tmp_path / "hvac-2.4.0" / "docs" / "usage"
+    folder.mkdir(parents=True)
+    (folder / "a.rst").write_text("words", encoding="utf-8")
+    (folder / "a.py").write_text("code", encoding="utf-8")
+    found = documentation(tmp_path)
+    assert found.texts == [("hvac 2.4.0", "words")]
+    assert len(found.missing) == len(ARCHIVES.strip().splitlines()) - 1
+
+
+@pytest.mark.parametrize(
+    ("glob", "name", "fits"),
+    [
+        ("docs/**/*.md", "docs/a.md", True),
+        ("docs/**/*.md", "docs/a/b/c.md", True),
+        ("docs/**/*.md", "docs/a.mdx", False),
+        ("*.md", "docs/a.md", False),
+        ("locales/ko/**/*", "locales/ko/x/y.html", True),
+    ],
+)
+def test_globs(glob: str, name: str, fits: bool) -> None:
+    assert bool(as_pattern(glob).match(name)) == fits
+
+
+def test_names_of_archives() -> None:
+    assert file_name("npm", "@a/b-c", "1.0") == "a-b-c-1.0.tgz"
+    assert file_name("pypi", "python-kis", "2.1.6") == "python_kis-2.1.6.tar.gz"
+
+
+OURS = Redactor("ours", find)
+
+
+@pytest.mark.parametrize("seed", [0, pytest.param(20, marks=pytest.mark.long)])
+def test_our_redactor_reaches_its_floors_on_the_corpus(seed: int) -> None:
+    figures = on_corpus(cases(seed), OURS) | on_lookalikes(
+        [text for _, text in lookalikes(seed)], OURS
+    )
+    assert missed(figures) == []
+    assert len(FLOORS.keys() & figures.keys()) == 10

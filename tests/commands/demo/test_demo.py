@@ -1,0 +1,222 @@
+"""The demo as people run it: a real process, its claims, and what it leaves behind."""
+
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from commands.demo.demo import demo
+from core.store import MemoryStore
+
+CHECKOUT = Path(__file__).resolve().parents[3]
+SECRET = re.compile("ghp" + "_[A-Za-z0-9]{20,}")
+
+
+@dataclass
+class Run:
+    """One finished demo, and the directories that it could have written to."""
+
+    code: int
+    text: str
+    errors: str
+    temporary: Path
+    elsewhere: Path
+    kept: Path
+
+    def scene(self, number: int) -> str:
+        """What was printed between the heading of a scene and the next, in one line."""
+        between = re.search(rf"\n{number}\. (.*?)(?:\n\n|\Z)", self.text, re.DOTALL)
+        assert between, f"no scene {number} in {self.text}"
+        return " ".join(between[1].replace("\n  | ", "\n").split())
+
+
+def start(at: Path, *options: str, **variables: str) -> "subprocess.Popen[str]":
+    """Start the demo in an environment that tries to lead it astray."""
+    for name in ("temporary", "elsewhere"):
+        (at / name).mkdir(parents=True)
+    (at / "elsewhere" / ".env").write_text("FASTMCP_LOG_LEVEL=nonsense\n", encoding="utf-8")
+    temporary, elsewhere = str(at / "temporary"), str(at / "elsewhere")
+    environment = {
+        **os.environ,
+        **dict.fromkeys(("TMPDIR", "TEMP", "TMP"), temporary),
+        **dict.fromkeys(("SENTINEL_MEMORY_PROJECT", "CLAUDE_PROJECT_DIR", "GIT_DIR"), elsewhere),
+        "SENTINEL_MEMORY_BUDGET": "nonsense",
+        "SENTINEL_MEMORY_LANG": "en",
+        **variables,
+    }
+    return subprocess.Popen(
+        [sys.executable, str(CHECKOUT / "cli.py"), "demo", *options],
+        cwd=elsewhere,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+    )
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Run]:
+    """A run in English with git, and one in Korean that finds no git and keeps its project."""
+    at = {name: tmp_path_factory.mktemp(name) for name in ("english", "korean")}
+    without_git = (
+        {} if os.name == "nt" else {"PATH": str(at["korean"])}
+    )  # DLLs come from PATH there
+    started = {
+        "english": start(at["english"]),
+        "korean": start(
+            at["korean"],
+            *("--keep", str(at["korean"] / "kept")),
+            SENTINEL_MEMORY_LANG="ko",
+            **without_git,
+        ),
+    }
+    finished = {}
+    for name, process in started.items():
+        text, errors = process.communicate(timeout=60)
+        finished[name] = Run(
+            process.returncode,
+            text,
+            errors,
+            *(at[name] / d for d in ("temporary", "elsewhere", "kept")),
+        )
+    return finished
+
+
+@pytest.fixture
+def english(runs: dict[str, Run]) -> Run:
+    """The run in English."""
+    return runs["english"]
+
+
+@pytest.fixture
+def korean(runs: dict[str, Run]) -> Run:
+    """The run in Korean, with --keep."""
+    return runs["korean"]
+
+
+def test_the_demo_ends_well_and_quietly(english: Run) -> None:
+    assert (english.code, english.errors) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [
+        (1, "Please ask the user the following: 1. Are there core constraints for this module?"),
+        (1, "ok: three questions, and no file was made"),
+        (2, "Saved: new log in topic"),
+        (2, "ok: all 3 lessons came back whole"),
+        (3, "updated, seen 2 times. Records: 3"),
+        (3, "ok: still 3 records in the file, this one seen 2 times"),
+        (4, "ok: the secret is neither in the file nor in the answer"),
+        (4, "Secrets redacted: 1"),
+        (4, "never paste one like [REDACTED] into a file."),
+        (4, "missing_context: it is blank. The file is unchanged."),
+        (4, "ok: refused; the file is the same, byte for byte"),
+        (5, "Compaction is required: 51 records, threshold 50. Call compact_memory now."),
+        (5, "ok: the notice came with record 51, not before"),
+        (6, "similar topics: "),
+        (6, "db-migration ~ db (shared words: db)"),
+        (7, "This demo has no language model"),
+        (7, "auth + auth-login: "),
+        (7, "Originals replaced by this principle: "),
+        (7, "nothing to do, every topic shown is already compact"),
+        (8, "none of the originals is left"),
+        (8, "Already replaced by a principle: "),
+        (8, "ok: the second save lost and added nothing"),
+        (8, "ok: the search returns every principle"),
+        (9, '-{"id": '),
+        (9, '+{"id": '),
+    ],
+)
+def test_each_scene_shows_what_it_claims(english: Run, number: int, said: str) -> None:
+    assert said in english.scene(number)
+
+
+def test_every_lesson_of_the_project_takes_part(english: Run) -> None:
+    lessons = (CHECKOUT / "commands/demo/lessons.jsonl").read_text("utf-8").splitlines()
+    tokens = re.search(r"ok: (\d+) tokens for (\d+) records", english.scene(6))
+    assert tokens and tokens[1] == tokens[2] and int(tokens[1]) > len(lessons)
+
+
+def test_nothing_is_left_behind(english: Run) -> None:
+    assert list(english.temporary.iterdir()) == []
+    assert [path.name for path in english.elsewhere.iterdir()] == [".env"]
+
+
+def test_no_secret_is_printed_or_kept(english: Run, korean: Run) -> None:
+    printed = english.text + english.errors + korean.text + korean.errors
+    kept = [
+        path.read_bytes().decode("latin-1") for path in korean.kept.rglob("*") if path.is_file()
+    ]
+    assert not SECRET.search("".join([printed, *kept]))
+
+
+def test_lines_fit_into_a_hundred_columns(english: Run) -> None:
+    assert [line for line in english.text.splitlines() if len(line) > 100] == []
+
+
+def test_in_korean_headings_and_answers_are_korean(korean: Run) -> None:
+    assert (korean.code, korean.errors) == (0, "")
+    assert "사용자에게 다음을 질문하십시오" in korean.scene(1)
+    assert "compact 필수: 기록 51건, 기준 50건." in korean.scene(5)
+    assert "할 일 없음, 표시된 topic은 모두 이미 통합됨" in korean.scene(7)
+    assert " | " not in korean.scene(9).partition("ok:")[2]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="git is found there in any case")
+def test_without_git_the_diff_is_made_all_the_same(korean: Run) -> None:
+    assert "git이 없어 직접 비교함" in korean.scene(9)
+    assert '+{"id": ' in korean.scene(9)
+
+
+def test_keep_leaves_a_compacted_project(korean: Run) -> None:
+    log = MemoryStore(korean.kept / ".context" / "memory_log.jsonl").read()
+    assert (log.skipped, {record.type for record in log.records}) == (0, {"principle"})
+    assert sum(record.source_count or 0 for record in log.records) > 50
+    assert len({record.topic for record in log.records}) == len(log.records)
+    assert str(korean.kept) in korean.text
+    assert list(korean.temporary.iterdir()) == []
+
+
+def test_a_directory_with_something_in_it_is_not_touched(tmp_path: Path) -> None:
+    (tmp_path / "mine").write_text("mine", encoding="utf-8")
+    errors = io.StringIO()
+    assert demo(tmp_path, out=io.StringIO(), errors=errors) == 1
+    assert "is not an empty directory. Nothing was written." in errors.getvalue()
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+
+
+def test_a_server_that_does_not_start_ends_in_a_sentence(tmp_path: Path) -> None:
+    server = tmp_path / "server.py"
+    server.write_text("raise SystemExit('no good day')\n", encoding="utf-8")
+    out, errors = io.StringIO(), io.StringIO()
+    assert demo(server=server, out=out, errors=errors) == 1
+    assert errors.getvalue() == (
+        f"The demo stopped: {server} did not start as a server: no good day\n"
+    )
+    assert out.getvalue() == ""
+
+
+def test_a_server_that_forgets_is_found_out(tmp_path: Path) -> None:
+    server = tmp_path / "server.py"
+    said = json.dumps("No related past records found.")
+    server.write_text(
+        "from fastmcp import FastMCP\n"
+        "mcp = FastMCP('forgetful')\n"
+        "@mcp.tool(output_schema=None)\n"
+        f"def search_memory(query: str = '') -> str:\n    return {said}\n"
+        "mcp.run(transport='stdio', show_banner=False)\n",
+        encoding="utf-8",
+    )
+    errors = io.StringIO()
+    assert demo(server=server, out=io.StringIO(), errors=errors) == 1
+    assert errors.getvalue() == (
+        "The demo stopped: this did not hold: three questions, and no file was made\n"
+    )

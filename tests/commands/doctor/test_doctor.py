@@ -1,0 +1,1412 @@
+"""`cli.py doctor` as people and CI run it: real processes, real git, and what a repair leaves."""
+
+import ast
+import json
+import os
+import shlex
+import shutil
+import stat
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+import cli
+from commands.doctor import surroundings as checkup
+from commands.doctor.doctor import text_of
+from commands.doctor.words import WORDS
+from core.disk.lock import held
+from core.lessons.files import COMPANIONS, GITATTRIBUTES, GITIGNORE
+from core.lessons.record import Record
+from core.project import Project
+from core.store import MemoryStore
+from tests.support.forked import forked
+from tests.support.git_clones import ended_in_conflict, git
+from tests.support.samples import a_draft, a_record
+from tests.support.stdio_client import bound_by_permissions
+
+ROOT = Path(__file__).resolve().parents[3]
+LONG_AGO, LATER = "2025-03-01T09:00:00+00:00", "2025-03-02T09:00:00+00:00"
+ONE, TWO = a_record("one", now=LONG_AGO), a_record("두 번째", now=LONG_AGO)
+NO_CLIENTS = ["Clients:", "  no configuration of a known client starts this server"]
+FOREIGN = ("SENTINEL_MEMORY_", "CLAUDE_", "CODEX_HOME", "XDG_", "APPDATA", "LOCALAPPDATA", "GIT_")
+
+posix = pytest.mark.skipif(os.name == "nt", reason="permissions, links and pipes of POSIX")
+
+
+@dataclass(frozen=True)
+class Run:
+    """One finished doctor."""
+
+    code: int
+    out: str
+    errors: str
+
+    @property
+    def found(self) -> list[str]:
+        """The lines between the head and the clients, without their indentation."""
+        assert (self.errors, self.out[-1:]) == ("", "\n")
+        lines = self.out.splitlines()
+        return [line.strip() for line in lines[3 : lines.index("Clients:")]]
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """The findings of a run with --json."""
+        assert self.errors == ""
+        told: dict[str, Any] = json.loads(self.out)
+        return told
+
+    @property
+    def kinds(self) -> list[tuple[str, str]]:
+        """Kind and severity of each finding of a run with --json."""
+        return [(found["kind"], found["severity"]) for found in self.told["findings"]]
+
+
+@dataclass(frozen=True)
+class Desk:
+    """A project and a home directory in which nothing of this machine is configured."""
+
+    root: Path
+    home: Path
+
+    @property
+    def log(self) -> Path:
+        return self.root / ".context" / "memory_log.jsonl"
+
+    def environment(self, **variables: str) -> dict[str, str]:
+        inherited = {key: it for key, it in os.environ.items() if not key.startswith(FOREIGN)}
+        home = dict.fromkeys(("HOME", "USERPROFILE"), str(self.home))
+        return {**inherited, **home, "GIT_CONFIG_NOSYSTEM": "1", **variables}
+
+    def doctor(self, *options: str, cwd: Path | None = None, **variables: str) -> Run:
+        """Run it where the project is."""
+        if os.name != "posix":
+            return self.started(*options, cwd=cwd, **variables)
+        place, environment = cwd or self.root, self.environment(**variables)
+        return Run(*forked(cli.main, ["doctor", *options], place, environment))
+
+    def started(self, *options: str, cwd: Path | None = None, **variables: str) -> Run:
+        """The same as a process of its own, without root's right to pass over permissions."""
+        done = subprocess.run(
+            [sys.executable, str(ROOT / "cli.py"), "doctor", *options],
+            cwd=cwd or self.root,
+            env=self.environment(**variables),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=60,
+            preexec_fn=bound_by_permissions if os.name == "posix" else None,
+        )
+        return Run(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+    def write(self, *parts: bytes | Record) -> bytes:
+        """Put these lines into the log; the file."""
+        lines = [part.to_line() if isinstance(part, Record) else part for part in parts]
+        self.log.parent.mkdir(exist_ok=True)
+        self.log.write_bytes(b"".join(lines))
+        return self.log.read_bytes()
+
+    def companions(self, attributes: str = GITATTRIBUTES, ignored: str = GITIGNORE) -> None:
+        self.log.parent.mkdir(exist_ok=True)
+        (self.log.parent / ".gitattributes").write_bytes(attributes.encode())
+        (self.log.parent / ".gitignore").write_bytes(ignored.encode())
+
+    def commit(self) -> None:
+        git(self.root, "add", "--all")
+        git(self.root, "commit", "--quiet", "--message", "memory")
+
+    def asides(self) -> list[Path]:
+        return sorted(self.log.parent.glob("memory_log.removed-*.txt"))
+
+    def tree(self) -> dict[str, tuple[int, int, object]]:
+        """Mode, time of change and content of everything in the project, .git included."""
+        found: dict[str, tuple[int, int, object]] = {}
+        for path in (self.root, *self.root.rglob("*")):
+            status = path.lstat()
+            content: object = None
+            if stat.S_ISREG(status.st_mode):
+                content = path.read_bytes()
+            elif stat.S_ISLNK(status.st_mode):
+                content = os.readlink(path)
+            place = str(path.relative_to(self.root))
+            found[place] = status.st_mode, status.st_mtime_ns, content
+        return found
+
+
+@pytest.fixture
+def bare(tmp_path: Path) -> Desk:
+    """An empty project without git."""
+    desk = Desk(root=tmp_path / "shop", home=tmp_path / "home")
+    desk.root.mkdir()
+    desk.home.mkdir()
+    return desk
+
+
+@pytest.fixture
+def project(bare: Desk) -> Desk:
+    """A git repository with nothing in it."""
+    git(bare.root, "init", "--quiet")
+    return bare
+
+
+@pytest.fixture
+def healthy(project: Desk) -> Desk:
+    """A repository in which a first save was committed."""
+    MemoryStore(project.log).upsert_log(a_draft("one"))
+    project.commit()
+    return project
+
+
+@pytest.fixture
+def bound(bare: Desk) -> None:
+    """Permissions hold for the processes of this test."""
+    if os.name == "nt":
+        pytest.skip("other permissions")
+    locked = bare.home / "locked"
+    locked.touch(mode=0)
+    probe = subprocess.run(
+        [sys.executable, "-c", f"open({str(locked)!r})"],
+        preexec_fn=bound_by_permissions,
+        capture_output=True,
+    )
+    if probe.returncode == 0:
+        pytest.skip("this user may read and write everything")
+
+
+# A project that is well
+
+
+def test_a_healthy_project_has_nothing_to_report(healthy: Desk) -> None:
+    done = healthy.started()
+    assert (done.code, done.errors) == (0, "")
+    assert done.out == (
+        f"Project  {healthy.root} (from cwd)\n"
+        f"Log      {healthy.log} (records: 1, lines: 1, bytes: {healthy.log.stat().st_size})\n"
+        "\n"
+        "Nothing to report.\n"
+        "Clients:\n"
+        "  no configuration of a known client starts this server\n"
+        "errors: 0, warnings: 0, notes: 0\n"
+    )
+
+
+def test_a_fresh_clone_has_nothing_to_report(healthy: Desk, tmp_path: Path) -> None:
+    git(tmp_path, "clone", "--quiet", str(healthy.root), "clone")
+    done = healthy.doctor(cwd=tmp_path / "clone")
+    assert (done.code, done.found) == (0, ["Nothing to report."])
+
+
+def test_a_shallow_clone_has_nothing_to_report(healthy: Desk, tmp_path: Path) -> None:
+    (healthy.root / "code").write_text("more\n")
+    healthy.commit()
+    git(tmp_path, "clone", "--quiet", "--depth=1", healthy.root.as_uri(), "clone")
+    done = healthy.doctor(cwd=tmp_path / "clone")
+    assert (done.code, done.found) == (0, ["Nothing to report."])
+
+
+def test_a_project_without_a_memory_is_no_failure(project: Desk) -> None:
+    done = project.doctor()
+    assert (done.code, done.found) == (
+        0,
+        ["note  There is no memory log; the first save makes it."],
+    )
+
+
+def test_what_the_first_save_will_write_is_not_missed_before_it(project: Desk) -> None:
+    project.log.parent.mkdir()
+    done = project.doctor("--json")
+    assert (done.code, done.kinds) == (0, [("no_log", "note")])
+
+
+def test_after_the_first_save_only_the_commit_is_left(project: Desk) -> None:
+    MemoryStore(project.log).upsert_log(a_draft("one"))
+    done = project.doctor()
+    assert (done.code, done.found) == (
+        0,
+        [
+            "note  git does not track the log yet, so nobody else has it: git add .context, then"
+            " commit."
+        ],
+    )
+    git(project.root, "add", "--all")
+    done = project.doctor()
+    assert (done.code, done.found) == (
+        0,
+        ["note  The log was added to git, but never committed: commit .context."],
+    )
+    project.commit()
+    assert project.doctor().found == ["Nothing to report."]
+
+
+def test_the_project_may_be_named_and_its_subdirectory_is_enough(healthy: Desk) -> None:
+    below = healthy.root / "src" / "pay"
+    below.mkdir(parents=True)
+    assert healthy.doctor(cwd=below).found == ["Nothing to report."]
+    named = healthy.doctor("--project", str(healthy.root), cwd=healthy.home)
+    assert named.out.startswith(f"Project  {healthy.root} (from --project)\n")
+
+
+# What stands in the file
+
+
+def half(record: Record) -> bytes:
+    return json.dumps(replace(record, lesson="\ud800").as_json()).encode() + b"\n"
+
+
+LONG = a_record("long", lesson="가" * 400, now=LONG_AGO)
+PRINCIPLE = replace(
+    a_record("", lesson="all", type="principle", now=LATER), source_ids=(ONE.token,)
+)
+IN_THE_FILE: dict[str, tuple[list[bytes | Record], str]] = {
+    "utf_16": (
+        [ONE.to_line().decode().encode("utf-16")],
+        "error  The file is UTF-16, as some editors save it; no record can be read. Save it as"
+        " UTF-8, or let --fix do it.",
+    ),
+    "unreadable, not UTF-8": (
+        [ONE, b"\xff\n"],
+        "error  line 2: no record: not UTF-8. The line is skipped. Repair it by hand; --fix moves"
+        " it to a file beside the log.",
+    ),
+    "unreadable, not JSON": (
+        [ONE, b"a note\n"],
+        "error  line 2: no record: not JSON. The line is skipped. Repair it by hand; --fix moves"
+        " it to a file beside the log.",
+    ),
+    "unreadable, too deep": (
+        [ONE, b"[" * 100_000 + b"\n"],
+        "error  line 2: no record: JSON nested too deeply. The line is skipped. Repair it by hand;"
+        " --fix moves it to a file beside the log.",
+    ),
+    "unreadable, no object": (
+        [ONE, b"1\n"],
+        "error  line 2: no record: JSON, but no object. The line is skipped. Repair it by hand;"
+        " --fix moves it to a file beside the log.",
+    ),
+    "unreadable, a key is missing": (
+        [ONE, b'{"id": "a"}\n'],
+        "error  line 2: no record: key type is missing. The line is skipped. Repair it by hand;"
+        " --fix moves it to a file beside the log.",
+    ),
+    "unreadable, a wrong type": (
+        [ONE, TWO.to_line().replace(b'"lesson": "', b'"lesson": 1, "x": "')],
+        "error  line 2: no record: key lesson has a value of the wrong type. The line is skipped."
+        " Repair it by hand; --fix moves it to a file beside the log.",
+    ),
+    "mendable": (
+        [ONE.to_line().rstrip(b"\n") + TWO.to_line()],
+        "error  line 1: skipped as no record (not JSON), but it holds nothing but whole records:"
+        " --fix writes them properly.",
+    ),
+    "conflict": (
+        [b"<<<<<<< HEAD\n", ONE, b"=======\n", TWO, b">>>>>>> theirs\n"],
+        "error  lines 1, 3, 5: conflict markers of git. The records of both sides are read. Delete"
+        " exactly these lines, or let --fix do it; then git add the file.",
+    ),
+    "older_version": (
+        [ONE, replace(ONE, lesson="newer", updated=LATER)],
+        "note  line 1: an older version of a record in another line, left by a merge. It is not"
+        " shown, and the next save drops it; --fix moves it beside the log.",
+    ),
+    "replaced_original": (
+        [PRINCIPLE, ONE],
+        "note  line 2: an original that a principle has replaced, brought back by a merge. It is"
+        " not shown, and the next save drops it; --fix moves it beside the log.",
+    ),
+    "id_misfit": (
+        [replace(ONE, missing_context="edited")],
+        "warning  line 1: the id does not fit the text, as after an edit by hand: the gap would be"
+        " logged a second time. --fix gives the id that fits.",
+    ),
+    "odd_topic": (
+        [ONE.to_line().replace(b'"payment"', b'" payment"')],
+        "note  line 1: the topic has blanks around it or is not in Unicode NFC; --fix writes it as"
+        " it is read.",
+    ),
+    "half_character": (
+        [half(ONE)],
+        "warning  line 1: a text holds half of a character, shown as U+FFFD. Correct it by hand.",
+    ),
+    "odd_date": (
+        [replace(ONE, updated="yesterday")],
+        "warning  line 1: a date is not ISO 8601, so that this version loses against every other"
+        " one after a merge. Correct it by hand.",
+    ),
+    "date_ahead": (
+        [replace(ONE, updated="2999-01-01T00:00:00+00:00")],
+        "warning  line 1: the date of the last change lies more than a day ahead, so that this"
+        " version wins after every merge. Check the clock it came from, and correct the date by"
+        " hand.",
+    ),
+    "odd_source": (
+        [replace(PRINCIPLE, source_ids=("abc",))],
+        "warning  line 1: source_ids holds what is no token (id@fp) and hides nothing. Correct it"
+        " by hand.",
+    ),
+    "key_twice": (
+        [ONE.to_line().replace(b'"lesson": "', b'"lesson": "first", "lesson": "')],
+        "warning  line 1: the key lesson stands there twice; the last value is read. --fix keeps"
+        " that one and moves the whole line beside the log.",
+    ),
+    "too_long": (
+        [LONG],
+        "warning  line 1: lesson has 1,200 bytes, the limit is 1,024. It is shown whole, but"
+        " cannot be saved again. Shorten it by hand.",
+    ),
+    "blank_text": (
+        [replace(ONE, lesson=" ")],
+        "warning  line 1: lesson is blank, which no save allows. Fill it in, or delete the line.",
+    ),
+    "bom": (
+        [b"\xef\xbb\xbf", ONE],
+        "note  line 1: the file begins with a byte order mark; --fix removes it.",
+    ),
+    "line_ends": (
+        [ONE, TWO.to_line().replace(b"\n", b"\r\n")],
+        "note  line 2: Windows line ends; --fix makes them plain.",
+    ),
+    "blank": ([ONE, b" \n", TWO], "note  line 2: blank; --fix removes it."),
+    "unended": (
+        [ONE.to_line().rstrip(b"\n")],
+        "note  line 1: the last line has no line end; --fix adds it.",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", IN_THE_FILE)
+def test_each_flaw_of_a_line_is_told_with_its_severity(bare: Desk, case: str) -> None:
+    parts, said = IN_THE_FILE[case]
+    bare.write(*parts)
+    done = bare.doctor()
+    assert done.code == (0 if said.startswith("note") else 1)
+    width = len(said.split()[0])
+    no_git = "No git repository: the memory is not shared and has no history."
+    assert done.found == [said, f"{'note':<{width}}  {no_git}"]
+
+
+def test_many_records_are_a_note_far_too_many_a_warning_and_the_threshold_can_be_set(
+    bare: Desk,
+) -> None:
+    bare.write(*(a_record(f"gap {number}", now=LONG_AGO) for number in range(51)))
+    done = bare.doctor()
+    assert (done.code, done.found[0]) == (
+        0,
+        "note  51 records, the threshold is 50: ask the agent to compact the memory.",
+    )
+    done = bare.doctor("--threshold", "25")
+    assert (done.code, done.found[0]) == (
+        1,
+        "warning  51 records, the threshold is 25: ask the agent to compact the memory.",
+    )
+    assert len(bare.doctor("--threshold=51").found) == 1
+
+
+@pytest.mark.parametrize("value", ["0", "-3", "many", "9" * 5000])
+def test_a_threshold_that_is_none_is_refused(bare: Desk, value: str) -> None:
+    done = bare.doctor(f"--threshold={value}")
+    assert (done.code, done.out) == (2, "")
+    assert done.errors.endswith(
+        "error: argument --threshold: it must be a whole number of 1 or more\n"
+    )
+
+
+def test_hundreds_of_findings_are_told_in_few_lines(bare: Desk) -> None:
+    parts: list[bytes | Record] = [ONE]
+    parts += [b"a note\n"] * 300
+    parts += [a_record(f"gap {number}", now=LONG_AGO) for number in range(2)]
+    parts += [b"\n", b"1\n"] * 20
+    bare.write(*parts)
+    done = bare.doctor()
+    assert done.found == [
+        "error  lines 2-301: no record: not JSON. The line is skipped. Repair it by hand; --fix"
+        " moves it to a file beside the log.",
+        "error  lines 305, 307, 309, 311, 313, 315, 317, 319 and 12 more: no record: JSON, but no"
+        " object. The line is skipped. Repair it by hand; --fix moves it to a file beside the"
+        " log.",
+        "note   lines 304, 306, 308, 310, 312, 314, 316, 318 and 12 more: blank; --fix removes it.",
+        "note   No git repository: the memory is not shared and has no history.",
+    ]
+    assert done.out.endswith(
+        "errors: 320, warnings: 0, notes: 2\n"
+        "cli.py doctor --fix repairs 321 of them. Nothing has been changed.\n"
+    )
+
+
+def test_a_line_with_two_findings_of_a_kind_is_one_line(bare: Desk) -> None:
+    meta = f'"meta": {{"created": "{LONG_AGO}", "x": {{"k": 1, "k": 2}}}}'.encode()
+    line = ONE.to_line().replace(f'"meta": {{"created": "{LONG_AGO}"}}'.encode(), meta)
+    bare.write(line.replace(b"}}}\n", b'}}, "y": {"k": 1, "k": 2}}\n'))
+    assert bare.doctor().found[0].startswith("warning  line 1: the key k stands there twice;")
+
+
+# What is around it
+
+
+def test_a_log_that_is_a_link_is_told_and_its_target_is_examined(bare: Desk) -> None:
+    if os.name == "nt":
+        pytest.skip("links need a privilege there")
+    real = bare.home / "real.jsonl"
+    real.write_bytes(b"a note\n")
+    bare.log.parent.mkdir()
+    bare.log.symlink_to(real)
+    done = bare.doctor()
+    assert done.found[1] == (
+        f"note   The log is a link to {real}; the project's git keeps only the link."
+    )
+    assert done.found[0].startswith("error  line 1: no record: not JSON.")
+
+
+@posix
+def test_a_link_that_leads_nowhere_is_an_error(bare: Desk) -> None:
+    bare.log.parent.mkdir()
+    bare.log.symlink_to(bare.home / "gone")
+    done = bare.doctor()
+    assert (done.code, done.found[0]) == (
+        1,
+        "error  The log cannot be read (broken symbolic link), so searches and saves fail. This"
+        " does not mean that it is empty: make the path a readable file.",
+    )
+
+
+def test_a_hard_link_is_a_warning(bare: Desk) -> None:
+    bare.write(ONE)
+    os.link(bare.log, bare.home / "second")
+    done = bare.doctor()
+    assert (done.code, done.found[0]) == (
+        1,
+        "warning  The log has a second name (a hard link), and a save gives only this one the new"
+        " content. Keep one name, or make the other a symbolic link.",
+    )
+
+
+@posix
+@pytest.mark.parametrize("what", ["the log", ".context"])
+def test_a_directory_or_file_in_the_wrong_place_is_an_error(bare: Desk, what: str) -> None:
+    if what == "the log":
+        bare.log.mkdir(parents=True)
+    else:
+        bare.log.parent.write_text("mine")
+    reason = "not a regular file" if what == "the log" else "Not a directory"
+    done = bare.doctor()
+    assert (done.code, done.found[0]) == (
+        1,
+        f"error  The log cannot be read ({reason}), so searches and saves fail. This does not mean"
+        " that it is empty: make the path a readable file.",
+    )
+
+
+@posix
+def test_a_pipe_in_the_place_of_the_log_does_not_hang(project: Desk) -> None:
+    project.log.parent.mkdir()
+    os.mkfifo(project.log)
+    done = project.doctor("--json")
+    assert (done.code, done.kinds[0]) == (1, ("not_readable", "error"))
+    fixed = project.doctor("--fix")
+    assert (fixed.code, stat.S_ISFIFO(project.log.lstat().st_mode)) == (1, True)
+
+
+@pytest.mark.parametrize("place", [".", ".context", ".context/memory_log.jsonl"])
+def test_what_cannot_be_written_is_a_note(healthy: Desk, bound: None, place: str) -> None:
+    path = healthy.root / place
+    if place == ".":
+        shutil.rmtree(healthy.log.parent)
+        git(healthy.root, "rm", "--quiet", "-r", "--cached", ".")
+    mode = path.stat().st_mode
+    path.chmod(mode & ~0o222)
+    done = healthy.started()
+    path.chmod(mode)
+    assert done.code == 0
+    assert done.found[-1] == (
+        f"note  {os.path.normpath(path)} cannot be written: searches work, saves fail. Make it"
+        " writable where agents should save."
+    )
+
+
+@pytest.mark.parametrize("place", [".context", ".context/memory_log.jsonl"])
+def test_what_cannot_be_read_is_an_error(healthy: Desk, bound: None, place: str) -> None:
+    path = healthy.root / place
+    mode = path.stat().st_mode
+    path.chmod(0)
+    done = healthy.started()
+    path.chmod(mode)
+    assert (done.code, done.found) == (
+        1,
+        [
+            "error  The log cannot be read (Permission denied), so searches and saves fail. This"
+            " does not mean that it is empty: make the path a readable file."
+        ],
+    )
+
+
+def test_a_directory_that_cannot_be_listed_is_no_reason_to_fail(healthy: Desk, bound: None) -> None:
+    healthy.log.parent.chmod(0o311)
+    done = healthy.started()
+    healthy.log.parent.chmod(0o755)
+    assert (done.code, done.errors) == (0, "")
+
+
+def test_another_memory_above_in_the_same_repository_is_a_note(healthy: Desk) -> None:
+    below = replace(healthy, root=healthy.root / "services" / "pay")
+    below.root.mkdir(parents=True)
+    MemoryStore(below.log).upsert_log(a_draft("one"))
+    healthy.commit()
+    done = below.doctor()
+    assert (done.code, done.found) == (
+        0,
+        [
+            f"note  Another memory lies above this one: {healthy.log}. A server that is started"
+            " there uses that one. Unless that is meant, keep one of the two."
+        ],
+    )
+
+
+def test_a_sparse_checkout_without_the_log_is_a_warning(healthy: Desk, tmp_path: Path) -> None:
+    (healthy.root / "code").mkdir()
+    (healthy.root / "code" / "main").write_text("x\n")
+    healthy.commit()
+    clone = tmp_path / "clone"
+    git(tmp_path, "clone", "--quiet", "--sparse", healthy.root.as_uri(), "clone")
+    git(clone, "sparse-checkout", "set", "code")
+    done = healthy.doctor(cwd=clone)
+    assert done.code == 1
+    assert done.found[0] == (
+        "warning  A sparse checkout leaves the log out: saves would begin an empty one. git"
+        " sparse-checkout add .context"
+    )
+
+
+def test_git_files_that_were_not_committed_with_the_log_are_noted(project: Desk) -> None:
+    MemoryStore(project.log).upsert_log(a_draft("one"))
+    git(project.root, "add", ".context/memory_log.jsonl")
+    git(project.root, "commit", "--quiet", "--message", "memory")
+    said = "git tracks the log, but not .context/{}: others would merge without it. git add it."
+    done = project.doctor()
+    assert (done.code, done.found) == (
+        0,
+        [f"note  {said.format(name)}" for name in (".gitignore", ".gitattributes")],
+    )
+
+
+def test_the_memory_of_another_repository_above_is_none_of_ours(healthy: Desk) -> None:
+    inner = replace(healthy, root=healthy.root / "vendored")
+    inner.root.mkdir()
+    git(inner.root, "init", "--quiet")
+    MemoryStore(inner.log).upsert_log(a_draft("one"))
+    inner.commit()
+    assert inner.doctor().found == ["Nothing to report."]
+
+
+def test_a_home_directory_is_no_project(bare: Desk) -> None:
+    done = bare.doctor(cwd=bare.home)
+    assert (done.code, done.found) == (
+        1,
+        [
+            f"error  {bare.home} (from cwd) is a home directory, where nothing is ever written."
+            " Name the project with --project DIR or SENTINEL_MEMORY_PROJECT.",
+            "note   There is no memory log; the first save makes it.",
+            "note   No git repository: the memory is not shared and has no history.",
+        ],
+    )
+
+
+def test_no_repair_is_made_in_a_home_directory(bare: Desk) -> None:
+    done = bare.doctor("--fix", cwd=bare.home)
+    assert (done.code, done.out) == (1, "")
+    assert done.errors == (
+        f"{bare.home} (from cwd) is a home directory, not a project. Nothing was written. Start the"
+        " server with --project DIR, or set SENTINEL_MEMORY_PROJECT.\n"
+    )
+
+
+@pytest.mark.parametrize("options", [(), ("--fix",), ("--json",)])
+def test_a_project_that_does_not_exist_is_one_sentence(
+    bare: Desk, options: tuple[str, ...]
+) -> None:
+    gone = bare.root / "gone"
+    done = bare.doctor("--project", str(gone), *options)
+    assert (done.code, done.out) == (1, "")
+    assert done.errors == (
+        f"The project directory {gone} (from --project) does not exist. Nothing was read or"
+        " written. Name an existing one with --project DIR or SENTINEL_MEMORY_PROJECT.\n"
+    )
+
+
+def test_temporary_files_of_killed_writers_are_told_unless_a_writer_is_at_work(bare: Desk) -> None:
+    bare.write(ONE)
+    stray = bare.log.with_name(".memory_log.jsonl.0123456789abcdef.tmp")
+    stray.write_bytes(b"half")
+    assert bare.doctor().found[0] == (
+        f"note  Temporary files of killed writers: 1, such as {stray}. The next save removes them;"
+        " --fix does, too."
+    )
+    assert not Path(f"{bare.log}.lock").exists()
+    with held(f"{bare.log}.lock", timeout_s=5):
+        began = time.monotonic()
+        assert len(bare.doctor().found) == 1
+        assert time.monotonic() - began < 5
+    assert len(bare.doctor().found) == 2
+    assert bare.doctor("--fix").code == 0
+    assert not stray.exists()
+
+
+def test_a_network_file_system_is_a_note(
+    healthy: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = str(healthy.root).replace(" ", "\\040")
+    mounts = tmp_path / "mounts"
+    mounts.write_text(f"/dev/sda / ext4 rw 0 0\nserver:/x {place} nfs4 rw 0 0\n")
+    monkeypatch.setattr(checkup, "MOUNTS", mounts)
+    monkeypatch.setenv("HOME", str(healthy.home))
+    project = Project(root=healthy.root, source="cwd")
+    [found] = checkup.around(project, MemoryStore(healthy.log), os.environ)
+    assert (found.severity, text_of("en", found)) == (
+        "note",
+        "The log lies on a network file system (nfs4), where locks may not hold between machines:"
+        " nothing is promised. Save from one machine at a time.",
+    )
+
+
+@pytest.mark.parametrize("name", ["우리 가게", "a\nb", "c\x1b[31md", "[x]*"])
+def test_a_project_may_have_an_odd_name(tmp_path: Path, name: str) -> None:
+    if os.name == "nt":
+        pytest.skip("such names are not allowed there")
+    desk = Desk(root=tmp_path / name, home=tmp_path / "home")
+    desk.root.mkdir()
+    desk.home.mkdir()
+    git(desk.root, "init", "--quiet")
+    MemoryStore(desk.log).upsert_log(a_draft("one"))
+    desk.commit()
+    done = desk.doctor()
+    shown = str(desk.root).replace("\n", " ").replace("\x1b", "\ufffd")
+    assert (done.code, done.found) == (0, ["Nothing to report."])
+    assert done.out.splitlines()[0] == f"Project  {shown} (from cwd)"
+    assert desk.doctor("--json").told["project"] == str(desk.root)
+
+
+# git
+
+
+def test_a_log_that_git_ignores_is_a_note(project: Desk) -> None:
+    (project.root / ".gitignore").write_text(".context/\n")
+    project.write(ONE)
+    assert project.doctor().found == [
+        "note  git ignores the log: the memory stays on this disk, without history."
+    ]
+
+
+def test_without_union_two_branches_would_conflict(project: Desk) -> None:
+    project.write(ONE)
+    project.companions(attributes="*.jsonl text\n")
+    project.commit()
+    done = project.doctor()
+    assert (done.code, done.found) == (
+        1,
+        [
+            "warning  The attribute merge=union does not apply to the log: two branches that both"
+            " add records will conflict. --fix writes it to .context/.gitattributes; then commit"
+            " that file."
+        ],
+    )
+
+
+def test_a_lock_that_is_not_ignored_is_a_warning(project: Desk) -> None:
+    project.write(ONE)
+    project.companions(ignored="")
+    project.commit()
+    done = project.doctor()
+    assert (done.code, done.found) == (
+        1,
+        [
+            "warning  git does not ignore the lock file, so it could be committed. --fix writes it"
+            " to .context/.gitignore; then commit that file."
+        ],
+    )
+
+
+def test_union_and_ignoring_may_stand_elsewhere_in_the_repository(project: Desk) -> None:
+    project.write(ONE)
+    (project.root / ".gitattributes").write_text("*.jsonl merge=union\n")
+    (project.root / ".gitignore").write_text("*.lock\n")
+    project.commit()
+    assert project.doctor().found == ["Nothing to report."]
+
+
+def test_a_tracked_lock_is_a_warning(healthy: Desk) -> None:
+    Path(f"{healthy.log}.lock").touch()
+    git(healthy.root, "add", "--force", ".context/memory_log.jsonl.lock")
+    done = healthy.doctor()
+    assert (done.code, done.found) == (
+        1,
+        [
+            "warning  git tracks the lock file, which means nothing on another machine: git rm"
+            " --cached .context/memory_log.jsonl.lock, then commit."
+        ],
+    )
+    git(healthy.root, "rm", "--quiet", "--cached", ".context/memory_log.jsonl.lock")
+    assert healthy.doctor().found == ["Nothing to report."]
+
+
+def test_a_rule_that_overrules_ours_is_told_and_not_promised_to_be_repaired(healthy: Desk) -> None:
+    healthy.companions(attributes=f"{GITATTRIBUTES}*.jsonl -merge\n", ignored=f"{GITIGNORE}!*\n")
+    folder = healthy.log.parent
+    done = healthy.doctor("--fix")
+    assert done.code == 1
+    assert done.out.splitlines()[3:] == [
+        "There was nothing to repair.",
+        "",
+        "Left:",
+        f"  warning  Another rule overrules this line of {folder / '.gitattributes'}, so it has no"
+        " effect: memory_log.jsonl merge=union text eol=lf. Remove that rule, or move the line to"
+        " the end.",
+        f"  warning  Another rule overrules this line of {folder / '.gitignore'}, so it has no"
+        " effect: memory_log.jsonl.lock. Remove that rule, or move the line to the end.",
+        *NO_CLIENTS,
+        "errors: 0, warnings: 2, notes: 0",
+    ]
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_a_log_that_was_deleted_can_be_brought_back(healthy: Desk, whole: bool) -> None:
+    kept = healthy.log.read_bytes()
+    if whole:
+        shutil.rmtree(healthy.log.parent)
+    else:
+        healthy.log.unlink()
+    done = healthy.doctor()
+    assert (done.code, done.found) == (
+        1,
+        [
+            "warning  git has the log, but the file is missing here. git restore"
+            " .context/memory_log.jsonl brings it back; a save would begin a new one.",
+            "note     There is no memory log; the first save makes it.",
+        ],
+    )
+    git(healthy.root, "restore", ".context/memory_log.jsonl")
+    assert healthy.log.read_bytes() == kept
+
+
+@pytest.fixture
+def torn(project: Desk) -> Desk:
+    """A repository in the middle of a merge that conflicts in the log."""
+    project.companions(attributes="memory_log.jsonl text eol=lf\n")
+    project.write(ONE)
+    project.commit()
+    git(project.root, "checkout", "--quiet", "-b", "theirs")
+    project.write(ONE, PRINCIPLE)
+    project.commit()
+    git(project.root, "checkout", "--quiet", "main")
+    project.write(ONE, TWO)
+    project.commit()
+    assert ended_in_conflict(project.root, "merge", "--quiet", "theirs")
+    return project
+
+
+def test_a_merge_that_conflicts_is_told_in_all_its_parts(torn: Desk) -> None:
+    done = torn.doctor()
+    assert done.code == 1
+    assert done.found == [
+        "error    lines 2, 4, 6: conflict markers of git. The records of both sides are read."
+        " Delete exactly these lines, or let --fix do it; then git add the file.",
+        "error    A merge that git began is not finished. Once no marker is left: git add"
+        " .context/memory_log.jsonl, then commit.",
+        "warning  The attribute merge=union does not apply to the log: two branches that both add"
+        " records will conflict. --fix writes it to .context/.gitattributes; then commit that"
+        " file.",
+        "note     line 1: an original that a principle has replaced, brought back by a merge. It"
+        " is not shown, and the next save drops it; --fix moves it beside the log.",
+    ]
+
+
+def test_the_way_out_of_a_conflict_that_the_doctor_names_works(torn: Desk) -> None:
+    done = torn.doctor("--fix", "--json")
+    assert done.code == 1
+    assert done.kinds == [("set_aside", "note"), ("unmerged", "error")]
+    torn.asides()[0].unlink()
+    git(torn.root, "add", ".context/memory_log.jsonl", ".context/.gitattributes")
+    git(torn.root, "commit", "--quiet", "--no-edit")
+    assert torn.doctor().found == ["Nothing to report."]
+    assert {record.id for record in MemoryStore(torn.log).read_all()} == {TWO.id, PRINCIPLE.id}
+
+
+@posix
+def test_without_git_in_the_path_it_says_what_it_did_not_check(
+    healthy: Desk, tmp_path: Path
+) -> None:
+    done = healthy.doctor(PATH=str(tmp_path))
+    assert (done.code, done.found) == (
+        0,
+        ["note  git was not found in PATH, so what it makes of the log was not checked."],
+    )
+    bare = replace(healthy, root=tmp_path / "bare")
+    bare.root.mkdir()
+    bare.write(ONE)
+    assert bare.doctor(PATH=str(tmp_path)).found == [
+        "note  No git repository: the memory is not shared and has no history."
+    ]
+
+
+def test_a_git_that_refuses_to_answer_is_a_warning(healthy: Desk) -> None:
+    done = healthy.doctor(GIT_TEST_ASSUME_DIFFERENT_OWNER="1")
+    assert (done.code, done.found) == (
+        1,
+        [
+            "warning  git does not answer here (detected dubious ownership in repository at"
+            f" '{healthy.root}'), so what it makes of the log was not checked. Make git status work"
+            " in the project, then run this again."
+        ],
+    )
+
+
+def hook(desk: Desk, report: Path) -> None:
+    """Make the doctor a pre-commit hook, as a team would, and keep what it says."""
+    command = shlex.join([sys.executable, str(ROOT / "cli.py"), "doctor"])
+    script = f"#!/bin/sh\n{command} >{shlex.quote(str(report))} 2>&1\n"
+    hooks = desk.root / ".git" / "hooks"
+    hooks.mkdir(exist_ok=True)
+    (hooks / "pre-commit").write_text(script)
+    (hooks / "pre-commit").chmod(0o755)
+
+
+def commits(desk: Desk, *options: str, cwd: Path | None = None) -> bool:
+    """Whether a commit goes through."""
+    identity = dict.fromkeys(("GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME"), "test")
+    identity |= dict.fromkeys(("GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL"), "t@example.invalid")
+    done = subprocess.run(
+        ["git", "commit", "--quiet", "--no-edit", *options],
+        cwd=cwd or desk.root,
+        env=desk.environment(**identity),
+        capture_output=True,
+        timeout=60,
+    )
+    return done.returncode == 0
+
+
+@posix
+@pytest.mark.parametrize("options", [(), ("--all",), ("--", "code")])
+@pytest.mark.parametrize("folder", [".", "src"])
+def test_as_a_hook_it_lets_a_healthy_commit_pass(
+    healthy: Desk, tmp_path: Path, options: tuple[str, ...], folder: str
+) -> None:
+    cwd = healthy.root / folder
+    cwd.mkdir(exist_ok=True)
+    (cwd / "code").write_text("1\n")
+    healthy.commit()
+    (cwd / "code").write_text("2\n")
+    git(cwd, "add", "code")
+    hook(healthy, tmp_path / "report")
+    assert commits(healthy, "--message=code", *options, cwd=cwd)
+    report = (tmp_path / "report").read_text()
+    assert report.splitlines()[3:] == [
+        "Nothing to report.",
+        *NO_CLIENTS,
+        "errors: 0, warnings: 0, notes: 0",
+    ]
+
+
+@posix
+def test_as_a_hook_it_stops_a_commit_of_a_torn_log(healthy: Desk, tmp_path: Path) -> None:
+    healthy.log.write_bytes(b"torn\n")
+    git(healthy.root, "add", "--all")
+    hook(healthy, tmp_path / "report")
+    assert not commits(healthy, "--message=torn")
+    assert "error  line 1: no record: not JSON." in (tmp_path / "report").read_text()
+
+
+@posix
+def test_as_a_hook_in_a_linked_worktree_it_speaks_of_that_worktree(
+    healthy: Desk, tmp_path: Path
+) -> None:
+    git(healthy.root, "worktree", "add", "--quiet", str(tmp_path / "linked"))
+    linked = replace(healthy, root=tmp_path / "linked")
+    (linked.root / "code").write_text("1\n")
+    git(linked.root, "add", "code")
+    hook(healthy, tmp_path / "report")
+    assert commits(linked, "--message=code")
+    report = (tmp_path / "report").read_text().splitlines()
+    assert (report[0], report[3]) == (f"Project  {linked.root} (from cwd)", "Nothing to report.")
+
+
+@posix
+def test_as_a_hook_it_lets_the_commit_pass_that_ends_a_merge(torn: Desk, tmp_path: Path) -> None:
+    torn.doctor("--fix")
+    hook(torn, tmp_path / "report")
+    assert not commits(torn)
+    assert commits(torn, "--all")
+
+
+def test_the_variables_of_another_repository_do_not_confuse_it(
+    healthy: Desk, tmp_path: Path
+) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    git(other, "init", "--quiet")
+    done = healthy.doctor(
+        GIT_DIR=str(other / ".git"),
+        GIT_WORK_TREE=str(other),
+        GIT_INDEX_FILE=str(other / ".git" / "index"),
+        GIT_PREFIX="",
+    )
+    assert (done.code, done.found) == (0, ["Nothing to report."])
+
+
+def test_as_a_check_of_ci_it_fails_for_a_log_that_was_broken_in_a_commit(
+    healthy: Desk, tmp_path: Path
+) -> None:
+    healthy.log.write_bytes(healthy.log.read_bytes() + b"=======\n")
+    healthy.commit()
+    git(tmp_path, "clone", "--quiet", "--depth=1", healthy.root.as_uri(), "clone")
+    done = healthy.doctor("--json", cwd=tmp_path / "clone")
+    assert (done.code, done.kinds) == (1, [("conflict", "error")])
+
+
+# Clients
+
+
+def cursor(
+    command: str = sys.executable, *arguments: str, script: str = "", **variables: str
+) -> str:
+    args = [script or str(ROOT / "server.py"), *arguments]
+    entry = {"command": command, "args": args, "env": variables}
+    return json.dumps({"mcpServers": {"sentinel-memory": entry}})
+
+
+def test_a_client_of_this_project_and_one_of_another_are_notes(healthy: Desk) -> None:
+    other = healthy.home / "other"
+    other.mkdir()
+    for root, to in ((healthy.root, "${workspaceFolder}"), (healthy.home, str(other))):
+        (root / ".cursor").mkdir()
+        (root / ".cursor" / "mcp.json").write_text(cursor(sys.executable, "--project", to))
+    healthy.commit()
+    done = healthy.doctor()
+    assert (done.code, done.out.splitlines()[3:]) == (
+        0,
+        [
+            "Nothing to report.",
+            "Clients:",
+            f"  note  Cursor ({healthy.root / '.cursor' / 'mcp.json'}): this project, from"
+            " --project",
+            f"  note  Cursor ({healthy.home / '.cursor' / 'mcp.json'}): another project, {other},"
+            " from --project",
+            "errors: 0, warnings: 0, notes: 2",
+        ],
+    )
+
+
+BROKEN = {
+    "unreadable": ("{", "the configuration cannot be read. Correct it by hand."),
+    "command_missing": (
+        cursor("/gone/python"),
+        "the command of entry sentinel-memory does not exist on this machine, so the server does"
+        " not start. Use an absolute path.",
+    ),
+    "script_missing": (
+        cursor(script="/gone/server.py"),
+        "server.py of entry sentinel-memory does not exist on this machine, so the server does not"
+        " start. Correct its path.",
+    ),
+    "project_missing": (
+        cursor(sys.executable, "--project", "/gone/shop"),
+        "the project that entry sentinel-memory names does not exist on this machine: /gone/shop."
+        " Correct it.",
+    ),
+    "bad_setting": (
+        cursor(sys.executable, "--project", "/gone/shop", SENTINEL_MEMORY_BUDGET="lots"),
+        "the server does not start with the budget that entry sentinel-memory or the environment"
+        " sets. Make it a whole number of tokens, or take it out.",
+    ),
+    "unexpanded": (
+        cursor(sys.executable, "--project", "${nothing}"),
+        "entry sentinel-memory names the project by a variable that this client does not fill in."
+        " Write the path.",
+    ),
+    "no_project": (
+        cursor(),
+        "entry sentinel-memory names no project. Add --project DIR to its args.",
+    ),
+}
+
+
+@posix
+@pytest.mark.parametrize("problem", BROKEN)
+@pytest.mark.parametrize("shared", [True, False])
+def test_a_broken_client_is_told_but_is_no_reason_to_fail(
+    healthy: Desk, problem: str, shared: bool
+) -> None:
+    text, said = BROKEN[problem]
+    file = (healthy.root if shared else healthy.home) / ".cursor" / "mcp.json"
+    file.parent.mkdir()
+    file.write_text(text)
+    if shared:
+        healthy.commit()
+    severity = "note" if shared and problem.endswith("_missing") else "warning"
+    done = healthy.doctor()
+    assert done.code == 0
+    assert done.out.splitlines()[5] == f"  {severity}  Cursor ({file}): {said}"
+
+
+# JSON and Korean
+
+
+def test_json_says_the_same_as_the_text(torn: Desk) -> None:
+    text, told = torn.doctor(), torn.doctor("--json")
+    assert text.code == told.code == 1
+    found = told.told["findings"]
+    order = ["error", "warning", "note"]
+    in_order = sorted(found, key=lambda one: order.index(one["severity"]))
+    for line, one in zip(text.found, in_order, strict=True):
+        assert line.startswith(one["severity"]) and line.endswith(one["text"])
+    assert in_order[0] == {
+        "kind": "conflict",
+        "severity": "error",
+        "lines": [2, 4, 6],
+        "facts": {},
+        "fixable": True,
+        "text": "conflict markers of git. The records of both sides are read. Delete exactly these"
+        " lines, or let --fix do it; then git add the file.",
+    }
+
+
+def test_the_keys_of_json_are_always_there(healthy: Desk) -> None:
+    told = healthy.doctor("--json").told
+    assert told == {
+        "project": str(healthy.root),
+        "source": "cwd",
+        "log": str(healthy.log),
+        "records": 1,
+        "lines": 1,
+        "bytes": healthy.log.stat().st_size,
+        "findings": [],
+        "clients": [],
+        "fixed": [],
+        "aside": "",
+    }
+    healthy.log.write_bytes(b"torn\n")
+    fixed = healthy.doctor("--fix", "--json").told
+    assert list(fixed) == list(told)
+    assert [one["kind"] for one in fixed["fixed"]] == ["unreadable"]
+    assert [fixed["aside"]] == [str(path) for path in healthy.asides()]
+
+
+def test_in_korean_everything_is_korean(torn: Desk) -> None:
+    done = torn.doctor(SENTINEL_MEMORY_LANG="ko")
+    assert (done.code, done.errors) == (1, "")
+    assert done.out.splitlines() == [
+        f"프로젝트  {torn.root} (출처: cwd)",
+        f"로그      {torn.log} (기록 2건, 6줄, {torn.log.stat().st_size:,}바이트)",
+        "",
+        "  오류  2, 4, 6번째 줄: git의 충돌 표시입니다. 양쪽 기록은 모두 읽습니다. 이 줄들만"
+        " 지우거나 --fix를 쓴 뒤 git add를 하십시오.",
+        "  오류  시작된 git 병합이 끝나지 않았습니다. 충돌 표시가 없어지면 git add"
+        " .context/memory_log.jsonl 후 커밋하십시오.",
+        "  경고  로그에 merge=union 속성이 적용되지 않아, 두 브랜치가 각각 기록을 추가하면"
+        " 충돌합니다. --fix가 .context/.gitattributes에 적습니다. 그다음 그 파일을 커밋하십시오.",
+        "  참고  1번째 줄: principle이 이미 대체한 원본으로, 병합이 되살린 것입니다. 보이지"
+        " 않으며 다음 저장 때 지워집니다. --fix는 로그 옆으로 옮깁니다.",
+        "클라이언트:",
+        "  알려진 클라이언트 설정 중 이 서버를 시작하는 것이 없음",
+        "오류 2건, 경고 1건, 참고 1건",
+        "cli.py doctor --fix로 3건을 고칠 수 있습니다. 아직 아무것도 바꾸지 않았습니다.",
+    ]
+
+
+# Looking changes nothing
+
+
+def test_looking_changes_nothing_and_creates_nothing(torn: Desk) -> None:
+    torn.log.with_name(".memory_log.jsonl.0123456789abcdef.tmp").write_bytes(b"half")
+    before = torn.tree()
+    for options in ((), ("--json",), ("--threshold=1",)):
+        assert torn.doctor(*options).code == 1
+    assert torn.tree() == before
+    assert list(torn.home.iterdir()) == []
+
+
+def test_looking_at_a_lock_file_leaves_it_as_it_is(bare: Desk) -> None:
+    bare.write(ONE)
+    bare.log.with_name(".memory_log.jsonl.0123456789abcdef.tmp").write_bytes(b"half")
+    Path(f"{bare.log}.lock").touch()
+    before = bare.tree()
+    assert bare.doctor().code == 0
+    assert bare.tree() == before
+
+
+def test_where_nothing_is_nothing_is_made(bare: Desk) -> None:
+    assert bare.doctor().code == 0
+    assert bare.doctor("--fix").code == 0
+    assert list(bare.root.iterdir()) == []
+
+
+# Repairs
+
+
+ILL: list[bytes | Record] = [
+    b"\xef\xbb\xbf",
+    b"a note\r\n",
+    b"\n",
+    ONE.to_line().rstrip(b"\n") + TWO.to_line(),
+    b"\xff\xfe\x00 binary\n",
+    replace(a_record("edited", now=LONG_AGO), missing_context="by hand"),
+    replace(LONG, seen=3),
+    b"{torn",
+]
+
+
+def test_a_repair_says_what_it_did_and_what_is_left(bare: Desk) -> None:
+    bare.write(*ILL)
+    done = bare.doctor("--fix")
+    [aside] = bare.asides()
+    assert (done.code, done.errors) == (1, "")
+    assert done.out.splitlines() == [
+        f"Project  {bare.root} (from cwd)",
+        f"Log      {bare.log} (records: 4, lines: 4, bytes: {bare.log.stat().st_size:,})",
+        "",
+        "Repaired (9):",
+        "  error    lines 1, 7: no record: not JSON. The line is skipped. Repair it by hand; --fix"
+        " moves it to a file beside the log.",
+        "  error    line 3: skipped as no record (not JSON), but it holds nothing but whole"
+        " records: --fix writes them properly.",
+        "  error    line 4: no record: not UTF-8. The line is skipped. Repair it by hand; --fix"
+        " moves it to a file beside the log.",
+        "  warning  line 5: the id does not fit the text, as after an edit by hand: the gap would"
+        " be logged a second time. --fix gives the id that fits.",
+        "  note     line 1: the file begins with a byte order mark; --fix removes it.",
+        "  note     line 1: Windows line ends; --fix makes them plain.",
+        "  note     line 2: blank; --fix removes it.",
+        "  note     line 7: the last line has no line end; --fix adds it.",
+        f"Lines that left the log are in {aside}. Look through them, then delete that file.",
+        "",
+        "Left:",
+        "  warning  line 4: lesson has 1,200 bytes, the limit is 1,024. It is shown whole, but"
+        " cannot be saved again. Shorten it by hand.",
+        f"  note     {aside} keeps lines that --fix took out of the log. Look through it, then"
+        " delete it; do not commit it.",
+        "  note     No git repository: the memory is not shared and has no history.",
+        *NO_CLIENTS,
+        "errors: 0, warnings: 1, notes: 2",
+    ]
+
+
+def test_what_a_repair_takes_out_lies_beside_the_log_byte_for_byte(bare: Desk) -> None:
+    before = bare.write(*ILL)
+    bare.doctor("--fix")
+    [aside] = bare.asides()
+    kept = aside.read_bytes().split(b"\n")
+    for at in (0, 2, 3, 6):
+        line = before.split(b"\n")[at].removeprefix(b"\xef\xbb\xbf")
+        assert kept[kept.index(line) - 1].startswith(b"# line %d: " % (at + 1))
+    assert bare.log.read_bytes() == b"".join(
+        record.to_line()
+        for record in (ONE, TWO, a_record("by hand", now=LONG_AGO), replace(LONG, seen=3))
+    )
+
+
+def test_a_second_repair_changes_nothing(bare: Desk) -> None:
+    bare.write(*ILL)
+    bare.doctor("--fix")
+    before = bare.tree()
+    done = bare.doctor("--fix")
+    assert done.out.splitlines()[3:6] == ["There was nothing to repair.", "", "Left:"]
+    assert (done.code, bare.tree(), len(bare.asides())) == (1, before, 1)
+
+
+def test_a_repair_of_everything_ends_well(healthy: Desk) -> None:
+    healthy.log.write_bytes(healthy.log.read_bytes() + b"torn\n")
+    done = healthy.doctor("--fix")
+    [aside] = healthy.asides()
+    assert (done.code, aside.read_bytes()) == (0, b"# line 2: unreadable\ntorn\n")
+    assert aside.name.startswith("memory_log.removed-20")
+    aside.unlink()
+    assert healthy.doctor().found == ["Nothing to report."]
+
+
+def test_a_repair_of_what_is_well_changes_nothing(healthy: Desk) -> None:
+    before = healthy.tree()
+    done = healthy.doctor("--fix")
+    assert (done.code, done.out.splitlines()[3:]) == (
+        0,
+        [
+            "There was nothing to repair.",
+            "",
+            "Left:",
+            "Nothing to report.",
+            *NO_CLIENTS,
+            "errors: 0, warnings: 0, notes: 0",
+        ],
+    )
+    assert healthy.tree() == before
+
+
+def test_a_repair_keeps_the_mode_of_the_log_and_a_link(bare: Desk) -> None:
+    if os.name == "nt":
+        pytest.skip("links need a privilege there")
+    real = bare.home / "real.jsonl"
+    real.write_bytes(b"torn\n" + ONE.to_line())
+    real.chmod(0o640)
+    bare.log.parent.mkdir()
+    bare.log.symlink_to(real)
+    bare.doctor("--fix")
+    assert (real.read_bytes(), stat.S_IMODE(real.stat().st_mode)) == (ONE.to_line(), 0o640)
+    assert (bare.log.is_symlink(), len(bare.asides())) == (True, 1)
+
+
+def test_a_repair_waits_its_turn_and_gives_up_with_a_sentence(bare: Desk) -> None:
+    before = bare.write(*ILL)
+    lock = f"{bare.log}.lock"
+    with held(lock, timeout_s=5):
+        done = bare.doctor("--fix", SENTINEL_MEMORY_LOCK_TIMEOUT_S="1")
+    assert (done.code, done.out) == (1, "")
+    assert done.errors == (
+        f"Another process has held {lock} for more than 1 s. Nothing was saved; the file is"
+        " unchanged. Try again; if it stays so, look for a hung process that uses this project.\n"
+    )
+    assert (bare.log.read_bytes(), bare.asides()) == (before, [])
+
+
+@pytest.mark.parametrize("place", [".context", ".context/memory_log.jsonl"])
+def test_a_log_that_cannot_be_written_is_not_repaired(bare: Desk, bound: None, place: str) -> None:
+    before = bare.write(*ILL)
+    path = bare.root / place
+    mode = path.stat().st_mode
+    path.chmod(mode & ~0o222)
+    done = bare.started("--fix")
+    path.chmod(mode)
+    assert (done.code, done.out) == (1, "")
+    assert done.errors == (
+        f"The memory log {bare.log} could not be written (Permission denied). The old file is"
+        " intact and nothing was saved. Make room, or make the file and its directory writable,"
+        " then try again.\n"
+    )
+    assert (bare.log.read_bytes(), bare.asides()) == (before, [])
+
+
+def test_a_repair_completes_what_git_must_know_and_keeps_the_lines_of_others(
+    project: Desk,
+) -> None:
+    data = project.write(ONE)
+    project.companions(attributes="*.md text", ignored="# ours\r\nscratch/\r\n")
+    project.commit()
+    done = project.doctor("--fix")
+    assert (done.code, done.out.splitlines()[3:]) == (
+        0,
+        [
+            "Repaired (2):",
+            "  warning  The attribute merge=union does not apply to the log: two branches that"
+            " both add records will conflict. --fix writes it to .context/.gitattributes; then"
+            " commit that file.",
+            "  warning  git does not ignore the lock file, so it could be committed. --fix writes"
+            " it to .context/.gitignore; then commit that file.",
+            "",
+            "Left:",
+            "Nothing to report.",
+            *NO_CLIENTS,
+            "errors: 0, warnings: 0, notes: 0",
+        ],
+    )
+    folder = project.log.parent
+    assert (folder / ".gitattributes").read_text() == f"*.md text\n{GITATTRIBUTES}"
+    assert (folder / ".gitignore").read_bytes().decode() == f"# ours\r\nscratch/\r\n{GITIGNORE}"
+    assert (project.log.read_bytes(), project.asides()) == (data, [])
+    merge = git(folder, "check-attr", "merge", "--", "memory_log.jsonl")
+    assert merge == "memory_log.jsonl: merge: union\n"
+    lock = "memory_log.jsonl.lock"
+    assert git(folder, "check-ignore", lock) == f"{lock}\n"
+    before = project.tree()
+    project.doctor("--fix")
+    assert project.tree() == before
+
+
+def test_a_repair_writes_the_files_for_git_where_they_are_missing(project: Desk) -> None:
+    project.write(ONE)
+    project.commit()
+    assert project.doctor("--fix").code == 0
+    for name, text in COMPANIONS.items():
+        assert (project.log.parent / name).read_text() == text
+
+
+@posix
+def test_git_is_told_even_where_the_log_cannot_be_read(project: Desk) -> None:
+    project.log.mkdir(parents=True)
+    (project.log.parent / ".gitattributes").touch()
+    done = project.doctor("--fix", "--json")
+    assert (done.code, [one["kind"] for one in done.told["fixed"]]) == (
+        1,
+        ["no_union", "lock_not_ignored"],
+    )
+    assert [kind for kind, _ in done.kinds] == ["not_readable"]
+
+
+# Hostile input
+
+
+HOSTILE = "\x1b[2J\n\x9b31m\u202eevil\u2028\x7f\ud800"
+
+
+def test_nothing_of_a_record_reaches_the_terminal_as_a_command(bare: Desk) -> None:
+    twice = f'"lesson": "", {json.dumps(HOSTILE)}: 1, {json.dumps(HOSTILE)}: 2, "lesson": '
+    line = replace(ONE, id=HOSTILE).to_line().replace(b'"lesson": ', twice.encode())
+    for options in ((), ("--json",), ("--fix",), ("--fix", "--json")):
+        bare.write(line, b"\x1b[2J\x9b\n")
+        done = bare.doctor(*options)
+        assert done.errors == ""
+        assert {char for char in done.out if not char.isprintable()} == {"\n"}
+    keys = [one["facts"]["key"] for one in done.told["fixed"] if one["kind"] == "key_twice"]
+    assert keys == ["lesson", HOSTILE]
+
+
+@posix
+def test_nothing_of_a_client_reaches_the_terminal_as_a_command(healthy: Desk) -> None:
+    config = json.loads(cursor("/gone/python"))
+    config["mcpServers"] = {f"sentinel {HOSTILE}": config["mcpServers"]["sentinel-memory"]}
+    (healthy.home / ".cursor").mkdir()
+    (healthy.home / ".cursor" / "mcp.json").write_text(json.dumps(config))
+    done = healthy.doctor()
+    assert done.code == 0
+    assert {char for char in done.out if not char.isprintable()} == {"\n"}
+
+
+def test_a_large_log_takes_seconds(bare: Desk) -> None:
+    lesson = "x" * 500
+    records = (a_record(f"gap {at}", lesson=lesson, now=LONG_AGO) for at in range(31_000))
+    assert len(bare.write(*records)) > 20_000_000
+    began = time.monotonic()
+    assert len(bare.doctor().found) == 2
+    assert time.monotonic() - began < 20
+
+
+def test_random_bytes_are_told_in_a_few_lines_and_kept_by_a_repair(bare: Desk) -> None:
+    data = bare.write(Random(1).randbytes(200_000))
+    done = bare.doctor()
+    assert (done.code, len(done.found) < 10) == (1, True)
+    assert bare.doctor("--fix").code == 0
+    [aside] = bare.asides()
+    kept = aside.read_bytes()
+    assert all(line.rstrip(b"\r") in kept for line in data.split(b"\n"))
+
+
+# The words
+
+
+def test_every_sentence_is_used() -> None:
+    said: set[str] = set()
+    for name in (
+        "core/lessons/upkeep/health.py",
+        "core/lessons/upkeep/flaws.py",
+        "commands/doctor/surroundings.py",
+        "commands/doctor/doctor.py",
+    ):
+        said |= texts_of(ROOT / name)
+    said |= {f"client_{text}" for text in texts_of(ROOT / "commands/clients/configured.py")}
+    assert set(WORDS) - said == set()
+
+
+def texts_of(path: Path) -> set[str]:
+    nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    return {
+        node.value
+        for node in nodes
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }

@@ -1,0 +1,211 @@
+"""What hooks remember of a session, and that nothing in its file can do harm."""
+
+import json
+import os
+import zlib
+from pathlib import Path
+
+import pytest
+
+from commands.hook.journal import (
+    KEPT_DAYS,
+    Session,
+    forget_old,
+    open_session,
+    sessions_in,
+    state_directory,
+)
+
+DAY_S = 86_400
+posix = pytest.mark.skipif(os.name == "nt", reason="permissions and paths of POSIX")
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> str:
+    return str(tmp_path / "state" / "shop-1")
+
+
+def noted(directory: str, session: str = "s") -> Session:
+    return open_session(directory, session)
+
+
+def test_opening_a_session_creates_nothing(directory: str) -> None:
+    assert noted(directory).events == []
+    assert not os.path.exists(os.path.dirname(directory))
+
+
+def test_what_was_noted_is_there_for_the_next_hook_and_empty_facts_are_left_out(
+    directory: str,
+) -> None:
+    session = noted(directory)
+    before = session.note("before-action", agent="", shown=["a@1"], changed=True, tokens=0)
+    assert before == session
+    (event,) = noted(directory).events
+    assert isinstance(event.pop("at"), int)
+    assert event == {"event": "before-action", "shown": ["a@1"], "changed": True}
+
+
+@posix
+def test_nobody_else_may_read_the_file(directory: str) -> None:
+    session = noted(directory)
+    session.note("stop")
+    assert os.stat(directory).st_mode & 0o777 == 0o700
+    assert os.stat(session.path).st_mode & 0o777 == 0o600
+
+
+def test_of_two_that_note_the_same_only_the_first_finds_it_missing(directory: str) -> None:
+    one, other = noted(directory), noted(directory)
+    assert not one.note("stop", reminded=True).has("reminded")
+    assert other.note("stop", reminded=True).has("reminded")
+
+
+def test_each_agent_has_been_shown_its_own_records(directory: str) -> None:
+    noted(directory).note("session-start", shown=["start@1"])
+    noted(directory).note("before-action", shown=["a@1", "b@1"])
+    noted(directory).note("before-action", agent="x", shown=["c@1"])
+    noted(directory).note("session-start", agent="y", source="compact")
+    session = noted(directory)
+    assert [session.shown(agent) for agent in ("", "x", "y")] == [{"a@1", "b@1"}, {"c@1"}, set()]
+
+
+@pytest.mark.parametrize(
+    ("source", "kept"),
+    [("compact", set()), ("clear", set()), ("resume", {"a@1"}), ("fork", {"a@1"}), ("", {"a@1"})],
+)
+def test_a_model_that_lost_its_context_was_shown_nothing(
+    directory: str, source: str, kept: set[str]
+) -> None:
+    noted(directory).note("before-action", shown=["a@1"])
+    noted(directory).note("session-start", source=source)
+    assert noted(directory).shown("") == kept
+
+
+def test_the_state_of_the_log_is_the_first_that_was_noted(directory: str) -> None:
+    assert noted(directory).log_at_start is None
+    noted(directory).note("session-start", log="10-aa")
+    noted(directory).note("before-action", log="20-bb")
+    assert noted(directory).log_at_start == "10-aa"
+
+
+def test_lines_that_are_no_events_are_passed_over(directory: str) -> None:
+    noted(directory).note("stop", reminded=True)
+    with open(noted(directory).path, "ab") as file:
+        file.write(b'\xff\n[]\n{"at": "x", "event": "stop"}\n{"at": 1, "event": 2}\n')
+        file.write(b'{"at": 1, "event": "stop", "shown": "all"}\n' + b"[" * 100_000 + b"\n")
+        file.write(b'{"at": 5, "event": "stop", "shown": [1, null, "a@1"], "agent": ["x"]}\n{"at"')
+    assert [event["at"] == 5 for event in noted(directory).events] == [False, True]
+    assert noted(directory).shown("") == set()
+
+
+def test_sessions_without_an_id_are_told_apart_by_their_beginning(directory: str) -> None:
+    noted(directory, "").note("before-action", shown=["a@1"], reminded=True)
+    assert noted(directory, "").shown("") == {"a@1"}
+    noted(directory, "").note("session-start")
+    noted(directory, "").note("before-action", shown=["b@1"])
+    noted(directory, "").note("session-start", agent="x")
+    session = noted(directory, "")
+    assert (session.shown(""), session.has("reminded")) == ({"b@1"}, False)
+    assert [len(it.events) for it in sessions_in(directory)] == [1, 3]
+
+
+def test_a_session_with_an_id_is_one_however_often_it_begins(directory: str) -> None:
+    for _ in range(2):
+        noted(directory).note("session-start")
+    assert [len(it.events) for it in sessions_in(directory)] == [2]
+
+
+@pytest.mark.parametrize(
+    ("session", "name"),
+    [
+        ("5f3c-9a1e", "5f3c-9a1e"),
+        ("../../etc/passwd", f"etc-passwd-{zlib.crc32(b'../../etc/passwd'):08x}"),
+        ("..", f"-{zlib.crc32(b'..'):08x}"),
+        ("가", f"-{zlib.crc32('가'.encode()):08x}"),
+        ("\ud800", f"-{zlib.crc32(b'?'):08x}"),
+        ("x" * 500, f"{'x' * 60}-{zlib.crc32(b'x' * 500):08x}"),
+    ],
+)
+def test_an_id_becomes_the_name_of_a_file_in_the_directory(
+    directory: str, session: str, name: str
+) -> None:
+    assert noted(directory, session).path == os.path.join(directory, f"{name}.jsonl")
+
+
+def test_what_nobody_touched_for_long_is_removed_and_nothing_else(directory: str) -> None:
+    for name in ("old", "new"):
+        noted(directory, name).note("stop")
+    stranger = Path(directory, "notes.txt")
+    stranger.write_text("mine")
+    old_s = os.stat(noted(directory, "old").path).st_mtime - (KEPT_DAYS + 1) * DAY_S
+    for path in (noted(directory, "old").path, stranger):
+        os.utime(path, (old_s, old_s))
+    forget_old(directory)
+    assert sorted(os.listdir(directory)) == ["new.jsonl", "notes.txt"]
+
+
+def test_sessions_are_listed_the_oldest_first(directory: str) -> None:
+    for at, name in enumerate(("b", "a")):
+        noted(directory, name).note("stop")
+        os.utime(noted(directory, name).path, (at, at))
+    assert [os.path.basename(it.path) for it in sessions_in(directory)] == ["b.jsonl", "a.jsonl"]
+
+
+@pytest.mark.parametrize("directory", ["", "/nonexistent/sessions"])
+def test_where_there_is_no_directory_there_are_no_sessions(directory: str) -> None:
+    assert list(sessions_in(directory)) == []
+    forget_old(directory)
+    assert open_session("", "s") == Session("")
+    with pytest.raises(OSError):
+        open_session("", "s").note("stop")
+
+
+@posix
+@pytest.mark.parametrize(
+    ("platform", "environment", "base"),
+    [
+        ("linux", {}, "/home/dev/.local/state/sentinel-memory"),
+        ("linux", {"XDG_STATE_HOME": "/var/state"}, "/var/state/sentinel-memory"),
+        ("linux", {"XDG_STATE_HOME": "state"}, "/home/dev/.local/state/sentinel-memory"),
+        ("darwin", {}, "/home/dev/Library/Application Support/sentinel-memory"),
+        ("win32", {}, "/home/dev/AppData/Local/sentinel-memory"),
+        ("win32", {"LOCALAPPDATA": "/local"}, "/local/sentinel-memory"),
+        ("linux", {"SENTINEL_MEMORY_STATE": " /own "}, "/own"),
+        ("linux", {"SENTINEL_MEMORY_STATE": "~/own"}, "/home/dev/own"),
+        ("linux", {"SENTINEL_MEMORY_STATE": "own"}, "/home/dev/.local/state/sentinel-memory"),
+    ],
+)
+def test_each_system_has_its_place_for_the_state(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    platform: str,
+    environment: dict[str, str],
+    base: str,
+) -> None:
+    monkeypatch.setenv("HOME", "/home/dev")
+    found = state_directory(str(tmp_path / "결제 shop"), environment, platform)
+    real = os.path.realpath(tmp_path / "결제 shop")
+    changed = f"shop-{zlib.crc32('결제 shop'.encode()):08x}"
+    assert found == f"{base}/{changed}-{zlib.crc32(real.encode()):08x}"
+
+
+@posix
+def test_an_account_without_a_home_has_no_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "nowhere")
+    assert state_directory("/shop", {}) == ""
+
+
+@posix
+def test_a_link_to_a_project_leads_to_its_sessions(tmp_path: Path) -> None:
+    (tmp_path / "shop").mkdir()
+    (tmp_path / "link").symlink_to("shop")
+    environment = {"SENTINEL_MEMORY_STATE": str(tmp_path)}
+    places = {state_directory(str(tmp_path / name), environment) for name in ("shop", "link")}
+    assert len(places) == 1
+
+
+def test_a_note_is_one_line_of_ascii(directory: str) -> None:
+    session = noted(directory)
+    session.note("stop", agent="가\n\ud800")
+    data = Path(session.path).read_bytes()
+    assert data.isascii() and data.endswith(b"\n") and data.count(b"\n") == 1
+    assert json.loads(data)["agent"] == "가\n\ud800"

@@ -1,0 +1,880 @@
+"""`cli.py history`, `restore` and `uncompact`: real repositories, and what is left of them after.
+
+The file is long because the three commands are tested on the same repositories.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from commands.terminal.safe_text import plain
+from core.lessons.record import Record, new_record, parse_line
+from tests.support.cli_process import GoodRun, without_settings
+from tests.support.git_clones import (
+    commit,
+    compact,
+    copied,
+    delete,
+    gaps,
+    git,
+    new_project,
+    path_of,
+    pull,
+    save,
+    store_of,
+)
+from tests.support.samples import LATER, a_draft, a_principle, a_record
+
+pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
+
+ROOT = Path(__file__).resolve().parents[3]
+LATEST = "2026-03-03T09:00:00+00:00"
+ONE, TWO, THREE = (a_record(gap) for gap in ("one", "two", "three"))
+RULE = new_record(a_principle("rule"), now=LATER).id
+NEWER_RULE = new_record(a_principle("newer rule"), now=LATER).id
+HEAD_ONLY = ", the newest first. With --all also those of other branches."
+NEXT = "Look at it with git diff .context/, then commit."
+DRY = "Nothing was written (--dry-run)."
+
+
+@dataclass(frozen=True)
+class Run(GoodRun):
+    """One finished command."""
+
+    @property
+    def refusal(self) -> str:
+        """The sentence of a command that did not do it."""
+        assert (self.code, self.out) == (1, "")
+        return self.errors.removesuffix("\n")
+
+
+Command = Callable[..., Run]
+
+
+@pytest.fixture(autouse=True)
+def surroundings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No settings of whoever runs the tests."""
+    without_settings(monkeypatch)
+
+
+@pytest.fixture
+def command(capsys: pytest.CaptureFixture[str]) -> Command:
+    """Carries out one command in a project, through `cli.main`."""
+
+    def carry_out(project: Path, *arguments: str) -> Run:
+        return Run.of(capsys, *arguments, "--project", str(project))
+
+    return carry_out
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project with three gaps; the second one changed; then the first two were compacted."""
+    project = new_project(tmp_path_factory.mktemp("made") / "shop", "one", "two", "three")
+    save("two", "changed", LATER)(project)
+    commit_as(project, "change two")
+    compact("rule", "one", "two")(project)
+    commit_as(project, "compact")
+    return project
+
+
+@pytest.fixture
+def project(made: Path, tmp_path: Path) -> Path:
+    return copied(made, tmp_path / "shop")
+
+
+def commit_as(project: Path, subject: str) -> None:
+    git(project, "add", "--all")
+    git(project, "commit", "--quiet", "--allow-empty", "--message", subject)
+
+
+def now_of(project: Path, record_id: str) -> Record:
+    """The record as a reader of the log sees it."""
+    return next(record for record in store_of(project).read_all() if record.id == record_id)
+
+
+def at(project: Path, revision: str) -> str:
+    """The line that names a commit."""
+    name, date, subject = git(project, "log", "-1", "--format=%H%n%aI%n%s", revision).splitlines()
+    return f"  {name[:10]}  {date[:16].replace('T', ' ')}  test  {plain(subject)}"
+
+
+def changed_two(project: Path) -> Record:
+    """The gap `two` in its second version."""
+    file = git(project, "show", "HEAD~1:.context/memory_log.jsonl")
+    return next(it for it in map(record_of, file.splitlines()) if it.id == TWO.id)
+
+
+def record_of(line: str) -> Record:
+    record = parse_line(line.encode("utf-8"))
+    assert record
+    return record
+
+
+def block(token: str, gap: str, lesson: str = "check the tax table first") -> list[str]:
+    return [f"  {token}  log [payment]", f"  missing: {gap}", f"  lesson: {lesson}"]
+
+
+def test_a_replaced_record_tells_its_versions_and_its_principle(
+    project: Path, command: Command
+) -> None:
+    two, rule = changed_two(project), now_of(project, RULE)
+    assert command(project, "history", TWO.id).lines == [
+        TWO.id,
+        "Now: not in the log.",
+        f"Version {two.token} was replaced by principle {rule.token} in topic payment.",
+        "",
+        f"Changes that HEAD has behind it: 3{HEAD_ONLY}",
+        "",
+        f"1. replaced by principle {rule.token}",
+        at(project, "HEAD"),
+        *block(two.token, "two", "changed"),
+        "",
+        "2. changed",
+        at(project, "HEAD~1"),
+        f"  {two.token}  log [payment]",
+        "  lesson: check the tax table first",
+        "    → changed",
+        "  meta.seen: - → 2",
+        "",
+        "3. added",
+        at(project, "HEAD~2"),
+        *block(TWO.token, "two"),
+    ]
+
+
+def test_a_principle_tells_which_versions_it_replaced(project: Path, command: Command) -> None:
+    two, rule = changed_two(project), now_of(project, RULE)
+    principle = [f"  {rule.token}  principle [payment]", "  lesson: rule"]
+    originals = [f"  {token}  log [payment]" for token in (ONE.token, two.token, TWO.token)]
+    assert command(project, "history", RULE).lines == [
+        RULE,
+        f"Now: in the log as {rule.token}.",
+        *principle,
+        "",
+        f"Changes that HEAD has behind it: 1{HEAD_ONLY}",
+        "",
+        "1. added",
+        at(project, "HEAD"),
+        *principle,
+        "",
+        "Versions that this principle replaced: 3, still to be had: 3.",
+        *originals,
+    ]
+
+
+def test_json_tells_the_same_as_data(project: Path, command: Command) -> None:
+    two, rule = changed_two(project), now_of(project, RULE)
+    told = command(project, "history", TWO.id, "--json").told
+    commits = git(project, "log", "--format=%H").split()
+    assert (told["id"], told["state"], told["committed"]) == (TWO.id, "replaced", True)
+    assert (told["everywhere"], told["shallow"], told["version"]) == (False, False, None)
+    assert told["replaced"][0] == {
+        "token": two.token,
+        "principle": rule.token,
+        "topic": "payment",
+    }
+    assert [
+        (event["kind"], event["commit"], event["version"]["token"], event["principle"])
+        for event in told["events"]
+    ] == [
+        ("replaced", commits[0], two.token, rule.token),
+        ("changed", commits[1], two.token, None),
+        ("added", commits[2], TWO.token, None),
+    ]
+    assert told["events"][2]["version"]["record"] == TWO.as_json()
+    assert told["events"][1]["changed"]["lesson"] == ["check the tax table first", "changed"]
+
+
+def test_json_keeps_other_scripts_and_escapes_what_is_hidden(
+    tmp_path: Path, command: Command
+) -> None:
+    project = new_project(tmp_path / "가게")
+    saved = store_of(project).upsert_log(a_draft("부가세", lesson="세율\u202e확인\x9b\U000e0041"))
+    commit(project)
+    run = command(project, "history", saved.record.id, "--json")
+    assert "세율\\u202e확인\\u009b\\udb40\\udc41" in run.out
+    assert run.told["version"]["record"]["lesson"] == "세율\u202e확인\x9b\U000e0041"
+
+
+def test_an_uncommitted_change_is_said(project: Path, command: Command) -> None:
+    save("three", "once more", LATEST)(project)
+    token = now_of(project, THREE.id).token
+    assert command(project, "history", THREE.id).lines[1] == (
+        f"Now: in the log as {token}; this version is not committed yet."
+    )
+
+
+def test_an_uncommitted_removal_is_said(project: Path, command: Command) -> None:
+    delete("three")(project)
+    lines = command(project, "history", THREE.id).lines
+    assert lines[1] == "Now: not in the log; its removal is not committed yet."
+    assert "1. added" in lines
+
+
+def test_a_removed_record_tells_its_last_text(project: Path, command: Command) -> None:
+    delete("three")(project)
+    commit_as(project, "delete")
+    lines = command(project, "history", THREE.id).lines
+    assert lines[5:9] == ["1. removed", at(project, "HEAD"), *block(THREE.token, "three")[:2]]
+
+
+def test_an_edit_by_hand_is_told_as_what_it_changed(project: Path, command: Command) -> None:
+    path = path_of(project)
+    path.write_bytes(path.read_bytes().replace(b"tax table first", b"tax table\\nand the law"))
+    commit_as(project, "by hand")
+    lines = command(project, "history", THREE.id).lines
+    assert lines[9:15] == [
+        "1. changed",
+        at(project, "HEAD"),
+        f"  {now_of(project, THREE.id).token}  log [payment]",
+        "  lesson: check the tax table first",
+        "    → check the tax table",
+        "      and the law",
+    ]
+
+
+def test_a_beginning_of_an_id_is_enough(project: Path, command: Command) -> None:
+    assert command(project, "history", THREE.id[:4]).lines[0] == THREE.id
+
+
+def test_a_beginning_finds_a_record_that_only_git_has(project: Path, command: Command) -> None:
+    delete("three")(project)
+    commit(project)
+    assert command(project, "history", THREE.id[:5]).lines[0] == THREE.id
+
+
+def test_a_token_names_its_record(project: Path, command: Command) -> None:
+    assert command(project, "history", TWO.token).lines[0] == TWO.id
+
+
+def test_an_ambiguous_beginning_lists_the_candidates(tmp_path: Path, command: Command) -> None:
+    project = new_project(tmp_path / "shop")
+    first, second = (replace(ONE, id=f"abcd{n}", topic=f"topic {n}") for n in "12")
+    path_of(project).parent.mkdir()
+    path_of(project).write_bytes(first.to_line() + second.to_line())
+    assert command(project, "history", "abcd").refusal == (
+        "abcd: several ids begin so: abcd1 [topic 1], abcd2 [topic 2]. Nothing was changed. Give"
+        " more of the id."
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("ffffffff", "neither the log nor git has a record whose id begins so."),
+        ("fff", "no record has this id, and a beginning needs 4 characters."),
+        ("one@two", "this is neither an id nor a token such as 201398ff99d0c19e@69ab21."),
+        ("x.*y", "neither the log nor git has a record whose id begins so."),
+    ],
+)
+def test_a_name_of_no_record_is_refused(
+    project: Path, command: Command, name: str, said: str
+) -> None:
+    for asked in ("history", "restore", "uncompact"):
+        refusal = command(project, asked, name).refusal
+        assert refusal.startswith(f"{name}: {said} Nothing was changed.")
+
+
+def test_escape_sequences_and_hidden_characters_are_not_printed(
+    tmp_path: Path, command: Command
+) -> None:
+    project = new_project(tmp_path / "shop")
+    evil = "\x1b[2J\x1b]0;title\x07\u202eevil\u2066\x9b31m\u200b\U000e0041"
+    saved = store_of(project).upsert_log(
+        a_draft(evil, topic="x\u202ey", lesson="one\n1. added", ask_next_time=evil)
+    )
+    commit_as(project, f"subject {evil}")
+    run = command(project, "history", saved.record.id)
+    shown = "�[2J�]0;title��evil��31m��"
+    assert run.lines[2:8] == [
+        f'  {saved.record.token}  log ["x\\u202ey"]',
+        f"  missing: {shown}",
+        "  lesson: one",
+        "    1. added",
+        f"  ask: {shown}",
+        "",
+    ]
+    assert run.lines[11] == at(project, "HEAD")
+    assert not any(char in run.out for char in "\x1b\x07\x9b\u202e\u2066\u200b\U000e0041")
+
+
+def test_an_author_cannot_steer_the_terminal(project: Path, command: Command) -> None:
+    save("four")(project)
+    author = "te\x1b[31mst\u202e <test@example.invalid>"
+    git(project, "commit", "--quiet", "--all", "--message", "four", "--author", author)
+    lines = command(project, "history", a_record("four").id).lines
+    assert lines[-4].endswith("  te�[31mst�  four")
+
+
+def test_in_korean_the_sentences_are_korean(
+    project: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SENTINEL_MEMORY_LANG", "ko")
+    rule = now_of(project, RULE).token
+    lines = command(project, "history", ONE.id).lines
+    assert lines[1:7] == [
+        "현재: 로그에 없음.",
+        f"{ONE.token} 버전은 topic payment의 principle {rule}(으)로 대체됨.",
+        "",
+        "HEAD까지의 변경 2건, 최신순. --all을 쓰면 다른 브랜치도 봅니다.",
+        "",
+        f"1. principle {rule}(으)로 대체",
+    ]
+    assert "id가 이렇게 시작하는 기록이 없습니다" in command(project, "restore", "ffffff").refusal
+    assert "통합이 없습니다" in command(project, "uncompact", ONE.id).refusal
+
+
+def test_a_merge_lists_what_each_side_did_once(project: Path, command: Command) -> None:
+    other = copied(project, project.parent / "other")
+    save("three", "theirs", LATEST)(other)
+    commit_as(other, "theirs")
+    save("four")(project)
+    commit_as(project, "mine")
+    pull(project, other)
+    assert git(project, "log", "-1", "--format=%p").count(" ") == 1
+    lines = command(project, "history", THREE.id).lines
+    assert [line for line in lines if line[:2] in ("1.", "2.", "3.")] == ["1. changed", "2. added"]
+    assert lines[lines.index("1. changed") + 1] == at(project, "HEAD^2")
+
+
+def test_a_merge_that_makes_a_version_of_its_own_is_listed(project: Path, command: Command) -> None:
+    other = copied(project, project.parent / "other")
+    save("three", "theirs", LATEST)(other)
+    commit_as(other, "theirs")
+    save("three", "mine", LATER)(project)
+    commit_as(project, "mine")
+    git(project, "fetch", "--quiet", str(other), "main")
+    git(project, "merge", "--quiet", "--no-commit", "FETCH_HEAD")
+    save("three", "both", "2026-03-04T09:00:00+00:00")(project)
+    commit_as(project, "joined")
+    told = command(project, "history", THREE.id, "--json").told
+    newest = told["events"][0]
+    assert (newest["kind"], newest["subject"]) == ("changed", "joined")
+    assert sorted(event["subject"] for event in told["events"]) == [
+        *("joined", "memory", "mine", "theirs"),
+    ]
+
+
+def test_an_original_that_a_union_merge_left_is_told_as_hidden(
+    project: Path, command: Command
+) -> None:
+    path, rule = path_of(project), now_of(project, RULE)
+    path.write_bytes(path.read_bytes() + ONE.to_line())
+    assert command(project, "history", ONE.id).lines[1:6] == [
+        "Now: its line is in the file but hidden, because a principle replaced it.",
+        *block(ONE.token, "one"),
+        f"Version {ONE.token} was replaced by principle {rule.token} in topic payment.",
+    ]
+
+
+def test_the_history_goes_on_before_the_project_was_moved(project: Path, command: Command) -> None:
+    (project / "packages").mkdir()
+    git(project, "mv", ".context", "packages/.context")
+    commit_as(project, "move")
+    moved = project / "packages"
+    told = command(moved, "history", TWO.id, "--json").told
+    assert [event["subject"] for event in told["events"]] == ["compact", "change two", "memory"]
+    assert len(command(moved, "uncompact", RULE).lines) == 12
+
+
+def test_the_log_of_another_project_in_the_repository_is_not_looked_at(
+    project: Path, command: Command
+) -> None:
+    other = project / "other" / ".context"
+    other.mkdir(parents=True)
+    (other / "memory_log.jsonl").write_bytes(a_record("elsewhere").to_line())
+    commit(project)
+    refusal = command(project, "history", a_record("elsewhere").id).refusal
+    assert refusal.startswith(f"{a_record('elsewhere').id}: neither the log nor git has a record")
+
+
+def test_another_branch_is_looked_at_when_asked(project: Path, command: Command) -> None:
+    git(project, "switch", "--quiet", "--create", "side")
+    save("three", "on the side", LATEST)(project)
+    commit_as(project, "side")
+    git(project, "switch", "--quiet", "main")
+    assert "1. changed" not in command(project, "history", THREE.id).lines
+    lines = command(project, "history", THREE.id, "--all").lines
+    assert lines[6:10] == [
+        "Changes in all branches, the stash and the reflog: 2, the newest first.",
+        "",
+        "1. changed",
+        at(project, "side"),
+    ]
+
+
+def test_a_copy_of_a_commit_is_not_told_again(project: Path, command: Command) -> None:
+    git(project, "switch", "--quiet", "--create", "side")
+    save("three", "on the side", LATEST)(project)
+    commit_as(project, "side")
+    git(project, "switch", "--quiet", "main")
+    git(project, "commit", "--quiet", "--allow-empty", "--message", "between")
+    git(project, "cherry-pick", "side")
+    told = command(project, "history", THREE.id, "--all", "--json").told
+    assert [event["subject"] for event in told["events"]] == ["side", "memory"]
+
+
+def test_a_shallow_clone_says_that_its_history_is_cut(
+    project: Path, tmp_path: Path, command: Command
+) -> None:
+    git(tmp_path, "clone", "--quiet", "--depth=1", project.as_uri(), "shallow")
+    shallow = tmp_path / "shallow"
+    cut = (
+        "This is a shallow clone, in which older history is missing; git fetch --unshallow gets it."
+    )
+    assert command(shallow, "history", THREE.id).lines[7:10] == [cut, "", "1. added"]
+    assert command(shallow, "history", THREE.id, "--json").told["shallow"] is True
+    assert command(shallow, "restore", TWO.token).refusal.endswith(cut)
+    assert command(shallow, "uncompact", RULE).refusal.endswith(cut)
+
+
+def test_a_worktree_has_the_history_of_its_repository(
+    project: Path, tmp_path: Path, command: Command
+) -> None:
+    git(project, "worktree", "add", "--quiet", str(tmp_path / "tree"))
+    told = command(tmp_path / "tree", "history", TWO.id, "--json").told
+    assert [event["kind"] for event in told["events"]] == ["replaced", "changed", "added"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need a privilege there")
+def test_a_link_is_followed_to_where_git_has_the_log(
+    project: Path, tmp_path: Path, command: Command
+) -> None:
+    (tmp_path / "linked").mkdir()
+    (tmp_path / "linked" / ".context").symlink_to(project / ".context")
+    told = command(tmp_path / "linked", "history", TWO.id, "--json").told
+    assert len(told["events"]) == 3
+
+
+def test_a_path_outside_ascii_is_no_obstacle(tmp_path: Path, command: Command) -> None:
+    project = new_project(tmp_path / "repo") / "결제 'é"
+    store_of(project).upsert_log(a_draft("one"))
+    commit(tmp_path / "repo")
+    assert "1. added" in command(project, "history", ONE.id).lines
+
+
+def test_variables_of_a_git_hook_do_not_lead_elsewhere(
+    project: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GIT_DIR", str(project.parent))
+    monkeypatch.setenv("GIT_LITERAL_PATHSPECS", "1")
+    assert "1. added" in command(project, "history", THREE.id).lines
+
+
+def test_programs_that_a_repository_names_are_not_started(project: Path, command: Command) -> None:
+    trap = project.parent / "trap"
+    for name in ("diff.external", "core.pager", "core.fsmonitor", "diff.x.textconv", "gpg.program"):
+        git(project, "config", name, f"touch '{trap.as_posix()}'; cat")
+    git(project, "config", "log.showSignature", "true")
+    (project / ".gitattributes").write_text("*.jsonl diff=x\n", encoding="ascii")
+    assert len(command(project, "history", TWO.id, "--json").told["events"]) == 3
+    assert not trap.exists()
+
+
+def test_outside_a_repository_there_are_no_versions(tmp_path: Path, command: Command) -> None:
+    store_of(tmp_path).upsert_log(a_draft("one"))
+    assert command(tmp_path, "history", ONE.id).refusal == (
+        f"{tmp_path.resolve() / '.context'} is in no git work tree, so there are no former"
+        " versions. The log itself is as it was. From git init and a first commit on, git keeps"
+        " them."
+    )
+
+
+def test_a_repository_without_commits_has_no_versions(tmp_path: Path, command: Command) -> None:
+    git(tmp_path, "init", "--quiet")
+    store_of(tmp_path).upsert_log(a_draft("one"))
+    assert command(tmp_path, "history", ONE.id).refusal == (
+        f"The git repository of {tmp_path.resolve() / '.context'} has no commit, so there are no"
+        " former versions. The log itself is as it was. Commit .context/; from then on git keeps"
+        " them."
+    )
+
+
+@pytest.mark.parametrize(
+    ("ignored", "said"),
+    [
+        ("", "This log was never committed. To keep its versions, commit .context/."),
+        (
+            ".context/\n",
+            "Git is told to ignore this log. To keep its versions, take it out of .gitignore and"
+            " commit it.",
+        ),
+    ],
+)
+def test_a_log_that_git_does_not_track_has_no_versions(
+    tmp_path: Path, command: Command, ignored: str, said: str
+) -> None:
+    project = new_project(tmp_path / "shop")
+    (project / ".gitignore").write_text(ignored, encoding="ascii")
+    store_of(project).upsert_log(a_draft("one"))
+    assert command(project, "history", ONE.id).refusal == (
+        f"Git has no former version of this log. The log itself is as it was. {said}"
+    )
+    assert command(project, "restore", f"{ONE.id}@000000").refusal.endswith(f" {said}")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="git is found there in any case")
+def test_without_git_a_sentence_says_what_to_install(
+    project: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(project))
+    before = path_of(project).read_bytes()
+    for asked in (("history", TWO.id), ("restore", TWO.id), ("uncompact", RULE)):
+        assert command(project, *asked).refusal == (
+            "git was not found, and former versions are read through it. The log itself is as it"
+            " was. Install git, or put it on the PATH, then repeat the command."
+        )
+    assert path_of(project).read_bytes() == before
+
+
+def test_a_damaged_repository_ends_in_a_sentence(project: Path, command: Command) -> None:
+    shutil.rmtree(project / ".git" / "objects")
+    (project / ".git" / "objects").mkdir()
+    refusal = command(project, "history", TWO.id).refusal
+    assert refusal.startswith("git could not read the history (fatal: ")
+    assert refusal.endswith("once that works, repeat the command.")
+
+
+def test_a_replaced_record_comes_back_in_its_last_version(project: Path, command: Command) -> None:
+    two, rule = changed_two(project), now_of(project, RULE)
+    lines = command(project, "restore", TWO.id).lines
+    back = now_of(project, TWO.id)
+    assert lines == [
+        f"Brought back, from version {two.token}:",
+        *block(back.token, "two", "changed"),
+        f"What had replaced it stays in the log: principle {rule.token}.",
+        NEXT,
+    ]
+    assert (back.lesson, back.created) == (two.lesson, two.created)
+    assert gaps(project) == ["rule", "three", "two"]
+
+
+def test_a_deleted_record_comes_back(project: Path, command: Command) -> None:
+    delete("three")(project)
+    commit(project)
+    command(project, "restore", THREE.id[:6])
+    assert gaps(project) == ["rule", "three"]
+
+
+def test_a_hidden_line_comes_back_without_git(tmp_path: Path, command: Command) -> None:
+    rule = replace(new_record(a_principle("rule"), now=LATER), source_ids=(ONE.token,))
+    path_of(tmp_path).parent.mkdir()
+    path_of(tmp_path).write_bytes(ONE.to_line() + rule.to_line())
+    assert gaps(tmp_path) == ["rule"]
+    command(tmp_path, "restore", ONE.id)
+    assert gaps(tmp_path) == ["one", "rule"]
+
+
+def test_a_deletion_that_is_not_committed_is_undone(project: Path, command: Command) -> None:
+    delete("three")(project)
+    command(project, "restore", THREE.id)
+    assert gaps(project) == ["rule", "three"]
+
+
+def test_a_token_brings_back_its_version(project: Path, command: Command) -> None:
+    assert command(project, "restore", TWO.token).lines[0] == (
+        f"Brought back, from version {TWO.token}:"
+    )
+    assert now_of(project, TWO.id).lesson == TWO.lesson
+
+
+def test_an_older_version_takes_the_place_of_the_present_one(
+    project: Path, command: Command
+) -> None:
+    save("three", "never committed", LATER)(project)
+    present = now_of(project, THREE.id)
+    lines = command(project, "restore", THREE.token).lines
+    assert lines == [
+        f"Brought back, from version {THREE.token}:",
+        *block(now_of(project, THREE.id).token, "three"),
+        "It takes the place of this version, in full:",
+        *block(present.token, "three", "never committed"),
+        NEXT,
+    ]
+    assert gaps(project) == ["rule", "three"]
+
+
+def test_a_record_that_is_there_is_not_restored_without_a_token(
+    project: Path, command: Command
+) -> None:
+    assert command(project, "restore", THREE.id).refusal == (
+        f"{THREE.id} is in the log already, as {THREE.token}. Nothing was changed. To put another"
+        f" version in its place, name that version: cli.py restore {THREE.id}@fp. cli.py history"
+        f" {THREE.id} lists them."
+    )
+
+
+def test_the_present_version_needs_no_restoring(project: Path, command: Command) -> None:
+    before = path_of(project).read_bytes()
+    assert command(project, "restore", THREE.token).lines == [
+        f"{THREE.token} is the version in the log. There is nothing to do."
+    ]
+    assert path_of(project).read_bytes() == before
+
+
+def test_a_version_that_nobody_has_is_refused(project: Path, command: Command) -> None:
+    token = f"{THREE.id}@000000"
+    assert command(project, "restore", token).refusal == (
+        f"{token}: neither the log nor git has this version. Nothing was changed. cli.py history"
+        f" {THREE.id} --all lists those that git has."
+    )
+
+
+def test_a_record_of_a_lost_commit_comes_back(project: Path, command: Command) -> None:
+    git(project, "config", "core.logAllRefUpdates", "true")
+    git(project, "switch", "--quiet", "--create", "side")
+    save("four")(project)
+    git(project, "-c", "core.logAllRefUpdates=true", "commit", "--quiet", "-am", "four")
+    git(project, "-c", "core.logAllRefUpdates=true", "reset", "--quiet", "--hard", "main")
+    command(project, "restore", a_record("four").id)
+    assert gaps(project) == ["four", "rule", "three"]
+
+
+def test_a_replaced_record_that_was_never_committed_is_named_as_lost(
+    project: Path, command: Command
+) -> None:
+    save("four")(project)
+    compact("newer rule", "four")(project)
+    four, rule = a_record("four"), now_of(project, NEWER_RULE)
+    assert command(project, "restore", four.id).refusal == (
+        f"{four.id}: principle {rule.token} replaced it before any commit had it, so git has no"
+        " version of it. Nothing was changed. What is left of it is that record."
+    )
+
+
+def test_an_older_version_than_the_replaced_one_is_said_to_be_older(
+    project: Path, command: Command
+) -> None:
+    save("three", "never committed", LATER)(project)
+    lost = now_of(project, THREE.id).token
+    compact("newer rule", "three")(project)
+    assert command(project, "restore", THREE.id).lines[4] == (
+        f"The version that the principle replaced ({lost}) was never committed; this is the last"
+        " one that git has."
+    )
+
+
+def test_a_principle_that_comes_back_says_what_it_hides_again(
+    project: Path, command: Command
+) -> None:
+    delete("rule")(project)
+    path_of(project).write_bytes(path_of(project).read_bytes() + ONE.to_line())
+    commit(project)
+    assert command(project, "restore", RULE).lines[3:] == [
+        f"This principle replaces these records again, so they are no longer shown: {ONE.token}",
+        NEXT,
+    ]
+
+
+def test_secrets_of_an_old_version_are_redacted_and_counted(
+    tmp_path: Path, command: Command
+) -> None:
+    project = new_project(tmp_path / "shop", "one")
+    secret = "ghp" + "_" + "a1B2" * 9
+    leaked = replace(THREE, lesson=f"use {secret} and {secret[:-1]}z")
+    path_of(project).write_bytes(path_of(project).read_bytes() + leaked.to_line())
+    commit(project)
+    delete("three")(project)
+    commit(project)
+    lines = command(project, "restore", THREE.id).lines
+    assert lines[3:] == [
+        "  lesson: use [REDACTED] and [REDACTED]",
+        "Secrets redacted on the way back: 2 (github-token 2).",
+        NEXT,
+    ]
+    assert secret.encode("ascii") not in path_of(project).read_bytes()
+
+
+def test_the_originals_come_back_and_the_principle_goes(project: Path, command: Command) -> None:
+    rule = now_of(project, RULE)
+    lines = command(project, "uncompact", RULE).lines
+    one, two = now_of(project, ONE.id), now_of(project, TWO.id)
+    assert lines == [
+        "Originals brought back: 2.",
+        *block(one.token, "one"),
+        *block(two.token, "two", "changed"),
+        "The principle that went for them, in full, then its line as it stood in the file:",
+        f"  {rule.token}  principle [payment]",
+        "  lesson: rule",
+        rule.to_line().decode("utf-8").rstrip("\n"),
+        NEXT,
+    ]
+    assert gaps(project) == ["one", "three", "two"]
+
+
+def test_a_merge_with_the_compacted_branch_does_not_undo_it(
+    project: Path, command: Command
+) -> None:
+    other = copied(project, project.parent / "other")
+    save("four")(other)
+    commit(other)
+    command(project, "uncompact", RULE)
+    commit(project)
+    git(project, "fetch", "--quiet", str(other), "main")
+    git(project, "merge", "--quiet", "FETCH_HEAD")
+    assert {"one", "two", "three", "four"} <= set(gaps(project))
+
+
+def test_a_principle_of_a_principle_gives_one_generation_back(
+    project: Path, command: Command
+) -> None:
+    compact("newer rule", now=LATEST)(project)
+    commit(project)
+    assert gaps(project) == ["newer rule"]
+    assert command(project, "uncompact", NEWER_RULE).lines[0] == "Originals brought back: 2."
+    assert gaps(project) == ["rule", "three"]
+    command(project, "uncompact", RULE)
+    assert gaps(project) == ["one", "three", "two"]
+
+
+def test_an_original_that_changed_since_is_left_alone(project: Path, command: Command) -> None:
+    save("two", "once more", LATEST)(project)
+    again = now_of(project, TWO.id)
+    lines = command(project, "uncompact", RULE).lines
+    assert lines[0] == "Originals brought back: 1."
+    assert lines[4] == (
+        f"Left as they are in the log, since they came back after the compaction: {again.token}"
+    )
+    assert now_of(project, TWO.id) == again
+    assert gaps(project) == ["one", "three", "two"]
+
+
+@pytest.fixture
+def partly_lost(project: Path) -> Path:
+    """A project with a principle over one record that was committed, and one that was not."""
+    save("four")(project)
+    compact("newer rule", "three", "four")(project)
+    commit(project)
+    return project
+
+
+def test_a_lost_original_stops_everything(partly_lost: Path, command: Command) -> None:
+    before = path_of(partly_lost).read_bytes()
+    assert command(partly_lost, "uncompact", NEWER_RULE).refusal == (
+        "Of 2 originals, 1 cannot be had; they were never committed, or git has dropped them:"
+        f" {a_record('four').token}. Nothing was changed. With --keep-principle what can be had"
+        " (1) is brought back and the principle stays, so that nothing is lost."
+    )
+    assert path_of(partly_lost).read_bytes() == before
+
+
+def test_what_can_be_had_comes_back_beside_the_principle(
+    partly_lost: Path, command: Command
+) -> None:
+    rule = now_of(partly_lost, NEWER_RULE)
+    lines = command(partly_lost, "uncompact", NEWER_RULE, "--keep-principle").lines
+    assert lines == [
+        "Originals brought back: 1.",
+        *block(now_of(partly_lost, THREE.id).token, "three"),
+        f"Not to be had, so still only in the principle: {a_record('four').token}",
+        "The principle stays (--keep-principle):",
+        f"  {rule.token}  principle [payment]",
+        "  lesson: newer rule",
+        NEXT,
+    ]
+    assert gaps(partly_lost) == ["newer rule", "rule", "three"]
+
+
+def test_originals_of_which_none_is_left_are_named(project: Path, command: Command) -> None:
+    save("four")(project)
+    compact("newer rule", "four")(project)
+    for options in ((), ("--keep-principle",)):
+        assert command(project, "uncompact", NEWER_RULE, *options).refusal == (
+            "None of the 1 originals can be had; they were never committed, or git has dropped"
+            f" them: {a_record('four').token}. Nothing was changed. What is left of them is the"
+            " principle."
+        )
+
+
+def test_an_uncommitted_version_is_not_passed_over_for_an_older_one(
+    project: Path, command: Command
+) -> None:
+    save("three", "never committed", LATER)(project)
+    lost = now_of(project, THREE.id).token
+    compact("newer rule", "three")(project)
+    assert f"git has dropped them: {lost}." in command(project, "uncompact", NEWER_RULE).refusal
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        (THREE.id, f"{THREE.id} is a log: it replaced no other record."),
+        (ONE.id, f"{ONE.id} is not in the log, so there is no compaction to undo."),
+        (f"{RULE}@000000", "The log has "),
+        (NEWER_RULE, f"Principle {NEWER_RULE} names no originals, so there is nothing to bring"),
+    ],
+)
+def test_only_a_principle_with_originals_is_uncompacted(
+    project: Path, command: Command, name: str, said: str
+) -> None:
+    store_of(project).upsert_log(a_principle("newer rule"))
+    before = path_of(project).read_bytes()
+    assert command(project, "uncompact", name).refusal.startswith(said)
+    assert path_of(project).read_bytes() == before
+
+
+def test_a_dry_run_says_the_same_and_changes_no_byte(project: Path, command: Command) -> None:
+    before = {path: path.read_bytes() for path in project.rglob("*") if path.is_file()}
+    lines = command(project, "restore", ONE.id, "--dry-run").lines
+    assert lines == [
+        f"Would bring back, from version {ONE.token} (its new token comes with the time of"
+        " writing):",
+        *block(ONE.id, "one"),
+        f"What had replaced it stays in the log: principle {now_of(project, RULE).token}.",
+        DRY,
+    ]
+    lines = command(project, "uncompact", RULE, "--dry-run").lines
+    assert lines[0] == (
+        "Originals to bring back: 2 (their new tokens come with the time of writing)."
+    )
+    assert (lines[1:4], lines[-1]) == (block(ONE.id, "one"), DRY)
+    assert {path: path.read_bytes() for path in project.rglob("*") if path.is_file()} == before
+
+
+def run_cli(at_work: Path, *arguments: str, **variables: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [sys.executable, str(ROOT / "cli.py"), *arguments],
+        cwd=at_work,
+        env={**os.environ, **variables},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=60,
+        check=False,
+    )
+
+
+def test_as_a_process_uncompact_undoes_what_history_shows(project: Path) -> None:
+    (project / "sub").mkdir()
+    told = run_cli(project / "sub", "history", ONE.id, "--json")
+    assert (told.returncode, told.stderr) == (0, "")
+    principle = json.loads(told.stdout)["replaced"][0]["principle"]
+    done = run_cli(project / "sub", "uncompact", principle)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert gaps(project) == ["one", "three", "two"]
+
+
+def test_as_a_process_an_unknown_id_is_a_sentence_on_standard_error(project: Path) -> None:
+    done = run_cli(project, "restore", "ffffff", SENTINEL_MEMORY_LANG="ko")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == (
+        "ffffff: 로그에도 git에도 id가 이렇게 시작하는 기록이 없습니다. 바뀐 것은 없습니다."
+        " memory_log.jsonl이나 git log -p .context/에서 id를 확인하십시오.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "setting", ["log.showRoot=false", "diff.orderFile=gone", "log.follow=true"]
+)
+def test_settings_of_a_user_hide_no_version(project: Path, command: Command, setting: str) -> None:
+    before = command(project, "history", ONE.id).lines
+    git(project, "config", *setting.split("="))
+    assert command(project, "history", ONE.id).lines == before

@@ -1,0 +1,338 @@
+"""`cli.py topics rename`: ids that follow the topic, records that become one, and real merges."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import cli
+from commands.records.words import WORDS
+from core.errors import RecordChangedError, SameGapError
+from core.lessons.record import Record, new_record, record_id
+from core.store import MemoryStore
+from tests.support.git_clones import commit, copied, new_project, path_of, pull, save, store_of
+from tests.support.samples import LATER, NOW, a_draft, a_principle, a_record
+
+ROOT = Path(__file__).resolve().parents[3]
+NOBODY = WORDS["no_terminal"][0]
+VAT, DATE = a_record(), a_record("dates are UTC", ask_next_time="Which zone?")
+RULE = new_record(a_principle(), now=NOW)
+RULE = replace(RULE, source_count=2, source_ids=("0123456789abcdef@abcdef",))
+TOKEN = "ghp" + "_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
+
+posix = pytest.mark.skipif(os.name == "nt", reason="terminals of POSIX")
+with_git = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
+
+Run = tuple[int, list[str], str]
+Rename = Callable[..., Run]
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project with two logs and a principle in topic payment, where commands are given."""
+    names = ("LANG", "PROJECT", "STRICT")
+    for name in (*(f"SENTINEL_MEMORY_{it}" for it in names), "CLAUDE_PROJECT_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("COLUMNS", "120")
+    project = tmp_path / "shop"
+    project.mkdir()
+    monkeypatch.chdir(project)
+    hold(project, VAT, DATE, RULE)
+    return project
+
+
+@pytest.fixture
+def rename(capsys: pytest.CaptureFixture[str], desk: Path) -> Rename:
+    """Carries out `topics rename` through `cli.main`: status, lines, errors."""
+
+    def carry_out(*arguments: str) -> Run:
+        capsys.readouterr()
+        code = cli.main(["topics", "rename", *arguments])
+        captured = capsys.readouterr()
+        return code, captured.out.splitlines(), captured.err
+
+    return carry_out
+
+
+def hold(project: Path, *records: Record) -> None:
+    path_of(project).parent.mkdir(exist_ok=True)
+    path_of(project).write_bytes(b"".join(record.to_line() for record in records))
+
+
+def saved(project: Path) -> list[Record]:
+    return MemoryStore(path_of(project)).read_all()
+
+
+def rename_in(clone: Path, old: str = "payment", new: str = "billing") -> None:
+    assert cli.main(["topics", "rename", old, new, "--yes", "--project", str(clone)]) == 0
+
+
+def test_every_record_gets_the_topic_and_the_id_that_follows_from_it(
+    rename: Rename, desk: Path
+) -> None:
+    code, lines, errors = rename("payment", "billing", "--yes")
+    assert (code, errors) == (0, "")
+    after = saved(desk)
+    assert [it.topic for it in after] == ["billing"] * 3
+    assert [it.id for it in after] == [record_id(replace(it, topic="billing")) for it in after]
+    assert [it.lesson for it in after] == [VAT.lesson, DATE.lesson, RULE.lesson]
+    assert [it.created for it in after] == [NOW] * 3
+    assert after[1].ask_next_time == "Which zone?"
+    assert lines[0] == (
+        "[payment] becomes [billing], a new topic. Records: 3. Their ids change with the topic."
+    )
+    told = zip((VAT, DATE, RULE), after, strict=True)
+    assert lines[7:11] == [
+        "Renamed, all in one write: 3.",
+        *(f"  {before.id} → {it.id}" for before, it in told),
+    ]
+
+
+def test_the_versions_before_are_listed_so_that_no_merge_brings_them_back(
+    rename: Rename, desk: Path
+) -> None:
+    rename("payment", "billing", "--yes")
+    with path_of(desk).open("ab") as file:
+        file.write(VAT.to_line() + DATE.to_line() + RULE.to_line())
+    assert [it.topic for it in saved(desk)] == ["billing"] * 3
+    principle = saved(desk)[2]
+    assert (principle.source_count, principle.former) == (2, (RULE.fingerprint(),))
+    assert principle.source_ids == (*RULE.source_ids, RULE.token)
+
+
+def test_a_topic_can_be_renamed_there_and_back(rename: Rename, desk: Path) -> None:
+    rename("payment", "billing", "--yes")
+    rename("billing", "payment", "--yes")
+    assert [(it.id, it.topic) for it in saved(desk)] == [
+        (it.id, "payment") for it in (VAT, DATE, RULE)
+    ]
+
+
+def test_other_records_keep_their_bytes(rename: Rename, desk: Path) -> None:
+    other = b'{"id": "x",   "type": "log", "topic": "auth", "missing_context": "m", '
+    other += b'"lesson": "l", "meta": {"created": "2026-03-01"}}\n'
+    path_of(desk).write_bytes(other + VAT.to_line() + b"a note\n")
+    rename("payment", "billing", "--yes")
+    lines = path_of(desk).read_bytes().splitlines(keepends=True)
+    assert (lines[0], lines[2]) == (other, b"a note\n")
+
+
+def test_a_topic_goes_into_one_that_exists(rename: Rename, desk: Path) -> None:
+    hold(desk, VAT, a_record("gap", topic="billing"))
+    _, lines, _ = rename("payment", "billing", "--yes")
+    assert lines[0] == (
+        "[payment] goes into [billing], which has records: 1. Records: 1."
+        " Their ids change with the topic."
+    )
+    assert [it.topic for it in saved(desk)] == ["billing", "billing"]
+
+
+def test_the_same_gap_under_both_topics_becomes_one_record_that_loses_nothing(
+    rename: Rename, desk: Path
+) -> None:
+    there = replace(a_record(topic="billing", lesson="ask finance", now=LATER), seen=3)
+    hold(desk, there, replace(VAT, ask_next_time="Where?", paths=("src/**",)))
+    _, lines, _ = rename("payment", "billing", "--yes")
+    [record] = saved(desk)
+    assert record.lesson == "ask finance\ncheck the tax table first"
+    assert (record.id, record.seen, record.created) == (there.id, 4, NOW)
+    assert (record.ask_next_time, record.paths) == ("Where?", ("src/**",))
+    assert there.fingerprint() in record.former
+    assert any(line.startswith("About the same gap, and so one record") for line in lines)
+    assert f"  {there.token}  log [billing]" in lines
+
+
+def test_an_old_record_above_its_limit_is_named(rename: Rename, desk: Path) -> None:
+    long = replace(a_record("long"), lesson="y" * 1_100)
+    hold(desk, a_record(), long)
+    before = path_of(desk).read_bytes()
+    code, lines, errors = rename("payment", "billing", "--yes")
+    assert (code, lines) == (1, [])
+    assert errors.startswith(f"{long.token}: lesson: 1,100 bytes of UTF-8, 76 above")
+    assert path_of(desk).read_bytes() == before
+
+
+def test_texts_that_do_not_fit_into_one_record_are_refused(rename: Rename, desk: Path) -> None:
+    there = a_record(topic="billing", lesson="x" * 600)
+    hold(desk, there, a_record(lesson="y" * 600))
+    before = path_of(desk).read_bytes()
+    code, lines, errors = rename("payment", "billing", "--yes")
+    assert (code, lines) == (1, [])
+    assert there.token in errors
+    assert "whose lesson would have 1,201 bytes; the limit is 1,024" in errors
+    assert path_of(desk).read_bytes() == before
+
+
+def test_an_id_that_belongs_to_another_text_is_refused(rename: Rename, desk: Path) -> None:
+    taken = a_record("ing gap", topic="bill")
+    hold(desk, taken, a_record(" gap"))
+    code, _, errors = rename("payment", "billing", "--yes")
+    assert (code, errors.startswith(f"id {taken.id}: it already belongs")) == (1, True)
+    assert [it.topic for it in saved(desk)] == ["bill", "payment"]
+
+
+def test_without_joining_the_same_gap_is_refused(desk: Path) -> None:
+    there = a_record(topic="billing")
+    hold(desk, there, VAT)
+    with pytest.raises(SameGapError) as caught:
+        MemoryStore(path_of(desk)).renew({VAT.token: replace(VAT, topic="billing")}, join=False)
+    assert caught.value.facts == {"token": there.token}
+
+
+def test_two_records_that_become_one_gap_are_refused_without_joining(desk: Path) -> None:
+    gap = VAT.missing_context
+    changed = {it.token: replace(it, topic="billing", missing_context=gap) for it in (VAT, DATE)}
+    with pytest.raises(SameGapError) as caught:
+        MemoryStore(path_of(desk)).renew(changed, join=False)
+    assert caught.value.facts == {"token": VAT.token}
+
+
+def test_a_version_that_is_not_the_present_one_is_refused(desk: Path) -> None:
+    store = MemoryStore(path_of(desk))
+    store.upsert_log(a_draft())
+    before = path_of(desk).read_bytes()
+    with pytest.raises(RecordChangedError):
+        store.renew({VAT.token: replace(VAT, topic="billing")}, join=True)
+    assert path_of(desk).read_bytes() == before
+
+
+def test_a_topic_that_is_not_there_is_a_sentence(rename: Rename) -> None:
+    assert rename("pay", "x", "--yes") == (1, [], "There is no topic pay.\n")
+    sentence = "There is no topic payments; similar: payment.\n"
+    assert rename("payments", "x", "--yes") == (1, [], sentence)
+
+
+@pytest.mark.parametrize(
+    ("new", "said"), [(" ", "topic: it is blank."), ("가" * 22, "topic: 66 bytes of UTF-8")]
+)
+def test_a_name_that_can_be_no_topic_is_refused(
+    rename: Rename, desk: Path, new: str, said: str
+) -> None:
+    before = path_of(desk).read_bytes()
+    code, lines, errors = rename("payment", new, "--yes")
+    assert (code, lines, errors.startswith(said)) == (1, [], True)
+    assert path_of(desk).read_bytes() == before
+
+
+def test_the_same_name_changes_nothing(rename: Rename, desk: Path) -> None:
+    before = path_of(desk).read_bytes()
+    sentence = "Both names are the same topic. Nothing was changed."
+    assert rename("payment", " payment ", "--yes") == (0, [sentence], "")
+    assert path_of(desk).read_bytes() == before
+
+
+def test_nothing_is_renamed_without_a_word_for_it(rename: Rename, desk: Path) -> None:
+    before = path_of(desk).read_bytes()
+    assert rename("payment", "billing")[::2] == (1, f"{NOBODY}\n")
+    code, lines, _ = rename("payment", "billing", "--dry-run")
+    assert (code, lines[-1]) == (0, "Nothing was changed (--dry-run).")
+    assert path_of(desk).read_bytes() == before
+
+
+def test_the_records_are_redacted_and_a_secret_in_the_topic_is_pointed_out(
+    rename: Rename, desk: Path
+) -> None:
+    hold(desk, a_record(lesson=f"the key is {TOKEN}"))
+    _, lines, _ = rename("payment", TOKEN, "--yes")
+    assert saved(desk)[0].lesson == "the key is [REDACTED]"
+    sentence = "What seems to be a secret stands in topic and is saved as it is. Take it out."
+    assert sentence in lines
+
+
+def test_the_project_can_be_named_before_and_after_the_action(desk: Path, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    hold(elsewhere, VAT)
+    assert cli.main(["topics", "--project", str(elsewhere), "rename", "payment", "b", "--yes"]) == 0
+    assert cli.main(["topics", "rename", "b", "c", "--yes", "--project", str(elsewhere)]) == 0
+    assert [it.topic for it in saved(elsewhere)] == ["c"]
+    assert [it.topic for it in saved(desk)] == ["payment"] * 3
+
+
+@posix
+def test_somebody_at_a_terminal_is_asked_in_korean(desk: Path) -> None:
+    import pty
+
+    controller, terminal = pty.openpty()
+    os.write(controller, "네\n".encode())
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "cli.py"), "topics", "rename", "payment", "결제"],
+        env={**os.environ, "SENTINEL_MEMORY_LANG": "ko"},
+        stdin=terminal,
+        stdout=terminal,
+        timeout=60,
+    )
+    os.close(terminal)
+    said = os.read(controller, 65_536).decode().replace("\r\n", "\n")
+    os.close(controller)
+    assert (done.returncode, [it.topic for it in saved(desk)]) == (0, ["결제"] * 3)
+    assert "[payment] topic이 새 이름 [결제](으)로 바뀝니다. 기록 3건." in said
+    assert "\n바꿀까요? [y/N] " in said
+    assert "한 번의 쓰기로 바꾼 기록: 3건." in said
+
+
+# Merges
+
+
+@pytest.fixture
+def clones(tmp_path: Path) -> tuple[Path, Path]:
+    """Two clones of a project with two gaps in topic payment."""
+    ours = new_project(tmp_path / "ours", "one", "two")
+    return ours, copied(ours, tmp_path / "theirs")
+
+
+def gaps_by_topic(clone: Path) -> list[tuple[str, str]]:
+    return sorted((it.topic, it.missing_context) for it in store_of(clone).read_all())
+
+
+@with_git
+@pytest.mark.parametrize("forth", [True, False])
+def test_a_merge_with_what_a_colleague_added_brings_no_old_record_back(
+    clones: tuple[Path, Path], forth: bool
+) -> None:
+    ours, theirs = clones
+    rename_in(ours)
+    commit(ours)
+    save("three", now=LATER)(theirs)
+    commit(theirs)
+    into, other = (ours, theirs) if forth else (theirs, ours)
+    pull(into, other)
+    expected = [("billing", "one"), ("billing", "two"), ("payment", "three")]
+    assert gaps_by_topic(into) == expected
+    rename_in(into)
+    assert {topic for topic, _ in gaps_by_topic(into)} == {"billing"}
+
+
+@with_git
+def test_what_a_colleague_updated_under_the_old_topic_is_not_lost(
+    clones: tuple[Path, Path],
+) -> None:
+    ours, theirs = clones
+    rename_in(ours)
+    commit(ours)
+    save("one", "a newer lesson", LATER)(theirs)
+    commit(theirs)
+    pull(ours, theirs)
+    assert gaps_by_topic(ours) == [("billing", "one"), ("billing", "two"), ("payment", "one")]
+    rename_in(ours)
+    assert gaps_by_topic(ours) == [("billing", "one"), ("billing", "two")]
+    [one] = [it for it in store_of(ours).read_all() if it.missing_context == "one"]
+    assert sorted(one.lesson.splitlines()) == ["a newer lesson", "check the tax table first"]
+    commit(ours)
+    pull(theirs, ours)
+    assert gaps_by_topic(theirs) == [("billing", "one"), ("billing", "two")]
+
+
+@with_git
+def test_two_clones_that_rename_alike_have_the_same_records(clones: tuple[Path, Path]) -> None:
+    ours, theirs = clones
+    for clone in clones:
+        rename_in(clone)
+        commit(clone)
+    pull(ours, theirs)
+    assert gaps_by_topic(ours) == [("billing", "one"), ("billing", "two")]

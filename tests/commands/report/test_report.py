@@ -1,0 +1,1064 @@
+"""`cli.py report` as a reviewer reads it: what a range brings to the memory, and how it ends.
+
+The file is long because every part of the report is tested on the same small repositories.
+"""
+
+import json
+import os
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from commands.report import parts as reporting_parts
+from commands.report.words import WORDS
+from core.store import MemoryStore
+from tests.support.cli_process import TOKEN, without_settings
+from tests.support.git_clones import (
+    commit,
+    compact,
+    git,
+    new_project,
+    path_of,
+    run_git,
+    store_of,
+    tokens_of,
+)
+from tests.support.report_desk import (
+    LOG,
+    ORDER,
+    Report,
+    empty_repository,
+    head,
+    reporting,
+    started,
+    write,
+    written,
+)
+from tests.support.samples import LATER, NOW, a_draft, a_principle, a_record
+
+pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
+
+PLAIN = a_record("plain")
+SECRET = a_record("the key is " + TOKEN)
+OTHER = "ghp" + "_" + "Z9y8X7w6V5u4T3s2R1q0P9o8N7m6L5k4J3i2"
+FORGED = 19_874_791  # gives ORDER the six digits of PLAIN; some ten million had to be tried
+REPLACE = "Replace every real secret where it is valid: whoever has the commits has it."
+REDACT = "`cli.py scan --redact` takes secrets out of the log."
+REPAIR = "`cli.py doctor --fix` repairs the log and keeps what it takes out."
+KEEPS = "A later commit took it out, but git's history keeps it unless the commits are squashed."
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository with one commit and no log, in which the command is given."""
+    without_settings(monkeypatch)
+    folder = empty_repository(tmp_path / "shop")
+    monkeypatch.chdir(folder)
+    return folder
+
+
+@pytest.fixture
+def report(capsys: pytest.CaptureFixture[str], project: Path) -> Report:
+    return reporting(capsys)
+
+
+def saving(project: Path) -> MemoryStore:
+    return store_of(project, LATER)
+
+
+# The whole of it.
+
+
+def test_a_change_is_told_from_its_first_line_to_its_figures(project: Path, report: Report) -> None:
+    base = written(project, PLAIN)
+    saving(project).upsert_log(
+        a_draft(
+            "환불은 결제와 같은 통화로 한다",
+            topic="결제",
+            lesson="환불하기 전에 환불 규칙을 읽는다.",
+            ask_next_time="어느 통화로 결제했는가?",
+            paths=["src/payment/**"],
+        )
+    )
+    commit(project)
+    token = saving(project).read_all()[1].token
+    before, after = len(PLAIN.to_line()), len(path_of(project).read_bytes())
+    told = report(f"{base}..HEAD")
+    assert (told.code, told.errors) == (0, "")
+    assert told.out == (
+        "**Memory:** 1 lesson added.\n"
+        "\n"
+        "### Lessons added\n"
+        "\n"
+        "#### 결제\n"
+        "\n"
+        "- 환불하기 전에 환불 규칙을 읽는다.\n"
+        "  - Missing then: 환불은 결제와 같은 통화로 한다\n"
+        "  - Ask first: 어느 통화로 결제했는가?\n"
+        "  - Files: `src/payment/**`\n"
+        f"  - `{token}`\n"
+        "\n"
+        "### Figures\n"
+        "\n"
+        "| | before | after | change |\n"
+        "| --- | ---: | ---: | ---: |\n"
+        "| Records | 1 | 2 | +1 |\n"
+        "| of these principles | 0 | 0 | 0 |\n"
+        "| of these logs | 1 | 2 | +1 |\n"
+        "| Topics | 1 | 2 | +1 |\n"
+        "| Tokens of a search that shows all (estimated) | 33 | 82 | +49 |\n"
+        f"| Bytes | {before} | {after} | +{after - before} |\n"
+        "\n"
+        "Records: 2, threshold: 50. No compaction is due.\n"
+    )
+
+
+def test_it_speaks_korean(project: Path, report: Report, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SENTINEL_MEMORY_LANG", "ko")
+    written(project, PLAIN)
+    write(project, PLAIN, SECRET)
+    told = report()
+    assert told.first == "**기억:** 비밀 값으로 보이는 것 1개, lesson 1건 추가."
+    assert "### 병합하면 안 되는 것\n" in told.out
+    assert "기록 2건, 기준 50건. 아직 통합하지 않아도 됩니다." in told.out
+
+
+def test_nothing_changed_is_a_report_too(project: Path, report: Report) -> None:
+    written(project, PLAIN)
+    told = report()
+    assert (told.code, told.out) == (0, "**Memory:** nothing changed (records: 1).\n")
+
+
+def test_a_project_without_a_log_on_either_side_says_so(project: Path, report: Report) -> None:
+    told = report()
+    assert (told.code, told.errors) == (0, "")
+    assert told.out == (
+        f"**Memory:** there is no memory log here, neither before nor after: `{LOG}`\n"
+    )
+
+
+def test_the_first_log_of_a_project_says_that_there_was_none(project: Path, report: Report) -> None:
+    write(project, PLAIN)
+    told = report()
+    assert told.first == "**Memory:** 1 lesson added."
+    assert told.out.splitlines()[2] == "Before, there was no memory log here."
+
+
+def test_a_log_that_was_moved_away_is_an_empty_side(project: Path, report: Report) -> None:
+    base = written(project, PLAIN)
+    (project / "app").mkdir()
+    git(project, "mv", ".context", "app/.context")
+    commit(project)
+    told = report(f"{base}..HEAD", "--project", str(project))
+    assert told.first == "**Memory:** 1 record removed."
+    assert told.out.splitlines()[2] == "Afterwards, there is no memory log here."
+    moved = report(f"{base}..HEAD", "--project", str(project / "app"))
+    assert moved.first == "**Memory:** 1 lesson added."
+
+
+def test_the_same_range_gives_the_same_bytes_wherever_the_clone_lies(
+    project: Path, tmp_path: Path, report: Report
+) -> None:
+    base = written(project, PLAIN)
+    written(project, PLAIN, a_record("new"), SECRET)
+    git(tmp_path, "clone", "--quiet", str(project), "a-clone-with-a-long-name")
+    first = report(f"{base}..HEAD")
+    second = report(f"{base}..HEAD", "--project", str(tmp_path / "a-clone-with-a-long-name"))
+    assert first.out == second.out
+
+
+# Ranges.
+
+
+def test_what_came_to_the_base_meanwhile_is_not_removed_by_the_head(
+    project: Path, report: Report
+) -> None:
+    written(project, PLAIN)
+    git(project, "checkout", "--quiet", "-b", "side")
+    written(project, PLAIN, a_record("of the side"))
+    git(project, "checkout", "--quiet", "main")
+    written(project, PLAIN, a_record("of main"))
+    for dots in ("..", "..."):
+        told = report(f"main{dots}side")
+        assert told.first == "**Memory:** 1 lesson added."
+        assert "of the side" in told.out
+        assert "of main" not in told.out
+
+
+def test_what_both_sides_have_taken_from_each_other_is_no_news(
+    project: Path, report: Report
+) -> None:
+    written(project, PLAIN)
+    git(project, "branch", "side")
+    for branch in ("main", "side"):
+        git(project, "checkout", "--quiet", branch)
+        written(project, PLAIN, a_record(f"{branch}: {TOKEN}"))
+        written(project, PLAIN, a_record(f"of {branch}"))
+    tips = git(project, "rev-parse", "main", "side").split()
+    for branch, other in zip(("side", "main"), tips, strict=True):
+        git(project, "checkout", "--quiet", branch)
+        git(project, "merge", "--quiet", "--strategy=ours", "--no-edit", other)
+    told = report("main..side")  # two commits at which they parted, and each has a secret behind it
+    assert (told.code, "Must not be merged" in told.out) == (0, False)
+
+
+def test_a_merge_of_the_base_into_the_head_brings_nothing_of_its_own(
+    project: Path, report: Report
+) -> None:
+    written(project, PLAIN)
+    git(project, "checkout", "--quiet", "-b", "side")
+    written(project, PLAIN, a_record("of the side"))
+    git(project, "checkout", "--quiet", "main")
+    written(project, PLAIN, a_record("of main"), SECRET)
+    git(project, "checkout", "--quiet", "side")
+    run_git(project, "merge", "--quiet", "main")
+    written(project, PLAIN, a_record("of the side"), a_record("of main"), SECRET)
+    told = report("main..side")
+    assert (told.code, told.first) == (0, "**Memory:** 1 lesson added.")
+    assert "Possible secrets that were there before and still are: 1." in told.out
+
+
+def test_a_base_alone_reaches_to_the_file_as_it_stands(project: Path, report: Report) -> None:
+    base = written(project, PLAIN)
+    written(project, PLAIN, a_record("committed"))
+    write(project, PLAIN, a_record("committed"), a_record("on disk"))
+    assert report(base).first == "**Memory:** 2 lessons added."
+    assert report().first == "**Memory:** 1 lesson added."
+
+
+def test_ends_left_out_are_those_of_git(project: Path, report: Report) -> None:
+    written(project, PLAIN)
+    written(project, PLAIN, a_record("new"))
+    assert report("HEAD~1..").first == "**Memory:** 1 lesson added."
+    assert report("..HEAD~1").first == "**Memory:** nothing changed (records: 1)."
+
+
+@pytest.mark.parametrize("wanted", ["nowhere", "nowhere..HEAD", "HEAD..a..b", "", "HEAD:README"])
+def test_a_revision_that_git_does_not_know_is_said(
+    wanted: str, project: Path, report: Report
+) -> None:
+    told = report(wanted)
+    assert (told.code, told.out) == (2, "")
+    assert told.errors.startswith("git knows no commit by this name: ")
+    assert "Nothing was changed." in told.errors
+
+
+def test_a_revision_cannot_be_an_option_of_git(project: Path, report: Report) -> None:
+    for wanted in ("-x..HEAD", "--output=x", "HEAD..--all"):
+        told = report("--", wanted)
+        assert (told.code, told.out) == (2, "")
+        assert told.errors.startswith("git knows no commit by this name: -")
+    assert sorted(path.name for path in project.iterdir()) == [".git", "README"]
+
+
+@pytest.mark.parametrize("range", ["..", "...", "^HEAD", "^HEAD..HEAD"])
+def test_what_names_no_two_commits_is_no_range(range: str, project: Path, report: Report) -> None:
+    written(project, PLAIN)
+    told = report(range)
+    name = range.removesuffix("..HEAD")
+    assert (told.code, told.out) == (2, "")
+    assert told.errors.startswith(f"git knows no commit by this name: {name}. ")
+
+
+def test_a_name_of_two_things_names_no_commit(project: Path, report: Report) -> None:
+    base = written(project, PLAIN)
+    written(project, PLAIN, a_record("new"))
+    git(project, "branch", "release", base)
+    git(project, "tag", "release")
+    for range in ("release..HEAD", "HEAD..release", "release"):
+        told = report(range)
+        assert (told.code, told.out) == (2, "")
+        assert told.errors.startswith("git knows both a branch and a tag, or another two things")
+    assert report("refs/heads/release..HEAD").first == "**Memory:** 1 lesson added."
+    git(project, "branch", base, "HEAD")  # a whole id stays what it is
+    git(project, "update-ref", "refs/heads/HEAD", base)
+    assert report(f"{base}..HEAD").first == "**Memory:** 1 lesson added."
+
+
+def test_the_encoding_that_git_is_set_to_does_not_matter(project: Path, report: Report) -> None:
+    base = written(project, PLAIN)
+    written(project, PLAIN, a_record("new"))
+    git(project, "config", "i18n.logOutputEncoding", "UTF-16")
+    assert report(f"{base}..HEAD").first == "**Memory:** 1 lesson added."
+
+
+def test_two_histories_without_a_common_commit_get_a_sentence(
+    project: Path, report: Report
+) -> None:
+    git(project, "checkout", "--quiet", "--orphan", "other")
+    written(project, PLAIN)
+    told = report("main..other")
+    one, other = git(project, "rev-parse", "main", "other").split()
+    assert (told.code, told.out, told.errors) == (
+        2,
+        "",
+        f"git knows no common ancestor of {one[:10]} and {other[:10]}, so what the second brings"
+        " cannot be told. Nothing was changed. In CI, fetch the whole history (fetch-depth: 0).\n",
+    )
+
+
+def test_a_shallow_clone_says_what_is_missing_and_what_to_do(
+    project: Path, tmp_path: Path, report: Report
+) -> None:
+    base = written(project, PLAIN)
+    written(project, PLAIN, a_record("new"))
+    git(tmp_path, "clone", "--quiet", "--depth=1", project.as_uri(), "shallow")
+    told = report(f"{base}..HEAD", "--project", str(tmp_path / "shallow"))
+    assert (told.code, told.out) == (2, "")
+    assert "fetch-depth: 0" in told.errors
+    assert "git fetch --unshallow gets it" in told.errors
+    there = report("--project", str(tmp_path / "shallow"))
+    assert there.out.splitlines()[2].startswith("This is a shallow clone: ")
+
+
+def test_outside_git_and_without_git_a_sentence_says_so(
+    project: Path, tmp_path: Path, report: Report, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    told = report("--project", str(outside))
+    assert (told.code, told.out) == (2, "")
+    assert "is in no git work tree" in told.errors
+    monkeypatch.setenv("PATH", str(outside))
+    told = report()
+    assert (told.code, told.out) == (2, "")
+    assert told.errors.startswith("git was not found")
+
+
+def test_a_linked_log_is_followed_to_its_file(
+    project: Path, report: Report, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written(project, PLAIN)
+    (project / "app" / ".context").mkdir(parents=True)
+    try:
+        (project / "app" / LOG).symlink_to(path_of(project))
+    except OSError:
+        pytest.skip("this account may not make links")
+    write(project, PLAIN, a_record("new"))
+    assert report("--project", str(project / "app")).first == "**Memory:** 1 lesson added."
+
+
+@pytest.mark.parametrize("named", [".context", LOG])
+def test_a_link_that_takes_the_place_of_the_log_hides_nothing(
+    named: str, project: Path, report: Report
+) -> None:
+    poisoned = a_record("odd", lesson=ORDER)
+    (project / "docs").mkdir()
+    (project / "docs" / "memory_log.jsonl").write_bytes(poisoned.to_line())
+    base = written(project, PLAIN)
+    path_of(project).unlink()
+    if named == ".context":
+        path_of(project).parent.rmdir()
+    up = Path("..") if named == LOG else Path()
+    try:
+        (project / named).symlink_to(up / "docs" / ("memory_log.jsonl" if named == LOG else ""))
+    except OSError:
+        pytest.skip("this account may not make links")
+    first = (
+        "**Memory:** 1 damaged line, 1 record to read with care, 1 lesson added, 1 record removed."
+    )
+    told = report()
+    assert (told.code, told.first) == (1, first)
+    git(project, "add", "--all")
+    told = report("--staged")
+    assert (told.code, told.first) == (1, first)
+    commit(project)
+    told = report(f"{base}..HEAD", "--json")
+    assert (told.code, told.told["summary"]) == (1, first)
+    assert told.told["damage"] == [{"path": LOG, "line": 1, "kind": "link"}]
+    assert report().out == "**Memory:** nothing changed (records: 1).\n"
+    # Where the work tree has no link, what the commit has in the place of the log is no file.
+    last = head(project)
+    git(project, "checkout", "--quiet", base)
+    told = report(f"{base}..{last}")
+    assert (told.code, told.first) == (1, "**Memory:** 1 damaged line, 1 record removed.")
+
+
+def test_a_link_in_the_place_of_the_log_is_no_log(project: Path, report: Report) -> None:
+    path_of(project).parent.mkdir()
+    try:
+        path_of(project).symlink_to(Path("..", "README"))
+    except OSError:
+        pytest.skip("this account may not make links")
+    commit(project)
+    base = head(project)
+    path_of(project).unlink()
+    written(project, PLAIN)
+    told = report(f"{base}..HEAD")
+    assert told.out.splitlines()[:3] == [
+        "**Memory:** 1 lesson added.",
+        "",
+        "Before, there was no memory log here.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["HEAD", "--staged"], "RANGE and --staged do not go together"),
+        (["--json", "--github"], "--json and --github do not go together"),
+        (["--force"], "--force needs -o FILE"),
+        (["-o", ""], "-o needs FILE"),
+        (["--max-chars", "3999"], "it must be 4,000 or more"),
+        (["--threshold", "0"], "it must be a whole number of 1 or more"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(
+    arguments: list[str], said: str, project: Path, report: Report
+) -> None:
+    told = report(*arguments)
+    assert (told.code, told.out) == (2, "")
+    assert said in told.errors
+
+
+# 1: what must not be merged.
+
+
+def test_a_new_secret_is_refused_with_its_place_and_never_shown(
+    project: Path, report: Report
+) -> None:
+    base = written(project, PLAIN)
+    written(project, PLAIN, SECRET)
+    told = report(f"{base}..HEAD")
+    assert (told.code, told.first) == (1, "**Memory:** 1 possible secret, 1 lesson added.")
+    where = f"`{LOG}:2`"
+    named = f"`{SECRET.token}` (payment)"
+    assert told.part("Must not be merged") == (
+        f"- {where}: github-token in `missing_context` of {named}\n\n{REPLACE} {REDACT}"
+    )
+    assert "Missing then: the key is `[REDACTED]`" in told.out
+
+
+@pytest.mark.parametrize("field", ["topic", "lesson", "ask_next_time", "paths", "id", "extra"])
+def test_no_field_lets_a_secret_out_in_any_form(
+    field: str, project: Path, report: Report, tmp_path: Path
+) -> None:
+    values = {"paths": (TOKEN,), "extra": {"note": TOKEN}}
+    record = replace(a_record("gap"), **{field: values.get(field, TOKEN)})  # type: ignore[arg-type]
+    old = written(project, record)
+    new = written(project, replace(record, updated=LATER, lesson="another " + TOKEN))
+    gone = written(project, PLAIN)
+    for range in (f"{old}~..{old}", f"{old}..{new}", f"{new}..{gone}", f"{old}~..{gone}"):
+        for option in ("--staged", "--json", "--github"):
+            told = report(range, *([option] if option != "--staged" else []))
+            assert told.code in (0, 1)
+            assert "REDACTED" in told.out or "github-token" in told.out
+
+
+def test_a_secret_of_the_base_is_counted_and_refuses_nothing(project: Path, report: Report) -> None:
+    base = written(project, SECRET, a_record("again " + TOKEN))
+    written(project, SECRET, a_record("again " + TOKEN), PLAIN)
+    told = report(f"{base}..HEAD")
+    assert (told.code, told.first) == (0, "**Memory:** 1 lesson added.")
+    assert told.out.splitlines()[2] == (
+        "Possible secrets that were there before and still are: 2. `cli.py scan` says where."
+    )
+    write(project, SECRET, a_record("again " + TOKEN), PLAIN)
+    assert report().out.splitlines() == [
+        "**Memory:** nothing changed (records: 3).",
+        "",
+        "Possible secrets that were there before and still are: 2. `cli.py scan` says where.",
+    ]
+
+
+def test_a_secret_that_came_and_went_inside_of_the_range_is_told_with_its_commit(
+    project: Path, report: Report
+) -> None:
+    base = written(project, PLAIN)
+    bad = written(project, PLAIN, SECRET)
+    written(project, PLAIN, a_record("new"))
+    told = report(f"{base}..HEAD")
+    assert (told.code, told.first) == (1, "**Memory:** 1 possible secret, 1 lesson added.")
+    found = f"`{LOG}:2`: github-token in `missing_context` of `{SECRET.token}` (payment)"
+    assert told.part("Must not be merged") == (
+        f"- commit `{bad[:10]}`: {found}. {KEEPS}\n\n{REPLACE}"
+    )
+    assert report(base).code == 0
+
+
+def test_a_secret_that_stays_while_its_record_changes_is_told_once(
+    project: Path, report: Report
+) -> None:
+    base = written(project, PLAIN)
+    written(project, PLAIN, SECRET)
+    written(project, PLAIN, replace(SECRET, lesson="other words", updated=LATER))
+    assert report(f"{base}..HEAD").first == "**Memory:** 1 possible secret, 1 lesson added."
+
+
+def test_a_secret_that_another_one_replaced_in_its_place_is_told_as_well(
+    project: Path, report: Report
+) -> None:
+    base = written(project, PLAIN)
+    record = a_record("gap", lesson="it is " + TOKEN)
+    bad = written(project, PLAIN, record)
+    written(project, PLAIN, replace(record, lesson="it is " + OTHER, updated=LATER))
+    told = report(f"{base}..HEAD")
+    assert told.first == "**Memory:** 2 possible secrets, 1 lesson added."
+    found = f"`{LOG}:2`: github-token in `lesson` of `{record.token}` (payment)"
+    assert f"- commit `{bad[:10]}`: {found}. {KEEPS}" in told.part("Must not be merged")
+    assert OTHER[6:] not in told.out
+
+
+def test_a_secret_of_a_former_place_of_the_log_is_found_and_that_of_the_base_is_not(
+    project: Path, report: Report
+) -> None:
+    (project / "app" / ".context").mkdir(parents=True)
+    old = project / "app" / LOG
+    old.write_bytes(SECRET.to_line())
+    commit(project)
+    base = head(project)
+    other = a_record("another " + TOKEN)
+    old.write_bytes(SECRET.to_line() + other.to_line())
+    commit(project)
+    bad = head(project)
+    old.write_bytes(SECRET.to_line())
+    git(project, "mv", "app/.context", ".context")
+    commit(project)
+    written(project, PLAIN)
+    told = report(f"{base}..HEAD")
+    refused = told.part("Must not be merged").splitlines()
+    assert len([line for line in refused if line.startswith("- ")]) == 1
+    assert refused[0].startswith(f"- commit `{bad[:10]}`: `app/{LOG}:2`: github-token")
+
+
+def test_damage_that_the_base_did_not_have_is_refused(project: Path, report: Report) -> None:
+    torn = b'{"id": "torn\n'
+    base = written(project, PLAIN, torn)
+    conflict = b"<<<<<<< HEAD\n", b"=======\n", b">>>>>>> side\n"
+    one, two = a_record("one"), a_record("two")
+    written(
+        project,
+        PLAIN,
+        torn,
+        *(conflict[0], one, conflict[1], two, conflict[2]),
+        *(b"a note\n", b"\n", torn),
+    )
+    told = report(f"{base}..HEAD")
+    assert (told.code, told.first) == (1, "**Memory:** 3 damaged lines, 2 lessons added.")
+    assert told.part("Must not be merged").splitlines() == [
+        f"- `{LOG}:3`: a conflict that git left open",
+        f"- `{LOG}:8`: a line that no reader can read",
+        f"- `{LOG}:10`: a line that no reader can read",
+        "",
+        REPAIR,
+    ]
+
+
+def test_a_file_that_became_utf_16_is_damage_and_its_records_are_compared(
+    project: Path, report: Report
+) -> None:
+    base = written(project, PLAIN)
+    lines = (PLAIN.to_line() + SECRET.to_line()).decode()
+    written(project, ("\ufeff" + lines).encode("utf-16-le"))
+    told = report(f"{base}..HEAD")
+    assert told.code == 1
+    assert told.first == "**Memory:** 1 possible secret, 1 damaged line, 1 lesson added."
+    assert f"- `{LOG}:1`: the file is UTF-16, and no reader takes it\n" in told.out
+
+
+def test_a_line_that_only_spells_a_record_anew_is_no_change_of_a_record(
+    project: Path, report: Report
+) -> None:
+    base = written(project, PLAIN)
+    line = json.dumps(PLAIN.as_json(), sort_keys=True).encode() + b"\n"
+    written(project, line)
+    told = report(f"{base}..HEAD")
+    assert (told.code, told.out) == (0, "**Memory:** other lines of the file changed.\n")
+
+
+# 2: what should be read.
+
+
+def test_what_reads_like_instructions_is_shown_as_text_and_fails_when_strict(
+    project: Path, report: Report
+) -> None:
+    ordered = a_record("odd", lesson=ORDER)
+    base = written(project, PLAIN)
+    written(project, PLAIN, ordered)
+    told = report(f"{base}..HEAD")
+    assert (told.code, told.first) == (
+        0,
+        "**Memory:** 1 record to read with care, 1 lesson added.",
+    )
+    assert told.part("Reads like instructions to a model") == (
+        "Marked, not removed. A model reads this at the start of a task; it should be a lesson.\n\n"
+        f"- `{LOG}:2`: override, `{ordered.token}` (payment)\n"
+        f"  - `lesson`: {ORDER}"
+    )
+    assert report(f"{base}..HEAD", "--strict").code == 1
+    assert report("--strict").code == 0
+
+
+def test_a_marked_text_that_was_there_before_is_no_news(project: Path, report: Report) -> None:
+    ordered = a_record("odd", lesson=ORDER)
+    base = written(project, ordered)
+    written(project, replace(ordered, seen=2, updated=LATER))
+    assert report(f"{base}..HEAD").first == "**Memory:** 1 gap came back."
+    written(project, replace(ordered, ask_next_time=f"Please: {ORDER}"))
+    told = report(f"{base}..HEAD")
+    assert told.part("Reads like instructions to a model").splitlines()[-1] == (
+        f"  - `ask_next_time`: Please: {ORDER}"
+    )
+
+
+# 3 to 6: the lessons.
+
+
+def test_lessons_are_told_by_topic_with_the_principles_first(project: Path, report: Report) -> None:
+    store = saving(project)
+    store.upsert_log(a_draft("one", topic="auth", lesson="first"))
+    store.upsert_log(a_draft("two", topic="payment", lesson="second"))
+    store.upsert_log(a_principle("third", topic="auth"))
+    told = report()
+    assert told.first == "**Memory:** 3 lessons added."
+    tokens = {record.lesson: record.token for record in store.read_all()}
+    assert told.part("Lessons added").splitlines() == [
+        "#### auth",
+        "",
+        "- third",
+        f"  - principle `{tokens['third']}`",
+        "- first",
+        "  - Missing then: one",
+        f"  - `{tokens['first']}`",
+        "",
+        "#### payment",
+        "",
+        "- second",
+        "  - Missing then: two",
+        f"  - `{tokens['second']}`",
+    ]
+
+
+def test_a_changed_record_shows_old_and_new_of_every_key(project: Path, report: Report) -> None:
+    store = saving(project)
+    store.upsert_log(a_draft("gap", lesson="old words"))
+    commit(project)
+    old = store.read_all()[0].token
+    store.upsert_log(a_draft("gap", lesson="new words", ask_next_time="which?", paths=["a.py"]))
+    new = store.read_all()[0].token
+    told = report()
+    assert told.first == "**Memory:** 1 record changed, 1 gap came back."
+    assert told.part("Changed").splitlines() == [
+        f"- `{old}` → `{new}` (payment)",
+        "  - `lesson`",
+        "    - before: old words",
+        "    - after: new words",
+        "  - `ask_next_time`",
+        "    - before: —",
+        "    - after: which?",
+        '  - `meta.paths`: — → `["a.py"]`',
+    ]
+    assert told.part("Came back").splitlines()[-1] == f"- `{new}` (payment), seen 1 → 2: gap"
+
+
+def test_a_change_of_nothing_but_a_secret_shows_neither(project: Path, report: Report) -> None:
+    record = a_record("gap", lesson="it is " + TOKEN)
+    base = written(project, record)
+    written(project, replace(record, lesson="it is " + OTHER, updated=LATER))
+    told = report(f"{base}..HEAD")
+    assert (told.code, told.first) == (1, "**Memory:** 1 possible secret, 1 record changed.")
+    assert told.part("Changed").splitlines()[1] == (
+        "  - The versions differ in what is redacted here."
+    )
+    assert OTHER[6:] not in told.out
+
+
+def test_a_forged_record_with_the_token_of_another_is_a_change(
+    project: Path, report: Report
+) -> None:
+    forged = replace(PLAIN, lesson=ORDER, meta_extra={"n": FORGED})
+    assert forged.token == PLAIN.token
+    base = written(project, PLAIN)
+    written(project, forged)
+    told = report(f"{base}..HEAD", "--strict")
+    assert (told.code, told.first) == (
+        1,
+        "**Memory:** 1 record to read with care, 1 record changed.",
+    )
+
+
+def test_a_compaction_shows_the_principle_and_folds_what_it_replaced(
+    project: Path, report: Report
+) -> None:
+    store = saving(project)
+    for gap in ("one", "two"):
+        store.upsert_log(a_draft(gap, lesson=f"lesson {gap}"))
+    commit(project)
+    base, tokens = head(project), tokens_of(project)
+    store.upsert_log(a_draft("three", lesson="lesson three"))
+    commit(project)
+    tokens = tokens_of(project)
+    compact("all of it")(project)
+    commit(project)
+    told = report(f"{base}..HEAD")
+    assert told.first == "**Memory:** 3 records compacted."
+    principle = store.read_all()[0]
+    folded = [
+        line
+        for name, token in zip(("one", "two", "three"), tokens, strict=True)
+        for line in (f"  - lesson {name}\\", f"    `{token}` (payment)")
+    ]
+    assert told.part("Compacted").splitlines() == [
+        "#### payment",
+        "",
+        "- all of it",
+        f"  - principle `{principle.token}`",
+        "",
+        "  <details>",
+        "  <summary>Replaced: 3</summary>",
+        "",
+        *folded,
+        "",
+        "  </details>",
+    ]
+    # Without the commits between, nobody knows what the third one said.
+    assert "  - Not in any version that was looked at: 1." in report(base).out
+
+
+def test_what_was_compacted_before_has_no_part_in_a_later_compaction(
+    project: Path, report: Report
+) -> None:
+    new_project(project / "app", "one", "two")
+    app = project / "app"
+    compact("first sum")(app)
+    commit(app)
+    store_of(app).upsert_log(a_draft("three"))
+    commit(app)
+    compact("second sum")(app)
+    told = report("--project", str(app))
+    assert told.first == "**Memory:** 2 records compacted."
+
+
+def test_a_gap_that_was_compacted_and_is_logged_again_came_back(
+    project: Path, report: Report
+) -> None:
+    app = new_project(project / "app", "one", "two")
+    compact("a sum")(app)
+    commit(app)
+    store_of(app, LATER).upsert_log(a_draft("one", lesson="once more"))
+    told = report("--project", str(app))
+    assert told.first == "**Memory:** 1 lesson added, 1 gap came back."
+    record = store_of(app).read_all()[1]
+    assert told.part("Came back").splitlines()[-1] == (
+        f"- `{record.token}` (payment), again after its compaction: one"
+    )
+
+
+def test_a_record_that_was_brought_back_did_not_come_back_by_itself(
+    project: Path, report: Report
+) -> None:
+    app = new_project(project / "app", "one", "two")
+    one, two = store_of(app).read_all()
+    compact("a sum")(app)
+    commit(app)
+    principle = store_of(app).read_all()[0]
+    store_of(app, LATER).bring_back([one])
+    assert report("--project", str(app)).first == "**Memory:** 1 lesson added."
+    store_of(app, LATER).bring_back([two], instead_of=principle.token)
+    told = report("--project", str(app))
+    assert told.first == "**Memory:** 2 records brought back."
+    back = [f"`{it.token}` (payment)" for it in store_of(app).read_all()]
+    assert [line.strip() for line in told.part("Compaction undone").splitlines() if line] == [
+        *("#### payment", f"- {principle.lesson}", f"- principle `{principle.token}`"),
+        *("<details>", "<summary>Brought back: 2</summary>"),
+        *(f"- {one.lesson}\\", back[0], f"- {two.lesson}\\", back[1]),
+        "</details>",
+    ]
+    assert "### Removed" not in told.out and "### Lessons added" not in told.out
+
+
+def test_a_principle_that_went_while_its_gap_was_logged_anew_was_removed(
+    project: Path, report: Report
+) -> None:
+    app = new_project(project / "app", "one", "two")
+    compact("a sum")(app)
+    commit(app)
+    store_of(app).delete_by_ids(store_of(app).read_all()[0].token)
+    store_of(app, LATER).upsert_log(a_draft("one"))
+    told = report("--project", str(app))
+    assert told.first == "**Memory:** 1 lesson added, 1 gap came back, 1 record removed."
+
+
+def test_a_principle_that_takes_in_more_did_not_come_back(project: Path, report: Report) -> None:
+    app = new_project(project / "app", "one", "two", "three")
+    compact("a sum", "one", "two")(app)
+    commit(app)
+    compact("a sum", "three")(app)
+    assert report("--project", str(app)).first == "**Memory:** 1 record compacted."
+
+
+def test_a_gap_that_came_back_under_another_topic_is_told(project: Path, report: Report) -> None:
+    store = saving(project)
+    store.upsert_log(a_draft("gap", topic="a"))
+    commit(project)
+    store.renew({it.token: replace(it, topic="b") for it in store.read_all()}, join=False)
+    store.upsert_log(a_draft("gap", topic="b"))
+    told = report()
+    assert told.first == "**Memory:** 1 gap came back, 1 record under another topic."
+    assert ", seen 1 → 2: gap" in told.part("Came back")
+
+
+def test_originals_of_two_principles_are_shown_below_both_and_counted_once(
+    project: Path, report: Report
+) -> None:
+    app = new_project(project / "app", "one", "two")
+    alone = path_of(app).read_bytes()
+    compact("a sum")(app)
+    first = path_of(app).read_bytes()
+    path_of(app).write_bytes(alone)
+    compact("another sum")(app)
+    path_of(app).write_bytes(first + path_of(app).read_bytes())
+    told = report("--project", str(app))
+    assert told.first == "**Memory:** 2 records compacted."
+    assert told.out.count("<summary>Replaced: 2</summary>") == 2
+    assert "Not in any version" not in told.out
+
+
+def test_a_gap_that_came_back_at_once_was_not_replaced(project: Path, report: Report) -> None:
+    app = new_project(project / "app", "one", "two")
+    compact("a sum")(app)
+    store_of(app, LATER).upsert_log(a_draft("one", lesson="once more"))
+    told = report("--project", str(app))
+    assert told.first == "**Memory:** 1 record changed, 1 gap came back, 1 record compacted."
+
+
+def test_records_under_another_topic_are_neither_added_nor_removed(
+    project: Path, report: Report
+) -> None:
+    store = saving(project)
+    store.upsert_log(a_draft("one", topic="결제"))
+    store.upsert_log(a_principle("a rule", topic="결제"))
+    commit(project)
+    store.renew({it.token: replace(it, topic="payment") for it in store.read_all()}, join=False)
+    told = report()
+    assert told.first == "**Memory:** 2 records under another topic."
+    tokens = tokens_of(project)
+    assert told.part("Under another topic").splitlines() == [
+        f"- `결제` → `payment`: `{token}`" for token in tokens
+    ]
+
+
+def test_records_that_became_one_are_told_as_one_change(project: Path, report: Report) -> None:
+    store = saving(project)
+    store.upsert_log(a_draft("gap", topic="a", lesson="of a"))
+    store.upsert_log(a_draft("gap", topic="b", lesson="of b"))
+    commit(project)
+    old = tokens_of(project)
+    moved = store.read_all()[0]
+    store.renew({moved.token: replace(moved, topic="b")}, join=True)
+    told = report()
+    assert told.first == "**Memory:** 1 record changed."
+    changed = told.part("Changed")
+    for token in old:
+        assert f"`{token}`" in changed
+    assert "One record now: " in changed
+
+
+@pytest.mark.parametrize("newest", ["a", "b"])
+def test_of_records_that_became_one_the_newest_is_compared(
+    newest: str, project: Path, report: Report
+) -> None:
+    for topic in ("a", "b"):
+        store = store_of(project, LATER if topic == newest else NOW)
+        store.upsert_log(a_draft("gap", topic=topic, lesson=f"of {topic}"))
+    commit(project)
+    store = saving(project)
+    store.renew({it.token: replace(it, topic="c") for it in store.read_all()}, join=True)
+    told = report()
+    assert told.first == "**Memory:** 1 record changed."
+    assert f"    - before: of {newest}\n" in told.out
+
+
+def test_a_removed_record_can_be_brought_back(project: Path, report: Report) -> None:
+    base = written(project, PLAIN, a_record("gone"))
+    store_of(project).delete_by_ids([a_record("gone").token])
+    commit(project)
+    told = report(f"{base}..HEAD")
+    assert (told.code, told.first) == (0, "**Memory:** 1 record removed.")
+    assert told.part("Removed") == (
+        "Nothing took their place. `cli.py restore ID` brings one back.\n\n"
+        "#### payment\n\n"
+        "- check the tax table first\n"
+        "  - Missing then: gone\n"
+        f"  - `{a_record('gone').token}`"
+    )
+
+
+def test_a_hand_that_changed_what_a_record_is_about_has_changed_that_record(
+    project: Path, report: Report
+) -> None:
+    base = written(project, PLAIN)
+    written(project, replace(PLAIN, missing_context="by hand"))
+    told = report(f"{base}..HEAD")
+    assert told.first == "**Memory:** 1 record changed."
+    assert "    - after: by hand\n" in told.out
+
+
+def test_a_leftover_that_a_merge_brought_back_is_not_told(project: Path, report: Report) -> None:
+    app = new_project(project / "app", "one", "two")
+    originals = path_of(app).read_bytes()
+    compact("a sum")(app)
+    commit(app)
+    base = head(app)
+    path_of(app).write_bytes(originals + path_of(app).read_bytes())
+    commit(app)
+    told = report(f"{base}..HEAD", "--project", str(app))
+    assert told.out == "**Memory:** other lines of the file changed.\n"
+
+
+# 7 and the forms.
+
+
+def test_a_compaction_that_is_due_is_said(project: Path, report: Report) -> None:
+    write(project, PLAIN, a_record("two"))
+    assert report("--threshold", "1").out.splitlines()[-1] == (
+        "Records: 2, threshold: 1. A compaction is due now."
+    )
+
+
+def test_the_report_can_be_had_as_data(project: Path, report: Report) -> None:
+    base = written(project, PLAIN, a_record("gone"))
+    bad = written(project, PLAIN, SECRET)
+    ordered = a_record("odd", lesson=ORDER)
+    written(project, PLAIN, ordered, b"torn\n")
+    told = report(f"{base}..HEAD", "--json")
+    assert (told.code, told.errors) == (1, "")
+    assert list(told.told) == [
+        *("summary", "path", "before", "after", "shallow"),
+        *("secrets", "passing_secrets", "earlier_secrets", "damage", "marked"),
+        *("added", "changed", "came_back", "compacted", "undone", "renamed", "removed"),
+        *("compaction", "refused"),
+    ]
+    assert told.told["before"]["version"] == base
+    assert told.told["after"]["version"] == head(project)
+    assert told.told["damage"] == [{"path": LOG, "line": 3, "kind": "unreadable"}]
+    [passing] = told.told["passing_secrets"]
+    assert (passing["commit"], passing["token"], passing["line"]) == (bad, SECRET.token, 2)
+    assert told.told["added"] == [{"token": ordered.token, "record": ordered.as_json()}]
+    assert [it["record"]["missing_context"] for it in told.told["removed"]] == ["gone"]
+    [finding] = told.told["marked"][0]["findings"]
+    assert (finding["severity"], finding["kind"], finding["field"]) == (
+        "warning",
+        "override",
+        "lesson",
+    )
+    assert told.told["compaction"] == {"need": "optional", "threshold": 50}
+    assert told.told["refused"] is True
+
+
+def test_a_file_gets_the_report_and_is_not_written_over_by_accident(
+    project: Path, report: Report
+) -> None:
+    write(project, PLAIN)
+    shown = report()
+    told = report("-o", "report.md")
+    assert (told.code, told.out, told.errors) == (0, "Written: report.md\n", "")
+    assert (project / "report.md").read_text(encoding="utf-8") == shown.out
+    again = report("-o", "report.md", "--json")
+    assert (again.code, again.out) == (2, "")
+    assert "report.md exists already" in again.errors
+    assert (project / "report.md").read_text(encoding="utf-8") == shown.out
+    assert report("-o", "report.md", "--json", "--force").code == 0
+    assert json.loads((project / "report.md").read_text(encoding="utf-8"))["damage"] == []
+    assert report("-o", "-").out == shown.out
+
+
+def test_a_long_report_leaves_out_whole_records_from_its_end_and_counts_them(
+    project: Path, report: Report
+) -> None:
+    old = [a_record(f"old {at}", lesson="지우는 lesson " * 20) for at in range(20)]
+    base = written(project, *old)
+    new = [a_record(f"new {at}", lesson=f"새 lesson {at} " * 40) for at in range(200)]
+    written(project, *new, SECRET)
+    whole = report(f"{base}..HEAD", "--max-chars", "900000")
+    assert "Left out here" not in whole.out
+    told = report(f"{base}..HEAD")
+    assert told.first == whole.first
+    for heading in ("Must not be merged", "Figures"):
+        assert told.part(heading) == whole.part(heading)
+    removed = told.part("Removed").splitlines()
+    assert removed[2:] == ["Left out here for length: 20. `--json` has them."]
+    *kept, blank, left = told.part("Lessons added").splitlines()
+    shown = sum(line.startswith("  - Missing then: ") for line in kept)
+    assert (blank, left) == ("", f"Left out here for length: {201 - shown}. `--json` has them.")
+    assert kept == whole.part("Lessons added").splitlines()[: len(kept)]
+    following = whole.part("Lessons added").splitlines()[len(kept) : len(kept) + 3]
+    assert 60_000 - len("\n".join(following)) <= len(told.out) <= 60_000
+
+
+def test_one_endless_record_pushes_no_other_off_the_report(project: Path, report: Report) -> None:
+    base = written(project, a_record("gone"))
+    endless = a_record("endless")
+    endless = replace(endless, lesson="never ending " * 10_000)
+    written(project, endless, a_record("behind it"))
+    told = report(f"{base}..HEAD")
+    assert told.first == "**Memory:** 2 lessons added, 1 record removed."
+    added = told.part("Lessons added")
+    assert "Missing then: behind it" in added
+    assert added.endswith("Left out here for length: 1. `--json` has them.")
+    assert "Missing then: gone" in told.part("Removed")
+
+
+@pytest.mark.parametrize("lang", ["en", "ko"])
+def test_the_shortest_report_holds_everything_but_the_records(
+    lang: str, project: Path, report: Report, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SENTINEL_MEMORY_LANG", lang)
+    app = new_project(project / "app", "one", "two", "three", "four", "moved")
+    store = store_of(app, LATER)
+    base = head(app)
+    huge = "긴 글 " * 2_000
+    store.upsert_log(a_draft("one", lesson="changed"))
+    moved = next(it for it in store.read_all() if it.key_text == "moved")
+    store.renew({moved.token: replace(moved, topic="elsewhere")}, join=False)
+    compact("a sum", "two", "three")(app)
+    store.delete_by_ids(tokens_of(app, "four"))
+    data = path_of(app).read_bytes()
+    lines = [
+        replace(a_record(f"{at} {TOKEN}"), lesson=ORDER + huge, topic="t" * 5_000).to_line()
+        for at in range(3)
+    ]
+    path_of(app).write_bytes(data + b"".join(lines) + b"torn\n")
+    commit(app)
+    least = str(reporting_parts.LEAST_CHARS)
+    told = report(f"{base}..HEAD", "--max-chars", least, "--project", str(app))
+    assert told.code == 1
+    assert len(told.out) <= reporting_parts.LEAST_CHARS
+    index = 0 if lang == "en" else 1
+    for key in ("refused", "reads_like", "added_head", "changed_head", "returned_head"):
+        assert f"### {WORDS[key][index]}\n" in told.out
+    for key in ("compacted_head", "renamed_head", "removed_head", "figures"):
+        assert f"### {WORDS[key][index]}\n" in told.out
+
+
+def test_it_runs_with_the_standard_library_alone_and_isolated(project: Path) -> None:
+    base = written(project, PLAIN)
+    written(project, PLAIN, SECRET)
+    first = started(f"{base}..HEAD", cwd=project, flags=("-I", "-S"))
+    assert (first.code, first.errors) == (1, "")
+    assert first.out.startswith("**Memory:** 1 possible secret, 1 lesson added.\n")
+    assert started("--json", f"{base}..HEAD", cwd=project, flags=("-I", "-S")).code == 1
+
+
+def test_it_changes_nothing(project: Path, report: Report) -> None:
+    written(project, PLAIN)
+    write(project, PLAIN, SECRET)
+
+    def everything() -> dict[Path, bytes]:
+        return {path: path.read_bytes() for path in project.rglob("*") if path.is_file()}
+
+    before = everything()
+    report()
+    report("--staged")
+    report("HEAD~1..HEAD")
+    assert everything() == before
+
+
+def test_a_log_that_cannot_be_read_is_said(project: Path, report: Report) -> None:
+    path_of(project).parent.mkdir()
+    path_of(project).mkdir()
+    told = report()
+    assert (told.code, told.out) == (2, "")
+    assert os.path.join(".context", "memory_log.jsonl") in told.errors

@@ -1,0 +1,77 @@
+"""Our hooks in a file of the user's: put in once, found again, and taken out without a trace."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from commands.clients.setup_table import TARGETS, Hooks, Installation
+from commands.setup.edit_json import data_of
+from commands.setup.hooks import Call, hook_strings, with_hooks, without_hooks
+from tests.commands.setup.test_edit_json import texts
+
+HOOKS: dict[str, Hooks] = {it.key: it.hooks for it in TARGETS if it.hooks}
+TOOL = Installation(runner=("/새 폴더/python",), server="/t/server.py", cli="/t/cli.py")
+OLD = Installation(runner=("/bin/uv", "run"), server="/o/server.py", cli="/o dir/cli.py")
+THEIRS = [
+    {"type": "command", "command": "./cli.py hooks session-start"},
+    {"command": "my-cli.py hook stop"},
+    {"command": "/t/cli.py hook stop-all"},
+    {"command": "python tools/cli.py hook stop"},
+    {"command": "python tools/cli.py hook stop --client emacs"},
+    {"command": "python tools/cli.py hook stop --client cursor-next"},
+    {"command": "echo", "args": ["cli.py", "hook", "stop"]},
+    {"command": 7},
+]
+GROUPS = st.fixed_dictionaries(
+    {"hooks": st.lists(st.sampled_from(THEIRS), min_size=1, max_size=2)},
+    optional={"matcher": st.just("Bash")},
+)
+
+
+def call(client: str, installation: Installation = TOOL) -> Call:
+    return Call(installation=installation, client=client)
+
+
+def documents(hooks: Hooks) -> st.SearchStrategy[dict[str, Any]]:
+    """Files in which hooks of the user stand, or none."""
+    item = GROUPS if hooks.grouped else st.sampled_from(THEIRS)
+    events = st.sampled_from([*(event.name for event in hooks.events), "other"])
+    listed = st.dictionaries(events, st.lists(item, min_size=1, max_size=2), min_size=1)
+    version = {"version": st.just(1)} if hooks.version else {"model": st.just("x")}
+    return st.fixed_dictionaries(version, optional={"hooks": listed})
+
+
+@pytest.mark.parametrize("client", HOOKS)
+@settings(max_examples=25)
+@given(data=st.data(), prompt=st.booleans())
+def test_taking_out_what_was_put_in_gives_the_text_back(
+    client: str, data: st.DataObject, prompt: bool
+) -> None:
+    hooks = HOOKS[client]
+    text = data.draw(texts(documents(hooks)))
+    assert without_hooks(text, hooks) == text
+    put_in = with_hooks(text, hooks, call(client), prompt=prompt)
+    assert list(hook_strings(put_in, hooks))
+    assert with_hooks(put_in, hooks, call(client), prompt=False) == put_in
+    assert without_hooks(put_in, hooks) == text
+
+
+@pytest.mark.parametrize("client", HOOKS)
+@settings(max_examples=25)
+@given(data=st.data())
+def test_another_installation_takes_the_place_of_the_first(
+    client: str, data: st.DataObject
+) -> None:
+    hooks = HOOKS[client]
+    text = data.draw(texts(documents(hooks)))
+    moved = with_hooks(
+        with_hooks(text, hooks, call(client, OLD), prompt=True),
+        hooks,
+        call(client),
+        prompt=False,
+    )
+    fresh = with_hooks(text, hooks, call(client), prompt=True)
+    assert data_of(moved) == data_of(fresh)
+    assert "/o dir/cli.py" not in "".join(hook_strings(moved, hooks))

@@ -1,0 +1,758 @@
+"""What setup writes, as golden files before and after, byte for byte; and what it leaves alone."""
+
+import ast
+import json
+import os
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commands.clients.configured import configured_clients
+from commands.clients.events import NAMES as EVENT_NAMES
+from commands.clients.setup_table import TARGETS
+from commands.documents.text_diff import ChangedError, write
+from commands.setup.files import Change, Remark
+from commands.setup.here import installed, runner_of
+from commands.setup.hooks import hook_strings
+from commands.setup.lines import change_lines
+from commands.setup.words import WORDS
+from core.lessons.agent_rules import rules
+from tests.support.setup_bench import Bench, cases
+
+SETUP = Path(__file__).resolve().parents[3] / "commands/setup"
+KEYS = [target.key for target in TARGETS]
+NAMES = {target.key: target.client.name for target in TARGETS}
+BEGIN, END = "<!-- sentinel-memory rules: begin -->\n", "<!-- sentinel-memory rules: end -->\n"
+RULES = BEGIN + rules("en") + END
+
+posix = pytest.mark.skipif(os.name == "nt", reason="the golden files hold paths of POSIX")
+pytestmark = posix
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    made = Bench(tmp_path)
+    made.put({})
+    for path in (Path(made.python), made.tool / "server.py"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"")
+    return made
+
+
+def remarks(found: tuple[Remark, ...]) -> list[str]:
+    return [remark.key for remark in found]
+
+
+@pytest.mark.parametrize(("client", "case"), cases())
+def test_a_client_is_set_up_and_removed_as_the_golden_files_show(
+    client: str, case: str, bench: Bench
+) -> None:
+    before = bench.golden(client, case, "before")
+    bench.put(before)
+    planned = bench.do(client)
+    assert (planned.problems, planned.notes) == ((), ())
+    assert bench.files() == bench.golden(client, case, "after")
+    assert bench.plan(client).changes == ()
+    bench.do(client, remove=True)
+    nothing = {} if case == "outdated" else before
+    assert bench.files() == (bench.golden(client, case, "removed") or nothing)
+    assert bench.plan(client, remove=True).changes == ()
+
+
+@pytest.mark.parametrize(("client", "case"), cases())
+def test_the_doctor_finds_the_client_configured_for_the_project(
+    client: str, case: str, bench: Bench
+) -> None:
+    bench.put(bench.golden(client, case, "after"))
+    found = configured_clients(
+        bench.root,
+        server=bench.tool / "server.py",
+        home=bench.home,
+        environment={},
+        platform="linux",
+    )
+    facts = [(it.client, it.project, it.problem) for it in found]
+    assert facts == [(NAMES[client], bench.root, "")]
+
+
+@pytest.mark.parametrize(("client", "case"), cases())
+def test_a_diff_shows_nothing_of_other_servers(client: str, case: str, bench: Bench) -> None:
+    bench.put(bench.golden(client, case, "before"))
+    for change in bench.plan(client).changes:
+        shown = "\n".join(change_lines("en", change, bench.root))
+        for text in ("not-for-showing", "guard", "db-mcp", "example.com", "/a/b"):
+            assert text not in shown
+
+
+def test_a_diff_redacts_secrets_in_comments_and_rules(bench: Bench) -> None:
+    secret = "ghp_" + "Ab3" * 12
+    bench.put({"root/.vscode/mcp.json": f'{{\n  "inputs": [] // {secret}\n}}\n'})
+    bench.put({"root/AGENTS.md": f"The key is {secret}.\n"})
+    changes = bench.plan("vscode", hooks=False).changes
+    assert [change.path.name for change in changes] == ["mcp.json", "AGENTS.md"]
+    for change in changes:
+        assert secret in (change.before or "")
+        assert secret not in "\n".join(change_lines("en", change, bench.root))
+
+
+def test_a_diff_of_toml_hides_texts_of_several_lines(bench: Bench) -> None:
+    text = 'key = """\nfirst secret\nname = second\nthird"""\na = true\n'
+    bench.put({"root/.codex/config.toml": text})
+    [change] = [it for it in bench.plan("codex").changes if it.path.suffix == ".toml"]
+    lines = change_lines("en", change, bench.root)
+    assert lines[3:8] == ["@@ -3,3 +3,8 @@", " …", " …", " a = true", "+"]
+
+
+def test_a_diff_shows_what_is_put_in_and_what_it_replaces(bench: Bench) -> None:
+    bench.put(bench.golden("cursor", "outdated", "before"))
+    change = bench.plan("cursor").changes[0]
+    assert change_lines("en", change, bench.root) == [
+        ".cursor/mcp.json: server entry (Cursor)",
+        "--- .cursor/mcp.json",
+        "+++ .cursor/mcp.json",
+        "@@ -1,9 +1,11 @@",
+        " {",
+        '   "mcpServers": {',
+        '     "memory-sentinel": {',
+        '-      "command": "/old/python",',
+        f'+      "command": "{bench.python}",',
+        '       "args": [',
+        f'-        "{bench.tool}/server.py"',
+        f'+        "{bench.tool}/server.py",',
+        '+        "--project",',
+        '+        "${workspaceFolder}"',
+        "       ],",
+        '       "env": {"SENTINEL_MEMORY_LANG": "…"}',
+        "     },",
+    ]
+
+
+def test_a_file_that_goes_is_shown_as_deleted(bench: Bench) -> None:
+    bench.do("claude-code")
+    [change] = [
+        it for it in bench.plan("claude-code", remove=True).changes if it.path.suffix == ".md"
+    ]
+    lines = change_lines("ko", change, bench.root)
+    assert lines[:4] == [
+        "CLAUDE.md(삭제): 규칙",
+        "--- CLAUDE.md",
+        "+++ /dev/null",
+        "@@ -1,34 +0,0 @@",
+    ]
+
+
+# What cannot be edited.
+
+
+@pytest.mark.parametrize(
+    ("client", "file", "content", "key"),
+    [
+        ("cursor", "root/.cursor/mcp.json", "{,}", "json_syntax"),
+        ("cursor", "root/.cursor/mcp.json", '{\n// "a"\n}', "json_syntax"),
+        ("cursor", "root/.cursor/mcp.json", b"\xff\xfe{", "not_utf8"),
+        ("cursor", "root/.cursor/mcp.json", '{"mcpServers": []}', "other_kind"),
+        ("cursor", "root/.cursor/mcp.json", '{"mcpServers": null}', "other_kind"),
+        ("cursor", "root/.cursor/mcp.json", "[1]", "other_kind"),
+        ("cursor", "root/.cursor/mcp.json", '{"a": 1, "a": 2}', "json_twice"),
+        ("cursor", "root/.cursor/mcp.json", '{"a":' * 5000, "json_depth"),
+        (
+            "cursor",
+            "root/.cursor/mcp.json",
+            '{"mcpServers": {"sentinel-memory": {"command": "x"}}}',
+            "foreign_entry",
+        ),
+        ("cursor", "root/.cursor/hooks.json", "[1]", "other_kind"),
+        ("cursor", "root/.cursor/hooks.json", '{"hooks": {"stop": {}}}', "other_kind"),
+        ("claude-code", "root/.claude/settings.json", '{"hooks": []}', "other_kind"),
+        ("codex", "root/.codex/config.toml", "a = \n", "toml_syntax"),
+        ("codex", "root/.codex/config.toml", "mcp_servers = {}\n", "toml_form"),
+        ("claude-code", "root/CLAUDE.md", BEGIN, "broken_block"),
+    ],
+)
+def test_a_file_that_cannot_be_edited_is_left_alone_and_the_others_are_done(
+    client: str, file: str, content: str | bytes, key: str, bench: Bench
+) -> None:
+    fresh = bench.golden(client, "fresh", "after")
+    bench.put({file: content})
+    planned = bench.do(client)
+    assert remarks(planned.problems) == [key]
+    assert planned.problems[0].facts["path"] == str(bench.path(file))
+    left = content.encode() if isinstance(content, str) else content
+    assert bench.files() == {**fresh, file: left}
+
+
+def test_the_table_to_paste_is_shown_where_it_cannot_be_put_in(bench: Bench) -> None:
+    bench.put({"root/.codex/config.toml": "mcp_servers = {}\n"})
+    [problem] = bench.plan("codex").problems
+    table = bench.golden("codex", "fresh", "after")["root/.codex/config.toml"].decode()
+    assert f"{problem.facts['block']}\n" == table
+
+
+def test_an_entry_of_another_server_stays_when_ours_is_removed(bench: Bench) -> None:
+    bench.put({"root/.mcp.json": '{"mcpServers": {"sentinel-memory": {"command": "x"}}}'})
+    planned = bench.plan("claude-code", remove=True)
+    assert (planned.changes, planned.problems) == ((), ())
+
+
+FOREIGN = {
+    "azure-sentinel": {"command": "uv", "args": ["run", "/opt/azure/server.py"]},
+    "sentinel-siem": {"command": "python", "args": ["/opt/siem/server.py", "--project", "x"]},
+}
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_a_server_of_others_that_is_named_after_a_sentinel_is_left_alone(
+    name: str, bench: Bench
+) -> None:
+    text = json.dumps({"mcpServers": {name: FOREIGN[name]}}, indent=2) + "\n"
+    bench.put({"root/.cursor/mcp.json": text})
+    assert bench.plan("cursor", remove=True, rules=False).changes == ()
+    bench.do("cursor")
+    data = json.loads(bench.files()["root/.cursor/mcp.json"])
+    assert list(data["mcpServers"]) == [name, "sentinel-memory"]
+    assert data["mcpServers"][name] == FOREIGN[name]
+    bench.do("cursor", remove=True)
+    assert bench.files() == {"root/.cursor/mcp.json": text.encode()}
+
+
+# A file of the user serves one project.
+
+
+def test_claude_desktop_tells_which_project_it_served_until_now(bench: Bench) -> None:
+    other = bench.top / "other"
+    file = "home/.config/Claude/claude_desktop_config.json"
+    bench.do("claude-desktop")
+    bench.put({file: bench.files()[file].replace(str(bench.root).encode(), str(other).encode())})
+    planned = bench.do("claude-desktop")
+    facts: dict[str, str | int] = {"client": "Claude Desktop", "project": str(other)}
+    assert planned.notes == (Remark("served_before", facts),)
+    assert bench.files() == bench.golden("claude-desktop", "fresh", "after")
+    assert bench.plan("claude-desktop").notes == ()
+
+
+@pytest.mark.parametrize("named", ["--project", "env"])
+def test_an_entry_of_claude_desktop_for_another_project_is_not_taken_out(
+    named: str, bench: Bench
+) -> None:
+    other = str(bench.top / "other")
+    entry: dict[str, Any] = {"command": "python", "args": ["/t/server.py"]}
+    if named == "env":
+        entry["env"] = {"SENTINEL_MEMORY_PROJECT": other}
+    else:
+        entry["args"] += ["--project", other]
+    text = json.dumps({"mcpServers": {"sentinel-memory": entry}})
+    file = "home/.config/Claude/claude_desktop_config.json"
+    bench.put({file: text})
+    planned = bench.do("claude-desktop", remove=True)
+    facts: dict[str, str | int] = {"client": "Claude Desktop", "project": other}
+    assert planned.notes == (Remark("entry_stays", facts),)
+    assert bench.files() == {file: text.encode()}
+
+
+@pytest.mark.parametrize("args", [["/t/server.py"], ["/t/server.py", "--project", "a\0b"]])
+def test_an_entry_of_claude_desktop_that_names_no_project_is_taken_out(
+    args: list[str], bench: Bench
+) -> None:
+    entry = {"command": "python", "args": args}
+    text = json.dumps({"mcpServers": {"sentinel-memory": entry, "db": {"command": "db-mcp"}}})
+    file = "home/.config/Claude/claude_desktop_config.json"
+    bench.put({file: text})
+    assert bench.do("claude-desktop", remove=True).notes == ()
+    assert json.loads(bench.files()[file]) == {"mcpServers": {"db": {"command": "db-mcp"}}}
+
+
+# Signs of variables in paths.
+
+
+def test_gemini_finds_a_project_whose_path_it_would_take_for_a_variable(tmp_path: Path) -> None:
+    bench = Bench(tmp_path / "$HOME" / "${x}")
+    bench.put({})
+    machine = replace(bench.machine, server=tmp_path / "server.py", environment={"HOME": "/h"})
+    tool = installed((sys.executable,), str(tmp_path), windows=False)
+    (tmp_path / "server.py").write_bytes(b"")
+    planned = bench.plan("gemini", machine=machine, installation=tool)
+    assert planned.notes == ()
+    bench.take(planned)
+    [found] = configured_clients(
+        bench.root, server=machine.server, home=bench.home, environment={"HOME": "/h"}
+    )
+    assert (found.project, found.source, found.problem) == (bench.root, "cwd", "")
+
+
+@pytest.mark.parametrize(
+    ("client", "directory", "sign"),
+    [
+        ("gemini", "/opt/$tool", "$"),
+        ("gemini", "/opt/${tool}", "$"),
+        ("cursor", "/opt/${tool}", "${"),
+        ("cursor", "/opt/$tool", ""),
+        ("claude-code", "/opt/${tool}", "${"),
+        ("vscode", "/opt/${tool}", "${"),
+        ("codex", "/opt/${tool}", ""),
+        ("claude-desktop", "/opt/${tool}", ""),
+    ],
+)
+def test_a_client_that_would_expand_the_path_of_the_server_is_told(
+    client: str, directory: str, sign: str, bench: Bench
+) -> None:
+    tool = installed(("/bin/python",), directory, windows=False)
+    path = f"{directory}/server.py"
+    facts: dict[str, str | int] = {"client": NAMES[client], "path": path, "sign": sign}
+    expected = (Remark("variable", facts),) if sign else ()
+    assert bench.plan(client, installation=tool).notes == expected
+    assert bench.plan(client, installation=tool, remove=True).notes == ()
+
+
+# The language.
+
+
+def spoken(bench: Bench, client: str) -> set[str]:
+    """The language in the entry and in every hook of a client."""
+    [target] = [it for it in TARGETS if it.key == client]
+    found = set[str]()
+    for name, data in bench.files().items():
+        text = data.decode()
+        if target.hooks and name == f"root/{target.hooks.file}":
+            lines = [it for it in hook_strings(text, target.hooks) if " hook " in it]
+            found |= {it.partition(" --lang ")[2][:2] for it in lines}
+        found |= set(re.findall(r'SENTINEL_MEMORY_LANG"?\W+(\w+)', text))
+    return found
+
+
+@pytest.mark.parametrize("client", KEYS)
+def test_a_language_that_was_asked_for_is_written_kept_and_changed(
+    client: str, bench: Bench
+) -> None:
+    bench.apply(client, chosen="ko")
+    assert spoken(bench, client) == {"ko"}
+    assert bench.plan(client, chosen="ko").changes == ()
+    assert bench.plan(client).changes == ()
+    bench.apply(client, chosen="en")
+    assert spoken(bench, client) == ({"en"} if client == "claude-desktop" else {"", "en"})
+    bench.do(client, remove=True)
+    assert bench.files() == {}
+
+
+@pytest.mark.parametrize("client", KEYS)
+def test_english_is_not_written(client: str, bench: Bench) -> None:
+    bench.apply(client, chosen="en")
+    assert bench.files() == bench.golden(client, "fresh", "after")
+
+
+def test_a_language_joins_what_the_user_has_in_the_environment(bench: Bench) -> None:
+    file = "home/.config/Claude/claude_desktop_config.json"
+    entry = {"command": bench.python, "args": [str(bench.tool / "server.py")], "env": {"A": "b"}}
+    bench.put({file: json.dumps({"mcpServers": {"sentinel-memory": entry}})})
+    bench.apply("claude-desktop", chosen="ko")
+    [made] = json.loads(bench.files()[file])["mcpServers"].values()
+    assert made["env"] == {"A": "b", "SENTINEL_MEMORY_LANG": "ko"}
+
+
+def test_an_environment_of_codex_in_one_line_is_told_with_both_tables(bench: Bench) -> None:
+    text = '[mcp_servers.sentinel-memory]\ncommand = "x"\nargs = ["/t/server.py"]\n'
+    text += 'env = { A = "b" }\n'
+    bench.put({"root/.codex/config.toml": text})
+    [problem] = bench.plan("codex", chosen="ko").problems
+    assert problem.key == "toml_form"
+    table = '\n\n[mcp_servers.sentinel-memory.env]\nSENTINEL_MEMORY_LANG = "ko"'
+    assert str(problem.facts["block"]).endswith(table)
+
+
+# What was empty.
+
+
+def indented(text: str) -> str:
+    return json.dumps(json.loads(text), indent=2) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("client", "file", "text"),
+    [
+        ("claude-code", "root/.mcp.json", "{}"),
+        ("claude-code", "root/.mcp.json", "{}\r\n"),
+        ("claude-code", "root/.mcp.json", '{"mcpServers": {}}'),
+        ("claude-code", "root/.mcp.json", '{"mcpServers":{}}\n'),
+        ("claude-code", "root/.claude/settings.json", '{"hooks": {}}\n'),
+        ("claude-code", "root/.claude/settings.json", '{"hooks": {"Stop": []}}'),
+        ("claude-code", "root/.claude/settings.json", indented('{"hooks": {"Stop": []}}')),
+        ("cursor", "root/.cursor/hooks.json", '{"version": 1, "hooks": {"stop": []}}'),
+        ("cursor", "root/.cursor/hooks.json", '{"version":1,"hooks":{"stop":[]}}\n'),
+        ("cursor", "root/.cursor/hooks.json", '{"version": 1}'),
+        ("codex", "root/.codex/config.toml", "\n"),
+        ("gemini", "root/.gemini/settings.json", '{"hooks": {}, "mcpServers": {}}'),
+        ("gemini", "root/.gemini/settings.json", "{}"),
+        ("vscode", "root/.vscode/mcp.json", "{\n  // none yet\n}\n"),
+        ("claude-desktop", "home/.config/Claude/claude_desktop_config.json", "{}"),
+    ],
+)
+def test_a_file_in_which_nothing_stood_is_given_back(
+    client: str, file: str, text: str, bench: Bench
+) -> None:
+    bench.put({file: text})
+    bench.do(client)
+    assert b"sentinel-memory" in bench.files()[file] or b"cli.py" in bench.files()[file]
+    bench.do(client, remove=True)
+    assert bench.files() == {file: text.encode()}
+
+
+def test_what_stands_as_setup_would_have_made_it_goes(bench: Bench) -> None:
+    """Whose an empty file or object was cannot be told then."""
+    bench.put({"root/.mcp.json": indented('{"mcpServers": {}}'), "root/.cursor/mcp.json": "{}\n"})
+    bench.do("claude-code", "cursor")
+    bench.do("claude-code", "cursor", remove=True)
+    assert bench.files() == {}
+
+
+@pytest.mark.parametrize("prompt", ["before", "after"])
+def test_hooks_leave_nothing_whenever_the_one_for_prompts_came(prompt: str, bench: Bench) -> None:
+    bench.put({"root/.claude/settings.json": '{\n  "model": "opus"\n}\n'})
+    bench.do("claude-code", prompt=prompt == "before")
+    bench.do("claude-code", prompt=True)
+    bench.do("claude-code", remove=True)
+    assert bench.files() == {"root/.claude/settings.json": b'{\n  "model": "opus"\n}\n'}
+
+
+def test_what_the_user_adds_behind_ours_stays_alone(bench: Bench) -> None:
+    file = "root/.gemini/settings.json"
+    bench.do("gemini")
+    text = bench.files()[file].decode().removesuffix("\n}\n")
+    bench.put({file: f'{text},\n  "model": "pro"\n}}\n'})
+    bench.do("gemini", remove=True)
+    assert bench.files() == {file: b'{\n  "model": "pro"\n}\n'}
+
+
+def test_an_entry_in_a_form_that_cannot_be_taken_out_is_told(bench: Bench) -> None:
+    text = '[mcp_servers]\nsentinel-memory = { command = "x", args = ["/t/server.py"] }\n'
+    bench.put({"root/.codex/config.toml": text})
+    assert remarks(bench.plan("codex", remove=True).problems) == ["toml_form_out"]
+
+
+# Hooks.
+
+
+def test_a_hook_for_each_prompt_comes_on_request_and_stays(bench: Bench) -> None:
+    bench.do("claude-code", "gemini")
+    bench.do("claude-code", "gemini", prompt=True)
+    claude = json.loads((bench.root / ".claude/settings.json").read_bytes())
+    gemini = json.loads((bench.root / ".gemini/settings.json").read_bytes())
+    assert "hook prompt --client claude-code" in str(claude["hooks"]["UserPromptSubmit"])
+    assert "hook prompt --client gemini" in str(gemini["hooks"]["BeforeAgent"])
+    assert bench.plan("claude-code", "gemini").changes == ()
+
+
+@pytest.mark.parametrize("client", ["cursor", "vscode"])
+def test_a_client_that_cannot_add_to_a_prompt_gets_no_hook_for_it(
+    client: str, bench: Bench
+) -> None:
+    bench.do(client)
+    planned = bench.plan(client, prompt=True)
+    assert (planned.changes, remarks(planned.notes)) == ((), ["no_prompt_hook"])
+
+
+def test_vs_code_has_hooks_of_its_own_beside_those_of_claude_code(bench: Bench) -> None:
+    file = "root/.github/hooks/sentinel-memory.json"
+    bench.do("claude-code", "vscode")
+    assert bench.files()[file] == bench.golden("vscode", "fresh", "after")[file]
+    bench.do("claude-code", remove=True)
+    assert bench.files()[file] == bench.golden("vscode", "fresh", "after")[file]
+
+
+@pytest.mark.parametrize("client", NAMES)
+def test_hooks_stand_at_the_events_that_the_hook_answers(client: str) -> None:
+    [hooks] = [it.hooks for it in TARGETS if it.key == client]
+    events = hooks.events if hooks else ()
+    assert {event.ours for event in events} == set(EVENT_NAMES.get(client, {}))
+
+
+OLD_CLI = """import argparse
+parser = argparse.ArgumentParser()
+parser.add_subparsers().add_parser("doctor")
+parser.parse_args()
+"""
+
+
+@pytest.mark.parametrize("gone", ["interpreter", "scripts", "command"])
+@pytest.mark.parametrize("client", [key for key in KEYS if key != "claude-desktop"])
+def test_a_hook_of_an_installation_that_is_gone_does_not_stop_a_tool(
+    client: str, gone: str, bench: Bench
+) -> None:
+    """Other codes than 0 are a veto in some clients, and stdout is an answer."""
+    (bench.tool / "cli.py").write_text(OLD_CLI)
+    python = bench.python if gone == "interpreter" else sys.executable
+    directory = bench.top / "gone" if gone == "scripts" else bench.tool
+    made = installed((python,), str(directory), windows=False)
+    [hooks] = [it.hooks for it in TARGETS if it.key == client]
+    assert hooks
+    [change] = [
+        it
+        for it in bench.plan(client, installation=made, prompt=True, rules=False).changes
+        if it.path == bench.root / hooks.file
+    ]
+    lines = {it for it in hook_strings(change.text, hooks) if " hook " in it}
+    assert len(lines) >= 3 - (client == "vscode")
+    for line in sorted(lines):
+        for shell in ("sh", "bash"):
+            done = subprocess.run(
+                [shell, "-c", line], input=b"{}", capture_output=True, cwd=bench.root, timeout=30
+            )
+            assert (done.returncode, done.stdout, bool(done.stderr)) == (0, b"", True)
+
+
+def test_a_hook_of_somebody_else_with_our_words_stays(bench: Bench) -> None:
+    text = '{"hooks": {"Stop": [{"hooks": [{"command": "python tools/cli.py hook stop"}]}]}}'
+    bench.put({"root/.claude/settings.json": text})
+    bench.do("claude-code")
+    assert bench.files()["root/.claude/settings.json"].count(b"tools/cli.py hook stop") == 1
+    bench.do("claude-code", remove=True)
+    assert bench.files()["root/.claude/settings.json"].decode() == text
+
+
+def test_hooks_without_the_ending_change_in_place(bench: Bench) -> None:
+    file = "root/.cursor/hooks.json"
+    after = bench.golden("cursor", "fresh", "after")[file]
+    bench.put({file: after.replace(b" || :", b"")})
+    bench.do("cursor")
+    assert bench.files()[file] == after
+
+
+def test_codex_hooks_in_both_files_are_told(bench: Bench) -> None:
+    bench.put({"root/.codex/config.toml": "[hooks]\n"})
+    assert remarks(bench.plan("codex").notes) == ["codex_hooks_twice"]
+
+
+def test_hooks_and_rules_can_be_left_out(bench: Bench) -> None:
+    for client in KEYS:
+        files = [change.path for change in bench.plan(client, hooks=False, rules=False).changes]
+        assert len(files) == 1
+        assert "hooks" not in files[0].name
+
+
+# Writing.
+
+
+def test_a_file_that_changed_after_the_plan_is_not_overwritten(bench: Bench) -> None:
+    planned = bench.plan("codex")
+    bench.put({"root/AGENTS.md": "new"})
+    [change] = [it for it in planned.changes if it.path.name == "AGENTS.md"]
+    with pytest.raises(ChangedError):
+        write(change, bench.root)
+    assert bench.files() == {"root/AGENTS.md": b"new"}
+
+
+def test_a_file_that_is_deleted_after_the_plan_is_not_written(bench: Bench) -> None:
+    bench.put({"root/AGENTS.md": "Be kind.\n"})
+    [change] = [it for it in bench.plan("codex").changes if it.path.name == "AGENTS.md"]
+    (bench.root / "AGENTS.md").unlink()
+    with pytest.raises(ChangedError):
+        write(change, bench.root)
+    assert bench.files() == {}
+
+
+@pytest.mark.parametrize("remove", [False, True])
+def test_a_file_that_its_owner_may_not_write_is_left_alone(remove: bool, bench: Bench) -> None:
+    fresh = bench.golden("codex", "fresh", "after")
+    bench.put(fresh if remove else {"root/AGENTS.md": "Be kind.\n"})
+    before, path = bench.files()["root/AGENTS.md"], bench.root / "AGENTS.md"
+    path.chmod(0o444)
+    planned = bench.do("codex", remove=remove)
+    assert planned.problems == (Remark("read_only", {"path": str(path)}),)
+    assert bench.files()["root/AGENTS.md"] == before
+    assert ("root/.codex/hooks.json" in bench.files()) != remove
+
+
+def test_a_read_only_file_that_needs_no_change_is_no_problem(bench: Bench) -> None:
+    bench.do("codex")
+    (bench.root / "AGENTS.md").chmod(0o444)
+    planned = bench.plan("codex")
+    assert (planned.changes, planned.problems) == ((), ())
+
+
+def test_a_linked_file_keeps_its_link_and_its_mode(bench: Bench) -> None:
+    bench.put({"home/shared.json": "{}\n"})
+    target = bench.home / "shared.json"
+    target.chmod(0o600)
+    (bench.root / ".mcp.json").symlink_to(target)
+    bench.do("claude-code")
+    assert (bench.root / ".mcp.json").is_symlink()
+    assert json.loads(target.read_bytes()) == json.loads(
+        bench.golden("claude-code", "fresh", "after")["root/.mcp.json"]
+    )
+    assert target.stat().st_mode & 0o777 == 0o600
+    bench.do("claude-code", remove=True)
+    assert (bench.root / ".mcp.json").is_symlink()
+    assert target.read_bytes() == b"{}\n"
+
+
+def test_a_packaged_claude_desktop_is_set_up_as_well(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    packaged = "home/AppData/Local/Packages/Claude_x/LocalCache/Roaming/Claude"
+    bench.put({f"{packaged}/claude_desktop_config.json": "{}"})
+    machine = bench.windows_machine()
+    planned = bench.plan("claude-desktop", machine=machine)
+    assert [str(it.path.relative_to(bench.home)) for it in planned.changes] == [
+        "AppData/Roaming/Claude/claude_desktop_config.json",
+        f"{packaged.removeprefix('home/')}/claude_desktop_config.json",
+    ]
+
+
+# Windows and uv.
+
+PLACES = {
+    "plain": ("C:\\도구\\.venv\\Scripts\\python.exe", "C:\\도구"),
+    "spaces": ("C:\\Program Files\\it's\\python.exe", "C:\\my tools"),
+}
+
+
+def entry_on_windows(place: str, client: str) -> dict[str, Any]:
+    python, tool = PLACES[place]
+    [target] = [it for it in TARGETS if it.key == client]
+    made = installed((python,), tool, windows=True)
+    return target.entry(made, "C:/내 문서/my app")
+
+
+def test_paths_of_windows_have_forward_slashes() -> None:
+    assert entry_on_windows("spaces", "codex") == {
+        "command": "C:/Program Files/it's/python.exe",
+        "args": ["C:/my tools/server.py", "--project", "C:/내 문서/my app"],
+        "startup_timeout_sec": 30,
+    }
+
+
+@pytest.mark.parametrize(
+    ("client", "place", "handler"),
+    [
+        (
+            "cursor",
+            "plain",
+            {
+                "command": "C:/도구/.venv/Scripts/python.exe C:/도구/cli.py hook stop; exit 0",
+                "timeout": 10,
+            },
+        ),
+        (
+            "cursor",
+            "spaces",
+            {
+                "command": "& 'C:/Program Files/it''s/python.exe' 'C:/my tools/cli.py'"
+                " 'hook' 'stop'; exit 0",
+                "timeout": 10,
+            },
+        ),
+        (
+            "claude-code",
+            "plain",
+            {
+                "type": "command",
+                "command": "C:/도구/.venv/Scripts/python.exe C:/도구/cli.py hook stop; exit 0",
+                "shell": "powershell",
+                "timeout": 10,
+            },
+        ),
+        (
+            "claude-code",
+            "spaces",
+            {
+                "type": "command",
+                "command": "& 'C:/Program Files/it''s/python.exe' 'C:/my tools/cli.py'"
+                " 'hook' 'stop'; exit 0",
+                "shell": "powershell",
+                "timeout": 10,
+            },
+        ),
+        (
+            "vscode",
+            "plain",
+            {
+                "type": "command",
+                "powershell": "C:/도구/.venv/Scripts/python.exe C:/도구/cli.py hook stop; exit 0",
+                "timeoutSec": 10,
+            },
+        ),
+        (
+            "codex",
+            "spaces",
+            {
+                "type": "command",
+                "command": 'call "C:/Program Files/it\'s/python.exe" "C:/my tools/cli.py"'
+                ' "hook" "stop" & exit /b 0',
+                "timeout": 10,
+            },
+        ),
+    ],
+)
+def test_hooks_are_written_for_the_shell_that_a_client_uses_on_windows(
+    client: str, place: str, handler: dict[str, Any]
+) -> None:
+    python, tool = PLACES[place]
+    [hooks] = [it.hooks for it in TARGETS if it.key == client]
+    made = installed((python,), tool, windows=True)
+    assert hooks
+    assert hooks.handler([*made.runner, made.cli, "hook", "stop"], True) == handler
+
+
+@pytest.mark.parametrize("client", [key for key in KEYS if key != "claude-desktop"])
+@pytest.mark.parametrize("place", PLACES)
+def test_the_forms_of_windows_are_found_again_and_taken_out(
+    client: str, place: str, bench: Bench
+) -> None:
+    python, tool = PLACES[place]
+    made = installed((python,), tool, windows=True)
+    machine = bench.windows_machine()
+    for change in bench.plan(client, machine=machine, installation=made).changes:
+        write(change, bench.root)
+    again = bench.plan(client, machine=machine, installation=made)
+    assert again.changes == ()
+    for change in bench.plan(client, machine=machine, installation=made, remove=True).changes:
+        write(change, bench.root)
+    assert bench.files() == {}
+
+
+@pytest.mark.parametrize(
+    ("interpreter", "environment", "runner"),
+    [
+        ("/opt/tool/.venv/bin/python", {"UV": "/bin/uv"}, ("/opt/tool/.venv/bin/python",)),
+        ("/h/.cache/uv/environments-v2/cli-1/bin/python", {"UV": "/bin/uv"}, ("/bin/uv", "run")),
+        ("/h/.cache/uv/archive-v0/x/bin/python", {"UV": "/bin/uv"}, ("/bin/uv", "run")),
+        ("/h/.cache/uv/environments-v2/cli-1/bin/python", {"PATH": "/nowhere"}, None),
+    ],
+)
+def test_a_temporary_environment_of_uv_is_not_written_down(
+    interpreter: str, environment: dict[str, str], runner: tuple[str, ...] | None
+) -> None:
+    assert runner_of(interpreter, environment) == runner
+
+
+def test_uv_starts_the_server_with_run() -> None:
+    [target] = [it for it in TARGETS if it.key == "claude-code"]
+    assert target.entry(installed(("/bin/uv", "run"), "/t", windows=False), "/p") == {
+        "type": "stdio",
+        "command": "/bin/uv",
+        "args": ["run", "/t/server.py"],
+    }
+
+
+# The words.
+
+
+def test_every_sentence_of_setup_is_used_and_every_remark_has_one() -> None:
+    sources = [path.read_text(encoding="utf-8") for path in SETUP.glob("*.py")]
+    texts = {
+        node.value
+        for source in sources
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+    built = {f"next_{key}" for key in KEYS} | {
+        f"json_{kind}" for kind in ("syntax", "twice", "depth")
+    }
+    assert set(WORDS) - texts - built == set()
+    assert built <= WORDS.keys()
+
+
+def test_a_change_has_no_text_where_there_is_no_file(tmp_path: Path) -> None:
+    assert Change(tmp_path, None, None).text == ""

@@ -1,0 +1,236 @@
+"""What the page of a memory shows: order, authors, originals, growth, and no secret."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from commands.view.page import GENERATIONS, Entry, Original, Page, page_of
+from core.lessons.answers.rendering import record_block
+from core.lessons.answers.tool_answers import Frame
+from core.lessons.git.lineage import Lineage, Point, lineage_of
+from core.lessons.git.repository import Commit
+from core.lessons.log import MemoryLog
+from core.lessons.record import Record, new_record
+from core.settings import Settings
+from core.text.tokens import estimate_tokens
+from tests.support.git_clones import git, new_project, path_of, store_of
+from tests.support.samples import LATER, NOW, a_draft, a_principle, a_record
+
+LAST = "2026-03-09T12:00:00+00:00"
+TOKEN = "ghp" + "_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
+FIRST = Commit(id="a" * 40, author="web", date=NOW, subject="Log it")
+SECOND = Commit(id="b" * 40, author="결제팀", date=LATER, subject="Log it again")
+
+
+def page(
+    *records: Record, lineage: Lineage | None = None, project: str = "shop", threshold: int = 50
+) -> Page:
+    log = MemoryLog.parse(b"".join(record.to_line() for record in records))
+    frame = Frame(project="/shop", settings=Settings(), threshold=threshold)
+    return page_of(log, lineage, frame, project=project, now=LAST)
+
+
+def a_lineage(
+    added: dict[str, Commit] | None = None,
+    saved: dict[str, Commit] | None = None,
+    versions: Sequence[Record] = (),
+    growth: tuple[Point, ...] = (),
+) -> Lineage:
+    return Lineage(
+        added=added or {},
+        saved=saved or {},
+        versions={record.token: record for record in versions},
+        growth=growth,
+        notes=(),
+    )
+
+
+def principle_of(*originals: Record, lesson: str = "check tax, refunds and timeouts") -> Record:
+    record = new_record(a_principle(lesson), now=LATER)
+    tokens = tuple(original.token for original in originals)
+    return replace(record, source_count=len(originals), source_ids=tokens)
+
+
+def texts(entry: Entry) -> list[str]:
+    """The lessons below a principle, each deeper one behind an arrow."""
+    lines: list[str] = []
+    for original in entry.originals:
+        if original.entry is None:
+            lines.append(f"? {original.token}")
+            continue
+        lines.append(original.entry.record.lesson)
+        lines += [f"> {text}" for text in texts(original.entry)]
+    return lines
+
+
+def test_topics_with_principles_come_first_and_then_those_with_the_most_records() -> None:
+    records = [
+        a_record("1", topic="one"),
+        a_record("2", topic="three"),
+        a_record("3", topic="three", now=LATER),
+        a_record("4", topic="three"),
+        new_record(a_principle("rule", topic="ruled"), now=NOW),
+    ]
+    shown = page(*records)
+    assert [topic.name for topic in shown.topics] == ["ruled", "three", "one"]
+    assert [topic.anchor for topic in shown.topics] == ["topic-1", "topic-2", "topic-3"]
+
+
+def test_in_a_topic_principles_come_first_and_then_what_was_saved_last() -> None:
+    old, new, updated = a_record("old"), a_record("new", now=LATER), a_record("updated")
+    updated = replace(updated, updated=LAST, seen=2)
+    rule = new_record(a_principle("rule"), now=NOW)
+    [topic] = page(old, new, updated, rule).topics
+    assert [entry.record for entry in topic.entries] == [rule, updated, new, old]
+
+
+def test_a_record_knows_who_brought_it_and_who_saved_it_last() -> None:
+    again = replace(a_record(), seen=2, updated=LATER)
+    other = a_record("other", topic="z")
+    lineage = a_lineage(
+        added={again.id: FIRST, other.id: FIRST}, saved={again.token: SECOND, other.token: FIRST}
+    )
+    entries = page(again, other, lineage=lineage).entries
+    assert [(entry.added, entry.saved) for entry in entries] == [(FIRST, SECOND), (FIRST, None)]
+
+
+def test_without_git_nobody_is_named() -> None:
+    [entry] = page(a_record()).entries
+    assert (entry.added, entry.saved, entry.originals) == (None, None, ())
+
+
+def test_originals_stand_below_the_principle_that_replaced_them() -> None:
+    one, two = a_record("1", lesson="one"), a_record("2", lesson="two")
+    inner = principle_of(one, two, lesson="inner")
+    three = a_record("3", lesson="three")
+    outer = replace(principle_of(inner, three), source_count=3)
+    lineage = a_lineage(versions=[one, two, three, inner])
+    [entry] = page(outer, lineage=lineage).entries
+    assert texts(entry) == ["inner", "> one", "> two", "three"]
+
+
+def test_an_original_that_cannot_be_had_is_named() -> None:
+    one = a_record("1", lesson="one")
+    lost = "0123456789abcdef@abcdef"
+    outer = replace(principle_of(one), source_ids=(one.token, lost))
+    [entry] = page(outer, lineage=a_lineage(versions=[one])).entries
+    assert texts(entry) == ["one", f"? {lost}"]
+    assert entry.originals[1] == Original(token=lost, entry=None)
+
+
+def test_what_two_principles_list_stands_once_below_the_one_above_them() -> None:
+    shared = a_record("1", lesson="shared")
+    left, right = principle_of(shared, lesson="left"), principle_of(shared, lesson="right")
+    outer = principle_of(left, right, shared)
+    [entry] = page(outer, lineage=a_lineage(versions=[shared, left, right])).entries
+    assert texts(entry) == ["left", "> shared", "right"]
+
+
+def test_principles_that_list_each_other_unfold_to_an_end() -> None:
+    """A line may have been written by hand, and layers that list all below would explode."""
+    layers: list[list[Record]] = [[]]
+    for depth in range(20):
+        layers.append([principle_of(*layers[-1], lesson=f"{depth} {at}") for at in range(8)])
+    versions = [record for layer in layers for record in layer]
+    [entry] = page(principle_of(*layers[-1]), lineage=a_lineage(versions=versions)).entries
+
+    def depth_of(entry: Entry) -> int:
+        inner = [it.entry for it in entry.originals if it.entry]
+        return 1 + max(map(depth_of, inner), default=0)
+
+    assert depth_of(entry) == 1 + GENERATIONS
+    assert len(texts(entry)) == 8 * GENERATIONS
+
+
+def test_no_secret_is_left_in_records_originals_authors_and_names() -> None:
+    original = a_record("1", lesson=f"use {TOKEN} here")
+    kept = replace(principle_of(original), topic=f"topic {TOKEN}", ask_next_time=TOKEN)
+    who = replace(FIRST, author=f"bot {TOKEN}", subject=f"token {TOKEN}")
+    lineage = a_lineage(added={kept.id: who, original.id: who}, versions=[original])
+    shown = page(kept, lineage=lineage, project=f"shop-{TOKEN}")
+    assert TOKEN[4:] not in repr((shown.topics, shown.questions, shown.last_compacted))
+    assert TOKEN[4:] not in shown.project
+    [entry] = shown.entries
+    assert entry.record.topic == "topic [REDACTED]"
+    assert [it.record.lesson for (it,) in [[o.entry] for o in entry.originals] if it] == [
+        "use [REDACTED] here"
+    ]
+    assert entry.added == replace(FIRST, author="bot [REDACTED]", subject="token [REDACTED]")
+    assert len(shown.redacted) == 2
+
+
+def test_the_token_is_that_of_the_record_in_the_log_even_where_a_secret_is_left_out() -> None:
+    record = a_record(lesson=f"use {TOKEN} here")
+    [entry] = page(record).entries
+    assert entry.token == record.token
+    assert entry.anchor == f"r-{record.id}"
+
+
+@pytest.mark.parametrize("id", ["query", "a b", '"><img>', f"x{TOKEN}", "한글"])
+def test_an_id_of_a_stranger_is_an_anchor_only_when_it_is_plain(id: str) -> None:
+    [entry] = page(replace(a_record(), id=id)).entries
+    is_plain = id == "query"
+    assert entry.anchor == ("r-query" if is_plain else "record-1")
+    assert bool(entry.token) == is_plain
+
+
+def test_two_records_of_one_id_have_two_anchors() -> None:
+    one, other = replace(a_record(), id="same"), replace(a_record("other"), id="same")
+    anchors = [entry.anchor for entry in page(one, other).entries]
+    assert sorted(anchors) == ["r-same", "record-2"]
+
+
+def test_growth_ends_with_the_log_as_it_stands() -> None:
+    first = Point(date=NOW, records=9, principles=1, tokens=99, size=999)
+    record = a_record()
+    shown = page(record, lineage=a_lineage(growth=(first,)))
+    tokens = estimate_tokens(record_block(record, "en"))
+    today = Point(date=LAST, records=1, principles=0, tokens=tokens, size=len(record.to_line()))
+    assert (shown.growth, shown.is_from_git) == ((first, today), True)
+
+
+def test_without_git_growth_counts_the_records_that_are_there_by_their_days() -> None:
+    records = [
+        a_record("later", now=LATER),
+        a_record("1"),
+        new_record(a_principle("2"), now=NOW),
+        replace(a_record("undated"), created="someday"),
+    ]
+    shown = page(*records)
+    told = [(it.date, it.records, it.principles) for it in shown.growth]
+    assert told == [(NOW[:10], 2, 1), (LATER[:10], 3, 1), (LAST, 4, 1)]
+    assert not shown.is_from_git
+
+
+def test_an_empty_memory_has_one_point_and_no_topics() -> None:
+    shown = page()
+    assert shown.topics == ()
+    assert [(it.records, it.tokens, it.size) for it in shown.growth] == [(0, 0, 0)]
+
+
+def test_the_last_compaction_is_all_principles_of_its_day() -> None:
+    one, other = principle_of(a_record("1")), principle_of(a_record("2"), lesson="other")
+    old = replace(principle_of(a_record("3"), lesson="old"), compacted_at=NOW)
+    rule = new_record(a_principle("written, not compacted"), now=LATER)
+    shown = page(one, other, old, rule)
+    assert {entry.record.lesson for entry in shown.last_compacted} == {one.lesson, "other"}
+
+
+def test_a_real_repository_names_authors_and_originals(tmp_path: Path) -> None:
+    clone = new_project(tmp_path / "shop", "1", "2")
+    tokens = [record.token for record in store_of(clone).read().records]
+    store_of(clone, LATER).upsert_log(a_principle("both"), tokens)
+    git(clone, "add", "--all")
+    git(clone, "commit", "--quiet", "--author=결제팀 <a@example.invalid>", "-m", "Compact")
+    store_of(clone, LAST).upsert_log(a_draft("not committed", topic="new"))
+    log = store_of(clone).read()
+    frame = Frame(project=str(clone), settings=Settings())
+    shown = page_of(log, lineage_of(path_of(clone), log), frame, project="shop", now=LAST)
+    rule, new = shown.entries
+    assert rule.added and (rule.added.author, rule.added.subject) == ("결제팀", "Compact")
+    assert [it.entry.record.missing_context for it in rule.originals if it.entry] == ["1", "2"]
+    assert all(it.entry and it.entry.added for it in rule.originals)
+    assert (new.added, new.saved) == (None, None)
+    assert [point.records for point in shown.growth] == [2, 1, 2]

@@ -1,0 +1,241 @@
+"""Which records an action is given, and which it is spared."""
+
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.lessons.answers.for_action import MOST_READ, MOST_RECORDS, Action, recall, worth_reading
+from core.lessons.record import Record
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[4] / "benchmarks"))
+
+from recall import FLOORS, SETS, Labelled, Score, labelled, scores
+
+
+def a_record(name: str, lesson: str, topic: str = "misc", *paths: str, missing: str = "") -> Record:
+    return Record(
+        id=name,
+        type="log",
+        topic=topic,
+        missing_context=missing or "It was not said.",
+        lesson=lesson,
+        created="2026-03-02T10:30:00+00:00",
+        paths=paths,
+    )
+
+
+MEMORY = [
+    a_record("vat", "Read config/tax_table.yaml before changing any price.", "payment"),
+    a_record("lock", "Take locks in the order of lock_order.py only.", "orders"),
+    a_record("fee", "Round a fee once, with round_half_even().", "payment", "src/payment/fees/**"),
+    a_record("force", "Never `git push --force` to a release branch.", "release"),
+    a_record("deploy", "Before helm upgrade run helm diff upgrade and show it.", "deploy"),
+    a_record("tf", "Plan first and attach the plan.", "infra", "*.tf"),
+    a_record("login", "로그인 실패는 LoginAuditService에 남긴다.", "로그인"),
+    a_record("refund", "환불은 하루 안에 취소할 수 있다. 정산 배치를 먼저 확인한다.", "환불"),
+    a_record("readme", "Keep README.md and the translation in step.", "docs"),
+    a_record("flag", "A new flag is off by default.", "feature-flags"),
+]
+
+
+def found(action: Action, records: list[Record] | None = None) -> list[str]:
+    return [record.id for record in recall(action, MEMORY if records is None else records)]
+
+
+def edit(path: str, text: str = "") -> Action:
+    return Action(paths=[path], text=text)
+
+
+@pytest.mark.parametrize(
+    ("action", "expected"),
+    [
+        pytest.param(edit("config/tax_table.yaml"), "vat", id="a file that the lesson names"),
+        pytest.param(edit("shop/config/tax_table.yaml"), "vat", id="the same deeper down"),
+        pytest.param(edit("src/payment/fees/late.py"), "fee", id="a directory that is anchored"),
+        pytest.param(
+            edit("src/orders/lock_order.py", "lock_order.append(Order)"), "lock", id="words, too"
+        ),
+        pytest.param(
+            edit("infra/prod/main.tf", "plan = attach(first)"), "tf", id="a kind of file, and words"
+        ),
+        pytest.param(Action(command="git push --force origin release/3"), "force", id="a command"),
+        pytest.param(
+            Action(command="cd ops && sudo helm diff upgrade shop ./chart"), "deploy", id="phrases"
+        ),
+        pytest.param(
+            edit("auth/LoginAuditService.kt", "// 로그인 실패를 남긴다"), "login", id="Korean words"
+        ),
+        pytest.param(
+            Action(text="환불을 취소할 수 있게 정산 배치를 고쳐줘"), "refund", id="a Korean prompt"
+        ),
+    ],
+)
+def test_an_action_is_given_the_lesson_about_it(action: Action, expected: str) -> None:
+    assert found(action) == [expected]
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        pytest.param(Action(), id="nothing"),
+        pytest.param(edit("src/search/index.py", "def build(): pass"), id="another module"),
+        pytest.param(edit("src/payment/invoice.py"), id="the topic alone"),
+        pytest.param(edit("lib/README.md"), id="a name that every directory has"),
+        pytest.param(edit("src/orders/table.go"), id="a piece of a name"),
+        pytest.param(Action(command="git status --short"), id="another command of the program"),
+        pytest.param(Action(command="helm list -A"), id="the program alone"),
+        pytest.param(Action(command="cat main.tf"), id="a file that a command only reads"),
+        pytest.param(Action(text="로그인 화면의 색을 바꿔 줘"), id="a Korean word alone"),
+    ],
+)
+def test_an_action_that_needs_nothing_is_given_nothing(action: Action) -> None:
+    assert found(action) == []
+
+
+def test_there_are_never_more_than_three_and_the_newer_come_first() -> None:
+    records = [a_record(str(at), "Ask first.", "money", "src/money/") for at in range(5)]
+    assert found(edit("src/money/a.py"), records) == ["4", "3", "2"]
+    assert MOST_RECORDS == 3
+
+
+def test_a_record_far_below_the_best_one_is_left_out() -> None:
+    best = a_record(
+        "best", "Edit src/money/a.py with the ledger_sync helper.", "m", "src/money/a.py"
+    )
+    other = a_record("other", "Ask first.", "other", "src/money/")
+    action = edit("src/money/a.py", "ledger_sync()")
+    assert found(action, [best, other]) == ["best"]
+    assert found(edit("src/money/b.py"), [best, other]) == ["other"]
+
+
+def test_what_many_records_share_says_nothing() -> None:
+    lesson = "Call ledger_sync after a transfer."
+    records = [a_record(str(at), lesson, f"topic {at}") for at in range(8)]
+    action = Action(text="ledger_sync after transfer")
+    assert found(action, records) == []
+    alone = [records[0], *(a_record(str(at), "Ask first.", f"topic {at}") for at in range(1, 8))]
+    assert found(action, alone) == ["0"]
+
+
+LONG_LOG = [a_record(str(at), f"Ask number {at} first.") for at in range(3 * MOST_READ)]
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        pytest.param(edit("src/money/a.py"), id="by its path"),
+        pytest.param(edit("SRC/Money/a.py"), id="by its path in another case"),
+        pytest.param(Action(command="helm diff upgrade shop"), id="by a command"),
+        pytest.param(Action(text="환불을 취소할 때 정산 배치를 먼저 본다"), id="by Korean words"),
+        pytest.param(edit("b.py", "ledger_sync(order)\nhalf_even = 1"), id="by English words"),
+    ],
+)
+def test_an_old_lesson_of_a_very_long_log_is_found(action: Action) -> None:
+    old = [
+        a_record("anchored", "Look twice.", "money", "src/**/a.py"),
+        a_record("command", "Before helm upgrade run helm diff upgrade.", "deploy"),
+        a_record("korean", "환불은 취소할 수 있다. 정산 배치를 먼저 확인한다.", "환불"),
+        a_record("english", "Call ledger_sync with half_even.", "ledger"),
+    ]
+    alone = found(action, old)
+    assert len(alone) == 1
+    assert found(action, [*old, *LONG_LOG]) == alone
+
+
+@pytest.mark.parametrize(
+    "old",
+    [
+        pytest.param(a_record("old", "Look twice.", "ledger sync"), id="topic"),
+        pytest.param(a_record("old", "Call ledger_sync."), id="lesson"),
+        pytest.param(a_record("old", "Look twice.", missing="ledger_sync"), id="missing context"),
+        pytest.param(
+            replace(a_record("old", "Look twice."), ask_next_time="ledger_sync?"), id="question"
+        ),
+        pytest.param(a_record("old", "Look twice.", "misc", "ops/*.sh"), id="path in a command"),
+        pytest.param(a_record("old", "Read tax_table first."), id="name of a file"),
+    ],
+)
+def test_whatever_a_record_says_it_is_read_in_a_very_long_log(old: Record) -> None:
+    action = Action(
+        paths=["config/tax_table.yaml"], command="bash ops/start.sh", text="ledger_sync()"
+    )
+    assert worth_reading(action, [old, *LONG_LOG])[0] is old
+
+
+def test_a_short_log_is_recalled_without_the_ranking() -> None:
+    program = (
+        "import sys; from core.lessons.answers.for_action import Action, recall;"
+        "recall(Action(text='a'), []); print('core.text.ranking' in sys.modules)"
+    )
+    root = Path(__file__).resolve().parents[4]
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=root, capture_output=True, check=True, text=True
+    )
+    assert done.stdout == "False\n"
+
+
+def test_of_a_very_long_log_the_closest_records_are_read_in_their_order() -> None:
+    anchored = a_record("anchored", "Look twice.", "money", "src/a.py", "*.go")
+    worded = a_record("worded", "Call ledger_sync.")
+    records = [anchored, worded, *LONG_LOG]
+    action = edit("src/a.py", "ledger_sync()")
+    assert worth_reading(action, records) == [anchored, worded, *records[2 - MOST_READ :]]
+    assert worth_reading(edit("b.c"), records) == records[-MOST_READ:]
+    assert worth_reading(action, records[:MOST_READ]) == records[:MOST_READ]
+    many = [anchored] * (MOST_READ + 1)
+    assert worth_reading(action, [worded, *many]) == many[1:]
+
+
+def test_in_a_very_long_log_a_word_of_a_few_records_is_rare() -> None:
+    words = "zeta omega kappa sigma lambda"
+    few = [a_record(f"few {at}", f"Call {words}.") for at in range(30)]
+    assert found(Action(text=words), [*few, *LONG_LOG]) == ["few 29", "few 28", "few 27"]
+    assert found(Action(text=words), [*few, *LONG_LOG[: MOST_READ - 30]]) == []
+
+
+def test_a_principle_is_found_by_any_of_the_anchors_that_it_has_inherited() -> None:
+    paths = [f"src/{at}/" for at in range(50)]
+    assert found(edit("src/49/a.py"), [a_record("all", "Ask first.", "money", *paths)]) == ["all"]
+
+
+@given(st.text(max_size=60), st.text(max_size=60), st.text(max_size=60), st.text(max_size=30))
+def test_any_text_is_allowed_and_the_answer_is_always_the_same(
+    path: str, command: str, text: str, lesson: str
+) -> None:
+    records = [*MEMORY, a_record("any", lesson, lesson or "x", lesson)]
+    action = Action(paths=[path], command=command, text=text)
+    assert found(action, records) == found(action, records)
+
+
+@pytest.mark.parametrize("name", list(SETS))
+def test_on_labelled_actions_it_is_as_often_right_as_is_told(name: str) -> None:
+    figures = scores(name, recall)["all"].figures()
+    assert {it: figures[it] >= low for it, low in FLOORS.items()} == dict.fromkeys(FLOORS, True)
+
+
+def test_the_labelled_sets_are_whole() -> None:
+    for name in SETS:
+        cases = list(labelled(name))
+        assert len(cases) == 300
+        for case in cases:
+            ids = {record.id for record in case.records}
+            assert case.expected | case.acceptable <= ids
+            assert not case.expected & case.acceptable
+
+
+def test_a_score_counts_what_was_right_wrong_and_rightly_not_said() -> None:
+    one, two, three = MEMORY[:3]
+    case = Labelled("edit", "en", Action(), MEMORY, frozenset({"vat"}), frozenset({"lock"}), False)
+    silent = Labelled("edit", "en", Action(), MEMORY, frozenset(), frozenset(), False)
+    score = Score()
+    score.add(case, [one, two, three])
+    score.add(case, [])
+    score.add(silent, [one])
+    score.add(silent, [])
+    assert score == Score(right=1, wrong=2, needed=2, quiet=2, rightly_quiet=1)
+    assert score.figures() == {"precision": 1 / 3, "recall": 0.5, "silence": 0.5}

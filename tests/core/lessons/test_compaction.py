@@ -1,0 +1,130 @@
+"""What a compaction is offered: groups, joined questions, similar topics."""
+
+from dataclasses import replace
+
+import pytest
+
+from core.errors import ThresholdError
+from core.lessons.compaction import (
+    check_threshold,
+    closest_first,
+    group_by_topic,
+    is_required,
+    join_questions,
+    need_for,
+    shorten_question,
+    similar_to,
+    similar_topics,
+)
+from core.lessons.record import new_record
+from tests.support.samples import NOW, a_principle, a_record
+
+
+def test_fifty_records_are_silent_and_fifty_one_speak() -> None:
+    assert [is_required(count, 50) for count in (50, 51)] == [False, True]
+
+
+@pytest.mark.parametrize("threshold", [0, -1])
+def test_a_threshold_below_one_is_a_value_error(threshold: int) -> None:
+    with pytest.raises(ThresholdError):
+        check_threshold(threshold)
+    check_threshold(1)
+
+
+def test_groups_keep_the_order_of_the_file() -> None:
+    one, two, three = (
+        a_record("one", topic="b"),
+        a_record("two", topic="a"),
+        a_record("three", topic="b"),
+    )
+    groups = group_by_topic([one, two, three])
+    assert [(group.topic, group.records) for group in groups] == [
+        ("b", (one, three)),
+        ("a", (two,)),
+    ]
+
+
+def test_compaction_is_pointless_where_every_topic_is_one_principle() -> None:
+    principle = new_record(a_principle(), now=NOW)
+    compact = group_by_topic([principle])
+    assert need_for(compact, 1, 50) == "pointless"
+    assert need_for(compact, 51, 50) == "required"
+    assert need_for(group_by_topic([principle, a_record()]), 2, 50) == "optional"
+
+
+def test_joined_questions_are_whole_different_and_within_512_bytes() -> None:
+    korean = "가" * 150 + "?"  # 451 bytes
+    assert join_questions(["A?", "", "A?", "B\n?", korean]) == (f"A? B ? {korean}", 0)
+    assert join_questions([korean, "나" * 20 + "?", "C?"]) == (f"{korean} C?", 1)
+
+
+def test_a_question_within_the_limit_is_not_shortened() -> None:
+    assert shorten_question("가" * 170 + "??") == "가" * 170 + "??"
+
+
+def test_a_long_question_ends_at_a_question_where_it_can() -> None:
+    text = "어느 국가에 적용되나요? " * 30
+    shortened = shorten_question(text)
+    assert text.startswith(shortened)
+    assert shortened.endswith("?")
+    assert 512 - len("어느 국가에 적용되나요? ".encode()) < len(shortened.encode()) <= 512
+
+
+@pytest.mark.parametrize("start", ["e.g. ", "Early? ", "see https://x.y/a?b=1 and "])
+def test_an_early_end_is_not_worth_most_of_a_question(start: str) -> None:
+    text = start + "which of the countries and regions and " * 30
+    assert shorten_question(text) == text[:512]
+
+
+def test_a_long_question_without_an_end_is_cut_between_characters() -> None:
+    assert shorten_question("가" * 300) == "가" * 170
+    assert shorten_question("x" + "😀" * 200) == "x" + "😀" * 127
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "reason", "shared"),
+    [
+        ("Auth", "auth", "case", "auth"),
+        ("auth", "auth-login", "words", "auth"),
+        ("login_auth", "auth/login", "words", "auth login"),
+        ("ui form", "form.ui", "words", "form ui"),
+        ("auth", "authentication", "prefix", "auth"),
+        ("payment", "payments-api", "prefix", "payment"),
+        ("결제", "결제모듈", "contains", "결제"),
+        ("認証", "認証基盤", "contains", "認証"),
+        ("api-gatway", "api-gateway", "spelling", ""),
+        ("auth", "db", None, ""),
+        ("ci", "cache", None, ""),
+        ("css", "cssx", "spelling", ""),
+        ("css", "cash", None, ""),
+    ],
+)
+def test_similar_topics_come_with_their_reason(
+    one: str, two: str, reason: str | None, shared: str
+) -> None:
+    found = [(pair.reason, pair.shared) for pair in similar_topics([one, two])]
+    assert found == ([(reason, shared)] if reason else [])
+
+
+def test_a_shared_beginning_counts_letters_only() -> None:
+    assert similar_topics(["v2-1-x", "v2-1-y-long-name-here"]) == []
+
+
+def test_similar_topics_are_compared_with_all_even_for_one_target() -> None:
+    found = similar_topics(["auth", "db", "auth-login", "db-migration"], among={"auth"})
+    assert [(pair.topic, pair.other) for pair in found] == [("auth", "auth-login")]
+
+
+def test_topics_like_a_new_one_come_closest_first() -> None:
+    assert similar_to("auth", ["db", "authentication", "auth-api", "auth"]) == [
+        "auth-api",
+        "authentication",
+    ]
+    assert closest_first("aut", ["payment", "auth"]) == ["auth", "payment"]
+
+
+def test_a_group_names_how_many_questions_did_not_fit() -> None:
+    long = "가" * 160 + "?"
+    records = [replace(a_record(str(number)), ask_next_time=f"{number}{long}") for number in (1, 2)]
+    [group] = group_by_topic(records)
+    assert (group.questions, group.questions_left_out) == (f"1{long}", 1)

@@ -1,0 +1,225 @@
+"""Many writers and readers of one memory log at once, and writers that are killed at work."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import defaultdict
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from multiprocessing import get_context
+from multiprocessing.synchronize import Barrier
+from pathlib import Path
+
+import pytest
+from filelock import FileLock
+
+from core.errors import SentinelError
+from core.lessons.log import MemoryLog
+from core.lessons.record import Draft
+from core.messages import say
+from core.project import CONTEXT_DIRECTORY, LOG_NAME
+from core.store import MemoryStore
+from tests.conftest import StartServer
+from tests.support.stdio_client import HANDSHAKE, ROOT, STATELESS, WAIT_S
+
+WRITERS, WRITES, GAPS = 8, 100, 48
+KILLS, SEED = 15, 20261121
+
+Acknowledged = list[tuple[str, int, str]]  # id, seen and lesson as the store gave them back
+
+_barriers: list[Barrier] = []
+
+
+def log_path(project: Path) -> Path:
+    return project / CONTEXT_DIRECTORY / LOG_NAME
+
+
+def save_many(store: MemoryStore, writer: int, writes: int) -> Acknowledged:
+    """Save gaps that other writers save as well; what was acknowledged."""
+    acknowledged = []
+    for number in range(writes):
+        gap = (writer * 17 + number) % GAPS
+        record = store.upsert_log(
+            Draft(
+                topic=f"topic {gap % 7}",
+                missing_context=f"빠진 것 {gap}",
+                lesson=f"lesson {number} of writer {writer}",
+            )
+        ).record
+        acknowledged.append((record.id, record.seen, record.lesson))
+    return acknowledged
+
+
+def take_barrier(barrier: Barrier) -> None:
+    _barriers.append(barrier)
+
+
+def write_with_others(path: Path, writer: int) -> Acknowledged:
+    """The work of one process; all begin together."""
+    _barriers[0].wait(WAIT_S)
+    try:
+        return save_many(MemoryStore(path, lock_timeout_s=WAIT_S), writer, WRITES)
+    except SentinelError as error:  # it cannot travel between processes, its sentence can
+        raise RuntimeError(str(error)) from None
+
+
+@dataclass(frozen=True)
+class Crowd:
+    """What many writers were told, and what a reader saw meanwhile."""
+
+    directory: Path
+    acknowledged: Acknowledged
+    versions: list[bytes]
+
+
+def assert_nothing_lost(path: Path, acknowledged: Acknowledged) -> None:
+    """Each save counted once more than the one before it, and the file ends where they ended."""
+    told: dict[str, dict[int, str]] = defaultdict(dict)
+    for record_id, seen, lesson in acknowledged:
+        assert seen not in told[record_id], "two saves were told the same count"
+        told[record_id][seen] = lesson
+    lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    kept = [(line["id"], line["meta"].get("seen", 1), line["lesson"]) for line in lines]
+    assert sorted(kept) == sorted((key, max(seen), seen[max(seen)]) for key, seen in told.items())
+    assert {key: sorted(seen) for key, seen in told.items()} == {
+        record_id: list(range(1, seen + 1)) for record_id, seen, _ in kept
+    }
+
+
+def assert_only_our_files(directory: Path) -> None:
+    names = [".gitattributes", ".gitignore", LOG_NAME, f"{LOG_NAME}.lock"]
+    assert sorted(os.listdir(directory)) == names
+
+
+@pytest.fixture(scope="module")
+def crowd(tmp_path_factory: pytest.TempPathFactory) -> Crowd:
+    """Eight processes that write at full speed, and this one, which reads at full speed."""
+    path = log_path(tmp_path_factory.mktemp("crowd"))
+    MemoryStore(path).upsert_log(Draft(topic="first", missing_context="gap", lesson="lesson"))
+    [first] = MemoryStore(path).read_all()
+    spawn = get_context("spawn")
+    barrier = spawn.Barrier(WRITERS)
+    versions: list[bytes] = []
+    with ProcessPoolExecutor(WRITERS, spawn, take_barrier, (barrier,)) as pool:
+        futures = [pool.submit(write_with_others, path, writer) for writer in range(WRITERS)]
+        while wait(futures, timeout=0.005).not_done:
+            versions.append(path.read_bytes())
+        acknowledged = [saved for future in futures for saved in future.result()]
+    acknowledged.append((first.id, first.seen, first.lesson))
+    return Crowd(directory=path.parent, acknowledged=acknowledged, versions=versions)
+
+
+def test_no_save_of_many_processes_is_lost_or_counted_twice(crowd: Crowd) -> None:
+    assert len(crowd.acknowledged) == WRITERS * WRITES + 1
+    assert_nothing_lost(crowd.directory / LOG_NAME, crowd.acknowledged)
+
+
+def test_many_processes_leave_no_temporary_file(crowd: Crowd) -> None:
+    assert_only_our_files(crowd.directory)
+
+
+def test_a_reader_beside_many_writers_sees_whole_versions_only(crowd: Crowd) -> None:
+    versions = list(dict.fromkeys(crowd.versions))
+    logs = [MemoryLog.parse(version) for version in versions]
+    assert len(versions) > 10
+    assert [version for version in versions if not version.endswith(b"}\n")] == []
+    assert [log.skipped for log in logs] == [0] * len(logs)
+
+
+def test_a_reader_beside_many_writers_never_sees_an_older_version(crowd: Crowd) -> None:
+    saves = [
+        sum(record.seen for record in MemoryLog.parse(version).records)
+        for version in dict.fromkeys(crowd.versions)
+    ]
+    assert saves == sorted(set(saves))
+
+
+def test_no_save_of_many_threads_is_lost_or_counted_twice(tmp_path: Path) -> None:
+    path = log_path(tmp_path)
+    store = MemoryStore(path, lock_timeout_s=WAIT_S)
+    together = threading.Barrier(WRITERS)
+
+    def work(writer: int) -> Acknowledged:
+        together.wait(WAIT_S)
+        return save_many(store, writer, 20)
+
+    with ThreadPoolExecutor(WRITERS) as pool:
+        acknowledged = [saved for told in pool.map(work, range(WRITERS)) for saved in told]
+    assert_nothing_lost(path, acknowledged)
+    assert_only_our_files(path.parent)
+
+
+def test_readers_are_not_held_up_by_a_writer_that_holds_the_lock(tmp_path: Path) -> None:
+    path = log_path(tmp_path)
+    store = MemoryStore(path, lock_timeout_s=WAIT_S)
+    acknowledged = save_many(store, 0, 5)
+    with ThreadPoolExecutor(1) as pool, FileLock(f"{path}.lock"):
+        reading: Future[int] = pool.submit(store.count)
+        assert reading.result(WAIT_S / 2) == len(acknowledged)
+
+
+def test_two_servers_of_one_project_see_each_others_records_at_once(
+    tmp_path_factory: pytest.TempPathFactory, start_server: StartServer
+) -> None:
+    project = tmp_path_factory.mktemp("shared")
+    servers = [
+        start_server("--project", str(project), cwd=project, era=era)
+        for era in (HANDSHAKE, STATELESS)
+    ]
+    heads = []
+    for number in range(6):
+        writer, reader = servers[number % 2], servers[1 - number % 2]
+        writer.call("log_memory", topic="결제", missing_context=f"gap {number}", lesson="세금")
+        heads.append(reader.call("search_memory").splitlines()[0])
+    assert heads == [
+        say("en", "head_all", count=number + 1, project=str(project)) for number in range(6)
+    ]
+
+
+WRITER = """
+import sys
+from pathlib import Path
+from core.lessons.record import Draft
+from core.store import MemoryStore
+
+path, life = Path(sys.argv[1]), sys.argv[2]
+store = MemoryStore(path)
+for number in range(10_000):
+    gap = f"{life}/{number}"
+    record = store.upsert_log(Draft(topic="auth", missing_context=gap, lesson="x" * 900)).record
+    print(record.id, flush=True)
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="SIGKILL")
+def test_a_writer_that_is_killed_again_and_again_loses_nothing_it_acknowledged(
+    tmp_path: Path,
+) -> None:
+    path, chance = log_path(tmp_path), random.Random(SEED)
+    acknowledged: list[str] = []
+    for life in range(KILLS):
+        command = [sys.executable, "-c", WRITER, str(path), str(life)]
+        with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE) as process:
+            watchdog = threading.Timer(WAIT_S, process.kill)
+            watchdog.start()
+            assert process.stdout is not None
+            told = [process.stdout.readline() for _ in range(chance.randint(1, 12))]
+            time.sleep(chance.uniform(0, 0.006))  # not a wait: it spreads the kills over a save
+            process.send_signal(signal.SIGKILL)
+            told += process.stdout.readlines()
+            watchdog.cancel()
+        assert process.returncode == -signal.SIGKILL
+        acknowledged += [line.decode().strip() for line in told if line.endswith(b"\n")]
+        log = MemoryStore(path).read()
+        ids = [record.id for record in log.records]
+        assert (log.skipped, ids[: len(acknowledged)]) == (0, acknowledged)
+        # At most the last save was finished without a word; no later life repeats it.
+        assert len(ids) - len(acknowledged) in (0, 1)
+        acknowledged = ids
+    MemoryStore(path).upsert_log(Draft(topic="auth", missing_context="last", lesson="x"))
+    assert_only_our_files(path.parent)

@@ -1,0 +1,283 @@
+"""A failing disk, a killed writer and a stopped one: the file is the old or the new one, whole."""
+
+import errno
+import logging
+import os
+import time
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from functools import lru_cache, partial
+from pathlib import Path
+
+import pytest
+
+from core.errors import LogBusyError, LogWriteError
+from core.lessons.files import LogFile
+from core.store import MemoryStore
+from tests import torture
+from tests.support.faults import (
+    CODES,
+    DATA,
+    FAILING,
+    KILLING,
+    RECORDS,
+    SCENARIOS,
+    Child,
+    Fault,
+    Faults,
+    Rehearsal,
+    Say,
+    Scenario,
+    a_store,
+    act_in_child,
+    attempt,
+    attempt_full,
+    attempt_killed,
+    faults_of,
+    is_held,
+    recover,
+    refused,
+    rehearse,
+)
+from tests.support.samples import LATER, a_draft, a_record
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals, forks and limits of POSIX")
+
+SEED = 20261121
+EVERY = 10  # the costlier kinds try every tenth call here, each scenario other ones
+ALIKE = {"an update in the middle", "a principle", "a bringing back"}  # calls of a new record
+
+by_name = {scenario.name: scenario for scenario in SCENARIOS}
+all_scenarios = pytest.mark.parametrize("scenario", SCENARIOS, ids=str)
+
+
+@pytest.fixture(autouse=True)
+def without_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hundreds of saves find the log gone on purpose; none waits whether it comes back."""
+    monkeypatch.setattr("core.lessons.files._SETTLE_S", 0.0)
+
+
+@pytest.fixture(autouse=True)
+def no_warnings(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.CRITICAL, "sentinel_memory")
+
+
+@lru_cache
+def rehearsed(scenario: Scenario, folder: Path) -> Rehearsal:
+    return rehearse(scenario, folder / "rehearsal")
+
+
+@pytest.fixture
+def rehearsal(scenario: Scenario, tmp_path_factory: pytest.TempPathFactory) -> Rehearsal:
+    return rehearsed(scenario, tmp_path_factory.getbasetemp())
+
+
+def some(faults: Iterable[Fault], scenario: Scenario) -> list[Fault]:
+    return list(faults)[SCENARIOS.index(scenario) % EVERY :: EVERY]
+
+
+def most(faults: Iterable[Fault], scenario: Scenario) -> list[Fault]:
+    return some(faults, scenario) if scenario.name in ALIKE else list(faults)
+
+
+def wrongs(rehearsal: Rehearsal, faults: Iterable[Fault], tmp_path: Path) -> list[str]:
+    return [wrong for fault in faults for wrong in attempt(rehearsal, fault, tmp_path)]
+
+
+@all_scenarios
+def test_a_call_that_is_refused_costs_neither_the_file_nor_the_next_save(
+    scenario: Scenario, rehearsal: Rehearsal, tmp_path: Path
+) -> None:
+    faults = most(faults_of(rehearsal, "refused", but=["unlock"]), scenario)
+    assert wrongs(rehearsal, faults, tmp_path) == []
+
+
+@all_scenarios
+def test_a_disk_that_dies_leaves_the_file_old_or_new(
+    scenario: Scenario, rehearsal: Rehearsal, tmp_path: Path
+) -> None:
+    faults = some(faults_of(rehearsal, "refused from there on", but=["unlock"]), scenario)
+    assert wrongs(rehearsal, faults, tmp_path) == []
+
+
+@all_scenarios
+def test_a_call_that_reports_a_failure_after_its_work_is_taken_at_its_word(
+    rehearsal: Rehearsal, tmp_path: Path
+) -> None:
+    faults = faults_of(rehearsal, "failed afterwards", but=["replace", "unlock"])
+    assert wrongs(rehearsal, faults, tmp_path) == []
+
+
+@all_scenarios
+def test_a_rename_that_happened_is_not_reported_as_a_failure(
+    rehearsal: Rehearsal, tmp_path: Path
+) -> None:
+    faults = faults_of(rehearsal, "failed afterwards", only=["replace"])
+    assert wrongs(rehearsal, faults, tmp_path) == []
+
+
+@pytest.mark.parametrize("mode", ["refused", "failed afterwards"])
+@all_scenarios
+def test_a_lock_that_could_not_be_released_neither_stays_nor_stops_working(
+    rehearsal: Rehearsal, tmp_path: Path, mode: str
+) -> None:
+    assert wrongs(rehearsal, faults_of(rehearsal, mode, only=["unlock"]), tmp_path) == []
+
+
+@pytest.mark.parametrize("mode", ["torn", "cut short"])
+@all_scenarios
+def test_half_a_write_is_continued_or_undone(
+    rehearsal: Rehearsal, tmp_path: Path, mode: str
+) -> None:
+    assert wrongs(rehearsal, faults_of(rehearsal, mode), tmp_path) == []
+
+
+@pytest.mark.parametrize("mode", ["folder removed", "folder usurped"])
+@all_scenarios
+def test_a_folder_that_goes_meanwhile_ends_in_an_error_or_is_made_anew(
+    scenario: Scenario, rehearsal: Rehearsal, tmp_path: Path, mode: str
+) -> None:
+    faults = some(faults_of(rehearsal, mode), scenario)
+    assert wrongs(rehearsal, faults, tmp_path) == []
+
+
+@all_scenarios
+def test_a_writer_that_is_killed_leaves_the_file_old_or_new_and_the_lock_free(
+    scenario: Scenario, rehearsal: Rehearsal, tmp_path: Path
+) -> None:
+    # To die before a call is to die after the one before it, and after one that only looks at
+    # something nothing is different.
+    faults = [
+        fault
+        for mode in KILLING
+        for fault in faults_of(rehearsal, mode)
+        if mode != "killed before" or fault.at == 1
+    ]
+    tried = most(faults, scenario)
+    assert [what for fault in tried for what in attempt_killed(rehearsal, fault, tmp_path)] == []
+
+
+@pytest.mark.parametrize("limit", [0, 30, 700, 1800])
+@all_scenarios
+def test_a_file_that_may_not_grow_any_further_ends_in_an_error(
+    rehearsal: Rehearsal, tmp_path: Path, limit: int
+) -> None:
+    assert attempt_full(rehearsal, limit, tmp_path) == []
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_a_read_that_fails_is_an_error_and_not_an_empty_memory(tmp_path: Path, code: int) -> None:
+    path = by_name["a new record"].begin(tmp_path)
+    with Faults(tmp_path) as undisturbed:
+        LogFile(path, lock_timeout_s=1).read()
+    told = set()
+    for at in range(1, len(undisturbed.calls) + 1):
+        with Fault(at, "refused", code).on(tmp_path):
+            try:
+                told.add(LogFile(path, lock_timeout_s=1).read())
+            except Exception as error:
+                told.add(type(error).__name__.encode())
+    assert told == ({b""} if code == errno.ENOENT else {b"LogReadError"})
+
+
+def test_a_reader_and_the_next_writer_of_a_stopped_one_are_not_led_astray(
+    tmp_path: Path,
+) -> None:
+    scenario = by_name["a new record"]
+    rehearsal = rehearse(scenario, tmp_path / "rehearsal")
+    names = [call.name for call in rehearsal.calls]
+    first, last = names.index("flock") + 2, names.index("unlock") + 1
+    renamed = names.index("replace") + 1
+    stops = sorted({first, names.index("write") + 1, renamed, renamed + 1, last})
+    roots = [tmp_path / f"stopped at {at}" for at in stops]
+    paths = [scenario.begin(root) for root in roots]
+    with ExitStack() as running, ThreadPoolExecutor(len(stops)) as pool:
+        children = [
+            running.enter_context(act_in_child(scenario, path, Fault(at, "stopped"), root))
+            for at, path, root in zip(stops, paths, roots, strict=True)
+        ]
+        assert [child.wait_for_stop() for child in children] == [True] * len(stops)
+        read = [LogFile(path, lock_timeout_s=1).read() for path in paths]
+        assert read == [DATA if at <= renamed else rehearsal.data for at in stops]
+        waited = list(pool.map(seconds_until_busy, paths))
+        assert 1 <= min(waited) <= max(waited) < 10
+        assert [LogFile(path, lock_timeout_s=1).read() for path in paths] == read
+        for child in children:
+            child.go_on()
+        assert [child.end() for child in children] == [(0, "done")] * len(stops)
+    assert [path.read_bytes() for path in paths] == [rehearsal.data] * len(stops)
+    assert [recover(path, root) for path, root in zip(paths, roots, strict=True)] == [[]] * len(
+        stops
+    )
+
+
+def seconds_until_busy(path: Path) -> float:
+    """How long a save waited behind somebody who holds the lock, until it was told so."""
+    begun = time.monotonic()
+    with pytest.raises(LogBusyError):
+        a_store(path).upsert_log(a_draft("behind"))
+    return time.monotonic() - begun
+
+
+def test_a_writer_that_is_stopped_before_its_turn_holds_up_nobody_and_loses_nothing(
+    tmp_path: Path,
+) -> None:
+    scenario = by_name["a new record"]
+    rehearsal = rehearse(scenario, tmp_path / "rehearsal")
+    path = scenario.begin(tmp_path / "root")
+    at = [call.name for call in rehearsal.calls].index("flock") + 1
+    fault = Fault(at, "stopped")
+    with act_in_child(scenario, path, fault, tmp_path / "root") as child:
+        assert child.wait_for_stop()
+        a_store(path).upsert_log(a_draft("meanwhile"))
+        child.go_on()
+        assert child.end() == (0, "done")
+    added = [a_record(gap, now=LATER).to_line() for gap in ("meanwhile", "fifth")]
+    assert path.read_bytes() == DATA + b"".join(added)
+
+
+def test_a_process_that_was_forked_off_saves_like_any_other(tmp_path: Path) -> None:
+    path = by_name["a new record"].begin(tmp_path)
+    store = a_store(path)
+    store.upsert_log(a_draft("fifth"))
+
+    def work(_: Say) -> str:
+        store.upsert_log(a_draft("sixth"))
+        return "done"
+
+    with Child(work) as child:
+        assert child.end() == (0, "done")
+    added = [a_record(gap, now=LATER).to_line() for gap in ("fifth", "sixth")]
+    assert path.read_bytes() == DATA + b"".join(added)
+
+
+def test_a_store_that_failed_once_saves_the_next_time(tmp_path: Path) -> None:
+    path = by_name["a new record"].begin(tmp_path)
+    store = MemoryStore(path, lock_timeout_s=1, now=lambda: LATER)
+    dead = Faults(tmp_path, 1, partial(refused, errno.EIO), lasting=True)
+    with dead, pytest.raises(LogWriteError):
+        store.upsert_log(a_draft("fifth"))
+    store.upsert_log(a_draft("fifth"))
+    assert path.read_bytes() == DATA + a_record("fifth", now=LATER).to_line()
+    assert not is_held(path.with_name(f"{path.name}.lock"))
+
+
+def test_every_kind_of_fault_reaches_a_save(tmp_path: Path) -> None:
+    rehearsal = rehearse(by_name["a new record"], tmp_path / "rehearsal")
+    names = [call.name for call in rehearsal.calls]
+    assert {"open", "flock", "read", "write", "fsync", "replace", "unlock"} <= set(names)
+    assert {mode: next(faults_of(rehearsal, mode), None) is not None for mode in FAILING} == {
+        mode: True for mode in FAILING
+    }
+    assert rehearsal.data == DATA + a_record("fifth", now=LATER).to_line()
+    assert len(RECORDS) == 4
+
+
+def test_the_long_run_finds_nothing_in_a_second(tmp_path: Path) -> None:
+    kinds = (torture.Matrix, torture.Writers)
+    done = torture.run(1.0, SEED, kinds, folder=tmp_path)
+    assert [kind for kind, count in done.items() if not count] == []
+
+
+TestDisturbed = torture.Disturbed.TestCase

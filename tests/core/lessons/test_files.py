@@ -1,0 +1,382 @@
+"""The file on disk: old or new, never half; the user's file in every other respect."""
+
+import errno
+import os
+import stat
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from filelock import FileLock
+
+from core.errors import LogBusyError, LogReadError, LogUnsettledError, LogWriteError
+from core.lessons.files import GITATTRIBUTES, GITIGNORE, Change, LogFile
+
+posix_only = pytest.mark.skipif(os.name == "nt", reason="POSIX modes and links")
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "project" / ".context" / "memory_log.jsonl"
+
+
+def write(path: Path, data: bytes) -> None:
+    LogFile(path, lock_timeout_s=1).rewrite(lambda _: Change(data, None))
+
+
+def names(directory: Path) -> list[str]:
+    return sorted(item.name for item in directory.iterdir())
+
+
+def test_reading_creates_nothing(path: Path) -> None:
+    assert LogFile(path, lock_timeout_s=1).read() == b""
+    assert not path.parent.exists()
+
+
+def test_the_first_write_makes_the_folder_and_tells_git_about_it(path: Path) -> None:
+    write(path, b"one\n")
+    assert path.read_bytes() == b"one\n"
+    assert (path.parent / ".gitignore").read_text() == GITIGNORE
+    assert (path.parent / ".gitattributes").read_text() == GITATTRIBUTES
+
+
+def test_companions_of_the_user_are_left_alone(path: Path) -> None:
+    path.parent.mkdir(parents=True)
+    (path.parent / ".gitignore").write_text("mine")
+    write(path, b"one\n")
+    assert (path.parent / ".gitignore").read_text() == "mine"
+    assert (path.parent / ".gitattributes").read_text() == GITATTRIBUTES
+
+
+def test_a_companion_that_the_user_deleted_does_not_come_back(path: Path) -> None:
+    write(path, b"one\n")
+    (path.parent / ".gitattributes").unlink()
+    write(path, b"two\n")
+    assert not (path.parent / ".gitattributes").exists()
+
+
+def test_no_temporary_file_remains_and_strays_of_killed_writers_are_swept(path: Path) -> None:
+    path.parent.mkdir(parents=True)
+    (path.parent / ".memory_log.jsonl.0123456789abcdef.tmp").write_bytes(b"half")
+    (path.parent / "notes.tmp").write_bytes(b"mine")
+    write(path, b"one\n")
+    assert ".memory_log.jsonl.0123456789abcdef.tmp" not in names(path.parent)
+    assert "notes.tmp" in names(path.parent)
+    assert not [name for name in names(path.parent) if name.endswith(".tmp") and name[0] == "."]
+
+
+@posix_only
+def test_the_mode_of_the_file_is_kept(path: Path) -> None:
+    write(path, b"one\n")
+    path.chmod(0o640)
+    write(path, b"two\n")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() != 0, reason="only root may give files away")
+def test_a_save_by_root_leaves_the_file_to_its_owner(path: Path) -> None:
+    write(path, b"one\n")
+    os.chown(path, 12345, 54321)
+    write(path, b"two\n")
+    assert (path.stat().st_uid, path.stat().st_gid) == (12345, 54321)
+
+
+@posix_only
+def test_a_new_file_follows_the_umask(path: Path) -> None:
+    before = os.umask(0o027)
+    try:
+        write(path, b"one\n")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+@posix_only
+def test_a_symlink_stays_one_and_its_target_is_replaced(path: Path, tmp_path: Path) -> None:
+    target = tmp_path / "shared" / "log.jsonl"
+    target.parent.mkdir()
+    target.write_bytes(b"old\n")
+    path.parent.mkdir(parents=True)
+    path.symlink_to(target)
+    write(path, b"new\n")
+    assert path.is_symlink()
+    assert target.read_bytes() == b"new\n"
+
+
+@posix_only
+@pytest.mark.parametrize("link", ["memory_log.jsonl", ""])
+def test_a_link_that_leads_nowhere_is_an_error_and_not_an_empty_memory(
+    path: Path, tmp_path: Path, link: str
+) -> None:
+    (path.parent if link else path.parent.parent).mkdir(parents=True)
+    (path.parent / link if link else path.parent).symlink_to(tmp_path / "gone")
+    with pytest.raises(LogReadError, match="broken symbolic link"):
+        LogFile(path, lock_timeout_s=1).read()
+
+
+def test_a_directory_in_the_place_of_the_file_is_an_error_and_stays(path: Path) -> None:
+    path.mkdir(parents=True)
+    with pytest.raises(LogReadError) as caught:
+        LogFile(path, lock_timeout_s=1).read()
+    assert caught.value.facts == {"path": str(path), "reason": "not a regular file"}
+    with pytest.raises(LogReadError):
+        write(path, b"x\n")
+    assert path.is_dir()
+
+
+@posix_only
+def test_a_pipe_in_the_place_of_the_file_does_not_block(path: Path) -> None:
+    path.parent.mkdir(parents=True)
+    os.mkfifo(path)
+    with pytest.raises(LogReadError):
+        LogFile(path, lock_timeout_s=1).read()
+
+
+def test_a_file_in_the_place_of_the_folder_is_an_error_and_stays(path: Path) -> None:
+    path.parent.parent.mkdir()
+    path.parent.write_bytes(b"mine")
+    with pytest.raises(LogReadError):
+        LogFile(path, lock_timeout_s=1).read()
+    with pytest.raises(LogWriteError):
+        write(path, b"x\n")
+    assert path.parent.read_bytes() == b"mine"
+
+
+def test_a_lock_held_by_another_ends_in_a_busy_error(path: Path) -> None:
+    write(path, b"one\n")
+    with FileLock(str(path) + ".lock"):
+        raised: list[BaseException] = []
+
+        def attempt() -> None:
+            try:
+                write(path, b"two\n")
+            except BaseException as error:
+                raised.append(error)
+
+        thread = threading.Thread(target=attempt)
+        thread.start()
+        thread.join(timeout=10)
+    assert [type(error) for error in raised] == [LogBusyError]
+    assert isinstance(raised[0], TimeoutError)
+    assert path.read_bytes() == b"one\n"
+
+
+def test_reading_does_not_wait_for_a_writer(path: Path) -> None:
+    write(path, b"one\n")
+    with FileLock(str(path) + ".lock"):
+        assert LogFile(path, lock_timeout_s=1).read() == b"one\n"
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EIO, errno.EDQUOT])
+@pytest.mark.parametrize("call", ["open", "write", "fsync", "close", "replace", "chmod"])
+def test_a_failing_system_call_leaves_the_old_file_and_no_litter(
+    path: Path, monkeypatch: pytest.MonkeyPatch, call: str, code: int
+) -> None:
+    write(path, b"old\n")
+    before = names(path.parent)
+    real = getattr(os, call)
+
+    def failing(*args: Any, **kwargs: Any) -> Any:
+        if call == "open" and not str(args[0]).endswith(".tmp"):
+            return real(*args, **kwargs)
+        raise OSError(code, os.strerror(code))
+
+    def change(_: bytes) -> Change[None]:
+        monkeypatch.setattr(os, call, failing)
+        return Change(b"new\n", None)
+
+    with pytest.raises(LogWriteError) as caught:
+        LogFile(path, lock_timeout_s=1).rewrite(change)
+    monkeypatch.undo()
+    assert caught.value.facts == {"path": str(path), "reason": os.strerror(code)}
+    assert path.read_bytes() == b"old\n"
+    assert names(path.parent) == before
+
+
+@posix_only
+def test_a_directory_that_cannot_be_synced_is_a_warning_since_the_file_is_replaced(
+    path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    write(path, b"old\n")
+    real = os.fsync
+
+    def failing(descriptor: int) -> None:
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        real(descriptor)
+
+    monkeypatch.setattr(os, "fsync", failing)
+    write(path, b"new\n")
+    assert path.read_bytes() == b"new\n"
+    assert "directory not synced" in caplog.text
+
+
+def test_the_file_is_synced_before_the_rename_and_the_directory_after(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(path, b"old\n")
+    steps: list[str] = []
+    real_fsync, real_replace = os.fsync, os.replace
+
+    def fsync(descriptor: int) -> None:
+        directory = stat.S_ISDIR(os.fstat(descriptor).st_mode)
+        steps.append("sync directory" if directory else "sync file")
+        real_fsync(descriptor)
+
+    def replace(source: Any, target: Any) -> None:
+        steps.append("rename")
+        real_replace(source, target)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    monkeypatch.setattr(os, "replace", replace)
+    write(path, b"new\n")
+    assert steps == (["sync file", "rename"] + ([] if os.name == "nt" else ["sync directory"]))
+
+
+def test_what_another_program_writes_meanwhile_is_read_again_before_the_file_is_replaced(
+    path: Path,
+) -> None:
+    write(path, b"one\n")
+    seen: list[bytes] = []
+
+    def append(data: bytes) -> Change[str]:
+        seen.append(data)
+        if len(seen) == 1:
+            path.write_bytes(b"one\ntwo\n")  # an editor: no lock, the same file
+        if len(seen) == 2:
+            path.unlink()  # git: a new file in its place
+            path.write_bytes(b"one\ntwo\nthree\n")
+        return Change(data + b"mine\n", "done")
+
+    assert LogFile(path, lock_timeout_s=1).rewrite(append) == "done"
+    assert seen == [b"one\n", b"one\ntwo\n", b"one\ntwo\nthree\n"]
+    assert path.read_bytes() == b"one\ntwo\nthree\nmine\n"
+
+
+def test_a_file_that_never_stands_still_ends_in_an_error_and_keeps_the_others_text(
+    path: Path,
+) -> None:
+    write(path, b"")
+    seen: list[bytes] = []
+
+    def restless(data: bytes) -> Change[None]:
+        seen.append(data)
+        path.write_bytes(data + b"theirs\n")
+        return Change(data + b"mine\n", None)
+
+    with pytest.raises(LogUnsettledError) as caught:
+        LogFile(path, lock_timeout_s=1).rewrite(restless)
+    assert caught.value.facts == {"path": str(path)}
+    assert path.read_bytes() == b"theirs\n" * len(seen)
+    assert len(seen) == 5
+
+
+def test_equal_bytes_are_not_written(path: Path) -> None:
+    write(path, b"one\n")
+    before = path.stat()
+    write(path, b"one\n")
+    after = path.stat()  # the time of the last access may change: the file is read
+    assert (after.st_ino, after.st_mode, after.st_mtime_ns, after.st_ctime_ns) == (
+        *(before.st_ino, before.st_mode, before.st_mtime_ns, before.st_ctime_ns),
+    )
+
+
+def test_what_is_set_aside_is_on_disk_beside_the_log(path: Path) -> None:
+    write(path, b"one\n")
+    file = LogFile(path, lock_timeout_s=1)
+    file.rewrite(lambda _: Change(b"two\n", None, b"one\n"), aside_name="aside.txt")
+    assert path.read_bytes() == b"two\n"
+    assert (path.parent / "aside.txt").read_bytes() == b"one\n"
+
+
+def test_nothing_is_set_aside_over_another_file_and_the_log_stays(path: Path) -> None:
+    write(path, b"one\n")
+    (path.parent / "aside.txt").write_bytes(b"mine")
+    file = LogFile(path, lock_timeout_s=1)
+    with pytest.raises(LogWriteError):
+        file.rewrite(lambda _: Change(b"two\n", None, b"one\n"), aside_name="aside.txt")
+    assert path.read_bytes() == b"one\n"
+    assert (path.parent / "aside.txt").read_bytes() == b"mine"
+
+
+def test_a_failed_replacement_takes_back_what_was_set_aside(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(path, b"one\n")
+    before = names(path.parent)
+
+    def failing(*_: Any) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(os, "replace", failing)
+    with pytest.raises(LogWriteError):
+        LogFile(path, lock_timeout_s=1).rewrite(
+            lambda _: Change(b"two\n", None, b"one\n"), aside_name="aside.txt"
+        )
+    assert names(path.parent) == before
+
+
+@posix_only
+def test_strays_beside_a_link_and_beside_its_target_are_named_and_swept(
+    path: Path, tmp_path: Path
+) -> None:
+    target = tmp_path / "shared" / "log.jsonl"
+    target.parent.mkdir()
+    target.write_bytes(b"old\n")
+    path.parent.mkdir(parents=True)
+    path.symlink_to(target)
+    strays = [
+        target.parent / ".log.jsonl.0123456789abcdef.tmp",
+        path.parent / ".memory_log.jsonl.0123456789abcdef.tmp",
+    ]
+    kept = path.parent / ".memory_log.jsonl.backup.tmp"
+    for file in (*strays, kept):
+        file.write_bytes(b"half")
+    log = LogFile(path, lock_timeout_s=1)
+    assert log.strays() == strays
+    log.tidy()
+    assert log.strays() == []
+    assert kept.read_bytes() == b"half"
+    assert target.read_bytes() == b"old\n"
+
+
+@posix_only
+def test_a_new_folder_and_what_is_set_aside_are_synced_with_their_directories(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[str] = []
+    real = os.fsync
+
+    def fsync(descriptor: int) -> None:
+        status = os.fstat(descriptor)
+        places = (path.parent.parent, path.parent, path.parent / "aside.txt")
+        there = [place for place in places if place.exists()]
+        synced.extend(place.name for place in there if os.path.samestat(place.stat(), status))
+        real(descriptor)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    write(path, b"one\n")
+    assert synced[0] == path.parent.parent.name
+    synced.clear()
+    file = LogFile(path, lock_timeout_s=1)
+    file.rewrite(lambda _: Change(b"two\n", None, b"one\n"), aside_name="aside.txt")
+    assert synced == ["aside.txt", path.parent.name, path.parent.name]
+
+
+def test_a_memory_that_is_empty_for_a_moment_is_not_taken_for_an_empty_one(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(path, b"one\n")
+    path.write_bytes(b"")  # an editor has emptied the file and is about to write it
+    monkeypatch.setattr(time, "sleep", lambda _: path.write_bytes(b"one\ntwo\n"))
+    LogFile(path, lock_timeout_s=1).rewrite(lambda data: Change(data + b"mine\n", None))
+    assert path.read_bytes() == b"one\ntwo\nmine\n"
+
+
+def test_a_memory_that_stays_empty_can_be_written_again(path: Path) -> None:
+    write(path, b"one\n")
+    path.unlink()
+    write(path, b"mine\n")
+    assert path.read_bytes() == b"mine\n"

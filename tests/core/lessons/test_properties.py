@@ -1,0 +1,265 @@
+"""What holds for any text, any file and any sequence of operations."""
+
+import json
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+from core.errors import IdCollisionError
+from core.lessons.log import MemoryLog
+from core.lessons.record import (
+    LIMITS_BYTES,
+    Draft,
+    Record,
+    check,
+    normalise_topic,
+    parse_line,
+    record_id,
+)
+from core.store import MemoryStore
+from tests.support.samples import LATER, NOW, a_line, a_record
+
+ANY = st.text(st.characters(exclude_categories=["Cs"]), max_size=80)
+BLANKS = st.sampled_from(["", " ", "\u3000", "\t"])
+TOPICS = st.sampled_from(["auth", "auth-login", "결제", "db", "a\nb"])
+GAPS = st.sampled_from(["one", "two", "three", "넷", "-login x", " x"])
+
+
+def sized(limit: int) -> st.SearchStrategy[str]:
+    """Texts around a limit in bytes, of characters of one to four bytes."""
+    units = st.sampled_from(["x", "é", "가", "😀"])
+    return st.tuples(units, units, st.integers(limit // 4 - 3, limit + 2)).map(
+        lambda drawn: drawn[0] * (drawn[2] // 2) + drawn[1] * (drawn[2] - drawn[2] // 2)
+    )
+
+
+def drafts() -> st.SearchStrategy[Draft]:
+    return st.builds(
+        Draft,
+        topic=st.tuples(BLANKS, ANY, BLANKS).map("".join),
+        missing_context=ANY,
+        lesson=ANY,
+        ask_next_time=st.none() | ANY,
+        type=st.sampled_from(["log", "principle"]),
+    )
+
+
+def lines() -> st.SearchStrategy[bytes]:
+    """Lines of a file that people, merges and accidents have been at."""
+    good = st.builds(lambda topic, gap: a_record(gap, topic=topic), TOPICS, GAPS)
+    variants = [
+        good.map(Record.to_line),
+        good.map(lambda record: a_line(record, paths=["x"])),
+        good.map(lambda record: json.dumps(record.as_json(), indent=None).encode() + b"\n"),
+        good.map(lambda record: record.to_line().replace(b"\n", b"\r\n")),
+        good.map(lambda record: replace(record, updated=LATER, seen=2).to_line()),
+        good.map(lambda record: record.to_line()[:40] + b"\n"),
+        good.map(lambda record: replace(record, topic="edited").to_line()),
+        good.map(lambda record: replace(record, id=record.id[::-1]).to_line()),
+        st.binary(max_size=30).map(lambda raw: raw.replace(b"\n", b"") + b"\n"),
+        st.sampled_from([b"\n", b"<<<<<<< HEAD\n", b"=======\n", b"[1]\n", b"{}\n", b"9" * 99]),
+        st.sampled_from([b"[" * 3_000 + b"\n", b'{"id": "a"}\n', b" \r\n"]),
+    ]
+    return st.one_of(variants)
+
+
+FILES = st.tuples(
+    st.sampled_from([b"", b"\xef\xbb\xbf"]), st.lists(lines(), max_size=8), st.booleans()
+).map(lambda drawn: _file(*drawn))
+
+
+def _file(mark: bytes, parts: list[bytes], ended: bool) -> bytes:
+    data = mark + b"".join(parts)
+    return data if ended else data.removesuffix(b"\n")
+
+
+def named(record: Record) -> tuple[str, tuple[str, str, str]]:
+    """What tells records apart: different gaps can share an id, as after an edit by hand."""
+    return record.id, record.gap
+
+
+def is_subsequence(part: list[bytes], whole: list[bytes]) -> bool:
+    rest = iter(whole)
+    return all(line in rest for line in part)
+
+
+@given(drafts())
+def test_whatever_is_accepted_comes_back_exactly(draft: Draft) -> None:
+    try:
+        checked = check(draft)
+    except ValueError:
+        return
+    log, record, _ = MemoryLog().upsert(checked, now=NOW)
+    [again] = MemoryLog.parse(log.to_bytes()).records
+    assert again == record
+    assert (again.topic, again.missing_context, again.lesson, again.ask_next_time) == (
+        normalise_topic(draft.topic),
+        draft.missing_context,
+        draft.lesson,
+        draft.ask_next_time or "",
+    )
+    assert log.to_bytes().count(b"\n") == 1
+
+
+@given(
+    st.sampled_from(sorted(LIMITS_BYTES)).flatmap(
+        lambda name: st.tuples(st.just(name), sized(LIMITS_BYTES[name]))
+    )
+)
+def test_a_field_is_accepted_exactly_up_to_its_bytes(drawn: tuple[str, str]) -> None:
+    name, text = drawn
+    draft = replace(Draft(topic="t", missing_context="m", lesson="l"), **{name: text})
+    accepted = True
+    try:
+        check(draft)
+    except ValueError:
+        accepted = False
+    assert accepted == (len(text.encode()) <= LIMITS_BYTES[name])
+
+
+@given(FILES)
+def test_any_bytes_can_be_read_and_are_written_back_unchanged(data: bytes) -> None:
+    log = MemoryLog.parse(data)
+    assert log.to_bytes() == data
+    gaps = list(map(named, log.records))
+    assert len(gaps) == len(set(gaps)) == log.count
+    blank = sum(not line.strip() for line in data.removeprefix(b"\xef\xbb\xbf").split(b"\n"))
+    readable = sum(entry is not None for entry in log.entries)
+    in_conflict = sum(bool(log.lines[at].strip()) for at in log.conflict)
+    lines_there = len(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"))
+    assert log.skipped + in_conflict + readable == lines_there - blank
+
+
+@given(FILES, TOPICS, GAPS)
+def test_a_save_leaves_every_other_line_as_it_was(data: bytes, topic: str, gap: str) -> None:
+    log = MemoryLog.parse(data)
+    draft = Draft(topic=topic, missing_context=gap, lesson="rule")
+    try:
+        after, saved, _ = log.upsert(draft, now=LATER)
+    except IdCollisionError:
+        return
+    kept = [
+        line.removeprefix(b"\xef\xbb\xbf").rstrip(b"\n")
+        for at, (line, entry) in enumerate(zip(log.lines, log.entries, strict=True))
+        if not isinstance(entry, Record)
+        or (at not in log.leftovers and entry in log.records and named(entry) != named(saved))
+    ]
+    assert is_subsequence(
+        kept, [line.removeprefix(b"\xef\xbb\xbf").rstrip(b"\n") for line in after.lines]
+    )
+    assert [record for record in after.records if named(record) == named(saved)] == [saved]
+    assert {record.id for record in after.records} == {record.id for record in log.records} | {
+        saved.id
+    }
+    assert MemoryLog.parse(after.to_bytes()).records == after.records
+
+
+@given(FILES, st.data())
+def test_a_deletion_takes_exactly_the_named_records(data: bytes, drawn: st.DataObject) -> None:
+    log = MemoryLog.parse(data)
+    named = drawn.draw(st.lists(st.sampled_from(log.records), unique_by=id)) if log.records else []
+    after, removal = log.delete([record.token for record in named])
+    assert list(removal.removed) == named
+    assert after.records == [record for record in log.records if record not in named]
+    assert after.delete([record.token for record in named])[0].to_bytes() == after.to_bytes()
+
+
+@given(st.lists(st.tuples(GAPS, st.sampled_from([NOW, LATER])), min_size=1, max_size=6))
+def test_saves_of_different_gaps_commute_up_to_the_order_of_lines(
+    saves: list[tuple[str, str]],
+) -> None:
+    def saved(order: list[tuple[str, str]]) -> set[bytes]:
+        log = MemoryLog()
+        for gap, now in order:
+            log, _, _ = log.upsert(Draft(topic="t", missing_context=gap, lesson="l"), now=now)
+        return set(log.lines)
+
+    unique = list({gap: (gap, now) for gap, now in saves}.values())
+    assert saved(unique) == saved(unique[::-1])
+
+
+class Memory(RuleBasedStateMachine):
+    """The file against a dict: saves, deletions, compactions and strangers' lines in any order."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = tempfile.TemporaryDirectory()
+        self.path = Path(self.folder.name) / ".context" / "memory_log.jsonl"
+        self.stores = [MemoryStore(self.path, now=lambda: NOW) for _ in range(2)]
+        self.model: dict[str, Record] = {}
+        self.foreign: list[bytes] = []
+
+    def teardown(self) -> None:
+        self.folder.cleanup()
+
+    def store(self, which: int) -> MemoryStore:
+        return self.stores[which]
+
+    @rule(which=st.integers(0, 1), topic=TOPICS, gap=GAPS, lesson=st.sampled_from(["a", "나"]))
+    def save(self, which: int, topic: str, gap: str, lesson: str) -> None:
+        draft = Draft(topic=topic, missing_context=gap, lesson=lesson)
+        known = self.model.get(record_id(draft))
+        before = self.stores[which].read_bytes()
+        try:
+            saved = self.store(which).upsert_log(draft).record
+        except IdCollisionError:
+            assert known is not None
+            assert (known.topic, known.missing_context) != (topic, gap)
+            assert self.stores[which].read_bytes() == before
+            return
+        assert (saved.topic, saved.missing_context, saved.lesson) == (topic, gap, lesson)
+        if known:
+            assert (saved.created, saved.seen) == (known.created, known.seen + 1)
+        self.model[saved.id] = saved
+
+    @rule(which=st.integers(0, 1), data=st.data())
+    @precondition(lambda self: self.model)
+    def delete(self, which: int, data: Any) -> None:
+        record = data.draw(st.sampled_from(list(self.model.values())))
+        removal, _ = self.store(which).delete_by_ids([record.token])
+        assert removal.removed == (record,)
+        del self.model[record.id]
+
+    @rule(which=st.integers(0, 1), data=st.data(), lesson=st.sampled_from(["P", "원칙", "Q"]))
+    @precondition(lambda self: self.model)
+    def compact(self, which: int, data: Any, lesson: str) -> None:
+        chosen = data.draw(st.lists(st.sampled_from(list(self.model.values())), unique_by=id))
+        draft = Draft(topic="auth", lesson=lesson, type="principle")
+        chosen = [record for record in chosen if record.id != record_id(draft)]
+        saved = self.store(which).upsert_log(draft, [record.token for record in chosen])
+        assert list(saved.removal.removed) == chosen
+        for record in chosen:
+            del self.model[record.id]
+        self.model[saved.record.id] = saved.record
+
+    @rule(line=st.sampled_from([b"<<<<<<< HEAD", b"note", b"\xff", b'{"id": 1}', b""]))
+    def stranger(self, line: bytes) -> None:
+        if self.path.exists():
+            with self.path.open("ab") as file:
+                file.write(line + b"\n")
+            self.foreign.append(line + b"\n")
+
+    @invariant()
+    def the_file_is_the_model_and_the_strangers_lines(self) -> None:
+        data = self.stores[0].read_bytes()
+        assert {record.id: record for record in self.stores[0].read_all()} == self.model
+        assert self.stores[1].count() == len(self.model)
+        lines_now = data.splitlines(keepends=True) if data else []
+        assert [line for line in lines_now if parse_line(line) is None] == self.foreign
+        assert len(lines_now) == len(self.model) + len(self.foreign)
+        litter = [item.name for item in self.path.parent.glob(".*.tmp")]
+        assert litter == []
+
+
+Memory.TestCase.settings = settings(
+    max_examples=25,
+    stateful_step_count=20,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+TestMemory = Memory.TestCase

@@ -1,0 +1,398 @@
+"""The one door to the memory file."""
+
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from core.errors import (
+    BlankFieldError,
+    FieldTooLongError,
+    IdCollisionError,
+    LogReadError,
+    SecretRefusedError,
+    SourceIdsOfLogError,
+)
+from core.lessons.record import new_record, record_id
+from core.sanitizer import MARKER
+from core.store import MemoryStore
+from tests.support.samples import LATER, NOW, a_draft, a_principle, a_record
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> MemoryStore:
+    seconds: Iterator[int] = count()
+    return MemoryStore(
+        tmp_path / ".context" / "memory_log.jsonl",
+        lock_timeout_s=2,
+        now=lambda: f"2026-03-01T09:00:{next(seconds):02d}+00:00",
+    )
+
+
+def a_secret() -> str:
+    return "ghp" + "_" + "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dE3fG5"
+
+
+def test_an_empty_memory_has_no_records_and_no_file(store: MemoryStore) -> None:
+    assert (store.read_all(), store.count()) == ([], 0)
+    assert not store.path.parent.exists()
+
+
+def test_a_saved_record_is_read_back(store: MemoryStore) -> None:
+    saved = store.upsert_log(a_draft("국가별 세율", topic="결제", ask_next_time="어느 국가?"))
+    assert store.read_all() == [saved.record]
+    assert saved.record.created == "2026-03-01T09:00:00+00:00"
+    assert store.count() == 1
+    assert saved.log.records == [saved.record]
+
+
+def test_reading_by_topic_is_exact_after_trimming(store: MemoryStore) -> None:
+    store.upsert_log(a_draft("one", topic="auth"))
+    store.upsert_log(a_draft("two", topic="auth-login"))
+    store.upsert_log(a_draft("three", topic="Auth"))
+    assert [record.missing_context for record in store.read_all(" auth ")] == ["one"]
+    assert store.read_all("aut") == []
+
+
+def test_secrets_are_redacted_before_the_id_is_made(store: MemoryStore) -> None:
+    saved = store.upsert_log(
+        a_draft(f"the deploy needs {a_secret()}", lesson=f"use {a_secret()} from the vault")
+    )
+    assert saved.record.missing_context == f"the deploy needs {MARKER}"
+    assert saved.record.lesson == f"use {MARKER} from the vault"
+    assert len(saved.redacted) == 2
+    assert saved.record.id == record_id(a_draft(f"the deploy needs {MARKER}"))
+    assert a_secret().encode() not in store.read_bytes()
+
+
+def test_a_secret_in_topic_or_question_is_stored_as_it_came_and_named(store: MemoryStore) -> None:
+    saved = store.upsert_log(a_draft(topic=a_secret(), ask_next_time=f"is {a_secret()} valid?"))
+    assert (saved.record.topic, saved.record.ask_next_time) == (
+        a_secret(),
+        f"is {a_secret()} valid?",
+    )
+    assert saved.suspicious == ("topic", "ask_next_time")
+
+
+@pytest.mark.parametrize("field", ["topic", "missing_context", "lesson", "ask_next_time", "paths"])
+def test_a_strict_store_refuses_a_secret_in_any_field_and_writes_nothing(
+    tmp_path: Path, field: str
+) -> None:
+    store = MemoryStore(tmp_path / "memory_log.jsonl", strict=True)
+    store.upsert_log(a_draft("harmless"))
+    before = store.read_bytes()
+    with pytest.raises(SecretRefusedError) as caught:
+        store.upsert_log(replace(a_draft(), **{field: f"use {a_secret()} here"}))
+    assert caught.value.facts == {"fields": field, "kinds": "github-token"}
+    assert a_secret() not in str(caught.value)
+    assert store.read_bytes() == before
+
+
+def test_a_strict_store_names_every_field_and_each_kind_once(tmp_path: Path) -> None:
+    store = MemoryStore(tmp_path / "memory_log.jsonl", strict=True)
+    with pytest.raises(SecretRefusedError) as caught:
+        store.upsert_log(a_draft(a_secret(), lesson=f"{a_secret()} or {a_secret()}"))
+    assert caught.value.facts == {"fields": "missing_context, lesson", "kinds": "github-token"}
+    assert not store.path.exists()
+
+
+def test_a_strict_store_does_not_bring_a_secret_back(tmp_path: Path) -> None:
+    record = a_record(lesson=f"use {a_secret()}")
+    store = MemoryStore(tmp_path / "memory_log.jsonl", strict=True)
+    with pytest.raises(SecretRefusedError):
+        store.bring_back([record])
+    assert not store.path.exists()
+
+
+def test_a_password_named_in_one_field_goes_from_all_of_them(store: MemoryStore) -> None:
+    password = "vX7kQ2" + "mZp9Lt"
+    saved = store.upsert_log(
+        a_draft(
+            f"the root password of db1 is {password}",
+            lesson=f"connect as root with {password}, then migrate",
+            ask_next_time=f"is {password} still right?",
+        )
+    )
+    assert saved.record.missing_context == f"the root password of db1 is {MARKER}"
+    assert saved.record.lesson == f"connect as root with {MARKER}, then migrate"
+    assert saved.suspicious == ("ask_next_time",)
+
+
+def test_a_field_that_no_redaction_could_make_fit_is_refused_at_once(store: MemoryStore) -> None:
+    with pytest.raises(FieldTooLongError) as caught:
+        store.upsert_log(a_draft(lesson="pw=" * 20_000))
+    assert caught.value.facts["used_bytes"] == 60_000
+    assert not store.path.exists()
+
+
+def test_limits_hold_for_the_redacted_text(store: MemoryStore) -> None:
+    fits = "x" * (1024 - len(MARKER) - 1) + " " + a_secret()
+    assert len(fits.encode()) > 1024
+    assert store.upsert_log(a_draft(lesson=fits)).record.lesson.endswith(MARKER)
+
+
+@pytest.mark.parametrize(
+    ("draft", "error"),
+    [
+        (a_draft(topic=" "), BlankFieldError),
+        (a_draft(""), BlankFieldError),
+        (a_draft(lesson="x" * 1025), FieldTooLongError),
+        (a_draft(type="note"), ValueError),
+        (a_draft("l", topic="paymentA"), IdCollisionError),
+    ],
+)
+def test_a_refused_record_changes_nothing(
+    store: MemoryStore, draft: object, error: type[Exception]
+) -> None:
+    store.upsert_log(a_draft("Al"))
+    before = store.read_bytes()
+    with pytest.raises(error):
+        store.upsert_log(draft)  # type: ignore[arg-type]
+    assert store.read_bytes() == before
+
+
+def test_a_refusal_on_an_empty_memory_creates_nothing(store: MemoryStore) -> None:
+    with pytest.raises(BlankFieldError):
+        store.upsert_log(a_draft(lesson=""))
+    assert not store.path.parent.exists()
+
+
+def test_source_ids_belong_to_principles_only(store: MemoryStore) -> None:
+    saved = store.upsert_log(a_draft("one"))
+    with pytest.raises(SourceIdsOfLogError):
+        store.upsert_log(a_draft("two"), [saved.record.token])
+    assert store.read_all() == [saved.record]
+
+
+def test_a_principle_and_its_originals_change_places_in_one_write(store: MemoryStore) -> None:
+    one = store.upsert_log(a_draft("one")).record
+    two = store.upsert_log(a_draft("two")).record
+    saved = store.upsert_log(a_principle(), f"{one.token}, {two.token}")
+    assert store.read_all() == [saved.record]
+    assert saved.removal.removed == (one, two)
+
+
+def test_a_failed_principle_deletes_nothing(store: MemoryStore) -> None:
+    one = store.upsert_log(a_draft("one")).record
+    with pytest.raises(FieldTooLongError):
+        store.upsert_log(a_principle("x" * 1025), [one.token])
+    assert store.read_all() == [one]
+
+
+def test_only_the_named_records_are_deleted(store: MemoryStore) -> None:
+    one = store.upsert_log(a_draft("one")).record
+    two = store.upsert_log(a_draft("two")).record
+    removal, log = store.delete_by_ids([one.token, "0123456789abcdef@000000"])
+    assert (removal.removed, removal.absent) == ((one,), ("0123456789abcdef@000000",))
+    assert store.read_all() == log.records == [two]
+
+
+def test_a_deletion_that_names_nothing_writes_nothing(store: MemoryStore) -> None:
+    store.delete_by_ids(["0123456789abcdef"])
+    assert not store.path.parent.exists()
+
+
+def test_a_file_that_cannot_be_read_is_an_error_and_not_an_empty_memory(
+    store: MemoryStore,
+) -> None:
+    store.path.mkdir(parents=True)
+    for attempt in (store.read_all, store.count, lambda: store.upsert_log(a_draft())):
+        with pytest.raises((LogReadError, OSError)):
+            attempt()
+
+
+def test_unreadable_lines_are_counted_on_the_log_without_their_text(
+    store: MemoryStore, caplog: pytest.LogCaptureFixture
+) -> None:
+    store.path.parent.mkdir()
+    store.path.write_bytes(b"private words\n" + a_record().to_line())
+    assert store.count() == 1
+    assert "1 unreadable lines skipped" in caplog.text
+    assert "private" not in caplog.text
+
+
+def test_an_edit_by_hand_is_seen_at_once(store: MemoryStore) -> None:
+    store.upsert_log(a_draft("one"))
+    text = store.path.read_text(encoding="utf-8")
+    store.path.write_text(text.replace("check the tax", "always check the tax"), encoding="utf-8")
+    assert store.read_all()[0].lesson == "always check the tax table first"
+
+
+def test_threads_of_one_process_lose_no_write(store: MemoryStore) -> None:
+    def save(worker: int) -> None:
+        for number in range(10):
+            store.upsert_log(a_draft(f"gap {worker} {number}"))
+
+    threads = [threading.Thread(target=save, args=(worker,)) for worker in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    gaps = {record.missing_context for record in store.read_all()}
+    assert gaps == {f"gap {worker} {number}" for worker in range(4) for number in range(10)}
+
+
+@pytest.mark.parametrize("hidden", ["\u200b", "\xad", "\u2060\ufeff", "\x07", "\U000e0041"])
+@pytest.mark.parametrize("at", [2, 12])
+def test_a_secret_that_hidden_characters_split_is_redacted_with_them(
+    store: MemoryStore, hidden: str, at: int
+) -> None:
+    split = a_secret()[:at] + hidden + a_secret()[at:]
+    saved = store.upsert_log(a_draft(f"a\u200bb {split}", lesson=f"use {split}."))
+    assert (saved.record.missing_context, saved.record.lesson) == (
+        f"a\u200bb {MARKER}",
+        f"use {MARKER}.",
+    )
+    assert saved.redacted == ("github-token", "github-token")
+    assert store.upsert_log(a_draft(ask_next_time=split)).suspicious == ("ask_next_time",)
+
+
+def test_a_secret_that_a_hidden_character_parts_from_other_text_is_found_as_well(
+    store: MemoryStore,
+) -> None:
+    saved = store.upsert_log(a_draft(lesson=f"a\u200b{a_secret()}\u200b: now"))
+    assert saved.record.lesson == f"a\u200b{MARKER}\u200b: now"
+
+
+def test_a_strict_store_refuses_a_split_secret(tmp_path: Path) -> None:
+    store = MemoryStore(tmp_path / "memory_log.jsonl", strict=True)
+    with pytest.raises(SecretRefusedError):
+        store.upsert_log(a_draft(lesson="\u200b".join(a_secret())))
+    assert not store.path.exists()
+
+
+def test_a_text_with_hidden_characters_and_no_secret_is_stored_as_it_came(
+    store: MemoryStore,
+) -> None:
+    saved = store.upsert_log(a_draft(lesson="zero\u200bwidth"))
+    assert (saved.record.lesson, saved.record.marks) == ("zero\u200bwidth", ("hidden-text",))
+    assert store.read_all() == [saved.record]
+
+
+def test_added_records_keep_dates_and_counts_and_go_to_the_end(store: MemoryStore) -> None:
+    store.upsert_log(a_draft("here"))
+    there = replace(a_record("there"), seen=3, updated=LATER, extra={"by": "me"})
+    rule = replace(new_record(a_principle(), now=NOW), source_count=4)
+    added = store.add_all([there, rule])
+    assert added.records == [there, rule]
+    assert store.read_all()[1:] == [there, rule]
+    assert store.read_bytes().endswith(there.to_line() + rule.to_line())
+
+
+def test_adding_the_same_records_again_changes_nothing(store: MemoryStore) -> None:
+    store.add_all([a_record("one"), a_record("two")])
+    before = store.read_bytes()
+    again = store.add_all([replace(a_record("one"), created=LATER), a_record("two")])
+    assert [it.fate for it in again.offered] == ["known", "known"]
+    assert (again.records, store.read_bytes()) == ([], before)
+
+
+def test_the_same_record_twice_among_those_added_is_written_once(store: MemoryStore) -> None:
+    added = store.add_all([a_record("one"), a_record("one")])
+    assert [it.fate for it in added.offered] == ["added", "known"]
+    assert store.read_bytes() == a_record("one").to_line()
+
+
+def test_a_record_with_other_words_for_a_gap_is_not_written_over(store: MemoryStore) -> None:
+    mine = store.upsert_log(a_draft("one", lesson="mine")).record
+    added = store.add_all([a_record("one", lesson="theirs")])
+    assert [it.fate for it in added.offered] == ["other"]
+    assert store.read_all() == [mine]
+
+
+def test_a_record_that_a_principle_replaced_does_not_come_back(store: MemoryStore) -> None:
+    original = store.upsert_log(a_draft("one")).record
+    rule = store.upsert_log(a_principle(), [original.token]).record
+    added = store.add_all([original, replace(a_record("one"), created=LATER)])
+    assert [it.fate for it in added.offered] == ["replaced", "replaced"]
+    assert store.read_all() == [rule]
+
+
+def test_an_id_of_another_text_is_not_added(store: MemoryStore) -> None:
+    mine = store.upsert_log(a_draft("-login missing", topic="auth")).record
+    added = store.add_all([a_record(" missing", topic="auth-login")])
+    assert [it.fate for it in added.offered] == ["collision"]
+    assert store.read_all() == [mine]
+
+
+def test_an_added_principle_tells_which_records_it_hides(store: MemoryStore) -> None:
+    original = store.upsert_log(a_draft("one")).record
+    kept = store.upsert_log(a_draft("two")).record
+    rule = replace(new_record(a_principle(), now=LATER), source_ids=(original.token,))
+    added = store.add_all([rule])
+    assert added.hidden == (original,)
+    assert store.read_all() == [kept, rule]
+
+
+def test_added_records_lose_the_secrets_of_all_their_fields(store: MemoryStore) -> None:
+    key = a_secret()
+    given = a_record(f"gap {key}", lesson=f"rule {key}", topic=f"t {key}", ask_next_time=f"{key}?")
+    given = replace(given, extra={"note": key}, meta_extra={"by": key}, former=("abcdef",))
+    added = store.add_all([given])
+    [record] = store.read_all()
+    assert record == replace(
+        a_record(f"gap {MARKER}", lesson=f"rule {MARKER}", topic=f"t {MARKER}"),
+        ask_next_time=f"{MARKER}?",
+        extra={"note": MARKER},
+        meta_extra={"by": MARKER},
+    )
+    assert added.offered[0].redacted == ("github-token",) * 6
+    assert key.encode() not in store.read_bytes()
+
+
+def test_an_added_record_gets_the_id_that_its_text_has(store: MemoryStore) -> None:
+    store.add_all([replace(a_record("one"), id="0123456789abcdef")])
+    assert store.read_all() == [a_record("one")]
+
+
+def test_a_record_that_breaks_a_rule_is_refused_and_the_others_are_added(
+    store: MemoryStore,
+) -> None:
+    long = a_record("long", lesson="x" * 1025)
+    huge = a_record("huge", lesson="x" * 40_000)
+    added = store.add_all([long, huge, replace(a_record(), lesson=" "), a_record("fine")])
+    assert [it.fate for it in added.offered] == ["refused", "refused", "refused", "added"]
+    errors = [it.error for it in added.offered]
+    assert [type(error) for error in errors] == [
+        FieldTooLongError,
+        FieldTooLongError,
+        BlankFieldError,
+        type(None),
+    ]
+    assert store.read_all() == [a_record("fine")]
+
+
+def test_a_strict_store_refuses_to_add_a_secret_and_names_fields_and_kinds(tmp_path: Path) -> None:
+    store = MemoryStore(tmp_path / "memory_log.jsonl", strict=True)
+    added = store.add_all([a_record(f"x {a_secret()}"), a_record("fine")])
+    error = added.offered[0].error
+    assert isinstance(error, SecretRefusedError)
+    assert error.facts == {"fields": "missing_context", "kinds": "github-token"}
+    assert store.read_all() == [a_record("fine")]
+
+
+def test_a_trial_of_adding_writes_nothing_and_takes_no_lock(store: MemoryStore) -> None:
+    added = store.add_all([a_record("one")], dry_run=True)
+    assert added.records == [a_record("one")]
+    assert not store.path.parent.exists()
+
+
+def test_adding_leaves_lines_that_are_no_records_where_they_are(store: MemoryStore) -> None:
+    store.upsert_log(a_draft("one"))
+    store.path.write_bytes(b"a note\n" + store.read_bytes() + b"<<torn")
+    before = store.read_bytes()
+    store.add_all([a_record("two")])
+    assert store.read_bytes() == before + b"\n" + a_record("two").to_line()
+
+
+def test_added_records_keep_their_paths_and_one_outside_the_project_is_refused(
+    store: MemoryStore,
+) -> None:
+    inside = a_record("one", paths=["src/payment/**", "*.sql"])
+    outside = replace(a_record("two"), paths=("../other",))
+    added = store.add_all([inside, outside])
+    assert [it.fate for it in added.offered] == ["added", "refused"]
+    assert store.read_all() == [inside]

@@ -1,0 +1,410 @@
+"""Checks that a question finds the records that answer it, in English and in Korean.
+
+The labelled questions are those of `benchmarks/ranking.py`; `pytest -rP` shows what was measured.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import unicodedata
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.text import ranking
+from core.text.ranking import rank, rank_topics
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "benchmarks"))
+
+from ranking import FLOORS, labelled_sets, ndcg_at_10, newest_first, words_in_common
+
+any_text = st.text(st.characters())  # with lone surrogates and NUL
+related_text = st.text(st.sampled_from("aeFr_- 1결제를を\n\ud800\0"), max_size=30)
+
+
+def test_the_labelled_texts_that_answer_come_first() -> None:
+    sets = labelled_sets()
+    for name, floor in FLOORS.items():
+        ours, words, newest = (
+            ndcg_at_10(ranker, sets[name]) for ranker in (rank, words_in_common, newest_first)
+        )
+        measured = f"nDCG@10, {name}: rank {ours:.3f}, words {words:.3f}, newest {newest:.3f}"
+        print(measured)
+        assert ours >= floor, measured
+        assert ours > max(words, newest) + 0.1, measured
+
+
+def test_every_labelled_question_is_answered_by_a_text() -> None:
+    for labelled in labelled_sets().values():
+        for _, relevant in labelled.questions:
+            assert relevant and relevant < set(range(len(labelled.texts)))
+
+
+def test_a_korean_word_with_a_particle_finds_the_word_without_it() -> None:
+    assert rank("결제를", ["결제 모듈", "로그인 화면", "배포 순서"]) == [0, 2, 1]
+
+
+@pytest.mark.parametrize("query", ["캐시무효화", "캐시 무효화"])
+@pytest.mark.parametrize("text", ["캐시무효화는 커밋 뒤에", "캐시를 언제 무효화하는가"])
+def test_a_korean_compound_is_found_spaced_or_not(query: str, text: str) -> None:
+    assert rank(query, [text, "로그인 화면", "배포 순서"]) == [0, 2, 1]
+
+
+def test_a_single_syllable_is_found_where_a_word_begins() -> None:
+    assert rank("값", ["값을 반올림한다", "몸값", "배포 순서"]) == [0, 2, 1]
+    assert rank("UI 값", ["ui", "값", "배포 순서"]) == [1, 0, 2]
+
+
+SPELLINGS = ["feeRate", "FeeRate", "fee_rate", "FEE_RATE", "fee-rate", "fee rate", "feerate"]
+
+
+@pytest.mark.parametrize("query", SPELLINGS)
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_an_identifier_is_found_in_every_spelling(query: str, spelling: str) -> None:
+    texts = [f"the unit of `{spelling}`.", "the unit of width", "a coffee machine"]
+    assert rank(query, texts) == [0, 2, 1]
+
+
+@pytest.mark.parametrize(
+    ("query", "text", "lookalike"),
+    [
+        ("rate", "feeRate", "separate"),
+        ("server", "HTTPServer", "observer"),
+        ("url", "parseURL", "curl"),
+        ("path", "getURLPath", "telepath"),
+        ("id", "user_id", "valid"),
+        ("8", "utf8", "808"),
+        ("utf", "utf8", "sutf"),
+    ],
+)
+def test_a_part_of_an_identifier_is_a_word_of_the_text(
+    query: str, text: str, lookalike: str
+) -> None:
+    assert rank(query, [text, lookalike]) == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("query", "text", "lookalike"),
+    [
+        ("userId", "the id", "valid"),
+        ("parseURL", "the url", "curl"),
+        ("user-id", "the id", "valid"),
+        ("utf8", "in utf", "sutf"),
+        ("oauth2", "use oauth", "use 3"),
+        ("i18n", "i18n", "18"),
+        ("user_id", "userid", "user"),
+        ("OAuth", "oauth", "auth"),
+    ],
+)
+def test_an_identifier_in_the_query_is_looked_for_in_parts_and_joined(
+    query: str, text: str, lookalike: str
+) -> None:
+    assert rank(query, [text, lookalike]) == [0, 1]
+
+
+@pytest.mark.parametrize("query", ["webhok", "webohok", "wehbook", "webhooc"])
+def test_a_typing_error_in_a_latin_word_still_finds_it(query: str) -> None:
+    assert rank(query, ["a webhook arrives", "a table is locked", "배포 순서"]) == [0, 2, 1]
+
+
+def test_a_typing_error_finds_its_word_among_many_records() -> None:
+    texts = ["a webhook arrives", "the end", *("a table is locked" for _ in range(3_000))]
+    assert rank("webohok table", texts) == [0, *range(3_001, 0, -1)]
+
+
+def test_pieces_of_a_word_that_many_records_contain_are_not_looked_for() -> None:
+    assert rank("locks", ["block", "free", *["locked"] * 100]) == [*range(101, 1, -1), 0, 1]
+    assert rank("locks", ["block", "free", *["locked"] * 101]) == [*range(102, 0, -1), 0]
+
+
+@pytest.mark.parametrize(
+    ("query", "text", "lookalike"),
+    [
+        ("caching", "cache", "touching"),
+        ("stations", "station", "relations"),
+        ("retries", "retry", "entries"),
+        ("queries", "query", "series"),
+        ("locking", "locks", "blocking"),
+        ("status", "the status is", "statute"),
+    ],
+)
+def test_an_inflected_word_finds_its_other_forms(query: str, text: str, lookalike: str) -> None:
+    assert rank(query, [text, lookalike]) == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("query", "text", "lookalike"),
+    [
+        ("go", "she went home", "a goal"),
+        ("buy", "it was bought", "a brought cup"),
+        ("come", "they came late", "a camera"),
+        ("child", "all the children", "a chilling"),
+    ],
+)
+def test_an_irregular_form_finds_the_others(query: str, text: str, lookalike: str) -> None:
+    assert rank(query, [text, lookalike]) == [0, 1]
+
+
+def test_a_short_word_is_found_as_a_whole_word_only() -> None:
+    assert rank("CI", ["the CI runs", "a decision", "the circuit"]) == [0, 2, 1]
+
+
+@pytest.mark.parametrize("text", ["API를 부른다", "결제API", "APIs", "`api`", "api_key", "v2Api"])
+def test_a_short_word_is_found_beside_korean_and_in_identifiers(text: str) -> None:
+    assert rank("API", [text, "a rapid choice", "배포 순서"]) == [0, 2, 1]
+
+
+def test_the_plural_of_a_short_word_is_that_word() -> None:
+    assert rank("key", ["all of the keys", "keyboard"]) == [0, 1]
+    assert rank("keys", ["one of the keys", "keyboard"]) == [0, 1]
+
+
+def test_a_number_is_found_as_a_whole_number_only() -> None:
+    assert rank("413", ["413이 난다", "port 4130", "CP1413"]) == [0, 2, 1]
+
+
+def test_compatibility_forms_case_and_decomposed_hangul_do_not_matter() -> None:
+    texts = [unicodedata.normalize("NFD", "결제 모듈"), "ＷＥＢＨＯＯＫ", "배포 순서"]
+    for query in ("결제", unicodedata.normalize("NFD", "결제")):
+        assert rank(query, texts) == [0, 2, 1]
+    for query in ("webhook", "WebHook", "Ｗebhook"):
+        assert rank(query, texts) == [1, 2, 0]
+
+
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        ("tm", "a ™ sign"),
+        ("CAFÉ", "the café — open"),
+        ("été", "L'ÉTÉ"),
+        ("straße", "DIE STRASSE"),
+        ("привет", "Привет, мир"),
+        ("㈜", "(주)"),
+        ("テスト", "ﾃｽﾄ"),
+        ("fee", "× feeRate"),
+        ("rate", "값은 feeRate"),
+        ("rate", "é feeRate"),
+        ("rate", "— feeRate"),
+    ],
+)
+def test_other_signs_and_letters_do_not_hide_a_word(query: str, text: str) -> None:
+    assert rank(query, [text, "배포 순서", "the end"]) == [0, 2, 1]
+
+
+def test_han_and_kana_are_found_without_spaces() -> None:
+    assert rank("決済エラー", ["二重決済を防ぐ", "画面の高さ", "エラー処理"]) == [2, 0, 1]
+
+
+@pytest.mark.parametrize("before", [0, 700])
+def test_names_have_parts_where_other_signs_change_the_length_of_a_text(before: int) -> None:
+    texts = ["the end"] * before + [
+        "ﬁ separAte",
+        "ﬁ feeRate",
+        "a rated cup and more of it to drink",
+    ]
+    assert rank("rate", texts)[:3] == [before + 1, before + 2, before]
+
+
+def test_what_stands_before_a_word_in_another_text_does_not_matter() -> None:
+    assert rank("map", ["\ud800", "a map", "heat", "map", "결", "map of it"]) == [3, 1, 5, 4, 2, 0]
+
+
+def test_a_query_in_two_languages_finds_records_in_both() -> None:
+    texts = ["웹훅은 두 번 온다", "로그인 화면", "a webhook arrives twice", "a table is locked"]
+    assert rank("webhook 웹훅", texts) == [2, 0, 3, 1]
+
+
+def test_function_words_do_not_outweigh_the_word_that_matters() -> None:
+    texts = ["Locked tables", "What should we do about this?", "Where to go"]
+    assert rank("what should I do about a table?", texts) == [0, 2, 1]
+
+
+def test_a_rare_word_counts_more_than_a_common_one() -> None:
+    texts = ["nginx path", "the end", "table lock", "table scan", "table size"]
+    assert rank("table nginx", texts) == [0, 4, 3, 2, 1]
+
+
+def test_a_short_text_leans_on_a_relevant_neighbour() -> None:
+    assert rank("table nginx", ["nginx path", "table", "end", "table"]) == [0, 1, 3, 2]
+    assert rank("table nginx", ["table", "end", "table", "nginx path"]) == [3, 2, 0, 1]
+
+
+def test_a_longer_text_leans_less_on_its_neighbour() -> None:
+    # By itself it comes first, and with the same gain it would stay there.
+    longer = "table " * 5 + "and so on " * 15
+    assert rank("table", ["table", "end", longer]) == [2, 0, 1]
+    texts = ["nginx path", "table", "end", longer, "nginx path"]
+    assert rank("table nginx", texts) == [4, 0, 1, 3, 2]
+
+
+def test_a_text_in_which_nothing_is_found_does_not_gain_from_its_neighbours() -> None:
+    assert rank("nginx", ["end", "nginx path", "end", "start"]) == [1, 3, 2, 0]
+
+
+def test_of_two_texts_with_the_word_the_shorter_comes_first() -> None:
+    texts = ["nginx path", "nginx path " + "and much that is beside the point " * 5]
+    assert rank("nginx", texts) == [0, 1]
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["", " \n\0", "?! …", "what should I do about the", "we've didn't it'll", "\ud800", "_"],
+)
+def test_a_query_without_a_usable_word_gives_newest_first(query: str) -> None:
+    texts = ["what should I do, we've didn't it'll", "", "? \ud800 _ \0 …", "the end"]
+    assert rank(query, texts) == [3, 2, 1, 0]
+
+
+def test_of_equal_texts_the_newer_comes_first() -> None:
+    texts = ["retry the webhook", "locked", "retry the webhook", "결제", "retry the webhook"]
+    assert rank("webhook retries", texts) == [4, 2, 0, 3, 1]
+
+
+def test_no_texts_give_no_order() -> None:
+    assert rank("webhook", []) == []
+
+
+def test_texts_that_change_between_two_calls_are_read_again() -> None:
+    texts = ["a table", "locked", "the end"]
+    assert rank("table", texts) == [0, 2, 1]
+    texts[:2] = texts[1], texts[0]
+    assert rank("table", texts) == [1, 2, 0]
+
+
+def test_texts_above_a_size_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ranking, "_kept", [])
+    monkeypatch.setattr(ranking, "_KEPT_BYTES", len(b" a table locked "))
+    assert rank("table", ["a table", "locked"]) == [0, 1]
+    assert [kept.texts for kept in ranking._kept] == [("a table", "locked")]
+    assert rank("table", ["a table", "locked!"]) == [0, 1]
+    assert ranking._kept == []
+
+
+MANY = [f"record {number} of the table about locks and the order" for number in range(3_000)]
+
+
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        ("table locks order nginx", "nginx"),
+        ("nginxx table", "nginx"),
+        ("the order of the deployments", "deployed once"),
+        ("마이그레이션 order", "그레이"),
+        ("bought", "buy"),
+        ("webhooks order", "a webhook"),
+    ],
+)
+def test_among_many_records_those_with_the_rarest_word_come_first(query: str, text: str) -> None:
+    texts = [*MANY[:1_500], text, *MANY[1_500:]]
+    assert rank(query, texts)[0] == 1_500
+
+
+def test_among_many_records_the_common_words_tell_the_found_apart() -> None:
+    words = "alpha", "beta", "gamma", "delta", "order"
+    texts = [f"{word} {number}" for word in words[:4] for number in range(1_000)]
+    texts[1_500] = "beta order went"
+    texts[2_500] = "gamma alpha"
+    texts += ["order"] * 4_000
+    assert rank("alpha beta gamma delta order go", texts)[:2] == [1_500, 2_500]
+
+
+def test_among_many_records_no_word_is_missed_before_enough_are_found() -> None:
+    texts = ["결제", *["webhook"] * 1_100, "order"]
+    assert rank("order 결제", texts)[:3] == [0, 1_101, 1_100]
+
+
+def test_among_many_records_those_with_common_words_only_come_last_and_by_age() -> None:
+    texts = ["order", *["order, and much besides"] * 7_000, *["alpha"] * 6_000]
+    assert rank("alpha order", texts) == list(reversed(range(13_001)))
+
+
+def test_among_many_records_half_a_pair_of_words_is_no_word() -> None:
+    texts = ["nginx", "어제를", "결제", *MANY]
+    newest_first = list(reversed(range(3, len(texts))))
+    assert rank("결제를 nginx", texts) == [2, 0, *newest_first, 1]
+
+
+def test_among_many_records_short_words_have_no_halves_and_short_halves_are_not_looked_for() -> (
+    None
+):
+    texts = ["bac", "emblem", "token", *MANY]
+    newest_first = list(reversed(range(len(texts))))
+    assert rank("bacd", texts) == newest_first
+    assert rank("tokem", texts) == [2, *newest_first[:-3], 1, 0]
+
+
+def test_the_halves_of_words_are_looked_for_while_the_bytes_last(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    texts = ["webhook", "another nginx", *MANY]
+    newest_first = list(reversed(range(2, len(texts))))
+    size = sum(len(text) + 1 for text in texts) + 1
+    assert rank("weboook ngimx", texts) == [0, 1, *newest_first]
+    monkeypatch.setattr(ranking, "_PIECES_BYTES", size)
+    assert rank("weboook ngimx", texts) == [0, *newest_first, 1]
+
+
+def test_topics_are_ordered_by_their_most_relevant_record() -> None:
+    topics = ["deploy", "payment", "auth", "payment", "deploy", "auth", "docs"]
+    texts = ["nginx", "webhook", "token", "refund", "webhook, webhook!", "token", "readme"]
+    assert rank_topics("webhook", topics, texts) == ["deploy", "payment", "auth", "docs"]
+    assert rank_topics("readme", topics, texts) == ["docs", "auth", "deploy", "payment"]
+
+
+def test_topics_without_a_usable_query_are_ordered_by_size_then_by_age() -> None:
+    topics = ["auth", "docs", "deploy", "deploy", "auth", "api"]
+    assert rank_topics("", topics, [""] * 6) == ["auth", "deploy", "api", "docs"]
+    assert rank_topics("x", [], []) == []
+
+
+def test_only_the_first_1000_characters_of_a_query_count() -> None:
+    assert rank("결제 " * 331 + "table", ["a table", "locked"]) == [0, 1]
+    assert rank("결제 " * 334 + "table", ["a table", "locked"]) == [1, 0]
+
+
+@given(query=any_text, texts=st.lists(any_text, max_size=8))
+def test_every_index_appears_once_whatever_the_text(query: str, texts: list[str]) -> None:
+    assert sorted(rank(query, texts)) == list(range(len(texts)))
+
+
+@given(query=related_text, texts=st.lists(related_text, max_size=8))
+def test_every_index_appears_once_when_terms_are_found(query: str, texts: list[str]) -> None:
+    ranked = rank(query, texts)
+    assert sorted(ranked) == list(range(len(texts)))
+    assert ranked == rank(query, tuple(texts))
+
+
+def test_the_order_is_the_same_in_every_process() -> None:
+    program = (
+        "import json, sys; from core.text.ranking import rank;"
+        "queries, texts = json.load(sys.stdin);"
+        "print(json.dumps([rank(query, texts) for query in queries]))"
+    )
+    labelled = labelled_sets()["lessons"]
+    queries = [query for query, _ in labelled.questions]
+    for seed in ("1", "2"):
+        finished = subprocess.run(
+            [sys.executable, "-c", program],
+            input=json.dumps([queries, labelled.texts]),
+            capture_output=True,
+            check=True,
+            text=True,
+            cwd=Path(__file__).parents[3],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+        )
+        assert json.loads(finished.stdout) == [rank(query, labelled.texts) for query in queries]
+
+
+@pytest.mark.parametrize("word", ["5µs", "m²", "½tax", "Ꙁemlja", "ꭰꮃ", "カ\u3099ス"])
+def test_a_word_with_another_spelling_is_found_by_itself(word: str) -> None:
+    assert rank(word, [f"about {word} here", "the end", "another"]) == [0, 2, 1]
+
+
+def test_the_topic_of_the_text_that_comes_first_comes_first() -> None:
+    texts = ["a tax tax pay", "b zz tax", "a zz log", "b tax tax pay"]
+    for topics in (["a", "b", "a", "b"], ["b", "a", "b", "a"]):
+        first = rank("pay tax", texts)[0]
+        assert rank_topics("pay tax", topics, texts)[0] == topics[first]

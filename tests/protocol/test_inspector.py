@@ -1,0 +1,112 @@
+"""The server as a foreign client sees it: the command line of the MCP Inspector, run on node."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.messages import Facts, say
+from tests.support.stdio_client import ROOT, WAIT_S
+
+INSTALLED = Path(__file__).parents[2] / "tests" / "inspector" / "node_modules"
+LAUNCHER = INSTALLED / "@modelcontextprotocol/inspector/clients/launcher/build/index.js"
+
+pytestmark = pytest.mark.skipif(
+    not INSTALLED.is_dir() and not os.environ.get("CI"),
+    reason="the Inspector is not installed: npm ci --prefix tests/inspector --ignore-scripts",
+)
+
+Processes = dict[str, "subprocess.Popen[str]"]
+
+
+def start(project: Path, *arguments: str) -> "subprocess.Popen[str]":
+    """One run of the Inspector against a server of its own."""
+    assert LAUNCHER.is_file(), "the Inspector is missing; .ci/run installs it"
+    own_node = INSTALLED / ".bin" / "node"
+    node = str(own_node) if own_node.exists() else shutil.which("node")
+    assert node, "no node to run the Inspector"
+    server = [sys.executable, str(ROOT / "server.py"), "--project", str(project)]
+    return subprocess.Popen(
+        [node, str(LAUNCHER), "--cli", *server, *arguments],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        cwd=project.parent,
+        env={**os.environ, "HOME": str(project.parent), "NO_COLOR": "1"},
+    )
+
+
+def shown(process: "subprocess.Popen[str]") -> Any:
+    """What the Inspector prints when it is content."""
+    stdout, stderr = process.communicate(timeout=WAIT_S)
+    assert process.returncode == 0, stderr
+    return json.loads(stdout)
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    project = tmp_path_factory.mktemp("inspector") / "project"
+    project.mkdir()
+    return project
+
+
+@pytest.fixture(scope="module")
+def runs(project: Path) -> Iterator[Processes]:
+    """Runs that do not depend on each other, started together; each is read by one test."""
+    gap = ["topic=결제", "missing_context=세율이 다르다", "lesson=a=b, 먼저 확인"]
+    save = ("--method", "tools/call", "--tool-name", "log_memory", "--tool-arg", *gap)
+    processes = {
+        "log_memory": start(project, *save),
+        "tools": start(project, "--strict", "--method", "tools/list"),
+        "resources": start(project, "--method", "resources/list"),
+        "prompts": start(project, "--method", "prompts/list"),
+    }
+    yield processes
+    for process in processes.values():
+        process.kill()
+        process.communicate()
+
+
+def test_what_it_logs_is_what_it_finds(runs: Processes, project: Path) -> None:
+    facts: Facts = {"count": 1, "project": str(project)}
+    topics = say("en", "topics", topics="결제 (1)")
+    saved = shown(runs["log_memory"])
+    assert saved["content"] == [
+        {
+            "type": "text",
+            "text": f"{say('en', 'saved_new', type='log', topic='결제', **facts)}\n{topics}",
+        }
+    ]
+    search = ("--method", "tools/call", "--tool-name", "search_memory", "--tool-arg", "query=세율")
+    found = shown(start(project, "--protocol-era", "modern", *search))
+    [line] = (project / ".context" / "memory_log.jsonl").read_text("utf-8").splitlines()
+    day = json.loads(line)["meta"]["created"][:10]
+    assert found["content"] == [
+        {
+            "type": "text",
+            "text": f"{say('en', 'head_all', **facts)}\n{topics}\n[결제]\n{day} "
+            "세율이 다르다\n→ a=b, 먼저 확인",
+        }
+    ]
+
+
+def test_it_lists_the_three_tools_and_finds_no_fault_with_their_schemas(runs: Processes) -> None:
+    names = [tool["name"] for tool in shown(runs["tools"])["tools"]]
+    assert names == ["search_memory", "log_memory", "compact_memory"]
+
+
+def test_it_lists_the_memory_log_as_the_only_resource(runs: Processes) -> None:
+    uris = [resource["uri"] for resource in shown(runs["resources"])["resources"]]
+    assert uris == ["memory://log"]
+
+
+def test_it_lists_the_four_prompts(runs: Processes) -> None:
+    names = [prompt["name"] for prompt in shown(runs["prompts"])["prompts"]]
+    assert names == ["start_task", "finish_task", "compact", "memory_injection"]

@@ -1,0 +1,723 @@
+"""The server as its clients meet it: a process that is spoken to over pipes, line by line."""
+
+import json
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from filelock import FileLock
+
+from core.lessons.agent_rules import INSTRUCTIONS
+from core.lessons.record import Draft
+from core.messages import Facts, Language, say
+from core.project import CONTEXT_DIRECTORY, LOG_NAME
+from core.store import MemoryStore
+from server import VERSION
+from tests.conftest import StartServer
+from tests.support.stdio_client import HANDSHAKE, ROOT, STATELESS, Era, ServerProcess
+
+GAP: dict[str, Any] = {
+    "topic": "결제",
+    "missing_context": "부가세율이 나라마다 다르다",
+    "lesson": "세금표를 먼저 확인한다",
+    "ask_next_time": "어느 나라에 파나요?",
+}
+TOOLS = ["search_memory", "log_memory", "compact_memory"]
+ARGUMENTS = (
+    "topic, missing_context, lesson, ask_next_time, type, compact_threshold, source_ids, paths"
+)
+MARKER = "zebra crossing at noon"
+UNEXPANDED = "${workspaceFolder}"
+
+posix_only = pytest.mark.skipif(os.name != "posix", reason="POSIX signals and permissions")
+linux_only = pytest.mark.skipif(sys.platform != "linux", reason="limits of another process")
+
+
+def log_path(project: Path) -> Path:
+    return project / CONTEXT_DIRECTORY / LOG_NAME
+
+
+def log_bytes(project: Path) -> bytes:
+    return log_path(project).read_bytes()
+
+
+def lines_of(project: Path) -> list[dict[str, Any]]:
+    """The lines of the memory log as any JSON reader sees them."""
+    return [json.loads(line) for line in log_bytes(project).decode("utf-8").splitlines()]
+
+
+def seed(project: Path, count: int = 3) -> bytes:
+    """Save records without the server; the bytes of the file."""
+    store = MemoryStore(log_path(project))
+    for number in range(count):
+        store.upsert_log(Draft(topic="auth", missing_context=f"gap {number}", lesson="x" * 1000))
+    return store.read_bytes()
+
+
+def clear(project: Path) -> None:
+    shutil.rmtree(project / CONTEXT_DIRECTORY, ignore_errors=True)
+
+
+def no_records(project: Path, lang: Language = "en") -> str:
+    """The answer to a search in an empty memory."""
+    head = say(lang, "head_all", count=0, project=str(project))
+    return "\n".join([head, say(lang, "nothing_found"), say(lang, "questions")])
+
+
+# Two servers of one kind each, for everything that leaves no trace beside the memory log.
+
+
+@pytest.fixture(scope="module")
+def projects(tmp_path_factory: pytest.TempPathFactory) -> dict[Era, Path]:
+    base = tmp_path_factory.mktemp("projects")
+    found: dict[Era, Path] = {HANDSHAKE: base / "내 프로젝트 1", STATELESS: base / "plain"}
+    for project in found.values():
+        project.mkdir()
+    return found
+
+
+@pytest.fixture(scope="module")
+def pair(start_server: StartServer, projects: dict[Era, Path]) -> dict[Era, ServerProcess]:
+    """One server of each revision, each with more than one name for its project."""
+    other = projects[HANDSHAKE].parent
+    argument, own = str(projects[HANDSHAKE]), str(projects[STATELESS])
+    client = {"CLAUDE_PROJECT_DIR": str(other)}
+    return {
+        HANDSHAKE: start_server(
+            *("--project", argument),
+            cwd=other,
+            environment={"SENTINEL_MEMORY_PROJECT": own, **client},
+        ),
+        STATELESS: start_server(
+            cwd=other,
+            environment={"SENTINEL_MEMORY_PROJECT": own, **client},
+            era=STATELESS,
+        ),
+    }
+
+
+@pytest.fixture(params=[HANDSHAKE, STATELESS])
+def era(request: pytest.FixtureRequest) -> Era:
+    chosen: Era = request.param
+    return chosen
+
+
+@pytest.fixture
+def project(projects: dict[Era, Path], era: Era) -> Path:
+    clear(projects[era])
+    return projects[era]
+
+
+@pytest.fixture
+def server(pair: dict[Era, ServerProcess], era: Era, project: Path) -> Iterator[ServerProcess]:
+    yield pair[era]
+    assert pair[era].strange_lines() == []
+
+
+def test_the_handshake_agrees_on_the_revision_that_was_asked_for(
+    pair: dict[Era, ServerProcess],
+) -> None:
+    assert pair[HANDSHAKE].greet()["protocolVersion"] == HANDSHAKE
+
+
+def test_discovery_offers_the_stateless_revision(pair: dict[Era, ServerProcess]) -> None:
+    assert STATELESS in pair[STATELESS].greet()["supportedVersions"]
+
+
+def test_the_server_reports_its_own_name_and_version(
+    pair: dict[Era, ServerProcess],
+) -> None:
+    named = {"name": "sentinel-memory", "version": VERSION}
+    assert pair[HANDSHAKE].greet()["serverInfo"] == named
+    meta = pair[STATELESS].greet()["_meta"]
+    assert meta["io.modelcontextprotocol/serverInfo"] == named
+
+
+def test_it_starts_where_python_leaves_out_the_directory_of_a_script(tmp_path: Path) -> None:
+    variables = {"PYTHONSAFEPATH": "1"}
+    said = tmp_path / "stderr"
+    with ServerProcess(cwd=tmp_path, stderr_path=said, environment=variables) as server:
+        assert server.greet()["serverInfo"]["version"] == VERSION
+    assert said.read_text() == ""
+
+
+def test_the_instructions_arrive_whole_and_are_not_cut_by_clients(server: ServerProcess) -> None:
+    instructions = server.greet()["instructions"]
+    assert instructions == INSTRUCTIONS
+    assert len(instructions.encode("utf-8")) < 2048
+
+
+def test_there_are_exactly_three_tools(server: ServerProcess) -> None:
+    listed = server.request("tools/list")["result"]["tools"]
+    assert [tool["name"] for tool in listed] == TOOLS
+
+
+def test_the_list_of_tools_costs_a_session_at_most_4000_bytes(server: ServerProcess) -> None:
+    request_id = server.ask("tools/list")
+    answer = server.answer(request_id)
+    [line] = [line for line in server.stdout_lines if json.loads(line).get("id") == request_id]
+    assert json.loads(line) == answer
+    assert len(line) <= 4_000
+
+
+def test_every_tool_description_stays_below_1024_bytes(server: ServerProcess) -> None:
+    listed = server.request("tools/list")["result"]["tools"]
+    sizes = {tool["name"]: len(tool["description"].encode("utf-8")) for tool in listed}
+    assert {name: size for name, size in sizes.items() if not 0 < size < 1024} == {}
+
+
+def test_a_saved_record_is_acknowledged_in_one_text(server: ServerProcess, project: Path) -> None:
+    facts: Facts = {"type": "log", "topic": "결제", "count": 1, "project": str(project)}
+    topics = say("en", "topics", topics="결제 (1)")
+    assert server.call("log_memory", **GAP) == f"{say('en', 'saved_new', **facts)}\n{topics}"
+
+
+def test_a_saved_record_stands_in_the_file_word_for_word(
+    server: ServerProcess, project: Path
+) -> None:
+    server.call("log_memory", **GAP)
+    [line] = lines_of(project)
+    assert {key: line[key] for key in GAP} == GAP
+    assert GAP["lesson"].encode("utf-8") in log_bytes(project)
+
+
+def test_a_saved_record_is_found_by_the_next_search(server: ServerProcess, project: Path) -> None:
+    server.call("log_memory", **GAP)
+    [line] = lines_of(project)
+    assert server.call("search_memory", query="tax 세금") == (
+        f"{say('en', 'head_all', count=1, project=str(project))}\n"
+        f"{say('en', 'topics', topics='결제 (1)')}\n"
+        "[결제]\n"
+        f"{line['meta']['created'][:10]} "
+        "부가세율이 나라마다 다르다\n"
+        "→ 세금표를 먼저 확인한다\n"
+        "ask: 어느 나라에 파나요?"
+    )
+
+
+def test_a_compaction_removes_its_originals(server: ServerProcess, project: Path) -> None:
+    server.call("log_memory", **GAP)
+    [token] = [
+        word
+        for word in server.call("compact_memory").split()
+        if word.startswith(lines_of(project)[0]["id"])
+    ]
+    server.call("log_memory", type="principle", topic="결제", lesson="세금", source_ids=[token])
+    [line] = lines_of(project)
+    assert (line["type"], line["lesson"], line["meta"]["source_ids"]) == (
+        "principle",
+        "세금",
+        [token],
+    )
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "expected"),
+    [
+        pytest.param(
+            "log_memory",
+            {"topic": "auth", "missing_context": "gap", "lesson": [MARKER]},
+            say("en", "wrong_type", field="lesson", tool="log_memory", expected="a text"),
+            id="a list for a text",
+        ),
+        pytest.param(
+            "search_memory",
+            {"query": {"words": MARKER}},
+            say("en", "wrong_type", field="query", tool="search_memory", expected="a text"),
+            id="an object for a text",
+        ),
+        pytest.param(
+            "compact_memory",
+            {"compact_threshold": MARKER},
+            say(
+                "en",
+                "wrong_type",
+                field="compact_threshold",
+                tool="compact_memory",
+                expected="a whole number",
+            ),
+            id="a text for a number",
+        ),
+        pytest.param(
+            "compact_memory",
+            {"delete_ids": {"token": MARKER}},
+            say(
+                "en",
+                "wrong_type",
+                field="delete_ids",
+                tool="compact_memory",
+                expected="a list of tokens",
+            ),
+            id="an object for tokens",
+        ),
+        pytest.param(
+            "log_memory",
+            {**GAP, "summary": MARKER},
+            say("en", "unknown_argument", field="summary", tool="log_memory", known=ARGUMENTS),
+            id="an unknown argument",
+        ),
+        pytest.param(
+            "log_memory",
+            {"topic": MARKER},
+            say("en", "missing_argument", field="lesson", tool="log_memory"),
+            id="a missing argument",
+        ),
+        pytest.param(
+            "log_memory", {**GAP, "type": MARKER}, say("en", "unknown_type"), id="an unknown type"
+        ),
+        pytest.param(
+            "log_memory",
+            {**GAP, "lesson": f"{MARKER} \ud800"},
+            say("en", "lone_surrogate", field="lesson"),
+            id="half of a character",
+        ),
+        pytest.param(
+            "log_memory",
+            {"topic": [MARKER], "missing_context": "gap", "lesson": 7},
+            say("en", "wrong_type", field="topic", tool="log_memory", expected="a text")
+            + "\n"
+            + say("en", "wrong_type", field="lesson", tool="log_memory", expected="a text"),
+            id="two wrong types",
+        ),
+    ],
+)
+def test_refused_arguments_are_named_and_never_repeated(
+    server: ServerProcess, project: Path, tool: str, arguments: dict[str, Any], expected: str
+) -> None:
+    assert server.refusal(tool, **arguments) == expected
+    assert MARKER not in server.stderr()
+    assert not (project / CONTEXT_DIRECTORY).exists()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"jsonrpc": "2.0", "id": 1, "meth\n',
+        b"\n",
+        b"null\n",
+        b"[]\n",
+        b"\xff\xfe\x00\n",
+        b"[" * 5000 + b"\n",
+        b'{"jsonrpc": "2.0", "id": null, "method": 5}\n',
+        b'{"jsonrpc": "2.0", "method": "notifications/nonsense"}\n',
+        b'{"jsonrpc": "2.0", "id": 987654, "result": {}}\n',
+        b'{"jsonrpc": "2.0", "method": "tools/list", "params": {"\\ud800": "\\ud800"}}\n',
+    ],
+    ids=lambda line: line[:44].decode("latin-1"),
+)
+def test_a_line_that_is_no_request_leaves_the_server_answering(
+    server: ServerProcess, line: bytes
+) -> None:
+    server.send(line)
+    assert len(server.request("tools/list")["result"]["tools"]) == 3
+
+
+def test_an_unknown_method_is_refused_by_its_code(server: ServerProcess) -> None:
+    assert server.request("memory/forget")["error"]["code"] == -32601
+
+
+def test_an_argument_of_ten_megabytes_is_refused_with_its_size(
+    pair: dict[Era, ServerProcess], projects: dict[Era, Path]
+) -> None:
+    clear(projects[STATELESS])
+    server = pair[STATELESS]
+    facts: Facts = {"used_bytes": 10_000_000, "limit_bytes": 1024, "over_bytes": 9_998_976}
+    expected = say("en", "field_too_long", field="lesson", syllables=3_332_992, **facts)
+    assert server.refusal("log_memory", **{**GAP, "lesson": "x" * 10_000_000}) == expected
+    assert server.call("search_memory") == no_records(projects[STATELESS])
+    assert server.strange_lines() == []
+
+
+def test_saving_waits_for_a_lock_while_other_requests_are_answered(
+    server: ServerProcess, project: Path
+) -> None:
+    before = seed(project)
+    with FileLock(f"{log_path(project)}.lock"):
+        waiting = server.ask_tool("log_memory", **GAP)
+        head = server.call("search_memory").splitlines()[0]
+        assert head == say("en", "head_all", count=3, project=str(project))
+        assert (server.is_answered(waiting), log_bytes(project)) == (False, before)
+    server.tool_text(waiting)
+    assert [line["topic"] for line in lines_of(project)] == ["auth", "auth", "auth", "결제"]
+
+
+def test_very_many_waiting_saves_do_not_hold_up_a_search(
+    server: ServerProcess, project: Path
+) -> None:
+    seed(project)
+    with FileLock(f"{log_path(project)}.lock"):
+        waiting = [
+            server.ask_tool("log_memory", **{**GAP, "missing_context": f"gap {number}"})
+            for number in range(60)
+        ]
+        assert server.call("search_memory").startswith("[memory_log - records: 3 ")
+        assert not any(map(server.is_answered, waiting))
+    for request in waiting:
+        server.tool_text(request)
+    assert len(lines_of(project)) == 63
+
+
+def test_standard_error_never_holds_the_text_of_a_record(
+    server: ServerProcess, project: Path
+) -> None:
+    server.call("log_memory", **{**GAP, "lesson": MARKER})
+    with log_path(project).open("ab") as file:
+        file.write(b'{"torn": "' + MARKER.encode() + b"\n")
+    server.refusal("log_memory", **{**GAP, "lesson": MARKER * 100})
+    assert MARKER in server.call("search_memory", query=MARKER)
+    assert "1 unreadable lines skipped" in server.stderr()
+    assert MARKER not in server.stderr()
+
+
+# An environment that configures, misleads or breaks other servers.
+
+
+@pytest.fixture(scope="module")
+def hostile_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    project = tmp_path_factory.mktemp("hostile") / "내 프로젝트 2"
+    project.mkdir()
+    (project / ".env").write_text(
+        "FASTMCP_TRANSPORT=http\nFASTMCP_LOG_LEVEL=NONSENSE\nFASTMCP_MASK_ERROR_DETAILS=perhaps\n"
+    )
+    return project
+
+
+@pytest.fixture(scope="module")
+def hostile(start_server: StartServer, hostile_project: Path) -> ServerProcess:
+    environment = {
+        "FASTMCP_TRANSPORT": "http",
+        "LANG": "C",
+        "LC_ALL": "C",
+        "PYTHONIOENCODING": "ascii",
+    }
+    return start_server(cwd=hostile_project, environment=environment)
+
+
+def test_a_hostile_locale_changes_no_letter_of_a_record(
+    hostile: ServerProcess, hostile_project: Path
+) -> None:
+    clear(hostile_project)
+    hostile.call("log_memory", **GAP)
+    [line] = lines_of(hostile_project)
+    assert {key: line[key] for key in GAP} == GAP
+    assert hostile.call("search_memory").splitlines()[:3] == [
+        say("en", "head_all", count=1, project=str(hostile_project)),
+        say("en", "topics", topics="결제 (1)"),
+        "[결제]",
+    ]
+
+
+def test_a_hostile_locale_changes_no_letter_on_standard_error(
+    hostile: ServerProcess, hostile_project: Path
+) -> None:
+    clear(hostile_project)
+    seed(hostile_project)
+    with log_path(hostile_project).open("ab") as file:
+        file.write(b"torn\n")
+    hostile.call("search_memory")
+    assert f"{log_path(hostile_project)}: 1 unreadable lines skipped" in hostile.stderr()
+
+
+def test_a_dot_env_file_that_would_break_the_framework_is_not_read(hostile: ServerProcess) -> None:
+    assert hostile.greet()["serverInfo"] == {"name": "sentinel-memory", "version": VERSION}
+
+
+def test_variables_of_the_framework_leave_standard_output_to_the_protocol(
+    hostile: ServerProcess,
+) -> None:
+    assert len(hostile.request("tools/list")["result"]["tools"]) == 3
+    assert hostile.strange_lines() == []
+
+
+# Where the project is.
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("home")
+
+
+@pytest.fixture(scope="module")
+def places(start_server: StartServer, home: Path) -> dict[str, tuple[ServerProcess, Path]]:
+    """Servers that were started, without a project, in a place that is none."""
+    unset = {"SENTINEL_MEMORY_PROJECT": UNEXPANDED, "CLAUDE_PROJECT_DIR": " ", "HOME": str(home)}
+    root, korean = Path("/"), {"SENTINEL_MEMORY_LANG": "ko"}
+    return {
+        "home": (start_server("--project", UNEXPANDED, cwd=home, environment=unset), home),
+        "root": (start_server(cwd=root, environment=korean), root),
+    }
+
+
+def test_an_argument_comes_before_all_variables(
+    pair: dict[Era, ServerProcess], projects: dict[Era, Path]
+) -> None:
+    clear(projects[HANDSHAKE])
+    assert pair[HANDSHAKE].call("search_memory") == no_records(projects[HANDSHAKE])
+
+
+def test_our_variable_comes_before_that_of_the_client(
+    pair: dict[Era, ServerProcess], projects: dict[Era, Path]
+) -> None:
+    clear(projects[STATELESS])
+    assert pair[STATELESS].call("search_memory") == no_records(projects[STATELESS])
+
+
+def test_the_variable_of_the_client_comes_before_the_working_directory(
+    troubled: ServerProcess, troubled_project: Path
+) -> None:
+    assert troubled.call("search_memory") == no_records(troubled_project)
+
+
+def test_the_working_directory_is_the_project_when_nothing_is_named(
+    hostile: ServerProcess, hostile_project: Path
+) -> None:
+    clear(hostile_project)
+    assert hostile.call("search_memory") == no_records(hostile_project)
+
+
+@posix_only
+def test_answers_are_korean_where_the_user_wants_korean(
+    places: dict[str, tuple[ServerProcess, Path]],
+) -> None:
+    server, root = places["root"]
+    assert server.call("search_memory") == no_records(root, "ko")
+
+
+def test_an_unexpanded_variable_counts_as_unset_and_the_user_is_told_once(
+    places: dict[str, tuple[ServerProcess, Path]],
+) -> None:
+    server, home = places["home"]
+    assert [server.call("search_memory"), server.call("search_memory")] == [no_records(home)] * 2
+    assert sorted(server.stderr().splitlines()) == [
+        "--project holds an unexpanded variable and is treated as unset",
+        "SENTINEL_MEMORY_PROJECT holds an unexpanded variable and is treated as unset",
+    ]
+
+
+@pytest.mark.parametrize(("value", "lang"), [("0", "en"), ("-1", "en"), ("many", "ko")])
+def test_an_unusable_budget_ends_the_start_with_the_rule(
+    tmp_path: Path, value: str, lang: Language
+) -> None:
+    variable = "SENTINEL_MEMORY_BUDGET"
+    ran = subprocess.run(
+        [sys.executable, str(ROOT / "server.py")],
+        cwd=tmp_path,
+        env={**os.environ, variable: value, "SENTINEL_MEMORY_LANG": lang},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=60,
+    )
+    text = say(lang, "bad_setting", variable=variable, least=1_000, default=20_000)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (2, "", f"server.py: {text}\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_budget_too_small_for_one_record_is_the_least_one_and_the_user_is_told(
+    tmp_path: Path,
+) -> None:
+    said = tmp_path / "stderr"
+    lesson = "가" * 341  # the byte limit
+    with ServerProcess(
+        cwd=tmp_path, stderr_path=said, environment={"SENTINEL_MEMORY_BUDGET": "1"}
+    ) as server:
+        server.greet()
+        for topic in ("one", "two"):
+            gap = {"topic": topic, "missing_context": lesson, "lesson": lesson}
+            server.call("log_memory", **gap, ask_next_time="몇" * 170)
+        text = server.call("search_memory", query="two")
+    assert text.count(f"→ {lesson}") == 1
+    assert "1 of 2 records in full" in text
+    assert said.read_text().splitlines() == [
+        "SENTINEL_MEMORY_BUDGET is below the least that is of use; 1000 is used"
+    ]
+
+
+@posix_only
+@pytest.mark.parametrize(("place", "lang"), [("home", "en"), ("root", "ko")])
+def test_nothing_is_written_where_no_project_was_named(
+    places: dict[str, tuple[ServerProcess, Path]], place: str, lang: Language
+) -> None:
+    server, directory = places[place]
+    before = sorted(os.listdir(directory))
+    source = "cwd"
+    expected = say(lang, "project_refused", path=str(directory), kind=place, source=source)
+    assert server.refusal("log_memory", **GAP) == expected
+    assert sorted(os.listdir(directory)) == before
+
+
+# Trouble with the file: it is as it was, and the server goes on.
+
+
+@pytest.fixture(scope="module")
+def troubled_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("troubled")
+
+
+@pytest.fixture(scope="module")
+def troubled_server(start_server: StartServer, troubled_project: Path, home: Path) -> ServerProcess:
+    environment = {
+        "CLAUDE_PROJECT_DIR": str(troubled_project),
+        "SENTINEL_MEMORY_LOCK_TIMEOUT_S": "1",
+    }
+    return start_server(cwd=home, environment=environment)
+
+
+@pytest.fixture
+def troubled(troubled_server: ServerProcess, troubled_project: Path) -> Iterator[ServerProcess]:
+    """A server whose next save, when the trouble is over, has to work."""
+    clear(troubled_project)
+    yield troubled_server
+    clear(troubled_project)
+    troubled_server.call("log_memory", **GAP)
+    assert [line["topic"] for line in lines_of(troubled_project)] == ["결제"]
+    assert troubled_server.strange_lines() == []
+
+
+def test_a_directory_in_place_of_the_file_is_no_empty_memory(
+    troubled: ServerProcess, troubled_project: Path
+) -> None:
+    path = log_path(troubled_project)
+    path.mkdir(parents=True)
+    expected = say("en", "log_read", path=str(path), reason="not a regular file")
+    assert troubled.refusal("search_memory") == expected
+    assert troubled.refusal("log_memory", **GAP) == expected
+    assert list(path.iterdir()) == []
+
+
+def test_a_file_in_place_of_the_directory_is_left_alone(
+    troubled: ServerProcess, troubled_project: Path
+) -> None:
+    path, in_the_way = log_path(troubled_project), troubled_project / CONTEXT_DIRECTORY
+    in_the_way.write_bytes(b"a note\n")
+    read = say("en", "log_read", path=str(path), reason="Not a directory")
+    written = say("en", "log_write", path=str(path), reason="File exists")
+    try:
+        assert troubled.refusal("search_memory") == read
+        assert troubled.refusal("log_memory", **GAP) == written
+        assert in_the_way.read_bytes() == b"a note\n"
+    finally:
+        in_the_way.unlink()
+
+
+@linux_only
+def test_a_full_disk_leaves_the_file_as_it_was(
+    troubled: ServerProcess, troubled_project: Path
+) -> None:
+    before = seed(troubled_project, 30)
+    pid, limits = troubled.process.pid, resource.RLIMIT_FSIZE
+    unlimited = resource.prlimit(pid, limits)
+    resource.prlimit(pid, limits, (len(before), unlimited[1]))
+    try:
+        path = str(log_path(troubled_project))
+        expected = say("en", "log_write", path=path, reason="File too large")
+        assert troubled.refusal("log_memory", **GAP) == expected
+    finally:
+        resource.prlimit(pid, limits, unlimited)
+    assert log_bytes(troubled_project) == before
+    assert sorted(os.listdir(troubled_project / CONTEXT_DIRECTORY)) == [
+        ".gitattributes",
+        ".gitignore",
+        LOG_NAME,
+        f"{LOG_NAME}.lock",
+    ]
+
+
+@posix_only
+def test_a_directory_that_may_not_be_written_leaves_the_file_as_it_was(
+    troubled: ServerProcess, troubled_project: Path
+) -> None:
+    if troubled.ignores_permissions():
+        pytest.skip("the server may write everywhere")
+    before = seed(troubled_project)
+    directory = troubled_project / CONTEXT_DIRECTORY
+    directory.chmod(0o555)
+    try:
+        path = str(log_path(troubled_project))
+        expected = say("en", "log_write", path=path, reason="Permission denied")
+        assert troubled.refusal("log_memory", **GAP) == expected
+        assert log_bytes(troubled_project) == before
+        head = say("en", "head_all", count=3, project=str(troubled_project))
+        assert troubled.call("search_memory").splitlines()[0] == head
+    finally:
+        directory.chmod(0o755)
+
+
+def test_a_lock_that_is_never_let_go_is_reported_after_the_timeout(
+    troubled: ServerProcess, troubled_project: Path
+) -> None:
+    before = seed(troubled_project)
+    lock_path = f"{log_path(troubled_project)}.lock"
+    with FileLock(lock_path):
+        expected = say("en", "log_busy", path=lock_path, waited_s=1)
+        assert troubled.refusal("log_memory", **GAP) == expected
+    assert log_bytes(troubled_project) == before
+
+
+# How a process ends.
+
+
+@pytest.fixture(scope="module")
+def spare_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("spare")
+
+
+@pytest.fixture(scope="module")
+def spares(start_server: StartServer, spare_project: Path) -> list[ServerProcess]:
+    """Three servers to be used up, started together."""
+    return [start_server("--project", str(spare_project), cwd=spare_project) for _ in range(3)]
+
+
+def test_the_end_of_standard_input_ends_the_process(
+    spares: list[ServerProcess], spare_project: Path
+) -> None:
+    server = spares.pop()
+    clear(spare_project)
+    server.call("log_memory", **GAP)
+    server.ask_tool("log_memory", **{**GAP, "topic": "auth"})
+    assert server.close() == 0
+    topics = [line["topic"] for line in lines_of(spare_project)]
+    assert topics in (["결제"], ["결제", "auth"])  # what is under way is saved whole or not at all
+    assert (server.strange_lines(), server.stderr()) == ([], "")
+
+
+@posix_only
+def test_sigterm_ends_the_process(spares: list[ServerProcess]) -> None:
+    server = spares.pop()
+    server.greet()
+    assert server.terminate() == -signal.SIGTERM
+
+
+@posix_only
+def test_a_killed_server_leaves_a_whole_file_and_the_next_one_goes_on(
+    spares: list[ServerProcess], spare_project: Path, start_server: StartServer
+) -> None:
+    server = spares.pop()
+    clear(spare_project)
+    server.call("log_memory", **GAP)
+    [acknowledged] = lines_of(spare_project)
+    server.ask_tool("log_memory", **{**GAP, "topic": "auth"})
+    assert server.kill() == -signal.SIGKILL
+    assert acknowledged in lines_of(spare_project)
+    successor = start_server("--project", str(spare_project), cwd=spare_project)
+    successor.call("log_memory", **{**GAP, "topic": "css"})
+    topics = [line["topic"] for line in lines_of(spare_project)]
+    assert topics in (["결제", "css"], ["결제", "auth", "css"])
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _started_together(
+    pair: dict[Era, ServerProcess],
+    hostile: ServerProcess,
+    places: dict[str, tuple[ServerProcess, Path]],
+    troubled_server: ServerProcess,
+    spares: list[ServerProcess],
+) -> None:
+    """A start costs a second of one core: all start side by side, each test waits for its own."""

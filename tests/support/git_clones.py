@@ -1,0 +1,186 @@
+"""Real git for the tests: clones of a small project, what is saved in them, and their joining."""
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+from core.lessons.record import Record
+from core.store import MemoryStore
+from tests.support.samples import LATER, NOW, a_draft, a_principle
+
+Edit = Callable[[Path], object]
+Shown = tuple[str, str, str]
+
+LESSON = a_draft().lesson
+WITHOUT_UNION = "memory_log.jsonl text eol=lf\n"
+
+_CONFIG = {
+    "user.name": "test",
+    "user.email": "test@example.invalid",
+    "init.defaultBranch": "main",
+    "init.templateDir": "",
+    "gc.auto": "0",
+    "maintenance.auto": "false",
+    "core.editor": "true",
+    "core.logAllRefUpdates": "false",
+    "core.fsync": "none",
+    "advice.detachedHead": "false",
+    "protocol.file.allow": "always",
+}
+
+
+def _environment(committed: str = "") -> dict[str, str]:
+    foreign = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_CONFIG_PARAMETERS")
+    inherited = {name: value for name, value in os.environ.items() if name not in foreign}
+    settings = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "LC_ALL": "C"}
+    settings["GIT_CONFIG_COUNT"] = str(len(_CONFIG))
+    for at, (name, value) in enumerate(_CONFIG.items()):
+        settings[f"GIT_CONFIG_KEY_{at}"] = name
+        settings[f"GIT_CONFIG_VALUE_{at}"] = value
+    if committed:
+        settings["GIT_COMMITTER_DATE"] = committed
+    return {**inherited, **settings}
+
+
+def run_git(folder: Path, *arguments: str, committed: str = "") -> subprocess.CompletedProcess[str]:
+    """One git command, whatever its exit code; committed: the date of the commit that it makes."""
+    return subprocess.run(
+        ["git", *arguments],
+        cwd=folder,
+        env=_environment(committed),
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+        timeout=60,
+    )
+
+
+def git(folder: Path, *arguments: str, committed: str = "") -> str:
+    """The output of one git command that must succeed."""
+    done = run_git(folder, *arguments, committed=committed)
+    assert done.returncode == 0, f"git {' '.join(arguments)}: {done.stdout}{done.stderr}"
+    return done.stdout
+
+
+def ended_in_conflict(folder: Path, *arguments: str) -> bool:
+    """Carry out a command that joins two histories; whether it left a conflict in the log."""
+    done = run_git(folder, *arguments)
+    said = f"git {' '.join(arguments)}: {done.stdout}{done.stderr}"
+    assert done.returncode == 0 or (done.returncode == 1 and markers(folder)), said
+    return done.returncode == 1
+
+
+def markers(clone: Path) -> list[str]:
+    """The kinds of conflict markers in the log, without their labels, in order."""
+    lines = path_of(clone).read_bytes().splitlines()
+    found = [line.split(b" ")[0].decode("ascii") for line in lines if line[:1] in b"<|=>"]
+    return list(dict.fromkeys(found))
+
+
+def conflict_styles() -> list[str]:
+    """The styles of `merge.conflictStyle` that the installed git knows."""
+    found = re.search(r"(\d+)\.(\d+)", git(Path(), "version") if shutil.which("git") else "")
+    version = (int(found[1]), int(found[2])) if found else (0, 0)
+    return ["merge", "diff3", "zdiff3"] if version >= (2, 35) else ["merge", "diff3"]
+
+
+def path_of(clone: Path) -> Path:
+    return clone / ".context" / "memory_log.jsonl"
+
+
+def store_of(clone: Path, now: str = NOW) -> MemoryStore:
+    return MemoryStore(path_of(clone), now=lambda: now)
+
+
+def new_project(folder: Path, *gaps: str, attributes: str | None = None) -> Path:
+    """A repository with these gaps in one commit, and other attributes than the server's."""
+    folder.mkdir(parents=True)
+    git(folder, "init", "--quiet")
+    (folder / "README").write_text("a project\n", encoding="utf-8", newline="\n")
+    if attributes is not None:
+        (folder / ".context").mkdir()
+        (folder / ".context" / ".gitattributes").write_text(
+            attributes, encoding="utf-8", newline="\n"
+        )
+    for gap in gaps:
+        store_of(folder).upsert_log(a_draft(gap))
+    commit(folder)
+    return folder
+
+
+def copied(clone: Path, to: Path) -> Path:
+    """The clone once more, history and branches alike, as quick as `git clone --shared`."""
+    objects = clone / ".git" / "objects"
+
+    def left_out(folder: str, names: list[str]) -> list[str]:
+        return names if Path(folder) == objects else []
+
+    shutil.copytree(clone, to, symlinks=True, ignore=left_out)
+    lent = to / ".git" / "objects" / "info"
+    lent.mkdir()
+    (lent / "alternates").write_text(f"{objects.as_posix()}\n", encoding="utf-8", newline="\n")
+    return to
+
+
+def commit(clone: Path) -> None:
+    git(clone, "add", "--all")
+    git(clone, "commit", "--quiet", "--allow-empty", "--message", "memory")
+
+
+def pull(clone: Path, other: Path) -> None:
+    """Merge what another clone has checked out; it must not end in a conflict."""
+    git(clone, "pull", "--quiet", "--no-rebase", "--no-edit", str(other), "HEAD")
+
+
+def shown(clone: Path) -> list[Shown]:
+    """Type, key text and lesson of every record that a reader sees."""
+    records = store_of(clone).read_all()
+    return sorted((record.type, record.key_text, record.lesson) for record in records)
+
+
+def records_by_id(clone: Path) -> list[Record]:
+    return sorted(store_of(clone).read_all(), key=lambda record: record.id)
+
+
+def gaps(clone: Path) -> list[str]:
+    return sorted(record.key_text for record in store_of(clone).read_all())
+
+
+def log(gap: str, lesson: str = LESSON) -> Shown:
+    return ("log", gap, lesson)
+
+
+def principle(lesson: str) -> Shown:
+    return ("principle", lesson, lesson)
+
+
+def save(gap: str, lesson: str = LESSON, now: str = NOW) -> Edit:
+    """An edit: the gap is logged."""
+    return lambda clone: store_of(clone, now).upsert_log(a_draft(gap, lesson=lesson))
+
+
+def compact(lesson: str, *key_texts: str, now: str = LATER) -> Edit:
+    """An edit: a principle replaces the records with these key texts, or all of them."""
+
+    def edit(clone: Path) -> None:
+        tokens = tokens_of(clone, *key_texts)
+        done = store_of(clone, now).upsert_log(a_principle(lesson), tokens)
+        assert len(done.removal.removed) == len(tokens)
+
+    return edit
+
+
+def delete(*key_texts: str) -> Edit:
+    """An edit: the records with these key texts are deleted."""
+    return lambda clone: store_of(clone).delete_by_ids(tokens_of(clone, *key_texts))
+
+
+def tokens_of(clone: Path, *key_texts: str) -> list[str]:
+    """The tokens of the records with these key texts, or of all records."""
+    records = store_of(clone).read_all()
+    wanted = key_texts or [record.key_text for record in records]
+    tokens = {record.key_text: record.token for record in records}
+    return [tokens[key_text] for key_text in wanted]
