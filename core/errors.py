@@ -5,25 +5,30 @@ once, from the facts, in the language asked for; it never repeats a record's tex
 an environment variable.
 """
 
-from core.messages import Language, say
+from typing import ClassVar
+
+from core.messages import MESSAGES, Language, Table, sentence
 
 
 class SentinelError(Exception):
     """The root of all errors of this project; `str()` is the English sentence.
 
+    key: names the sentence in `words`, the table of the room that raises the error. A class for one
+    situation sets it; a class for a whole room takes it as its first argument.
     record: the token of the record that it is about, where several were given.
     """
 
+    words: ClassVar[Table] = MESSAGES
     key = ""
     record = ""
 
-    def __init__(self, **facts: str | int) -> None:
-        self.facts = facts
-        super().__init__(say("en", self.key, **facts))
+    def __init__(self, key: str = "", /, **facts: str | int) -> None:
+        self.key, self.facts = key or self.key, facts
+        super().__init__(self.text("en"))
 
     def text(self, lang: Language) -> str:
-        """The same sentence in the language of the console."""
-        told = say(lang, self.key, **self.facts)
+        """What happened, what state the data is in, and what to do next, in one language."""
+        told = sentence(self.words, lang, self.key, self.facts)
         return f"{self.record}: {told}" if self.record else told
 
 
