@@ -5,11 +5,10 @@
 #     "filelock>=4,<5",
 # ]
 # ///
-"""The face for models: an MCP server over stdio with the tools search, log and compact.
+"""The MCP server: models come in here, through the tools search, log and compact.
 
-Run it with `python server.py [--project DIR]`. Standard output belongs to the protocol; what is
-said to people goes to standard error and never holds a record's text. The file is long because
-the texts that a model reads stand beside the functions that keep them.
+Run it with `python server.py [--project DIR]`. Standard output belongs to the protocol; what people
+read goes to standard error and never holds a record's text.
 """
 
 import os
@@ -25,100 +24,47 @@ if sys.flags.safe_path:  # `python -I` and PYTHONSAFEPATH leave out the director
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import argparse
-import inspect
 import io
 import logging
-import traceback
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
-from contextlib import asynccontextmanager, contextmanager
-from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar, cast
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, Literal, cast
 
 from protocol.quick_start import quick_start
 
 with quick_start():
-    from anyio.to_thread import current_default_thread_limiter
-    from fastmcp import FastMCP
-    from fastmcp.exceptions import (
-        FastMCPError,
-        PromptError,
-        ResourceError,
-        ToolError,
-        ValidationError,
-    )
-    from fastmcp.prompts import Prompt
-    from fastmcp.server.middleware import Middleware, MiddlewareContext
-    from fastmcp.tools import Tool
-    from fastmcp.utilities.versions import VersionSpec
-    from mcp.types import ToolAnnotations
+    from fastmcp.exceptions import FastMCPError, PromptError, ResourceError, ToolError
     from pydantic import BeforeValidator, Field
-    from pydantic import ValidationError as ArgumentError
     from pydantic.json_schema import SkipJsonSchema
 
-from core.errors import SentinelError
+    from protocol.tools import SessionlessServer
+
 from core.lessons.agent_rules import INSTRUCTIONS
-from core.lessons.answers.fitting import Budget, records_that_fit
-from core.lessons.answers.rendering import one_line, printable, record_json
-from core.lessons.answers.tool_answers import (
-    Frame,
+from core.lessons.answers.compaction_answer import (
     compaction_answer,
     deletion_answer,
     deletion_that_fits,
-    saved_answer,
-    search_answer,
 )
+from core.lessons.answers.fitting import records_that_fit
+from core.lessons.answers.frame import Frame
+from core.lessons.answers.rendering import record_json
+from core.lessons.answers.saving_answer import saved_answer
+from core.lessons.answers.search_answer import search_answer
+from core.lessons.answers.words import say
 from core.lessons.compaction import check_threshold, fit_question
 from core.lessons.record import Draft, split_tokens
-from core.messages import say
-from core.project import Project, find_project
+from core.project import Project
 from core.settings import DEFAULT_THRESHOLD, Settings, read_settings
 from core.store import MemoryStore
-from protocol.arguments import argument_sentence
+from core.text.budget import Budget
+from core.text.printable import one_line, printable
+from protocol.call import arguments, language, opened_project, warn
 from protocol.half_characters import AnswerableInput
 
 VERSION = "0.10.0"
-
-WORKER_THREADS = 400
 LEAST_PROMPT_TOKENS = 200
 
-# Claude Code cuts a longer answer at some 50,000 characters unless the tool asks for more; ours are
-# bounded by our own budget, which a user may raise.
-LARGE_ANSWERS = {"anthropic/maxResultSizeChars": 500_000}
-
-
-@asynccontextmanager
-async def _room_for_readers(_: FastMCP) -> AsyncIterator[None]:
-    """More threads than the usual 40, or that many saves behind a held lock would stop a search."""
-    current_default_thread_limiter().total_tokens = WORKER_THREADS
-    yield
-
-
-class SessionlessServer(FastMCP):
-    """A server whose every client sees every tool and prompt.
-
-    The library would ask a store of sessions at each look-up which of them this client has hidden.
-    Nothing here hides any, and building that store takes longer than the answer to the first call.
-    """
-
-    async def get_tool(self, name: str, version: VersionSpec | None = None) -> Tool | None:
-        """The tool of this name, as it is registered."""
-        return await self.local_provider.get_tool(name, version)
-
-    async def get_prompt(self, name: str, version: VersionSpec | None = None) -> Prompt | None:
-        """The prompt of this name, as it is registered."""
-        return await self.local_provider.get_prompt(name, version)
-
-
-mcp = SessionlessServer(
-    "sentinel-memory",
-    version=VERSION,
-    instructions=INSTRUCTIONS,
-    lifespan=_room_for_readers,
-    mask_error_details=True,
-)
-_arguments = argparse.Namespace(project=None)
-_log = logging.getLogger("sentinel_memory")
-_said: set[str] = set()
+mcp = SessionlessServer("sentinel-memory", version=VERSION, instructions=INSTRUCTIONS)
 
 
 def _no_flag(value: object) -> object:
@@ -145,81 +91,6 @@ Paths = Annotated[
     Tokens, Field(description="Files it is about, as globs from the project: src/payment/**")
 ]
 
-Answer = TypeVar("Answer", bound=Callable[..., str])
-
-
-@contextmanager
-def described(function: Callable[..., str]) -> Iterator[str | None]:
-    """The text that a model reads of a function, which has no docstring as long as this lasts.
-
-    In a docstring the library looks for sections on parameters. Ours have none, and the parser
-    is a large package that nothing else needs.
-    """
-    docstring = function.__doc__
-    function.__doc__ = None
-    try:
-        yield inspect.cleandoc(docstring) if docstring else None  # python -OO keeps no docstrings
-    finally:
-        function.__doc__ = docstring
-
-
-def prompt(title: str) -> Callable[[Answer], Answer]:
-    """Offer a function as a prompt."""
-
-    def offer(function: Answer) -> Answer:
-        with described(function) as description:
-            mcp.add_prompt(Prompt.from_function(function, title=title, description=description))
-        return function
-
-    return offer
-
-
-def tool(title: str, *, reads: bool, destroys: bool, repeats: bool) -> Callable[[Answer], Answer]:
-    """Offer a function as a tool; the three flags become the hints that clients act on.
-
-    reads: it changes nothing. destroys: it may take away what was there. repeats: a second call
-    with the same arguments changes nothing more.
-    """
-
-    def offer(function: Answer) -> Answer:
-        with described(function) as description:
-            offered = Tool.from_function(
-                function,
-                description=description,
-                output_schema=None,  # else every answer travels twice
-                meta=LARGE_ANSWERS,
-                annotations=ToolAnnotations(
-                    title=title,
-                    read_only_hint=reads,
-                    destructive_hint=destroys,
-                    idempotent_hint=repeats,
-                    open_world_hint=False,
-                ),
-            )
-        for schema in offered.parameters["properties"].values():
-            if schema.get("default", "") is None:  # null would not be of the type shown
-                del schema["default"]
-        mcp.add_tool(offered)
-        return function
-
-    return offer
-
-
-def open_project() -> tuple[Project, Settings]:
-    """The project and the settings of this call, from `--project`, environment and directory."""
-    settings = read_settings(os.environ)
-    project = find_project(_arguments.project, os.environ, Path.cwd())
-    warn((*settings.warnings, *project.warnings))
-    return project, settings
-
-
-def warn(warnings: Iterable[str]) -> None:
-    """Say each of these once in the life of the process, on standard error."""
-    for warning in dict.fromkeys(warnings):
-        if warning not in _said:
-            _said.add(warning)
-            _log.warning("%s", warning)
-
 
 def open_store(project: Project, settings: Settings) -> MemoryStore:
     """The store of a project; nothing is read or created yet."""
@@ -235,32 +106,15 @@ def opened(
     writes: bool = False,
     failure: type[FastMCPError] = ToolError,
 ) -> Iterator[tuple[MemoryStore, Frame]]:
-    """The store and the frame of one call; what is refused or fails becomes a sentence.
-
-    The sentence travels as `failure`, the error that the protocol library passes on as it is.
-    """
-    settings = Settings()
-    try:
-        project, settings = open_project()
+    """The store and the frame of one call of the log; see `opened_project` for what goes wrong."""
+    with opened_project(writes=writes, failure=failure) as (project, settings):
         threshold = DEFAULT_THRESHOLD if threshold is None else threshold
         check_threshold(threshold)
-        if writes:
-            project.check_writable(os.environ)
-        else:
-            project.check_readable()
         frame = Frame(project=str(project.root), settings=settings, threshold=threshold)
         yield open_store(project, settings), frame
-    except SentinelError as error:
-        raise failure(one_line(error.text(settings.lang)), log_level=logging.DEBUG) from error
-    except FastMCPError:
-        raise
-    except Exception as error:
-        where = "".join(traceback.format_tb(error.__traceback__, limit=-3))
-        _log.error("unexpected %s\n%s", type(error).__name__, where)
-        raise failure(say(settings.lang, "unexpected"), log_level=logging.DEBUG) from error
 
 
-@tool("Search memory", reads=True, destroys=False, repeats=True)
+@mcp.offer_tool("Search memory", reads=True, destroys=False, repeats=True)
 def search_memory(
     query: Annotated[
         Text,
@@ -281,7 +135,7 @@ def search_memory(
         return search_answer(store.read(), frame, query=query or "", topic=topic or "")
 
 
-@tool("Log memory", reads=False, destroys=True, repeats=False)
+@mcp.offer_tool("Log memory", reads=False, destroys=True, repeats=False)
 def log_memory(
     *,
     topic: Annotated[
@@ -324,7 +178,7 @@ def log_memory(
         return saved_answer(saved, frame, shortened_from_bytes=shortened_from_bytes)
 
 
-@tool("Compact memory", reads=False, destroys=True, repeats=True)
+@mcp.offer_tool("Compact memory", reads=False, destroys=True, repeats=True)
 def compact_memory(
     target_topic: Annotated[Text, Field(description="Only this topic; default all")] = None,
     compact_threshold: Threshold = DEFAULT_THRESHOLD,
@@ -370,25 +224,25 @@ def read_record(id: str) -> str:
         raise ResourceError(say(frame.lang, "no_such_record"), log_level=logging.DEBUG)
 
 
-@prompt("Start a task")
+@mcp.offer_prompt("Start a task")
 def start_task(task: str = "") -> str:
     """Search the memory, pick what applies, ask the open questions."""
-    return say(read_settings(os.environ).lang, "prompt_start", task=printable(task))
+    return say(language(), "prompt_start", task=printable(task))
 
 
-@prompt("Finish a task")
+@mcp.offer_prompt("Finish a task")
 def finish_task() -> str:
     """Log what was missing from the instructions, if anything was."""
-    return say(read_settings(os.environ).lang, "prompt_finish")
+    return say(language(), "prompt_finish")
 
 
-@prompt("Compact the memory")
+@mcp.offer_prompt("Compact the memory")
 def compact() -> str:
     """Merge similar topics and sum up their lessons, step by step."""
-    return say(read_settings(os.environ).lang, "prompt_compact")
+    return say(language(), "prompt_compact")
 
 
-@prompt("Memory for a prompt")
+@mcp.offer_prompt("Memory for a prompt")
 def memory_injection(query: str = "", token_budget: str = "1500") -> str:
     """The records that fit a budget of tokens (default 1500), the most relevant first."""
     with opened(failure=PromptError) as (store, frame):
@@ -405,54 +259,12 @@ def memory_injection(query: str = "", token_budget: str = "1500") -> str:
         return f"{heading}\n{shown or say(frame.lang, missed, count=len(records))}"
 
 
-class Listings(Middleware):
-    """Lists come from what is registered; see `SessionlessServer`."""
-
-    async def on_list_tools(self, context: Any, call_next: Any) -> Any:
-        """The tools of the file, all of them."""
-        return await mcp.local_provider.list_tools()
-
-    async def on_list_resources(self, context: Any, call_next: Any) -> Any:
-        """The resources of the file, all of them."""
-        return await mcp.local_provider.list_resources()
-
-    async def on_list_resource_templates(self, context: Any, call_next: Any) -> Any:
-        """The templates of resources, all of them."""
-        return await mcp.local_provider.list_resource_templates()
-
-    async def on_list_prompts(self, context: Any, call_next: Any) -> Any:
-        """The prompts of the file, all of them."""
-        return await mcp.local_provider.list_prompts()
-
-
-class ArgumentSentences(Middleware):
-    """Arguments of the wrong kind are refused with a sentence that never repeats their value."""
-
-    async def on_call_tool(self, context: MiddlewareContext[Any], call_next: Any) -> Any:
-        """Run the tool; a refused argument becomes our own sentence."""
-        try:
-            return await call_next(context)
-        except ValidationError as error:
-            cause = error.__cause__
-            if not isinstance(cause, ArgumentError):
-                raise
-            name, lang = context.message.name, read_settings(os.environ).lang
-            called = await mcp.get_tool(name)
-            known = list(called.parameters["properties"]) if called else []
-            text = argument_sentence(cause, name, known, lang)
-            raise ToolError(text, log_level=logging.DEBUG) from error
-
-
-mcp.add_middleware(Listings())
-mcp.add_middleware(ArgumentSentences())
-
-
 def main() -> None:
     """Serve over stdio until the client closes standard input."""
     parser = argparse.ArgumentParser(prog="server.py", description="Sentinel-Memory MCP server")
     parser.add_argument("--project", metavar="DIR", help="the project whose memory is kept")
     parser.add_argument("--version", action="version", version=VERSION)
-    parser.parse_args(namespace=_arguments)
+    parser.parse_args(namespace=arguments)
     settings = read_settings(os.environ)
     if settings.errors:
         lines = [f"server.py: {error.text(settings.lang)}\n" for error in settings.errors]

@@ -20,9 +20,10 @@ from pathlib import Path
 # A script finds only the modules of its own directory.
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from core.lessons.answers.fitting import Budget, records_within
+from core.lessons.answers.fitting import records_within
 from core.lessons.answers.rendering import record_block
 from core.lessons.record import Draft, Record, new_record
+from core.text.budget import Budget
 from core.text.tokens import estimate_tokens
 
 ROOT = Path(__file__).resolve().parent.parent

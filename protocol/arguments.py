@@ -6,9 +6,10 @@ from typing import Any
 from pydantic import ValidationError
 
 from core.errors import LoneSurrogateError, UnknownTypeError
-from core.lessons.answers.rendering import one_line
-from core.messages import Language, say
+from core.messages import Language
+from core.text.printable import one_line
 from protocol.half_characters import LONE_SURROGATE
+from protocol.words import say
 
 _EXPECTED = {
     "compact_threshold": "expected_number",

@@ -12,7 +12,9 @@ ROOT = Path(__file__).parents[1]
 STANDARD = sys.stdlib_module_names
 
 THIRD_PARTY = {
-    "server": {"anyio", "fastmcp", "mcp", "pydantic"},
+    "server": {"fastmcp", "pydantic"},
+    "protocol.call": {"fastmcp"},
+    "protocol.tools": {"anyio", "fastmcp", "mcp", "pydantic"},
     "core.disk.lock": {"filelock"},
     "protocol.arguments": {"pydantic"},
     "protocol.quick_start": {"pydantic"},

@@ -14,8 +14,9 @@ from pathlib import Path
 from string import Formatter
 from typing import Any
 
+from core.lessons.answers.words import WORDS
 from core.lessons.record import LIMITS_BYTES
-from core.messages import MESSAGES, Language
+from core.messages import Language
 
 FIELDS = ("topic", "missing_context", "lesson", "ask_next_time")
 
@@ -60,7 +61,7 @@ def hangul_words(text: str) -> list[str]:
 def sentence(lang: Language, key: str) -> str:
     """A sentence of the server as a pattern for `re`, its facts as named groups."""
     pattern = ""
-    for literal, name, _, _ in Formatter().parse(MESSAGES[key][lang == "ko"]):
+    for literal, name, _, _ in Formatter().parse(WORDS[key][lang == "ko"]):
         pattern += re.escape(literal)
         if name:
             pattern += f"(?P<{name}>{'[0-9,]+' if name in _NUMBERS else '.+'})"
@@ -108,7 +109,7 @@ def similar_pairs(
     line = re.search(f"^{sentence(lang, 'compact_similar')}$", answer, re.MULTILINE)
     if not line:
         return []
-    given = "|".join(MESSAGES[f"reason_{reason}"][lang == "ko"] for reason in reasons)
+    given = "|".join(WORDS[f"reason_{reason}"][lang == "ko"] for reason in reasons)
     given = re.escape(given).replace(r"\|", "|").replace(re.escape("{shared}"), ".+?")
     pairs = []
     for one, other in combinations((group.topic for group in groups), 2):

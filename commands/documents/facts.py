@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 from commands.exchange.export_words import word
 from core.lessons.answers.rendering import day_of, token_text
+from core.lessons.answers.words import say
 from core.lessons.compaction import Group, group_by_topic
 from core.lessons.record import Record
-from core.messages import Language, say
+from core.messages import Language
 
 # By this an import knows a document that does not hold all that a record needs.
 MARKER = "<!-- sentinel-memory export: to import the records again, use --format json -->"

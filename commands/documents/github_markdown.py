@@ -13,7 +13,7 @@ itself stays. Nothing can be hidden in it: what a reader would not see is spelle
 import re
 
 from commands.exchange.formats import EMPTY, shown_lines, started
-from core.lessons.answers.rendering import one_line
+from core.text.printable import one_line
 
 _SPAN = re.compile(r"(?<!`)`[^`]+`(?!`)")
 # What stands between blanks; the code of a text may hold some.

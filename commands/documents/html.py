@@ -3,8 +3,8 @@
 import re
 from html import escape
 
-from core.lessons.answers.rendering import one_line, printable
 from core.messages import Language
+from core.text.printable import one_line, printable
 
 _HANGUL = re.compile("[\u1100-\u11ff\u3131-\u318e\uac00-\ud7a3]")
 

@@ -9,9 +9,10 @@ from collections.abc import Iterable, Sequence
 
 from commands.documents.facts import MARKER, facts, introduction, labelled, parts
 from commands.exchange.export_words import word
-from core.lessons.answers.rendering import one_line, printable, warning
+from core.lessons.answers.rendering import warning
 from core.lessons.record import Record
 from core.messages import Language
+from core.text.printable import one_line, printable
 
 EMPTY = "—"
 

@@ -13,11 +13,11 @@ from typing import NamedTuple
 from commands.exchange.export_words import word
 from commands.exchange.formats import heading, lessons
 from core.injection.marks import HIDDEN_CLASS
-from core.lessons.answers.rendering import one_line
 from core.lessons.compaction import group_by_topic
 from core.lessons.paths import is_exact, normalise_paths
 from core.lessons.record import Record
 from core.messages import Language
+from core.text.printable import one_line
 
 MARKER = "<!-- sentinel-memory rules: generated from the memory, changes made here are lost -->"
 PREFIX = "sentinel-memory-"

@@ -26,13 +26,13 @@ from commands.clients.events import COMPLAINT, EVENTS, NAMES, Moment, answer, in
 from commands.hook.journal import Session, forget_old, open_session, state_directory
 from core.errors import SentinelError
 from core.lessons.answers.briefing import Briefing, action_briefing, is_harmless, session_briefing
-from core.lessons.answers.rendering import one_line
+from core.lessons.answers.words import say
 from core.lessons.files import LogFile
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record
-from core.messages import say
 from core.project import find_project
 from core.settings import DEFAULT_THRESHOLD, Settings, read_settings
+from core.text.printable import one_line
 from core.text.tokens import estimate_tokens
 
 if TYPE_CHECKING:

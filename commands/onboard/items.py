@@ -14,10 +14,12 @@ from commands.documents.github_markdown import inert
 from commands.onboard.words import word
 from commands.terminal.columns import cells
 from core.lessons.answers.counting import came_back, last_s, open_questions
-from core.lessons.answers.rendering import day_of, one_line
+from core.lessons.answers.rendering import day_of
+from core.lessons.answers.words import say
 from core.lessons.compaction import group_by_topic
 from core.lessons.record import Record
-from core.messages import Language, say
+from core.messages import Language
+from core.text.printable import one_line
 
 NAME_CHARS, NAMES_CHARS = 64, 240
 

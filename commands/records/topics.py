@@ -11,9 +11,10 @@ from commands.terminal.columns import table
 from commands.terminal.console import Opened, add_project, open_memory
 from commands.terminal.safe_text import plain, plain_json
 from core.lessons.answers.rendering import day_of, topic_text
+from core.lessons.answers.words import say
 from core.lessons.compaction import Group, SimilarTopics, group_by_topic, similar_topics
 from core.lessons.record import seconds_of
-from core.messages import Language, say
+from core.messages import Language
 
 MOST_PAIRS = 10
 

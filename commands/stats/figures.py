@@ -18,7 +18,7 @@ from core.lessons.answers.counting import (
     open_questions,
     search_cost,
 )
-from core.lessons.answers.tool_answers import Frame
+from core.lessons.answers.frame import Frame
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record
 from core.sanitizer import redact

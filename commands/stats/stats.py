@@ -13,7 +13,7 @@ from commands.stats.figures import count
 from commands.stats.lines import lines_of
 from commands.terminal.console import add_project, add_threshold, open_memory
 from commands.terminal.safe_text import plain_json
-from core.lessons.answers.tool_answers import Frame
+from core.lessons.answers.frame import Frame
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -18,8 +18,8 @@ from core.lessons.answers.counting import (
     open_questions,
     search_cost,
 )
+from core.lessons.answers.frame import Frame
 from core.lessons.answers.rendering import day_of, record_block, token_text
-from core.lessons.answers.tool_answers import Frame
 from core.lessons.compaction import group_by_topic
 from core.lessons.git.lineage import Lineage, Point, point_of
 from core.lessons.git.repository import Commit

@@ -7,8 +7,9 @@ from commands.documents.html import as_line, as_name, as_text, spoken
 from commands.view.page import Entry, Original
 from commands.view.words import word
 from core.lessons.answers.rendering import day_of, warning
+from core.lessons.answers.words import say
 from core.lessons.git.repository import Commit
-from core.messages import Language, say
+from core.messages import Language
 
 _CODE = re.compile("(?<!`)`([^`\n]+)`(?!`)")
 

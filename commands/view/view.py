@@ -17,7 +17,7 @@ from commands.view.html import page_html
 from commands.view.page import page_of
 from commands.view.words import word
 from core.disk.atomic import reason_of
-from core.lessons.answers.tool_answers import Frame
+from core.lessons.answers.frame import Frame
 from core.lessons.git.lineage import lineage_of
 from core.lessons.git.repository import HistoryError
 from core.lessons.record import utc_now

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from core.messages import Facts, say
+from core.messages import Facts
+from tests.support.sentences import say
 from tests.support.stdio_client import ROOT, WAIT_S
 
 INSTALLED = Path(__file__).parents[2] / "tests" / "inspector" / "node_modules"

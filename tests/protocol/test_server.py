@@ -14,8 +14,9 @@ from fastmcp.exceptions import McpError, ToolError
 import server
 from core.lessons.agent_rules import INSTRUCTIONS
 from core.lessons.log import MemoryLog
-from core.messages import Language, say
+from core.messages import Language
 from core.text.tokens import estimate_tokens
+from tests.support.sentences import say
 
 SURFACE = Path(__file__).parents[2] / "tests" / "data" / "tool_surface.json"
 NOTHING = f"{say('en', 'nothing_found')}\n{say('en', 'questions')}"

@@ -16,11 +16,12 @@ from filelock import FileLock
 
 from core.lessons.agent_rules import INSTRUCTIONS
 from core.lessons.record import Draft
-from core.messages import Facts, Language, say
+from core.messages import Facts, Language
 from core.project import CONTEXT_DIRECTORY, LOG_NAME
 from core.store import MemoryStore
 from server import VERSION
 from tests.conftest import StartServer
+from tests.support.sentences import say
 from tests.support.stdio_client import HANDSHAKE, ROOT, STATELESS, Era, ServerProcess
 
 GAP: dict[str, Any] = {

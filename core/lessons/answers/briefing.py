@@ -8,12 +8,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from core.injection.marks import may_have_marks, orders_in, shown_marks
-from core.lessons.answers.fitting import Budget, Layout, that_fit
+from core.lessons.answers.fitting import Layout, that_fit
 from core.lessons.answers.notes import notes, topic_line
-from core.lessons.answers.rendering import headed_block, one_line
+from core.lessons.answers.rendering import headed_block
+from core.lessons.answers.words import say
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, seconds_of
-from core.messages import Language, say
+from core.messages import Language
+from core.text.budget import Budget
+from core.text.printable import one_line
 
 BRIEFING_CHARS = 9_000  # two clients cut what is longer than 10,000 characters
 RECALL_BYTES = 4_096

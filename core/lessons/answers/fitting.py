@@ -1,83 +1,18 @@
 """Which records fit into an answer: all of them, else the most relevant ones and an index."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from core.lessons.answers.rendering import headed_block, index_line
+from core.lessons.answers.words import say
 from core.lessons.record import Record
-from core.messages import Language, say
-from core.settings import Settings
+from core.messages import Language
+from core.text.budget import Budget
 from core.text.tokens import estimate_tokens
 
 INDEX_SHARE = 0.25
 MOST_MISSED = 50  # in a row; laying out all of 10,000 records takes longer than ranking them
 INDEX_MARGIN = 1.5  # the room of the lines is taken from whole records, which need lines then
 LARGEST_CHARS = 7_000  # of a record within the byte limits, even where hidden signs are spelled out
-
-
-@dataclass(slots=True)
-class Budget:
-    """What an answer may still cost, in estimated tokens and in characters."""
-
-    tokens: float
-    chars: int
-
-    @classmethod
-    def of(cls, settings: Settings) -> "Budget":
-        """The budget of one whole answer."""
-        return cls(settings.budget_tokens, settings.budget_chars)
-
-    def take(self, text: str, text_tokens: int | None = None) -> bool:
-        """Spend `text` and its line end if it fits; else spend nothing and say so.
-
-        text_tokens: the estimate for the text, where it is known.
-        """
-        tokens = (estimate_tokens(text) if text_tokens is None else text_tokens) + 1
-        chars = len(text) + 1
-        if tokens > self.tokens or chars > self.chars:
-            return False
-        self.tokens -= tokens
-        self.chars -= chars
-        return True
-
-    def spend(self, text: str) -> None:
-        """Spend a text that is shown in any case."""
-        self.tokens -= estimate_tokens(text) + 1
-        self.chars -= len(text) + 1
-
-    def take_all(self, texts: Iterable[str]) -> bool:
-        """Spend all texts if they fit together; else spend nothing and say so."""
-        trial = Budget(self.tokens, self.chars)
-        if not all(map(trial.take, texts)):
-            return False
-        self.tokens, self.chars = trial.tokens, trial.chars
-        return True
-
-    def could_hold(self, records: Iterable[Record]) -> bool:
-        """Whether it is worth laying these records out: their bare texts alone would fit."""
-        chars = 0
-        for record in records:
-            chars += len(record.lesson) + len(record.missing_context)
-            if chars > self.chars:
-                return False
-        return True
-
-    @property
-    def is_spent(self) -> bool:
-        """Not even the shortest record would fit."""
-        return self.tokens < 10 or self.chars < 30
-
-    def split_off(self, share: float) -> "Budget":
-        """Move this share into a budget of its own."""
-        part = Budget(self.tokens * share, int(self.chars * share))
-        self.tokens -= part.tokens
-        self.chars -= part.chars
-        return part
-
-    def add(self, other: "Budget") -> None:
-        """Get back what another budget did not spend."""
-        self.tokens += other.tokens
-        self.chars += other.chars
 
 
 class Layout:
@@ -113,7 +48,7 @@ def records_within(
     they fit, and first of all a line that says what was left out.
     """
     layout = Layout(lang)
-    if budget.could_hold(records):
+    if could_hold(budget, records):
         from core.lessons.compaction import group_by_topic  # a hook never comes here
 
         by_topic = [record for group in group_by_topic(records) for record in group.records]
@@ -138,6 +73,16 @@ def records_within(
         else:
             missed += 1
     return [_partial(lang, len(full), len(lines), len(records)), *layout.by_topic(full), *lines]
+
+
+def could_hold(budget: Budget, records: Iterable[Record]) -> bool:
+    """Return whether it is worth laying these records out: their bare texts alone would fit."""
+    chars = 0
+    for record in records:
+        chars += len(record.lesson) + len(record.missing_context)
+        if chars > budget.chars:
+            return False
+    return True
 
 
 def _split_off_index(ranked: Sequence[Record], budget: Budget, layout: Layout) -> Budget:

@@ -11,27 +11,20 @@ import json
 import re
 import unicodedata
 
-from core.injection.marks import HIDDEN_CLASS, HIDDEN_TEXT, revealed, shown_marks
+from core.injection.marks import HIDDEN_CLASS, HIDDEN_TEXT, shown_marks
+from core.lessons.answers.words import say
 from core.lessons.record import Record
-from core.messages import Language, say
+from core.messages import Language
+from core.text.printable import LINE_ENDS, SURROGATE, one_line, printable
 
 INDEX_CHARS = 90
 TOPIC_CHARS = 64
 
-# What ends a line (other signs that some reader takes for an end are spelled out), and what would
-# be hidden or could not be sent.
-_LINE_ENDS = re.compile("\r\n|[\n\r\u2028\u2029]")
+# What a reader would not see, or what could not be sent.
 _UNSEEN = re.compile(f"[{HIDDEN_CLASS}\u2028\u2029\ud800-\udfff]")
 _PLAIN_TOPIC = re.compile(r"[^\W_](?:[\w .&@+/-]{0,62}[\w+])?")
 _PLAIN_ID = re.compile(r"[0-9A-Za-z._-]{1,64}")
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])")
-_UNPRINTABLE = re.compile(f"[{HIDDEN_CLASS}\ud800-\udfff]")
-_SURROGATE = re.compile("[\ud800-\udfff]")
-
-
-def one_line(text: str) -> str:
-    """Text without line ends and hidden characters, for use inside a line of ours."""
-    return printable(_LINE_ENDS.sub(" ", text))
 
 
 def topic_text(topic: str) -> str:
@@ -53,7 +46,7 @@ def _escaped(text: str) -> str:
 def record_json(record: Record) -> str:
     """A record as it is stored, as JSON that shows all its characters; half ones are U+FFFD."""
     text = json.dumps(record.as_json(), ensure_ascii=False, indent=2)
-    return _escaped(_SURROGATE.sub("\ufffd", text))
+    return _escaped(SURROGATE.sub("\ufffd", text))
 
 
 def token_text(record: Record, lang: Language) -> str:
@@ -63,19 +56,9 @@ def token_text(record: Record, lang: Language) -> str:
     return say(lang, "no_token")
 
 
-def printable(text: str) -> str:
-    """Text as it is, hidden characters spelled out and lone surrogates shown as U+FFFD.
-
-    A byte order mark is harmless only where a text begins, and something is put before this one.
-    """
-    if not _UNPRINTABLE.search(text):
-        return text
-    return _SURROGATE.sub("\ufffd", revealed(f" {text}")[1:])
-
-
 def field_line(label: str, text: str) -> str:
     """A label and a text, further lines indented."""
-    return f"{label} " + printable(_LINE_ENDS.sub("\n  ", text.strip("\r\n")))
+    return f"{label} " + printable(LINE_ENDS.sub("\n  ", text.strip("\r\n")))
 
 
 def record_block(record: Record, lang: Language, *, token: str = "", ask: bool = True) -> str:

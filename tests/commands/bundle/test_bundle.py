@@ -22,8 +22,9 @@ import cli
 import server
 from commands.bundle.contents import Bundle, bundle_of
 from commands.bundle.words import WORDS, word
-from core.messages import Facts, say
+from core.messages import Facts
 from tests.support.cli_process import Run, without_settings
+from tests.support.sentences import say
 from tests.support.stdio_client import ROOT, WAIT_S, ServerProcess, bound_by_permissions
 
 NAME = f"sentinel-memory-{server.VERSION}.mcpb"

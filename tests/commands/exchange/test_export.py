@@ -26,10 +26,10 @@ from commands.exchange.data import as_json
 from commands.exchange.formats import heading, lessons, markdown
 from commands.exchange.html import html
 from commands.exchange.rule_files import CLIENTS, globs_of, is_ours, rule_files, slug
-from core.lessons.answers.rendering import one_line, printable
 from core.lessons.record import Record, new_record
 from core.messages import Language
 from core.store import MemoryStore
+from core.text.printable import one_line, printable
 from tests.support.cli_process import TOKEN, Run, without_settings
 from tests.support.git_clones import path_of
 from tests.support.samples import LATER, NOW, a_draft, a_principle, a_record

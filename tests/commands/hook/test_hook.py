@@ -776,6 +776,7 @@ except SystemExit as end:
 print(*sorted(set(sys.modules) - before), sep="\\n", file=sys.stderr)
 """
 LOADED = """
+core.lessons.answers.frame core.lessons.answers.words core.text.budget core.text.printable
 core.text commands commands.clients commands.clients.events commands.hook commands.hook.hook
 commands.hook.journal core core.disk core.disk.atomic core.disk.lock core.errors
 core.injection core.injection.marks core.lessons core.lessons.answers

@@ -20,10 +20,10 @@ from markdown_it import MarkdownIt
 
 from commands.onboard.items import size
 from commands.onboard.page import LEAST_CHARS, PAGE_CHARS, page
-from core.lessons.answers.rendering import one_line
 from core.lessons.record import Record, new_record
 from core.messages import Language
 from core.store import MemoryStore
+from core.text.printable import one_line
 from tests.commands.exchange.test_export import TEXTS, parsed
 from tests.support.cli_process import TOKEN, Run, without_settings
 from tests.support.git_clones import path_of

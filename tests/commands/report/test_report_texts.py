@@ -17,8 +17,8 @@ from commands.report.findings import report_on
 from commands.report.markdown import markdown
 from commands.report.range import Range, Side
 from commands.scan.findings import fresh_lines
-from core.lessons.answers.rendering import printable
 from core.lessons.record import Record
+from core.text.printable import printable
 from tests.support.samples import LATER, a_record
 
 MARKDOWN = MarkdownIt("commonmark").enable(["table", "strikethrough"])

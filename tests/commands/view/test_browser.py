@@ -17,7 +17,7 @@ from selenium.webdriver import Keys
 import cli
 from commands.view.html import page_html
 from commands.view.page import page_of
-from core.lessons.answers.tool_answers import Frame
+from core.lessons.answers.frame import Frame
 from core.lessons.git.lineage import Lineage
 from core.lessons.git.repository import Commit
 from core.lessons.log import MemoryLog

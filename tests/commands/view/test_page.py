@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from commands.view.page import GENERATIONS, Entry, Original, Page, page_of
+from core.lessons.answers.frame import Frame
 from core.lessons.answers.rendering import record_block
-from core.lessons.answers.tool_answers import Frame
 from core.lessons.git.lineage import Lineage, Point, lineage_of
 from core.lessons.git.repository import Commit
 from core.lessons.log import MemoryLog

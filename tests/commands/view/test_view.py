@@ -21,7 +21,7 @@ from commands.documents.html import as_text
 from commands.view.html import page_html
 from commands.view.page import GENERATIONS, page_of
 from commands.view.plot import Series, nice_ceiling, plot
-from core.lessons.answers.tool_answers import Frame
+from core.lessons.answers.frame import Frame
 from core.lessons.git.lineage import Lineage
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, new_record

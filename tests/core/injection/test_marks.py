@@ -147,7 +147,9 @@ def test_stored_marks_are_shown_beside_those_found_and_strange_names_as_other() 
 CLEAN_SESSION = """
 import sys
 from pathlib import Path
-from core.lessons.answers.tool_answers import Frame, compaction_answer, search_answer
+from core.lessons.answers.frame import Frame
+from core.lessons.answers.compaction_answer import compaction_answer
+from core.lessons.answers.search_answer import search_answer
 from core.lessons.record import Draft
 from core.settings import Settings
 from core.store import MemoryStore

@@ -21,10 +21,10 @@ from filelock import FileLock
 from core.errors import SentinelError
 from core.lessons.log import MemoryLog
 from core.lessons.record import Draft
-from core.messages import say
 from core.project import CONTEXT_DIRECTORY, LOG_NAME
 from core.store import MemoryStore
 from tests.conftest import StartServer
+from tests.support.sentences import say
 from tests.support.stdio_client import HANDSHAKE, ROOT, STATELESS, WAIT_S
 
 WRITERS, WRITES, GAPS = 8, 100, 48

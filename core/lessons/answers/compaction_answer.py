@@ -1,0 +1,180 @@
+"""What compact_memory answers: records to merge by topic, or the records that it deleted."""
+
+from collections.abc import Collection, Sequence
+
+from core.lessons.answers.fitting import could_hold
+from core.lessons.answers.frame import Frame
+from core.lessons.answers.notes import (
+    LIST_SHARE,
+    beginning,
+    counted,
+    flaw_notes,
+    listed_tokens,
+    tokens_left,
+)
+from core.lessons.answers.rendering import headed_block, record_block, token_text, topic_text
+from core.lessons.answers.search_answer import no_topic
+from core.lessons.answers.words import say
+from core.lessons.compaction import (
+    Group,
+    SimilarTopics,
+    group_by_topic,
+    need_for,
+    similar_topics,
+)
+from core.lessons.log import MemoryLog, Removal
+from core.lessons.record import Record, normalise_topic
+from core.messages import Facts, Language
+from core.text.budget import Budget
+from core.text.printable import one_line
+
+PAIRS_SHOWN = 20
+TOPICS_COMPARED = 500
+DELETION_SHARE = 0.5
+
+
+def deletion_that_fits(
+    log: MemoryLog, tokens: Sequence[str], frame: Frame
+) -> tuple[list[str], list[str]]:
+    """The tokens to delete now, and those for a later call.
+
+    What is deleted is repeated in full, so no more may go than one answer can hold.
+    """
+    named = {gone.id: gone for gone in log.select(tokens).removed}
+    budget = frame.budget.split_off(DELETION_SHARE)
+    now: list[str] = []
+    put_off: list[str] = []
+    for token in tokens:
+        record = named.pop(token.partition("@")[0], None)
+        fits = record is None or budget.take(deleted_block(record, frame.lang)) or not now
+        (now if fits else put_off).append(token)
+    return now, put_off
+
+
+def deleted_block(record: Record, lang: Language) -> str:
+    """A deleted record in full, under its topic."""
+    return headed_block(record, lang, token=token_text(record, lang))
+
+
+def deletion_answer(
+    removal: Removal, log: MemoryLog, frame: Frame, put_off: Sequence[str] = ()
+) -> str:
+    """The deleted records in full, and what became of the other tokens.
+
+    removal, log: what a deletion did, and the log afterwards. put_off: tokens for a later call.
+    """
+    lang, count = frame.lang, len(removal.removed)
+    facts: Facts = {"left": log.count, "project": one_line(frame.project)}
+    key = "deleted" if count else "deleted_none"
+    lines = [say(lang, key, count=count, **facts)]
+    for record in removal.removed:
+        lines.append(deleted_block(record, lang))
+    if put_off:
+        lines.append(say(lang, "put_off", tokens=listed_tokens(put_off, frame)))
+    return "\n".join(lines + tokens_left(removal, frame))
+
+
+def compaction_answer(
+    log: MemoryLog, frame: Frame, *, target_topics: Collection[str] | None = None
+) -> str:
+    """Groups with tokens, whole topics only, the largest first, and what to do with them."""
+    lang, records = frame.lang, log.records
+    groups = group_by_topic(records)
+    wanted = None if target_topics is None else {normalise_topic(name) for name in target_topics}
+    chosen = [group for group in groups if wanted is None or group.topic in wanted]
+    facts: Facts = {"count": len(records), "project": one_line(frame.project)}
+    if not records:
+        lines = [say(lang, "compact_empty", **facts), *flaw_notes(log, lang)]
+        return "\n".join(lines)
+    need = need_for(chosen or groups, len(records), frame.threshold)
+    head = say(lang, f"compact_head_{need}", threshold=frame.threshold, **facts)
+    lines = [head, *flaw_notes(log, lang)]
+    if not chosen:
+        missed = next(iter(wanted or [""]))
+        return "\n".join([*lines, no_topic(missed, log, frame)])
+    if need != "pointless":
+        lines.append(say(lang, "compact_steps"))
+    compared = sorted(groups, key=lambda group: -len(group.records))
+    if wanted is None:  # every pair is looked at: bounded, so that no log makes a call hang
+        compared = compared[:TOPICS_COMPARED]
+    pairs = similar_topics([group.topic for group in compared], among=wanted)
+    if pairs:
+        lines.append(_similar_line(pairs, frame))
+    budget = frame.budget
+    budget.spend("\n".join(lines))
+    return "\n".join(lines + _groups_within(chosen, budget, frame))
+
+
+def _groups_within(groups: Sequence[Group], budget: Budget, frame: Frame) -> list[str]:
+    """Whole groups, the largest first; one that is too large alone is begun.
+
+    Groups that are already compact come last: there is nothing to do in them.
+    """
+    lang, budget_tokens = frame.lang, frame.settings.budget_tokens
+    largest_first = sorted(groups, key=lambda group: (group.already_compact, -len(group.records)))
+    if could_hold(budget, (record for group in groups for record in group.records)):
+        texts = ["\n".join(_group_lines(group, lang)) for group in largest_first]
+        if budget.take_all(texts):
+            return texts
+    budget.spend(say(lang, "compact_rest", topics=""))
+    budget.tokens -= LIST_SHARE * budget_tokens
+    lines: list[str] = []
+    rest: list[Group] = []
+    for group in largest_first:
+        if could_hold(budget, group.records) and budget.take(
+            text := "\n".join(_group_lines(group, lang))
+        ):
+            lines.append(text)
+        elif group is largest_first[0]:  # else what must shrink could never be compacted
+            lines += _group_begun(group, budget, lang)
+        else:
+            rest.append(group)
+    if rest:
+        names = [(group.topic, len(group.records)) for group in rest]
+        listed = counted(names, lang, at_most=8, budget_tokens=budget_tokens)
+        lines.append(say(lang, "compact_rest", topics=listed))
+    return lines
+
+
+def _group_lines(group: Group, lang: Language) -> list[str]:
+    key = "group_compact" if group.already_compact else "group"
+    lines = [say(lang, key, topic=topic_text(group.topic), count=len(group.records))]
+    ask = bool(group.questions_left_out)  # else the joined line says them all
+    for record in group.records:
+        lines.append(record_block(record, lang, token=token_text(record, lang), ask=ask))
+    if group.questions and not group.already_compact:
+        facts: Facts = {
+            "questions": one_line(group.questions),
+            "left_out": group.questions_left_out,
+        }
+        lines.append(say(lang, "joined_partly" if ask else "joined", **facts))
+    elif group.questions and not ask:
+        lines.append(f"ask: {one_line(group.questions)}")
+    return lines
+
+
+def _group_begun(group: Group, budget: Budget, lang: Language) -> list[str]:
+    facts: Facts = {"topic": topic_text(group.topic), "count": len(group.records)}
+    budget.spend(say(lang, "compact_too_large", shown=10**6, **facts))
+    blocks: list[str] = []
+    for record in group.records:
+        if budget.is_spent and blocks:
+            break
+        block = record_block(record, lang, token=token_text(record, lang))
+        if budget.take(block) or not blocks:  # at least one, or the topic could never shrink
+            blocks.append(block)
+    return [say(lang, "compact_too_large", shown=len(blocks), **facts), *blocks]
+
+
+def _similar_line(pairs: Sequence[SimilarTopics], frame: Frame) -> str:
+    lang = frame.lang
+    texts = (
+        f"{topic_text(pair.topic)} ~ {topic_text(pair.other)}"
+        f" ({say(lang, f'reason_{pair.reason}', shared=topic_text(pair.shared))})"
+        for pair in pairs[:PAIRS_SHOWN]
+    )
+    shown = beginning(texts, LIST_SHARE * frame.settings.budget_tokens)
+    listed, more = "; ".join(shown), len(pairs) - len(shown)
+    if more > 0:
+        listed = say(lang, "compact_similar_more", pairs=listed, more=more)
+    return say(lang, "compact_similar", pairs=listed)

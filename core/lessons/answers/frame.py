@@ -1,0 +1,32 @@
+"""What every answer depends on beside the log: whose it is, its budget, and its language."""
+
+from dataclasses import dataclass, replace
+
+from core.messages import Language
+from core.settings import DEFAULT_THRESHOLD, Settings
+from core.text.budget import Budget
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frame:
+    """What every answer depends on beside the log: whose it is, and how it is said."""
+
+    project: str
+    settings: Settings
+    threshold: int = DEFAULT_THRESHOLD
+
+    @property
+    def lang(self) -> Language:
+        """The language of the sentences."""
+        return self.settings.lang
+
+    @property
+    def budget(self) -> Budget:
+        """The budget of one whole answer."""
+        return Budget(self.settings.budget_tokens, self.settings.budget_chars)
+
+    def halved(self) -> "Frame":
+        """The same with half the budget, for an answer in two parts."""
+        tokens, chars = self.settings.budget_tokens // 2, self.settings.budget_chars // 2
+        settings = replace(self.settings, budget_tokens=tokens, budget_chars=chars)
+        return replace(self, settings=settings)

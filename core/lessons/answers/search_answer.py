@@ -1,0 +1,51 @@
+"""What search_memory answers: the records, or what to ask where there are none."""
+
+from core.lessons.answers.fitting import records_within, topics_by_relevance
+from core.lessons.answers.frame import Frame
+from core.lessons.answers.notes import counted, is_shortened, notes, topic_line
+from core.lessons.answers.rendering import topic_text
+from core.lessons.answers.words import say
+from core.lessons.compaction import similar_to
+from core.lessons.log import MemoryLog
+from core.lessons.record import normalise_topic
+from core.messages import Facts
+from core.text.printable import one_line
+
+
+def search_answer(log: MemoryLog, frame: Frame, *, query: str, topic: str = "") -> str:
+    """All records, or those of one topic; above the budget the most relevant and an index."""
+    lang, everything = frame.lang, log.records
+    wanted = normalise_topic(topic)
+    records = [record for record in everything if not wanted or record.topic == wanted]
+    facts: Facts = {"count": len(everything), "project": one_line(frame.project)}
+    if wanted and records:
+        head = say(lang, "head_topic", topic=topic_text(wanted), shown=len(records), **facts)
+    else:
+        head = say(lang, "head_all", **facts)
+    lines = [head, *notes(log, frame.threshold, lang)]
+    if not records:
+        missed = no_topic(wanted, log, frame, query) if everything else say(lang, "nothing_found")
+        return "\n".join([*lines, missed, say(lang, "questions")])
+    lines.append(_topics(log, frame, "" if wanted else query))
+    budget = frame.budget
+    budget.spend("\n".join(lines))
+    return "\n".join(lines + records_within(records, query, budget, lang))
+
+
+def _topics(log: MemoryLog, frame: Frame, query: str) -> str:
+    """The topics that exist, those with the most records first; where not all are shown, those
+    that a question is about."""
+    counts, budget_tokens = log.topics.most_common(), frame.settings.budget_tokens
+    if query.strip() and is_shortened(counts, budget_tokens):
+        counts = [(name, log.topics[name]) for name in topics_by_relevance(query, log.records)]
+    return topic_line(counts, frame.lang, budget_tokens)
+
+
+def no_topic(topic: str, log: MemoryLog, frame: Frame, query: str = "") -> str:
+    """All topics with their counts: those that resemble the missing one, then those about it."""
+    topics = log.topics
+    alike = similar_to(topic, list(topics))
+    about = topics_by_relevance(f"{topic} {query}", log.records)
+    nearest = [(name, topics[name]) for name in dict.fromkeys([*alike, *about])]
+    listed = counted(nearest, frame.lang, budget_tokens=frame.settings.budget_tokens)
+    return say(frame.lang, "no_topic", topic=topic_text(topic), topics=listed)

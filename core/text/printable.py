@@ -1,0 +1,25 @@
+"""Makes any text safe inside a line of ours: no line ends, nothing hidden, no half characters."""
+
+import re
+
+from core.injection.marks import HIDDEN_CLASS, revealed
+
+# Other signs that some reader takes for the end of a line are spelled out as hidden ones.
+LINE_ENDS = re.compile("\r\n|[\n\r\u2028\u2029]")
+SURROGATE = re.compile("[\ud800-\udfff]")
+_UNPRINTABLE = re.compile(f"[{HIDDEN_CLASS}\ud800-\udfff]")
+
+
+def one_line(text: str) -> str:
+    """Text without line ends and hidden characters, for use inside a line of ours."""
+    return printable(LINE_ENDS.sub(" ", text))
+
+
+def printable(text: str) -> str:
+    """Text as it is, hidden characters spelled out and lone surrogates shown as U+FFFD.
+
+    A byte order mark is harmless only where a text begins, and something is put before this one.
+    """
+    if not _UNPRINTABLE.search(text):
+        return text
+    return SURROGATE.sub("\ufffd", revealed(f" {text}")[1:])
