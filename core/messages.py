@@ -1,4 +1,4 @@
-"""Sentences in two languages: how a table of them is read, and those of the errors of the core.
+"""Reads tables of sentences in two languages, and holds those of the core's errors.
 
 Record data and field names are never translated. Both languages name the same facts in braces.
 """

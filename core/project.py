@@ -1,4 +1,4 @@
-"""Which project a process speaks of, where its memory log is, and where none may be written."""
+"""Finds the project that a process speaks of, its memory log, and places where none may be."""
 
 import os
 from collections.abc import Mapping

@@ -1,8 +1,8 @@
-"""The redactor: takes secrets out of a text and leaves everything else as it was.
+"""The redactor: takes secrets out of any text and leaves everything else as it is.
 
-Every rule of the tables runs on the original text, the spans found are merged, and each is
-replaced by one marker.  Rules of the keyed family only find the head (`password = "`); whether
-the value beside it is a secret is decided by `core/secrets/named_values.py`.
+Every rule of the tables in `secrets/` runs on the original text; the spans found are merged, and
+one marker replaces each. Rules with a name and a value (`password = "…"`) find only the beginning;
+`secrets/named_values.py` decides whether the value beside it is a secret.
 """
 
 from bisect import bisect_left
@@ -13,10 +13,9 @@ from typing import NamedTuple
 
 from core.secrets.named_patterns import KEYED, PAIRS
 from core.secrets.named_values import keyed_spans
-from core.secrets.patterns import compiled
 from core.secrets.places import STRUCTURE
 from core.secrets.platform_tokens import PLATFORM_TOKENS
-from core.secrets.rule import Rule
+from core.secrets.rule import Rule, compiled
 from core.secrets.service_tokens import SERVICE_TOKENS
 from core.secrets.text_forms import forms_of
 from core.secrets.value_ends import value_end

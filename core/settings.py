@@ -1,4 +1,4 @@
-"""What a user may adjust, read from environment variables that all begin with SENTINEL_MEMORY_."""
+"""Reads what a user may adjust, from environment variables that begin with SENTINEL_MEMORY_."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Sentences for arguments that the protocol library refused, without the values that were sent."""
+"""Says in sentences which arguments of a call are wrong, without the values that were sent."""
 
 from collections.abc import Sequence
 from typing import Any

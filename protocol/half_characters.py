@@ -1,4 +1,4 @@
-"""Standard input for the protocol, with half characters made answerable.
+"""Reads standard input so that a half character in a request gets an answer.
 
 A JSON escape such as `\\ud800` alone is half of a character. The protocol library drops the whole
 line without an answer, and the client waits until its own timeout. Here such an argument becomes

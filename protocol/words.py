@@ -1,4 +1,4 @@
-"""What a model reads when a call goes wrong before the log is asked, in English and Korean."""
+"""Sentences for calls that fail before the log is asked, in English and Korean."""
 
 from core.messages import Language, sentence
 

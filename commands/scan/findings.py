@@ -16,7 +16,7 @@ from pathlib import Path
 
 from commands.terminal.safe_text import plain
 from core.disk.atomic import reason_of
-from core.injection.phrases import marks_of
+from core.injection.suspicions import marks_of
 from core.lessons.answers.rendering import token_text, topic_text
 from core.lessons.git import call as git
 from core.lessons.git.old_logs import OldLogs

@@ -1,8 +1,8 @@
-"""The marks of a record's texts, at little cost where there are none.
+"""Finds the marks of a record's texts, at little cost where there are none.
 
-`core.injection.phrases` takes up to 0.1 s to load and to compile, so that it is asked only about
-texts with words that must come together before any of its rules can match. A test proves from these
-rules that the rows below pass over none of them.
+Loading and compiling `phrases.py` takes up to 0.1 s. Only a text with words that must come together
+before any phrase can match is worth that; a test proves from the phrases that the rows below pass
+over none of them.
 """
 
 import re
@@ -146,10 +146,10 @@ def _has_row(rows: _Rows, text: str) -> bool:
 
 @lru_cache(maxsize=CACHED_RECORDS)  # a server shows the same records again and again
 def marks_of(*texts: str) -> tuple[str, ...]:
-    """The marks of these texts together, as `core.injection.phrases.marks_of` finds them."""
+    """The marks of these texts together, as `core.injection.suspicions.marks_of` finds them."""
     if not may_have_marks(" ".join(texts)):
         return ()
-    from core.injection.phrases import marks_of
+    from core.injection.suspicions import marks_of
 
     return marks_of(*texts)
 
@@ -188,7 +188,7 @@ def revealed(text: str) -> str:
     """The text with its hidden characters spelled out; see `core.injection.phrases`."""
     if not may_hide(text):
         return text
-    from core.injection.phrases import revealed
+    from core.injection.hidden import revealed
 
     return revealed(text)
 

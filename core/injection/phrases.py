@@ -1,33 +1,15 @@
-"""Finds text of a record that reads like an order to the model which reads the memory.
+"""The phrases, tags and calls that read like an order to a model: one table, a row for each.
 
-Nothing is removed: a place gets a mark, and a reader is shown the text as data. Four things are
-looked for: phrases that set instructions aside or hide something from the user ("override"),
-tags and headings of a chat transcript ("role"), the syntax of a tool call ("tool-call"), and
-characters no reader sees ("hidden-text"). A lesson is an order itself, so a verb alone never
-counts: it must come together with what it would set aside. What it cannot do: tell a quoted
-attack from an attack, or find one in other words or another language than English and Korean.
-The file is long because it is one table: a phrase is added in one place.
+A phrase is added here, and in `marks.py` the words that must come together before it can match.
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from functools import cache
-from itertools import chain
 from typing import NamedTuple
-from unicodedata import normalize
 
 MARKS: tuple[str, ...] = ("override", "role", "tool-call", "hidden-text")
-_OVERRIDE, _ROLE, _TOOL_CALL, _HIDDEN_TEXT = MARKS
-
-
-@dataclass(frozen=True, slots=True)
-class Suspicion:
-    """A place `text[start:end]`, and what it reads like."""
-
-    start: int
-    end: int
-    mark: str
+_OVERRIDE, _ROLE, _TOOL_CALL, HIDDEN_TEXT = MARKS
 
 
 class _Rule(NamedTuple):
@@ -45,7 +27,6 @@ class _Rule(NamedTuple):
 
 
 _BEFORE_CHARS = 80
-_DECODED_CHARS = 80
 _GAP = r"[*_~`\"'’”)\]]{0,3}+\s{1,16}+(?:[>#/|-]{1,3}+\s{1,4}+)?[*_~`\"'‘“(\[]{0,3}+"
 _FREE_GAP = r"(?:[\s*_~`\"'‘’“”「」『』()]{0,12}+)"
 _SIGNS = (
@@ -392,150 +373,9 @@ _RULES: tuple[_Rule, ...] = (
 )
 # fmt: on
 
-# Hidden characters, in the syntax of a character class. A tab and a line break are none.
-_ZERO_WIDTH = "\u180e\u200b-\u200f\u2060-\u206f\ufeff"
-_BIDI = "\u061c\u202a-\u202e"
-_SELECTORS = "\ufe00-\ufe0f\U000e0100-\U000e01ef"  # many in a row carry bytes
-_TAGS = "\U000e0000-\U000e007f"  # a second, invisible ASCII
-_FILLERS = "\u115f\u1160\u3164\uffa0\ufff9-\ufffb"
-_CONTROLS = "\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"
-_UNSEEN = "\xad" + _ZERO_WIDTH + _BIDI + _SELECTORS + _TAGS + _FILLERS
-_EMOJI = "[\xa9\xae\u203c-\u2bff\U0001f000-\U0001faff\ufe0f]"
-# Arabic and its kin, the scripts of India to Myanmar, Khmer and Mongolian: letters that join.
-_JOINING = (
-    "[\u0600-\u061b\u061d-\u08ff\u0900-\u109f\u1780-\u17ff\u1800-\u180d\u180f-\u18af\ufb50"
-    "-\ufdff\ufe70-\ufefc]"
-)
 
-_VIRAMA = "[\u094d\u09cd\u0a4d\u0acd\u0b4d\u0bcd\u0c4d\u0ccd\u0d4d\u0dca]"  # a word may end so
-
-_CANDIDATE = re.compile(f"[{_CONTROLS}{_UNSEEN}]")
-# First what is legitimate: a byte order mark, a flag, emoji, joined letters, one soft hyphen.
-_HIDDEN = re.compile(
-    rf"\A\ufeff|\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{{3,6}}\U000e007f"
-    rf"|(?<={_EMOJI})\u200d(?={_EMOJI})|(?<={_JOINING})[\u200c\u200d](?={_JOINING})"
-    rf"|(?<={_VIRAMA})[\u200c\u200d](?![{_UNSEEN}])|(?<=[^\0-\x22\x24-\x29\x2b-\x2f\x3a-\xa0"
-    rf"{_UNSEEN}])[{_SELECTORS}](?![{_SELECTORS}])|(?<![{_UNSEEN}])\xad(?![{_UNSEEN}])"
-    rf"|([{_CONTROLS}{_UNSEEN}]+)"
-)
-_TAG_RUN = re.compile(f"[{_TAGS}]+|[^{_TAGS}]")
-
-# Written differently, read the same: decomposed Korean, wide and mathematical letters, Cyrillic.
-_LOOKALIKE = "\u2100-\u214f\u24b6-\u24e9\uff01-\uff5e\U0001d400-\U0001d7ff"
-_CYRILLIC = str.maketrans("аеосрхуіјѕԁԛԝАВЕКМНОРСТХІЈЅ", "aeocpxyijsdqwABEKMHOPCTXIJS")
-_UNSEEN_CHAR = re.compile(f"[{_UNSEEN}]")
-_SYLLABLE = "[\u1100-\u1112][\u1161-\u1175][\u11a8-\u11c2]?"
-_REWRITTEN = re.compile(f"[{_UNSEEN}]|[\u1100-\u1112][\u1161-\u1175]")
-_LIKE_ASCII = re.compile(f"[а-яА-ЯіјѕԁԛԝІЈЅ{_LOOKALIKE}]")
-_PIECE = re.compile(f"[{_UNSEEN}]+|{_SYLLABLE}")
-
-
-def suspicions(text: str) -> list[Suspicion]:
-    """Every place of `text` that gets a mark, in order of place; of equal marks none overlap."""
-    found = [Suspicion(start, end, _HIDDEN_TEXT) for start, end in _hidden(text)]
-    for view, place in _views(text):
-        for mark, start, end in _phrases(view):
-            if place is not None:
-                start, end = place[start][0], place[end - 1][1]
-            found.append(Suspicion(start, end, mark))
-    return _merged(found) if len(found) > 1 else found
-
-
-def marks_of(*texts: str) -> tuple[str, ...]:
-    """The marks that occur in `texts`, each once, in the order of MARKS."""
-    found = {it.mark for text in texts for it in suspicions(text)}
-    return tuple(mark for mark in MARKS if mark in found)
-
-
-def revealed(text: str) -> str:
-    """`text` with every hidden character spelled out: `<U+200B>`.
-
-    Tag characters are a message in ASCII and shown as such, `<tags: …>`, at most 80 characters
-    of it. In there `<`, `>`, a backslash and what cannot be printed stand as `\\x3c`, so that the
-    message cannot close the bracket.
-    """
-    if not any(True for _ in _hidden(text)):
-        return text
-    return _HIDDEN.sub(lambda it: _spelled(it[1]) if it[1] else it[0], text)
-
-
-def _spelled(hidden: str) -> str:
-    parts = []
-    for run in _TAG_RUN.findall(hidden):
-        decoded = "".join(
-            chr(ord(char) & 0x7F) for char in run if "\U000e0000" <= char <= "\U000e007f"
-        )
-        if any(" " < char <= "~" for char in decoded):
-            shown = "".join(map(_escaped, decoded[:_DECODED_CHARS]))
-            parts.append(f"<tags: {shown}{'…' * (len(decoded) > _DECODED_CHARS)}>")
-        else:
-            parts.extend(f"<U+{ord(char):04X}>" for char in run)
-    return "".join(parts)
-
-
-def _escaped(char: str) -> str:
-    return char if " " <= char <= "~" and char not in "<>\\" else f"\\x{ord(char):02x}"
-
-
-def _hidden(text: str) -> Iterator[tuple[int, int]]:
-    """The runs of hidden characters."""
-    if _CANDIDATE.search(text):
-        for match in _HIDDEN.finditer(text):
-            if match[1]:
-                yield match.span(1)
-
-
-_Place = Sequence[tuple[int, int]]  # of each character of a view: from where in the text, to where
-
-
-def _views(text: str) -> Iterator[tuple[str, _Place | None]]:
-    """`text` as the rules want it, lower case, and where its characters are from.
-
-    Hidden characters are left out, or read as blanks: they may split a word or stand between two.
-    """
-    if text.isascii():
-        yield text.lower(), None
-        return
-    if _LIKE_ASCII.search(text):
-        text = text.translate(_CYRILLIC).translate(_ascii_forms())
-    lowered = text.lower()
-    if len(lowered) != len(text):  # a capital dotted I becomes two characters
-        lowered = "".join(char if len(char.lower()) > 1 else char.lower() for char in text)
-    if not _REWRITTEN.search(lowered):
-        yield lowered, None
-        return
-    for blank in ("", " ") if _UNSEEN_CHAR.search(lowered) else ("",):
-        yield _rewritten(lowered, blank)
-
-
-def _rewritten(text: str, blank: str) -> tuple[str, _Place]:
-    """`text` with `blank` for hidden characters and composed syllables for Korean letters."""
-    parts: list[str] = []
-    place: list[tuple[int, int]] = []
-    done = 0
-    for match in _PIECE.finditer(text):
-        start, end = match.span()
-        parts.append(text[done:start])
-        place += zip(range(done, start), range(done + 1, start + 1), strict=True)
-        part = normalize("NFC", match[0]) if "\u1100" <= match[0][0] <= "\u1112" else blank
-        parts.append(part)
-        place += [(start, end)] * len(part)
-        done = end
-    parts.append(text[done:])
-    place += zip(range(done, len(text)), range(done + 1, len(text) + 1), strict=True)
-    return "".join(parts), place
-
-
-@cache
-def _ascii_forms() -> dict[int, str]:
-    """Characters which are an ASCII character in another shape."""
-    ranges = re.findall("(.)-(.)", _LOOKALIKE)
-    codes = chain.from_iterable(range(ord(first), ord(last) + 1) for first, last in ranges)
-    forms = {code: normalize("NFKC", chr(code)) for code in codes}
-    return {code: form for code, form in forms.items() if len(form) == 1 and form.isascii()}
-
-
-def _phrases(view: str) -> Iterator[tuple[str, int, int]]:
+def phrases_in(view: str) -> Iterator[tuple[str, int, int]]:
+    """Yield the mark of each phrase in `view`, a text in lower case, and from where to where."""
     present = {hint for hint in _hints() if hint in view}
     for rule in _RULES if present else ():
         if not present.isdisjoint(rule.hints):
@@ -560,18 +400,3 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     for sign, meaning in _SIGNS:
         pattern = pattern.replace(sign, meaning)
     return re.compile(pattern)
-
-
-def _merged(found: list[Suspicion]) -> list[Suspicion]:
-    """The places in order; those of one mark that overlap or touch as one."""
-    last: dict[str, int] = {}
-    merged: list[Suspicion] = []
-    for it in sorted(found, key=lambda it: (it.start, it.end)):
-        at = last.get(it.mark, -1)
-        if at >= 0 and it.start <= merged[at].end:
-            earlier = merged[at]
-            merged[at] = Suspicion(earlier.start, max(earlier.end, it.end), it.mark)
-        else:
-            last[it.mark] = len(merged)
-            merged.append(it)
-    return sorted(merged, key=lambda it: (it.start, it.end, MARKS.index(it.mark)))

@@ -1,9 +1,7 @@
-"""Named values, in code, configuration and prose of two languages: what stands between the two.
+"""Lists what may stand between the name of a secret and its value, in code, files and prose.
 
-A row's pattern is what may stand around a name: `§` is the name, and the value follows the match
-or stands before it.  Whether name and value are a secret's is decided in
-`core/secrets/named_values.py`.
-The file is long because it is one table: a way to give a secret away is added in one place.
+A row is one way to give a secret away. Its pattern holds `§` for the name; the value follows the
+match or stands before it. `named_values.py` decides whether the two are a secret's.
 """
 
 from core.secrets.rule import AFTER, BEFORE, Rule

@@ -1,7 +1,7 @@
-"""Named values: where the value of a secret's name stands, if it looks like one.
+"""Finds the value that belongs to the name of a secret, if it looks like one.
 
-A name is looked for once; each rule of `core/secrets/named_patterns.py` then says what may stand
-between it and a value.  The file is long because every way to a value ends in the same judgement.
+It looks for a name once; each row of `named_patterns.py` then says what may stand between it and a
+value.
 """
 
 import re
@@ -11,8 +11,7 @@ from functools import cache
 
 from core.secrets.named_patterns import CUE_HINTS, CUES, FAR, KEYED
 from core.secrets.names import GENERIC, PLURAL, UNUSUAL, USUAL, Name, names_in
-from core.secrets.patterns import compiled
-from core.secrets.rule import BEFORE, Rule
+from core.secrets.rule import BEFORE, Rule, compiled
 from core.secrets.value_ends import CLOSERS, LONGEST, bare_end, quoted_end, value_end
 from core.secrets.values import (
     COUNTERS,

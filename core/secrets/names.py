@@ -1,13 +1,10 @@
-"""Names of secrets in a text, in two languages, and how sure each is a secret's.
-
-The file is long because the lists of words stand beside the functions that ask them.
-"""
+"""Finds names of secrets in a text, in two languages, and says how sure each name is."""
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from core.secrets.patterns import compiled
+from core.secrets.rule import compiled
 
 # How sure a whole name is a secret's: `password`, `password_legacy_x`, a `key` of any kind, and
 # several of them.
@@ -34,21 +31,7 @@ KOREAN = (
     r"리프레시|갱신|봇)"
     r" ?(?:키|토큰|코드|시크릿)|(?<=[가-힣A-Za-z0-9] )키(?![가-힣]{2}))(?P<tail>)"
 )
-KOREAN_HINTS = (
-    "비밀",
-    "비번",
-    "패스",
-    "암호",
-    "토큰",
-    "시크릿",
-    "키",
-    "코드",
-    "핀",
-    "니모닉",
-    "문구",
-    "번호",
-    "otp",
-)
+KOREAN_HINTS = tuple("비밀 비번 패스 암호 토큰 시크릿 키 코드 핀 니모닉 문구 번호 otp".split())
 
 PHRASE_WORDS = "phrase", "mnemonic", "니모닉", "문구", "구문"  # what several words unlock
 PIN_WORDS = "pin", "핀", "code", "otp", "오티피", "인증번호", "인증 번호", "금고번호", "금고 번호"

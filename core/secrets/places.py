@@ -1,7 +1,4 @@
-"""Secrets known by where they stand: keys in armour, addresses, headers, command lines, files.
-
-The file is long because it is one table: a place is added in one place.
-"""
+"""Lists the places where a secret stands: armoured keys, addresses, headers, command lines, files."""
 
 from core.secrets.rule import LEFT, RIGHT, Rule
 

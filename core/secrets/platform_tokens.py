@@ -1,7 +1,4 @@
-"""Tokens of code hosts, registries, clouds, databases and monitoring, known by their looks.
-
-The file is long because it is one table: a format is added in one place.
-"""
+"""Lists token formats of code hosts, registries, clouds, databases and monitoring."""
 
 from core.secrets.rule import RIGHT, Rule
 

@@ -1,11 +1,12 @@
-"""One secret format: what a row of the rule tables says, and how its examples are written.
+"""One secret format: the fields of a row of the rule tables, and the language of its examples.
 
-The rows stand beside this file: in `platform_tokens.py` and `service_tokens.py` (tokens that name
-themselves), in `places.py` (places where a secret stands) and in `named_patterns.py` (names with a
-value).
+The rows stand beside this file: tokens that name themselves in `platform_tokens.py` and
+`service_tokens.py`, places of secrets in `places.py`, names with a value in `named_patterns.py`.
 """
 
+import re
 from dataclasses import dataclass
+from functools import cache
 
 # As a rule's group: the value follows the match, or stands before it, and a gate decides on it.
 AFTER, BEFORE = -1, -2
@@ -23,6 +24,12 @@ class Rule:
     lookalike: str
     group: int = 0  # of the pattern: the secret; 0 is the whole match
     gate: str = ""  # of a named value: how a value must look where this rule finds it
+
+
+@cache
+def compiled(pattern: str) -> re.Pattern[str]:
+    """Return the pattern, compiled once: there are more of them than `re` itself keeps."""
+    return re.compile(pattern)
 
 
 ALPHABETS = {

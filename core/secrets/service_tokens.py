@@ -1,7 +1,4 @@
-"""Tokens of models, messengers, payments and other services, known by their looks.
-
-The file is long because it is one table: a format is added in one place.
-"""
+"""Lists token formats of models, messengers, payments and other services."""
 
 from core.secrets.rule import RIGHT, Rule
 

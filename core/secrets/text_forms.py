@@ -1,9 +1,9 @@
-"""The forms in which a text is looked at for secrets: as it is, and as what it means."""
+"""Gives the forms in which the redactor reads a text: as it is, and as a reader understands it."""
 
 from collections.abc import Iterator, Sequence
 from unicodedata import normalize
 
-from core.secrets.patterns import compiled
+from core.secrets.rule import compiled
 
 _JAMO = "[\u1100-\u11ff]"
 _ESCAPES = (

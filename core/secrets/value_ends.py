@@ -1,6 +1,6 @@
-"""Where a value that begins at some place of a text ends."""
+"""Finds the end of a value that begins at some place of a text."""
 
-from core.secrets.patterns import compiled
+from core.secrets.rule import compiled
 
 CLOSERS = dict(zip("“‘„「『《〈«", "”’“」』》〉»", strict=True))
 LONGEST = 512

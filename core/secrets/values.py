@@ -1,9 +1,6 @@
-"""What a value looks like: a stand-in, a word, a program text, or something made at random.
+"""Tells what a value looks like: a stand-in, a word, program text, or something made at random."""
 
-The file is long because the lists of words stand beside the functions that ask them.
-"""
-
-from core.secrets.patterns import compiled
+from core.secrets.rule import compiled
 from core.secrets.value_ends import TRAILING
 
 COUNTERS = tuple("자회개일분초년월글바비%")  # "8자", "3600초": a number of something

@@ -1,7 +1,6 @@
-"""What a hook puts before a model unasked: a briefing at the start, the few records of an action.
+"""Writes what a hook shows a model unasked: a briefing at the start, a few records at an action.
 
-Pure. Nobody asked for these texts, so that they are short, and records that read like instructions
-to a model are left out of them.
+Nobody asked for these texts: they are short, and leave out records that read like orders.
 """
 
 from collections.abc import Sequence

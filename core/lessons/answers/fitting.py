@@ -1,4 +1,4 @@
-"""Which records fit into an answer: all of them, else the most relevant ones and an index."""
+"""Chooses the records that fit an answer: all, or the most relevant and an index of the rest."""
 
 from collections.abc import Iterable, Sequence
 

@@ -1,4 +1,4 @@
-"""Lines that every answer may need beside the records: the topics, and what is due or damaged."""
+"""Lines that stand beside the records in an answer: topics, what is due, what is damaged."""
 
 from collections.abc import Iterable, Sequence
 from math import inf

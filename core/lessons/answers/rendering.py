@@ -1,10 +1,10 @@
-"""How records look to a model.
+"""Lays out a record as a model reads it.
 
-The format is for reading, not for parsing, and every token of it is paid for at every task: a date
-and what was missing, `→` and the lesson, `ask:` and the question. No text of a record can pass for
-another record or for a line of ours: it follows a date, an arrow or a label, and every further line
-of it is indented. What a reader would not see is spelled out, and a record that reads like
-instructions says so at its head.
+The format is for reading, not for parsing, and a model pays for every token of it at every task: a
+date and what was missing, `→` and the lesson, `ask:` and the question. No text of a record can pass
+for another record or for a line of ours: it follows a date, an arrow or a label, and each further
+line of it is indented. Hidden characters are spelled out, and a record that reads like an order
+says so at its head.
 """
 
 import json

@@ -1,7 +1,4 @@
-"""What a model reads around the records of the log, in English and Korean.
-
-Record data and field names are never translated.
-"""
+"""Sentences that a model reads around the records of the log, in English and Korean."""
 
 from core.messages import Language, sentence
 

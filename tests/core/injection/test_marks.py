@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
+from core.injection import hidden, phrases
 from core.injection import marks as marking
-from core.injection import phrases as suspicion
+from core.injection.disguises import views
 from core.injection.marks import (
     HIDDEN_CLASS,
     marks_of,
@@ -92,9 +93,9 @@ def step(kind: str, value: Any, paths: Paths) -> Paths:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("number", range(len(suspicion._RULES)))
+@pytest.mark.parametrize("number", range(len(phrases._RULES)))
 def test_no_rule_can_match_without_the_words_of_some_row(number: int) -> None:
-    rule = suspicion._RULES[number]
+    rule = phrases._RULES[number]
     pattern = "".join(SIGNS.get(char, char) if char in "‹› ·" else char for char in rule.pattern)
     ways = fewest(words for words, _ in through(_parser.parse(pattern), {(frozenset(), "")}))
     assert ways
@@ -113,16 +114,14 @@ def test_a_border_stands_beside_letters_only_since_a_text_is_cut_at_all_others()
 def test_a_character_that_is_read_otherwise_is_always_worth_a_look() -> None:
     for char in CODE_POINTS:
         if not marking._DISGUISED.search(char):
-            assert list(suspicion._views(char)) == [(char.lower(), None)], hex(ord(char))
+            assert list(views(char)) == [(char.lower(), None)], hex(ord(char))
         if not may_hide(char):
-            assert revealed(f"a{char}b") == suspicion.revealed(f"a{char}b"), hex(ord(char))
+            assert revealed(f"a{char}b") == hidden.revealed(f"a{char}b"), hex(ord(char))
 
 
 def test_the_characters_that_may_hide_are_those_that_are_shown_or_may_join() -> None:
-    hidden = {
-        char for char in CODE_POINTS if suspicion.revealed(f"a{char * 2}b") != f"a{char * 2}b"
-    }
-    assert {char for char in CODE_POINTS if may_hide(char)} == hidden
+    shown = {char for char in CODE_POINTS if hidden.revealed(f"a{char * 2}b") != f"a{char * 2}b"}
+    assert {char for char in CODE_POINTS if may_hide(char)} == shown
     assert re.compile(f"[{HIDDEN_CLASS}]").search("a b") is None
 
 
