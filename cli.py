@@ -55,7 +55,11 @@ COMMANDS = {
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Carry out one command; its exit code, 1 for a failure. Wrong arguments: SystemExit(2)."""
+    """Carry out one command and return its exit code. Wrong arguments: SystemExit(2).
+
+    What fails is a SentinelError and is said here; the code is then the `FAILED` of the command's
+    module, 1 where it names none.
+    """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # Windows would write its code page into a pipe
             stream.reconfigure(encoding="utf-8", errors="replace")
@@ -80,7 +84,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return int(face.run(arguments))
     except SentinelError as error:
         _tell(error)
-        return 1
+        return int(getattr(face, "FAILED", 1))
 
 
 def _sentence(summary: str) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from commands.documents.text_file import ExportError, write_new
 from commands.exchange.export_words import word
+from commands.terminal.console import STDOUT
 from core.lessons.answers.rendering import topic_text
 from core.lessons.compaction import closest_first
 from core.lessons.log import MemoryLog
@@ -18,7 +19,6 @@ from core.lessons.record import Record, normalise_topic
 from core.lessons.upkeep.secrets import clean_record, redacted
 from core.messages import Language
 
-STDOUT = "-"
 MOST_TOPICS = 8
 
 

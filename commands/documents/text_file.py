@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from commands.exchange.export_words import word
+from commands.exchange.export_words import WORDS
 from commands.terminal.safe_text import plain
 from core.disk.atomic import (
     Identity,
@@ -20,22 +20,13 @@ from core.disk.atomic import (
     sync_directory,
     with_sharing_retry,
 )
-from core.messages import Language
+from core.errors import SentinelError
 
 
-class ExportError(Exception):
-    """Something cannot be exported as it was asked for; every file is whole.
+class ExportError(SentinelError):
+    """Something cannot be exported as it was asked for; every file is whole."""
 
-    key: the sentence in `export_words`; facts: what it names.
-    """
-
-    def __init__(self, key: str, /, **facts: str | int) -> None:
-        self.key, self.facts = key, facts
-        super().__init__(self.text("en"))
-
-    def text(self, lang: Language) -> str:
-        """What happened, what state the data is in, and what to do next."""
-        return plain(word(lang, self.key, **self.facts))
+    words = WORDS
 
 
 @dataclass(frozen=True, slots=True)

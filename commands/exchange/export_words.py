@@ -50,10 +50,6 @@ WORDS: dict[str, tuple[str, str]] = {
     "read_twice": ("Visual Studio Code reads {one} and {other}, so that it sees these rules twice. Take one of the two out with --remove.",
         "Visual Studio Code는 {one}와(과) {other}를 모두 읽으므로 같은 규칙을 두 번 보게 됩니다. --remove로 한쪽을 빼십시오."),
     # refusals
-    "no_name": ("{option}: a file name is missing", "{option}: 파일 이름이 없습니다"),
-    "together": ("{one} and {other} do not go together",
-        "{one}와(과) {other}은(는) 함께 쓸 수 없습니다"),
-    "needs": ("{one} goes only with {other}", "{one} 옵션은 {other}와(과) 함께만 쓸 수 있습니다"),
     "no_place": ("There is no directory of yours to keep the page in (no home directory). Nothing was written. Name a file with -o FILE.",
         "페이지를 둘 사용자 디렉터리가 없습니다(홈 디렉터리 없음). 아무것도 쓰지 않았습니다. -o FILE로 파일을 지정하십시오."),
     "no_topic": ("No record has exactly the topic {topic}. Nothing was written. Existing topics, the closest first: {topics}.",

@@ -75,7 +75,7 @@ WORDS: dict[str, tuple[str, str]] = {
     # the end
     "nothing": ("Nothing to save.", "저장할 것이 없습니다."),
     "ask": ("Save? [y/N] ", "저장할까요? [y/N] "),
-    "not_saved": ("Nothing was saved.", "아무것도 저장하지 않았습니다."),
+    "not_changed": ("Nothing was saved.", "아무것도 저장하지 않았습니다."),
     "no_terminal": ("Nothing was saved: nobody is there to confirm. Look at the list above, then repeat the command with --yes.",
         "확인할 사람이 없어 아무것도 저장하지 않았습니다. 위 목록을 확인한 뒤 --yes를 붙여 명령을 되풀이하십시오."),
     "dry": ("Nothing was saved (--dry-run).", "아무것도 저장하지 않았습니다(--dry-run)."),
@@ -84,10 +84,8 @@ WORDS: dict[str, tuple[str, str]] = {
     "compact": ("The memory has {count:,} records now, more than {threshold:,}: have the agent compact it.",
         "이제 기록이 {count:,}건으로 {threshold:,}건을 넘었습니다. 에이전트에게 기억을 통합하게 하십시오."),
     # refusals
-    "together": ("{one} and {other} do not go together",
-        "{one}와(과) {other}은(는) 함께 쓸 수 없습니다"),
-    "bad_topic": ("--topic: it must be a text of 1 to {limit} bytes",
-        "--topic: 1~{limit}바이트의 텍스트여야 합니다"),
+    "bad_topic": ("it must be a text of 1 to {limit} bytes",
+        "1~{limit}바이트의 텍스트여야 합니다"),
     "unreadable": ("{path} cannot be read ({reason}). Nothing was saved.",
         "{path} 파일을 읽을 수 없습니다({reason}). 아무것도 저장하지 않았습니다."),
     "not_regular": ("{path} is not a regular file. Nothing was saved. Name a file, or - for standard input.",

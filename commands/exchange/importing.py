@@ -6,7 +6,6 @@ everything that is passed over, with the reason. Then all of it is one write, or
 
 import argparse
 import os
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 
 from commands.documents.facts import facts
@@ -17,12 +16,17 @@ from commands.exchange.sources import (
     STDIN,
     Item,
     Source,
-    SourceError,
     into_known_topics,
     read_source,
     retopiced,
 )
-from commands.terminal.console import Opened, add_project, confirmed, open_memory
+from commands.terminal.console import (
+    Opened,
+    add_confirmation,
+    add_project,
+    is_confirmed,
+    open_memory,
+)
 from commands.terminal.records import INDENT, block, text_lines
 from commands.terminal.safe_text import plain
 from core.lessons.answers.rendering import topic_text, warning
@@ -40,25 +44,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="what to import; - for standard input")
     add_project(parser)
     parser.add_argument("--format", choices=FORMATS, help="default: seen from the content")
-    parser.add_argument("--topic", metavar="T", help="one topic for all records")
-    parser.add_argument("--yes", action="store_true", help="save without asking")
-    parser.add_argument("--dry-run", action="store_true", help="only print what would be saved")
-    parser.set_defaults(refuse=parser.error)
+    parser.add_argument("--topic", type=_topic, metavar="T", help="one topic for all records")
+    add_confirmation(parser, "save", "saved")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Show, ask, save; 1 when it was not confirmed or could not be done."""
     lang = read_settings(os.environ).lang
-    topic = _checked_topic(arguments, lang)
-    try:
-        source = read_source(arguments.file, arguments.format, now=utc_now())
-    except SourceError as error:
-        print(error.text(lang), file=sys.stderr)
-        return 1
+    source = read_source(arguments.file, arguments.format, now=utc_now())
     opened = open_memory(arguments, writes=not arguments.dry_run)
     log = opened.store.read()
-    if topic:
-        retopiced(source, topic)
+    if arguments.topic:
+        retopiced(source, arguments.topic)
     elif not source.is_ours:
         into_known_topics(source, log.topics)
     records = [it.record for it in source.items]
@@ -67,11 +64,8 @@ def run(arguments: argparse.Namespace) -> int:
     if not trial.records:
         print(word(lang, "nothing"))
         return 0
-    if arguments.dry_run:
-        print(word(lang, "dry"))
-        return 0
-    if not (arguments.yes or _is_confirmed(arguments.file, lang)):
-        return 1
+    if not is_confirmed(arguments, word, lang, is_readable=arguments.file != STDIN):
+        return int(not arguments.dry_run)
     added = opened.store.add_all(records)
     print(word(lang, "saved", count=len(added.records)))
     if is_required(added.log.count, DEFAULT_THRESHOLD):
@@ -79,29 +73,13 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _checked_topic(arguments: argparse.Namespace, lang: Language) -> str:
-    """The topic for all records, "" for none; leaves with a sentence when it cannot be one."""
-    if arguments.yes and arguments.dry_run:
-        arguments.refuse(word(lang, "together", one="--yes", other="--dry-run"))
-    if arguments.topic is None:
-        return ""
-    topic, limit = normalise_topic(arguments.topic), LIMITS_BYTES["topic"]
+def _topic(text: str) -> str:
+    """The topic of the option. Raises ArgumentTypeError when it cannot be one."""
+    topic, limit = normalise_topic(text), LIMITS_BYTES["topic"]
     if not 0 < len(topic.encode("utf-8", "surrogatepass")) <= limit:
-        arguments.refuse(word(lang, "bad_topic", limit=limit))
+        lang = read_settings(os.environ).lang
+        raise argparse.ArgumentTypeError(word(lang, "bad_topic", limit=limit))
     return topic
-
-
-def _is_confirmed(path: str, lang: Language) -> bool:
-    """Whether somebody at the terminal wants it; says so when there is nobody, or when not.
-
-    Somebody who cannot see what would be saved has not confirmed it.
-    """
-    answer = None if path == STDIN else confirmed(word(lang, "ask"))
-    if answer is None:
-        print(word(lang, "no_terminal"), file=sys.stderr)
-    elif not answer:
-        print(word(lang, "not_saved"))
-    return bool(answer)
 
 
 def _preview(opened: Opened, source: Source, trial: Added, log: MemoryLog) -> list[str]:

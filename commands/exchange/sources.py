@@ -17,16 +17,15 @@ from typing import Any
 
 from commands.documents.facts import MARKER
 from commands.exchange.data import FORMAT, VERSION
-from commands.exchange.import_words import word
+from commands.exchange.import_words import WORDS
 from commands.exchange.lists import Passed, read_markdown
 from commands.exchange.topics import topic_of
-from commands.terminal.safe_text import plain
 from core.disk.atomic import reason_of
+from core.errors import SentinelError
 from core.lessons.lines import BOM, split_lines
 from core.lessons.log import MemoryLog
 from core.lessons.record import DECODER, Draft, Record, new_record, normalise_topic, parse_line
 from core.lessons.upkeep.health import UTF_16_MARKS
-from core.messages import Language
 
 MOST_BYTES = 64_000_000  # an export of all that a memory is measured with fits
 MOST_TEXT_BYTES = 5_000_000
@@ -37,19 +36,10 @@ OURS = (EXPORT, LOG)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-class SourceError(Exception):
-    """A file cannot be imported; nothing was saved.
+class SourceError(SentinelError, ValueError):
+    """A file cannot be imported; nothing was saved."""
 
-    key: the sentence in `import_words`; facts: what it names, the path among them.
-    """
-
-    def __init__(self, key: str, /, **facts: str | int) -> None:
-        self.key, self.facts = key, facts
-        super().__init__(self.text("en"))
-
-    def text(self, lang: Language) -> str:
-        """What happened, what state the data is in, and what to do next."""
-        return plain(word(lang, self.key, **self.facts))
+    words = WORDS
 
 
 @dataclass(frozen=True, slots=True)

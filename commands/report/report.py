@@ -5,8 +5,7 @@ import os
 import sys
 from pathlib import Path
 
-from commands.documents.outgoing import STDOUT
-from commands.documents.text_file import ExportError, write_new
+from commands.documents.text_file import write_new
 from commands.report.data import as_json
 from commands.report.findings import Report, report_on
 from commands.report.github import add_to_summary, annotations, room_in_summary, stopped
@@ -14,7 +13,14 @@ from commands.report.markdown import markdown, summary
 from commands.report.parts import LEAST_CHARS
 from commands.report.range import read_range
 from commands.report.words import word
-from commands.terminal.console import Opened, add_project, add_threshold, open_memory, positive
+from commands.terminal.console import (
+    STDOUT,
+    Opened,
+    add_project,
+    add_threshold,
+    open_memory,
+    positive,
+)
 from commands.terminal.safe_text import plain, plain_json
 from core.errors import SentinelError
 from core.lessons.git.repository import HistoryError
@@ -63,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
         range = read_range(opened.store, arguments.range, staged=arguments.staged)
         report = report_on(range, threshold=arguments.threshold)
         _tell(report, opened, arguments)
-    except (HistoryError, ExportError) as error:
+    except HistoryError as error:
         print(error.text(lang), file=sys.stderr)
     except SentinelError as error:
         print(plain(error.text(lang)), file=sys.stderr)

@@ -7,11 +7,17 @@ import webbrowser
 from collections import Counter
 from pathlib import Path
 
-from commands.documents.outgoing import STDOUT
 from commands.documents.text_file import ExportError, write_new
-from commands.exchange.export_words import word as export_word
 from commands.hook.journal import state_directory
-from commands.terminal.console import Opened, add_project, add_threshold, open_memory
+from commands.terminal.console import (
+    STDOUT,
+    Opened,
+    add_output,
+    add_project,
+    add_threshold,
+    check_output,
+    open_memory,
+)
 from commands.terminal.safe_text import plain
 from commands.view.html import page_html
 from commands.view.page import page_of
@@ -21,7 +27,6 @@ from core.lessons.answers.frame import Frame
 from core.lessons.git.lineage import lineage_of
 from core.lessons.git.repository import HistoryError
 from core.lessons.record import utc_now
-from core.settings import read_settings
 
 NAME = "view.html"
 
@@ -29,27 +34,21 @@ NAME = "view.html"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `cli.py view`."""
     add_project(parser)
-    parser.add_argument("-o", "--output", metavar="FILE", help="write it there, - for the terminal")
-    parser.add_argument("--force", action="store_true", help="with -o: replace a file")
+    add_output(parser, "write it there, - for the terminal")
     parser.add_argument("--open", action="store_true", help="with -o: open it as well")
     add_threshold(parser)
-    parser.set_defaults(refuse=parser.error)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the page and open it; 1 when it could not be written or opened."""
-    _check(arguments)
+    check_output(arguments, "--open")
     opened = open_memory(arguments)
     text, count = _page(opened, arguments.threshold)
     if arguments.output == STDOUT:
         print(text, end="")
         return 0
     lang = opened.lang
-    try:
-        path = _written(opened, text, arguments)
-    except ExportError as error:
-        print(error.text(lang), file=sys.stderr)
-        return 1
+    path = _written(opened, text, arguments)
     if arguments.output:
         print(word(lang, "written", path=plain(arguments.output), count=count))
         if not arguments.open:
@@ -58,16 +57,6 @@ def run(arguments: argparse.Namespace) -> int:
     key = "opened" if is_open else "no_browser"
     print(word(lang, key, path=plain(str(path))), file=None if is_open else sys.stderr)
     return 0 if is_open else 1
-
-
-def _check(arguments: argparse.Namespace) -> None:
-    """Leave with a sentence when options contradict each other: SystemExit(2)."""
-    lang = read_settings(os.environ).lang
-    if arguments.output == "":
-        arguments.refuse(export_word(lang, "no_name", option="-o"))
-    for option, given in {"--force": arguments.force, "--open": arguments.open}.items():
-        if given and arguments.output in (None, STDOUT):
-            arguments.refuse(export_word(lang, "needs", one=option, other="-o FILE"))
 
 
 def _page(opened: Opened, threshold: int) -> tuple[str, int]:

@@ -320,20 +320,23 @@ def test_a_file_in_no_directory_is_an_error(export: Export) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--block", "A.md", "--rules", "claude"], "--block and --rules do not go together"),
+        (
+            ["--block", "A.md", "--rules", "claude"],
+            "argument --rules: not allowed with argument --block",
+        ),
         (["--block", "A.md", "--format", "html"], "--block and --format do not go together"),
-        (["--rules", "claude", "-o", "x"], "--rules and -o do not go together"),
+        (["--rules", "claude", "-o", "x"], "--rules and --output do not go together"),
         (["--block", "A.md", "--type", "log"], "--block and --type do not go together"),
         (
             ["--block", "A.md", "--remove", "--topic", "x"],
             "--remove and --topic do not go together",
         ),
         (["--rules", "vscode", "--remove", "--type", "log"], "--remove and --type do not go"),
-        (["--block", ""], "--block: a file name is missing"),
-        (["-o", ""], "-o: a file name is missing"),
+        (["--block", ""], "argument --block: a file name is missing"),
+        (["-o", ""], "argument -o/--output: a file name is missing"),
         (["--remove"], "--remove goes only with --block / --rules"),
         (["--dry-run"], "--dry-run goes only with --block / --rules"),
-        (["--force"], "--force goes only with -o"),
+        (["--force"], "--force goes only with -o FILE"),
         (["--format", "pdf"], "invalid choice"),
         (["--rules", "emacs"], "invalid choice"),
     ],
@@ -349,7 +352,7 @@ def test_options_that_contradict_each_other_are_refused(
 
 def test_a_refusal_is_said_in_korean(export: Export, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SENTINEL_MEMORY_LANG", "ko")
-    assert "--force 옵션은 -o와(과) 함께만 쓸 수 있습니다" in export("--force").errors
+    assert "--force 옵션은 -o FILE와(과) 함께만 쓸 수 있습니다" in export("--force").errors
 
 
 def test_a_rule_that_nothing_was_compacted_into_was_saved_and_not_compacted(

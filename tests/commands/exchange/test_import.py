@@ -432,7 +432,7 @@ def test_one_topic_can_be_named_for_all(take: Import, desk: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--yes", "--dry-run"], "--yes and --dry-run do not go together"),
+        (["--yes", "--dry-run"], "argument --dry-run: not allowed with argument --yes"),
         (["--topic", " "], "--topic: it must be a text of 1 to 64 bytes"),
         (["--topic", "가" * 22], "--topic: it must be a text of 1 to 64 bytes"),
         (["--format", "xml"], "invalid choice"),

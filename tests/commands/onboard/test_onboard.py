@@ -461,8 +461,9 @@ def test_a_new_file_is_written_and_none_is_written_over(onboard: Onboard, projec
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--force"], "--force goes only with -o"),
-        (["-o", ""], "-o: a file name is missing"),
+        (["--force"], "--force goes only with -o FILE"),
+        (["-o", "-", "--force"], "--force goes only with -o FILE"),
+        (["-o", ""], "argument -o/--output: a file name is missing"),
         (["--max-chars", "0"], "it must be a whole number of 1 or more"),
     ],
 )

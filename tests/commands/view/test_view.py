@@ -208,7 +208,7 @@ def test_a_state_directory_that_cannot_be_made_is_named(desk: Desk) -> None:
         (["--force"], "--force goes only with -o FILE"),
         (["--open"], "--open goes only with -o FILE"),
         (["-o", "-", "--open"], "--open goes only with -o FILE"),
-        (["-o", ""], "-o: a file name is missing"),
+        (["-o", ""], "argument -o/--output: a file name is missing"),
     ],
 )
 def test_options_that_contradict_each_other_are_refused(

@@ -1,0 +1,18 @@
+"""Sentences that several commands say, in English and Korean, by name."""
+
+from core.messages import Language, sentence
+
+# fmt: off
+WORDS: dict[str, tuple[str, str]] = {
+    # options that cannot be meant
+    "no_name": ("a file name is missing", "파일 이름이 없습니다"),
+    "together": ("{one} and {other} do not go together",
+        "{one}와(과) {other}은(는) 함께 쓸 수 없습니다"),
+    "needs": ("{one} goes only with {other}", "{one} 옵션은 {other}와(과) 함께만 쓸 수 있습니다"),
+}
+# fmt: on
+
+
+def word(lang: Language, key: str, /, **facts: str | int) -> str:
+    """The sentence `key` in one language with its facts filled in."""
+    return sentence(WORDS, lang, key, facts)
