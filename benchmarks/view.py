@@ -87,7 +87,7 @@ def written(rounds: int, root: Path, page: Path, count: int) -> Iterator[Row]:
     output = ["--project", str(root), "--force", "-o"]
     commands = [
         [sys.executable, str(CLI), "view", *output, str(page)],
-        [sys.executable, str(CLI), "export", "--format", "html", *output, f"{page}.export.html"],
+        [sys.executable, str(CLI), "export", *output, f"{page}.md"],
     ]
 
     def taken(side: int) -> float:
@@ -102,7 +102,7 @@ def written(rounds: int, root: Path, page: Path, count: int) -> Iterator[Row]:
     note = "view {:.2f} s, export {:.2f} s".format(
         *map(statistics.median, zip(*pairs, strict=True))
     )
-    yield Row(f"{count:,} records: view / export to HTML", ratio, TARGET_EXPORT, "x", note)
+    yield Row(f"{count:,} records: view / export to Markdown", ratio, TARGET_EXPORT, "x", note)
     size = page.stat().st_size
     yield Row(
         f"{count:,} records: page, for each",

@@ -13,7 +13,6 @@ from commands.exchange.client_files import Choice, put_block, put_rules
 from commands.exchange.data import as_json
 from commands.exchange.export_words import word
 from commands.exchange.formats import markdown
-from commands.exchange.html import html
 from commands.exchange.rule_files import CLIENTS
 from commands.terminal.console import (
     Opened,
@@ -29,7 +28,7 @@ from core.lessons.log import MemoryLog
 from core.lessons.record import Record, utc_now
 from core.settings import read_settings
 
-FORMATS = {"markdown": markdown, "json": as_json, "html": html}
+FORMATS = {"markdown": markdown, "json": as_json}
 TYPES = ("log", "principle")
 APART = (
     ("--block", "--format"),
@@ -45,7 +44,9 @@ APART = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `cli.py export`."""
     add_project(parser)
-    parser.add_argument("--format", choices=FORMATS, help="of the document; default: markdown")
+    parser.add_argument(
+        "--format", type=_format, choices=FORMATS, help="of the document; default: markdown"
+    )
     add_output(parser, "a new file for the document")
     parser.add_argument(
         "--topic", action="append", metavar="T", help="only this topic; can be repeated"
@@ -88,6 +89,13 @@ def run(arguments: argparse.Namespace) -> int:
         print(word(lang, "none_chosen"), file=sys.stderr)
     _put_document(opened, records, arguments)
     return 0
+
+
+def _format(text: str) -> str:
+    """The name of a format. Raises ArgumentTypeError for the page, which `cli.py view` writes."""
+    if text == "html":
+        raise argparse.ArgumentTypeError(word(read_settings(os.environ).lang, "no_html"))
+    return text
 
 
 def _check(arguments: argparse.Namespace) -> None:

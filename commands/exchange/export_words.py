@@ -10,7 +10,6 @@ WORDS: dict[str, tuple[str, str]] = {
         "principle {principles}건, log {logs}건. {date}에 내보냄."),
     "principle": ("Principles", "principle: 통합한 규칙"),
     "log": ("Logs", "log: 개별 기록"),
-    "topics": ("Topics", "topic 목록"),
     "empty": ("No records.", "기록이 없습니다."),
     "missing": ("Missing then", "당시 빠져 있던 정보"),
     "ask": ("Ask first", "먼저 물을 질문"),
@@ -50,6 +49,8 @@ WORDS: dict[str, tuple[str, str]] = {
     "read_twice": ("Visual Studio Code reads {one} and {other}, so that it sees these rules twice. Take one of the two out with --remove.",
         "Visual Studio Code는 {one}와(과) {other}를 모두 읽으므로 같은 규칙을 두 번 보게 됩니다. --remove로 한쪽을 빼십시오."),
     # refusals
+    "no_html": ("the page is written by another command now: cli.py view -o FILE",
+        "페이지는 이제 다른 명령으로 씁니다: cli.py view -o FILE"),
     "no_place": ("There is no directory of yours to keep the page in (no home directory). Nothing was written. Name a file with -o FILE.",
         "페이지를 둘 사용자 디렉터리가 없습니다(홈 디렉터리 없음). 아무것도 쓰지 않았습니다. -o FILE로 파일을 지정하십시오."),
     "no_topic": ("No record has exactly the topic {topic}. Nothing was written. Existing topics, the closest first: {topics}.",

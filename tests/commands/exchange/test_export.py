@@ -10,7 +10,6 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import replace
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
@@ -24,7 +23,6 @@ from commands.documents.text_file import ExportError, UserFile
 from commands.exchange.client_files import BLOCK
 from commands.exchange.data import as_json
 from commands.exchange.formats import heading, lessons, markdown
-from commands.exchange.html import html
 from commands.exchange.rule_files import CLIENTS, globs_of, is_ours, rule_files, slug
 from core.lessons.record import Record, new_record
 from core.messages import Language
@@ -109,11 +107,6 @@ def test_the_markdown_document_is_the_golden_one(lang: Language) -> None:
     assert markdown(shop(), "shop", lang, now=LATER) == golden(f"export.{lang}.md")
 
 
-@pytest.mark.parametrize("lang", ["en", "ko"])
-def test_the_page_is_the_golden_one(lang: Language) -> None:
-    assert html(shop(), "shop", lang, now=LATER) == golden(f"export.{lang}.html")
-
-
 def test_the_json_document_is_the_golden_one_and_holds_the_stored_objects() -> None:
     text = as_json(shop(), "shop", "en", now=LATER)
     assert text == golden("export.json")
@@ -127,13 +120,11 @@ def test_the_json_document_is_the_golden_one_and_holds_the_stored_objects() -> N
     }
 
 
-@pytest.mark.parametrize("name", ["export.en.md", "export.en.html"])
-def test_a_document_goes_to_standard_output(export: Export, name: str) -> None:
-    format = {"md": "markdown", "html": "html"}[name.rpartition(".")[2]]
-    done = export("--format", format)
+def test_a_document_goes_to_standard_output(export: Export) -> None:
+    done = export("--format", "markdown")
     assert (done.code, done.errors) == (0, "")
     today = re.compile(r"(?<=Exported )\d{4}-\d\d-\d\d")
-    assert today.sub(LATER[:10], done.out) == golden(name)
+    assert today.sub(LATER[:10], done.out) == golden("export.en.md")
 
 
 def test_a_process_writes_utf_8_whatever_the_console(desk: Path) -> None:
@@ -204,7 +195,6 @@ def test_an_unknown_topic_is_answered_with_those_there_are(export: Export) -> No
 
 def test_a_memory_without_records_is_a_document_that_says_so(tmp_path: Path) -> None:
     assert markdown([], "shop", "en", now=NOW) == (f"# Memory of shop\n\nNo records.\n\n{MARKER}\n")
-    assert "<p>No records.</p>" in html([], "shop", "en", now=NOW)
 
 
 def test_lines_that_are_no_records_are_told(export: Export, desk: Path) -> None:
@@ -265,7 +255,7 @@ REDACTED = (
 )
 
 
-@pytest.mark.parametrize("format", ["markdown", "json", "html"])
+@pytest.mark.parametrize("format", ["markdown", "json"])
 def test_no_document_holds_a_secret_of_the_memory(export: Export, desk: Path, format: str) -> None:
     path_of(desk).write_bytes(secretive().to_line())
     done = export("--format", format)
@@ -324,7 +314,7 @@ def test_a_file_in_no_directory_is_an_error(export: Export) -> None:
             ["--block", "A.md", "--rules", "claude"],
             "argument --rules: not allowed with argument --block",
         ),
-        (["--block", "A.md", "--format", "html"], "--block and --format do not go together"),
+        (["--block", "A.md", "--format", "json"], "--block and --format do not go together"),
         (["--rules", "claude", "-o", "x"], "--rules and --output do not go together"),
         (["--block", "A.md", "--type", "log"], "--block and --type do not go together"),
         (
@@ -338,6 +328,7 @@ def test_a_file_in_no_directory_is_an_error(export: Export) -> None:
         (["--dry-run"], "--dry-run goes only with --block / --rules"),
         (["--force"], "--force goes only with -o FILE"),
         (["--format", "pdf"], "invalid choice"),
+        (["--format", "html"], "written by another command now: cli.py view -o FILE"),
         (["--rules", "emacs"], "invalid choice"),
     ],
 )
@@ -353,6 +344,7 @@ def test_options_that_contradict_each_other_are_refused(
 def test_a_refusal_is_said_in_korean(export: Export, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SENTINEL_MEMORY_LANG", "ko")
     assert "--force 옵션은 -o FILE와(과) 함께만 쓸 수 있습니다" in export("--force").errors
+    assert "다른 명령으로 씁니다: cli.py view -o FILE" in export("--format", "html").errors
 
 
 def test_a_rule_that_nothing_was_compacted_into_was_saved_and_not_compacted(
@@ -460,89 +452,11 @@ def test_code_stays_and_everything_else_is_escaped_no_more_than_needed(
     assert lessons([a_record(lesson=text)], "en") == [f"- {shown}"]
 
 
-class Page(HTMLParser):
-    """The elements of a page with their attributes, and the text of each lesson."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.tags: list[str] = []
-        self.attributes: set[str] = set()
-        self.links: list[str] = []
-        self.ids: list[str] = []
-        self.lessons: list[str] = []
-        self._is_lesson = False
-        self.feed(text)
-        self.close()
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append(tag)
-        self.attributes |= {name for name, _ in attrs}
-        given = dict(attrs)
-        self.links += [given["href"] or ""] if "href" in given else []
-        self.ids += [given["id"] or ""] if "id" in given else []
-        self._is_lesson = given.get("class") == "lesson text"
-        if self._is_lesson:
-            self.lessons.append("")
-
-    def handle_data(self, data: str) -> None:
-        if self._is_lesson:
-            self.lessons[-1] += data
-
-    def handle_endtag(self, tag: str) -> None:
-        self._is_lesson = False
-
-
-TAGS = set(
-    "html head meta title style body main h1 h2 h3 p section nav ul li a bdi article dl dt dd"
-    " code".split()
-)
-
-
-@given(records())
-def test_no_text_becomes_an_element_of_the_page(found: list[Record]) -> None:
-    page = Page(html(found, "shop", "en", now=NOW))
-    assert set(page.tags) <= TAGS
-    assert page.tags.count("article") == len(found)
-    assert page.tags.count("h3") == len({(record.type, record.topic) for record in found})
-    names = "lang charset name content http-equiv aria-labelledby aria-label id dir class href"
-    assert page.attributes <= set(names.split())
-    assert {link.removeprefix("#") for link in page.links} <= set(page.ids)
-    assert len(page.ids) == len(set(page.ids))
-    by_type = sorted(found, key=lambda record: record.type != "principle")
-    assert sorted(page.lessons) == sorted(
-        "\n".join(printable(line) for line in re.split("\r\n|\r|\n", record.lesson.strip("\r\n")))
-        for record in by_type
-    )
-
-
-def test_the_page_asks_for_nothing_and_forbids_scripts() -> None:
-    text = html(shop(), "shop", "en", now=NOW)
-    assert "default-src 'none'; style-src 'unsafe-inline'" in text
-    assert not re.search(r"https?:|url\(|@import|<script|<link|<img", text)
-
-
-def luminance(colour: str) -> float:
-    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
-    linear = [it / 12.92 if it <= 0.04045 else ((it + 0.055) / 1.055) ** 2.4 for it in parts]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("ground", ["ground", "card"])
-@pytest.mark.parametrize("ink", ["ink", "soft", "warn", "link"])
-def test_every_text_of_the_page_has_enough_contrast(scheme: str, ground: str, ink: str) -> None:
-    light, dark = html([], "shop", "en", now=NOW).split("@media (prefers-color-scheme: dark)")
-    colours = dict(re.findall(r"--(\w+): (#[0-9a-f]{6})", {"light": light, "dark": dark}[scheme]))
-    darker, lighter = sorted(luminance(colours[it]) for it in (ground, ink))
-    assert (lighter + 0.05) / (darker + 0.05) >= 4.5  # WCAG 2.2, level AA
-
-
 def test_a_name_of_the_project_is_only_text() -> None:
     name = "<b>\n# x\u202e"
     assert markdown([], name, "en", now=NOW).splitlines()[0] == (
         r"# Memory of &lt;b> \# x&lt;U+202E>"
     )
-    assert "<h1>Memory of &lt;b&gt; # x&lt;U+202E&gt;</h1>" in html([], name, "en", now=NOW)
 
 
 # The block.

@@ -18,9 +18,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import cli
+from commands.documents.facts import MARKER
 from commands.exchange.data import as_json
 from commands.exchange.formats import markdown
-from commands.exchange.html import html
 from commands.exchange.import_words import WORDS
 from commands.exchange.lists import Lesson, Passed, read_markdown
 from commands.exchange.sources import MOST_BYTES, MOST_TEXT_BYTES
@@ -696,7 +696,7 @@ CONFLICT = "- a\n<<<<<<< HEAD\n- b\n=======\n- c\n>>>>>>> theirs\n"
             "is a document of cli.py export, which leaves out what a record needs.",
         ),
         (
-            html([a_record()], "x", "ko", now=NOW),
+            f"<!doctype html>\n{MARKER}\n<html><p>- a lesson</p></html>\n",  # of former versions
             "is a document of cli.py export, which leaves out what a record needs.",
         ),
     ],
