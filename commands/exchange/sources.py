@@ -22,10 +22,9 @@ from commands.exchange.lists import Passed, read_markdown
 from commands.exchange.topics import topic_of
 from core.disk.atomic import reason_of
 from core.errors import SentinelError
-from core.lessons.lines import BOM, split_lines
+from core.lessons.lines import BOM, UTF_16_MARKS, split_lines
 from core.lessons.log import MemoryLog
 from core.lessons.record import DECODER, Draft, Record, new_record, normalise_topic, parse_line
-from core.lessons.upkeep.health import UTF_16_MARKS
 
 MOST_BYTES = 64_000_000  # an export of all that a memory is measured with fits
 MOST_TEXT_BYTES = 5_000_000

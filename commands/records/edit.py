@@ -1,29 +1,39 @@
-"""A record in the editor of a person: checked before it is saved, and nothing typed is lost."""
+"""Opens a record in the user's editor, checks what comes back and saves it; no typing is lost."""
 
 import argparse
 import os
+import re
 import shlex
 import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
-from commands.records.edit_text import EditedTextError, edited, sections_in, text_for_editor
 from commands.records.filters import screen_here
-from commands.records.lines import print_within, whole
-from commands.records.words import word
+from commands.records.lines import print_within, redacted_lines, whole
+from commands.records.words import WORDS, word
 from commands.terminal.console import Opened, add_project, open_memory
-from commands.terminal.records import redacted_lines
 from commands.terminal.safe_text import plain
 from core.errors import SentinelError
 from core.lessons.git.naming import one_named
-from core.lessons.git.repository import HistoryError, tell
 from core.lessons.log import Renewed
-from core.lessons.record import Record
+from core.lessons.record import LIMITS_BYTES, Record
+from core.messages import Language
 
 USUAL = ("nano", "vi", "notepad")
+SECTIONS = (*LIMITS_BYTES, "paths")
+
+_HEADING = re.compile(r"== (\w+) ==\s*")
+_LIKE_HEADING = re.compile(r"\\*== \w+ ==\s*")
+
+
+class EditedTextError(SentinelError, ValueError):
+    """The editor failed, or what came back from it cannot be read."""
+
+    words = WORDS
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,28 +45,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Open the record in an editor and save what comes back; 1 when that could not be done."""
     opened = open_memory(arguments, writes=True)
-    try:
-        record = one_named(arguments.id, opened.store.read())
-    except HistoryError as error:
-        return tell(error, opened.lang)
+    lang, record = opened.lang, one_named(arguments.id, opened.store.read())
     editor = editor_in(os.environ, is_terminal=sys.stdin.isatty() and sys.stdout.isatty())
     if not editor:
-        print_within([word(opened.lang, "no_editor")], error=True)
+        print_within([word(lang, "no_editor")], error=True)
         return 1
-    given = text_for_editor(record, opened.lang).encode("utf-8", "replace")
+    given = text_for_editor(record, lang).encode("utf-8", "replace")
     handle, name = tempfile.mkstemp(prefix="sentinel-memory-", suffix=".txt")
     with os.fdopen(handle, "wb") as file:
         file.write(given)
-    path = Path(name)
-    is_done = False
+    path, lines = Path(name), list[str]()
     try:
-        is_done = _edited(opened, record, editor, path)
+        lines = _edited(opened, record, editor, path)
+    except SentinelError as error:  # printed here, above the place where the text is kept
+        print_within([plain(error.text(lang))], error=True)
     finally:
-        if is_done or _content(path) in (b"", given):
+        if lines or _content(path) in (b"", given):
             path.unlink(missing_ok=True)
         else:  # in one line, so that the path can be copied
-            print(word(opened.lang, "text_kept", path=plain(name)), file=sys.stderr)
-    return 0 if is_done else 1
+            print(word(lang, "text_kept", path=plain(name)), file=sys.stderr)
+    print_within(lines)
+    return 0 if lines else 1
 
 
 def editor_in(environment: Mapping[str, str], *, is_terminal: bool) -> list[str]:
@@ -68,39 +77,78 @@ def editor_in(environment: Mapping[str, str], *, is_terminal: bool) -> list[str]
             except ValueError:  # a quote is open
                 return []
             return [part.strip('"') for part in parts] if os.name == "nt" else parts
-    found = [it for it in USUAL if shutil.which(it)] if is_terminal else []
+    found = [name for name in USUAL if shutil.which(name)] if is_terminal else []
     return found[:1]
 
 
-def _edited(opened: Opened, record: Record, editor: list[str], path: Path) -> bool:
-    """Whether all is well: saved, or nothing to save. Says what happened."""
-    lang = opened.lang
+def text_for_editor(record: Record, lang: Language) -> str:
+    """Comment lines, then a section for each text; a line that looks like a heading gets a `\\`."""
+    limits = ", ".join(f"{name} {limit_bytes:,}" for name, limit_bytes in LIMITS_BYTES.items())
+    head = word(lang, "edit_head", token=plain(record.token), type=record.type, limits=limits)
+    lines = [f"# {line}" for line in head.splitlines()]
+    for name, text in zip(SECTIONS, (*record.texts, "\n".join(record.paths)), strict=True):
+        body = [f"\\{it}" if _LIKE_HEADING.fullmatch(it) else it for it in text.split("\n")]
+        lines += ["", f"== {name} ==", *(body if text else ())]
+    return "\n".join(lines) + "\n"
+
+
+def sections_in(text: str) -> dict[str, str] | None:
+    """The texts by their names, None for an emptied file. Raises EditedTextError.
+
+    Blank lines around a text do not count, nor does what stands before the first section.
+    """
+    if not text.strip():
+        return None
+    found: dict[str, list[str]] = {}
+    body: list[str] = []
+    for line in text.replace("\r\n", "\n").split("\n"):
+        heading = _HEADING.fullmatch(line)
+        if not heading:
+            body.append(line[1:] if line[:1] == "\\" and _LIKE_HEADING.fullmatch(line) else line)
+            continue
+        name = heading[1]
+        if name not in SECTIONS or name in found:
+            raise EditedTextError("bad_section", name=name, names=", ".join(SECTIONS))
+        body = found[name] = []
+    for name in SECTIONS:
+        if name not in found:
+            raise EditedTextError("no_section", name=name)
+    return {name: _without_blank_lines(lines) for name, lines in found.items()}
+
+
+def edited(record: Record, before: Mapping[str, str], after: Mapping[str, str]) -> Record:
+    """The record with the texts that differ; one that was left alone stays as it is stored."""
+    texts = {name: after[name] for name in LIMITS_BYTES if after[name] != before[name]}
+    paths = record.paths
+    if after["paths"] != before["paths"]:
+        paths = tuple(filter(None, map(str.strip, after["paths"].split("\n"))))
+    return replace(
+        record,
+        topic=texts.get("topic", record.topic),
+        missing_context=texts.get("missing_context", record.missing_context),
+        lesson=texts.get("lesson", record.lesson),
+        ask_next_time=texts.get("ask_next_time", record.ask_next_time),
+        paths=paths,
+    )
+
+
+def _edited(opened: Opened, record: Record, editor: list[str], path: Path) -> list[str]:
+    """Wait for the editor and save what it left; what to print. Raises SentinelError."""
     before = sections_in(_content(path).decode())
     try:
-        done = subprocess.run([*editor, str(path)], check=False).returncode == 0
+        is_done = not subprocess.run([*editor, str(path)], check=False).returncode
     except OSError:
-        done = False
-    if not done:
-        print_within([word(lang, "editor_failed", editor=plain(editor[0]))], error=True)
-        return False
+        is_done = False
+    if not is_done:
+        raise EditedTextError("editor_failed", editor=editor[0])
     try:
         after = sections_in(_content(path).decode("utf-8-sig"))
-        if not before or not after or before == after:
-            print_within([word(lang, "not_changed")])
-            return True
-        changed = edited(record, before, after)
-        saved = opened.store.renew({record.token: changed}, join=False)
     except UnicodeDecodeError:
-        print_within([word(lang, "not_utf8")], error=True)
-        return False
-    except EditedTextError as error:
-        print_within([word(lang, error.key, **error.facts)], error=True)
-        return False
-    except SentinelError as error:
-        print_within([plain(error.text(lang))], error=True)
-        return False
-    print_within(_told(opened, record, saved))
-    return True
+        raise EditedTextError("not_utf8") from None
+    if not before or not after or before == after:
+        return [word(opened.lang, "not_changed")]
+    changed = edited(record, before, after)
+    return _saved(opened, record, opened.store.renew({record.token: changed}, join=False))
 
 
 def _content(path: Path) -> bytes:
@@ -108,7 +156,7 @@ def _content(path: Path) -> bytes:
     return path.read_bytes() if path.exists() else b""
 
 
-def _told(opened: Opened, record: Record, saved: Renewed) -> list[str]:
+def _saved(opened: Opened, record: Record, saved: Renewed) -> list[str]:
     lang, after = opened.lang, saved.renewals[0].after
     lines = [word(lang, "edited"), *whole(after, screen_here(), lang)]
     lines += redacted_lines(saved.redacted, lang)
@@ -117,3 +165,11 @@ def _told(opened: Opened, record: Record, saved: Renewed) -> list[str]:
     if after.id != record.id:
         lines.append(word(lang, "other_id", old=plain(record.id), new=plain(after.id)))
     return lines
+
+
+def _without_blank_lines(lines: list[str]) -> str:
+    while lines and not lines[0].strip():
+        lines.pop(0)
+    while lines and not lines[-1].strip():
+        lines.pop()
+    return "\n".join(lines)

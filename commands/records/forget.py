@@ -10,7 +10,6 @@ from commands.terminal.console import add_project, open_memory
 from commands.terminal.records import joined
 from commands.terminal.safe_text import plain_json
 from core.lessons.git.naming import one_named
-from core.lessons.git.repository import HistoryError, tell
 from core.lessons.log import Removal
 from core.lessons.record import Record
 from core.messages import Language
@@ -30,12 +29,7 @@ def run(arguments: argparse.Namespace) -> int:
     check_consent(arguments)
     opened = open_memory(arguments, writes=not arguments.dry_run)
     log = opened.store.read()
-    try:
-        named = {
-            record.token: record for name in arguments.ids for record in [one_named(name, log)]
-        }
-    except HistoryError as error:
-        return tell(error, opened.lang)
+    named = {record.token: record for record in (one_named(name, log) for name in arguments.ids)}
     print("\n".join(_preview(list(named.values()), opened.lang)))
     if arguments.dry_run:
         print(word(opened.lang, "dry"))

@@ -4,22 +4,23 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from commands.records.history_words import word
+from commands.records.words import word
 from commands.terminal.console import Opened, add_project, open_memory
 from commands.terminal.records import (
     INDENT,
     block,
     change_lines,
-    changes,
     named_record,
     replacing,
     text_lines,
 )
 from commands.terminal.safe_text import plain, plain_json
 from core.lessons.answers.rendering import topic_text
+from core.lessons.git.comparing import changes
+from core.lessons.git.errors import HistoryError
 from core.lessons.git.naming import named
-from core.lessons.git.repository import HistoryError, answered
 from core.lessons.git.versions import Event, History, Present, originals_of, present
+from core.lessons.git.words import word as git_word
 from core.lessons.record import Record
 from core.messages import Language
 
@@ -55,14 +56,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Tell what git knows of a record; 1 when it cannot be named or git has no history."""
     opened = open_memory(arguments)
-
-    def told() -> list[str]:
-        story = story_of(opened, arguments.id, everywhere=arguments.all)
-        if arguments.json:
-            return [plain_json(_as_json(opened, story, everywhere=arguments.all))]
-        return _lines(opened.lang, story, everywhere=arguments.all)
-
-    return answered(opened.lang, told)
+    story = story_of(opened, arguments.id, everywhere=arguments.all)
+    if arguments.json:
+        print(plain_json(_as_json(opened, story, everywhere=arguments.all)))
+    else:
+        print("\n".join(_lines(opened.lang, story, everywhere=arguments.all)))
+    return 0
 
 
 def story_of(opened: Opened, name: str, *, everywhere: bool) -> Story:
@@ -93,7 +92,7 @@ def _lines(lang: Language, story: Story, *, everywhere: bool) -> list[str]:
     lines = _now_lines(lang, story)
     key = "versions_all" if everywhere else "versions"
     lines += ["", word(lang, key, count=len(story.events))]
-    lines += [word(lang, note) for note in story.notes]
+    lines += [git_word(lang, note) for note in story.notes]
     for number, event in enumerate(story.events, start=1):
         lines += ["", *_event_lines(lang, number, event)]
     if story.originals:

@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from commands.records.filters import Screen, last_of, screen_here
 from commands.records.words import word
@@ -66,6 +66,15 @@ def whole(record: Record, screen: Screen, lang: Language) -> list[str]:
         lines.append(INDENT + plain(noted))
     head, *rest = [piece for line in lines for piece in hung(line, screen.width)]
     return [coloured(head, screen), *rest]
+
+
+def redacted_lines(kinds: Iterable[str], lang: Language) -> list[str]:
+    """A sentence that counts the secrets that were replaced, by kind; none for none."""
+    found = list(kinds)
+    if not found:
+        return []
+    counted = ", ".join(f"{kind} {found.count(kind)}" for kind in dict.fromkeys(found))
+    return [word(lang, "redacted", count=len(found), kinds=counted)]
 
 
 def print_within(lines: Sequence[str], *, error: bool = False) -> None:

@@ -2,14 +2,17 @@
 
 import argparse
 
-from commands.records.history_words import word
+from commands.records.lines import redacted_lines
+from commands.records.words import word
 from commands.terminal.console import Opened, add_project, open_memory
-from commands.terminal.records import block, closing_lines, replacing
+from commands.terminal.records import block, joined, replacing
 from commands.terminal.safe_text import plain
+from core.lessons.git.errors import HistoryError
 from core.lessons.git.naming import Named, named
-from core.lessons.git.repository import HistoryError, answered
 from core.lessons.git.versions import History, Present, present
+from core.lessons.log import BroughtBack, MemoryLog
 from core.lessons.record import Record
+from core.messages import Language
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -22,7 +25,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Write one former version into the log; 1 when there is none, or none was named."""
     opened = open_memory(arguments, writes=not arguments.dry_run)
-    return answered(opened.lang, lambda: restore(opened, arguments.id, dry_run=arguments.dry_run))
+    print("\n".join(restore(opened, arguments.id, dry_run=arguments.dry_run)))
+    return 0
 
 
 def restore(opened: Opened, name: str, *, dry_run: bool) -> list[str]:
@@ -32,7 +36,7 @@ def restore(opened: Opened, name: str, *, dry_run: bool) -> list[str]:
     now = present(wanted.id, history.log)
     there = now.record if now.state == "present" else None
     if there and not wanted.token:
-        raise HistoryError("already_there", id=plain(wanted.id), token=plain(there.token))
+        raise HistoryError("already_there", id=wanted.id, token=there.token)
     if there and wanted.token == there.token:
         return [word(opened.lang, "nothing_to_do", token=plain(wanted.token))]
     version = _version(history, wanted, now)
@@ -51,16 +55,15 @@ def _version(history: History, wanted: Named, now: Present) -> Record:
     if wanted.token:
         version = history.find_versions([wanted.token]).get(wanted.token)
         if not version:
-            facts = {"token": plain(wanted.token), "id": plain(wanted.id)}
-            raise HistoryError("no_version", *history.notes(), **facts)
+            raise HistoryError("no_version", *history.notes(), token=wanted.token, id=wanted.id)
         return version
     version = now.record or history.last(wanted.id)
     if version:
         return version
     if now.replaced:
-        facts = {"id": plain(wanted.id), "by": replacing(now.principles[-1][0])}
-        raise HistoryError("never_committed", *history.notes(), **facts)
-    raise HistoryError("unknown", *history.notes(), name=plain(wanted.id))
+        by = replacing(now.principles[-1][0])
+        raise HistoryError("never_committed", *history.notes(), id=wanted.id, by=by)
+    raise HistoryError("unknown", *history.notes(), name=wanted.id)
 
 
 def _about_principles(opened: Opened, wanted: Named, now: Present, version: Record) -> list[str]:
@@ -73,3 +76,15 @@ def _about_principles(opened: Opened, wanted: Named, now: Present, version: Reco
     for principle, _ in now.principles:
         lines.append(word(opened.lang, "replacing_stays", by=replacing(principle)))
     return lines
+
+
+def closing_lines(
+    outcome: BroughtBack, before: MemoryLog, lang: Language, *, dry_run: bool
+) -> list[str]:
+    """What else follows from bringing records back, and what to do next."""
+    lines = redacted_lines(outcome.redacted, lang)
+    shown = {record.id for record in (*outcome.log.records, *outcome.removal.removed)}
+    hidden = [record.token for record in before.records if record.id not in shown]
+    if hidden:
+        lines.append(word(lang, "hides", tokens=joined(hidden)))
+    return [*lines, word(lang, "not_written" if dry_run else "look_and_commit")]

@@ -6,9 +6,6 @@ from commands.records.filters import print_json, screen_here
 from commands.records.lines import whole
 from commands.terminal.console import add_project, open_memory
 from core.lessons.git.naming import records_named
-from core.lessons.git.repository import HistoryError, tell
-from core.lessons.log import MemoryLog
-from core.lessons.record import Record
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,19 +20,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print the records; 1 and nothing but a sentence when one of them cannot be named."""
     opened = open_memory(arguments)
-    try:
-        records = all_named(arguments.ids, opened.store.read())
-    except HistoryError as error:
-        return tell(error, opened.lang)
+    log = opened.store.read()
+    named = {it.token: it for name in arguments.ids for it in records_named(name, log)}
+    records = list(named.values())
     if arguments.json:
         print_json(opened, records)
         return 0
     screen = screen_here()
     print("\n\n".join("\n".join(whole(record, screen, opened.lang)) for record in records))
     return 0
-
-
-def all_named(names: list[str], log: MemoryLog) -> list[Record]:
-    """The records that these arguments name, each once, in their order. Raises HistoryError."""
-    found = {record.token: record for name in names for record in records_named(name, log)}
-    return list(found.values())

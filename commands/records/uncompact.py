@@ -4,12 +4,13 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from commands.records.history_words import word
+from commands.records.restore import closing_lines
+from commands.records.words import word
 from commands.terminal.console import Opened, add_project, open_memory
-from commands.terminal.records import block, closing_lines, joined
-from commands.terminal.safe_text import plain, plain_json
+from commands.terminal.records import block, joined
+from commands.terminal.safe_text import plain_json
+from core.lessons.git.errors import HistoryError
 from core.lessons.git.naming import named
-from core.lessons.git.repository import HistoryError, answered
 from core.lessons.git.versions import History, originals_of, present
 from core.lessons.log import BroughtBack
 from core.lessons.record import Record, id_in, ids_in
@@ -44,9 +45,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Bring the originals back in one write; 1 when some are missing, or for no such principle."""
     opened = open_memory(arguments, writes=not arguments.dry_run)
     keep, dry_run = arguments.keep_principle, arguments.dry_run
-    return answered(
-        opened.lang, lambda: uncompact(opened, arguments.id, keep=keep, dry_run=dry_run)
-    )
+    print("\n".join(uncompact(opened, arguments.id, keep=keep, dry_run=dry_run)))
+    return 0
 
 
 def uncompact(opened: Opened, name: str, *, keep: bool, dry_run: bool) -> list[str]:
@@ -70,16 +70,15 @@ def _principle(history: History, name: str) -> Record:
     """The principle that is meant, in the log and in the version named. Raises HistoryError."""
     wanted = named(name, history)
     now = present(wanted.id, history.log)
-    record, shown = now.record, plain(wanted.id)
+    record = now.record
     if not record or now.state != "present":
-        raise HistoryError("not_in_log", id=shown)
+        raise HistoryError("not_in_log", id=wanted.id)
     if wanted.token and wanted.token != record.token:
-        facts = {"token": plain(record.token), "named": plain(wanted.token)}
-        raise HistoryError("other_version", id=shown, **facts)
+        raise HistoryError("other_version", id=wanted.id, token=record.token, named=wanted.token)
     if record.type != "principle":
-        raise HistoryError("is_log", id=shown)
+        raise HistoryError("is_log", id=wanted.id)
     if not originals_of(record):
-        raise HistoryError("no_originals", id=shown)
+        raise HistoryError("no_originals", id=wanted.id)
     return record
 
 
@@ -116,7 +115,7 @@ def _originals(history: History, principle: Record) -> Originals:
 
 
 def _missing(originals: Originals, history: History) -> HistoryError:
-    facts: dict[str, str | int] = {"tokens": joined(originals.missing)}
+    facts: dict[str, str | int] = {"tokens": ", ".join(originals.missing)}
     had = {record.id for record in originals.found}
     facts["count"] = len(had | ids_in(originals.missing))
     facts |= {"missing": len(originals.missing), "found": len(originals.found)}

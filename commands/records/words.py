@@ -1,4 +1,4 @@
-"""Every sentence of list, show, search, topics, edit and forget, in English and Korean."""
+"""Every sentence of the commands for records, in English and Korean."""
 
 from core.messages import Language, sentence
 
@@ -74,6 +74,61 @@ WORDS: dict[str, tuple[str, str]] = {
     "not_changed": ("Nothing was changed.", "아무것도 바꾸지 않았습니다."),
     "no_terminal": ("Nothing was changed: nobody is there to confirm. Look at what is shown above, then repeat the command with --yes.",
         "아무것도 바꾸지 않았습니다. 확인할 사람이 없습니다. 위의 내용을 확인한 뒤 --yes를 붙여 명령을 되풀이하십시오."),
+    # history
+    "now_present": ("Now: in the log as {token}.", "현재: 로그에 있음, {token}."),
+    "now_present_new": ("Now: in the log as {token}; this version is not committed yet.",
+        "현재: 로그에 있음, {token}. 이 버전은 아직 커밋되지 않음."),
+    "now_hidden": ("Now: its line is in the file but hidden, because a principle replaced it.",
+        "현재: 줄은 파일에 있으나 principle이 대체했으므로 숨겨짐."),
+    "now_gone": ("Now: not in the log.", "현재: 로그에 없음."),
+    "now_gone_new": ("Now: not in the log; its removal is not committed yet.",
+        "현재: 로그에 없음. 제거는 아직 커밋되지 않음."),
+    "replaced_by": ("Version {token} was replaced by {by} in topic {topic}.",
+        "{token} 버전은 topic {topic}의 {by}(으)로 대체됨."),
+    "versions": ("Changes that HEAD has behind it: {count}, the newest first. With --all also those of other branches.",
+        "HEAD까지의 변경 {count}건, 최신순. --all을 쓰면 다른 브랜치도 봅니다."),
+    "versions_all": ("Changes in all branches, the stash and the reflog: {count}, the newest first.",
+        "모든 브랜치와 stash, reflog의 변경 {count}건, 최신순."),
+    "added": ("added", "추가"),
+    "changed": ("changed", "변경"),
+    "removed": ("removed", "제거"),
+    "replaced": ("replaced by {by}", "{by}(으)로 대체"),
+    "hidden": ("hidden behind {by}", "{by}에 가려짐"),
+    "originals": ("Versions that this principle replaced: {count}, still to be had: {found}.",
+        "이 principle이 대체한 버전 {count}개, 되찾을 수 있는 것 {found}개."),
+    "original_missing": ("not in git", "git에 없음"),
+    # restore
+    "nothing_to_do": ("{token} is the version in the log. There is nothing to do.",
+        "{token}이(가) 이미 로그에 있는 판입니다. 할 일이 없습니다."),
+    "restored": ("Brought back, from version {token}:", "{token} 버전에서 되살림:"),
+    "would_restore": ("Would bring back, from version {token} (its new token comes with the time of writing):",
+        "{token} 버전에서 되살릴 내용(새 토큰은 쓰는 시각에 정해짐):"),
+    "put_away": ("It takes the place of this version, in full:", "다음 버전을 대신함(전체 내용):"),
+    "not_the_replaced": ("The version that the principle replaced ({token}) was never committed; this is the last one that git has.",
+        "principle이 대체한 판({token})은 커밋된 적이 없어, git에 있는 마지막 판입니다."),
+    "replacing_stays": ("What had replaced it stays in the log: {by}.",
+        "이 기록을 대체했던 {by}은(는) 로그에 남아 있습니다."),
+    "hides": ("This principle replaces these records again, so they are no longer shown: {tokens}",
+        "이 principle이 다음 기록을 다시 대체하므로 더는 보이지 않음: {tokens}"),
+    "redacted": ("Secrets redacted on the way back: {count} ({kinds}).",
+        "되살리면서 가린 비밀 값 {count}개({kinds})."),
+    "look_and_commit": ("Look at it with git diff .context/, then commit.",
+        "git diff .context/로 확인한 뒤 커밋하십시오."),
+    "not_written": ("Nothing was written (--dry-run).", "쓴 것은 없습니다(--dry-run)."),
+    # uncompact
+    "brought": ("Originals brought back: {count}.", "되살린 원본 {count}건."),
+    "would_bring": ("Originals to bring back: {count} (their new tokens come with the time of writing).",
+        "되살릴 원본 {count}건(새 토큰은 쓰는 시각에 정해짐)."),
+    "left_alone": ("Left as they are in the log, since they came back after the compaction: {tokens}",
+        "통합한 뒤 다시 나타나 로그에 있는 그대로 둔 것: {tokens}"),
+    "still_missing": ("Not to be had, so still only in the principle: {tokens}",
+        "되찾을 수 없어 principle에만 남은 것: {tokens}"),
+    "principle_went": ("The principle that went for them, in full, then its line as it stood in the file:",
+        "원본을 되살리며 뺀 principle 전체와, 파일에 있던 그 줄:"),
+    "principle_would_go": ("The principle that would go for them, in full, then its line as it stands in the file:",
+        "원본을 되살리며 빠질 principle 전체와, 파일에 있는 그 줄:"),
+    "principle_kept": ("The principle stays (--keep-principle):",
+        "principle은 그대로 둠(--keep-principle):"),
 }
 # fmt: on
 

@@ -12,10 +12,10 @@ from collections.abc import Iterator, Mapping
 from commands.documents.text_file import ExportError
 from commands.report.findings import Report
 from commands.report.words import word
-from commands.scan.findings import safe
 from commands.scan.lines import finding_line, shown_path
 from commands.terminal.safe_text import plain
 from core.disk.atomic import reason_of
+from core.lessons.upkeep.secrets import safe
 from core.messages import Language
 
 SUMMARY = "GITHUB_STEP_SUMMARY"

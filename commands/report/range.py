@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from commands.scan.findings import Found, fresh_lines, in_lines, is_wide
+from commands.scan.findings import Found, fresh_lines, in_lines
 from core.lessons.git.old_logs import OldLogs
 from core.lessons.git.repository import Commit, Repository
-from core.lessons.lines import BOM
+from core.lessons.lines import BOM, is_utf_16
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, parse_line
 from core.store import MemoryStore
@@ -39,7 +39,7 @@ class Side:
     def of(cls, name: str, data: bytes | None) -> "Side":
         """The side with these bytes; None for a log that is not there."""
         held = data or b""
-        wide = is_wide(held)
+        wide = is_utf_16(held)
         read = held.decode("utf-16").encode("utf-8") if wide else held
         return cls(
             name=name,

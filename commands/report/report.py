@@ -23,7 +23,6 @@ from commands.terminal.console import (
 )
 from commands.terminal.safe_text import plain, plain_json
 from core.errors import SentinelError
-from core.lessons.git.repository import HistoryError
 from core.messages import Language
 from core.settings import read_settings
 
@@ -69,8 +68,6 @@ def run(arguments: argparse.Namespace) -> int:
         range = read_range(opened.store, arguments.range, staged=arguments.staged)
         report = report_on(range, threshold=arguments.threshold)
         _tell(report, opened, arguments)
-    except HistoryError as error:
-        print(error.text(lang), file=sys.stderr)
     except SentinelError as error:
         print(plain(error.text(lang)), file=sys.stderr)
     else:

@@ -10,7 +10,6 @@ import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
 
@@ -21,11 +20,10 @@ from core.lessons.answers.rendering import token_text, topic_text
 from core.lessons.git import call as git
 from core.lessons.git.old_logs import OldLogs
 from core.lessons.git.repository import Commit, Repository
-from core.lessons.lines import BOM, split_lines
+from core.lessons.lines import BOM, is_utf_16, split_lines
 from core.lessons.log import MemoryLog
 from core.lessons.record import LIMITS_BYTES, Record, parse_line
-from core.lessons.upkeep.health import UTF_16_MARKS, is_utf_16
-from core.lessons.upkeep.secrets import look, secrets_in
+from core.lessons.upkeep.secrets import has_secret, look, safe, secrets_in
 from core.messages import Language
 from core.project import LOG_NAME
 
@@ -86,11 +84,6 @@ class Scan:
             return
         self.files += 1
         self.found += found
-
-
-def is_wide(data: bytes) -> bool:
-    """Whether a file is UTF-16, as some editors write it."""
-    return data.startswith(UTF_16_MARKS) and is_utf_16(data)
 
 
 def scan_paths(paths: Sequence[str]) -> Scan:
@@ -165,7 +158,7 @@ def _below(folder: str, name: str) -> str:
 
 def _in_file(path: str, data: bytes, *, is_log: bool) -> list[Found] | None:
     """What stands in a file; None for a binary one."""
-    wide = is_wide(data)
+    wide = is_utf_16(data)
     if not wide and (is_log or _OF_RECORDS in data):
         log = MemoryLog.parse(data)
         if is_log or any(entry is not None for entry in log.entries):
@@ -223,7 +216,7 @@ def scan_history(repository: Repository) -> Scan:
 
 def fresh_lines(data: bytes, known: set[bytes]) -> list[tuple[int, bytes]]:
     """The lines of a file that are not known yet, and become so; numbers count from 1."""
-    if is_wide(data):
+    if is_utf_16(data):
         data = data.decode("utf-16").encode("utf-8")
     fresh: list[tuple[int, bytes]] = []
     for number, line in enumerate(split_lines(data.removeprefix(BOM)), start=1):
@@ -258,14 +251,3 @@ def shown_record(record: Record, lang: Language) -> tuple[str, str]:
     token = plain(token_text(record, lang))
     topic = plain(topic_text(record.topic))
     return safe(token), "" if has_secret(record.topic) else topic
-
-
-def safe(text: str) -> str:
-    """A name, or "" when it holds a secret itself."""
-    return "" if has_secret(text) else text
-
-
-@lru_cache(maxsize=1_024)
-def has_secret(text: str) -> bool:
-    """Whether a text that is about to be printed holds a secret."""
-    return bool(secrets_in(text))

@@ -5,11 +5,12 @@ A name that holds a secret itself (a topic, an id, a path) is left out.
 
 from collections.abc import Iterable
 
-from commands.scan.findings import Found, safe, shown_record
+from commands.scan.findings import Found, shown_record
 from commands.scan.words import word
 from commands.terminal.safe_text import plain
 from core.lessons.record import LIMITS_BYTES, Record
 from core.lessons.upkeep.cleaning import Cleaned
+from core.lessons.upkeep.secrets import safe
 from core.messages import Language
 
 INDENT = "  "

@@ -8,11 +8,9 @@ import os
 import sys
 from collections.abc import Sequence
 
-from commands.records.history_words import word as history_word
 from commands.scan.findings import (
     MOST_BYTES,
     Scan,
-    safe,
     scan_history,
     scan_paths,
 )
@@ -28,11 +26,13 @@ from commands.scan.words import word
 from commands.terminal.console import Opened, add_project, open_memory
 from commands.terminal.safe_text import plain, plain_json
 from core.errors import SentinelError
-from core.lessons.git.repository import HistoryError
+from core.lessons.git.errors import HistoryError
 from core.lessons.git.versions import History
+from core.lessons.git.words import word as git_word
+from core.lessons.lines import UTF_16_MARKS
 from core.lessons.log import MemoryLog
 from core.lessons.upkeep.cleaning import Cleaning
-from core.lessons.upkeep.health import UTF_16_MARKS
+from core.lessons.upkeep.secrets import safe
 from core.messages import Language
 from core.settings import read_settings
 
@@ -70,8 +70,6 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.history:
             return _scan_history(opened, as_json=arguments.json)
         return _scan_log(opened, as_json=arguments.json)
-    except HistoryError as error:
-        print(error.text(lang), file=sys.stderr)
     except SentinelError as error:
         print(plain(error.text(lang)), file=sys.stderr)
     return FAILED
@@ -192,7 +190,7 @@ def _history_lines(opened: Opened, scan: Scan, *, is_cut: bool) -> list[str]:
         facts = {"secrets": len(scan.secrets), "files": scan.files}
         lines.append(word(lang, "history_summary", **facts))
     if is_cut:
-        lines.append(history_word(lang, "cut"))
+        lines.append(git_word(lang, "cut"))
     return [*lines, word(lang, "history_advice")] if scan.secrets else lines
 
 

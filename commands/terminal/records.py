@@ -3,18 +3,14 @@
 import json
 from collections.abc import Iterable, Sequence
 
-from commands.records.history_words import word
 from commands.terminal.safe_text import plain, plain_lines
 from core.lessons.answers.rendering import token_text, topic_text
-from core.lessons.log import BroughtBack, MemoryLog
+from core.lessons.git.comparing import BOOKKEEPING, Change
 from core.lessons.record import Record
 from core.messages import Language
 
 LABELS = {"missing_context": "missing", "lesson": "lesson", "ask_next_time": "ask"}
-BOOKKEEPING = ("meta.updated", "meta.former", "meta.compacted_at")
 INDENT = "  "
-
-Change = tuple[str, object, object]
 
 
 def named_record(record: Record, lang: Language, *, token: bool = True) -> str:
@@ -39,16 +35,6 @@ def block(record: Record, lang: Language, *, token: bool = True) -> list[str]:
     return [INDENT + named_record(record, lang, token=token), *text_lines(record)]
 
 
-def changes(before: Record, after: Record) -> list[Change]:
-    """The keys whose values differ, with the old and the new value; None for a key not there."""
-    old, new = _flat(before), _flat(after)
-    return [
-        (key, old.get(key), new.get(key))
-        for key in dict.fromkeys([*old, *new])
-        if old.get(key) != new.get(key)
-    ]
-
-
 def change_lines(found: Sequence[Change]) -> list[str]:
     """Each key that changed: the old value, then the new one behind an arrow."""
     telling = [change for change in found if change[0] not in BOOKKEEPING]
@@ -62,36 +48,9 @@ def change_lines(found: Sequence[Change]) -> list[str]:
     return lines
 
 
-def redacted_lines(kinds: Iterable[str], lang: Language) -> list[str]:
-    """A sentence that counts the secrets that were replaced, by kind; none for none."""
-    found = list(kinds)
-    if not found:
-        return []
-    counted = ", ".join(f"{kind} {found.count(kind)}" for kind in dict.fromkeys(found))
-    return [word(lang, "redacted", count=len(found), kinds=counted)]
-
-
-def closing_lines(
-    outcome: BroughtBack, before: MemoryLog, lang: Language, *, dry_run: bool
-) -> list[str]:
-    """What else follows from bringing records back, and what to do next."""
-    lines = redacted_lines(outcome.redacted, lang)
-    shown = {record.id for record in (*outcome.log.records, *outcome.removal.removed)}
-    hidden = [record.token for record in before.records if record.id not in shown]
-    if hidden:
-        lines.append(word(lang, "hides", tokens=joined(hidden)))
-    return [*lines, word(lang, "dry" if dry_run else "next")]
-
-
 def joined(tokens: Iterable[str]) -> str:
     """Tokens inside a sentence."""
     return ", ".join(map(plain, tokens))
-
-
-def _flat(record: Record) -> dict[str, object]:
-    value = record.as_json()
-    meta = value.pop("meta")
-    return {**value, **{f"meta.{key}": kept for key, kept in meta.items()}}
 
 
 def text_of(value: object) -> str:

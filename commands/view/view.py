@@ -24,8 +24,8 @@ from commands.view.page import page_of
 from commands.view.words import word
 from core.disk.atomic import reason_of
 from core.lessons.answers.frame import Frame
+from core.lessons.git.errors import HistoryError
 from core.lessons.git.lineage import lineage_of
-from core.lessons.git.repository import HistoryError
 from core.lessons.record import utc_now
 
 NAME = "view.html"
@@ -67,7 +67,7 @@ def _page(opened: Opened, threshold: int) -> tuple[str, int]:
     try:
         lineage = lineage_of(opened.store.path, log)
     except HistoryError as error:
-        print(word(lang, "no_git", reason=error.text(lang)), file=sys.stderr)
+        print(word(lang, "no_git", reason=plain(error.text(lang))), file=sys.stderr)
         lineage = None
     page = page_of(
         log,

@@ -7,9 +7,21 @@ import re
 from collections.abc import Sequence
 
 BOM = b"\xef\xbb\xbf"
+UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 _MARKER = re.compile(rb"(?P<run>([<|>])\2{6,})(?: .*)?|(?P<middle>={7,})", re.S)
 CONFLICT_BEGIN = re.compile(rb"<{7}(?!<)")
+
+
+def is_utf_16(data: bytes) -> bool:
+    """Whether a file is UTF-16 from its mark to its end, as some editors write it."""
+    if not data.startswith(UTF_16_MARKS):
+        return False
+    try:
+        data.decode("utf-16")
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def split_lines(data: bytes) -> list[bytes]:

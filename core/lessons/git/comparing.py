@@ -7,12 +7,14 @@ the one that it was, and a principle those that it replaced.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from commands.scan.findings import safe
-from commands.terminal.records import BOOKKEEPING, Change, changes
 from core.lessons.git.versions import originals_of
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, id_in, ids_in, seconds_of
-from core.lessons.upkeep.secrets import clean_record
+from core.lessons.upkeep.secrets import clean_record, safe
+
+Change = tuple[str, object, object]  # a key, its old value and its new one
+
+BOOKKEEPING = ("meta.updated", "meta.former", "meta.compacted_at")
 
 # What another part of a report says already, or what only programs need.
 _SAID = frozenset(
@@ -96,6 +98,22 @@ class Comparison:
 def compare(before: MemoryLog, after: MemoryLog, passed: Mapping[str, Record]) -> Comparison:
     """What became of the records; passed: by token, versions that were there between the two."""
     return _Comparing(before, after, passed).done()
+
+
+def changes(before: Record, after: Record) -> list[Change]:
+    """The keys whose values differ, with the old and the new value; None for a key not there."""
+    old, new = _flat(before), _flat(after)
+    return [
+        (key, old.get(key), new.get(key))
+        for key in dict.fromkeys([*old, *new])
+        if old.get(key) != new.get(key)
+    ]
+
+
+def _flat(record: Record) -> dict[str, object]:
+    value = record.as_json()
+    meta = value.pop("meta")
+    return {**value, **{f"meta.{key}": kept for key, kept in meta.items()}}
 
 
 class _Comparing:

@@ -7,7 +7,8 @@ from functools import lru_cache
 from types import TracebackType
 
 from core.lessons.git import call as git
-from core.lessons.git.repository import SHORT_DIGITS, HistoryError, Repository
+from core.lessons.git.errors import HistoryError
+from core.lessons.git.repository import SHORT_DIGITS, Repository
 from core.lessons.log import MemoryLog
 
 KEPT_LOGS = 4

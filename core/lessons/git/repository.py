@@ -7,15 +7,12 @@ be believed of git's answers are the same for all questions.
 import os
 import re
 import subprocess
-import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from commands.records.history_words import word
-from commands.terminal.safe_text import plain
 from core.lessons.git import call as git
-from core.messages import Language
+from core.lessons.git.errors import HistoryError
 from core.project import CONTEXT_DIRECTORY, LOG_NAME
 
 REASON_CHARS = 300
@@ -28,40 +25,6 @@ _WHOLE_ID = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
 _ANY_LOG = f":(top,glob)**/{CONTEXT_DIRECTORY}/{LOG_NAME}"
 _FORMAT = "--format=%H%x00%an%x00%aI%x00%s"
 _RAW = ("--raw", "-z", "--no-abbrev", "--text", "--no-textconv", "--no-ext-diff", "--no-color")
-
-
-class HistoryError(Exception):
-    """A version cannot be had from git, or not be named so.
-
-    key: the sentence in `history_words`; notes: further ones; facts: what they name.
-    """
-
-    def __init__(self, key: str, /, *notes: str, **facts: str | int) -> None:
-        self.key, self.notes, self.facts = key, notes, facts
-        super().__init__(self.text("en"))
-
-    def text(self, lang: Language) -> str:
-        """What happened, what state the data is in, and what to do next."""
-        return " ".join(word(lang, key, **self.facts) for key in (self.key, *self.notes))
-
-
-def answered(lang: Language, lines: Callable[[], Iterable[str]]) -> int:
-    """Print what a command has to say, or the sentence of the HistoryError that it raises.
-
-    The exit status: 0, or 1 for an error.
-    """
-    try:
-        said = "\n".join(lines())
-    except HistoryError as error:
-        return tell(error, lang)
-    print(said)
-    return 0
-
-
-def tell(error: HistoryError, lang: Language) -> int:
-    """Print the sentence of an error; the exit status, which is 1."""
-    print(error.text(lang), file=sys.stderr)
-    return 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,7 +75,7 @@ class Repository:
         cut, _, rest = done.stdout.partition(b"\n")
         inside, _, prefix = rest.partition(b"\n")
         if inside != b"true":
-            raise HistoryError("no_repository", path=plain(str(target.parent)))
+            raise HistoryError("no_repository", path=str(target.parent))
         self.is_cut = cut == b"true"
         self._below = target.relative_to(self.folder).as_posix()
         self.path = os.fsdecode(prefix.removesuffix(b"\n")) + self._below
@@ -120,7 +83,7 @@ class Repository:
         self.has_head = not self._run("rev-parse", "--verify", "--quiet", "HEAD").returncode
         is_empty = not self.has_head and not self._git("rev-list", "--max-count=1", "--all")
         if is_empty and not may_be_empty:
-            raise HistoryError("no_commits", path=plain(str(self.folder)))
+            raise HistoryError("no_commits", path=str(self.folder))
 
     @property
     def is_ignored(self) -> bool:
@@ -147,10 +110,10 @@ class Repository:
             done = self._run("rev-parse", "--verify", f"{name}^{{commit}}")
             is_certain = name == "HEAD" or _WHOLE_ID.fullmatch(name)
             if not done.returncode and b"is ambiguous" in done.stderr and not is_certain:
-                raise HistoryError("ambiguous_revision", name=plain(name))
+                raise HistoryError("ambiguous_revision", name=name)
             if not done.returncode:
                 return done.stdout.decode("ascii").strip()
-        raise HistoryError("bad_revision", *self._cut, name=plain(name))
+        raise HistoryError("bad_revision", *self._cut, name=name)
 
     def merge_base(self, one: str, other: str) -> str:
         """The commit at which two others parted. Raises HistoryError where git knows none."""
@@ -185,7 +148,7 @@ class Repository:
         entry, _, more = done.stdout.partition(b"\0")
         mode, name, stage = entry.partition(b"\t")[0].decode("ascii").split() or ("", "", "0")
         if more or stage != "0":
-            raise HistoryError("unmerged", path=plain(self.path))
+            raise HistoryError("unmerged", path=self.path)
         return name if mode.startswith("100") else ""
 
     def links_in(self, commit: str, paths: Sequence[str]) -> list[str]:
@@ -320,7 +283,7 @@ def _literal(path: str) -> str:
 def _failed(said: bytes) -> HistoryError:
     lines = said.decode("utf-8", "replace").strip().splitlines() or ["?"]
     fatal = next((line for line in lines if line.startswith("fatal:")), lines[-1])
-    return HistoryError("git_failed", reason=plain(fatal)[:REASON_CHARS])
+    return HistoryError("git_failed", reason=fatal[:REASON_CHARS])
 
 
 def _parsed(data: bytes) -> Iterator[Commit]:

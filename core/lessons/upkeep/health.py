@@ -7,18 +7,21 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from core.lessons.lines import BOM
+from core.lessons.lines import BOM, UTF_16_MARKS, is_utf_16
 from core.lessons.log import MemoryLog
 from core.lessons.record import (
+    DECODER,
     LIMITS_BYTES,
+    META_KEYS,
     Record,
     has_surrogate,
     is_token,
     parse_line,
     reidentified,
     seconds_of,
+    too_deep,
+    well_typed,
 )
-from core.lessons.upkeep.flaws import flaw_of
 from core.messages import Facts
 from core.settings import DEFAULT_THRESHOLD
 
@@ -27,7 +30,6 @@ Severity = Literal["error", "warning", "note"]
 FAR_ABOVE = 2  # thresholds
 CLOCK_SKEW_S = 24 * 3600
 _BETWEEN = re.compile(r"[ \t\r\n,]*")
-UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,15 +58,6 @@ def examine(log: MemoryLog, *, now: str, threshold: int = DEFAULT_THRESHOLD) -> 
         return [Finding(kind="utf_16" if whole else "utf_16_torn", severity="error", fixable=whole)]
     findings = [*_about_lines(log), *_about_records(log, now), *_about_size(log, threshold)]
     return sorted(findings, key=lambda finding: finding.lines[:1])
-
-
-def is_utf_16(data: bytes) -> bool:
-    """Whether the whole file can be read as UTF-16."""
-    try:
-        data.decode("utf-16")
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def _about_lines(log: MemoryLog) -> Iterator[Finding]:
@@ -170,6 +163,46 @@ def _about_size(log: MemoryLog, threshold: int) -> Iterator[Finding]:
 def _dates_readable(record: Record) -> bool:
     moments = [record.created, record.updated, record.compacted_at]
     return all(seconds_of(moment) > float("-inf") for moment in moments if moment)
+
+
+def flaw_of(raw: bytes) -> tuple[str, str]:
+    """Why a line is no record: a reason and the key concerned, ("", "") for a record.
+
+    Reasons: not_utf8, not_json, too_deep, not_object, missing (a key), wrong_type (of a key).
+    """
+    try:
+        value = DECODER.decode(raw.decode("utf-8"))
+    except UnicodeDecodeError:
+        return "not_utf8", ""
+    except RecursionError:
+        return "too_deep", ""
+    except ValueError:
+        return "not_json", ""
+    if not isinstance(value, dict):
+        return "not_object", ""
+    if too_deep(raw, value):
+        return "too_deep", ""
+    for key in ("id", "type", "topic", "missing_context", "lesson", "meta"):
+        if key not in value:
+            return "missing", key
+    meta = value["meta"] if isinstance(value["meta"], dict) else None
+    if meta is not None and "created" not in meta:
+        return "missing", "meta.created"
+    return _wrong_type(value, meta)
+
+
+def _wrong_type(value: dict[str, Any], meta: dict[str, Any] | None) -> tuple[str, str]:
+    """Which key has a value that no record can have: one that becomes right when it is left out."""
+    if meta is None:
+        return "wrong_type", "meta"
+    good = {"id": "x", "type": "log", "topic": "", "missing_context": "", "lesson": ""}
+    for key in (*good, "ask_next_time"):
+        if key in value and not well_typed({**good, key: value[key]}, {"created": ""}):
+            return "wrong_type", key
+    for key in sorted(META_KEYS & meta.keys()):
+        if not well_typed(good, {"created": "", key: meta[key]}):
+            return "wrong_type", f"meta.{key}"
+    return "", ""
 
 
 def as_written(raw: bytes) -> tuple[str, list[str]]:

@@ -5,9 +5,10 @@ Pure: bytes in, bytes out. A record is changed only in its id, its encoding and 
 
 from dataclasses import dataclass
 
+from core.lessons.lines import UTF_16_MARKS, is_utf_16
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, reidentified
-from core.lessons.upkeep.health import UTF_16_MARKS, as_written, id_fits, is_utf_16, mended
+from core.lessons.upkeep.health import as_written, id_fits, mended
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

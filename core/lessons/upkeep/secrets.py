@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from core.injection.marks import HIDDEN_CLASS
@@ -67,6 +68,17 @@ def redacted(text: str, known: Mapping[str, str] | None = None) -> tuple[str, li
     """The text with a marker for every secret of `secrets_in`, and their kinds."""
     secrets = secrets_in(text, known)
     return replaced(text, secrets), [it.kind for it in secrets]
+
+
+def safe(text: str) -> str:
+    """A name, or "" when it holds a secret itself."""
+    return "" if has_secret(text) else text
+
+
+@lru_cache(maxsize=1_024)
+def has_secret(text: str) -> bool:
+    """Whether a text that is about to be printed holds a secret."""
+    return bool(secrets_in(text))
 
 
 def _bare(text: str) -> tuple[str, list[int]]:

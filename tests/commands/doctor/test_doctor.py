@@ -1394,7 +1394,6 @@ def test_every_sentence_is_used() -> None:
     said: set[str] = set()
     for name in (
         "core/lessons/upkeep/health.py",
-        "core/lessons/upkeep/flaws.py",
         "commands/doctor/surroundings.py",
         "commands/doctor/doctor.py",
     ):

@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import cli
-from commands.records.edit import editor_in
-from commands.records.edit_text import edited, sections_in, text_for_editor
+from commands.records.edit import edited, editor_in, sections_in, text_for_editor
 from core.lessons.record import LIMITS_BYTES, Record, record_id
 from core.store import MemoryStore
 from tests.support.git_clones import path_of

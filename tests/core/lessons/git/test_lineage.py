@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 
 from core.lessons.answers.rendering import record_block
+from core.lessons.git.errors import HistoryError
 from core.lessons.git.lineage import MOST_POINTS, Lineage, Point, lineage_of, point_of
-from core.lessons.git.repository import HistoryError
 from core.lessons.git.versions import History
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, new_record

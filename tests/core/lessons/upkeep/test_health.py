@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from core.lessons.log import MemoryLog
 from core.lessons.merging import following
 from core.lessons.record import Record, parse_line
-from core.lessons.upkeep.flaws import flaw_of
-from core.lessons.upkeep.health import Finding, examine
+from core.lessons.upkeep.health import Finding, examine, flaw_of
 from core.lessons.upkeep.repair import repair
 from tests.core.lessons.test_properties import FILES
 from tests.support.samples import LATER, NOW, a_draft, a_line, a_principle, a_record
