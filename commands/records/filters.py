@@ -10,13 +10,11 @@ from dataclasses import dataclass
 from datetime import date
 
 from commands.records.words import word
-from commands.terminal.console import Opened, confirmed, positive
+from commands.terminal.console import Opened, positive
 from commands.terminal.safe_text import plain, plain_json
 from core.lessons.answers.rendering import topic_text
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, normalise_topic, seconds_of
-from core.messages import Language
-from core.settings import read_settings
 
 LEAST_WIDTH = 20
 
@@ -97,30 +95,6 @@ def unknown_topic(topic: str, log: MemoryLog, opened: Opened) -> str:
         return word(opened.lang, "no_topic", topic=shown)
     similar = plain(", ".join(map(topic_text, near)))
     return word(opened.lang, "no_topic_but", topic=shown, similar=similar)
-
-
-def add_consent(parser: argparse.ArgumentParser, verb: str, done: str) -> None:
-    """The options of a command that shows what it is going to do and asks before it does it."""
-    parser.add_argument("--yes", action="store_true", help=f"{verb} without asking")
-    parser.add_argument("--dry-run", action="store_true", help=f"only print what would be {done}")
-    parser.set_defaults(refuse=parser.error)
-
-
-def check_consent(arguments: argparse.Namespace) -> None:
-    """Refuse `--yes` together with `--dry-run`: SystemExit(2)."""
-    if arguments.yes and arguments.dry_run:
-        lang = read_settings(os.environ).lang
-        arguments.refuse(word(lang, "together", one="--yes", other="--dry-run"))
-
-
-def is_confirmed(question: str, lang: Language) -> bool:
-    """Whether somebody at the terminal says yes; says so when there is nobody, or when not."""
-    answer = confirmed(question)
-    if answer is None:
-        print(word(lang, "no_terminal"), file=sys.stderr)
-    elif not answer:
-        print(word(lang, "not_changed"))
-    return bool(answer)
 
 
 def last_of(record: Record) -> str:

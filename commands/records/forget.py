@@ -3,10 +3,10 @@
 import argparse
 import sys
 
-from commands.records.filters import add_consent, check_consent, is_confirmed, screen_here
+from commands.records.filters import screen_here
 from commands.records.lines import hung, whole
 from commands.records.words import word
-from commands.terminal.console import add_project, open_memory
+from commands.terminal.console import add_confirmation, add_project, is_confirmed, open_memory
 from commands.terminal.records import joined
 from commands.terminal.safe_text import plain_json
 from core.lessons.git.naming import one_named
@@ -21,21 +21,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "ids", metavar="ID", nargs="+", help="an id, its first 4 or more characters, or id@fp"
     )
     add_project(parser)
-    add_consent(parser, "delete", "deleted")
+    add_confirmation(parser, "delete", "deleted")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Show, ask, delete; 1 when it was not confirmed, or when some record cannot be named."""
-    check_consent(arguments)
     opened = open_memory(arguments, writes=not arguments.dry_run)
     log = opened.store.read()
     named = {record.token: record for record in (one_named(name, log) for name in arguments.ids)}
     print("\n".join(_preview(list(named.values()), opened.lang)))
-    if arguments.dry_run:
-        print(word(opened.lang, "dry"))
-        return 0
-    if not (arguments.yes or is_confirmed(word(opened.lang, "ask_forget"), opened.lang)):
-        return 1
+    if not is_confirmed(arguments, word, opened.lang, "ask_forget"):
+        return int(not arguments.dry_run)
     removal, _ = opened.store.delete_by_ids(list(named))
     print("\n".join(_told(removal, opened.lang)))
     stayed = (*removal.changed, *removal.absent, *removal.gone)

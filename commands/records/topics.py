@@ -6,9 +6,6 @@ from dataclasses import replace
 
 from commands.records.filters import (
     Screen,
-    add_consent,
-    check_consent,
-    is_confirmed,
     last_of,
     screen_here,
     unknown_topic,
@@ -16,7 +13,13 @@ from commands.records.filters import (
 from commands.records.lines import coloured, hung, print_within, record_table, redacted_lines, whole
 from commands.records.words import word
 from commands.terminal.columns import INDENT, table
-from commands.terminal.console import Opened, add_project, open_memory
+from commands.terminal.console import (
+    Opened,
+    add_confirmation,
+    add_project,
+    is_confirmed,
+    open_memory,
+)
 from commands.terminal.safe_text import plain, plain_json
 from core.lessons.answers.rendering import day_of, topic_text
 from core.lessons.answers.words import say
@@ -37,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     rename.add_argument("old", metavar="OLD", help="the topic that is renamed")
     rename.add_argument("new", metavar="NEW", help="its new name, or the topic that it goes into")
     add_project(rename, argparse.SUPPRESS)  # `topics --project DIR rename` means the same
-    add_consent(rename, "rename", "renamed")
+    add_confirmation(rename, "rename", "renamed")
     parser.add_argument("--json", action="store_true", help="print the topics as JSON")
 
 
@@ -115,7 +118,6 @@ def _last(group: Group) -> str:
 
 def _rename(arguments: argparse.Namespace) -> int:
     """Show, ask, rename; 1 when there is no such topic, or when it was not confirmed."""
-    check_consent(arguments)
     opened = open_memory(arguments, writes=not arguments.dry_run)
     lang, log = opened.lang, opened.store.read()
     old, new = normalise_topic(arguments.old), normalise_topic(arguments.new)
@@ -128,11 +130,8 @@ def _rename(arguments: argparse.Namespace) -> int:
     changed = {it.token: replace(it, topic=new) for it in log.records if it.topic == old}
     trial = opened.store.renew(changed, join=True, dry_run=True)
     print_within(_preview(opened, log, trial, changed))
-    if arguments.dry_run:
-        print_within([word(lang, "dry")])
-        return 0
-    if not (arguments.yes or is_confirmed(word(lang, "ask_rename"), lang)):
-        return 1
+    if not is_confirmed(arguments, word, lang, "ask_rename"):
+        return int(not arguments.dry_run)
     print_within(_renamed_lines(opened, opened.store.renew(changed, join=True), old))
     return 0
 

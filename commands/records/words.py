@@ -68,8 +68,6 @@ WORDS: dict[str, tuple[str, str]] = {
     "stayed": ("These were changed or removed meanwhile, and were left as they are: {tokens}. Look at them again with cli.py list.",
         "그사이 바뀌거나 없어져 그대로 둔 기록: {tokens}. cli.py list로 다시 확인하십시오."),
     # confirmation
-    "together": ("{one} and {other} exclude each other",
-        "{one}와(과) {other}는 함께 쓸 수 없습니다"),
     "dry": ("Nothing was changed (--dry-run).", "아무것도 바꾸지 않았습니다(--dry-run)."),
     "not_changed": ("Nothing was changed.", "아무것도 바꾸지 않았습니다."),
     "no_terminal": ("Nothing was changed: nobody is there to confirm. Look at what is shown above, then repeat the command with --yes.",

@@ -1,8 +1,6 @@
 """The report: what a change does to the memory, for whoever reviews it or is about to commit it."""
 
 import argparse
-import os
-import sys
 from pathlib import Path
 
 from commands.documents.text_file import write_new
@@ -16,15 +14,15 @@ from commands.report.words import word
 from commands.terminal.console import (
     STDOUT,
     Opened,
+    add_output,
     add_project,
     add_threshold,
+    check_output,
     open_memory,
     positive,
 )
 from commands.terminal.safe_text import plain, plain_json
-from core.errors import SentinelError
 from core.messages import Language
-from core.settings import read_settings
 
 FOUND, FAILED = 1, 2
 MOST_CHARS = 60_000  # GitHub refuses a comment of more than 65,536
@@ -32,7 +30,8 @@ MOST_CHARS = 60_000  # GitHub refuses a comment of more than 65,536
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `cli.py report`."""
-    parser.add_argument(
+    versions = parser.add_mutually_exclusive_group()
+    versions.add_argument(
         "range",
         nargs="?",
         metavar="RANGE",
@@ -40,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         " default: from HEAD to the file",
     )
     add_project(parser)
-    parser.add_argument("--staged", action="store_true", help="what the next commit would bring")
+    versions.add_argument("--staged", action="store_true", help="what the next commit would bring")
     parser.add_argument("--strict", action="store_true", help="fail for suspicious texts, too")
     add_threshold(parser)
     parser.add_argument(
@@ -50,30 +49,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="the longest Markdown that will do (default %(default)s)",
     )
-    parser.add_argument("-o", "--output", metavar="FILE", help="a new file for the report")
-    parser.add_argument("--force", action="store_true", help="with -o: replace a file")
-    parser.add_argument("--json", action="store_true", help="the same facts as JSON")
-    parser.add_argument(
+    add_output(parser, "a new file for the report")
+    forms = parser.add_mutually_exclusive_group()
+    forms.add_argument("--json", action="store_true", help="the same facts as JSON")
+    forms.add_argument(
         "--github", action="store_true", help="annotations and the step summary of GitHub Actions"
     )
-    parser.set_defaults(refuse=parser.error)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Look and tell; 1 for what must not be merged, 2 when it could not be looked at or told."""
-    lang = read_settings(os.environ).lang
-    _check(arguments, lang)
-    try:
-        opened = open_memory(arguments)
-        range = read_range(opened.store, arguments.range, staged=arguments.staged)
-        report = report_on(range, threshold=arguments.threshold)
-        _tell(report, opened, arguments)
-    except SentinelError as error:
-        print(plain(error.text(lang)), file=sys.stderr)
-    else:
-        is_wrong = report.is_refused or (arguments.strict and report.marked)
-        return FOUND if is_wrong else 0
-    return FAILED
+    check_output(arguments)
+    opened = open_memory(arguments)
+    range = read_range(opened.store, arguments.range, staged=arguments.staged)
+    report = report_on(range, threshold=arguments.threshold)
+    _tell(report, opened, arguments)
+    is_wrong = report.is_refused or (arguments.strict and report.marked)
+    return FOUND if is_wrong else 0
 
 
 def _most_chars(text: str) -> int:
@@ -82,20 +74,6 @@ def _most_chars(text: str) -> int:
     if most < LEAST_CHARS:
         raise argparse.ArgumentTypeError(f"it must be {LEAST_CHARS:,} or more")
     return most
-
-
-def _check(arguments: argparse.Namespace, lang: Language) -> None:
-    """Leave with a sentence when options contradict each other."""
-    for one, other, is_given in (
-        ("RANGE", "--staged", arguments.range is not None and arguments.staged),
-        ("--json", "--github", arguments.json and arguments.github),
-    ):
-        if is_given:
-            arguments.refuse(word(lang, "together", one=one, other=other))
-    if arguments.output == "":
-        arguments.refuse(word(lang, "needs", one="-o", other="FILE"))
-    if arguments.force and arguments.output in (None, STDOUT):
-        arguments.refuse(word(lang, "needs", one="--force", other="-o FILE"))
 
 
 def _tell(report: Report, opened: Opened, arguments: argparse.Namespace) -> None:

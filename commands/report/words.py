@@ -105,9 +105,6 @@ WORDS: dict[str, tuple[str, str]] = {
         "기록 {count:,}건, 기준 {threshold:,}건. 아직 통합하지 않아도 됩니다."),
     "no_summary": ("The summary of this step has no room for the report, so it stands here.",
         "이 단계의 요약에 보고서를 넣을 자리가 없어 여기에 출력합니다."),
-    "together": ("{one} and {other} do not go together",
-        "{one}과(와) {other}은(는) 함께 쓸 수 없습니다"),
-    "needs": ("{one} needs {other}", "{one}에는 {other}이(가) 필요합니다"),
     # annotations and what the command says
     "title_secret": ("Possible secret in the memory log", "기억 로그에 비밀 값으로 보이는 것"),
     "title_damage": ("Damaged memory log", "망가진 기억 로그"),

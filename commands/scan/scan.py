@@ -25,7 +25,6 @@ from commands.scan.lines import (
 from commands.scan.words import word
 from commands.terminal.console import Opened, add_project, open_memory
 from commands.terminal.safe_text import plain, plain_json
-from core.errors import SentinelError
 from core.lessons.git.errors import HistoryError
 from core.lessons.git.versions import History
 from core.lessons.git.words import word as git_word
@@ -42,15 +41,17 @@ MINUTES = 16
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `cli.py scan`."""
-    parser.add_argument(
+    places = parser.add_mutually_exclusive_group()
+    places.add_argument(
         "paths",
         nargs="*",
+        default=[],
         metavar="PATH",
         help="files, folders (what git tracks there), - for standard input; default: the log",
     )
     add_project(parser)
-    parser.add_argument("--redact", action="store_true", help="take the secrets out of the log")
-    parser.add_argument(
+    places.add_argument("--redact", action="store_true", help="take the secrets out of the log")
+    places.add_argument(
         "--history", action="store_true", help="look through all versions of the log in git"
     )
     parser.add_argument("--json", action="store_true", help="print the findings as JSON")
@@ -59,32 +60,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Look, redact if asked, and tell; 1 for secrets, 2 when something could not be looked at."""
-    _check(arguments)
-    lang = read_settings(os.environ).lang
-    try:
-        if arguments.paths:
-            return _scan_paths(arguments)
-        opened = open_memory(arguments, writes=arguments.redact)
-        if arguments.redact:
-            return _redact(opened, as_json=arguments.json)
-        if arguments.history:
-            return _scan_history(opened, as_json=arguments.json)
-        return _scan_log(opened, as_json=arguments.json)
-    except SentinelError as error:
-        print(plain(error.text(lang)), file=sys.stderr)
-    return FAILED
-
-
-def _check(arguments: argparse.Namespace) -> None:
-    given = {
-        "--project": arguments.project and arguments.paths,
-        "PATH": arguments.paths,
-        "--redact": arguments.redact,
-        "--history": arguments.history,
-    }
-    ways = [way for way, is_given in given.items() if is_given]
-    if len(ways) > 1:
-        arguments.refuse(f"{ways[0]} and {ways[1]} do not go together")
+    if arguments.paths:
+        if arguments.project:
+            arguments.refuse("--project and PATH do not go together")
+        return _scan_paths(arguments)
+    opened = open_memory(arguments, writes=arguments.redact)
+    if arguments.redact:
+        return _redact(opened, as_json=arguments.json)
+    if arguments.history:
+        return _scan_history(opened, as_json=arguments.json)
+    return _scan_log(opened, as_json=arguments.json)
 
 
 def _scan_paths(arguments: argparse.Namespace) -> int:

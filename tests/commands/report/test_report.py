@@ -397,10 +397,10 @@ def test_a_link_in_the_place_of_the_log_is_no_log(project: Path, report: Report)
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["HEAD", "--staged"], "RANGE and --staged do not go together"),
-        (["--json", "--github"], "--json and --github do not go together"),
-        (["--force"], "--force needs -o FILE"),
-        (["-o", ""], "-o needs FILE"),
+        (["HEAD", "--staged"], "argument --staged: not allowed with argument RANGE"),
+        (["--json", "--github"], "argument --github: not allowed with argument --json"),
+        (["--force"], "--force goes only with -o FILE"),
+        (["-o", ""], "argument -o/--output: a file name is missing"),
         (["--max-chars", "3999"], "it must be 4,000 or more"),
         (["--threshold", "0"], "it must be a whole number of 1 or more"),
     ],
