@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from commands.scan.findings import Found, fresh_lines, in_lines
+from core.lessons.git.commits import Commit, Commits
 from core.lessons.git.old_logs import OldLogs
-from core.lessons.git.repository import Commit, Repository
+from core.lessons.git.repository import Repository
 from core.lessons.lines import BOM, is_utf_16
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, parse_line
@@ -117,7 +118,7 @@ class _Reading:
         fresh, kept = _parted(after, known)
         passing: list[Found] = []
         passed: dict[str, Record] = {}
-        commits = repository.commits_between(first, last)
+        commits = Commits(repository).between(first, last)
         paths = {change.path for commit in commits for change in commit.changes}
         for path in sorted(paths - {repository.path}):  # the log was moved on the way
             known |= _lines_of(self._content(repository.blob_in(parted, path)) or b"")
@@ -166,7 +167,7 @@ class _Reading:
         return Side.of(commit, self._content(self._repository.blob_in(commit)))
 
     def _staged(self) -> Side:
-        return Side.of(INDEX, self._content(self._repository.blob_in_index()))
+        return Side.of(INDEX, self._content(self._repository.blob_in("")))
 
     def _as_it_stands(self) -> Side:
         data = self._store.read_bytes()
@@ -184,7 +185,7 @@ class _Reading:
 
     def _links_here(self) -> list[bytes]:
         """The same of the work tree; nothing for a link that git is not to keep."""
-        if not (self._links_in("") or self._repository.blob_in_index(self._own)):
+        if not (self._links_in("") or self._repository.blob_in("", self._own)):
             return []
         paths = (self._store.path.parent, self._store.path)
         links = [os.readlink(path) for path in paths if os.path.islink(path)]

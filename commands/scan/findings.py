@@ -18,8 +18,9 @@ from core.disk.atomic import reason_of
 from core.injection.suspicions import marks_of
 from core.lessons.answers.rendering import token_text, topic_text
 from core.lessons.git import call as git
+from core.lessons.git.commits import Commit, Commits
 from core.lessons.git.old_logs import OldLogs
-from core.lessons.git.repository import Commit, Repository
+from core.lessons.git.repository import Repository
 from core.lessons.lines import BOM, is_utf_16, split_lines
 from core.lessons.log import MemoryLog
 from core.lessons.record import LIMITS_BYTES, Record, parse_line
@@ -203,7 +204,7 @@ def scan_history(repository: Repository) -> Scan:
     lines: set[bytes] = set()
     blobs: set[str] = set()
     with OldLogs(repository) as logs:
-        for commit in reversed(repository.commits(everywhere=True)):
+        for commit in reversed(Commits(repository).matching(everywhere=True)):
             for change in commit.changes:
                 blob = change.after
                 if blob and blob not in blobs:

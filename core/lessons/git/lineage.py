@@ -12,8 +12,8 @@ from itertools import accumulate
 from pathlib import Path
 
 from core.lessons.answers.rendering import record_block
+from core.lessons.git.commits import Commit, Commits
 from core.lessons.git.old_logs import OldLogs
-from core.lessons.git.repository import Commit, Repository
 from core.lessons.git.versions import History, former_selves_of, whole
 from core.lessons.lines import split_lines
 from core.lessons.log import MemoryLog
@@ -68,11 +68,10 @@ class Lineage:
 def lineage_of(log_path: Path, log: MemoryLog) -> Lineage:
     """Ask git about a log, of which `log` is the file as it stands. Raises HistoryError."""
     history = History(log_path, log)
-    repository = history.repository
-    commits = list(reversed(repository.commits()))
+    commits = list(reversed(history.commits.matching()))
     added: dict[str, int] = {}
     saved: dict[str, Commit] = {}
-    with OldLogs(repository) as logs:
+    with OldLogs(history.repository) as logs:
         reading = _Reading(logs)
         for number, commit in enumerate(commits):
             for token, record in reading.new_in(change.after for change in commit.changes).items():
@@ -84,8 +83,8 @@ def lineage_of(log_path: Path, log: MemoryLog) -> Lineage:
         return Lineage(
             added={name: commits[number] for name, number in added.items()},
             saved=saved,
-            versions=_versions(log, reading, repository),
-            growth=_growth(repository.standings(), reading),
+            versions=_versions(log, reading, history.commits),
+            growth=_growth(history.commits.standings(), reading),
             notes=tuple(history.notes()),
         )
 
@@ -173,7 +172,7 @@ def _put_together(log: MemoryLog) -> dict[str, Record]:
     return {record.token: record for record in log.records if id(record) not in lines}
 
 
-def _versions(log: MemoryLog, reading: _Reading, repository: Repository) -> dict[str, Record]:
+def _versions(log: MemoryLog, reading: _Reading, commits: Commits) -> dict[str, Record]:
     """What the principles list, and what that lists; other branches are read when some is missing.
 
     It may well be missing everywhere: a record can be replaced before any commit has it.
@@ -181,7 +180,7 @@ def _versions(log: MemoryLog, reading: _Reading, repository: Repository) -> dict
     reading.versions |= {record.token: record for record in (*whole(log), *log.records)}
     listed = _listed(log, reading.versions)
     if None in listed.values():
-        for commit in repository.commits(everywhere=True):
+        for commit in commits.matching(everywhere=True):
             reading.new_in(change.after for change in commit.changes)
         listed = _listed(log, reading.versions)
     return {token: record for token, record in listed.items() if record}

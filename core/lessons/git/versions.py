@@ -8,8 +8,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
+from core.lessons.git.commits import Commit, Commits
 from core.lessons.git.old_logs import OldLogs
-from core.lessons.git.repository import Commit, Repository
+from core.lessons.git.repository import Repository
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, id_in, ids_in
 
@@ -81,6 +82,11 @@ class History:
         """The repository of the file. Raises HistoryError where there is none."""
         return Repository(self._target)
 
+    @cached_property
+    def commits(self) -> Commits:
+        """The commits that changed the file. Raises HistoryError where there is no repository."""
+        return Commits(self.repository)
+
     def events(self, record_id: str, *, everywhere: bool = False) -> list[Event]:
         """What happened to a record, the newest first, each once. Raises HistoryError.
 
@@ -89,7 +95,7 @@ class History:
         """
         events: dict[tuple[str, ...], Event] = {}
         with OldLogs(self.repository) as logs:
-            for commit in self.repository.commits(_pattern([record_id]), everywhere=everywhere):
+            for commit in self.commits.matching(_pattern([record_id]), everywhere=everywhere):
                 event = _event(record_id, commit, logs)
                 if event:
                     tokens = (_token(event.before), _token(event.after))
@@ -120,8 +126,10 @@ class History:
 
     def committed(self, record_id: str) -> Record | None:
         """The record as HEAD shows it. Raises HistoryError."""
-        with OldLogs(self.repository) as logs:
-            return _seen(logs.log(self.repository.blob_in_head()), record_id)
+        repository = self.repository
+        blob = repository.blob_in("HEAD") if repository.has_head else ""
+        with OldLogs(repository) as logs:
+            return _seen(logs.log(blob), record_id)
 
     def topics(self, beginning: str) -> dict[str, str]:
         """By id, the topics of all former records whose id begins so. Raises HistoryError."""
@@ -136,13 +144,13 @@ class History:
     def notes(self) -> list[str]:
         """Reasons why a version may be missing in git, as keys of sentences."""
         notes = ["cut"] if self.repository.is_cut else []
-        if not self.repository.has_history():
+        if not self.commits.exist():
             notes.append("ignored" if self.repository.is_ignored else "not_committed")
         return notes
 
     def _blobs(self, ids: Collection[str]) -> list[str]:
         """The files in which a line with one of these ids came or went, the newest first."""
-        commits = self.repository.commits(_pattern(ids), everywhere=True)
+        commits = self.commits.matching(_pattern(ids), everywhere=True)
         blobs = [
             blob
             for commit in commits

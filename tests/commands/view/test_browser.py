@@ -18,8 +18,8 @@ import cli
 from commands.view.html import page_html
 from commands.view.page import page_of
 from core.lessons.answers.frame import Frame
+from core.lessons.git.commits import Commit
 from core.lessons.git.lineage import Lineage
-from core.lessons.git.repository import Commit
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, new_record
 from core.messages import Language

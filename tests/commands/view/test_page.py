@@ -9,8 +9,8 @@ import pytest
 from commands.view.page import GENERATIONS, Entry, Original, Page, page_of
 from core.lessons.answers.frame import Frame
 from core.lessons.answers.rendering import record_block
+from core.lessons.git.commits import Commit
 from core.lessons.git.lineage import Lineage, Point, lineage_of
-from core.lessons.git.repository import Commit
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, new_record
 from core.settings import Settings
