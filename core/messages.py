@@ -64,7 +64,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
 # fmt: on
 
 
-def sentence(table: Table, lang: Language, key: str, facts: Facts) -> str:
-    """The sentence `key` of a table such as MESSAGES, with its facts filled in."""
+def sentence(table: Table, lang: Language, key: str, /, **facts: str | int) -> str:
+    """The sentence `key` of a table with its facts filled in; `word` of a room binds its table."""
     english, korean = table[key]
     return (korean if lang == "ko" else english).format(**facts)

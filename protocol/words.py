@@ -1,6 +1,8 @@
 """Sentences for calls that fail before the log is asked, in English and Korean."""
 
-from core.messages import Language, sentence
+from functools import partial
+
+from core.messages import sentence
 
 # fmt: off
 WORDS: dict[str, tuple[str, str]] = {
@@ -21,7 +23,4 @@ WORDS: dict[str, tuple[str, str]] = {
 }
 # fmt: on
 
-
-def say(lang: Language, key: str, /, **facts: str | int) -> str:
-    """The sentence `key` in one language with its facts filled in."""
-    return sentence(WORDS, lang, key, facts)
+say = partial(sentence, WORDS)

@@ -3,7 +3,9 @@
 The file is long because it is one table: a translator needs no other.
 """
 
-from core.messages import Language, sentence
+from functools import partial
+
+from core.messages import sentence
 
 # fmt: off
 WORDS: dict[str, tuple[str, str]] = {
@@ -157,7 +159,4 @@ WORDS: dict[str, tuple[str, str]] = {
 }
 # fmt: on
 
-
-def word(lang: Language, key: str, /, **facts: str | int) -> str:
-    """The sentence `key` in one language with its facts filled in."""
-    return sentence(WORDS, lang, key, facts)
+word = partial(sentence, WORDS)

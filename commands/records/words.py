@@ -1,6 +1,8 @@
 """Every sentence of the commands for records, in English and Korean."""
 
-from core.messages import Language, sentence
+from functools import partial
+
+from core.messages import sentence
 
 # fmt: off
 WORDS: dict[str, tuple[str, str]] = {
@@ -130,7 +132,4 @@ WORDS: dict[str, tuple[str, str]] = {
 }
 # fmt: on
 
-
-def word(lang: Language, key: str, /, **facts: str | int) -> str:
-    """The sentence `key` in one language with its facts filled in."""
-    return sentence(WORDS, lang, key, facts)
+word = partial(sentence, WORDS)

@@ -1,5 +1,7 @@
 """Every sentence of the report, in English and Korean, by name."""
 
+from functools import partial
+
 from core.messages import Language, sentence
 
 # fmt: off
@@ -116,10 +118,7 @@ WORDS: dict[str, tuple[str, str]] = {
 }
 # fmt: on
 
-
-def word(lang: Language, key: str, /, **facts: str | int) -> str:
-    """The sentence `key` in one language with its facts filled in."""
-    return sentence(WORDS, lang, key, facts)
+word = partial(sentence, WORDS)
 
 
 def counted(lang: Language, key: str, count: int) -> str:

@@ -9,7 +9,6 @@ from commands.view.words import word
 from core.lessons.answers.rendering import day_of, warning
 from core.lessons.answers.words import say
 from core.lessons.git.commits import Commit
-from core.lessons.git.repository import Commit
 from core.messages import Language
 
 _CODE = re.compile("(?<!`)`([^`\n]+)`(?!`)")

@@ -1,4 +1,4 @@
-"""Lists the places where a secret stands: armoured keys, addresses, headers, command lines, files."""
+"""Lists places where a secret stands: armoured keys, addresses, headers, command lines, files."""
 
 from core.secrets.rule import LEFT, RIGHT, Rule
 

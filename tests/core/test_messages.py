@@ -55,7 +55,7 @@ def test_every_room_that_speaks_is_looked_at() -> None:
 
 def test_a_sentence_is_filled_in_the_language_asked_for() -> None:
     english, korean = (
-        sentence(MESSAGES, lang, "blank_field", {"field": "topic"}) for lang in ("en", "ko")
+        sentence(MESSAGES, lang, "blank_field", field="topic") for lang in ("en", "ko")
     )
     assert english.startswith("topic: it is blank.")
     assert korean.startswith("topic: 비어 있습니다.")
@@ -72,5 +72,5 @@ def test_every_error_has_a_sentence_and_a_builtin_kind() -> None:
 def test_an_error_says_its_sentence_in_both_languages() -> None:
     error = errors.LogBusyError(path="x.lock", waited_s=10)
     facts: Facts = {"path": "x.lock", "waited_s": 10}
-    assert str(error) == sentence(MESSAGES, "en", "log_busy", facts)
-    assert error.text("ko") == sentence(MESSAGES, "ko", "log_busy", facts)
+    assert str(error) == sentence(MESSAGES, "en", "log_busy", **facts)
+    assert error.text("ko") == sentence(MESSAGES, "ko", "log_busy", **facts)

@@ -11,4 +11,4 @@ _SAID = ChainMap(dict(MESSAGES), dict(ANSWERS), dict(PROTOCOL))
 
 def say(lang: Language, key: str, /, **facts: str | int) -> str:
     """The sentence `key` of the server with its facts filled in."""
-    return sentence(_SAID, lang, key, facts)
+    return sentence(_SAID, lang, key, **facts)

@@ -1,6 +1,8 @@
 """Sentences that a model reads around the records of the log, in English and Korean."""
 
-from core.messages import Language, sentence
+from functools import partial
+
+from core.messages import sentence
 
 # fmt: off
 WORDS: dict[str, tuple[str, str]] = {
@@ -124,7 +126,4 @@ WORDS: dict[str, tuple[str, str]] = {
 }
 # fmt: on
 
-
-def say(lang: Language, key: str, /, **facts: str | int) -> str:
-    """The sentence `key` in one language with its facts filled in."""
-    return sentence(WORDS, lang, key, facts)
+say = partial(sentence, WORDS)
