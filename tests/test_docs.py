@@ -30,7 +30,7 @@ SOURCES = [
     path for room in ("core", "protocol", "commands") for path in ROOT.glob(f"{room}/**/*.py")
 ]
 READMES = ["README.md", "README.ko.md"]
-DESIGNS = ["docs/Design.md", "docs/Design_KR.md"]
+DESIGNS = ["docs/design.md", "docs/design.ko.md"]
 RELIABILITY = ["docs/reliability.md", "docs/reliability.ko.md"]
 REDACTION = ["docs/redaction.md", "docs/redaction.ko.md"]
 HOOKS = ["docs/hooks.md", "docs/hooks.ko.md"]
@@ -260,7 +260,7 @@ def test_both_editions_have_the_same_parts_commands_and_tests(editions: list[str
 @pytest.mark.parametrize("name", [*DESIGNS, *RELIABILITY])
 def test_every_test_that_a_document_names_exists(name: str) -> None:
     named = set(re.findall(r"(test_\w+)\.py::(\w+)", text_of(name)))
-    assert len(named) > 40
+    assert len(named) > 20
     for file, test in sorted(named):
         [path] = (ROOT / "tests").rglob(f"{file}.py")
         source = path.read_text(encoding="utf-8")
