@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import pkgutil
 import re
 import tomllib
 from pathlib import Path
@@ -42,7 +43,14 @@ ONBOARD = ["docs/onboard.md", "docs/onboard.ko.md"]
 REPORT = ["docs/report.md", "docs/report.ko.md"]
 STATS = ["docs/stats.md", "docs/stats.ko.md"]
 RULES = [".cursorrules", "docs/cursorrules.ko.md"]
-OTHERS = ["docs/format.md", "docs/benchmarks.md", "CHANGELOG.md", "benchmarks/README.md"]
+SPECIFICATION = "docs/specification.md"
+OTHERS = [
+    "docs/format.md",
+    SPECIFICATION,
+    "docs/benchmarks.md",
+    "CHANGELOG.md",
+    "benchmarks/README.md",
+]
 EDITIONS = [
     DESIGNS,
     RELIABILITY,
@@ -257,7 +265,7 @@ def test_both_editions_have_the_same_parts_commands_and_tests(editions: list[str
     assert blocks(english, "sh") == blocks(korean, "sh")
 
 
-@pytest.mark.parametrize("name", [*DESIGNS, *RELIABILITY])
+@pytest.mark.parametrize("name", [*DESIGNS, *RELIABILITY, SPECIFICATION])
 def test_every_test_that_a_document_names_exists(name: str) -> None:
     named = set(re.findall(r"(test_\w+)\.py::(\w+)", text_of(name)))
     assert len(named) > 20
@@ -265,6 +273,20 @@ def test_every_test_that_a_document_names_exists(name: str) -> None:
         [path] = (ROOT / "tests").rglob(f"{file}.py")
         source = path.read_text(encoding="utf-8")
         assert re.search(rf"(def|class) {test}\b|^{test} = ", source, re.M), f"{file}.py::{test}"
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_every_room_and_function_that_a_document_names_exists(name: str) -> None:
+    dotted = re.findall(r"`((?:server|core|protocol|commands)\.[\w.]+)`", text_of(name))
+    for named in {name for name in dotted if not name.endswith(".py")}:
+        pkgutil.resolve_name(named)  # raises an error that names it
+
+
+def test_each_requirement_of_the_specification_names_who_meets_it_and_a_test() -> None:
+    rows = re.findall(r"^\| (?!Required|---)(.+) \| (.+) \| (.+) \|$", text_of(SPECIFICATION), re.M)
+    assert len(rows) > 80
+    untested = [row for row in rows if "::test_" not in row[2] and "no test: " not in row[2]]
+    assert untested == []
 
 
 @pytest.mark.parametrize("name", REDACTION)
