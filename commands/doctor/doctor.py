@@ -1,12 +1,12 @@
-"""The doctor: what is wrong with a project's memory, what to do about it, and repairs on request.
+"""Checks a project's memory and what is around it, says what to do, and repairs it with `--fix`.
 
-Without `--fix` it only looks. With it, every line that leaves the log goes to a file beside it.
+`--fix` puts every line that leaves the log into a file beside it; without it nothing is changed.
 """
 
 import argparse
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -28,22 +28,18 @@ FACT_CHARS = 1_000
 GIT_FIXES = ("no_union", "lock_not_ignored")
 # Problems of a client that another machine with the same file need not have.
 LOCAL_PROBLEMS = ("command_missing", "script_missing", "project_missing")
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checkup:
-    """Everything that was found at one moment."""
+    """Everything that the doctor found at one moment, and the size of the log."""
 
     findings: list[Finding]
     clients: list[Finding]
     count: int
     lines: int
     size: int
-
-    @property
-    def all(self) -> list[Finding]:
-        """The findings, those of the clients last."""
-        return [*self.findings, *self.clients]
 
     @property
     def fails(self) -> bool:
@@ -63,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Look, repair if asked, and tell; 1 when an error or a warning is left."""
+    """Look, repair if asked, and print; 1 when an error or a warning is left."""
     opened = open_memory(arguments, writes=arguments.fix)
     checkup = look(opened, arguments.threshold)
     fixable = [finding for finding in checkup.findings if finding.fixable]
@@ -75,9 +71,14 @@ def run(arguments: argparse.Namespace) -> int:
         fixed = [finding for finding in fixable if (finding.kind, finding.lines) not in left]
     if arguments.json:
         print(plain_json(_as_json(opened, checkup, fixed, aside)))
-    else:
-        tell = _fixed_lines if arguments.fix else _looked_lines
-        print("\n".join([*_head(opened, checkup), *tell(opened.lang, checkup, fixed, aside)]))
+        return int(checkup.fails)
+    lines = [*_head(opened, checkup), ""]
+    if arguments.fix:
+        lines += [*_fixed_lines(opened.lang, fixed, aside), "", word(opened.lang, "remaining")]
+    lines += _checkup_lines(opened.lang, checkup)
+    if fixable and not arguments.fix:
+        lines.append(word(opened.lang, "would_fix", count=len(fixable)))
+    print("\n".join(lines))
     return int(checkup.fails)
 
 
@@ -89,23 +90,20 @@ def look(opened: Opened, threshold: int) -> Checkup:
     except LogReadError as error:
         unreadable = error
     log = MemoryLog.parse(data)
+    root, home = opened.project.root, Path(os.path.expanduser("~"))
+    configured = configured_clients(root, server=SERVER, home=home, environment=os.environ)
     surroundings = around(opened.project, opened.store, os.environ, unreadable)
     return Checkup(
         findings=[*examine(log, now=utc_now(), threshold=threshold), *surroundings],
-        clients=[_client_finding(found, opened) for found in _configured(opened)],
+        clients=[_client_finding(found, root) for found in configured],
         count=log.count,
         lines=len(log.lines),
         size=len(data),
     )
 
 
-def _configured(opened: Opened) -> list[Configured]:
-    root, home = opened.project.root, Path(os.path.expanduser("~"))
-    return configured_clients(root, server=SERVER, home=home, environment=os.environ)
-
-
-def _client_finding(found: Configured, opened: Opened) -> Finding:
-    """A client that would speak of another project is told, and only a flaw is a warning.
+def _client_finding(found: Configured, root: Path) -> Finding:
+    """A note on a client of this or another project, or a warning of its flaw.
 
     A file of the project is shared: what is only missing on this machine is a note there.
     """
@@ -117,15 +115,11 @@ def _client_finding(found: Configured, opened: Opened) -> Finding:
         "source": found.source,
     }
     if found.problem:
-        shared = found.path.is_relative_to(opened.project.root)
-        severity: Severity = "note" if shared and found.problem in LOCAL_PROBLEMS else "warning"
+        is_local = found.path.is_relative_to(root) and found.problem in LOCAL_PROBLEMS
+        severity: Severity = "note" if is_local else "warning"
         return Finding(kind=f"client_{found.problem}", severity=severity, facts=facts)
-    here = found.project is not None and _same(found.project, opened.project.root)
+    here = found.project and os.path.realpath(found.project) == os.path.realpath(root)
     return Finding(kind="client_here" if here else "client_elsewhere", severity="note", facts=facts)
-
-
-def _same(one: Path, other: Path) -> bool:
-    return os.path.realpath(one) == os.path.realpath(other)
 
 
 def _fix(opened: Opened, fixable: Sequence[Finding]) -> str:
@@ -134,11 +128,8 @@ def _fix(opened: Opened, fixable: Sequence[Finding]) -> str:
         opened.store.tell_git()
     if all(finding.kind in GIT_FIXES for finding in fixable):
         return ""  # a log that cannot be read is none of git's business
-    moment = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ")
-    name = f"{ASIDE_NAME}-{moment}.txt"
-    if opened.store.repair(aside_name=name):
-        return str(opened.store.path.with_name(name))
-    return ""
+    name = f"{ASIDE_NAME}-{datetime.now(UTC).strftime('%Y%m%dT%H%M%S%fZ')}.txt"
+    return str(opened.store.path.with_name(name)) if opened.store.repair(aside_name=name) else ""
 
 
 def _head(opened: Opened, checkup: Checkup) -> list[str]:
@@ -150,32 +141,16 @@ def _head(opened: Opened, checkup: Checkup) -> list[str]:
     ]
 
 
-def _looked_lines(
-    lang: Language, checkup: Checkup, _fixed: Sequence[Finding], _aside: str
-) -> list[str]:
-    lines = ["", *_told(lang, checkup)]
-    fixable = sum(finding.fixable for finding in checkup.findings)
-    if fixable:
-        lines.append(word(lang, "would_fix", count=fixable))
-    return lines
-
-
-def _fixed_lines(
-    lang: Language, checkup: Checkup, fixed: Sequence[Finding], aside: str
-) -> list[str]:
-    lines = ["", word(lang, "nothing_to_fix")]
+def _fixed_lines(lang: Language, fixed: Sequence[Finding], aside: str) -> list[str]:
+    lines = [word(lang, "nothing_to_fix")]
     if fixed:
-        lines = ["", word(lang, "fixed", count=len(fixed)), *_finding_lines(lang, fixed)]
-    if aside:
-        lines.append(word(lang, "aside", path=plain(aside)))
-    return [*lines, "", word(lang, "remaining"), *_told(lang, checkup)]
+        lines = [word(lang, "fixed", count=len(fixed)), *_finding_lines(lang, fixed)]
+    return [*lines, word(lang, "aside", path=plain(aside))] if aside else lines
 
 
-def _told(lang: Language, checkup: Checkup) -> list[str]:
-    counts = {
-        f"{severity}s": sum(finding.severity == severity for finding in checkup.all)
-        for severity in ("error", "warning", "note")
-    }
+def _checkup_lines(lang: Language, checkup: Checkup) -> list[str]:
+    found = [finding.severity for finding in (*checkup.findings, *checkup.clients)]
+    counts = {f"{severity}s": found.count(severity) for severity in SEVERITIES}
     return [
         *(_finding_lines(lang, checkup.findings) or [word(lang, "no_findings")]),
         word(lang, "clients"),
@@ -187,20 +162,18 @@ def _told(lang: Language, checkup: Checkup) -> list[str]:
 def _finding_lines(lang: Language, findings: Iterable[Finding]) -> list[str]:
     """One line for each kind of finding, the gravest first; lines of the same kind together."""
     grouped: dict[tuple[str, str], list[int]] = {}
-    order = ["error", "warning", "note"]
-    for finding in sorted(findings, key=lambda found: order.index(found.severity)):
+    for finding in sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity)):
         key = (word(lang, finding.severity), text_of(lang, finding))
         grouped.setdefault(key, []).extend(finding.lines)
     width = max((len(severity) for severity, _ in grouped), default=0)
-    shown = []
-    for (severity, text), numbers in grouped.items():
-        where = f"{_where(lang, numbers)}: " if numbers else ""
-        shown.append(f"  {severity:<{width}}  {where}{text}")
-    return shown
+    return [
+        f"  {severity:<{width}}  {f'{_where(lang, numbers)}: ' if numbers else ''}{text}"
+        for (severity, text), numbers in grouped.items()
+    ]
 
 
 def text_of(lang: Language, finding: Finding) -> str:
-    """What a finding says, without its lines; facts cannot break out of the line."""
+    """The sentence of a finding, without its lines; facts cannot break out of the line."""
     facts = {
         name: plain(fact)[:FACT_CHARS] if isinstance(fact, str) else fact
         for name, fact in finding.facts.items()
@@ -229,18 +202,8 @@ def _where(lang: Language, numbers: Sequence[int]) -> str:
 def _as_json(
     opened: Opened, checkup: Checkup, fixed: Sequence[Finding], aside: str
 ) -> dict[str, object]:
-    def told(findings: Iterable[Finding]) -> list[dict[str, object]]:
-        return [
-            {
-                "kind": finding.kind,
-                "severity": finding.severity,
-                "lines": list(finding.lines),
-                "facts": dict(finding.facts),
-                "fixable": finding.fixable,
-                "text": text_of(opened.lang, finding),
-            }
-            for finding in findings
-        ]
+    def listed(findings: Iterable[Finding]) -> list[dict[str, object]]:
+        return [{**asdict(it), "text": text_of(opened.lang, it)} for it in findings]
 
     return {
         "project": str(opened.project.root),
@@ -249,8 +212,8 @@ def _as_json(
         "records": checkup.count,
         "lines": checkup.lines,
         "bytes": checkup.size,
-        "findings": told(checkup.findings),
-        "clients": told(checkup.clients),
-        "fixed": told(fixed),
+        "findings": listed(checkup.findings),
+        "clients": listed(checkup.clients),
+        "fixed": listed(fixed),
         "aside": aside,
     }

@@ -9,13 +9,13 @@ from core.messages import Language
 
 def as_json(report: Report, lang: Language) -> dict[str, object]:
     """The object that `--json` prints; `docs/report.md` lists its keys."""
-    range, records = report.range, report.records
+    revisions, records = report.revisions, report.records
     return {
         "summary": summary(report, lang),
-        "path": shown_path(lang, range.path),
-        "before": _side(range.before.name, range.before.is_there, report.before),
-        "after": _side(range.after.name, range.after.is_there, report.after),
-        "shallow": range.is_cut,
+        "path": shown_path(lang, revisions.path),
+        "before": _side(revisions.before.name, revisions.before.is_there, report.before),
+        "after": _side(revisions.after.name, revisions.after.is_there, report.after),
+        "shallow": revisions.is_cut,
         "secrets": [finding_json(lang, it) for it in report.secrets],
         "passing_secrets": [finding_json(lang, it) for it in report.passing],
         "earlier_secrets": report.earlier,

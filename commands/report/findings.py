@@ -1,14 +1,13 @@
-"""What a report says: what must not be merged, what should be read, and what became of the lessons.
+"""Works out what a report says: what must not be merged, what to read, what became of the lessons.
 
-Nothing in here holds a secret but for the places where one was found; what is shown of a record
-are its entries.
+Only the entries of records and the places of secrets are kept, never a secret itself.
 """
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from commands.report.range import Range, Side
+from commands.report.revisions import Revisions, Side
 from commands.scan.findings import Found, in_lines
 from core.injection.marks import marks_of
 from core.lessons.answers.counting import whole_answer
@@ -28,7 +27,7 @@ CONFLICT, UNREADABLE, UTF_16, LINK = "conflict", "unreadable", "utf_16", "link"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Damage:
-    """A line that no reader can read, a conflict left open, or another file in the log's place.
+    """A line that no reader can read, an open conflict, or another file in the log's place.
 
     kind: CONFLICT and the like.
     """
@@ -40,21 +39,10 @@ class Damage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Marked:
-    """A record with texts that read like instructions to a model.
-
-    found: one for each mark, with its field.
-    """
+    """A record with texts that read like instructions to a model; found: one for each mark."""
 
     entry: Entry
     found: tuple[Found, ...]
-
-    @property
-    def fields(self) -> dict[str, list[str]]:
-        """By field, its marks."""
-        fields: dict[str, list[str]] = {}
-        for found in self.found:
-            fields.setdefault(found.field, []).append(found.kind)
-        return fields
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,13 +58,13 @@ class Figures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """Everything that is told of a range.
+    """Everything that a report says of two revisions.
 
-    secrets: in lines that it brings. passing: in lines that a commit inside of it brought and a
+    secrets: in lines that they bring. passing: in lines that a commit on the way brought and a
     later one took out again. earlier: how many were there before and still are.
     """
 
-    range: Range
+    revisions: Revisions
     secrets: list[Found]
     passing: list[Found]
     earlier: int
@@ -96,27 +84,27 @@ class Report:
     @property
     def is_absent(self) -> bool:
         """Whether neither version has a log."""
-        return not (self.range.before.is_there or self.range.after.is_there)
+        return not (self.revisions.before.is_there or self.revisions.after.is_there)
 
 
-def report_on(range: Range, *, threshold: int) -> Report:
-    """Look at a range; threshold: records above which to compact."""
-    before, after = range.before.log, range.after.log
-    secrets = list(in_lines(range.path, range.fresh))
+def report_on(revisions: Revisions, *, threshold: int) -> Report:
+    """Look at two revisions; threshold: records above which to compact."""
+    before, after = revisions.before.log, revisions.after.log
+    secrets = list(in_lines(revisions.path, revisions.fresh))
     there: dict[tuple[str, str, str], set[str]] = {}
     for found in secrets:
         there.setdefault(_place(found), set()).update(_values(found))
-    records = compare(before, after, range.passed)
+    records = compare(before, after, revisions.passed)
     return Report(
-        range=range,
+        revisions=revisions,
         secrets=secrets,
-        passing=[it for it in range.passing if not _is_there(it, there)],
-        earlier=sum(1 for _ in in_lines(range.path, range.kept)),
-        damage=list(_damage(range)),
-        marked=list(_marked(range, records)),
+        passing=[it for it in revisions.passing if not _is_there(it, there)],
+        earlier=sum(1 for _ in in_lines(revisions.path, revisions.kept)),
+        damage=list(_damage(revisions)),
+        marked=list(_marked(revisions, records)),
         records=records,
-        before=_figures(range.before),
-        after=_figures(range.after),
+        before=_figures(revisions.before),
+        after=_figures(revisions.after),
         need=need_for(group_by_topic(after.records), after.count, threshold),
         threshold=threshold,
     )
@@ -141,18 +129,19 @@ def _values(found: Found) -> set[str]:
     return {text[it.start : it.end] for it in secrets if it.kind == found.kind}
 
 
-def _damage(range: Range) -> Iterator[Damage]:
+def _damage(revisions: Revisions) -> Iterator[Damage]:
     """What is broken and was not before; a line that stands there once more counts as well."""
-    if range.link:
-        yield Damage(path=range.link, line=1, kind=LINK)
-    if range.after.is_wide and not range.before.is_wide:
-        yield Damage(path=range.path, line=1, kind=UTF_16)
-    known = Counter(content for _, content, _ in _broken(range.before.log))
-    for line, content, kind in _broken(range.after.log):
+    before, after = revisions.before, revisions.after
+    if revisions.link:
+        yield Damage(path=revisions.link, line=1, kind=LINK)
+    if after.is_wide and not before.is_wide:
+        yield Damage(path=revisions.path, line=1, kind=UTF_16)
+    known = Counter(content for _, content, _ in _broken(before.log))
+    for line, content, kind in _broken(after.log):
         if known[content]:
             known[content] -= 1
         else:
-            yield Damage(path=range.path, line=line, kind=kind)
+            yield Damage(path=revisions.path, line=line, kind=kind)
 
 
 def _broken(log: MemoryLog) -> Iterator[tuple[int, bytes, str]]:
@@ -167,16 +156,16 @@ def _broken(log: MemoryLog) -> Iterator[tuple[int, bytes, str]]:
             yield at + 1, content, UNREADABLE
 
 
-def _marked(range: Range, records: Comparison) -> Iterator[Marked]:
-    for record, told in records.touched:
-        texts = {name: getattr(record, name) for name in LIMITS_BYTES}
-        lines = range.after.log.with_id(record.id)
+def _marked(revisions: Revisions, records: Comparison) -> Iterator[Marked]:
+    for record, known in records.touched:
+        lines = revisions.after.log.with_id(record.id)
         line = next((at for at, it in lines.items() if it == record), 0) + 1
+        place = Found(path=revisions.path, line=line, kind="", record=record, is_mark=True)
         found = tuple(
-            Found(path=range.path, line=line, kind=mark, field=name, record=record, is_mark=True)
-            for name, text in texts.items()
-            if text not in told
-            for mark in marks_of(text)
+            replace(place, kind=mark, field=name)
+            for name in LIMITS_BYTES
+            if getattr(record, name) not in known
+            for mark in marks_of(getattr(record, name))
         )
         if found:
             yield Marked(entry=Entry.of(record), found=found)

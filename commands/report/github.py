@@ -67,7 +67,7 @@ def add_to_summary(text: str) -> None:
 
 
 def _errors(report: Report, lang: Language) -> Iterator[str]:
-    path = report.range.path
+    path = report.revisions.path
     for found in report.secrets:
         said = finding_line(lang, found, _where(lang, path, found.line))
         yield _annotation("error", word(lang, "title_secret"), said, path, found.line)
@@ -82,7 +82,7 @@ def _errors(report: Report, lang: Language) -> Iterator[str]:
 
 
 def _warnings(report: Report, lang: Language) -> Iterator[str]:
-    path = report.range.path
+    path = report.revisions.path
     for found in (it for marked in report.marked for it in marked.found):
         said = finding_line(lang, found, _where(lang, path, found.line))
         yield _annotation("warning", word(lang, "title_marked"), said, path, found.line)

@@ -40,7 +40,7 @@ def markdown(report: Report, lang: Language, *, fits: Callable[[str], bool]) -> 
 def summary(report: Report, lang: Language) -> str:
     """Everything in one sentence, of numbers only."""
     if report.is_absent:
-        return word(lang, "no_log", path=code(shown_path(lang, report.range.path)))
+        return word(lang, "no_log", path=code(shown_path(lang, report.revisions.path)))
     records = report.records
     counts = {
         "secrets": len(report.secrets) + len(report.passing),
@@ -55,7 +55,7 @@ def summary(report: Report, lang: Language) -> str:
         "removed": len(records.removed),
     }
     told = [counted(lang, key, count) for key, count in counts.items() if count]
-    if not told and report.range.fresh:
+    if not told and report.revisions.fresh:
         told = [word(lang, "other_lines")]
     if told:
         return word(lang, "memory", told=", ".join(told))
@@ -65,11 +65,11 @@ def summary(report: Report, lang: Language) -> str:
 def _notes(report: Report, lang: Language) -> Iterator[str]:
     if report.earlier:
         yield word(lang, "earlier", count=report.earlier)
-    if not report.range.before.is_there:
+    if not report.revisions.before.is_there:
         yield word(lang, "before_absent")
-    if not report.range.after.is_there:
+    if not report.revisions.after.is_there:
         yield word(lang, "after_absent")
-    if report.range.is_cut:
+    if report.revisions.is_cut:
         yield word(lang, "cut")
 
 
@@ -128,7 +128,7 @@ def _marked(marked: Marked, lang: Language) -> Item:
     kinds = ", ".join(dict.fromkeys(found.kind for found in marked.found))
     where = _where(lang, first.path, first.line)
     lines = [f"- {where}: {kinds}, {_named(marked.entry, lang)}"]
-    for field in marked.fields:
+    for field in dict.fromkeys(found.field for found in marked.found):
         lines += listed(f"  - {code(field)}: ", inert_lines(getattr(marked.entry.record, field)))
     return Item(lines)
 

@@ -9,7 +9,7 @@ from commands.report.findings import Report, report_on
 from commands.report.github import add_to_summary, annotations, room_in_summary, stopped
 from commands.report.markdown import markdown, summary
 from commands.report.parts import LEAST_CHARS
-from commands.report.range import read_range
+from commands.report.revisions import read_revisions
 from commands.report.words import word
 from commands.terminal.console import (
     STDOUT,
@@ -61,8 +61,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Look and tell; 1 for what must not be merged, 2 when it could not be looked at or told."""
     check_output(arguments)
     opened = open_memory(arguments)
-    range = read_range(opened.store, arguments.range, staged=arguments.staged)
-    report = report_on(range, threshold=arguments.threshold)
+    revisions = read_revisions(opened.store, arguments.range, staged=arguments.staged)
+    report = report_on(revisions, threshold=arguments.threshold)
     _tell(report, opened, arguments)
     is_wrong = report.is_refused or (arguments.strict and report.marked)
     return FOUND if is_wrong else 0

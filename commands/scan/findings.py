@@ -1,7 +1,7 @@
-"""What a scan looks at (files, folders, standard input, the commits of a log), and what it finds.
+"""Looks for secrets in files, folders, standard input and the commits of a log.
 
-A finding says where and of what kind; no text that was looked at leaves this file but in records,
-and only `shown_record` may name one.
+A finding says where and of what kind; no text leaves this file but in records, and only
+`shown_record` may name one.
 """
 
 import os
@@ -9,7 +9,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
 
@@ -21,10 +21,10 @@ from core.lessons.git import call as git
 from core.lessons.git.commits import Commit, Commits
 from core.lessons.git.old_logs import OldLogs
 from core.lessons.git.repository import Repository
-from core.lessons.lines import BOM, is_utf_16, split_lines
+from core.lessons.lines import as_utf_8, is_utf_16, split_lines
 from core.lessons.log import MemoryLog
 from core.lessons.record import LIMITS_BYTES, Record, parse_line
-from core.lessons.upkeep.secrets import has_secret, look, safe, secrets_in
+from core.lessons.upkeep.secrets import Looked, has_secret, look, safe, secrets_in
 from core.messages import Language
 from core.project import LOG_NAME
 
@@ -77,14 +77,14 @@ class Scan:
     def add(self, path: str, data: bytes, *, is_log: bool = False) -> None:
         """Look at the content of one file; a memory log is known by its records, or is said to be.
 
-        What a model reads are records, so that only they are looked at for marks.
+        Only records are looked at for marks: a model reads nothing else.
         """
         found = _in_file(path, data, is_log=is_log)
         if found is None:
             self.skipped.append((path, "binary"))
-            return
-        self.files += 1
-        self.found += found
+        else:
+            self.files += 1
+            self.found += found
 
 
 def scan_paths(paths: Sequence[str]) -> Scan:
@@ -179,19 +179,28 @@ def _in_text(path: str, text: str) -> Iterator[Found]:
 
 def _in_log(path: str, log: MemoryLog) -> Iterator[Found]:
     for looked in look(log):
-        record = looked.record
-        for line, name, kind in looked.spots:
-            yield Found(path=path, line=line + 1, kind=kind, field=name, record=record)
-        for name in LIMITS_BYTES if record else ():
-            for mark in dict.fromkeys(marks_of(getattr(record, name))):
-                yield Found(
-                    path=path,
-                    line=looked.first + 1,
-                    kind=mark,
-                    field=name,
-                    record=record,
-                    is_mark=True,
-                )
+        yield from _secrets_of(looked, path, 1)
+        if not looked.record:
+            continue
+        place = Found(path=path, line=looked.first + 1, kind="", record=looked.record, is_mark=True)
+        for name in LIMITS_BYTES:
+            for mark in dict.fromkeys(marks_of(getattr(looked.record, name))):
+                yield replace(place, kind=mark, field=name)
+
+
+def _secrets_of(
+    looked: Looked, path: str, first: int, commit: Commit | None = None
+) -> Iterator[Found]:
+    """The secrets of some lines; first: the number of line 0."""
+    for line, name, kind in looked.spots:
+        yield Found(
+            path=path,
+            line=first + line,
+            kind=kind,
+            field=name,
+            record=looked.record,
+            commit=commit,
+        )
 
 
 def scan_history(repository: Repository) -> Scan:
@@ -202,25 +211,22 @@ def scan_history(repository: Repository) -> Scan:
     """
     scan = Scan()
     lines: set[bytes] = set()
-    blobs: set[str] = set()
+    blobs = {""}
     with OldLogs(repository) as logs:
         for commit in reversed(Commits(repository).matching(everywhere=True)):
             for change in commit.changes:
-                blob = change.after
-                if blob and blob not in blobs:
-                    blobs.add(blob)
-                    data = logs.content(blob)
-                    scan.found += in_lines(change.path, fresh_lines(data, lines), commit)
-    scan.files = len(blobs)
+                if change.after not in blobs:
+                    blobs.add(change.after)
+                    fresh = fresh_lines(logs.content(change.after), lines)
+                    scan.found += in_lines(change.path, fresh, commit)
+    scan.files = len(blobs) - 1
     return scan
 
 
 def fresh_lines(data: bytes, known: set[bytes]) -> list[tuple[int, bytes]]:
     """The lines of a file that are not known yet, and become so; numbers count from 1."""
-    if is_utf_16(data):
-        data = data.decode("utf-16").encode("utf-8")
     fresh: list[tuple[int, bytes]] = []
-    for number, line in enumerate(split_lines(data.removeprefix(BOM)), start=1):
+    for number, line in enumerate(split_lines(as_utf_8(data)), start=1):
         content = line.rstrip(b"\r\n")
         if content not in known:
             known.add(content)
@@ -236,15 +242,7 @@ def in_lines(
         neighbours = [line for _, line in run]
         first, lines = neighbours[0][0], [content + b"\n" for _, content in neighbours]
         for looked in look(MemoryLog(lines, [parse_line(line) for line in lines])):
-            for line_at, name, kind in looked.spots:
-                yield Found(
-                    path=path,
-                    line=first + line_at,
-                    kind=kind,
-                    field=name,
-                    record=looked.record,
-                    commit=commit,
-                )
+            yield from _secrets_of(looked, path, first, commit)
 
 
 def shown_record(record: Record, lang: Language) -> tuple[str, str]:

@@ -24,6 +24,12 @@ def is_utf_16(data: bytes) -> bool:
     return True
 
 
+def as_utf_8(data: bytes) -> bytes:
+    """The file as UTF-8 without a byte order mark."""
+    read = data.decode("utf-16").encode("utf-8") if is_utf_16(data) else data
+    return read.removeprefix(BOM)
+
+
 def split_lines(data: bytes) -> list[bytes]:
     r"""The lines of a file with their `\n`, the only line end there is."""
     if b"\r" not in data:  # which would end a line here, too

@@ -15,7 +15,7 @@ from commands.documents.github_markdown import code, inert, inert_lines
 from commands.exchange.formats import listed
 from commands.report.findings import report_on
 from commands.report.markdown import markdown
-from commands.report.range import Range, Side
+from commands.report.revisions import Revisions, Side
 from commands.scan.findings import fresh_lines
 from core.lessons.record import Record
 from core.text.printable import printable
@@ -179,7 +179,7 @@ def test_a_long_run_of_signs_takes_no_long_time(text: str) -> None:
     assert inert_lines(text)
 
 
-def a_range(before: list[Record], after: list[Record]) -> Range:
+def a_range(before: list[Record], after: list[Record]) -> Revisions:
     """The two logs, as if one commit lay between them."""
     sides = [
         Side.of(name, b"".join(record.to_line() for record in records))
@@ -188,7 +188,7 @@ def a_range(before: list[Record], after: list[Record]) -> Range:
     known: set[bytes] = set()
     fresh_lines(sides[0].data, known)
     fresh = fresh_lines(sides[1].data, known)
-    return Range(path="l", before=sides[0], after=sides[1], fresh=fresh, kept=[])
+    return Revisions(path="l", before=sides[0], after=sides[1], fresh=fresh, kept=[])
 
 
 OURS = {

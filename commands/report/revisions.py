@@ -1,0 +1,174 @@
+"""Reads the two versions of a memory log that a report compares, and what came and went between.
+
+Nothing is written.
+"""
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from commands.scan.findings import Found, fresh_lines, in_lines
+from core.lessons.git.commits import Commits
+from core.lessons.git.old_logs import OldLogs
+from core.lessons.git.repository import Repository
+from core.lessons.lines import as_utf_8, is_utf_16
+from core.lessons.log import MemoryLog
+from core.lessons.record import Record, parse_line
+from core.store import MemoryStore
+
+INDEX, WORK_TREE = "index", "work tree"
+
+_HEAD = "HEAD"
+
+Lines = list[tuple[int, bytes]]  # numbered from 1, without their ends
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """One version of the log.
+
+    name: the id of the commit, INDEX or WORK_TREE, "" before the first commit. is_wide: the file
+    is UTF-16, which no reader takes; the log is what it would be as UTF-8.
+    """
+
+    name: str
+    data: bytes
+    is_there: bool
+    is_wide: bool
+    log: MemoryLog
+
+    @classmethod
+    def of(cls, name: str, data: bytes | None) -> "Side":
+        """The side with these bytes; None for a log that is not there."""
+        held = data or b""
+        return cls(
+            name=name,
+            data=held,
+            is_there=data is not None,
+            is_wide=is_utf_16(held),
+            log=MemoryLog.parse(as_utf_8(held)),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Revisions:
+    """The two versions that a report compares.
+
+    path: the log from the top of the work tree. fresh, kept: the lines of `after` that `before`
+    does not have, and those that it has. passing: secrets in lines that neither has, each with the
+    commit that brought it. passed: by version id, the records of such lines. is_cut: whether older
+    commits are missing here. link: the path of the log, where it has become a symbolic link since
+    `before`, or names another file: whoever can have any file in the repository would have it read
+    as the memory.
+    """
+
+    path: str
+    before: Side
+    after: Side
+    fresh: Lines
+    kept: Lines
+    passing: list[Found] = field(default_factory=list)
+    passed: dict[str, Record] = field(default_factory=dict)
+    link: str = ""
+    is_cut: bool = False
+
+
+def read_revisions(store: MemoryStore, wanted: str | None, *, staged: bool) -> Revisions:
+    """The revisions that `wanted` names (None: from HEAD), to the index if `staged`.
+
+    Raises HistoryError, and LogReadError for a log that cannot be read.
+    """
+    repository = Repository(Path(os.path.realpath(store.path)), may_be_empty=True)
+    base, head = (_HEAD, "") if wanted is None else _ends(wanted)
+    with OldLogs(repository) as logs:
+        reader = _Reader(store, repository, logs)
+        if head:
+            return reader.between(repository.commit_of(base), repository.commit_of(head))
+        is_first = wanted is None and not repository.has_head
+        return reader.since("" if is_first else repository.commit_of(base), staged=staged)
+
+
+def _ends(wanted: str) -> tuple[str, str]:
+    """The revisions of a range; the second is "" where only one is named.
+
+    Dots alone are no range: two variables that nobody has set would make one without any change.
+    """
+    for dots in ("...", ".."):
+        base, found, head = wanted.partition(dots)
+        if found:
+            return (base or _HEAD, head or _HEAD) if base or head else (wanted, "")
+    return wanted, ""
+
+
+class _Reader:
+    """Reads the versions of one log from its repository, the index and the work tree."""
+
+    def __init__(self, store: MemoryStore, repository: Repository, logs: OldLogs) -> None:
+        self._store, self._repository, self._logs = store, repository, logs
+        self._own = repository.own_path(store.path)
+
+    def between(self, first: str, last: str) -> Revisions:
+        """What commit `last` brings since it parted from `first`, and took back on the way."""
+        repository = self._repository
+        parted = repository.merge_base(first, last)
+        after = Side.of(last, self._content(repository.blob_in(last)))
+        found = self._compared(parted, after, self._links_in(last))
+        known = {content for _, content in (*fresh_lines(found.before.data, set()), *found.fresh)}
+        commits = Commits(repository).between(first, last)
+        changes = [(commit, it) for commit in reversed(commits) for it in commit.changes]
+        for path in {change.path for _, change in changes} - {repository.path}:
+            # the log was moved on the way
+            fresh_lines(self._content(repository.blob_in(parted, path)) or b"", known)
+        for commit, change in changes:
+            lines = fresh_lines(self._content(change.after) or b"", known)
+            found.passing.extend(in_lines(change.path, lines, commit))
+            records = (parse_line(content) for _, content in lines)
+            found.passed.update((record.token, record) for record in records if record)
+        return found
+
+    def since(self, commit: str, *, staged: bool) -> Revisions:
+        """What stands there or is staged, and a commit did not have; "" for nothing before."""
+        if staged:
+            after = Side.of(INDEX, self._content(self._repository.blob_in("")))
+            return self._compared(commit, after, self._links_in(""))
+        data = self._store.read_bytes()
+        is_there = data or os.path.lexists(self._store.path)
+        after = Side.of(WORK_TREE, data if is_there else None)
+        return self._compared(commit, after, self._links_here())
+
+    def _compared(self, commit: str, after: Side, links: list[bytes]) -> Revisions:
+        """A commit, "" for nothing before, and a later version. links: as of `_links_in`.
+
+        Where a link is new, what stood in its place is what readers had.
+        """
+        is_new_link = links and not (commit and links == self._links_in(commit))
+        link = self._own if is_new_link else ""
+        blob = self._repository.blob_in(commit, link) if commit else ""
+        before = Side.of(commit, self._content(blob))
+        known = {content for _, content in fresh_lines(before.data, set())}
+        lines = fresh_lines(after.data, set())
+        return Revisions(
+            path=self._repository.path,
+            before=before,
+            after=after,
+            fresh=[line for line in lines if line[1] not in known],
+            kept=[line for line in lines if line[1] in known],
+            link=link,
+            is_cut=self._repository.is_cut,
+        )
+
+    def _links_in(self, commit: str) -> list[bytes]:
+        """What the log and its folder are links to in a commit, "" for the index."""
+        paths = (self._own.rpartition("/")[0], self._own)
+        return [self._logs.content(blob) for blob in self._repository.links_in(commit, paths)]
+
+    def _links_here(self) -> list[bytes]:
+        """The same of the work tree; nothing for a link that git is not to keep."""
+        if not (self._links_in("") or self._repository.blob_in("", self._own)):
+            return []
+        paths = (self._store.path.parent, self._store.path)
+        links = [os.readlink(path) for path in paths if os.path.islink(path)]
+        return [os.fsencode(link.replace(os.sep, "/")) for link in links]
+
+    def _content(self, blob: str) -> bytes | None:
+        return self._logs.content(blob) if blob else None
