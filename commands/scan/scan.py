@@ -1,19 +1,15 @@
-"""The scan: secrets in a memory log, in other files or in git's history, and out of the log.
+"""Looks for secrets in a memory log, in other files or in git's history; takes them out of the log.
 
-It says where a secret stands and of what kind it is, never what it is.
+It prints where a secret stands and of what kind it is, never what it is.
 """
 
 import argparse
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
-from commands.scan.findings import (
-    MOST_BYTES,
-    Scan,
-    scan_history,
-    scan_paths,
-)
+from commands.scan.findings import MOST_BYTES, Scan, scan_history, scan_paths
 from commands.scan.lines import (
     INDENT,
     change_json,
@@ -22,14 +18,13 @@ from commands.scan.lines import (
     finding_line,
     shown_path,
 )
-from commands.scan.words import word
+from commands.scan.words import WORDS, word
 from commands.terminal.console import Opened, add_project, open_memory
 from commands.terminal.safe_text import plain, plain_json
-from core.lessons.git.errors import HistoryError
-from core.lessons.git.versions import History
+from core.errors import SentinelError
+from core.lessons.git.repository import Repository
 from core.lessons.git.words import word as git_word
 from core.lessons.lines import UTF_16_MARKS
-from core.lessons.log import MemoryLog
 from core.lessons.upkeep.cleaning import Cleaning
 from core.lessons.upkeep.secrets import safe
 from core.messages import Language
@@ -37,6 +32,12 @@ from core.settings import read_settings
 
 FOUND, FAILED = 1, 2
 MINUTES = 16
+
+
+class RedactionError(SentinelError, RuntimeError):
+    """The log cannot be cleaned as it is, or by this Python; nothing was written."""
+
+    words = WORDS
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -59,11 +60,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Look, redact if asked, and tell; 1 for secrets, 2 when something could not be looked at."""
+    """Look, redact if asked, and print; 1 for secrets, 2 when something could not be looked at."""
     if arguments.paths:
         if arguments.project:
             arguments.refuse("--project and PATH do not go together")
-        return _scan_paths(arguments)
+        settings = read_settings(os.environ)
+        for warning in settings.warnings:
+            print(warning, file=sys.stderr)
+        return _print(settings.lang, scan_paths(arguments.paths), as_json=arguments.json)
     opened = open_memory(arguments, writes=arguments.redact)
     if arguments.redact:
         return _redact(opened, as_json=arguments.json)
@@ -72,22 +76,14 @@ def run(arguments: argparse.Namespace) -> int:
     return _scan_log(opened, as_json=arguments.json)
 
 
-def _scan_paths(arguments: argparse.Namespace) -> int:
-    settings = read_settings(os.environ)
-    for warning in settings.warnings:
-        print(warning, file=sys.stderr)
-    scan = scan_paths(arguments.paths)
-    return _tell(settings.lang, scan, as_json=arguments.json)
-
-
 def _scan_log(opened: Opened, *, as_json: bool) -> int:
     scan, is_there = _scanned(opened)
     more = []
     if not is_there:
-        more.append(word(opened.lang, "no_log", path=shown_path(opened.lang, _place(opened))))
+        more.append(word(opened.lang, "no_log", path=_place(opened)))
     if scan.secrets:
         more.append(word(opened.lang, "would_redact"))
-    return _tell(opened.lang, scan, more, as_json=as_json)
+    return _print(opened.lang, scan, more, as_json=as_json)
 
 
 def _scanned(opened: Opened) -> tuple[Scan, bool]:
@@ -95,48 +91,45 @@ def _scanned(opened: Opened) -> tuple[Scan, bool]:
     scan, data = Scan(), opened.store.read_bytes()
     is_there = bool(data) or os.path.lexists(opened.store.path)
     if is_there:
-        scan.add(_place(opened), data, is_log=True)
+        scan.add(_path(opened), data, is_log=True)
     return scan, is_there
 
 
-def _place(opened: Opened) -> str:
+def _path(opened: Opened) -> str:
     """The path of the log, from here when it is below."""
-    path = str(opened.store.path)
-    here = os.path.join(os.getcwd(), "")
-    return path[len(here) :] if path.startswith(here) else path
+    return str(opened.store.path).removeprefix(os.path.join(os.getcwd(), ""))
 
 
-def _tell(lang: Language, scan: Scan, more: Sequence[str] = (), *, as_json: bool) -> int:
+def _place(opened: Opened) -> str:
+    return shown_path(opened.lang, _path(opened))
+
+
+def _print(lang: Language, scan: Scan, more: Sequence[str] = (), *, as_json: bool) -> int:
     for path, reason in scan.unreadable:
         shown = word(lang, "unreadable", path=shown_path(lang, path), reason=plain(reason))
         print(shown, file=sys.stderr)
     if as_json:
         print(plain_json(_as_json(lang, scan)))
     else:
+        lines = [
+            finding_line(lang, found, f"{shown_path(lang, found.path)}:{found.line}")
+            for found in scan.found
+        ]
+        for path, why in scan.skipped:
+            lines.append(word(lang, why, path=shown_path(lang, path), most=MOST_BYTES))
         counts = {"secrets": len(scan.secrets), "marks": len(scan.marks), "files": scan.files}
-        print("\n".join([*_lines(lang, scan), word(lang, "summary", **counts), *more]))
+        print("\n".join([*lines, word(lang, "summary", **counts), *more]))
     return FAILED if scan.unreadable else FOUND if scan.secrets else 0
 
 
-def _lines(lang: Language, scan: Scan) -> list[str]:
-    lines = [
-        finding_line(lang, found, f"{shown_path(lang, found.path)}:{found.line}")
-        for found in scan.found
-    ]
-    for path, why in scan.skipped:
-        lines.append(word(lang, why, path=shown_path(lang, path), most=MOST_BYTES))
-    return lines
-
-
 def _as_json(lang: Language, scan: Scan) -> dict[str, object]:
+    def listed(paths: Sequence[tuple[str, str]]) -> list[dict[str, str]]:
+        return [{"path": shown_path(lang, path), "reason": reason} for path, reason in paths]
+
     return {
         "findings": [finding_json(lang, found) for found in scan.found],
-        "skipped": [
-            {"path": shown_path(lang, path), "reason": reason} for path, reason in scan.skipped
-        ],
-        "unreadable": [
-            {"path": shown_path(lang, path), "reason": reason} for path, reason in scan.unreadable
-        ],
+        "skipped": listed(scan.skipped),
+        "unreadable": listed(scan.unreadable),
         "secrets": len(scan.secrets),
         "marks": len(scan.marks),
         "files": scan.files,
@@ -144,17 +137,12 @@ def _as_json(lang: Language, scan: Scan) -> dict[str, object]:
 
 
 def _scan_history(opened: Opened, *, as_json: bool) -> int:
-    lang, scan, is_cut = opened.lang, Scan(), False
-    try:
-        repository = History(opened.store.path, MemoryLog()).repository
-        scan, is_cut = scan_history(repository), repository.is_cut
-    except HistoryError as error:
-        if error.key != "no_commits":
-            raise
+    repository = Repository(Path(os.path.realpath(opened.store.path)), may_be_empty=True)
+    scan = scan_history(repository)
     if as_json:
-        print(plain_json({**_as_json(lang, scan), "shallow": is_cut}))
+        print(plain_json({**_as_json(opened.lang, scan), "shallow": repository.is_cut}))
     else:
-        print("\n".join(_history_lines(opened, scan, is_cut=is_cut)))
+        print("\n".join(_history_lines(opened, scan, is_cut=repository.is_cut)))
     return FOUND if scan.secrets else 0
 
 
@@ -170,7 +158,7 @@ def _history_lines(opened: Opened, scan: Scan, *, is_cut: bool) -> list[str]:
             last = head
         lines.append(INDENT + finding_line(lang, found, word(lang, "line", line=found.line)))
     if not scan.files:
-        lines.append(word(lang, "no_history", path=shown_path(lang, _place(opened))))
+        lines.append(word(lang, "no_history", path=_place(opened)))
     else:
         facts = {"secrets": len(scan.secrets), "files": scan.files}
         lines.append(word(lang, "history_summary", **facts))
@@ -182,18 +170,18 @@ def _history_lines(opened: Opened, scan: Scan, *, is_cut: bool) -> list[str]:
 def _redact(opened: Opened, *, as_json: bool) -> int:
     lang = opened.lang
     if opened.store.read_bytes().startswith(UTF_16_MARKS):
-        print(word(lang, "utf_16"), file=sys.stderr)
-        return FAILED
+        raise RedactionError("utf_16")
     try:
         cleaning = opened.store.clean()
     except ModuleNotFoundError as error:  # only a writer needs it; a scan runs with any Python
         if error.name != "filelock":
             raise
-        print(word(lang, "no_filelock"), file=sys.stderr)
-        return FAILED
+        raise RedactionError("no_filelock") from None
     left, _ = _scanned(opened)
     if as_json:
-        print(plain_json(_redacted_json(lang, cleaning, left)))
+        changes = [change_json(lang, change) for change in cleaning.changes]
+        still = [finding_json(lang, found) for found in left.secrets]
+        print(plain_json({"redacted": changes, "left": still}))
     else:
         print("\n".join(_redacted_lines(opened, cleaning, left)))
     return FOUND if left.secrets else 0
@@ -204,8 +192,7 @@ def _redacted_lines(opened: Opened, cleaning: Cleaning, left: Scan) -> list[str]
     lines = [word(lang, "nothing_to_redact")]
     if cleaning.changes:
         count = sum(len(change.kinds) for change in cleaning.changes)
-        path = shown_path(lang, _place(opened))
-        lines = [word(lang, "redacted", path=path, count=count)]
+        lines = [word(lang, "redacted", path=_place(opened), count=count)]
         for change in cleaning.changes:
             lines += change_lines(lang, change)
     if left.secrets:
@@ -214,10 +201,3 @@ def _redacted_lines(opened: Opened, cleaning: Cleaning, left: Scan) -> list[str]
     if cleaning.changes:
         lines += [word(lang, key) for key in ("next_rotate", "next_diff", "next_clones")]
     return lines
-
-
-def _redacted_json(lang: Language, cleaning: Cleaning, left: Scan) -> dict[str, object]:
-    return {
-        "redacted": [change_json(lang, change) for change in cleaning.changes],
-        "left": [finding_json(lang, found) for found in left.secrets],
-    }
