@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from commands.documents.text_file import ExportError, write_new
-from commands.exchange.export_words import word
+from commands.documents.words import word
 from commands.terminal.console import STDOUT
 from core.lessons.answers.rendering import topic_text
 from core.lessons.compaction import closest_first

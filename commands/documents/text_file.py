@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from commands.exchange.export_words import WORDS
+from commands.documents.words import WORDS
 from commands.terminal.safe_text import plain
 from core.disk.atomic import (
     Identity,

@@ -5,10 +5,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from commands.documents.markdown import heading
 from commands.documents.marked_block import BrokenBlockError, markers, with_block, without_block
 from commands.documents.text_file import ExportError, UserFile, diff
-from commands.exchange.export_words import word
-from commands.exchange.formats import heading, lessons
+from commands.exchange.export_words import WORDS, word
+from commands.exchange.formats import lessons
 from commands.exchange.rule_files import (
     ALSO_READ,
     CLIENTS,
@@ -27,6 +28,12 @@ from core.lessons.record import Record
 from core.messages import Language
 
 BLOCK = "principles"
+
+
+class ClientFileError(ExportError):
+    """A file that a client reads cannot take the block."""
+
+    words = WORDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +56,7 @@ def put_block(path: Path, choice: Choice, lang: Language) -> int:
         print(word(lang, "no_principles"), file=sys.stderr)
     is_new = records and not file.is_there
     if is_new and path.name == "CLAUDE.md" and is_there(path.with_name("AGENTS.md")):
-        raise ExportError("hides_agents", path=str(path))
+        raise ClientFileError("hides_agents", path=str(path))
     try:
         if records:
             text = with_block(file.text, BLOCK, _block(records, lang))
@@ -57,7 +64,7 @@ def put_block(path: Path, choice: Choice, lang: Language) -> int:
             text = without_block(file.text, BLOCK)
     except BrokenBlockError:
         marker = markers(BLOCK)[0].removesuffix(": begin -->")
-        raise ExportError("broken_block", path=str(path), marker=marker) from None
+        raise ClientFileError("broken_block", path=str(path), marker=marker) from None
     _carry_out(file, text if text or not file.text else None, str(path), choice, lang)
     if choice.dry_run:
         print(word(lang, "dry"))

@@ -10,9 +10,8 @@ from pathlib import Path
 
 from commands.documents.outgoing import of_topics, put_text, say_what_is_left, without_secrets
 from commands.exchange.client_files import Choice, put_block, put_rules
-from commands.exchange.data import as_json
 from commands.exchange.export_words import word
-from commands.exchange.formats import markdown
+from commands.exchange.formats import as_json, markdown
 from commands.exchange.rule_files import CLIENTS
 from commands.terminal.console import (
     Opened,
@@ -28,7 +27,7 @@ from core.lessons.log import MemoryLog
 from core.lessons.record import Record, utc_now
 from core.settings import read_settings
 
-FORMATS = {"markdown": markdown, "json": as_json}
+FORMATS = ("markdown", "json")
 TYPES = ("log", "principle")
 APART = (
     ("--block", "--format"),
@@ -122,8 +121,11 @@ def _chosen(log: MemoryLog, arguments: argparse.Namespace) -> list[Record]:
 
 
 def _put_document(opened: Opened, records: list[Record], arguments: argparse.Namespace) -> None:
-    write = FORMATS[arguments.format or "markdown"]
-    text = write(records, opened.project.root.name, opened.lang, now=utc_now())
+    project = opened.project.root.name
+    if arguments.format == "json":
+        text = as_json(records, project, now=utc_now())
+    else:
+        text = markdown(records, project, opened.lang, now=utc_now())
     if put_text(text, arguments.output, force=arguments.force):
-        told = word(opened.lang, "written", path=arguments.output, count=len(records))
-        print(plain(told))
+        facts = {"path": arguments.output, "count": len(records)}
+        print(plain(common_word(opened.lang, "written_records", **facts)))

@@ -10,8 +10,9 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
+from commands.documents.markdown import heading
 from commands.exchange.export_words import word
-from commands.exchange.formats import heading, lessons
+from commands.exchange.formats import lessons
 from core.injection.marks import HIDDEN_CLASS
 from core.lessons.compaction import group_by_topic
 from core.lessons.paths import is_exact, normalise_paths

@@ -15,8 +15,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from commands.documents.facts import MARKER
-from commands.exchange.data import FORMAT, VERSION
+from commands.exchange.formats import FORMAT, MARKER, VERSION
 from commands.exchange.import_words import WORDS
 from commands.exchange.lists import Passed, read_markdown
 from commands.exchange.topics import topic_of

@@ -11,6 +11,7 @@ from commands.onboard.page import LEAST_CHARS, PAGE_CHARS, page
 from commands.onboard.words import word
 from commands.terminal.console import add_output, add_project, check_output, open_memory, positive
 from commands.terminal.safe_text import plain
+from commands.terminal.words import word as common_word
 from core.lessons.log import MemoryLog
 from core.settings import read_settings
 
@@ -47,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
         most_chars=arguments.max_chars,
     )
     if put_text(text, arguments.output, force=arguments.force):
-        print(plain(word(lang, "written", path=arguments.output)))
+        print(plain(common_word(lang, "written", path=arguments.output)))
     return 0
 
 

@@ -32,7 +32,6 @@ WORDS: dict[str, tuple[str, str]] = {
     "empty": ("The memory of this project has no records yet. This page fills by itself: whenever an agent finds out what its instructions left out, it saves the lesson (`log_memory`). `cli.py setup` connects a client, `cli.py demo` shows how it goes.",
         "이 프로젝트의 기억에는 아직 기록이 없습니다. 에이전트가 지시에 빠져 있던 것을 알게 될 때마다 lesson을 저장하므로(`log_memory`) 이 페이지도 저절로 채워집니다. `cli.py setup`으로 클라이언트를 연결하고, `cli.py demo`로 과정을 미리 볼 수 있습니다."),
     # what the command says
-    "written": ("Written: {path}", "{path} 파일에 썼습니다."),
     "too_short": ("a page needs {least:,} or more",
         "한 페이지에는 {least:,}자 이상이 필요합니다"),
 }

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from commands.documents.facts import labelled
 from commands.documents.github_markdown import code, inert, inert_lines
-from commands.exchange.export_words import word as export_word
-from commands.exchange.formats import EMPTY, listed
+from commands.documents.markdown import EMPTY, listed
+from commands.documents.words import word as export_word
 from commands.report.findings import LINK, Figures, Marked, Report
 from commands.report.parts import Item, Part, fitted
 from commands.report.words import counted, word

@@ -3,7 +3,9 @@
 import re
 from collections.abc import Sequence
 
+from commands.documents.facts import labelled
 from commands.documents.html import as_line, as_name, as_text, spoken
+from commands.documents.words import word as document_word
 from commands.view.page import Entry, Original
 from commands.view.words import word
 from core.lessons.answers.rendering import day_of, warning
@@ -39,16 +41,14 @@ def entry_lines(entry: Entry, lang: Language) -> list[str]:
     name = f' id="{entry.anchor}-lesson"' if entry.anchor else ""
     attributes = f'class="lesson text"{name} {spoken(record.lesson, lang)}'
     lines.append(f"<p {attributes}>{as_code(as_text(record.lesson))}</p>")
-    texts = {"missing": record.missing_context, "ask": record.ask_next_time}
     more = [
-        f"<dt>{as_line(word(lang, key))}</dt>"
+        f"<dt>{as_line(label)}</dt>"
         f'<dd class="text" {spoken(text, lang)}>{as_code(as_text(text))}</dd>'
-        for key, text in texts.items()
-        if text.strip()
+        for label, text in labelled(record, lang)
     ]
     if record.paths:
         shown = ", ".join(f"<code>{as_line(path)}</code>" for path in record.paths)
-        more.append(f"<dt>{as_line(word(lang, 'paths'))}</dt><dd>{shown}</dd>")
+        more.append(f"<dt>{as_line(document_word(lang, 'paths'))}</dt><dd>{shown}</dd>")
     if more:
         lines += ["<dl>", *more, "</dl>"]
     lines.append(f'<p class="facts">{" · ".join(_facts(entry, lang))}</p>')

@@ -19,16 +19,24 @@ from commands.terminal.console import (
     open_memory,
 )
 from commands.terminal.safe_text import plain
+from commands.terminal.words import word as common_word
 from commands.view.html import page_html
 from commands.view.page import page_of
-from commands.view.words import word
+from commands.view.words import WORDS, word
 from core.disk.atomic import reason_of
+from core.errors import SentinelError
 from core.lessons.answers.frame import Frame
 from core.lessons.git.errors import HistoryError
 from core.lessons.git.lineage import lineage_of
 from core.lessons.record import utc_now
 
 NAME = "view.html"
+
+
+class NoPlaceError(SentinelError, OSError):
+    """The user has no directory for the page."""
+
+    words, key = WORDS, "no_place"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -50,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
     lang = opened.lang
     path = _written(opened, text, arguments)
     if arguments.output:
-        print(word(lang, "written", path=plain(arguments.output), count=count))
+        print(common_word(lang, "written_records", path=plain(arguments.output), count=count))
         if not arguments.open:
             return 0
     is_open = webbrowser.open(path.as_uri())
@@ -93,7 +101,7 @@ def _written(opened: Opened, text: str, arguments: argparse.Namespace) -> Path:
         return path.resolve()
     directory = state_directory(str(opened.project.root), os.environ)
     if not directory:
-        raise ExportError("no_place")
+        raise NoPlaceError
     try:
         os.makedirs(directory, mode=0o700, exist_ok=True)  # a memory is nobody else's business
     except OSError as error:

@@ -84,9 +84,6 @@ WORDS: dict[str, tuple[str, str]] = {
     # a record
     "principle": ("Principle", "통합 규칙(principle)"),
     "merged": ("merged from {count:,}", "{count:,}건을 통합"),
-    "missing": ("Missing then", "당시 빠져 있던 정보"),
-    "ask": ("Ask first", "먼저 물을 질문"),
-    "paths": ("Files", "대상 파일"),
     "saved": ("saved", "저장"),
     "compacted": ("compacted", "통합"),
     "updated": ("last saved", "최근 저장"),
@@ -98,12 +95,12 @@ WORDS: dict[str, tuple[str, str]] = {
     "deeper": ("What this one replaced ({count:,}) is not shown here; cli.py history {token} lists it",
         "이것이 대신한 {count:,}건은 여기에 보이지 않습니다. cli.py history {token}로 볼 수 있습니다"),
     # what the command says
-    "written": ("Written: {path} (records: {count:,}).",
-        "{path} 파일에 썼습니다(기록 {count:,}건)."),
     "opened": ("The page is opened in the browser: {path}. If it stays empty, the browser may not read that directory: write the page elsewhere with -o FILE --open.",
         "브라우저에서 페이지를 엽니다: {path}. 비어 있으면 브라우저가 그 디렉터리를 읽지 못하는 것일 수 있습니다. -o FILE --open으로 다른 곳에 쓰십시오."),
     "no_browser": ("The page is written, but no browser could be opened here: {path}. Open it on a computer with a browser, or write it elsewhere with -o FILE.",
         "페이지는 썼지만 여기서는 브라우저를 열 수 없습니다: {path}. 브라우저가 있는 컴퓨터에서 열거나 -o FILE로 다른 곳에 쓰십시오."),
+    "no_place": ("There is no directory of yours to keep the page in (no home directory). Nothing was written. Name a file with -o FILE.",
+        "페이지를 둘 사용자 디렉터리가 없습니다(홈 디렉터리 없음). 아무것도 쓰지 않았습니다. -o FILE로 파일을 지정하십시오."),
     "redacted": ("Secrets replaced on the page: {count:,} ({kinds}). They still stand in the memory: cli.py scan shows where, cli.py scan --redact takes them out.",
         "페이지에서 가린 비밀 값 {count:,}개({kinds}). 기억에는 그대로 남아 있습니다. cli.py scan으로 위치를 확인하고 cli.py scan --redact로 지우십시오."),
 }

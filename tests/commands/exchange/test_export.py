@@ -17,12 +17,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from commands.documents.facts import MARKER
+from commands.documents.markdown import heading
 from commands.documents.marked_block import markers, with_block, without_block
 from commands.documents.text_file import ExportError, UserFile
 from commands.exchange.client_files import BLOCK
-from commands.exchange.data import as_json
-from commands.exchange.formats import heading, lessons, markdown
+from commands.exchange.formats import MARKER, as_json, lessons, markdown
 from commands.exchange.rule_files import CLIENTS, globs_of, is_ours, rule_files, slug
 from core.lessons.record import Record, new_record
 from core.messages import Language
@@ -108,7 +107,7 @@ def test_the_markdown_document_is_the_golden_one(lang: Language) -> None:
 
 
 def test_the_json_document_is_the_golden_one_and_holds_the_stored_objects() -> None:
-    text = as_json(shop(), "shop", "en", now=LATER)
+    text = as_json(shop(), "shop", now=LATER)
     assert text == golden("export.json")
     document = json.loads(text)
     assert document.pop("records") == [record.as_json() for record in shop()]

@@ -18,9 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import cli
-from commands.documents.facts import MARKER
-from commands.exchange.data import as_json
-from commands.exchange.formats import markdown
+from commands.exchange.formats import MARKER, as_json, markdown
 from commands.exchange.import_words import WORDS
 from commands.exchange.lists import Lesson, Passed, read_markdown
 from commands.exchange.sources import MOST_BYTES, MOST_TEXT_BYTES
@@ -524,7 +522,7 @@ def full_log() -> list[Record]:
 @pytest.mark.parametrize("kind", ["export", "log"])
 def test_our_own_records_come_back_without_loss(take: Import, desk: Path, kind: str) -> None:
     lines = b"".join(record.to_line() for record in full_log())
-    given = as_json(full_log(), "other", "en", now=LATER) if kind == "export" else lines
+    given = as_json(full_log(), "other", now=LATER) if kind == "export" else lines
     done = take(given, "--yes")
     assert (done.code, done.errors) == (0, "")
     assert path_of(desk).read_bytes() == lines
@@ -559,7 +557,7 @@ def test_what_was_exported_is_imported_into_an_empty_project_as_the_same_records
                 first.upsert_log(draft)
             except SentinelError:
                 continue
-        document = json.loads(as_json(first.read_all(), "x", "en", now=NOW))
+        document = json.loads(as_json(first.read_all(), "x", now=NOW))
         lines = [json.dumps(record).encode() + b"\n" for record in document["records"]]
         log = Path(folder) / "c"
         log.write_bytes(b"".join(lines))
@@ -639,7 +637,7 @@ def test_records_that_break_a_rule_are_passed_over(take: Import, desk: Path) -> 
 
 
 def test_an_entry_that_is_no_record_is_told(take: Import, desk: Path) -> None:
-    document = json.loads(as_json([a_record()], "x", "en", now=NOW))
+    document = json.loads(as_json([a_record()], "x", now=NOW))
     document["records"] += [{"id": "x"}, 3]
     done = take(json.dumps(document), "--yes")
     assert "  entries 2-3: not a record" in done.lines
@@ -652,7 +650,7 @@ def test_a_memory_may_be_larger_than_a_text_of_somebody_else(
 ) -> None:
     blank = b" " * 1_000 + b"\n"
     lines = a_record().to_line()
-    given = as_json([a_record()], "x", "en", now=NOW).encode() if kind == "export" else lines
+    given = as_json([a_record()], "x", now=NOW).encode() if kind == "export" else lines
     done = take(given + blank * (MOST_TEXT_BYTES // 1_000), "--yes")
     assert (done.code, done.errors) == (0, "")
     assert path_of(desk).read_bytes() == lines

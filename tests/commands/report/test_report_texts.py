@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from commands.documents.github_markdown import code, inert, inert_lines
-from commands.exchange.formats import listed
+from commands.documents.markdown import listed
 from commands.report.findings import report_on
 from commands.report.markdown import markdown
 from commands.report.revisions import Revisions, Side
