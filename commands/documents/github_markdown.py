@@ -13,7 +13,6 @@ itself stays. Nothing can be hidden in it: what a reader would not see is spelle
 import re
 
 from commands.documents.markdown import EMPTY, shown_lines, started
-from commands.exchange.formats import EMPTY, shown_lines, started
 from core.text.printable import one_line
 
 _SPAN = re.compile(r"(?<!`)`[^`]+`(?!`)")

@@ -15,14 +15,6 @@ WORDS: dict[str, tuple[str, str]] = {
     "written": ("Written: {path}", "{path} 파일에 썼습니다."),
     "written_records": ("Written: {path} (records: {count:,}).",
         "{path} 파일에 썼습니다(기록 {count:,}건)."),
-    # what becomes of records that are brought back or changed
-    "hides": ("This principle replaces these records again, so they are no longer shown: {tokens}",
-        "이 principle이 다음 기록을 다시 대체하므로 더는 보이지 않음: {tokens}"),
-    "redacted": ("Secrets redacted on the way back: {count} ({kinds}).",
-        "되살리면서 가린 비밀 값 {count}개({kinds})."),
-    "next": ("Look at it with git diff .context/, then commit.",
-        "git diff .context/로 확인한 뒤 커밋하십시오."),
-    "dry": ("Nothing was written (--dry-run).", "쓴 것은 없습니다(--dry-run)."),
 }
 # fmt: on
 

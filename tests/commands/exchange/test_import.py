@@ -18,9 +18,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import cli
+from commands.exchange.blocks import Passed
 from commands.exchange.formats import MARKER, as_json, markdown
 from commands.exchange.import_words import WORDS
-from commands.exchange.lists import Lesson, Passed, read_markdown
+from commands.exchange.lists import Lesson, read_markdown
 from commands.exchange.sources import MOST_BYTES, MOST_TEXT_BYTES
 from commands.exchange.topics import topic_of
 from core.errors import SentinelError
