@@ -15,18 +15,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from commands.clients.table import (
-    CLIENTS,
-    THE_PROJECT,
-    Client,
+from commands.clients.machine import (
+    Expand,
     Machine,
-    Place,
-    command_line,
+    entry_line,
+    expander,
     machine_of,
     paths_of,
     script_at,
     value_of,
 )
+from commands.clients.table import CLIENTS, THE_PROJECT, Client, Place
 from core.project import VARIABLES, find_project
 from core.settings import read_settings
 
@@ -100,7 +99,7 @@ def _configured_in(
             entries = _below(entries, key, machine)
         for name, entry in entries.items() if isinstance(entries, dict) else ():
             if isinstance(entry, dict):
-                found = _configured(path, name, entry, client, machine)
+                found = _configured(path, name, entry, client, place, machine)
                 if found:
                     yield found
 
@@ -142,19 +141,28 @@ def _below(table: Any, key: str, machine: Machine) -> Any:
 
 
 def _configured(
-    path: Path, name: str, entry: Mapping[str, Any], client: Client, machine: Machine
+    path: Path,
+    name: str,
+    entry: Mapping[str, Any],
+    client: Client,
+    place: Place,
+    machine: Machine,
 ) -> Configured | None:
     """What is known of an entry, or None when it is not ours."""
-    words, at = command_line(entry, client, machine), script_at(entry, name, client, machine)
+    expand = expander(client, place, machine)
+    words = entry_line(entry, expand)
+    at = script_at(words, name, machine)
     if at < 0:
         return None
     own = entry.get("env")
     environment = {key: it for key, it in machine.environment.items() if key not in VARIABLES}
     for key, it in own.items() if isinstance(own, dict) else ():
         if isinstance(it, str | int):  # clients turn numbers into texts
-            environment[key] = client.expand(str(it), machine)
+            environment[key] = expand(str(it))
     environment |= dict.fromkeys(client.sets, str(machine.root))
-    start, lost = _start(entry.get("cwd"), words[:at], client, machine)
+    first = machine.root if client.starts_in_project and place.knows_project else None
+    cwd = entry.get("cwd") if client.honours_cwd else None
+    start, lost = _start(first, cwd, words[:at], expand, machine)
     argument = value_of("--project", words[at + 1 :])
     project, source, problem = _project(argument, environment, start, lost)
     return Configured(
@@ -169,13 +177,12 @@ def _configured(
 
 
 def _start(
-    cwd: object, before: list[str], client: Client, machine: Machine
+    start: Path | None, cwd: object, before: list[str], expand: Expand, machine: Machine
 ) -> tuple[Path | None, bool]:
     """Where the server starts, None when nobody knows; and whether a variable is left in that."""
-    start = machine.root if client.starts_in_project else None
     steps = []
-    if client.honours_cwd and isinstance(cwd, str) and cwd.strip():
-        steps.append(client.expand(cwd, machine))
+    if isinstance(cwd, str) and cwd.strip():
+        steps.append(expand(cwd))
         start = start or machine.home
     if before and re.fullmatch(r"(?:.*/)?uv(?:\.exe)?", machine.plain(before[0])):
         # uv changes to this directory before it starts the script

@@ -10,34 +10,13 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
+
+from commands.clients.table import CLIENTS, Event, Hooks
 
 COMPLAINT = "sentinel-memory hook: "
 EVENTS = ("session-start", "before-action", "prompt", "stop")
-# By client, the events whose answer can reach its model without holding up its work, and the name
-# that the client has for each. Cursor and Gemini CLI take a text only with the result of a tool.
-# Of a stop, the other clients know no answer but one that forbids it.
-NAMES: Mapping[str, Mapping[str, str]] = {
-    "claude-code": {
-        "session-start": "SessionStart",
-        "before-action": "PreToolUse",
-        "prompt": "UserPromptSubmit",
-        "stop": "Stop",
-    },
-    "cursor": {"session-start": "sessionStart", "before-action": "postToolUse", "stop": "stop"},
-    "vscode": {"session-start": "SessionStart", "before-action": "PostToolUse"},
-    "codex": {
-        "session-start": "SessionStart",
-        "before-action": "PreToolUse",
-        "prompt": "UserPromptSubmit",
-    },
-    "gemini": {
-        "session-start": "SessionStart",
-        "before-action": "AfterTool",
-        "prompt": "BeforeAgent",
-    },
-}
+HOOKS: Mapping[str, Hooks] = {client.key: client.hooks for client in CLIENTS if client.hooks}
 MOST_TEXT_CHARS = 4_000
 MOST_FILES, MOST_PATH_CHARS = 50, 1_000
 
@@ -62,8 +41,7 @@ _TEXTS = (
 _PARTS = ("edits", "replacements")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Moment:
+class Moment(NamedTuple):
     """What is about to happen in a client, in the words of no client.
 
     session, agent: ids, "" when the client names none; agent is that of a sub-agent. source: what
@@ -93,6 +71,11 @@ class Moment:
         return bool(self.paths or self.command.strip() or self.text.strip())
 
 
+def event_of(client: str, event: str) -> Event | None:
+    """The client's own event for one of ours; None where it has none that takes a text."""
+    return next((it for it in HOOKS[client].events if it.ours == event), None)
+
+
 def read_moment(client: str, event: str, payload: Mapping[str, Any]) -> Moment:
     """The moment that a client describes; what is missing or of another type is left out."""
     name = _text(payload, "hook_event_name", "hookEventName")
@@ -105,8 +88,10 @@ def read_moment(client: str, event: str, payload: Mapping[str, Any]) -> Moment:
     cwd = _native(payload.get("cwd"))
     roots = payload.get("workspace_roots")
     folders = tuple(filter(None, map(_native, roots))) if isinstance(roots, list) else ()
-    is_copilot = client == "vscode" and not name  # its agent host, which reads the same files
     agent = _text(payload, "agent_id", "subagent_id", "agentId")
+    if not _NAME.fullmatch(name):
+        known = None if HOOKS[client].nameless else event_of(client, event)
+        name = known.name if known else ""
     return Moment(
         session=_text(payload, "conversation_id", "session_id", "sessionId", "transcript_path"),
         agent=agent,
@@ -119,16 +104,16 @@ def read_moment(client: str, event: str, payload: Mapping[str, Any]) -> Moment:
         over=payload.get("stop_hook_active") is True
         or (isinstance(loops, int) and loops > 0)
         or payload.get("status", "completed") != "completed",
-        name=name if _NAME.fullmatch(name) else "" if is_copilot else NAMES[client][event],
+        name=name,
         is_nameless=not agent and bool(_text(payload, "agentName", "agent_type")),
     )
 
 
 def answer(client: str, event: str, moment: Moment, text: str) -> str:
     """The JSON that puts `text` before the model of a client; ASCII, whatever the console takes."""
-    if client == "cursor":
-        key = "followup_message" if event == "stop" else "additional_context"
-        return json.dumps({key: text})
+    known = event_of(client, event)
+    if known and known.key:
+        return json.dumps({known.key: text})
     if not moment.name:
         return json.dumps({"additionalContext": text})
     return json.dumps(

@@ -1,53 +1,61 @@
 """Decides which files of a project hold the rules, so that every client reads them exactly once.
 
-Pure: it looks at texts by their names in the project. The table is what the clients document:
-AGENTS.md is read by Cursor, VS Code and Codex (AGENTS.override.md takes its place for Codex), and
-by Claude Code from 2.1.277 on where it has no CLAUDE.md, .claude/CLAUDE.md or CLAUDE.local.md;
-these three by Claude Code and VS Code; CLAUDE.md by Cursor, unless one of its settings is off;
-`.cursor/rules` and `.cursorrules` by Cursor; `.github/copilot-instructions.md` by VS Code; by
-Gemini CLI what `context.fileName` names, else GEMINI.md. Claude Code and Gemini CLI follow imports.
+Pure: it looks at texts by their names in the project. What a client reads stands in its row; the
+rows know each other's files, so that the smallest set that serves all of them can be found.
 """
 
-from collections.abc import Callable, Collection, Iterable
+import posixpath
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from commands.clients.rules_imports import imported
+from commands.clients.table import AGENTS, CLAUDE, CLIENTS, LOCAL, Rules
 from commands.documents.marked_block import BrokenBlockError, block_in, without_block
 
-AGENTS, OVERRIDE, GEMINI = "AGENTS.md", "AGENTS.override.md", "GEMINI.md"
-CURSORRULES, COPILOT = ".cursorrules", ".github/copilot-instructions.md"
-CLAUDE, LOCAL = ("CLAUDE.md", ".claude/CLAUDE.md"), "CLAUDE.local.md"
-CURSOR_RULE = ".cursor/rules/sentinel-memory.mdc"
 BLOCK = "rules"
+ROWS: Mapping[str, Rules] = {client.key: client.rules for client in CLIENTS if client.rules}
+# The client that reads AGENTS.md by an import of ours.
+[IMPORTER] = [key for key, row in ROWS.items() if row.hides_agents]
 _TOOLS = ("search_memory", "log_memory", "compact_memory")
 _HOPS = 4  # so far Claude Code follows imports
+_NO_IMPORT = re.compile(
+    r"""
+    ^(?:[ ]{4}|[ ]{0,3}\t)[^\n]*                                        # indented code
+    | ^[ >]*(?:(?:[-*+]|\d+[.)])[ ]+)?(?P<fence>`{3,}(?=[^`\n]*$)|~{3,})
+      .*?(?:^[ >]*(?P=fence)[`~]*[ \t\r]*$|\Z)
+    | <!--.*?(?:-->|\Z)
+    | (?P<ticks>`+)(?:(?!\n[ \t\r]*\n).)+?(?<!`)(?P=ticks)(?!`)
+    """,
+    re.MULTILINE | re.VERBOSE | re.DOTALL,
+)
+_IMPORT = re.compile(r"(?<!\S)@([^\s#]+)(?:#\S*)?(?!\S)")
 
 Body = Literal["rules", "import"]
-
-
-def import_of(name: str) -> str:
-    """The line with which the file `name` takes in AGENTS.md; its path counts from that file."""
-    return f"@{'../' * name.count('/')}{AGENTS}"
+Homes = Mapping[str, Body]
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
-    """The rules files of a project. text: that of a file, None where there is none.
+class RulesFiles:
+    """What stands in the rules files of a project: texts of the user, and blocks of ours.
 
-    real: what tells a file under two names. is_sound: whether a file can be edited, which one that
-    is no text or holds half a block cannot. gemini: the names that Gemini CLI reads.
+    text: that of a file, None where there is none. real: what tells a file under two names.
+    is_sound: whether a file can be edited, which one that is no text or holds half a block cannot.
+    named: by client, the files that its settings name in place of those in its row.
     """
 
     text: Callable[[str], str | None]
     real: Callable[[str], str]
     is_sound: Callable[[str], bool]
-    gemini: tuple[str, ...] = (GEMINI,)
+    named: Mapping[str, tuple[str, ...]]
 
     @property
     def names(self) -> tuple[str, ...]:
         """Every file that may hold a block of ours."""
-        return tuple(dict.fromkeys((AGENTS, OVERRIDE, *CLAUDE, *self.gemini, GEMINI, CURSOR_RULE)))
+        instead = [row.instead for row in ROWS.values() if row.instead]
+        named = [name for names in self.named.values() for name in names]
+        homes = [row.home for row in ROWS.values()][::-1]
+        return tuple(dict.fromkeys((AGENTS, *instead, *CLAUDE, *named, *homes)))
 
     @property
     def ours(self) -> list[str]:
@@ -71,149 +79,23 @@ class Rules:
 
     def by_hand(self) -> frozenset[str]:
         """The files into which somebody copied the rules."""
-        names = (CURSORRULES, COPILOT, LOCAL, *self.names)
-        return frozenset(it for it in names if all(tool in self._rest(it) for tool in _TOOLS))
+        names = {*self.names, *(name for row in ROWS.values() for name in row.reads)}
+        return frozenset(name for name in names if all(it in self._rest(name) for it in _TOOLS))
 
-    def read_by(self, client: str, homes: dict[str, Body] | None = None) -> tuple[str, ...]:
-        """The files that a client reads, as they are or with these bodies put in."""
-        if client == "cursor":
-            return (AGENTS, CURSORRULES, CURSOR_RULE, CLAUDE[0])
-        if client == "vscode":
-            return (AGENTS, *CLAUDE, LOCAL, COPILOT)
-        if client == "codex":
-            return (self._codex,)
-        if client == "gemini":
-            return (*self.gemini, AGENTS) if self._reach_agents(self.gemini) else self.gemini
-        if client == "claude-code":
-            put_in = homes or {}
-            own = [name for name in (*CLAUDE, LOCAL) if name in put_in or self._is_there(name)]
-            as_it_is = homes is None and any(map(self.imports_ours, CLAUDE))
-            by_ours = as_it_is or "import" in put_in.values()
-            imports = by_ours or self._is_linked or self._reach_agents([LOCAL])
-            return (*own, AGENTS) if imports or not own else tuple(own)
-        return ()
+    def is_there(self, name: str) -> bool:
+        """Whether there is such a file, be it one that cannot be read."""
+        return self.text(name) is not None or not self.is_sound(name)
 
-    def reads(self, client: str, name: str, homes: dict[str, Body] | None = None) -> bool:
-        """Whether a client reads this file, under whatever name."""
-        return self.real(name) in map(self.real, self.read_by(client, homes))
-
-    def depends(self, client: str) -> bool:
-        """Whether a client reads what setup has put in where its own rules stand.
-
-        Cursor may be told to read no CLAUDE.md: what stands there is another client's.
-        """
-        read = set(self.read_by(client)) - ({CLAUDE[0]} if client == "cursor" else set())
-        return not read.isdisjoint(self.ours)
-
-    def homes(self, clients: Collection[str]) -> dict[str, Body]:
-        """The smallest set of files with our rules with which each client reads one copy.
-
-        Where a file holds a copy made by hand, nothing is put beside it for its readers.
-        """
-        hand = self.by_hand()
-        needing = {it for it in clients if hand.isdisjoint(self.read_by(it))}
-        homes: dict[str, Body] = {}
-        if AGENTS not in hand and self._is_shared(needing):
-            homes[AGENTS] = "rules"
-        if "codex" in needing and self._codex != AGENTS:
-            homes[self._codex] = "rules"
-        by_import = AGENTS in hand and (self._would_hide or self._keeps_import)
-        if "claude-code" in needing or ("claude-code" in clients and by_import):
-            body = self._claude_body(shared=AGENTS in homes)
-            if body:
-                homes[self._claude] = body
-        if "cursor" in needing and not self._is_served("cursor", homes):
-            homes[AGENTS if self._is_taken(CURSOR_RULE) else CURSOR_RULE] = "rules"
-        if "gemini" in needing and not self._is_served("gemini", homes):
-            homes[GEMINI if GEMINI in self.gemini else self.gemini[0]] = "rules"
-        return homes
-
-    def copies(self, client: str, homes: dict[str, Body]) -> list[str]:
-        """The files from which a client gets the rules, each file under one name."""
-        holding = {name for name, body in homes.items() if body != "import"} | self.by_hand()
-        read = [name for name in self.read_by(client, homes) if name in holding]
-        return list({self.real(name): name for name in reversed(read)}.values())
-
-    def _is_shared(self, needing: set[str]) -> bool:
-        """Whether AGENTS.md is a home."""
-        claude = "claude-code" in needing
-        return (
-            ("codex" in needing and self._codex == AGENTS)
-            or ("gemini" in needing and GEMINI not in self.gemini and AGENTS in self.gemini)
-            or ("vscode" in needing and not claude)
-            or (claude and "cursor" in needing and self._may_import)
-            or (claude and (self._is_linked or self._would_hide or self._keeps_import))
-        )
-
-    def _claude_body(self, *, shared: bool) -> Body | None:
-        """What the file of Claude Code gets; None where AGENTS.md is read, or has to be cured."""
-        if self._keeps_import:
-            return "import"
-        if self._would_hide:
-            return "import" if self.is_sound(AGENTS) else None
-        if self._is_linked:
-            return None
-        return "import" if shared and self._may_import else "rules"
-
-    def _is_served(self, client: str, homes: dict[str, Body]) -> bool:
-        """Whether a client gets the rules from one of these homes."""
-        return any(name in homes and self.is_sound(name) for name in self.read_by(client, homes))
-
-    @property
-    def _codex(self) -> str:
-        return OVERRIDE if self._is_there(OVERRIDE) else AGENTS
-
-    @property
-    def _claude(self) -> str:
-        held = [name for name in CLAUDE if self.block(name) is not None]
-        return next(iter(held or filter(self._is_there, CLAUDE)), CLAUDE[0])
-
-    @property
-    def _is_linked(self) -> bool:
-        """Whether the user has made AGENTS.md part of what Claude Code reads."""
-        there = [name for name in CLAUDE if self._is_there(name)]
-        is_same = any(self.real(name) == self.real(AGENTS) for name in there)
-        return is_same or self._reach_agents(there)
-
-    @property
-    def _would_hide(self) -> bool:
-        """Whether a CLAUDE.md without an import would keep a text of AGENTS.md from Claude Code."""
-        return not any(map(self.has_text, CLAUDE)) and self.has_text(AGENTS)
-
-    @property
-    def _keeps_import(self) -> bool:
-        """Whether Claude Code gets a text of AGENTS.md by an import of ours, which then stays."""
-        return self.imports_ours(self._claude) and self.has_text(AGENTS)
-
-    @property
-    def _may_import(self) -> bool:
-        """Whether Claude Code can be given AGENTS.md with our rules for its own.
-
-        Not where AGENTS.md and CLAUDE.md both hold texts of the user, who keeps the one from Claude
-        Code. Where there is no CLAUDE.md the text of AGENTS.md is for it as well: newer versions
-        read it by themselves, except beside a CLAUDE.local.md, which only one person has.
-        """
-        has_own = any(map(self.has_text, CLAUDE))
-        is_apart = has_own and self.has_text(AGENTS) and not self._keeps_import
-        return self.is_sound(AGENTS) and not is_apart
-
-    def _reach_agents(self, names: Iterable[str]) -> bool:
+    def reach_agents(self, names: Iterable[str]) -> bool:
         """Whether texts of the user in these files import AGENTS.md, also by way of others."""
         met, last = set[str](), list(names)
         for _ in range(_HOPS):
-            found = {it for name in last for it in imported(self._rest(name), name)} - met
-            if any(self.real(it) == self.real(AGENTS) for it in found):
+            found = {path for name in last for path in imported(self._rest(name), name)} - met
+            if any(self.real(path) == self.real(AGENTS) for path in found):
                 return True
             met |= found
-            last = [it for it in found if not it.startswith("..")]
+            last = [path for path in found if not path.startswith("..")]
         return False
-
-    def _is_there(self, name: str) -> bool:
-        return self.text(name) is not None or not self.is_sound(name)
-
-    def _is_taken(self, name: str) -> bool:
-        """Whether a file that we would make is one of the user's."""
-        return self.text(name) is not None and self.block(name) is None and self.is_sound(name)
 
     def _rest(self, name: str) -> str:
         """The text without what setup has put in."""
@@ -222,3 +104,180 @@ class Rules:
             return without_block(text, BLOCK)
         except BrokenBlockError:
             return text
+
+
+# Imports.
+
+
+def import_of(name: str) -> str:
+    """The line with which the file `name` takes in AGENTS.md; its path counts from that file."""
+    return f"@{'../' * name.count('/')}{AGENTS}"
+
+
+def imported(text: str, name: str) -> list[str]:
+    """The files that the file `name` with this text imports, by their names in the project.
+
+    A path counts from the directory of the file that names it. Fences, indented code, code spans
+    and HTML comments import nothing. In doubt a line is none: rules that stand twice do less harm
+    than rules that nobody reads. A file above the project begins with `..`; absolute paths and
+    those of the home are passed over.
+    """
+    paths = _IMPORT.findall(_NO_IMPORT.sub("`", text))
+    directory = posixpath.dirname(name)
+    return [posixpath.normpath(posixpath.join(directory, it)) for it in paths if it[0] not in "/~"]
+
+
+# What each client reads.
+
+
+def read_by(files: RulesFiles, client: str, homes: Homes | None = None) -> tuple[str, ...]:
+    """The files that a client reads, as they are or with these bodies put in."""
+    if client not in ROWS:
+        return ()
+    row, names = ROWS[client], _own_files(files, client)
+    if row.hides_agents:
+        put_in = homes or {}
+        names = tuple(name for name in names if name in put_in or files.is_there(name))
+        as_it_is = homes is None and any(map(files.imports_ours, CLAUDE))
+        by_ours = as_it_is or "import" in put_in.values()
+        imports = by_ours or _is_linked(files) or files.reach_agents([LOCAL])
+        return (*names, AGENTS) if imports or not names else names
+    return (*names, AGENTS) if row.imports and files.reach_agents(names) else names
+
+
+def reads(files: RulesFiles, client: str, name: str, homes: Homes | None = None) -> bool:
+    """Whether a client reads this file, under whatever name."""
+    return files.real(name) in map(files.real, read_by(files, client, homes))
+
+
+def depends(files: RulesFiles, client: str) -> bool:
+    """Whether a client reads what setup has put in where its own rules stand.
+
+    What stands in a file that the client may be told to leave out is another client's.
+    """
+    unsure = ROWS[client].unsure if client in ROWS else ()
+    return not (set(read_by(files, client)) - set(unsure)).isdisjoint(files.ours)
+
+
+def copies(files: RulesFiles, client: str, homes: Homes) -> list[str]:
+    """The files from which a client gets the rules, each file under one name."""
+    holding = {name for name, body in homes.items() if body != "import"} | files.by_hand()
+    names = [name for name in read_by(files, client, homes) if name in holding]
+    return list({files.real(name): name for name in reversed(names)}.values())
+
+
+def _own_files(files: RulesFiles, client: str) -> tuple[str, ...]:
+    """The files that a client reads by itself, without an import."""
+    row = ROWS[client]
+    if row.instead and files.is_there(row.instead):
+        return (row.instead,)
+    return files.named.get(client, row.reads)
+
+
+# Where the rules go.
+
+
+def homes_for(files: RulesFiles, clients: Collection[str]) -> dict[str, Body]:
+    """The smallest set of files with our rules with which each client reads one copy.
+
+    Where a file holds a copy made by hand, nothing is put beside it for its readers.
+    """
+    hand = files.by_hand()
+    needing = [it for it in ROWS if it in clients and hand.isdisjoint(read_by(files, it))]
+    homes: dict[str, Body] = {}
+    if AGENTS not in hand and _is_shared(files, needing):
+        homes[AGENTS] = "rules"
+    for client in needing:
+        if ROWS[client].instead in _own_files(files, client):
+            homes[ROWS[client].instead] = "rules"
+    by_import = AGENTS in hand and (_would_hide(files) or _keeps_import(files))
+    if IMPORTER in needing or (IMPORTER in clients and by_import):
+        body = _importer_body(files, shared=AGENTS in homes)
+        if body:
+            homes[_importer_home(files)] = body
+    for client in needing:
+        served = any(name in homes and files.is_sound(name) for name in read_by(files, client))
+        if client != IMPORTER and not served and _home(files, client) != AGENTS:
+            is_taken = ROWS[client].own_file and _is_taken(files, ROWS[client].home)
+            homes[AGENTS if is_taken else _home(files, client)] = "rules"
+    return homes
+
+
+def _home(files: RulesFiles, client: str) -> str:
+    names, home = _own_files(files, client), ROWS[client].home
+    return home if home in names else names[0]
+
+
+def _is_shared(files: RulesFiles, needing: Collection[str]) -> bool:
+    """Whether AGENTS.md is a home."""
+    others = [client for client in needing if client != IMPORTER]
+    by_agents = [it for it in others if _reads_agents_first(files, it)]
+    if IMPORTER not in needing:
+        return bool(by_agents)
+    unsure = any(CLAUDE[0] in ROWS[client].unsure for client in others)
+    return (
+        any(CLAUDE[0] not in ROWS[client].reads for client in by_agents)
+        or (unsure and _may_import(files))
+        or _is_linked(files)
+        or _would_hide(files)
+        or _keeps_import(files)
+    )
+
+
+def _reads_agents_first(files: RulesFiles, client: str) -> bool:
+    """Whether a client reads AGENTS.md, and not the file that would be its own."""
+    names, home = _own_files(files, client), ROWS[client].home
+    return AGENTS in names and (home == AGENTS or home not in names)
+
+
+def _is_taken(files: RulesFiles, name: str) -> bool:
+    """Whether a file that we would make is one of the user's."""
+    return files.text(name) is not None and files.block(name) is None and files.is_sound(name)
+
+
+# Claude Code, which AGENTS.md reaches by an import.
+
+
+def _importer_home(files: RulesFiles) -> str:
+    held = [name for name in CLAUDE if files.block(name) is not None]
+    return next(iter(held or filter(files.is_there, CLAUDE)), CLAUDE[0])
+
+
+def _importer_body(files: RulesFiles, *, shared: bool) -> Body | None:
+    """What the file of Claude Code gets; None where AGENTS.md is read, or has to be cured."""
+    if _keeps_import(files):
+        return "import"
+    if _would_hide(files):
+        return "import" if files.is_sound(AGENTS) else None
+    if _is_linked(files):
+        return None
+    return "import" if shared and _may_import(files) else "rules"
+
+
+def _is_linked(files: RulesFiles) -> bool:
+    """Whether the user has made AGENTS.md part of what Claude Code reads."""
+    there = [name for name in CLAUDE if files.is_there(name)]
+    is_same = any(files.real(name) == files.real(AGENTS) for name in there)
+    return is_same or files.reach_agents(there)
+
+
+def _would_hide(files: RulesFiles) -> bool:
+    """Whether a CLAUDE.md without an import would keep a text of AGENTS.md from Claude Code."""
+    return not any(map(files.has_text, CLAUDE)) and files.has_text(AGENTS)
+
+
+def _keeps_import(files: RulesFiles) -> bool:
+    """Whether Claude Code gets a text of AGENTS.md by an import of ours, which then stays."""
+    return files.imports_ours(_importer_home(files)) and files.has_text(AGENTS)
+
+
+def _may_import(files: RulesFiles) -> bool:
+    """Whether Claude Code can be given AGENTS.md with our rules for its own.
+
+    Not where AGENTS.md and CLAUDE.md both hold texts of the user, who keeps the one from Claude
+    Code. Where there is no CLAUDE.md the text of AGENTS.md is for it as well: newer versions read
+    it by themselves, except beside a CLAUDE.local.md, which only one person has.
+    """
+    has_own = any(map(files.has_text, CLAUDE))
+    is_apart = has_own and files.has_text(AGENTS) and not _keeps_import(files)
+    return files.is_sound(AGENTS) and not is_apart

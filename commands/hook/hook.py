@@ -18,11 +18,20 @@ import threading
 import time
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from commands.clients.events import COMPLAINT, EVENTS, NAMES, Moment, answer, inside, read_moment
+from commands.clients.events import (
+    COMPLAINT,
+    EVENTS,
+    HOOKS,
+    Moment,
+    answer,
+    event_of,
+    inside,
+    read_moment,
+)
 from commands.hook.journal import Session, forget_old, open_session, state_directory
 from core.errors import SentinelError
 from core.lessons.answers.briefing import Briefing, action_briefing, is_harmless, session_briefing
@@ -81,7 +90,7 @@ class Scene:
 def add_arguments(parser: "argparse.ArgumentParser") -> None:
     """The options of `cli.py hook`, for its help; `main` reads them itself."""
     parser.add_argument("event", choices=EVENTS, metavar="EVENT", help=", ".join(EVENTS))
-    parser.add_argument("--client", required=True, choices=NAMES, help="whose JSON it is")
+    parser.add_argument("--client", required=True, choices=HOOKS, help="whose JSON it is")
     parser.add_argument("--project", metavar="DIR", help="the project whose memory is meant")
     parser.add_argument("--lang", choices=("en", "ko"), help="the language of what is said")
 
@@ -136,9 +145,9 @@ def respond(
     project or its memory cannot be read; the session is noted in the state directory.
     """
     others = {"cursor_version", "timestamp"} & payload.keys() or "CURSOR_VERSION" in environment
-    if client == "claude-code" and others:
-        return ""  # Cursor and Copilot run the hooks of Claude Code, too, and have their own
-    if event not in NAMES[client]:
+    if HOOKS[client].shared and others:  # Cursor and Copilot run the hooks of Claude Code, too
+        return ""
+    if not event_of(client, event):
         return ""
     moment = read_moment(client, event, payload)
     if event in ("before-action", "prompt") and not moment.says_something:
@@ -154,7 +163,7 @@ def _scene(
     environment: Mapping[str, str],
     argument: str | None,
 ) -> Scene:
-    if client not in ("claude-code", "gemini"):
+    if not HOOKS[client].gives_project:
         # Cursor sets it for the first of several open folders, others inherit it from Claude Code.
         environment = {key: it for key, it in environment.items() if key != "CLAUDE_PROJECT_DIR"}
     project = find_project(argument, environment, Path(_folder(moment) or os.getcwd()))
@@ -168,7 +177,7 @@ def _scene(
     return Scene(
         client=client,
         event=event,
-        moment=replace(moment, paths=tuple(dict.fromkeys(_paths_inside(root, moment)))),
+        moment=moment._replace(paths=tuple(dict.fromkeys(_paths_inside(root, moment)))),
         root=root,
         settings=read_settings(environment),
         state=f"{len(data)}-{zlib.crc32(data):08x}",
@@ -306,7 +315,7 @@ def _arguments(words: Sequence[str]) -> tuple[str, str, str | None, dict[str, st
     event, client = given.pop("EVENT", ""), given.pop("--client", "")
     project = given.pop("--project", None)
     lang = given.pop("--lang", "")
-    if given or event not in EVENTS or client not in NAMES:
+    if given or event not in EVENTS or client not in HOOKS:
         raise OddInputError(f"usage: {USAGE}")
     return event, client, project, {"SENTINEL_MEMORY_LANG": lang} if lang else {}
 

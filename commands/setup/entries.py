@@ -8,8 +8,8 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from commands.clients.setup_table import ENTRY, Target
-from commands.clients.table import command_line, paths_of, script_at, value_of
+from commands.clients.machine import entry_line, expander, paths_of, script_at, value_of
+from commands.clients.table import ENTRY, Client
 from commands.setup.edit_json import object_of, with_value, without
 from commands.setup.edit_toml import (
     FixedFormError,
@@ -18,7 +18,16 @@ from commands.setup.edit_toml import (
     with_table,
     without_table,
 )
-from commands.setup.files import Change, Desk, Job, Remark, RemarkError, strings_in, unless_made
+from commands.setup.files import (
+    Change,
+    Desk,
+    Installation,
+    Job,
+    Remark,
+    RemarkError,
+    strings_in,
+    unless_made,
+)
 from core.project import find_project
 
 Keys = tuple[str, ...]
@@ -26,9 +35,9 @@ COMMAND = ("command", "args")
 LANG = "SENTINEL_MEMORY_LANG"
 
 
-def plan_entry(desk: Desk, job: Job, target: Target) -> list[Remark]:
+def plan_entry(desk: Desk, job: Job, client: Client) -> list[Remark]:
     """Edit the file of the project, of a client without projects that of the user."""
-    places = target.client.places
+    places = client.places
     keys = places[0].keys[0]
     paths = paths_of(places[0], job.machine)
     for place in places[1:]:
@@ -36,31 +45,40 @@ def plan_entry(desk: Desk, job: Job, target: Target) -> list[Remark]:
             paths += paths_of(place, job.machine)
     notes: list[Remark] = []
     for path in paths:
-        with desk.editing(path, "entry", target) as change:
-            notes += [it for it in _edit(change, job, target, keys) if it not in notes]
+        with desk.editing(path, "entry", client) as change:
+            notes += [it for it in _edit(change, job, client, keys) if it not in notes]
     return notes
 
 
-def _edit(change: Change, job: Job, target: Target, keys: Keys) -> list[Remark]:
+def _edit(change: Change, job: Job, client: Client, keys: Keys) -> list[Remark]:
     """Edit one file; what there is to know about that."""
-    text, form = change.text, target.client.form
+    text, form = change.text, client.form
     data = tables_of(text) if form == "toml" else object_of(text, comments=form == "jsonc")
-    name, old = _own(data, keys, job, target)
+    name, old = _own(data, keys, job, client)
     change.shown |= {name} | strings_in([old.get(key) for key in COMMAND])
-    path, other = (*keys, name), _other_project(name, old, job, target)
-    facts: dict[str, str | int] = {"client": target.client.name, "project": other}
+    path, other = (*keys, name), _other_project(name, old, job, client)
+    facts: dict[str, str | int] = {"client": client.name, "project": other}
     if job.remove and other:
         return [Remark("entry_stays", facts)]
     if job.remove:
         if old:
             change.after = unless_made(change, _without_entry(text, path, form))
         return []
-    entry = target.entry(job.installation, job.project)
+    entry = entry_for(client, job.installation, job.project)
     change.shown |= strings_in([entry, job.chosen])
     text = _with_entry(text, path, entry, _language(old, job), form, is_new=not old)
-    change.after = _without_start(text, path, old, job, target)
+    change.after = _without_start(text, path, old, job, client)
     notes = [Remark("served_before", facts)] if other else []
-    return notes + _variable_note(job, target)
+    return notes + _variable_note(job, client)
+
+
+def entry_for(client: Client, installation: Installation, root: str) -> dict[str, Any]:
+    """The entry that starts the server for the project `root`."""
+    command, *before = installation.runner
+    project = root if client.project is None else client.project
+    named = ["--project", project] if project else []
+    started = {"command": command, "args": [*before, installation.server, *named]}
+    return {**dict(client.first), **started, **dict(client.last)}
 
 
 def _with_entry(
@@ -95,33 +113,35 @@ def _language(old: Mapping[str, Any], job: Job) -> dict[str, str]:
     return {LANG: job.chosen} if job.chosen and job.chosen != now else {}
 
 
-def _without_start(text: str, path: Keys, old: Mapping[str, Any], job: Job, target: Target) -> str:
+def _without_start(text: str, path: Keys, old: Mapping[str, Any], job: Job, client: Client) -> str:
     """Without a `cwd` elsewhere, where it is what would name the project."""
-    cwd, client = old.get("cwd"), target.client
-    if target.project != "" or not client.honours_cwd or not isinstance(cwd, str):
+    cwd = old.get("cwd")
+    if client.project != "" or not client.honours_cwd or not isinstance(cwd, str):
         return text
-    start = os.path.join(job.root, client.expand(cwd, job.machine))
+    expand = expander(client, client.places[0], job.machine)
+    start = os.path.join(job.root, expand(cwd))
     if os.path.normpath(start) == str(job.root):
         return text
     return without(text, (*path, "cwd"), comments=client.form == "jsonc")
 
 
-def _variable_note(job: Job, target: Target) -> list[Remark]:
+def _variable_note(job: Job, client: Client) -> list[Remark]:
     """Tell of a path that the client would not leave as it is."""
-    sign, installation = target.client.variable, job.installation
+    sign = "${" if "{" in client.variables else client.variables[:1]
+    installation = job.installation
     for word in (*installation.runner, installation.server):
         if sign and sign in word:
-            return [Remark("variable", {"client": target.client.name, "path": word, "sign": sign})]
+            return [Remark("variable", {"client": client.name, "path": word, "sign": sign})]
     return []
 
 
-def _other_project(name: str, old: Mapping[str, Any], job: Job, target: Target) -> str:
+def _other_project(name: str, old: Mapping[str, Any], job: Job, client: Client) -> str:
     """The project that an entry of the user's own file serves when it is not this one, else ""."""
-    client, machine = target.client, job.machine
+    machine = job.machine
     if client.places[0].directory == "root" or not old:
         return ""
-    words, own = command_line(old, client, machine), old.get("env")
-    argument = value_of("--project", words[script_at(old, name, client, machine) + 1 :])
+    words, own = entry_line(old, expander(client, client.places[0], machine)), old.get("env")
+    argument = value_of("--project", words[script_at(words, name, machine) + 1 :])
     said = own.items() if isinstance(own, dict) else ()
     env = {key: it for key, it in said if isinstance(it, str)}
     try:
@@ -141,7 +161,7 @@ def _without_entry(text: str, path: Keys, form: str) -> str:
         raise RemarkError("toml_form_out", entry=path[-1]) from None
 
 
-def _own(data: Any, keys: Keys, job: Job, target: Target) -> tuple[str, Mapping[str, Any]]:
+def _own(data: Any, keys: Keys, job: Job, client: Client) -> tuple[str, Mapping[str, Any]]:
     """The name of our entry and what is there of it. Raises RemarkError."""
     entries = data
     for key in keys:
@@ -150,7 +170,7 @@ def _own(data: Any, keys: Keys, job: Job, target: Target) -> tuple[str, Mapping[
     ours = {
         name: entry
         for name, entry in named.items()
-        if isinstance(entry, dict) and _runs_ours(entry, name, job, target)
+        if isinstance(entry, dict) and _runs_ours(entry, name, job, client)
     }
     if ENTRY in named and ENTRY not in ours and not job.remove:
         raise RemarkError("foreign_entry", entry=ENTRY)
@@ -159,6 +179,7 @@ def _own(data: Any, keys: Keys, job: Job, target: Target) -> tuple[str, Mapping[
     return next(iter(ours.items()))
 
 
-def _runs_ours(entry: Mapping[str, Any], name: str, job: Job, target: Target) -> bool:
+def _runs_ours(entry: Mapping[str, Any], name: str, job: Job, client: Client) -> bool:
     """Whether an entry may be changed: servers of others are named after a sentinel, too."""
-    return script_at(entry, name if name == ENTRY else "", target.client, job.machine) >= 0
+    words = entry_line(entry, expander(client, client.places[0], job.machine))
+    return script_at(words, name if name == ENTRY else "", job.machine) >= 0

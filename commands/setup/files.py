@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from commands.clients.setup_table import Installation, Target
-from commands.clients.table import Machine
+from commands.clients.machine import Machine
+from commands.clients.table import Client
 from commands.documents.marked_block import BrokenBlockError
 from commands.setup.edit_json import OtherKindError
 from commands.setup.edit_toml import BrokenTomlError
@@ -26,8 +26,18 @@ _LEFT = ("", "{}\n", '{\n  "version": 1\n}\n')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Installation:
+    """What starts this program: an interpreter, or uv and `run`; and its two scripts."""
+
+    runner: tuple[str, ...]
+    server: str
+    cli: str
+    windows: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """What was asked for. clients: keys of `TARGETS`. present: those that were set up before.
+    """What was asked for. clients: keys of `CLIENTS`. present: those that were set up before.
 
     lang: the language of the rules. chosen: the one that was asked for by name, if any was.
     remove: take out instead of put in. rules, hooks: whether these are part of it. prompt: whether
@@ -119,7 +129,7 @@ class Desk:
             return None
 
     @contextmanager
-    def editing(self, path: Path, part: str, *targets: Target) -> Iterator[Change]:
+    def editing(self, path: Path, part: str, *clients: Client) -> Iterator[Change]:
         """The change of a file, to be edited; what goes wrong becomes a problem of the file."""
         real = os.path.realpath(path)
         change = self.files.get(real) or self._opened(path, real)
@@ -131,7 +141,7 @@ class Desk:
         if change.after != change.before and _is_read_only(real):
             self.problems.setdefault(real, Remark("read_only", {"path": str(path)}))
         if change.after != before:
-            change.parts += [(part, it.client.name) for it in targets] or [(part, "")]
+            change.parts += [(part, client.name) for client in clients] or [(part, "")]
 
     def _opened(self, path: Path, real: str) -> Change:
         text = None

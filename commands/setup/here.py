@@ -12,8 +12,9 @@ from pathlib import Path
 
 from commands.clients.configured import configured_clients
 from commands.clients.events import COMPLAINT
-from commands.clients.setup_table import TARGETS, Installation, Target
-from commands.clients.table import Machine, machine_of
+from commands.clients.machine import Machine, machine_of
+from commands.clients.table import CLIENTS, Client
+from commands.setup.files import Installation
 from core.project import Project
 
 HERE = Path(__file__).resolve().parents[2]
@@ -88,15 +89,15 @@ def present_clients(machine: Machine) -> frozenset[str]:
         machine.root, server=machine.server, home=machine.home, environment=machine.environment
     )
     names = {it.client for it in found if it.entry}
-    return frozenset(it.key for it in TARGETS if it.client.name in names)
+    return frozenset(client.key for client in CLIENTS if client.name in names)
 
 
-def trace_of(target: Target, machine: Machine) -> str:
+def trace_of(client: Client, machine: Machine) -> str:
     """What shows that a client is here: a program or a file; "" when nothing does."""
-    for command in target.commands:
+    for command in client.commands:
         if shutil.which(command, path=machine.variable("PATH") or ""):
             return command
-    for name, pattern in target.traces:
+    for name, pattern in client.traces:
         directory = machine.directories.get(name)
         if directory:
             for found in sorted(directory.glob(pattern)) if pattern else [directory]:

@@ -1,19 +1,23 @@
 """Puts our hooks into the text of a client's file and takes them out; those of the user stay."""
 
 import re
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
-from commands.clients.events import EVENTS, NAMES
-from commands.clients.setup_table import Event, Hooks, Installation
+from commands.clients.events import EVENTS, HOOKS
+from commands.clients.table import EVENT, LINE, Event, Hooks
 from commands.setup.edit_json import Keys, data_of, object_of, with_value, without
+from commands.setup.files import Installation
+
+Shell = Literal["powershell", "cmd"]
 
 # Somebody else's cli.py may have a hook, too: it is ours when it names a client that we know.
 _NEXT = r"""["']?[\s=]+["']?"""
 _CALL = re.compile(
     rf"""(?:^|[/\\\s"'])cli\.py{_NEXT}hook{_NEXT}(?P<event>{"|".join(EVENTS)})"""
-    rf"""{_NEXT}--client{_NEXT}(?:{"|".join(NAMES)})(?![\w-])"""
+    rf"""{_NEXT}--client{_NEXT}(?:{"|".join(HOOKS)})(?![\w-])"""
     rf"""(?:{_NEXT}--lang{_NEXT}(?P<lang>en|ko)(?![\w-]))?"""
 )
 # All in which a client may look for the command; of a handler of ours no old one may stay.
@@ -74,7 +78,8 @@ def with_hooks(text: str, hooks: Hooks, call: Call, *, prompt: bool) -> str:
     text = _without_others(text, hooks, events)
     for event in events:
         words = call.words(event.ours, lang)
-        text = _with_event(text, hooks, event, hooks.handler(words, call.installation.windows))
+        handler = handler_of(hooks, words, event.ours, windows=call.installation.windows)
+        text = _with_event(text, hooks, event, handler)
     return text
 
 
@@ -185,3 +190,34 @@ def _call_in(handler: object) -> re.Match[str] | None:
         if called:
             return called
     return None
+
+
+# The command line of a hook. Configurations are read by other clients than their own as well, and
+# not all of them know a form with a list of arguments: it is a line for a shell. Such a line
+# outlives what it starts: an interpreter that is gone, a checkout that has moved or is an old one
+# must not fail with a status that a client takes for a veto of its tool call.
+
+_ENDS = {"powershell": "; exit 0", "cmd": " & exit /b 0"}
+
+
+def handler_of(hooks: Hooks, words: Sequence[str], event: str, *, windows: bool) -> dict[str, Any]:
+    """What is written for one of our events; its line always ends with status 0."""
+    end = _ENDS[hooks.shell] if windows else " || :"
+    line = command_line(words, windows=windows, shell=hooks.shell) + end
+    form = hooks.windows or hooks.handler if windows else hooks.handler
+    return {
+        key: part.replace(EVENT, event).replace(LINE, line) if isinstance(part, str) else part
+        for key, part in form.items()
+    }
+
+
+def command_line(words: Sequence[str], *, windows: bool, shell: Shell = "powershell") -> str:
+    """The words as a line for a shell of the system; `shell` is the one of Windows."""
+    if not windows:
+        return shlex.join(words)
+    if all(re.fullmatch(r"[\w.:/+=-]+", word) for word in words):
+        return " ".join(words)
+    if shell == "powershell":
+        return "& " + " ".join("'" + word.replace("'", "''") + "'" for word in words)
+    # A line that begins with a quote would lose its outermost quotes in cmd.
+    return "call " + " ".join(f'"{word}"' for word in words)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from commands.clients.setup_table import TARGETS, Hooks, Target
+from commands.clients.table import CLIENTS, Client, Hooks
 from commands.setup.edit_toml import BrokenTomlError, tables_of
 from commands.setup.entries import plan_entry
 from commands.setup.files import Change, Desk, Job, Remark, unless_made
@@ -24,12 +24,12 @@ class Plan:
 def plan(job: Job, read: Callable[[Path], str | None]) -> Plan:
     """What a job would change; `read` as for `Desk`."""
     desk, notes = Desk(read), list[Remark]()
-    for target in TARGETS:
-        if target.key not in job.clients:
+    for client in CLIENTS:
+        if client.key not in job.clients:
             continue
-        notes += plan_entry(desk, job, target)
-        if job.hooks and target.hooks:
-            notes += _plan_hooks(desk, job, target, target.hooks)
+        notes += plan_entry(desk, job, client)
+        if job.hooks and client.hooks:
+            notes += _plan_hooks(desk, job, client, client.hooks)
     if job.rules and job.remove:
         notes += put_out(desk, job)
     elif job.rules:
@@ -40,8 +40,8 @@ def plan(job: Job, read: Callable[[Path], str | None]) -> Plan:
 # Hooks.
 
 
-def _plan_hooks(desk: Desk, job: Job, target: Target, hooks: Hooks) -> list[Remark]:
-    with desk.editing(job.root / hooks.file, "hooks", target) as change:
+def _plan_hooks(desk: Desk, job: Job, client: Client, hooks: Hooks) -> list[Remark]:
+    with desk.editing(job.root / hooks.file, "hooks", client) as change:
         change.shown |= {event.matcher for event in hooks.events}
         change.shown |= set(hook_strings(change.text, hooks))
         if job.remove:
@@ -49,22 +49,22 @@ def _plan_hooks(desk: Desk, job: Job, target: Target, hooks: Hooks) -> list[Rema
             return []
         call = Call(
             installation=job.installation,
-            client=target.key,
-            project=job.project if hooks.named else "",
+            client=client.key,
+            project=job.project if hooks.names_project else "",
             lang="" if job.chosen == "en" else job.chosen,
         )
         change.after = with_hooks(change.text, hooks, call, prompt=job.prompt)
         change.shown |= set(hook_strings(change.text, hooks))
     notes = []
     if job.prompt and all(event.ours != "prompt" for event in hooks.events):
-        notes.append(Remark("no_prompt_hook", {"client": target.client.name}))
-    if target.key == "codex" and _has_codex_hooks(desk, job):
-        notes.append(Remark("codex_hooks_twice", {}))
+        notes.append(Remark("no_prompt_hook", {"client": client.name}))
+    if hooks.merged_with and _has_hooks(desk, job, hooks.merged_with):
+        notes.append(Remark(f"{client.key}_hooks_twice", {}))
     return notes
 
 
-def _has_codex_hooks(desk: Desk, job: Job) -> bool:
+def _has_hooks(desk: Desk, job: Job, file: str) -> bool:
     try:
-        return "hooks" in tables_of(desk.text(job.root / ".codex/config.toml") or "")
+        return "hooks" in tables_of(desk.text(job.root / file) or "")
     except BrokenTomlError:
         return False

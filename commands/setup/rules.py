@@ -1,40 +1,46 @@
 """Works out what setup would change in the files that hold the rules, and what to know of them."""
 
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from functools import cache
 
+from commands.clients.machine import paths_of
 from commands.clients.rules_files import (
-    AGENTS,
     BLOCK,
-    CLAUDE,
-    CURSOR_RULE,
-    GEMINI,
+    IMPORTER,
+    ROWS,
     Body,
-    Rules,
+    Homes,
+    RulesFiles,
+    copies,
+    depends,
+    homes_for,
     import_of,
+    read_by,
+    reads,
 )
-from commands.clients.setup_table import TARGETS, Target
+from commands.clients.table import AGENTS, CLIENTS, Client
 from commands.documents.marked_block import block_in, markers, with_block, without_block
 from commands.setup.edit_json import data_of
 from commands.setup.files import Change, Desk, Facts, Job, Remark
 from core.lessons.agent_rules import FRONT_MATTER, language_of, rules
 from core.messages import Language
 
-CODEX_BYTES = 32 * 1024  # project_doc_max_bytes, where nobody has set it
+# The files that are made for our rules alone.
+OWN_FILES = [row.home for row in ROWS.values() if row.own_file]
 
 
 def put_in(desk: Desk, job: Job) -> list[Remark]:
     """Put the rules where the clients read them, and take them out elsewhere; what to know."""
     files = _rules_now(desk, job)
     ours, others = files.ours, job.present - set(job.clients)
-    readers = {*job.clients, *(it for it in others if files.depends(it))}
-    homes = files.homes(readers)
+    readers = {*job.clients, *(it for it in others if depends(files, it))}
+    homes = homes_for(files, readers)
     sound = {name: body for name, body in homes.items() if files.is_sound(name)}
     notes = [*_import_notes(files, sound), *_reader_notes(files, sound, job)]
     for name, body in homes.items():
-        keys = ["claude-code"] if body == "import" else readers
-        reading = [it for it in _targets(keys) if files.reads(it.key, name, homes)]
+        keys = [IMPORTER] if body == "import" else readers
+        reading = [it for it in _rows(keys) if reads(files, it.key, name, homes)]
         with desk.editing(job.root / name, "rules", *reading) as change:
             change.after = _with_rules(change, name, body, _language(files, name, job))
     for name in ours:
@@ -51,48 +57,50 @@ def put_out(desk: Desk, job: Job) -> list[Remark]:
     files, notes = _rules_now(desk, job), list[Remark]()
     others = job.present - set(job.clients)
     for name in files.ours:
-        followers = others & {"claude-code"} if files.imports_ours(name) else others
-        keeping = [it.client.name for it in _targets(followers) if files.reads(it.key, name)]
+        followers = others & {IMPORTER} if files.imports_ours(name) else others
+        keeping = [it.name for it in _rows(followers) if reads(files, it.key, name)]
         if not keeping:
             _take_out(desk, job, name)
-        elif any(files.reads(it, name) for it in job.clients):
+        elif any(reads(files, it, name) for it in job.clients):
             notes.append(Remark("kept", {"file": name, "clients": ", ".join(keeping)}))
     return notes
 
 
-def _import_notes(files: Rules, homes: dict[str, Body]) -> list[Remark]:
+def _import_notes(files: RulesFiles, homes: Homes) -> list[Remark]:
     """That Claude Code gets AGENTS.md with a text of the user by way of a new import."""
     new = [it for it, body in homes.items() if body == "import" and not files.imports_ours(it)]
     return [Remark("imports", {"file": it}) for it in new if files.has_text(AGENTS)]
 
 
-def _reader_notes(files: Rules, homes: dict[str, Body], job: Job) -> list[Remark]:
+def _reader_notes(files: RulesFiles, homes: Homes, job: Job) -> list[Remark]:
     """Which clients get the rules twice, not at all, or by a file that is another client's."""
     notes = []
-    for target in _targets({*job.clients, *job.present}):
-        names, is_asked = files.copies(target.key, homes), target.key in job.clients
-        facts: Facts = {"client": target.client.name}
+    for client in _rows({*job.clients, *job.present}):
+        names, is_asked = copies(files, client.key, homes), client.key in job.clients
+        facts: Facts = {"client": client.name}
         if len(names) > 1:
             notes.append(Remark("two_copies", {**facts, "files": ", ".join(names)}))
-        elif is_asked and not names and files.read_by(target.key):
+        elif is_asked and not names and client.rules:
             notes.append(Remark("without_rules", facts))
-        elif is_asked and target.key == "cursor" and names == [CLAUDE[0]]:
-            notes.append(Remark("cursor_by_claude", {"file": CLAUDE[0]}))
+        elif is_asked and client.rules and names and names[0] in client.rules.unsure:
+            notes.append(Remark(f"{client.key}_by_claude", {"file": names[0]}))
     return notes
 
 
-def _cut_notes(files: Rules, homes: dict[str, Body], desk: Desk, job: Job) -> list[Remark]:
-    """The file that Codex would not read to the end of the rules."""
-    read = files.read_by("codex") if "codex" in job.clients else ()
+def _cut_notes(files: RulesFiles, homes: Homes, desk: Desk, job: Job) -> list[Remark]:
+    """The files that a client would not read to the end of the rules."""
     notes = []
-    for name in (it for it in read if it in homes):
-        text = desk.text(job.root / name) or ""
-        if len(text[: text.find(markers(BLOCK)[1])].encode()) > CODEX_BYTES:
-            notes.append(Remark("codex_cuts", {"file": name, "kib": CODEX_BYTES // 1024}))
+    for client in (it for it in _rows(job.clients) if it.rules and it.rules.most_bytes):
+        most_bytes = ROWS[client.key].most_bytes
+        for name in (it for it in read_by(files, client.key) if it in homes):
+            text = desk.text(job.root / name) or ""
+            if len(text[: text.find(markers(BLOCK)[1])].encode()) > most_bytes:
+                facts: Facts = {"file": name, "kib": most_bytes // 1024}
+                notes.append(Remark(f"{client.key}_cuts", facts))
     return notes
 
 
-def _rules_now(desk: Desk, job: Job) -> Rules:
+def _rules_now(desk: Desk, job: Job) -> RulesFiles:
     """The rules files as they are before anything is changed."""
 
     @cache
@@ -110,10 +118,10 @@ def _rules_now(desk: Desk, job: Job) -> Rules:
     def real(name: str) -> str:
         return os.path.realpath(job.root / name)
 
-    return Rules(text, real, is_sound, _gemini_names(desk, job))
+    return RulesFiles(text, real, is_sound, _named(desk, job))
 
 
-def _language(files: Rules, name: str, job: Job) -> Language:
+def _language(files: RulesFiles, name: str, job: Job) -> Language:
     """That of the rules that are there, so that a team's stay as they are, unless one is set."""
     wanted = (job.machine.variable("SENTINEL_MEMORY_LANG") or "").strip().lower()
     if wanted.startswith(("en", "ko")):
@@ -129,7 +137,7 @@ def _with_rules(change: Change, name: str, body: Body, lang: Language) -> str:
     one: this tells it from a file that was made for the block.
     """
     text = change.text
-    if name == CURSOR_RULE and _is_all_ours(without_block(text, BLOCK)):
+    if name in OWN_FILES and _is_all_ours(without_block(text, BLOCK)):
         newline = "\r\n" if "\r\n" in text else "\n"
         made = with_block(FRONT_MATTER[lang].replace("\n", newline), BLOCK, rules(lang))
         return text if text.splitlines() == made.splitlines() else made
@@ -144,28 +152,35 @@ def _take_out(desk: Desk, job: Job, name: str) -> None:
             return
         rest = without_block(change.text, BLOCK)
         is_made = not rest and change.text.endswith("\n")
-        is_rule = name == CURSOR_RULE and _is_all_ours(rest)
+        is_rule = name in OWN_FILES and _is_all_ours(rest)
         change.after = None if is_made or is_rule else rest
 
 
 def _is_all_ours(rest: str) -> bool:
-    """Whether the rule of Cursor holds nothing of the user beside the block."""
+    """Whether a file made for the rules holds nothing of the user beside the block."""
     return rest.replace("\r\n", "\n") in ("", *FRONT_MATTER.values())
 
 
-def _gemini_names(desk: Desk, job: Job) -> tuple[str, ...]:
-    """The files that Gemini CLI reads: what the project's settings say, else the user's."""
-    for directory in (job.root, job.machine.home):
-        try:
-            data = data_of(desk.text(directory / ".gemini/settings.json") or "")
-        except ValueError:
-            continue
-        context = data.get("context") if isinstance(data, dict) else None
-        named = context.get("fileName") if isinstance(context, dict) else None
-        names = [named] if isinstance(named, str) else named
-        if isinstance(names, list) and (given := [it for it in names if _is_name(it)]):
-            return tuple(given)
-    return (GEMINI,)
+def _named(desk: Desk, job: Job) -> dict[str, tuple[str, ...]]:
+    """By client, the files that its settings name: those of the project, else of the user."""
+    found: dict[str, tuple[str, ...]] = {}
+    for client in (it for it in CLIENTS if it.rules and it.rules.setting):
+        for path in (it for place in client.places for it in paths_of(place, job.machine)):
+            names = _names_in(desk.text(path) or "", ROWS[client.key].setting)
+            if names:
+                found.setdefault(client.key, names)
+    return found
+
+
+def _names_in(text: str, setting: Sequence[str]) -> tuple[str, ...]:
+    try:
+        value = data_of(text)
+    except ValueError:
+        return ()
+    for key in setting:
+        value = value.get(key) if isinstance(value, dict) else None
+    names = [value] if isinstance(value, str) else value if isinstance(value, list) else []
+    return tuple(name for name in names if _is_name(name))
 
 
 def _is_name(name: object) -> bool:
@@ -173,5 +188,5 @@ def _is_name(name: object) -> bool:
     return isinstance(name, str) and bool(name) and not os.path.isabs(name) and ".." not in name
 
 
-def _targets(keys: Collection[str]) -> list[Target]:
-    return [target for target in TARGETS if target.key in keys]
+def _rows(keys: Collection[str]) -> list[Client]:
+    return [client for client in CLIENTS if client.key in keys]

@@ -8,10 +8,10 @@ import os
 import sys
 from pathlib import Path
 
-from commands.clients.setup_table import TARGETS, Installation, command_line
+from commands.clients.table import CLIENTS
 from commands.documents.text_diff import ChangedError, text_of, write
 from commands.setup.entries import LANG
-from commands.setup.files import Change, Job, Remark
+from commands.setup.files import Change, Installation, Job, Remark
 from commands.setup.here import (
     HERE,
     installed,
@@ -22,9 +22,10 @@ from commands.setup.here import (
     trace_of,
     tried_hook,
 )
+from commands.setup.hooks import command_line
 from commands.setup.lines import change_lines, shown_path
 from commands.setup.plan import Plan, plan
-from commands.setup.words import word
+from commands.setup.words import WORDS, word
 from commands.terminal.console import add_project, confirmed
 from commands.terminal.safe_text import plain, plain_lines
 from core.disk.atomic import reason_of
@@ -32,8 +33,7 @@ from core.messages import Language
 from core.project import Project, find_project
 from core.settings import read_settings
 
-KEYS = [target.key for target in TARGETS]
-NAMES = {target.key: target.client.name for target in TARGETS}
+KEYS = [client.key for client in CLIENTS]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -110,7 +110,7 @@ def _installation(lang: Language, *, remove: bool) -> Installation | None:
             [sys.executable, "-m", "venv", str(HERE / ".venv")],
             [str(pip), "install", "-r", str(HERE / "requirements.txt")],
         ]
-        shown = (command_line(line, windows=windows, shell="powershell") for line in lines)
+        shown = (command_line(line, windows=windows) for line in lines)
         commands = "\n".join(f"  {plain(line)}" for line in shown)
         facts = {"packages": ", ".join(missing), "commands": commands}
         print(word(lang, "no_packages", **facts), file=sys.stderr)
@@ -123,7 +123,7 @@ def _job(
 ) -> Job:
     machine, clients = machine_here(project), tuple(arguments.clients)
     if arguments.all:
-        found = (it.key for it in TARGETS if arguments.remove or trace_of(it, machine))
+        found = (it.key for it in CLIENTS if arguments.remove or trace_of(it, machine))
         clients = tuple(found)
     return Job(
         clients=clients,
@@ -145,10 +145,10 @@ def _tell_found(job: Job) -> bool:
         print(word(job.lang, "none_found", clients=", ".join(KEYS)), file=sys.stderr)
         return False
     said = []
-    for target in TARGETS:
-        if target.key in job.clients:
-            where = plain(trace_of(target, job.machine))
-            said.append(f"{target.client.name} ({where})")
+    for client in CLIENTS:
+        if client.key in job.clients:
+            where = plain(trace_of(client, job.machine))
+            said.append(f"{client.name} ({where})")
     print(word(job.lang, "found", clients=", ".join(said)))
     return True
 
@@ -211,19 +211,21 @@ def _write(planned: Plan, job: Job) -> int:
         if reason:
             failed += 1
             print(word(job.lang, "hook_fails", reason=plain(reason)), file=sys.stderr)
-        _tell_next([it.key for it in TARGETS if it.key in job.clients], job, written)
+        _tell_next(job, written)
     return failed
 
 
-def _tell_next(clients: list[str], job: Job, written: list[Change]) -> None:
+def _tell_next(job: Job, written: list[Change]) -> None:
+    clients = [client for client in CLIENTS if client.key in job.clients]
     lang, names = job.lang, {it.path: shown_path(it.path, job.root) for it in written}
     print("", word(lang, "next"), sep="\n")
     if job.remove:
-        told = ", ".join(NAMES[key] for key in clients)
+        told = ", ".join(client.name for client in clients)
         print(f"- {word(lang, 'next_removed', clients=told)}")
         return
-    for key in clients:
-        print(f"- {word(lang, f'next_{key}')}")
+    for client in clients:
+        key = f"next_{client.key}"
+        print(f"- {word(lang, key if key in WORDS else 'next_client', client=client.name)}")
     shared = [names[it.path] for it in written if _is_rules(it)]
     local = [
         names[it.path] for it in written if not _is_rules(it) and it.path.is_relative_to(job.root)
@@ -232,7 +234,7 @@ def _tell_next(clients: list[str], job: Job, written: list[Change]) -> None:
         if files:
             print(f"- {word(lang, key, files=', '.join(files))}")
     words = [*job.installation.runner, job.installation.cli, "doctor", "--project", job.project]
-    command = command_line(words, windows=job.machine.windows, shell="powershell")
+    command = command_line(words, windows=job.machine.windows)
     print(f"- {word(lang, 'next_doctor', command=plain(command))}")
 
 

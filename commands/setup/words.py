@@ -103,6 +103,8 @@ WORDS: dict[str, tuple[str, str]] = {
         "Codex: 프로젝트에서 다시 시작해 신뢰하고 /hooks에서 훅을 검토하십시오. 검토하기 전에는 실행되지 않습니다."),
     "next_gemini": ("Gemini CLI: start it again in the project and trust the folder.",
         "Gemini CLI: 프로젝트에서 다시 시작하고 폴더를 신뢰하십시오."),
+    "next_client": ("{client}: start it again in the project.",
+        "{client}: 프로젝트에서 다시 시작하십시오."),
     "next_removed": ("Start the clients again: {clients}.",
         "클라이언트를 다시 시작하십시오: {clients}."),
     "next_commit": ("Commit the rules ({files}) if the team shares them.",

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from commands.clients.setup_table import Installation
-from commands.clients.table import Machine, machine_of
+from commands.clients.machine import Machine, machine_of
 from commands.documents.text_diff import text_of, write
-from commands.setup.files import Job
+from commands.setup.files import Installation, Job
 from commands.setup.here import installed, present_clients
 from commands.setup.plan import Plan, plan
 from core.lessons.agent_rules import rules

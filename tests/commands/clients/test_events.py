@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from commands.clients.events import (
+    HOOKS,
     MOST_FILES,
     MOST_TEXT_CHARS,
-    NAMES,
     Moment,
     answer,
     inside,
@@ -103,7 +103,8 @@ def test_a_tool_that_changes_nothing_or_is_unknown_is_no_action(name: str) -> No
     ],
 )
 @pytest.mark.parametrize(
-    ("client", "event"), [(client, event) for client, events in NAMES.items() for event in events]
+    ("client", "event"),
+    [(client, it.ours) for client, hooks in HOOKS.items() for it in hooks.events],
 )
 def test_what_is_missing_or_of_another_type_is_left_out(
     client: str, event: str, payload: dict[str, Any]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from commands.clients.rules_imports import imported
+from commands.clients.rules_files import imported
 
 
 @pytest.mark.parametrize(

@@ -777,7 +777,8 @@ print(*sorted(set(sys.modules) - before), sep="\\n", file=sys.stderr)
 """
 LOADED = """
 core.lessons.answers.frame core.lessons.answers.words core.text.budget core.text.printable
-core.text commands commands.clients commands.clients.events commands.hook commands.hook.hook
+core.text commands commands.clients commands.clients.events commands.clients.table commands.hook
+commands.hook.hook
 commands.hook.journal core core.disk core.disk.atomic core.disk.lock core.errors
 core.injection core.injection.marks core.lessons core.lessons.answers
 core.lessons.answers.briefing core.lessons.answers.fitting core.lessons.answers.notes

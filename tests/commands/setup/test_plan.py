@@ -13,20 +13,21 @@ from typing import Any
 import pytest
 
 from commands.clients.configured import configured_clients
-from commands.clients.events import NAMES as EVENT_NAMES
-from commands.clients.setup_table import TARGETS
+from commands.clients.events import EVENTS, event_of
+from commands.clients.table import CLIENTS
 from commands.documents.text_diff import ChangedError, write
+from commands.setup.entries import entry_for
 from commands.setup.files import Change, Remark
 from commands.setup.here import installed, runner_of
-from commands.setup.hooks import hook_strings
+from commands.setup.hooks import handler_of, hook_strings
 from commands.setup.lines import change_lines
 from commands.setup.words import WORDS
 from core.lessons.agent_rules import rules
 from tests.support.setup_bench import Bench, cases
 
 SETUP = Path(__file__).resolve().parents[3] / "commands/setup"
-KEYS = [target.key for target in TARGETS]
-NAMES = {target.key: target.client.name for target in TARGETS}
+KEYS = [client.key for client in CLIENTS]
+NAMES = {client.key: client.name for client in CLIENTS}
 BEGIN, END = "<!-- sentinel-memory rules: begin -->\n", "<!-- sentinel-memory rules: end -->\n"
 RULES = BEGIN + rules("en") + END
 
@@ -313,12 +314,12 @@ def test_a_client_that_would_expand_the_path_of_the_server_is_told(
 
 def spoken(bench: Bench, client: str) -> set[str]:
     """The language in the entry and in every hook of a client."""
-    [target] = [it for it in TARGETS if it.key == client]
+    [row] = [it for it in CLIENTS if it.key == client]
     found = set[str]()
     for name, data in bench.files().items():
         text = data.decode()
-        if target.hooks and name == f"root/{target.hooks.file}":
-            lines = [it for it in hook_strings(text, target.hooks) if " hook " in it]
+        if row.hooks and name == f"root/{row.hooks.file}":
+            lines = [it for it in hook_strings(text, row.hooks) if " hook " in it]
             found |= {it.partition(" --lang ")[2][:2] for it in lines}
         found |= set(re.findall(r'SENTINEL_MEMORY_LANG"?\W+(\w+)', text))
     return found
@@ -464,9 +465,10 @@ def test_vs_code_has_hooks_of_its_own_beside_those_of_claude_code(bench: Bench) 
 
 @pytest.mark.parametrize("client", NAMES)
 def test_hooks_stand_at_the_events_that_the_hook_answers(client: str) -> None:
-    [hooks] = [it.hooks for it in TARGETS if it.key == client]
-    events = hooks.events if hooks else ()
-    assert {event.ours for event in events} == set(EVENT_NAMES.get(client, {}))
+    [row] = [it for it in CLIENTS if it.key == client]
+    for event in row.hooks.events if row.hooks else ():
+        assert event.ours in EVENTS
+        assert event_of(client, event.ours)
 
 
 OLD_CLI = """import argparse
@@ -486,7 +488,7 @@ def test_a_hook_of_an_installation_that_is_gone_does_not_stop_a_tool(
     python = bench.python if gone == "interpreter" else sys.executable
     directory = bench.top / "gone" if gone == "scripts" else bench.tool
     made = installed((python,), str(directory), windows=False)
-    [hooks] = [it.hooks for it in TARGETS if it.key == client]
+    [hooks] = [it.hooks for it in CLIENTS if it.key == client]
     assert hooks
     [change] = [
         it
@@ -610,9 +612,9 @@ PLACES = {
 
 def entry_on_windows(place: str, client: str) -> dict[str, Any]:
     python, tool = PLACES[place]
-    [target] = [it for it in TARGETS if it.key == client]
+    [row] = [it for it in CLIENTS if it.key == client]
     made = installed((python,), tool, windows=True)
-    return target.entry(made, "C:/내 문서/my app")
+    return entry_for(row, made, "C:/내 문서/my app")
 
 
 def test_paths_of_windows_have_forward_slashes() -> None:
@@ -689,10 +691,12 @@ def test_hooks_are_written_for_the_shell_that_a_client_uses_on_windows(
     client: str, place: str, handler: dict[str, Any]
 ) -> None:
     python, tool = PLACES[place]
-    [hooks] = [it.hooks for it in TARGETS if it.key == client]
+    [hooks] = [it.hooks for it in CLIENTS if it.key == client]
     made = installed((python,), tool, windows=True)
     assert hooks
-    assert hooks.handler([*made.runner, made.cli, "hook", "stop"], True) == handler
+    assert (
+        handler_of(hooks, [*made.runner, made.cli, "hook", "stop"], "stop", windows=True) == handler
+    )
 
 
 @pytest.mark.parametrize("client", [key for key in KEYS if key != "claude-desktop"])
@@ -728,8 +732,8 @@ def test_a_temporary_environment_of_uv_is_not_written_down(
 
 
 def test_uv_starts_the_server_with_run() -> None:
-    [target] = [it for it in TARGETS if it.key == "claude-code"]
-    assert target.entry(installed(("/bin/uv", "run"), "/t", windows=False), "/p") == {
+    [row] = [it for it in CLIENTS if it.key == "claude-code"]
+    assert entry_for(row, installed(("/bin/uv", "run"), "/t", windows=False), "/p") == {
         "type": "stdio",
         "command": "/bin/uv",
         "args": ["run", "/t/server.py"],
@@ -750,6 +754,13 @@ def test_every_sentence_of_setup_is_used_and_every_remark_has_one() -> None:
     built = {f"next_{key}" for key in KEYS} | {
         f"json_{kind}" for kind in ("syntax", "twice", "depth")
     }
+    for row in CLIENTS:
+        traits = {
+            "hooks_twice": row.hooks and row.hooks.merged_with,
+            "by_claude": row.rules and row.rules.unsure,
+            "cuts": row.rules and row.rules.most_bytes,
+        }
+        built |= {f"{row.key}_{trait}" for trait, has_it in traits.items() if has_it}
     assert set(WORDS) - texts - built == set()
     assert built <= WORDS.keys()
 

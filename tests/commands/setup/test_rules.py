@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from commands.clients.setup_table import TARGETS
+from commands.clients.table import CLIENTS
 from commands.setup.files import Remark
 from core.lessons.agent_rules import FRONT_MATTER, rules
 from tests.support.setup_bench import Bench
 
-NAMES = {target.key: target.client.name for target in TARGETS}
+NAMES = {client.key: client.name for client in CLIENTS}
 BEGIN, END = "<!-- sentinel-memory rules: begin -->\n", "<!-- sentinel-memory rules: end -->\n"
 RULES, KOREAN = (BEGIN + rules(lang) + END for lang in ("en", "ko"))
 IMPORT = f"{BEGIN}@AGENTS.md\n{END}"

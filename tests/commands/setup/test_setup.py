@@ -15,15 +15,15 @@ from pathlib import Path
 import pytest
 
 import cli
-from commands.clients.setup_table import TARGETS
+from commands.clients.table import CLIENTS
 from commands.setup.here import installed, tried_hook
 from commands.setup.words import word
 from core.messages import Language
 from tests.support.forked import forked
 
 ROOT = Path(__file__).resolve().parents[3]
-KEYS = [target.key for target in TARGETS]
-NAMES = {target.key: target.client.name for target in TARGETS}
+KEYS = [client.key for client in CLIENTS]
+NAMES = {client.key: client.name for client in CLIENTS}
 
 posix = pytest.mark.skipif(os.name == "nt", reason="terminals and permissions of POSIX")
 

@@ -1,0 +1,164 @@
+"""What a client finds on this machine, and which command line it makes of an entry."""
+
+import os
+import re
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from commands.clients.table import Client, Place
+
+SCRIPT = "server.py"
+Expand = Callable[[str], str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Machine:
+    """What clients find around them: one project, one user, one operating system.
+
+    directories: by name, where configuration files lie; one that a system lacks is left out.
+    """
+
+    root: Path
+    home: Path
+    server: Path
+    environment: Mapping[str, str]
+    windows: bool
+    directories: Mapping[str, Path]
+
+    def variable(self, name: str) -> str | None:
+        """The value of an environment variable, whose case does not matter on Windows."""
+        value = self.environment.get(name)
+        return self.environment.get(name.upper()) if value is None and self.windows else value
+
+    def plain(self, path: str | Path) -> str:
+        """A path in the form in which two can be compared as texts."""
+        text = str(path).replace("\\", "/")
+        return text.casefold() if self.windows else text
+
+
+def machine_of(
+    root: Path,
+    *,
+    server: Path,
+    home: Path,
+    environment: Mapping[str, str],
+    platform: str = sys.platform,
+) -> Machine:
+    """The machine of this project and user, as a client would find it."""
+    root, home = Path(os.path.abspath(root)), Path(os.path.abspath(home))
+
+    def named(variable: str, default: Path) -> Path:
+        return Path(environment.get(variable) or default)
+
+    directories = {
+        "root": root,
+        "home": home,
+        "claude": named("CLAUDE_CONFIG_DIR", home),
+        "codex": named("CODEX_HOME", home / ".codex"),
+        "config": named("XDG_CONFIG_HOME", home / ".config"),
+    }
+    if platform == "darwin":
+        directories["config"] = home / "Library" / "Application Support"
+    if platform == "win32":
+        directories["config"] = named("APPDATA", home / "AppData" / "Roaming")
+        directories["packages"] = named("LOCALAPPDATA", home / "AppData" / "Local") / "Packages"
+    return Machine(
+        root=root,
+        home=home,
+        server=server,
+        environment=environment,
+        windows=platform == "win32",
+        directories=directories,
+    )
+
+
+def paths_of(place: Place, machine: Machine) -> list[Path]:
+    """The files of a place; of a pattern those that are there, in order."""
+    directory = machine.directories.get(place.directory)
+    if directory is None:
+        return []
+    return sorted(directory.glob(place.file)) if "*" in place.file else [directory / place.file]
+
+
+# How clients fill in variables.
+
+
+def expander(client: Client, place: Place, machine: Machine) -> Expand:
+    """What turns a value of an entry into the text that the client makes of it."""
+    if client.variables == "${NAME:-default}":
+        return _from_environment(r"\$\{(?P<name>[^}]+?)(?::-(?P<default>[^}]*))?\}", machine)
+    if client.variables == "$NAME":
+        return _from_environment(r"\$(?:(?P<bare>\w+)|\{(?P<name>[^}]+)\})", machine)
+    if client.variables:
+        return _as_editors(machine, place, tilde=client.variables.endswith("~"))
+    return str
+
+
+def _as_editors(machine: Machine, place: Place, *, tilde: bool) -> Expand:
+    separator = "\\" if machine.windows else "/"
+    words = {"userHome": str(machine.home), "pathSeparator": separator, "/": separator}
+    if place.knows_project:
+        words["workspaceFolder"] = str(machine.root)
+        words["workspaceFolderBasename"] = machine.root.name
+
+    def value(match: re.Match[str]) -> str:
+        if match[1].startswith("env:"):  # one that is not set gives nothing
+            return machine.variable(match[1].removeprefix("env:")) or ""
+        return words.get(match[1], match[0])
+
+    def expand(text: str) -> str:
+        text = re.sub(r"\$\{([^}]*)\}", value, text)
+        return re.sub(r"\A~(?=$|[/\\])", lambda _: str(machine.home), text) if tilde else text
+
+    return expand
+
+
+def _from_environment(pattern: str, machine: Machine) -> Expand:
+    """Variables of the environment; one that is not set and has no default stays as it is."""
+
+    def value(match: re.Match[str]) -> str:
+        parts = match.groupdict()
+        known = machine.variable(parts.get("bare") or parts["name"])
+        default = parts.get("default")
+        return next(text for text in (known, default, match[0]) if text is not None)
+
+    return lambda text: re.sub(pattern, value, text, flags=re.ASCII)
+
+
+# Whose an entry is.
+
+
+def entry_line(entry: Mapping[str, object], expand: Expand) -> list[str]:
+    """The words that an entry starts, with its variables filled in; "" for what is no text."""
+    listed = entry.get("args")
+    words = [entry.get("command"), *(listed if isinstance(listed, list) else ())]
+    return [expand(word) if isinstance(word, str) else "" for word in words]
+
+
+def script_at(words: Sequence[str], name: str, machine: Machine) -> int:
+    """Which word of the entry `name` is our script, from 0 on; -1 when none is."""
+    return next((at for at, word in enumerate(words) if _is_script(word, name, machine)), -1)
+
+
+def _is_script(word: str, name: str, machine: Machine) -> bool:
+    """Whether a word is our script: by its path, or by its name and that of the entry."""
+    if not f"/{machine.plain(word)}".endswith(f"/{SCRIPT}"):
+        return False
+    if "sentinel" in name.casefold() or machine.plain(word) == machine.plain(machine.server):
+        return True
+    try:
+        return os.path.isabs(word) and os.path.samefile(word, machine.server)
+    except (OSError, ValueError):  # ValueError: a name that no system takes
+        return False
+
+
+def value_of(option: str, arguments: Sequence[str]) -> str | None:
+    """The value of an option among arguments, in either way of writing it; the last one counts."""
+    value = None
+    for at, argument in enumerate(arguments):
+        name, equals, inline = argument.partition("=")
+        if name == option:
+            value = inline if equals else next(iter(arguments[at + 1 :]), None)
+    return value
