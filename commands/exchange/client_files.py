@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from commands.clients.table import Topics
 from commands.documents.markdown import heading
 from commands.documents.marked_block import BrokenBlockError, markers, with_block, without_block
 from commands.documents.text_file import ExportError, UserFile, diff
@@ -14,7 +15,6 @@ from commands.exchange.rule_files import (
     ALSO_READ,
     CLIENTS,
     PREFIX,
-    Client,
     globs_of,
     is_ours,
     rule_files,
@@ -121,7 +121,7 @@ def _block(records: Sequence[Record], lang: Language) -> str:
     return "\n".join(lines)
 
 
-def _names(folder: Path, client: Client) -> list[str]:
+def _names(folder: Path, client: Topics) -> list[str]:
     """The names of the files in a folder that may be ours."""
     try:
         found = sorted(path.name for path in folder.iterdir() if path.is_file())

@@ -12,7 +12,7 @@ from commands.documents.outgoing import of_topics, put_text, say_what_is_left, w
 from commands.exchange.client_files import Choice, put_block, put_rules
 from commands.exchange.export_words import word
 from commands.exchange.formats import as_json, markdown
-from commands.exchange.rule_files import CLIENTS
+from commands.exchange.rule_files import CLIENTS, client_named
 from commands.terminal.console import (
     Opened,
     add_output,
@@ -62,6 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     into_files.add_argument(
         "--rules",
+        type=client_named,
         choices=CLIENTS,
         help="write the principles that name files as rules for these files",
     )

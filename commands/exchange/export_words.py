@@ -38,6 +38,8 @@ WORDS: dict[str, tuple[str, str]] = {
     "read_twice": ("Visual Studio Code reads {one} and {other}, so that it sees these rules twice. Take one of the two out with --remove.",
         "Visual Studio Code는 {one}와(과) {other}를 모두 읽으므로 같은 규칙을 두 번 보게 됩니다. --remove로 한쪽을 빼십시오."),
     # refusals
+    "renamed": ("{old} is now called {new}, as in every other command. Nothing was written. Type --rules {new}.",
+        "{old}의 이름은 이제 다른 명령에서처럼 {new}입니다. 아무것도 쓰지 않았습니다. --rules {new} 옵션을 주십시오."),
     "no_html": ("the page is written by another command now: cli.py view -o FILE",
         "페이지는 이제 다른 명령으로 씁니다: cli.py view -o FILE"),
     "foreign": ("{path} was not written by this command and was left as it is. Rename it, then repeat the command.",

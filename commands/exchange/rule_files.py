@@ -1,15 +1,18 @@
 """Records with path anchors as rules that a client gives its model for these files only.
 
-Pure. One file for each topic. Formats: cursor.com/docs/rules, code.claude.com/docs/en/memory, and
+One file for each topic. Formats: cursor.com/docs/rules, code.claude.com/docs/en/memory, and
 "Custom instructions" of the Visual Studio Code documentation.
 """
 
+import argparse
 import hashlib
 import json
+import os
 import re
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
 
+from commands.clients.table import CLIENTS as ROWS
+from commands.clients.table import Topics
 from commands.documents.markdown import heading
 from commands.exchange.export_words import word
 from commands.exchange.formats import lessons
@@ -18,6 +21,7 @@ from core.lessons.compaction import group_by_topic
 from core.lessons.paths import is_exact, normalise_paths
 from core.lessons.record import Record
 from core.messages import Language
+from core.settings import read_settings
 from core.text.printable import one_line
 
 MARKER = "<!-- sentinel-memory rules: generated from the memory, changes made here are lost -->"
@@ -33,14 +37,6 @@ _OF_FILE = re.compile(r"[^/]+\.[^/.*]+")
 _CLASS = re.compile(r"\[[!^]?(?:\][^\]/]*|[^\]/]+)\]|\[[!^]\]")
 # What some client splits at, expands or reads as YAML; one character stands there in any case.
 _NOT_FOR_ALL = re.compile(rf"[{{}}[\],!\"'#:`<>\n\r\t\ud800-\udfff\u2028\u2029{HIDDEN_CLASS}]")
-
-
-class Client(NamedTuple):
-    """Where a client looks for rules, how their names end, and what stands at their head."""
-
-    folder: str
-    suffix: str
-    head: Callable[[str, Sequence[str]], list[str]]
 
 
 def _for_cursor(about: str, globs: Sequence[str]) -> list[str]:
@@ -61,16 +57,23 @@ def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-CLIENTS = {
-    "cursor": Client(".cursor/rules", ".mdc", _for_cursor),
-    "claude": Client(".claude/rules", ".md", _for_claude),
-    "vscode": Client(".github/instructions", ".instructions.md", _for_vscode),
-}
-# Visual Studio Code reads the rules of Claude Code, too.
-ALSO_READ = {"claude": CLIENTS["vscode"], "vscode": CLIENTS["claude"]}
+Head = Callable[[str, Sequence[str]], list[str]]
+HEADS: dict[str, Head] = {"globs": _for_cursor, "paths": _for_claude, "applyTo": _for_vscode}
+CLIENTS = {client.key: client.topics for client in ROWS if client.topics}
+# Of two clients, one reads the rules of both.
+_PAIRS = [(key, other) for key, topics in CLIENTS.items() for other in topics.also]
+ALSO_READ = {one: CLIENTS[other] for pair in _PAIRS for one, other in (pair, pair[::-1])}
 
 
-def rule_files(records: Iterable[Record], client: Client, lang: Language) -> dict[str, str]:
+def client_named(name: str) -> str:
+    """The client of `--rules`; a name that it had before answers with the one of now."""
+    if name == "claude":
+        lang = read_settings(os.environ).lang
+        raise argparse.ArgumentTypeError(word(lang, "renamed", old=name, new="claude-code"))
+    return name
+
+
+def rule_files(records: Iterable[Record], client: Topics, lang: Language) -> dict[str, str]:
     """By file name, the rules for the records that are about some files."""
     anchored = [record for record in records if globs_of(record)]
     files: dict[str, str] = {}
@@ -78,7 +81,7 @@ def rule_files(records: Iterable[Record], client: Client, lang: Language) -> dic
         globs = list(dict.fromkeys(glob for record in group.records for glob in globs_of(record)))
         topic = heading(group.topic)
         about = word(lang, "rule_about", topic=one_line(group.topic))
-        lines = ["---", *client.head(about, globs), "---", ""]
+        lines = ["---", *HEADS[client.head](about, globs), "---", ""]
         lines += [MARKER, "", word(lang, "rule_head", topic=topic), ""]
         lines += lessons(group.records, lang)
         files[PREFIX + slug(group.topic) + client.suffix] = "\n".join(lines) + "\n"

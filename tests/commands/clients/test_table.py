@@ -11,6 +11,8 @@ import pytest
 
 from commands.clients.table import CLIENTS
 from core.lessons.agent_rules import rules
+from core.lessons.record import new_record
+from tests.support.samples import NOW, a_principle
 
 ROOT = Path(__file__).resolve().parents[3]
 WITH_A_ROW = """
@@ -25,6 +27,7 @@ table.CLIENTS += (
         places=(table.Place("root", ".acme/mcp.json"), table.Place("home", ".acme/mcp.json")),
         traces=(("root", ".acme"), ("home", ".acme")),
         rules=table.Rules(reads=("ACME.md",), home="ACME.md"),
+        topics=table.Topics(".acme/rules", ".md", "paths"),
     ),
 )
 import cli
@@ -86,6 +89,18 @@ def test_a_new_row_is_set_up_found_by_the_doctor_and_taken_out(desk: Desk) -> No
     assert (code, errors, desk.files()) == (0, "", [])
     code, out, errors = desk.run("setup", "emacs")
     assert (code, errors.splitlines()[-1].endswith(", gemini, acme")) == (2, True)
+
+
+def test_a_new_row_is_listed_by_the_export_and_gets_its_rules(desk: Desk) -> None:
+    log = desk.root / ".context" / "memory_log.jsonl"
+    log.parent.mkdir()
+    record = new_record(a_principle(paths=["src/payment/**"]), now=NOW)
+    log.write_bytes(record.to_line())
+    code, out, errors = desk.run("export", "--rules", "acme")
+    assert (code, errors) == (0, "")
+    assert out.splitlines()[-1].startswith("Created: .acme/rules/sentinel-memory-")
+    listed = "".join(desk.run("export", "--help")[1].split())
+    assert "--rules{cursor,claude-code,vscode,acme}" in listed
 
 
 def test_the_keys_and_names_of_clients_are_told_apart() -> None:

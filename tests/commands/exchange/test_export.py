@@ -21,6 +21,7 @@ from commands.documents.markdown import heading
 from commands.documents.marked_block import markers, with_block, without_block
 from commands.documents.text_file import ExportError, UserFile
 from commands.exchange.client_files import BLOCK
+from commands.exchange.export_words import word
 from commands.exchange.formats import MARKER, as_json, lessons, markdown
 from commands.exchange.rule_files import CLIENTS, globs_of, is_ours, rule_files, slug
 from core.lessons.record import Record, new_record
@@ -263,7 +264,7 @@ def test_no_document_holds_a_secret_of_the_memory(export: Export, desk: Path, fo
     assert "Ask for" in done.out
 
 
-@pytest.mark.parametrize("way", [["--block", "AGENTS.md"], ["--rules", "claude"]])
+@pytest.mark.parametrize("way", [["--block", "AGENTS.md"], ["--rules", "claude-code"]])
 def test_no_file_of_a_client_gets_a_secret(export: Export, desk: Path, way: list[str]) -> None:
     path_of(desk).write_bytes(secretive().to_line())
     done = export(*way)
@@ -310,11 +311,11 @@ def test_a_file_in_no_directory_is_an_error(export: Export) -> None:
     ("arguments", "said"),
     [
         (
-            ["--block", "A.md", "--rules", "claude"],
+            ["--block", "A.md", "--rules", "claude-code"],
             "argument --rules: not allowed with argument --block",
         ),
         (["--block", "A.md", "--format", "json"], "--block and --format do not go together"),
-        (["--rules", "claude", "-o", "x"], "--rules and --output do not go together"),
+        (["--rules", "claude-code", "-o", "x"], "--rules and --output do not go together"),
         (["--block", "A.md", "--type", "log"], "--block and --type do not go together"),
         (
             ["--block", "A.md", "--remove", "--topic", "x"],
@@ -582,7 +583,7 @@ def test_a_file_that_changed_meanwhile_is_not_written_over(tmp_path: Path) -> No
 
 def test_rules_cannot_go_where_a_file_stands(export: Export, desk: Path) -> None:
     (desk / ".claude").write_bytes(b"mine\n")
-    done = export("--rules", "claude")
+    done = export("--rules", "claude-code")
     assert done.code == 1
     assert done.errors.splitlines()[-1].startswith(str(desk / ".claude/rules"))
     assert (desk / ".claude").read_bytes() == b"mine\n"
@@ -604,7 +605,7 @@ def test_no_text_of_a_record_ends_the_block(found: list[Record]) -> None:
 # Rules.
 
 
-@pytest.mark.parametrize("client", ["cursor", "claude", "vscode"])
+@pytest.mark.parametrize("client", ["cursor", "claude-code", "vscode"])
 def test_rules_are_the_golden_files(export: Export, desk: Path, client: str) -> None:
     done = export("--rules", client)
     assert done.code == 0
@@ -621,13 +622,13 @@ def test_a_second_run_changes_nothing_and_a_third_removes_only_our_own(
     folder = desk / ".claude" / "rules"
     folder.mkdir(parents=True)
     (folder / "sentinel-memory-mine.md").write_bytes(b"mine\n")
-    export("--rules", "claude")
+    export("--rules", "claude-code")
     names = sorted(path.name for path in folder.iterdir())
     assert len(names) == 3
-    again = export("--rules", "claude")
+    again = export("--rules", "claude-code")
     assert again.code == 0
     assert [line.partition(":")[0] for line in again.out.splitlines()] == ["Nothing to change"] * 2
-    assert export("--rules", "claude", "--remove").code == 0
+    assert export("--rules", "claude-code", "--remove").code == 0
     assert [path.name for path in folder.iterdir()] == ["sentinel-memory-mine.md"]
 
 
@@ -646,7 +647,7 @@ def test_a_file_of_the_user_with_the_same_name_is_not_written_over(
     path = desk / ".claude/rules/sentinel-memory-payment.md"
     path.parent.mkdir(parents=True)
     path.write_bytes(b"---\npaths:\n  - x\n---\nmine\n")
-    done = export("--rules", "claude")
+    done = export("--rules", "claude-code")
     assert done.code == 1
     assert done.errors.splitlines()[-1] == (
         ".claude/rules/sentinel-memory-payment.md was not written by this command and was left as"
@@ -659,14 +660,14 @@ def test_a_file_of_the_user_with_the_same_name_is_not_written_over(
 def test_rules_that_git_checked_out_with_other_line_ends_are_unchanged(
     export: Export, desk: Path
 ) -> None:
-    export("--rules", "claude")
+    export("--rules", "claude-code")
     for path in (desk / ".claude/rules").iterdir():
         path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
-    assert export("--rules", "claude").out.count("Nothing to change") == 2
+    assert export("--rules", "claude-code").out.count("Nothing to change") == 2
 
 
 def test_logs_become_rules_when_asked_for(export: Export, desk: Path) -> None:
-    export("--rules", "claude", "--type", "log", "--type", "principle", "--topic", "payment")
+    export("--rules", "claude-code", "--type", "log", "--type", "principle", "--topic", "payment")
     [path] = (desk / ".claude/rules").iterdir()
     text = path.read_text(encoding="utf-8")
     assert "- Check `tax_table.py` first." in text
@@ -675,7 +676,7 @@ def test_logs_become_rules_when_asked_for(export: Export, desk: Path) -> None:
 
 def test_records_without_paths_give_no_rule(export: Export, desk: Path) -> None:
     path_of(desk).write_bytes(new_record(a_principle(), now=NOW).to_line())
-    done = export("--rules", "claude")
+    done = export("--rules", "claude-code")
     assert (done.code, done.out, done.errors) == (
         1,
         "",
@@ -692,12 +693,24 @@ def test_a_trial_of_rules_writes_nothing(export: Export, desk: Path) -> None:
 
 
 def test_rules_that_one_client_reads_twice_are_pointed_at(export: Export) -> None:
-    export("--rules", "claude")
+    export("--rules", "claude-code")
     assert export("--rules", "vscode").errors.splitlines()[-1] == (
         "Visual Studio Code reads .github/instructions and .claude/rules, so that it sees these"
         " rules twice. Take one of the two out with --remove."
     )
     assert "twice" not in export("--rules", "cursor").errors
+
+
+@pytest.mark.parametrize("lang", ["en", "ko"])
+def test_the_former_name_of_claude_code_is_answered_with_the_one_of_now(
+    lang: Language, export: Export, desk: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SENTINEL_MEMORY_LANG", lang)
+    done = export("--rules", "claude")
+    said = word(lang, "renamed", old="claude", new="claude-code")
+    assert (done.code, done.out) == (2, "")
+    assert done.errors.endswith(f"cli.py export: error: argument --rules: {said}\n")
+    assert not (desk / ".claude").exists()
 
 
 @pytest.mark.parametrize(
@@ -766,7 +779,7 @@ def test_what_can_be_seen_of_a_topic_is_in_one_line() -> None:
 
 
 def test_a_first_line_of_a_user_is_no_marker_of_ours() -> None:
-    [text] = rule_files([shop()[3]], CLIENTS["claude"], "en").values()
+    [text] = rule_files([shop()[3]], CLIENTS["claude-code"], "en").values()
     assert is_ours(text)
     assert not is_ours(f"mine\n{text}")
     assert not is_ours("---\npaths:\n---\n\nmine\n")

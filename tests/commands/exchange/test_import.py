@@ -226,7 +226,7 @@ def test_every_line_that_is_not_blank_is_a_lesson_or_told_or_part_of_one(text: s
 
 
 def test_a_file_of_rules_that_we_wrote_is_no_source() -> None:
-    text = (DATA / "claude" / "sentinel-memory-payment.md").read_text(encoding="utf-8")
+    text = (DATA / "claude-code" / "sentinel-memory-payment.md").read_text(encoding="utf-8")
     lessons, passed = read_markdown(text.replace("\n", "\r\n"))
     assert lessons == []
     assert {why for _, why in passed} == {"ours"}
