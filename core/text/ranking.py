@@ -1,15 +1,16 @@
-"""Puts records in order: those whose words fit a question first, the newer before the older.
+"""Puts texts in order: those whose words fit a question come first, the newer before the older.
 
 There is no index and no dictionary. A question becomes a few dozen short terms, and all texts,
-joined and in one spelling, are scanned for them, in English and Korean alike; BM25 weighs what was
-found. What it cannot do: synonyms and translations. A Korean question finds an English record only
-by words both contain. The file is long because what is looked for follows from how texts are read.
+joined and in one spelling, are scanned for them, in English and Korean alike; BM25 weighs what is
+found. It knows no synonyms and no translations: a Korean question finds an English record only by
+words that both contain.
 """
 
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import accumulate
 from math import log
 from typing import NamedTuple
@@ -27,16 +28,6 @@ _COMMON_RECORDS = 100  # a word found in more than these is no typing error: its
 _QUERY_CHARS = 1_000  # the time of a search grows with the words of its question
 _WHOLE_CHARS = 3  # a stem this short must be the whole word, or `api` would find `apiary`
 
-# More texts than these are scanned for the rarest terms only: once enough are found, the others
-# only tell these apart. Pieces are those of words that no text has, while the bytes to scan last.
-_MOST_EXACT = 1_000
-_ENOUGH = 4_000  # found texts times scans: the more of these were needed, the fewer are enough
-_SAMPLE_BYTES = 200_000
-_PIECES_BYTES = 8_000_000
-_BATCH = 500  # texts that are folded together: they stay in the cache of the processor
-_KEPT_BYTES = 64_000_000
-_MOST_DECODED = 3_000  # of a text, where a name may have parts: or a very long one takes forever
-
 # From this letter on (kana, Han, Hangul) words run together or carry particles: pairs of
 # characters are looked for there, whole words before it.
 _FIRST_WIDE = "\u3040"
@@ -47,60 +38,31 @@ _INNER_START = re.compile(_CASE_CHANGE)
 _INNER_PART = re.compile(_CASE_CHANGE + r"(?:[A-Z]*(?![a-z])|[a-z]*)")
 _SEPARATOR = re.compile(r"(?<=\w)[-_]+(?=\w)")
 
-# Texts are compared as UTF-8: lower case, and a blank for all in ASCII that is no letter or digit.
-_BLANK = ord(" ")
-_LOWER = bytes(ord(chr(it).lower()) if chr(it).isalnum() else _BLANK for it in range(128)) + bytes(
-    range(128, 256)
-)
-# First bytes of what may have another spelling: all but ASCII, Han and Hangul; and what follows
-# where there is none: in signs such as the section mark, the sign of multiplication, dashes,
-# quotes, arrows and frames, in most kana, in Hangul behind the letters of some other scripts.
-_CHANGED_SIGNS = {*b"\xa0\xa8\xaa\xaf", *range(0xB2, 0xB6), *range(0xB8, 0xBF)}
-_CHANGED_LETTERS = {*range(0x99, 0xA0), *range(0xAC, 0xAF)}
-_OTHERS = bytes([*range(0xC4, 0xE2), *range(0xEE, 0xF5)])
-_MARKS = bytes.maketrans(
-    b"\1\2\3\4\5\6\xc3\xe2\xe3\xc2\xea" + _OTHERS,
-    b"\0\0\0\0\0\0\2\3\4\5\6" + b"\1" * len(_OTHERS),
-)
-_UNCHANGED = {
-    b"\1": b"",
-    b"\5": bytes({*range(0x80, 0xC0)} - _CHANGED_SIGNS),
-    b"\6": bytes({*range(0x80, 0xC0)} - _CHANGED_LETTERS),
-    b"\2": b"\x97\xb7",
-    b"\3": bytes([0x80, *range(0x86, 0x8D), *range(0x94, 0x98)]),
-    b"\4": b"\x80\x81\x83",
-}
-
 
 class _Term(NamedTuple):
     """A piece of the question, and whether a word of the text must begin or end with it.
 
-    A weak term only supports the strong one before it. Among many texts, one that follows is
-    looked for only where others were found, since it rarely stands alone.
+    A weak term only supports the strong one before it.
     """
 
-    needle: bytes
+    needle: str
     begins: bool = False
     ends: bool = False
     weak: bool = False
-    follows: bool = False
 
 
 class _Reading(NamedTuple):
-    """Texts in the form that is scanned. joined: all of them, with a blank around each.
+    """Texts in the form that is scanned: NFKC, caseless.
 
-    starts: where each begins there, and the end. respelled: those that could not be taken over
-    character by character.
+    joined: all of them, each on a line. starts: where each begins there, and the end. respelled:
+    those that could not be taken over character by character.
     """
 
     texts: tuple[str, ...]
-    joined: bytes
+    joined: str
     starts: list[int]
     respelled: set[int]
     mean_chars: float
-
-
-_kept: list[_Reading] = []  # the last one: the next question mostly meets the same texts
 
 
 def rank(query: str, texts: Sequence[str]) -> list[int]:
@@ -122,11 +84,9 @@ def rank(query: str, texts: Sequence[str]) -> list[int]:
     that run together by pairs of characters. A typing error is survived by most English words.
     Synonyms and translations are not found: put them into the query.
 
-    The time grows with the bytes of the texts and with the different words of the query;
-    `benchmarks/ranking.py` measures it. Of more than 1,000 texts those that have only the most
-    common words of the query may come behind all others that have any, by age alone, and a typing
-    error is survived by fewer words. The last texts are kept for the next call when they have at
-    most 64 MB in UTF-8, beside a second form of that size.
+    The time grows with the length of the texts and with the different words of the query;
+    `benchmarks/ranking.py` measures it. The last texts are kept for the next call, beside a second
+    form of them.
     """
     found = rank_hits(query, texts)
     rest = set(range(len(texts))).difference(found)
@@ -173,117 +133,43 @@ def _scores(query: str, texts: Sequence[str]) -> dict[int, float]:
     words = _words(query)
     if not words or not texts:
         return scores
-    reading = _read(texts)
-    if len(texts) > _MOST_EXACT:
-        _score_many(words, reading, scores)
-        return scores
+    reading = _read(tuple(texts))
     doubtful: list[_Term] = []
     for strong, *pieces in words:
-        hits = _everywhere(strong, reading)
-        _add(scores, strong, hits, len(hits), reading)
-        if len(hits) <= _COMMON_RECORDS:
+        if _add(scores, strong, reading) <= _COMMON_RECORDS:
             doubtful += pieces
     for piece in doubtful:
-        hits = _everywhere(piece, reading)
-        _add(scores, piece, hits, len(hits), reading)
+        _add(scores, piece, reading)
     return scores
 
 
-def _score_many(words: list[list[_Term]], reading: _Reading, scores: dict[int, float]) -> None:
-    """The same for many texts, in less time: see _MOST_EXACT."""
+def _add(scores: dict[int, float], term: _Term, reading: _Reading) -> int:
+    """Add what a term is worth to the texts that have it; how many these are."""
+    hits = _hits(term, reading)
     count = len(reading.texts)
-    sample = reading.joined[-_SAMPLE_BYTES:]
-    terms = [strong for strong, *_ in words]
-    if reading.joined.isascii():  # a long question in another script would scan it for nothing
-        terms = [term for term in terms if term.needle.isascii()]
-    terms.sort(key=lambda term: (term.follows, sample.count(term.needle)))
-    scanned = 0
-    halves_left = _PIECES_BYTES // len(reading.joined)
-    for term in terms:
-        if (scores and term.follows) or len(scores) * scanned >= _ENOUGH + count // 10:
-            hits = _among(term, reading, sorted(scores))
-            _add(scores, term, hits, len(hits) * count // len(scores), reading)
-            continue
-        scanned += 1
-        hits = _everywhere(term, reading)
-        _add(scores, term, hits, len(hits), reading)
-        for half in [] if hits else _halves(term)[:halves_left]:
-            halves_left -= 1
-            hits = _everywhere(half, reading)
-            _add(scores, half, hits, len(hits), reading)
-
-
-def _add(
-    scores: dict[int, float], term: _Term, hits: dict[int, int], found: int, reading: _Reading
-) -> None:
-    """Add what a term is worth. hits: how often texts have it. found: how many do."""
-    count = len(reading.texts)
-    rarity = log(1 + (count - found + 0.5) / (found + 0.5))
+    rarity = log(1 + (count - len(hits) + 0.5) / (len(hits) + 0.5))
     weight = (_K1 + 1) * rarity * (_WEAK_WEIGHT if term.weak else 1.0)
     short, longer = _K1 * (1 - _B), _K1 * _B / reading.mean_chars
     for index, times in hits.items():
         damping = short + longer * len(reading.texts[index])
         scores[index] = scores.get(index, 0.0) + weight * times / (times + damping)
+    return len(hits)
 
 
-def _read(texts: Sequence[str]) -> _Reading:
-    """All texts in one piece, since one long scan is faster than many short ones."""
-    given = tuple(texts)
-    for kept in _kept:
-        if kept.texts == given:
-            return kept
-    batches, lengths, respelled = [], [], set[int]()
-    for first in range(0, len(given), _BATCH):
-        encoded, changed = _spelled(given[first : first + _BATCH])
-        batches.append(b"\n".join(encoded).translate(_LOWER))
-        lengths += [len(text) + 1 for text in encoded]
-        respelled.update(first + index for index in changed)
-    joined = b" ".join([b"", *batches, b""])
-    starts = list(accumulate(lengths, initial=1))
-    mean_chars = sum(map(len, given)) / len(given) or 1.0
-    reading = _Reading(given, joined, starts, respelled, mean_chars)
-    _kept[:] = [reading] if len(joined) <= _KEPT_BYTES else []
-    return reading
-
-
-def _spelled(texts: Sequence[str]) -> tuple[list[bytes], set[int]]:
-    """Texts in UTF-8 and one spelling (NFKC, caseless but for ASCII); the indexes of the changed.
-
-    These also have the inner parts of camelCase names, which are not found there by their capitals.
-    """
-    try:
-        encoded = list(map(str.encode, texts))
-    except UnicodeEncodeError:  # a lone surrogate
-        encoded = list(map(_encoded, texts))
-    joined = b"\n".join(encoded)
-    changed = set() if joined.isascii() else _to_respell(joined.translate(_MARKS), encoded)
-    for index in changed:
-        text = unicodedata.normalize("NFKC", texts[index])
-        encoded[index] = _encoded(" ".join([text, *_INNER_PART.findall(text)]).casefold())
-    return encoded, changed
-
-
-def _to_respell(marked: bytes, encoded: Sequence[bytes]) -> set[int]:
-    starts = list(accumulate([len(text) + 1 for text in encoded], initial=0))
-    found = set[int]()
-    for mark, unchanged in _UNCHANGED.items():
-        place = marked.find(mark)
-        while place >= 0:
-            following = place + 1
-            if marked[following] not in unchanged:
-                index = bisect_right(starts, place) - 1
-                found.add(index)
-                following = starts[index + 1]
-            place = marked.find(mark, following)
-    return found
-
-
-def _encoded(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass")
-
-
-def _decoded(text: bytes) -> str:
-    return text.decode("utf-8", "surrogatepass")
+@lru_cache(maxsize=1)  # the next question mostly meets the same texts
+def _read(texts: tuple[str, ...]) -> _Reading:
+    spelled: list[str] = []
+    respelled = set[int]()
+    for at, text in enumerate(texts):
+        normal = unicodedata.normalize("NFKC", text)
+        folded = normal.casefold()
+        if len(folded) != len(text) or normal != text:
+            respelled.add(at)
+            folded = " ".join([normal, *_INNER_PART.findall(normal)]).casefold()
+        spelled.append(folded)
+    starts = list(accumulate([len(text) + 1 for text in spelled], initial=1))
+    mean_chars = sum(map(len, texts)) / len(texts) or 1.0
+    return _Reading(texts, "\n".join(["", *spelled, ""]), starts, respelled, mean_chars)
 
 
 def _words(query: str) -> list[list[_Term]]:
@@ -301,14 +187,14 @@ def _terms(query: str) -> Iterator[_Term]:
     for run in _runs(query):
         if run[0] >= _FIRST_WIDE:
             for start in range(len(run) - 1):
-                yield _Term(run[start : start + 2].encode(), follows=start % 2 > 0)
-            yield _Term(run[0].encode(), begins=True, weak=len(run) > 1)
+                yield _Term(run[start : start + 2])
+            yield _Term(run[0], begins=True, weak=len(run) > 1)
         elif run.isdecimal():
-            yield _Term(run.encode(), begins=True, ends=True)
+            yield _Term(run, begins=True, ends=True)
         elif run.isalpha():
             yield from _word_terms(run)
         else:
-            yield _Term(run.encode(), begins=True)
+            yield _Term(run, begins=True)
 
 
 def _runs(query: str) -> Iterator[str]:
@@ -327,84 +213,53 @@ def _word_terms(word: str) -> Iterator[_Term]:
     if len(word) == 1 or word in FUNCTION_WORDS:
         return
     for form in OTHER_FORMS.get(word, ()):
-        yield _Term(form.encode(), begins=True, ends=True, follows=True)
+        yield _Term(form, begins=True, ends=True)
     stem = stem_of(word)
-    yield _Term(stem.encode(), begins=True, ends=len(stem) <= _WHOLE_CHARS)
+    yield _Term(stem, begins=True, ends=len(stem) <= _WHOLE_CHARS)
     if len(stem) >= _GRAM_CHARS - 1:
-        yield _Term(stem[: _GRAM_CHARS - 1].encode(), begins=True, weak=True)
+        yield _Term(stem[: _GRAM_CHARS - 1], begins=True, weak=True)
         grams = [stem[start : start + _GRAM_CHARS] for start in range(len(stem) - _GRAM_CHARS + 1)]
         for gram in grams[::2] + grams[1::2]:
-            yield _Term(gram.encode(), weak=True)
+            yield _Term(gram, weak=True)
         if stem == word:
-            yield _Term(word[1 - _GRAM_CHARS :].encode(), ends=True, weak=True)
+            yield _Term(word[1 - _GRAM_CHARS :], ends=True, weak=True)
 
 
-def _halves(term: _Term) -> list[_Term]:
-    """Both halves of an English word: a typing error is in one of them only."""
-    needle = term.needle
-    if len(needle) <= _WHOLE_CHARS + 1 or not needle.isalpha():
-        return []
-    middle = max(_WHOLE_CHARS, len(needle) // 2)
-    first = _Term(needle[:middle], begins=True, weak=True)
-    return [first, _Term(needle[middle:], weak=True)][: 1 + (len(needle) >= 2 * _WHOLE_CHARS)]
-
-
-def _everywhere(term: _Term, reading: _Reading) -> dict[int, int]:
+def _hits(term: _Term, reading: _Reading) -> dict[int, int]:
     """How often each text has `term`, by the indexes of those that do."""
     hits: dict[int, int] = {}
-    joined, starts = reading.joined, reading.starts
+    starts = reading.starts
     index = end = 0
-    for place in _places(term, joined, 0, len(joined)):
+    for place in _places(term, reading.joined):
         if place >= end:
             index = bisect_right(starts, place, index) - 1
             end = starts[index + 1]
-        if not term.begins or joined[place - 1] == _BLANK or _begins(term, reading, index, place):
+        if not term.begins or _begins(term, reading, index, place):
             hits[index] = hits.get(index, 0) + 1
     return hits
 
 
-def _among(term: _Term, reading: _Reading, indexes: Iterable[int]) -> dict[int, int]:
-    """The same for some of the texts."""
-    hits: dict[int, int] = {}
-    joined, starts = reading.joined, reading.starts
-    for index in indexes:
-        start, end = starts[index], starts[index + 1]
-        if joined.find(term.needle, start, end) >= 0:
-            places = _places(term, joined, start, end)
-            times = sum(not term.begins or _begins(term, reading, index, place) for place in places)
-            if times:
-                hits[index] = times
-    return hits
-
-
-def _places(term: _Term, joined: bytes, start: int, end: int) -> Iterator[int]:
+def _places(term: _Term, joined: str) -> Iterator[int]:
     """Where `term` stands, whatever stands before it; a plural counts as the end of its word."""
     needle = term.needle
-    if term.ends and needle[-1] < 128:
-        follows = rb"(?![0-9])" if needle.isdigit() else rb"(?=s?(?![a-z]))"
-        for found in re.compile(needle + follows).finditer(joined, start, end):
+    if term.ends and needle[-1].isascii():
+        follows = r"(?![0-9])" if needle.isdigit() else r"(?=s?(?![a-z]))"
+        for found in re.compile(needle + follows).finditer(joined):
             yield found.start()
         return
-    place = joined.find(needle, start, end)
+    place = joined.find(needle)
     while place >= 0:
         yield place
-        place = joined.find(needle, place + len(needle), end)
+        place = joined.find(needle, place + len(needle))
 
 
 def _begins(term: _Term, reading: _Reading, index: int, place: int) -> bool:
     """Whether a run of letters, of digits or of wide characters, or a part of a name begins."""
-    joined, text = reading.joined, reading.texts[index]
-    before = place - 1
-    while joined[before] & 0xC0 == 0x80:  # inside a character
-        before -= 1
-    if _kind(_decoded(joined[before:place])) != _kind(term.needle.decode()[0]):
+    if _kind(reading.joined[place - 1]) != _kind(term.needle[0]):
         return True
-    start = reading.starts[index]
-    is_far = place - start > _MOST_DECODED
-    if is_far or index in reading.respelled or not term.needle[:1].isalpha():
+    if index in reading.respelled:
         return False
-    at = place - start if text.isascii() else len(_decoded(joined[start:place]))
-    return bool(_INNER_START.match(text, at))
+    return bool(_INNER_START.match(reading.texts[index], place - reading.starts[index]))
 
 
 def _kind(char: str) -> str:
