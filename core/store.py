@@ -94,7 +94,7 @@ class MemoryStore:
         draft, kinds, suspicious = _redacted(record, strict=self._strict)
 
         def save(data: bytes) -> Change[tuple[MemoryLog, Record, Removal]]:
-            log = self._parsed(data, sketched=True)
+            log = self._parsed(data)
             changed, record, removal = log.upsert(draft, tokens, now=self._now())
             return Change(changed.to_bytes(), (changed, record, removal))
 
@@ -289,12 +289,12 @@ class MemoryStore:
         """The file as it is, unreadable lines included."""
         return self._file.read()
 
-    def _parsed(self, data: bytes, *, sketched: bool = False) -> MemoryLog:
+    def _parsed(self, data: bytes) -> MemoryLog:
         """The log of this file's bytes, parsed once as long as they stay the same."""
         known, log = self._last
         if known != data:
             with _collector_at_rest():
-                log = MemoryLog.parse(data, sketched=sketched)
+                log = MemoryLog.parse(data)
             self._last = data, log
             if log.skipped:
                 _log.warning("%s: %d unreadable lines skipped", self.path, log.skipped)

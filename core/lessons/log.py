@@ -24,7 +24,6 @@ from core.lessons.record import (
     MOST_COUNTED,
     Draft,
     Record,
-    Sketch,
     cached_parse_line,
     ids_in,
     later,
@@ -32,7 +31,6 @@ from core.lessons.record import (
     new_record,
     parse_line,
     record_id,
-    sketch_line,
 )
 
 Fate = Literal["added", "known", "other", "replaced", "collision", "refused"]
@@ -62,24 +60,18 @@ class MemoryLog:
     """
 
     lines: Sequence[bytes] = ()
-    entries: Sequence[Record | Sketch | None] = field(default=(), repr=False)
+    entries: Sequence[Record | None] = field(default=(), repr=False)
     conflict: frozenset[int] = frozenset()
 
     @classmethod
-    def parse(cls, data: bytes, *, sketched: bool = False) -> "MemoryLog":
-        r"""Split at `\n` only and parse each line once; any bytes are accepted.
-
-        sketched: keep the texts of a long file's records as bytes only. Everything can be asked
-        all the same; it is faster for a save, and slower when all records are wanted.
-        """
+    def parse(cls, data: bytes) -> "MemoryLog":
+        r"""Split at `\n` only and parse each line once; any bytes are accepted."""
         lines = split_lines(data)
-        if len(lines) <= CACHED_LINES:
-            return cls.of_lines(lines, cached_parse_line)
-        return cls.of_lines(lines, sketch_line if sketched else parse_line)
+        return cls.of_lines(lines, cached_parse_line if len(lines) <= CACHED_LINES else parse_line)
 
     @classmethod
     def of_lines(
-        cls, lines: Sequence[bytes], parse: Callable[[bytes], Record | Sketch | None]
+        cls, lines: Sequence[bytes], parse: Callable[[bytes], Record | None]
     ) -> "MemoryLog":
         """The log of these lines, for whoever has a `parse` that remembers what it was asked."""
         entries = [parse(line) for line in lines]
@@ -101,19 +93,17 @@ class MemoryLog:
     @cached_property
     def records(self) -> list[Record]:
         """The records a reader sees, in the order of the file: each gap once, no leftovers."""
-        return [self._record(at) for at in self._places]
+        return [*self._merged.seen.values()]
 
     @property
     def count(self) -> int:
         """How many records a reader sees."""
-        twice = sum(len(lines) - 1 for lines in self._merged.shared.values())
-        return len(self._merged.places) + twice
+        return len(self._merged.seen)
 
     @cached_property
     def topics(self) -> Counter[str]:
         """How many of these records each topic has, in the order of their first ones."""
-        entries = (self.entries[at] for at in self._places)
-        return Counter(entry.topic for entry in entries if entry)
+        return Counter(record.topic for record in self.records)
 
     @cached_property
     def skipped(self) -> int:
@@ -138,43 +128,24 @@ class MemoryLog:
 
     @cached_property
     def _merged(self) -> Merged:
-        return merged(self.entries, self._line)
-
-    @property
-    def _places(self) -> Iterable[int]:
-        """The lines of the records that a reader sees."""
-        hidden = self.leftovers
-        return (at for at, it in enumerate(self.entries) if it is not None and at not in hidden)
+        return merged(self.entries)
 
     def record_in(self, at: int) -> Record | None:
         """The record that stands in a line, seen or not; None for any other line."""
-        entry = self.entries[at]
-        if isinstance(entry, Sketch):
-            return parse_line(self.content(at))
-        return entry
+        return self.entries[at]
 
     def all_records(self) -> Iterator[tuple[int, Record]]:
         """Every line that is a record, leftovers of a merge included, with its number from 0."""
-        for at in range(len(self.lines)):
-            record = self.record_in(at)
-            if record is not None:
-                yield at, record
-
-    def _line(self, at: int) -> Record:
-        record = self.record_in(at)
-        assert record is not None
-        return record
-
-    def _record(self, at: int) -> Record:
-        """The record of a line as a reader sees it, and as the next change writes it."""
-        return self._merged.records.get(at) or self._line(at)
+        return ((at, record) for at, record in enumerate(self.entries) if record)
 
     def with_id(self, record_id_: str) -> dict[int, Record]:
         """By line, what a reader sees of an id: one record, unless different gaps share it."""
         first = self._merged.places.get(record_id_)
         if first is None:
             return {}
-        return {at: self._record(at) for at in self._merged.shared.get(record_id_, (first,))}
+        lines = (first, *self._merged.others.get(record_id_, ()))
+        seen = self._merged.seen
+        return {at: seen[at] for at in lines if at in seen}
 
     def upsert(
         self, draft: Draft, tokens: Sequence[str] = (), *, now: str
@@ -368,11 +339,13 @@ class MemoryLog:
         """The log without leftovers and `drop`, with `placed` in their lines or at the end."""
         dropped = set(drop)
         merged_here = {
-            at: [record] for at, record in self._merged.records.items() if at not in dropped
+            at: [record]
+            for at, record in (self._merged.seen.items() if self.leftovers else ())
+            if record is not self.entries[at] and at not in dropped
         }
         chosen: dict[int, Sequence[Record]] = {**merged_here, **placed}
         lines: list[bytes] = []
-        entries: list[Record | Sketch | None] = []
+        entries: list[Record | None] = []
         done = 0
         for at in sorted(chosen.keys() | self.leftovers | dropped):
             lines += self.lines[done:at]

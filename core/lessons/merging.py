@@ -6,59 +6,56 @@ replaced is hidden. What the others knew goes over to the one that is seen: a la
 covers them all, and no merge brings one of them back.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from core.lessons.record import MOST_COUNTED, MOST_FORMER, Record, Sketch, id_in, ids_in
+from core.lessons.record import MOST_COUNTED, MOST_FORMER, Record, id_in, ids_in
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Merged:
-    """What becomes of the lines of one file.
+    """What a reader sees of the records of one file.
 
-    places: by id, the line of the record that is seen. shared: by id, all such lines where
-    different gaps have one id. records: by line, a record that has taken over what other versions
-    knew, and is to be written so. leftovers: lines that nobody sees. replaced: by id, the tokens
-    of all versions that some principle replaced.
+    seen: by line, in the order of the file; a record that takes over what other versions knew is
+    to be written so. places: by id, its first line. others: by id, further lines of it. leftovers:
+    lines that nobody sees. replaced: by id, the tokens of all versions that some principle
+    replaced.
     """
 
+    seen: Mapping[int, Record]
     places: Mapping[str, int]
-    shared: Mapping[str, tuple[int, ...]]
-    records: Mapping[int, Record]
+    others: Mapping[str, Sequence[int]]
     leftovers: frozenset[int]
     replaced: Mapping[str, frozenset[str]]
 
 
-def merged(entries: Sequence[Record | Sketch | None], whole: Callable[[int], Record]) -> Merged:
-    """Decide for every id of these lines; `whole` gives the complete record of a line."""
+def merged(entries: Sequence[Record | None]) -> Merged:
+    """Decide for every id of these lines, of which some hold no record."""
+    seen: dict[int, Record] = {}
     places: dict[str, int] = {}
-    more: dict[str, list[int]] = {}
+    others: dict[str, list[int]] = {}
     compacted: list[Record] = []
-    for at, entry in enumerate(entries):
-        if entry is None:
+    for at, record in enumerate(entries):
+        if record is None:
             continue
-        if places.setdefault(entry.id, at) != at:
-            more.setdefault(entry.id, []).append(at)
-        if isinstance(entry, Record) and entry.source_ids:
-            compacted.append(entry)
+        seen[at] = record
+        if places.setdefault(record.id, at) != at:
+            others.setdefault(record.id, []).append(at)
+        if record.source_ids:
+            compacted.append(record)
     replaced = _replaced(compacted)
-    shared: dict[str, tuple[int, ...]] = {}
-    records: dict[int, Record] = {}
     leftovers: set[int] = set()
-    for name in more.keys() | (replaced.keys() & places.keys()):
-        lines = [places.pop(name), *more.get(name, ())]
-        versions = {at: whole(at) for at in lines}
-        seen = _seen(versions, replaced.get(name, frozenset()))
-        leftovers.update(versions.keys() - seen.keys())
-        records.update({at: it for at, it in seen.items() if it != versions[at]})
-        if seen:
-            places[name] = min(seen)
-        if len(seen) > 1:
-            shared[name] = tuple(sorted(seen))
+    for name in others.keys() | (replaced.keys() & places.keys()):
+        lines = (places[name], *others.get(name, ()))
+        kept = _seen({at: seen[at] for at in lines}, replaced.get(name, ()))
+        leftovers.update(at for at in lines if at not in kept)
+        seen |= kept
+    for at in leftovers:
+        del seen[at]
     return Merged(
+        seen=seen,
         places=places,
-        shared=shared,
-        records=records,
+        others=others,
         leftovers=frozenset(leftovers),
         replaced=replaced,
     )
@@ -70,7 +67,7 @@ def following(record: Record, *earlier: Record) -> Record:
     return replace(record, former=tuple(dict.fromkeys((*record.former, *known)))[-MOST_FORMER:])
 
 
-def _replaced(compacted: Sequence[Record]) -> dict[str, frozenset[str]]:
+def _replaced(compacted: Iterable[Record]) -> dict[str, frozenset[str]]:
     tokens: dict[str, set[str]] = {}
     for record in compacted:
         for token in record.source_ids:
@@ -103,7 +100,10 @@ def _newest(versions: Mapping[int, Record]) -> tuple[int, Record]:
         for it in versions.values()
         if not known.issuperset((*it.former, it.fingerprint(), *it.source_ids))
     ]
-    return at, _taking_over(record, sorted(others, key=Record.version)) if others else record
+    if not others:
+        return at, record
+    changed = _taking_over(record, sorted(others, key=Record.version))
+    return at, record if changed == record else changed  # a line that says all keeps its bytes
 
 
 def _taking_over(record: Record, others: Sequence[Record]) -> Record:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from math import isfinite
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from core.errors import (
     BlankFieldError,
@@ -185,35 +185,8 @@ class Record:
         return (seconds_of(self.updated or self.created), self.seen, self.to_line())
 
 
-class Sketch(NamedTuple):
-    """What a change must know of a record that it does not touch: its id and its topic."""
-
-    id: str
-    topic: str
-
-
 def parse_line(raw: bytes) -> Record | None:
     """The record of one line, or None where the line is no complete record of ours."""
-    checked = _checked(raw)
-    return _record(*checked) if checked else None
-
-
-def sketch_line(raw: bytes) -> Record | Sketch | None:
-    """As `parse_line`, with the texts of most records left out: they are not needed for a save.
-
-    The record is whole when it lists originals, since these decide what a reader sees.
-    """
-    checked = _checked(raw)
-    if not checked:
-        return None
-    value, meta = checked
-    if "source_ids" in meta:
-        return _record(value, meta)
-    return Sketch(value["id"], normalise_topic(value["topic"]))
-
-
-def _checked(raw: bytes) -> tuple[dict[str, Any], dict[str, Any]] | None:
-    """The object of a line and its `meta`, when both hold all that a record must."""
     try:
         text = raw.decode("utf-8").lstrip(_JSON_BLANKS)
         value, end = DECODER.raw_decode(text)
@@ -222,9 +195,9 @@ def _checked(raw: bytes) -> tuple[dict[str, Any], dict[str, Any]] | None:
     if text[end:].strip(_JSON_BLANKS) or not isinstance(value, dict):
         return None
     meta = value.get("meta")
-    if not isinstance(meta, dict) or not well_typed(value, meta):
+    if not isinstance(meta, dict) or not well_typed(value, meta) or too_deep(raw, value):
         return None
-    return None if too_deep(raw, value) else (value, meta)
+    return _record(value, meta)
 
 
 def too_deep(raw: bytes, value: object) -> bool:

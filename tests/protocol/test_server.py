@@ -746,9 +746,9 @@ def test_no_call_parses_the_file_more_than_once(
     parsed: list[int] = []
     parse = MemoryLog.parse
 
-    def counted(data: bytes, *, sketched: bool = False) -> MemoryLog:
+    def counted(data: bytes) -> MemoryLog:
         parsed.append(len(data))
-        return parse(data, sketched=sketched)
+        return parse(data)
 
     monkeypatch.setattr(MemoryLog, "parse", counted)
     size = log.stat().st_size

@@ -6,9 +6,10 @@ from dataclasses import replace
 import pytest
 
 from core.errors import IdCollisionError, OtherTextError, RecordChangedError
+from core.lessons.lines import split_lines
 from core.lessons.log import MemoryLog
 from core.lessons.merging import following
-from core.lessons.record import Record
+from core.lessons.record import Record, cached_parse_line
 from tests.support.samples import LATER, NOW, a_draft, a_line, a_principle, a_record
 
 GARBAGE = [b"<<<<<<< HEAD\n", b"not json\n", b"\xff\xff\n", b'{"id": "torn\n', b"\n", b"=======\n"]
@@ -248,14 +249,13 @@ def test_no_more_than_sixteen_former_versions_are_kept() -> None:
     assert log.records[0].former == tuple(fingerprints[-16:])
 
 
-def test_a_long_file_is_changed_alike_whether_its_texts_are_kept_in_mind_or_not() -> None:
+def test_a_file_too_long_for_the_cache_of_lines_is_changed_like_any_other() -> None:
     records = [a_record(f"gap {number}", topic=f"t{number % 7}") for number in range(2_100)]
     again = replace(records[7], lesson="newer", updated=LATER)
     first, principle, _ = log_of(*records[:5]).upsert(a_principle(), [records[1].token], now=NOW)
     data = log_of(first.to_bytes(), b"note\n", *records[5:], again, records[1]).to_bytes()
     outcomes = []
-    for sketched in (False, True):
-        log = MemoryLog.parse(data, sketched=sketched)
+    for log in (MemoryLog.parse(data), MemoryLog.of_lines(split_lines(data), cached_parse_line)):
         saved = log.upsert(a_draft("gap 9", topic="t2"), now=LATER)
         both = log.upsert(a_principle("more"), [records[9].token, principle.token], now=LATER)
         outcomes.append(
