@@ -3,10 +3,8 @@
 The file is long because every way in redacts and checks alike.
 """
 
-import contextlib
-import gc
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -293,29 +291,13 @@ class MemoryStore:
         """The log of this file's bytes, parsed once as long as they stay the same."""
         known, log = self._last
         if known != data:
-            with _collector_at_rest():
-                log = MemoryLog.parse(data)
+            log = MemoryLog.parse(data)
             self._last = data, log
             if log.skipped:
                 _log.warning("%s: %d unreadable lines skipped", self.path, log.skipped)
             if log.conflicts:
                 _log.warning("%s: %d git conflicts not resolved", self.path, log.conflicts)
         return log
-
-
-@contextlib.contextmanager
-def _collector_at_rest() -> Iterator[None]:
-    """Nothing that is parsed is garbage, and the collector would walk all of it many times.
-
-    At 100,000 records that was a seventh of the time.
-    """
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def _redacted(draft: Draft, *, strict: bool) -> tuple[Draft, tuple[str, ...], tuple[str, ...]]:
