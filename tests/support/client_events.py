@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import cli
+from tests.support.forked import forked
 from tests.support.stdio_client import bound_by_permissions
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -49,10 +51,19 @@ def run_hook(
     environment: Mapping[str, str],
     options: tuple[str, ...] = (),
 ) -> Ran:
-    """Start `cli.py hook` as a client does, without root's right to pass over permissions."""
+    """Start `cli.py hook` as a client does, without root's right to pass over permissions.
+
+    It gets an interpreter of its own where that makes a difference: options, and variables that
+    an interpreter reads when it starts.
+    """
+    data = given if isinstance(given, bytes) else json.dumps(given).encode()
+    starts_anew = any(name.startswith(("PYTHON", "LC_")) for name in environment)
+    if os.name == "posix" and not options and not starts_anew:
+        code, out, errors = forked(cli.main, ["hook", *words], cwd, environment, data)
+        return Ran(code, out.encode(), errors)
     done = subprocess.run(
         [sys.executable, *options, str(ROOT / "cli.py"), "hook", *words],
-        input=given if isinstance(given, bytes) else json.dumps(given).encode(),
+        input=data,
         cwd=cwd,
         env=environment,
         capture_output=True,

@@ -8,7 +8,9 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import FrameType
-from typing import NoReturn
+from typing import IO, NoReturn
+
+from tests.support.stdio_client import bound_by_permissions
 
 TIMEOUT_S = 60
 
@@ -18,16 +20,23 @@ def forked(
     arguments: Sequence[str],
     cwd: Path,
     environment: Mapping[str, str],
+    given: bytes = b"",
 ) -> tuple[int, str, str]:
     """Exit code, standard output and standard error of `main(arguments)`, run there (POSIX).
 
-    A new interpreter takes longer to start than most commands take. The child is killed after
-    TIMEOUT_S seconds.
+    A new interpreter takes longer to start than most commands take. given: its standard input.
+    The child is bound by the permissions of files, and killed after TIMEOUT_S seconds.
     """
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
+    with (
+        tempfile.TemporaryFile() as stdin,
+        tempfile.TemporaryFile() as out,
+        tempfile.TemporaryFile() as errors,
+    ):
+        stdin.write(given)
+        stdin.seek(0)
         child = os.fork()
         if not child:
-            _run(main, arguments, cwd, environment, out.fileno(), errors.fileno())
+            _run(main, arguments, cwd, environment, (stdin, out, errors))
         signal.signal(signal.SIGALRM, _kill(child))
         signal.alarm(TIMEOUT_S)
         _, status = os.waitpid(child, 0)
@@ -48,8 +57,7 @@ def _run(
     arguments: Sequence[str],
     cwd: Path,
     environment: Mapping[str, str],
-    out: int,
-    errors: int,
+    streams: tuple[IO[bytes], IO[bytes], IO[bytes]],
 ) -> NoReturn:
     """Become that command; nothing of the test process runs on in the child."""
     code = 70
@@ -57,8 +65,10 @@ def _run(
         os.chdir(cwd)
         os.environ.clear()
         os.environ.update(environment)
-        for descriptor, stream in ((out, 1), (errors, 2)):
-            os.dup2(descriptor, stream)
+        bound_by_permissions()
+        for number, stream in enumerate(streams):
+            os.dup2(stream.fileno(), number)
+        sys.stdin = os.fdopen(0, encoding="utf-8", closefd=False)
         sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)
         sys.stderr = os.fdopen(2, "w", encoding="utf-8", closefd=False)
         code = main(arguments)

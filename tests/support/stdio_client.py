@@ -28,6 +28,7 @@ _META = {
 }
 _OWN_VARIABLES = ("SENTINEL_MEMORY_", "CLAUDE_PROJECT_DIR", "FASTMCP_")
 _PR_CAPBSET_DROP, _CAP_DAC_OVERRIDE, _CAP_DAC_READ_SEARCH = 24, 1, 2
+_CAPABILITY_VERSION_3 = 0x20080522
 _LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None  # loaded before any fork
 
 Message = dict[str, Any]
@@ -242,8 +243,14 @@ def _message(line: bytes) -> Message | None:
 def bound_by_permissions() -> None:
     """Take from root the right to read and write where the permissions of a file forbid it.
 
-    For a process that is about to be started: what runs already keeps its rights.
+    For a child process, forked or about to become another program.
     """
-    if _LIBC is not None:
-        for capability in (_CAP_DAC_OVERRIDE, _CAP_DAC_READ_SEARCH):
-            _LIBC.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0)
+    if _LIBC is None:
+        return
+    capabilities = (ctypes.c_uint32 * 6)()  # twice: effective, permitted, inheritable
+    header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
+    _LIBC.capget(header, capabilities)
+    for capability in (_CAP_DAC_OVERRIDE, _CAP_DAC_READ_SEARCH):
+        _LIBC.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0)
+        capabilities[0] &= ~(1 << capability)
+    _LIBC.capset(header, capabilities)
