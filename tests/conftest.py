@@ -11,8 +11,10 @@ from hypothesis import settings
 
 from tests.support.stdio_client import HANDSHAKE, Era, ServerProcess
 
-settings.register_profile("shared", deadline=None)  # other workers take the processor at times
-settings.load_profile("shared")
+# No deadline: other workers take the processor at times. `--hypothesis-profile full` looks longer.
+settings.register_profile("short", deadline=None, max_examples=25)
+settings.register_profile("full", deadline=None, max_examples=200)
+settings.load_profile("short")
 
 
 class StartServer(Protocol):

@@ -120,8 +120,15 @@ KOREAN = Story(
 )
 
 
-@pytest.mark.parametrize("client", [CLAUDE, CURSOR], ids=lambda it: it.name)
-@pytest.mark.parametrize("story", [ENGLISH, KOREAN], ids=lambda it: it.lang)
+@pytest.mark.parametrize(
+    ("story", "client"),
+    [
+        pytest.param(ENGLISH, CLAUDE, marks=pytest.mark.long, id="en-claude-code"),
+        pytest.param(ENGLISH, CURSOR, marks=pytest.mark.long, id="en-cursor"),
+        pytest.param(KOREAN, CLAUDE, id="ko-claude-code"),
+        pytest.param(KOREAN, CURSOR, marks=pytest.mark.long, id="ko-cursor"),
+    ],
+)
 def test_the_agent_of_a_colleague_is_told_the_lesson_at_the_edit_that_needs_it(
     tmp_path: Path, start_server: StartServer, story: Story, client: Client
 ) -> None:

@@ -1,8 +1,7 @@
 """Breaks the memory on purpose, for as long as it is let: `python tests/torture.py --seconds 60`.
 
-First come the tests that take too long for every run. Then kinds of trouble take turns, each with
-its share of the time. At the first violation it says what broke and with which seed, and its exit
-status is 1. The faults themselves are those of faults.py.
+Kinds of trouble take turns, each with its share of the time. At the first violation it says what
+broke and with which seed, and its exit status is 1. The faults themselves are those of faults.py.
 """
 
 import argparse
@@ -68,8 +67,9 @@ from tests.support.faults import (
     tree,
     without_litter,
 )
+from tests.support.rows import none_of
 from tests.support.samples import LATER, a_draft, a_principle
-from tests.support.stdio_client import HANDSHAKE, ROOT, STATELESS, ServerProcess
+from tests.support.stdio_client import HANDSHAKE, STATELESS, ServerProcess
 
 LATE_S = 8.0
 
@@ -98,12 +98,6 @@ class Kind:
         """Leave no process behind."""
 
 
-def must_be_empty(wrong: Sequence[str]) -> None:
-    """Raise Broken when anything was wrong."""
-    if wrong:
-        raise Broken("\n".join(wrong))
-
-
 class Matrix(Kind):
     """Any fault at any call of any scenario, in this process."""
 
@@ -118,7 +112,7 @@ class Matrix(Kind):
         mode = self.chance.choice(FAILING + FOLDER)
         fault = self.chance.choice(list(faults_of(rehearsal, mode)))
         spoilt = Fault(fault.at, mode, self.chance.choice(CODES))
-        must_be_empty(attempt(rehearsal, spoilt, self.folder))
+        none_of(attempt(rehearsal, spoilt, self.folder))
         return 1
 
     def any_rehearsal(self) -> Rehearsal:
@@ -137,10 +131,10 @@ class Deaths(Matrix):
     def step(self) -> int:
         rehearsal = self.any_rehearsal()
         if self.chance.random() < 0.1:
-            must_be_empty(attempt_full(rehearsal, self.chance.randint(0, 2500), self.folder))
+            none_of(attempt_full(rehearsal, self.chance.randint(0, 2500), self.folder))
             return 1
         faults = list(faults_of(rehearsal, self.chance.choice(KILLING)))
-        must_be_empty(attempt_killed(rehearsal, self.chance.choice(faults), self.folder))
+        none_of(attempt_killed(rehearsal, self.chance.choice(faults), self.folder))
         return 1
 
 
@@ -168,7 +162,7 @@ class Writers(Kind):
         if lost or log.skipped or len(now - self.there - told) > 2:
             raise Broken(f"lost {lost}, torn {log.skipped}, new {now - self.there - told}")
         with Child(lambda _: "\n".join(recover(path, root))) as child:
-            must_be_empty(child.end()[1].splitlines())
+            none_of(child.end()[1].splitlines())
         self.there = {record.missing_context for record in MemoryStore(path).read().records}
         return 2
 
@@ -394,7 +388,7 @@ class Disturbed(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         try:
-            must_be_empty(recover(self.path, self.root))
+            none_of(recover(self.path, self.root))
         finally:
             self.folder.cleanup()
 
@@ -565,7 +559,7 @@ class Injections(Matrix):
         wrong = self._judge(rehearsal, code, said.removeprefix("ready"), root)
         wrong += recover(path, root)
         shutil.rmtree(root)
-        must_be_empty([f"{rehearsal.scenario}, {call}, {how}, {when}: {what}" for what in wrong])
+        none_of([f"{rehearsal.scenario}, {call}, {how}, {when}: {what}" for what in wrong])
         return hit
 
     @staticmethod
@@ -674,8 +668,6 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--seed", type=int, default=random.randrange(1_000_000))
     given = parser.parse_args()
-    if subprocess.run([sys.executable, "-m", "pytest", "-m", "long"], cwd=ROOT).returncode:
-        return 1
     logging.disable()
     kinds = [kind for kind in KINDS if kind is not Injections or Injections.is_possible()]
     try:

@@ -147,6 +147,7 @@ def test_a_server_that_cannot_save_after_a_kill_does_not_end_the_comparison(tmp_
     assert killed(Fake("tears"), store, random.Random(1)).readable is False
 
 
+@pytest.mark.long
 def test_what_this_project_loses_is_said_and_what_a_peer_loses_is_only_counted(
     tmp_path: Path,
 ) -> None:
@@ -159,6 +160,7 @@ def test_what_this_project_loses_is_said_and_what_a_peer_loses_is_only_counted(
     assert cells(peer_lost, f"{label}: acknowledged and lost") == ["0", "5"]
 
 
+@pytest.mark.long
 def test_kills_are_summed_up_and_the_same_moments_come_to_all(tmp_path: Path) -> None:
     section = kills_section(a_plan(tmp_path, Fake("honest"), Fake("forgets")))
     lost, lost_by_peer = cells(section, "acknowledged and lost")
@@ -166,6 +168,7 @@ def test_kills_are_summed_up_and_the_same_moments_come_to_all(tmp_path: Path) ->
     assert isinstance(lost_by_peer, int) and lost_by_peer > 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("fault", "verdicts"),
     [
@@ -182,6 +185,7 @@ def test_foreign_text_that_a_save_drops_is_gone(
         assert (saved, foreign) == ("accepted", verdict)
 
 
+@pytest.mark.long
 def test_a_server_that_gives_up_on_a_damaged_file_reads_none_and_refuses(tmp_path: Path) -> None:
     section = damage_section(a_plan(tmp_path, Fake("honest"), Fake("strict")))
     assert cells(section, "git conflict markers: readable of 20") == [20, "none, an error"]
@@ -190,6 +194,7 @@ def test_a_server_that_gives_up_on_a_damaged_file_reads_none_and_refuses(tmp_pat
     assert cells(section, "torn end: readable of 20") == [19, "none, an error"]
 
 
+@pytest.mark.long
 def test_a_database_gets_no_conflict_markers(tmp_path: Path) -> None:
     fake = Fake("honest")
     fake.line_based = False
@@ -326,6 +331,7 @@ def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, *words: str, peers: lis
     return compare.main()
 
 
+@pytest.mark.long
 def test_a_report_is_written_where_it_is_asked_for(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -338,12 +344,14 @@ def test_a_report_is_written_where_it_is_asked_for(
     assert str(tmp_path) not in text
 
 
+@pytest.mark.long
 def test_a_quick_run_writes_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     words = ["--quick", "--only", "damage"]
     assert run(monkeypatch, tmp_path, *words, peers=[Fake("honest")]) == 0
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.long
 def test_no_report_is_written_without_the_peers(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -352,6 +360,7 @@ def test_no_report_is_written_without_the_peers(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.long
 def test_a_record_that_this_project_loses_is_a_failure(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

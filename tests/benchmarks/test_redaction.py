@@ -155,7 +155,8 @@ def test_names_of_archives() -> None:
 OURS = Redactor("ours", find)
 
 
-@pytest.mark.parametrize("seed", [0, pytest.param(20, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("seed", [0, 20])
 def test_our_redactor_reaches_its_floors_on_the_corpus(seed: int) -> None:
     figures = on_corpus(cases(seed), OURS) | on_lookalikes(
         [text for _, text in lookalikes(seed)], OURS

@@ -18,10 +18,13 @@ from tests.support.stdio_client import ROOT, WAIT_S
 INSTALLED = Path(__file__).parents[2] / "tests" / "inspector" / "node_modules"
 LAUNCHER = INSTALLED / "@modelcontextprotocol/inspector/clients/launcher/build/index.js"
 
-pytestmark = pytest.mark.skipif(
-    not INSTALLED.is_dir() and not os.environ.get("CI"),
-    reason="the Inspector is not installed: npm ci --prefix tests/inspector --ignore-scripts",
-)
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(
+        not INSTALLED.is_dir() and not os.environ.get("CI"),
+        reason="the Inspector is not installed: npm ci --prefix tests/inspector --ignore-scripts",
+    ),
+]
 
 Processes = dict[str, "subprocess.Popen[str]"]
 

@@ -164,6 +164,7 @@ def test_what_no_first_answer_needs_is_not_loaded(name: str, loaded: list[str]) 
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("era", [HANDSHAKE, STATELESS])
 def test_without_the_quick_start_every_answer_is_the_same(
     era: Era, tmp_path: Path, project: Path

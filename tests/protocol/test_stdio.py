@@ -141,14 +141,6 @@ def test_the_server_reports_its_own_name_and_version(
     assert meta["io.modelcontextprotocol/serverInfo"] == named
 
 
-def test_it_starts_where_python_leaves_out_the_directory_of_a_script(tmp_path: Path) -> None:
-    variables = {"PYTHONSAFEPATH": "1"}
-    said = tmp_path / "stderr"
-    with ServerProcess(cwd=tmp_path, stderr_path=said, environment=variables) as server:
-        assert server.greet()["serverInfo"]["version"] == VERSION
-    assert said.read_text() == ""
-
-
 def test_the_instructions_arrive_whole_and_are_not_cut_by_clients(server: ServerProcess) -> None:
     instructions = server.greet()["instructions"]
     assert instructions == INSTRUCTIONS
@@ -397,6 +389,7 @@ def hostile(start_server: StartServer, hostile_project: Path) -> ServerProcess:
         "LANG": "C",
         "LC_ALL": "C",
         "PYTHONIOENCODING": "ascii",
+        "SENTINEL_MEMORY_BUDGET": "1",
     }
     return start_server(cwd=hostile_project, environment=environment)
 
@@ -502,7 +495,9 @@ def test_an_unexpanded_variable_counts_as_unset_and_the_user_is_told_once(
     ]
 
 
-@pytest.mark.parametrize(("value", "lang"), [("0", "en"), ("-1", "en"), ("many", "ko")])
+@pytest.mark.parametrize(
+    ("value", "lang"), [pytest.param("0", "en", marks=pytest.mark.long), ("many", "ko")]
+)
 def test_an_unusable_budget_ends_the_start_with_the_rule(
     tmp_path: Path, value: str, lang: Language
 ) -> None:
@@ -522,21 +517,17 @@ def test_an_unusable_budget_ends_the_start_with_the_rule(
 
 
 def test_a_budget_too_small_for_one_record_is_the_least_one_and_the_user_is_told(
-    tmp_path: Path,
+    hostile: ServerProcess, hostile_project: Path
 ) -> None:
-    said = tmp_path / "stderr"
+    clear(hostile_project)
     lesson = "가" * 341  # the byte limit
-    with ServerProcess(
-        cwd=tmp_path, stderr_path=said, environment={"SENTINEL_MEMORY_BUDGET": "1"}
-    ) as server:
-        server.greet()
-        for topic in ("one", "two"):
-            gap = {"topic": topic, "missing_context": lesson, "lesson": lesson}
-            server.call("log_memory", **gap, ask_next_time="몇" * 170)
-        text = server.call("search_memory", query="two")
+    for topic in ("one", "two"):
+        gap = {"topic": topic, "missing_context": lesson, "lesson": lesson}
+        hostile.call("log_memory", **gap, ask_next_time="몇" * 170)
+    text = hostile.call("search_memory", query="two")
     assert text.count(f"→ {lesson}") == 1
     assert "1 of 2 records in full" in text
-    assert said.read_text().splitlines() == [
+    assert [line for line in hostile.stderr().splitlines() if "BUDGET" in line] == [
         "SENTINEL_MEMORY_BUDGET is below the least that is of use; 1000 is used"
     ]
 
@@ -665,60 +656,39 @@ def test_a_lock_that_is_never_let_go_is_reported_after_the_timeout(
 # How a process ends.
 
 
-@pytest.fixture(scope="module")
-def spare_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("spare")
+@pytest.fixture
+def spare(start_server: StartServer, tmp_path: Path) -> ServerProcess:
+    """A server to be used up, which `-P` of Python denies the directory of its script."""
+    return start_server(cwd=tmp_path, environment={"PYTHONSAFEPATH": "1"})
 
 
-@pytest.fixture(scope="module")
-def spares(start_server: StartServer, spare_project: Path) -> list[ServerProcess]:
-    """Three servers to be used up, started together."""
-    return [start_server("--project", str(spare_project), cwd=spare_project) for _ in range(3)]
-
-
-def test_the_end_of_standard_input_ends_the_process(
-    spares: list[ServerProcess], spare_project: Path
-) -> None:
-    server = spares.pop()
-    clear(spare_project)
-    server.call("log_memory", **GAP)
-    server.ask_tool("log_memory", **{**GAP, "topic": "auth"})
-    assert server.close() == 0
-    topics = [line["topic"] for line in lines_of(spare_project)]
+def test_the_end_of_standard_input_ends_the_process(spare: ServerProcess, tmp_path: Path) -> None:
+    spare.call("log_memory", **GAP)
+    spare.ask_tool("log_memory", **{**GAP, "topic": "auth"})
+    assert spare.close() == 0
+    topics = [line["topic"] for line in lines_of(tmp_path)]
     assert topics in (["결제"], ["결제", "auth"])  # what is under way is saved whole or not at all
-    assert (server.strange_lines(), server.stderr()) == ([], "")
+    assert (spare.strange_lines(), spare.stderr()) == ([], "")
 
 
 @posix_only
-def test_sigterm_ends_the_process(spares: list[ServerProcess]) -> None:
-    server = spares.pop()
-    server.greet()
-    assert server.terminate() == -signal.SIGTERM
+@pytest.mark.long
+def test_sigterm_ends_the_process(spare: ServerProcess) -> None:
+    spare.greet()
+    assert spare.terminate() == -signal.SIGTERM
 
 
 @posix_only
+@pytest.mark.long
 def test_a_killed_server_leaves_a_whole_file_and_the_next_one_goes_on(
-    spares: list[ServerProcess], spare_project: Path, start_server: StartServer
+    spare: ServerProcess, tmp_path: Path, start_server: StartServer
 ) -> None:
-    server = spares.pop()
-    clear(spare_project)
-    server.call("log_memory", **GAP)
-    [acknowledged] = lines_of(spare_project)
-    server.ask_tool("log_memory", **{**GAP, "topic": "auth"})
-    assert server.kill() == -signal.SIGKILL
-    assert acknowledged in lines_of(spare_project)
-    successor = start_server("--project", str(spare_project), cwd=spare_project)
+    spare.call("log_memory", **GAP)
+    [acknowledged] = lines_of(tmp_path)
+    spare.ask_tool("log_memory", **{**GAP, "topic": "auth"})
+    assert spare.kill() == -signal.SIGKILL
+    assert acknowledged in lines_of(tmp_path)
+    successor = start_server(cwd=tmp_path)
     successor.call("log_memory", **{**GAP, "topic": "css"})
-    topics = [line["topic"] for line in lines_of(spare_project)]
+    topics = [line["topic"] for line in lines_of(tmp_path)]
     assert topics in (["결제", "css"], ["결제", "auth", "css"])
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _started_together(
-    pair: dict[Era, ServerProcess],
-    hostile: ServerProcess,
-    places: dict[str, tuple[ServerProcess, Path]],
-    troubled_server: ServerProcess,
-    spares: list[ServerProcess],
-) -> None:
-    """A start costs a second of one core: all start side by side, each test waits for its own."""

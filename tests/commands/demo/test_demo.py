@@ -18,6 +18,9 @@ CHECKOUT = Path(__file__).resolve().parents[3]
 SECRET = re.compile("ghp" + "_[A-Za-z0-9]{20,}")
 
 
+pytestmark = pytest.mark.long
+
+
 @dataclass
 class Run:
     """One finished demo, and the directories that it could have written to."""

@@ -1368,6 +1368,7 @@ def test_nothing_of_a_client_reaches_the_terminal_as_a_command(healthy: Desk) ->
     assert {char for char in done.out if not char.isprintable()} == {"\n"}
 
 
+@pytest.mark.long
 def test_a_large_log_takes_seconds(bare: Desk) -> None:
     lesson = "x" * 500
     records = (a_record(f"gap {at}", lesson=lesson, now=LONG_AGO) for at in range(31_000))

@@ -3,7 +3,7 @@
 import tomllib
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from commands.setup.edit_toml import (
@@ -61,6 +61,7 @@ def test_taking_out_what_was_put_in_gives_the_text_back(text: str) -> None:
     assert without_table(put_in, OURS) == text
 
 
+@settings(suppress_health_check=[HealthCheck.filter_too_much])
 @given(TEXTS, TEXTS)
 def test_what_was_written_behind_it_stays(text: str, more: str) -> None:
     newline = "\r\n" if "\r\n" in text else "\n"

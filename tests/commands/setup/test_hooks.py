@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from commands.clients.table import CLIENTS, Hooks
@@ -45,7 +45,6 @@ def documents(hooks: Hooks) -> st.SearchStrategy[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("client", HOOKS)
-@settings(max_examples=25)
 @given(data=st.data(), prompt=st.booleans())
 def test_taking_out_what_was_put_in_gives_the_text_back(
     client: str, data: st.DataObject, prompt: bool
@@ -60,7 +59,6 @@ def test_taking_out_what_was_put_in_gives_the_text_back(
 
 
 @pytest.mark.parametrize("client", HOOKS)
-@settings(max_examples=25)
 @given(data=st.data())
 def test_another_installation_takes_the_place_of_the_first(
     client: str, data: st.DataObject

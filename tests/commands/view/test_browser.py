@@ -38,10 +38,13 @@ HOSTILE = (
     " `<b>` ]]> <!-- &lt;i&gt; &#60;i> {{1}} ${alert(1)} <base href=//example.invalid>"
 )
 
-pytestmark = pytest.mark.skipif(
-    not found() and not os.environ.get("CI"),
-    reason="there is no chromium with its chromedriver on the PATH",
-)
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(
+        not found() and not os.environ.get("CI"),
+        reason="there is no chromium with its chromedriver on the PATH",
+    ),
+]
 needs_axe = pytest.mark.skipif(
     not AXE.is_file() and not os.environ.get("CI"),
     reason="axe-core is missing: npm ci --prefix tests/browser --ignore-scripts",

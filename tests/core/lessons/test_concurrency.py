@@ -114,15 +114,18 @@ def crowd(tmp_path_factory: pytest.TempPathFactory) -> Crowd:
     return Crowd(directory=path.parent, acknowledged=acknowledged, versions=versions)
 
 
+@pytest.mark.long
 def test_no_save_of_many_processes_is_lost_or_counted_twice(crowd: Crowd) -> None:
     assert len(crowd.acknowledged) == WRITERS * WRITES + 1
     assert_nothing_lost(crowd.directory / LOG_NAME, crowd.acknowledged)
 
 
+@pytest.mark.long
 def test_many_processes_leave_no_temporary_file(crowd: Crowd) -> None:
     assert_only_our_files(crowd.directory)
 
 
+@pytest.mark.long
 def test_a_reader_beside_many_writers_sees_whole_versions_only(crowd: Crowd) -> None:
     versions = list(dict.fromkeys(crowd.versions))
     logs = [MemoryLog.parse(version) for version in versions]
@@ -131,6 +134,7 @@ def test_a_reader_beside_many_writers_sees_whole_versions_only(crowd: Crowd) -> 
     assert [log.skipped for log in logs] == [0] * len(logs)
 
 
+@pytest.mark.long
 def test_a_reader_beside_many_writers_never_sees_an_older_version(crowd: Crowd) -> None:
     saves = [
         sum(record.seen for record in MemoryLog.parse(version).records)
@@ -196,6 +200,7 @@ for number in range(10_000):
 """
 
 
+@pytest.mark.long
 @pytest.mark.skipif(os.name != "posix", reason="SIGKILL")
 def test_a_writer_that_is_killed_again_and_again_loses_nothing_it_acknowledged(
     tmp_path: Path,

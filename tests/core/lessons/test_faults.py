@@ -142,6 +142,7 @@ def test_a_folder_that_goes_meanwhile_ends_in_an_error_or_is_made_anew(
     assert wrongs(rehearsal, faults, tmp_path) == []
 
 
+@pytest.mark.long
 @all_scenarios
 def test_a_writer_that_is_killed_leaves_the_file_old_or_new_and_the_lock_free(
     scenario: Scenario, rehearsal: Rehearsal, tmp_path: Path
@@ -158,6 +159,7 @@ def test_a_writer_that_is_killed_leaves_the_file_old_or_new_and_the_lock_free(
     assert [what for fault in tried for what in attempt_killed(rehearsal, fault, tmp_path)] == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("limit", [0, 30, 700, 1800])
 @all_scenarios
 def test_a_file_that_may_not_grow_any_further_ends_in_an_error(
@@ -274,6 +276,7 @@ def test_every_kind_of_fault_reaches_a_save(tmp_path: Path) -> None:
     assert len(RECORDS) == 4
 
 
+@pytest.mark.long
 def test_the_long_run_finds_nothing_in_a_second(tmp_path: Path) -> None:
     kinds = (torture.Matrix, torture.Writers)
     done = torture.run(1.0, SEED, kinds, folder=tmp_path)

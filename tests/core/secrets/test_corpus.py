@@ -22,6 +22,8 @@ from tests.support.secret_corpus import (
 )
 from tests.support.secret_kinds import ALPHABETS, KINDS, fill, unmark
 
+pytestmark = pytest.mark.long  # like the floors of the redactor, which are all it is for
+
 AT_LEAST = {"token": 3400, "structure": 480, "assignment": 1200, "prose": 700, "edge": 300}
 LEFTOVER = re.compile(r"[«»‹›]|\{[A-Za-z]\d+(-\d+)?\}|\{(uuid|jwt|pem|pw|spw|word)\}")
 

@@ -24,6 +24,7 @@ any_text = st.text(st.characters())  # with lone surrogates and NUL
 related_text = st.text(st.sampled_from("aeFr_- 1결제를を\n\ud800\0"), max_size=30)
 
 
+@pytest.mark.long
 def test_the_labelled_texts_that_answer_come_first() -> None:
     sets = labelled_sets()
     for name, floor in FLOORS.items():

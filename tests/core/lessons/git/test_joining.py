@@ -53,7 +53,6 @@ class Scenario:
 
     clash: whether both changed the same place, so that git without a union merge asks a person.
     first: whether neither side had a memory before.
-    rare: joined in the usual way only, unless there is time for everything.
     """
 
     mine: tuple[Edit, ...]
@@ -61,7 +60,6 @@ class Scenario:
     expected: list[Shown]
     clash: bool = True
     first: bool = False
-    rare: bool = False
 
 
 SCENARIOS = {
@@ -91,7 +89,6 @@ SCENARIOS = {
         theirs=(save("five"),),
         expected=[*REST, log("two", "mine"), log("five")],
         clash=False,
-        rare=True,
     ),
     "compaction-append": Scenario(
         mine=(compact("rule"),),
@@ -103,7 +100,6 @@ SCENARIOS = {
         theirs=(save("five"),),
         expected=[principle("rule"), log("three"), log("four"), log("five")],
         clash=False,
-        rare=True,
     ),
     "compaction-update": Scenario(
         mine=(compact("rule"),),
@@ -129,7 +125,6 @@ SCENARIOS = {
         mine=(compact("rule"),),
         theirs=(compact("rule", now=LATEST),),
         expected=[principle("rule")],
-        rare=True,
     ),
     "second-generation": Scenario(
         mine=(compact("rule", "one", "two"), save("seven"), compact("newer rule")),
@@ -140,43 +135,36 @@ SCENARIOS = {
         mine=(compact("rule"), save("seven"), compact("newer rule")),
         theirs=(compact("rule", now=LATEST), save("five")),
         expected=[principle("newer rule"), principle("rule"), log("five")],
-        rare=True,
     ),
     "update-of-a-compacted-principle": Scenario(
         mine=(compact("rule", "one", "two", now=NOW), compact("newer rule", now=NOW)),
         theirs=(save("two", "theirs", LATER), save("five")),
         expected=[principle("newer rule"), log("two", "theirs"), log("five")],
-        rare=True,
     ),
     "update-then-compaction": Scenario(
         mine=(save("two", "mine", LATER), compact("rule", now=LATEST)),
         theirs=(save("five"),),
         expected=[principle("rule"), log("five")],
-        rare=True,
     ),
     "update-then-compactions": Scenario(
         mine=(compact("rule"),),
         theirs=(save("two", "theirs", LATER), compact("their rule")),
         expected=[principle("rule"), principle("their rule")],
-        rare=True,
     ),
     "gap-again-append": Scenario(
         mine=(compact("rule"), save("two", "once more", LATEST)),
         theirs=(save("five"),),
         expected=[principle("rule"), log("two", "once more"), log("five")],
-        rare=True,
     ),
     "gap-again-by-a-slow-clock": Scenario(
         mine=(compact("rule", now=EARLIER), save("two", "once more", EARLIER)),
         theirs=(save("five"),),
         expected=[principle("rule"), log("two", "once more"), log("five")],
-        rare=True,
     ),
     "gap-again-twice": Scenario(
         mine=(compact("rule"), save("two", "once more", LATER)),
         theirs=(compact("their rule"), save("two", NEWER, LATEST)),
         expected=[principle("rule"), principle("their rule"), log("two", NEWER)],
-        rare=True,
     ),
     "same-deletion": Scenario(
         mine=(delete("four"), save("five")),
@@ -331,10 +319,8 @@ USUAL = ("append-append", "same-known-gap", "compaction-append", "compaction-com
 def is_usual(name: str, join: str, style: str) -> bool:
     """Whether this way of joining belongs to every run."""
     if name in USUAL:
-        return join == "merge" or style in STYLES[:2]
-    if join == "merge":
         return style in STYLES[:2]
-    return (join, style) == ("rebase", UNION) and not SCENARIOS[name].rare
+    return (join, style) == ("merge", UNION)
 
 
 CELLS = [
@@ -503,6 +489,7 @@ def test_a_save_changes_nothing_else_where_one_of_two_versions_was_replaced(
     assert shown(mine) == sorted([*before, log("nine")])
 
 
+@pytest.mark.long
 def test_three_clones_in_a_ring_end_with_the_same_records(clones: tuple[Path, Path]) -> None:
     mine, theirs = clones
     third = copied(mine, mine.parent / "third")
@@ -538,6 +525,7 @@ def resolve(clone: Path) -> None:
     assert markers(clone) == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("resolved", [True, False], ids=["resolved", "markers-committed"])
 @pytest.mark.parametrize("style", STYLES)
 def test_a_criss_cross_merge_shows_the_records_of_both_sides_once(

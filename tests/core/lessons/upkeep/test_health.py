@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from core.lessons.log import MemoryLog
 from core.lessons.merging import following
@@ -232,7 +232,6 @@ def test_many_records_are_a_note_and_far_too_many_a_warning() -> None:
     assert found(*records, threshold=2) == [("overdue", "warning", ())]
 
 
-@settings(max_examples=200)
 @given(FILES)
 def test_a_repair_loses_no_record_and_no_line(data: bytes) -> None:
     before = MemoryLog.parse(data)
@@ -246,7 +245,6 @@ def test_a_repair_loses_no_record_and_no_line(data: bytes) -> None:
         assert shown in kept or not content.strip() or content in repaired.aside
 
 
-@settings(max_examples=200)
 @given(FILES)
 def test_after_a_repair_nothing_is_left_that_one_could_mend(data: bytes) -> None:
     repaired = repair(data)
