@@ -1,4 +1,4 @@
-"""What became of the records of one version of a memory log in another one, as a reader sees both.
+"""Works out what became of the records of one version of a memory log in another one.
 
 Pure. A record is the same when its id and what it is about are; a record under changed texts lists
 the one that it was, and a principle those that it replaced.
@@ -12,19 +12,19 @@ from core.lessons.log import MemoryLog
 from core.lessons.record import Record, id_in, ids_in, seconds_of
 from core.lessons.upkeep.secrets import clean_record, safe
 
-Change = tuple[str, object, object]  # a key, its old value and its new one
+Change = tuple[str, object, object]  # a key, its old value and its new one; None for no such key
 
 BOOKKEEPING = ("meta.updated", "meta.former", "meta.compacted_at")
 
 # What another part of a report says already, or what only programs need.
-_SAID = frozenset(
+_NO_NEWS = frozenset(
     (*BOOKKEEPING, "id", "meta.seen", "meta.marks", "meta.source_ids", "meta.source_count")
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A record as it may be shown: without its secrets, under the token that the log has for it.
+    """A record as it may be shown: without its secrets, under the version id that the log has.
 
     token: "" where the id holds a secret itself.
     """
@@ -40,9 +40,9 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changed:
-    """A record with other values than before; `before` has the newest last, if several are one now.
+    """A record with other values than before; `before` has the newest last, if several became one.
 
-    values: by key, the old and the new value. Empty where they differ in a secret only.
+    values: empty where they differ in a secret only.
     """
 
     before: tuple[Entry, ...]
@@ -52,7 +52,7 @@ class Changed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Returned:
-    """A gap that was logged again: how often it had been seen, 0 for one that was compacted."""
+    """A gap that was logged again; before: how often it had been seen, 0 if it was compacted."""
 
     before: int
     after: Entry
@@ -64,7 +64,7 @@ class Compacted:
 
     principle: Entry
     originals: tuple[Entry, ...]
-    unknown: int
+    unknown: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,19 +95,11 @@ class Comparison:
     touched: list[tuple[Record, frozenset[str]]] = field(default_factory=list)
 
 
-def compare(before: MemoryLog, after: MemoryLog, passed: Mapping[str, Record]) -> Comparison:
-    """What became of the records; passed: by token, versions that were there between the two."""
-    return _Comparing(before, after, passed).done()
-
-
 def changes(before: Record, after: Record) -> list[Change]:
-    """The keys whose values differ, with the old and the new value; None for a key not there."""
+    """The keys whose values differ, with both values."""
     old, new = _flat(before), _flat(after)
-    return [
-        (key, old.get(key), new.get(key))
-        for key in dict.fromkeys([*old, *new])
-        if old.get(key) != new.get(key)
-    ]
+    keys = dict.fromkeys([*old, *new])
+    return [(key, old.get(key), new.get(key)) for key in keys if old.get(key) != new.get(key)]
 
 
 def _flat(record: Record) -> dict[str, object]:
@@ -116,120 +108,117 @@ def _flat(record: Record) -> dict[str, object]:
     return {**value, **{f"meta.{key}": kept for key, kept in meta.items()}}
 
 
-class _Comparing:
+def compare(before: MemoryLog, after: MemoryLog, passed: Mapping[str, Record]) -> Comparison:
+    """What became of the records; passed: by version id, what was there between the two."""
+    return _Comparer(before, after, passed).comparison()
+
+
+class _Comparer:
     def __init__(self, before: MemoryLog, after: MemoryLog, passed: Mapping[str, Record]) -> None:
-        self._before, self._after, self._passed = before.records, after.records, passed
+        self._after, self._passed = after.records, passed
         # What was replaced before has no part in what happened since.
-        self._old_tokens = {token for record in self._before for token in record.source_ids}
+        self._old_tokens = {token for record in before.records for token in record.source_ids}
         self._compacted_s: dict[str, float] = {}  # by id, when it was first replaced
-        for record in (it for it in self._before if it.type == "principle"):
-            for id_ in ids_in(originals_of(record)):
-                at = seconds_of(record.compacted_at)
-                self._compacted_s[id_] = min(at, self._compacted_s.get(id_, at))
-        self._pairs = _pairs(self._before, self._after)
+        for record in before.records:
+            if record.type == "principle":
+                for id_ in ids_in(originals_of(record)):
+                    at = seconds_of(record.compacted_at)
+                    self._compacted_s[id_] = min(at, self._compacted_s.get(id_, at))
+        self._pairs = _pairs(before.records, after.records)
         paired = {id(record) for record in self._pairs.values()}
         self._gone: dict[str, list[Record]] = {}
-        for record in self._before:
+        for record in before.records:
             if id(record) not in paired:
                 self._gone.setdefault(record.id, []).append(record)
         self._originals: dict[str, list[Record]] = {}
-        self._shown = {record.id for record in self._after}
-        self._new: list[tuple[Record, Entry]] = []
-        self._found = Comparison()
+        self._ids = {record.id for record in after.records}
+        self._new: list[Record] = []
+        self._result = Comparison()
 
-    def done(self) -> Comparison:
+    def comparison(self) -> Comparison:
         for at, record in enumerate(self._after):
-            self._tell(record, self._pairs.get(at))
-        self._undo()
-        self._found.added = [entry for _, entry in self._new]
-        self._found.removed = [Entry.of(it) for records in self._gone.values() for it in records]
-        return self._found
+            self._sort(record, self._pairs.get(at))
+        self._find_undone()
+        self._result.added = [Entry.of(record) for record in self._new]
+        gone = [record for records in self._gone.values() for record in records]
+        self._result.removed = [Entry.of(record) for record in gone]
+        return self._result
 
-    def _tell(self, record: Record, known: Record | None) -> None:
-        # Not by their tokens: other texts with the same six digits are found within seconds.
+    def _sort(self, record: Record, known: Record | None) -> None:
+        """Note what happened to a record of the later log; known: the same in the earlier one."""
+        # Not by their version ids: other texts with the same six digits are found within seconds.
         if known and known.to_line() == record.to_line():
             return
         fresh = [token for token in record.source_ids if token not in self._old_tokens]
         originals = set(originals_of(record)) if record.type == "principle" else set()
         ids = ids_in(token for token in fresh if token not in originals)
-        former = [it for id_ in sorted(ids) for it in self._gone.pop(id_, ())]
+        former = [old for id_ in sorted(ids) for old in self._gone.pop(id_, ())]
         former.sort(key=Record.version)
         former += [known] if known else []
-        told = frozenset(text for it in former for text in it.texts)
-        self._found.touched.append((record, told))
+        old_texts = frozenset(text for old in former for text in old.texts)
+        self._result.touched.append((record, old_texts))
         is_compacted = self._compact(record, [token for token in fresh if token in originals])
+        seen = sum(max(old.seen, 1) for old in former)  # records that became one add theirs
+        is_back = record.seen > seen and not is_compacted if former else self._is_back(record)
         if former:
             self._change(former, record, is_compacted=is_compacted)
         elif not is_compacted:
-            self._new.append((record, Entry.of(record)))
-        known_seen = sum(max(it.seen, 1) for it in former)  # records that became one add theirs
-        if former and not is_compacted and record.seen > known_seen:
-            self._found.returned.append(Returned(before=known_seen, after=Entry.of(record)))
-        elif not former and self._is_logged_again(record):
-            self._found.returned.append(Returned(before=0, after=Entry.of(record)))
+            self._new.append(record)
+        if is_back:
+            self._result.returned.append(Returned(before=seen, after=Entry.of(record)))
 
-    def _is_logged_again(self, record: Record) -> bool:
+    def _is_back(self, record: Record) -> bool:
         """Whether a gap is back that was compacted; one that was brought back is an old record."""
         compacted_s = self._compacted_s.get(record.id)
         return compacted_s is not None and seconds_of(record.created) >= compacted_s
 
-    def _undo(self) -> None:
-        """Tell apart what was new and what was brought back when its principle went."""
+    def _find_undone(self) -> None:
+        """Tell what is new from what was brought back when its principle went."""
         for records in self._gone.values():
-            for principle in [it for it in records if it.type == "principle"]:
+            for principle in [record for record in records if record.type == "principle"]:
                 ids = ids_in(originals_of(principle))
-                back = [
-                    (record, entry)
-                    for record, entry in self._new
-                    if record.id in ids and not self._is_logged_again(record)
-                ]
+                back = [it for it in self._new if it.id in ids and not self._is_back(it)]
                 if back:
-                    originals = tuple(entry for _, entry in back)
-                    undone = Compacted(
-                        principle=Entry.of(principle), originals=originals, unknown=0
-                    )
-                    self._found.undone.append(undone)
-                    self._new = [it for it in self._new if it not in back]
+                    originals = tuple(map(Entry.of, back))
+                    undone = Compacted(principle=Entry.of(principle), originals=originals)
+                    self._result.undone.append(undone)
+                    self._new = [record for record in self._new if record not in back]
                     records.remove(principle)
 
     def _compact(self, principle: Record, tokens: Sequence[str]) -> bool:
         """Note what a principle replaced; whether there was anything."""
         by_id: dict[str, list[str]] = {}
         for token in tokens:
-            if id_in(token) not in self._shown:
+            if id_in(token) not in self._ids:
                 by_id.setdefault(id_in(token), []).append(token)
-        originals, unknown = list[Record](), 0
         for id_, versions in by_id.items():
-            if id_ not in self._originals:  # another principle may list it as well, after a merge
-                passed = (self._passed.get(token) for token in versions)
-                found = self._gone.pop(id_, []) or [it for it in passed if it][:1]
-                self._originals[id_] = found
-                self._found.replaced += len(found) or 1
-            originals += self._originals[id_]
-            unknown += not self._originals[id_]
+            if id_ not in self._originals:  # after a merge two principles may list it
+                passed = [self._passed[token] for token in versions if token in self._passed]
+                self._originals[id_] = self._gone.pop(id_, []) or passed[:1]
+                self._result.replaced += len(self._originals[id_]) or 1
         if by_id:
             compacted = Compacted(
                 principle=Entry.of(principle),
-                originals=tuple(map(Entry.of, originals)),
-                unknown=unknown,
+                originals=tuple(Entry.of(it) for id_ in by_id for it in self._originals[id_]),
+                unknown=sum(not self._originals[id_] for id_ in by_id),
             )
-            self._found.compacted.append(compacted)
+            self._result.compacted.append(compacted)
         return bool(by_id)
 
     def _change(self, former: Sequence[Record], after: Record, *, is_compacted: bool) -> None:
-        old = [Entry.of(record) for record in former]
-        new = Entry.of(after)
-        if len(former) == 1 and former[0].topic != after.topic and _same_words(former[0], after):
-            self._found.renamed.append(Renamed(before=old[0], after=new))
+        last, old, new = former[-1], tuple(map(Entry.of, former)), Entry.of(after)
+        is_one = len(former) == 1
+        if is_one and last.topic != after.topic and _same_words(last, after):
+            self._result.renamed.append(Renamed(before=old[0], after=new))
             return
         found = changes(old[-1].record, new.record)
-        values = [it for it in found if it[0] not in _SAID]
-        if not values and len(former) == 1:
-            if is_compacted or former[0].seen < after.seen:
-                return  # that is told elsewhere
-            is_secret = former[0].texts != after.texts
-            values = [] if is_secret else [it for it in found if it[0] != "id"]
-        self._found.changed.append(Changed(before=tuple(old), after=new, values=tuple(values)))
+        values = [change for change in found if change[0] not in _NO_NEWS]
+        if not values and is_one:
+            if is_compacted or last.seen < after.seen:
+                return  # another part says that
+            if last.texts == after.texts:  # else they differ in a secret
+                values = [change for change in found if change[0] != "id"]
+        self._result.changed.append(Changed(before=old, after=new, values=tuple(values)))
 
 
 def _pairs(before: Sequence[Record], after: Sequence[Record]) -> dict[int, Record]:
@@ -241,7 +230,7 @@ def _pairs(before: Sequence[Record], after: Sequence[Record]) -> dict[int, Recor
     for is_exact in (True, False):
         for at, record in enumerate(after):
             known = left.get(record.id, ())
-            same = next((it for it in known if not is_exact or it.gap == record.gap), None)
+            same = next((old for old in known if not is_exact or old.gap == record.gap), None)
             if same and at not in pairs:
                 pairs[at] = same
                 left[record.id].remove(same)
