@@ -117,9 +117,9 @@ def _client_finding(found: Configured, root: Path) -> Finding:
     if found.problem:
         is_local = found.path.is_relative_to(root) and found.problem in LOCAL_PROBLEMS
         severity: Severity = "note" if is_local else "warning"
-        return Finding(kind=f"client_{found.problem}", severity=severity, facts=facts)
+        return Finding(f"client_{found.problem}", severity, facts=facts)
     here = found.project and os.path.realpath(found.project) == os.path.realpath(root)
-    return Finding(kind="client_here" if here else "client_elsewhere", severity="note", facts=facts)
+    return Finding("client_here" if here else "client_elsewhere", "note", facts=facts)
 
 
 def _fix(opened: Opened, fixable: Sequence[Finding]) -> str:

@@ -1,6 +1,6 @@
-"""What is around a memory log and matters to it: the disk, git, other memories.
+"""Finds what is wrong around a memory log: on the disk, in git, with other memories.
 
-Nothing is changed and nothing is created. What is found is a `Finding` like those of the lines.
+Nothing is changed or created.
 """
 
 import os
@@ -32,13 +32,13 @@ def around(
     environment: Mapping[str, str],
     unreadable: LogReadError | None = None,
 ) -> list[Finding]:
-    """Everything worth knowing about the surroundings of this project's log.
+    """Everything that somebody should know about the surroundings of this project's log.
 
     unreadable: why the log could not be read, None when it was.
     """
     findings = list(_about_project(project, environment))
     if unreadable:
-        findings.append(Finding(kind="not_readable", severity="error", facts=unreadable.facts))
+        findings.append(Finding("not_readable", "error", facts=unreadable.facts))
     else:
         findings += _about_disk(store)
     return [*findings, *_about_git(store.path)]
@@ -48,11 +48,11 @@ def _about_project(project: Project, environment: Mapping[str, str]) -> Iterator
     try:
         project.check_writable(environment)
     except ProjectRefusedError as error:
-        yield Finding(kind="refused", severity="error", facts=error.facts)
+        yield Finding("refused", "error", facts=error.facts)
     for directory in (project.root, *project.root.parents):
         other = directory / CONTEXT_DIRECTORY / LOG_NAME
         if directory != project.root and os.path.isfile(other):
-            yield Finding(kind="other_memory", severity="note", facts={"path": str(other)})
+            yield Finding("other_memory", "note", facts={"path": str(other)})
         if os.path.exists(directory / ".git"):
             break
 
@@ -61,25 +61,25 @@ def _about_disk(store: MemoryStore) -> Iterator[Finding]:
     path = store.path
     target = Path(os.path.realpath(path))
     if not os.path.exists(path):
-        yield Finding(kind="no_log", severity="note")
+        yield Finding("no_log", "note")
     if path.is_symlink() or path.parent.is_symlink():
-        yield Finding(kind="link", severity="note", facts={"path": str(target)})
+        yield Finding("link", "note", facts={"path": str(target)})
     folder = target.parent if target.parent.is_dir() else target.parent.parent
     for place in (target, folder):
         if place.exists() and not os.access(place, os.W_OK):
-            yield Finding(kind="read_only", severity="note", facts={"path": str(place)})
+            yield Finding("read_only", "note", facts={"path": str(place)})
             break
     if target.exists() and os.stat(target).st_nlink > 1:
-        yield Finding(kind="hard_link", severity="warning")
+        yield Finding("hard_link", "warning")
     filesystem = _network_filesystem(target)
     if filesystem:
-        yield Finding(kind="network", severity="note", facts={"filesystem": filesystem})
+        yield Finding("network", "note", facts={"filesystem": filesystem})
     strays = _strays(store)
     if strays and not _is_held(target):
         facts: Facts = {"count": len(strays), "path": str(strays[0])}
-        yield Finding(kind="strays", severity="note", facts=facts, fixable=True)
+        yield Finding("strays", "note", facts=facts, fixable=True)
     for kept in sorted(path.parent.glob(f"{ASIDE_NAME}-*")):
-        yield Finding(kind="set_aside", severity="note", facts={"path": str(kept)})
+        yield Finding("set_aside", "note", facts={"path": str(kept)})
 
 
 def _strays(store: MemoryStore) -> list[Path]:
@@ -90,7 +90,7 @@ def _strays(store: MemoryStore) -> list[Path]:
 
 
 def _is_held(target: Path) -> bool:
-    """Whether a writer is at work; a lock file that is not there is not made for this."""
+    """Whether a writer is at work; a missing lock file is not created for the question."""
     lock = Path(f"{target}{LOCK_SUFFIX}")
     if not lock.exists():
         return False
@@ -125,7 +125,7 @@ def _about_git(path: Path) -> list[Finding]:
     if asked.reason or asked.ask("rev-parse", "--is-inside-work-tree") != "true":
         return [_no_git(path, asked.reason)]
     if asked.ask("check-ignore", name):
-        return [Finding(kind="ignored", severity="note")]
+        return [Finding("ignored", "note")]
     findings = list(_about_tracking(path, asked, name))
     attribute = asked.ask("check-attr", "merge", "--", name)
     if not attribute.endswith(": union"):
@@ -138,39 +138,39 @@ def _about_git(path: Path) -> list[Finding]:
 def _no_git(path: Path, reason: str) -> Finding:
     """Why git says nothing: because no repository is there, or although one is."""
     if not reason or not any(os.path.exists(parent / ".git") for parent in path.parents):
-        return Finding(kind="no_git", severity="note")
+        return Finding("no_git", "note")
     if not shutil.which("git"):
-        return Finding(kind="git_missing", severity="note")
-    return Finding(kind="git_refuses", severity="warning", facts={"reason": reason})
+        return Finding("git_missing", "note")
+    return Finding("git_refuses", "warning", facts={"reason": reason})
 
 
 def _about_tracking(path: Path, asked: "_Git", name: str) -> Iterator[Finding]:
     if asked.ask("ls-files", "--", name + LOCK_SUFFIX):
         facts = {"path": path.name + LOCK_SUFFIX}
-        yield Finding(kind="lock_tracked", severity="warning", facts=facts)
+        yield Finding("lock_tracked", "warning", facts=facts)
     tracked = asked.ask("ls-files", "--", name)
     if os.path.isfile(path) and not tracked:
-        yield Finding(kind="untracked", severity="note")
+        yield Finding("untracked", "note")
     mode = os.lstat(path).st_mode if os.path.lexists(path) else 0
     if stat.S_ISREG(mode) and tracked:
         commits = asked.ask("rev-list", "--max-count=1", "HEAD", "--", name)
         if not commits:
-            yield Finding(kind="uncommitted", severity="note")
+            yield Finding("uncommitted", "note")
     if asked.ask("ls-files", "-t", "--", name).startswith("S "):
-        yield Finding(kind="sparse", severity="warning")
+        yield Finding("sparse", "warning")
     for companion in COMPANIONS if tracked else ():
         beside = str(PurePosixPath(name).with_name(companion))
         if os.path.lexists(path.with_name(companion)) and not asked.ask("ls-files", "--", beside):
             facts = {"path": companion}
-            yield Finding(kind="companion_untracked", severity="note", facts=facts)
+            yield Finding("companion_untracked", "note", facts=facts)
     if asked.ask("ls-files", "--unmerged", "--", name):
-        yield Finding(kind="unmerged", severity="error")
+        yield Finding("unmerged", "error")
     elif asked.ask("ls-files", "--deleted", "--", name):
-        yield Finding(kind="deleted", severity="warning")
+        yield Finding("deleted", "warning")
 
 
 def _about_companion(kind: str, path: Path, name: str) -> Iterator[Finding]:
-    """What git was not told: by a file that --fix completes, or by one that is overruled."""
+    """A rule that git lacks: `--fix` completes its file, unless another rule overrules it."""
     companion = path.parent / name
     if not os.path.lexists(companion) and not os.path.exists(path):
         return  # the first save writes both
@@ -181,15 +181,15 @@ def _about_companion(kind: str, path: Path, name: str) -> Iterator[Finding]:
     wanted = COMPANIONS[name].encode("ascii").splitlines()
     if all(line in lines for line in wanted):
         facts = {"path": str(companion), "rule": wanted[0].decode("ascii")}
-        yield Finding(kind="overruled", severity="warning", facts=facts)
+        yield Finding("overruled", "warning", facts=facts)
     else:
-        yield Finding(kind=kind, severity="warning", fixable=True)
+        yield Finding(kind, "warning", fixable=True)
 
 
 class _Git:
-    """Asks git about one folder, whatever repository a hook's environment speaks of.
+    """Asks git about one folder, whatever repository a hook's environment names.
 
-    reason: why it does not answer here, "" when it does.
+    reason: why git does not answer here, "" when it does.
     """
 
     def __init__(self, folder: Path) -> None:

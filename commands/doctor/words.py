@@ -1,7 +1,4 @@
-"""Every sentence of the doctor, in English and Korean, by name.
-
-The file is long because it is one table: a translator needs no other.
-"""
+"""Every sentence of the doctor, in English and Korean, by name."""
 
 from functools import partial
 

@@ -1,1 +1,1 @@
-"""What git knows of the log: former versions, dates and authors."""
+"""What git knows of the memory log: former versions, dates and authors."""

@@ -1,6 +1,6 @@
-"""One call of git that only reads: no pager, no question, no lock, no other repository.
+"""Calls git to read: no pager, no question, no lock, no other repository.
 
-A setting of the repository that would start another program is passed over.
+It overrides every setting of the repository that would start another program.
 """
 
 import os
@@ -34,7 +34,7 @@ def command(*arguments: str) -> list[str]:
 
 
 def environment() -> dict[str, str]:
-    """The environment of a call: that of this process, in plain English and without a hook's."""
+    """This process's environment, in English and without what a hook of git has set."""
     kept = {name: value for name, value in os.environ.items() if not _FOREIGN.fullmatch(name)}
     return {**kept, "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
 
@@ -42,7 +42,7 @@ def environment() -> dict[str, str]:
 def run(
     folder: Path, *arguments: str, variables: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[bytes]:
-    """Call git in `folder`; a failure is in the return code.
+    """Call git in `folder`; the return code says whether it failed.
 
     variables: added to the environment. Raises FileNotFoundError where git is not installed, and
     subprocess.TimeoutExpired after TIMEOUT_S seconds.

@@ -1,8 +1,8 @@
-"""What git knows of all records of a memory log at once: who brought each, and how the log grew.
+"""Asks git about all records of a memory log at once: who brought each, and how the log grew.
 
-Every file that HEAD has behind it is read once, the oldest first, and of its lines only those are
-parsed that no file before it had. So a line means what a reader of its file saw in it, and a merge
-is nothing special.
+It reads every file that HEAD has behind it once, the oldest first, and parses only the lines that
+no file before it had. So a line means what a reader of its file saw in it, and a merge is nothing
+special.
 """
 
 from bisect import bisect_right
@@ -26,10 +26,10 @@ KEPT_LINE_BYTES = 65_536
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """The memory as it stood at one moment, as a reader saw it.
+    """The memory as a reader saw it at one moment.
 
-    date: ISO 8601. tokens: what all its records cost a model that reads them, estimated from their
-    blocks without the topics above them. size: bytes of the file.
+    date: ISO 8601. tokens: the estimated cost of all records to a model, without the topics above
+    them. size: bytes of the file.
     """
 
     date: str
@@ -44,14 +44,14 @@ class Lineage:
     """All records of one memory log, as far as git has them.
 
     added: by id of a record, the commit that first brought a line with this id, or with one that
-    the record had before its topic or its text was changed. saved: by token, the commit that first
-    brought a line in this version. Both know all that HEAD has behind it, removed records included;
-    of two branches the one with the older commit is named, and a merge where no parent has the
-    line: a conflict solved by hand, or an edit while merging. What only stands in the work tree has
-    no commit, unless it follows what has one; nor has a version that a reader put together from
-    several lines after a merge, until some change writes it down.
-    versions: by token, what the principles of the log as it stands list as replaced, what these
-    had themselves replaced, and so on; from the file or any commit of any branch.
+    the record had before its topic or its text was changed. saved: by version id, the commit that
+    first brought this version. Both know all that HEAD has behind it, removed records included; of
+    two branches they name the older commit, and a merge where no parent has the line (a conflict
+    solved by hand, or an edit while merging). What only stands in the work tree has no commit,
+    unless it follows what has one; nor has a version that a reader put together from several lines
+    after a merge, until some change writes it down.
+    versions: by version id, what the principles of the log as it stands list as replaced, what
+    these had themselves replaced, and so on; from the file or any commit of any branch.
     growth: the first-parent history of HEAD, the oldest first, without the work tree: at most
     MOST_POINTS points, evenly over time, the first and the last always among them. Each bears the
     date of the committer, when that state came to the branch; a wrong clock can set one back.
@@ -66,15 +66,15 @@ class Lineage:
 
 
 def lineage_of(log_path: Path, log: MemoryLog) -> Lineage:
-    """Ask git about a log, of which `log` is the file as it stands. Raises HistoryError."""
+    """Ask git about the log at `log_path`; log: the file as it stands. Raises HistoryError."""
     history = History(log_path, log)
     commits = list(reversed(history.commits.matching()))
     added: dict[str, int] = {}
     saved: dict[str, Commit] = {}
     with OldLogs(history.repository) as logs:
-        reading = _Reading(logs)
+        reader = _Reader(logs)
         for number, commit in enumerate(commits):
-            for token, record in reading.new_in(change.after for change in commit.changes).items():
+            for token, record in reader.new_in(change.after for change in commit.changes).items():
                 added[record.id] = min(_brought(record, added), default=number)
                 saved.setdefault(token, commit)
         for record in log.records:
@@ -83,8 +83,8 @@ def lineage_of(log_path: Path, log: MemoryLog) -> Lineage:
         return Lineage(
             added={name: commits[number] for name, number in added.items()},
             saved=saved,
-            versions=_versions(log, reading, history.commits),
-            growth=_growth(history.commits.standings(), reading),
+            versions=_versions(log, reader, history.commits),
+            growth=_growth(history.commits.standings(), reader),
             notes=tuple(history.notes()),
         )
 
@@ -93,8 +93,8 @@ def point_of(log: MemoryLog, date: str, costs: dict[bytes, int] | None = None) -
     """The state of a log at this date. costs: what a line costs, kept from call to call."""
     costs = {} if costs is None else costs
     tokens = principles = 0
-    seen = (at for at, it in enumerate(log.entries) if it and at not in log.leftovers)
-    for at, record in zip(seen, log.records, strict=True):
+    places = (at for at, entry in enumerate(log.entries) if entry and at not in log.leftovers)
+    for at, record in zip(places, log.records, strict=True):
         principles += record.type == "principle"
         if record is not log.entries[at]:  # a reader sees more than this line says
             tokens += _cost(record)
@@ -119,7 +119,7 @@ def _brought(record: Record, added: Mapping[str, int]) -> list[int]:
 
 
 class _Parsed(dict[bytes, Record | None]):
-    """The record of each line, parsed when it is first asked for; `new`: those that were."""
+    """Parses each line once, when first asked for it; new: the records since that was emptied."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -134,10 +134,10 @@ class _Parsed(dict[bytes, Record | None]):
         return record
 
 
-class _Reading:
-    """Files of git, of which each is read for what those before it did not have.
+class _Reader:
+    """Reads each file for what those before it did not have.
 
-    versions: by token, all that was seen so far, also what a reader put together after a merge.
+    versions: by version id, all so far, also what a reader put together after a merge.
     """
 
     def __init__(self, logs: OldLogs) -> None:
@@ -152,7 +152,7 @@ class _Reading:
         return MemoryLog.of_lines(split_lines(data), self._parsed.__getitem__)
 
     def new_in(self, blobs: Iterable[str]) -> dict[str, Record]:
-        """By token, the records of lines that no file had so far. Raises HistoryError."""
+        """By version id, the records of lines that no file had so far. Raises HistoryError."""
         for blob in blobs:
             if blob not in self._read:
                 self._read.add(blob)
@@ -164,7 +164,7 @@ class _Reading:
 
 
 def _put_together(log: MemoryLog) -> dict[str, Record]:
-    """By token, the records that say more than their line, because several lines were merged."""
+    """By version id, the records that say more than their line: several lines were merged."""
     ids = [record.id for record in log.entries if record]
     if len(set(ids)) == len(ids):
         return {}
@@ -172,22 +172,22 @@ def _put_together(log: MemoryLog) -> dict[str, Record]:
     return {record.token: record for record in log.records if id(record) not in lines}
 
 
-def _versions(log: MemoryLog, reading: _Reading, commits: Commits) -> dict[str, Record]:
-    """What the principles list, and what that lists; other branches are read when some is missing.
+def _versions(log: MemoryLog, reader: _Reader, commits: Commits) -> dict[str, Record]:
+    """What the principles list, and what that lists; read from all branches if some is missing.
 
-    It may well be missing everywhere: a record can be replaced before any commit has it.
+    It may be missing everywhere: a record can be replaced before any commit has it.
     """
-    reading.versions |= {record.token: record for record in (*whole(log), *log.records)}
-    listed = _listed(log, reading.versions)
+    reader.versions |= {record.token: record for record in (*whole(log), *log.records)}
+    listed = _listed(log, reader.versions)
     if None in listed.values():
         for commit in commits.matching(everywhere=True):
-            reading.new_in(change.after for change in commit.changes)
-        listed = _listed(log, reading.versions)
+            reader.new_in(change.after for change in commit.changes)
+        listed = _listed(log, reader.versions)
     return {token: record for token, record in listed.items() if record}
 
 
 def _listed(log: MemoryLog, known: Mapping[str, Record]) -> dict[str, Record | None]:
-    """By token, what the records of a log list as replaced, and so on; None where not known."""
+    """By version id, what records list as replaced, and so on; None if unknown."""
     listed: dict[str, Record | None] = {}
     tokens = [token for record in log.records for token in record.source_ids]
     for token in tokens:
@@ -197,11 +197,11 @@ def _listed(log: MemoryLog, known: Mapping[str, Record]) -> dict[str, Record | N
     return listed
 
 
-def _growth(standings: Sequence[tuple[str, str]], reading: _Reading) -> tuple[Point, ...]:
+def _growth(standings: Sequence[tuple[str, str]], reader: _Reader) -> tuple[Point, ...]:
     costs: dict[bytes, int] = {}
     dates = [date for date, _ in standings]
     return tuple(
-        point_of(reading.log(blob), date, costs)
+        point_of(reader.log(blob), date, costs)
         for date, blob in (standings[at] for at in _sampled(dates))
     )
 
@@ -209,7 +209,7 @@ def _growth(standings: Sequence[tuple[str, str]], reading: _Reading) -> tuple[Po
 def _sampled(dates: Sequence[str]) -> list[int]:
     """Which of these dates stand for all: the first, the last, and evenly over time between them.
 
-    For each moment of an even division it is the last date up to it, which tells how things were.
+    At each moment of an even division the last date up to it tells how things were.
     """
     if len(dates) <= MOST_POINTS:
         return list(range(len(dates)))

@@ -1,4 +1,4 @@
-"""Which record a person means by an id, the beginning of one, or a token of one version."""
+"""Finds the record that a person names by an id, the beginning of one, or a version id."""
 
 from collections.abc import Container, Mapping
 from dataclasses import dataclass
@@ -15,14 +15,14 @@ CANDIDATES = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Named:
-    """The record that somebody means: its id, and the token when one version is meant."""
+    """The record that somebody means: its id, and the version id if one version is meant."""
 
     id: str
     token: str = ""
 
 
 def named(text: str, history: History) -> Named:
-    """The record that an argument names: an id, a beginning of one, or a token.
+    """The record that an argument names: an id, a beginning of one, or a version id.
 
     The log as it stands comes first, then what it says of replaced records, then git. Raises
     HistoryError: bad_token, too_short, unknown or ambiguous.

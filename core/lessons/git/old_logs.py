@@ -1,4 +1,4 @@
-"""Former contents of a memory log: what the file held at some commit, read as a reader read it."""
+"""Reads former contents of the memory log from git, as a reader read them then."""
 
 import contextlib
 import subprocess
@@ -15,10 +15,10 @@ KEPT_LOGS = 4
 
 
 class OldLogs:
-    """Former contents of the memory log by object name, through one process of git."""
+    """Reads former contents of the memory log by object name, through one process of git."""
 
     def __init__(self, repository: Repository) -> None:
-        self._repository = repository
+        self._folder = repository.folder
         self._process: subprocess.Popen[bytes] | None = None
         self._is_late = False
         self.log = lru_cache(maxsize=KEPT_LOGS)(self._log)  # neighbours in time share their files
@@ -32,32 +32,19 @@ class OldLogs:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._stop()
         if self._process:
+            self._process.kill()
             for pipe in (self._process.stdin, self._process.stdout):
                 if pipe:
                     with contextlib.suppress(OSError):
                         pipe.close()
             self._process.wait()
 
-    def _give_up(self) -> None:
-        self._is_late = True
-        self._stop()
-
-    def _stop(self) -> None:
-        if self._process:
-            self._process.kill()
-
     def content(self, blob: str) -> bytes:
-        """The file of this object as git has it. Raises HistoryError."""
-        return self._read(blob)
+        """The file of this object as git has it; each answer may take TIMEOUT_S.
 
-    def _log(self, blob: str) -> MemoryLog:
-        """The log of this object, an empty one for "". Raises HistoryError."""
-        return MemoryLog.parse(self._read(blob)) if blob else MemoryLog()
-
-    def _read(self, blob: str) -> bytes:
-        """What git holds under this name; TIMEOUT_S is for each answer, not for all of them."""
+        Raises HistoryError.
+        """
         process = self._process or self._start()
         timer = threading.Timer(git.TIMEOUT_S, self._give_up)
         timer.daemon = True
@@ -66,6 +53,15 @@ class OldLogs:
             return self._answer(process, blob)
         finally:
             timer.cancel()
+
+    def _log(self, blob: str) -> MemoryLog:
+        """The log of this object, an empty one for "". Raises HistoryError."""
+        return MemoryLog.parse(self.content(blob)) if blob else MemoryLog()
+
+    def _give_up(self) -> None:
+        self._is_late = True
+        if self._process:
+            self._process.kill()
 
     def _answer(self, process: "subprocess.Popen[bytes]", blob: str) -> bytes:
         assert process.stdin and process.stdout
@@ -81,7 +77,7 @@ class OldLogs:
         return data[:-1] if kind == b"blob" else b""
 
     def _failure(self, blob: str) -> HistoryError:
-        """git was stopped by us, or ended, or the object is not there (a damaged repository)."""
+        """What to raise: git was stopped here, or ended, or has no such object (it is damaged)."""
         if self._is_late:
             return HistoryError("git_slow", seconds=git.TIMEOUT_S)
         return HistoryError("git_failed", reason=f"cat-file {blob[:SHORT_DIGITS]}")
@@ -90,7 +86,7 @@ class OldLogs:
         try:
             self._process = subprocess.Popen(
                 git.command("cat-file", "--batch"),
-                cwd=self._repository.folder,
+                cwd=self._folder,
                 env=git.environment(),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,

@@ -1,4 +1,4 @@
-"""What git knows of a record: every version it ever had, when it changed, and who replaced it."""
+"""Asks git about one record: every version it ever had, when it changed, and who replaced it."""
 
 import os
 import re
@@ -24,10 +24,7 @@ _PLAIN_ID = re.compile(r"[0-9A-Za-z._-]{1,64}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """What one commit did to one record.
-
-    principle: the one that took the place of the record, if any did.
-    """
+    """What one commit did to one record; principle: the one that replaced it, if any did."""
 
     kind: EventKind
     commit: Commit
@@ -47,8 +44,8 @@ class Event:
 class Present:
     """What the log as it stands says of a record.
 
-    record: the one that is shown, else the line that a principle hides. replaced: for each
-    principle that lists a version of it, the token of that version.
+    record: the one that a reader sees, else the line that a principle hides. replaced: for each
+    principle that lists a version of it, the id of that version.
     """
 
     state: State
@@ -63,17 +60,15 @@ class Present:
     @property
     def principles(self) -> list[tuple[Record, str]]:
         """Each principle once, with the newest version that it replaced, which it lists first."""
-        first = {
-            principle.token: (principle, token) for principle, token in reversed(self.replaced)
-        }
-        return list(reversed(first.values()))
+        newest = {pair[0].token: pair for pair in reversed(self.replaced)}
+        return list(reversed(newest.values()))
 
 
 class History:
     """The former versions of the records of one memory log, as far as git has them."""
 
     def __init__(self, log_path: Path, log: MemoryLog) -> None:
-        """log: the file as it stands. Git is asked first when something is wanted of it."""
+        """log: the file as it stands. Git is not asked before something is wanted of it."""
         self._target = Path(os.path.realpath(log_path))
         self.log = log
 
@@ -112,7 +107,7 @@ class History:
         return None
 
     def find_versions(self, tokens: Collection[str]) -> dict[str, Record]:
-        """By token, the versions that the file or any commit holds. Raises HistoryError."""
+        """By version id, what the file or any commit holds. Raises HistoryError."""
         wanted = ids_in(tokens)
         found = dict(_versions(self.log, wanted, tokens))
         if len(found) == len(set(tokens)):
@@ -161,9 +156,9 @@ class History:
 
 
 def originals_of(principle: Record) -> tuple[str, ...]:
-    """The tokens of what a principle replaced, without those of its own former versions.
+    """The version ids of what a principle replaced, without those of its own former versions.
 
-    They are listed, too, when its id changed because a secret was taken out of its text.
+    It lists those, too, if its id changed because a secret was taken out of its text.
     """
     return tuple(
         token
@@ -173,7 +168,7 @@ def originals_of(principle: Record) -> tuple[str, ...]:
 
 
 def former_selves_of(record: Record) -> tuple[str, ...]:
-    """The tokens that a record had under other ids: before its topic or its text was changed."""
+    """The version ids of a record from before its topic or its text, and so its id, changed."""
     if record.type == "log":  # it replaces nothing else
         return record.source_ids
     originals = set(originals_of(record))
@@ -206,7 +201,7 @@ def _pattern(ids: Collection[str]) -> str:
 
 
 def _event(record_id: str, commit: Commit, logs: OldLogs) -> Event | None:
-    """What a commit did to a record; None for nothing, or nothing that a parent did not do."""
+    """What a commit did to a record; None where a parent shows the same."""
     after = _first(record_id, [change.after for change in commit.changes], logs)
     parents = max((len(change.before) for change in commit.changes), default=0)
     befores = [
@@ -259,7 +254,7 @@ def whole(log: MemoryLog) -> Iterator[Record]:
 def _versions(
     log: MemoryLog, ids: Collection[str], tokens: Collection[str]
 ) -> Iterator[tuple[str, Record]]:
-    """Lines and what a reader saw of them, which after a merge can be more than one line says."""
+    """Lines, and what a reader saw of them: after a merge that can be more than one line says."""
     for record in (*whole(log), *log.records):
         if record.id in ids and record.token in tokens:
             yield record.token, record

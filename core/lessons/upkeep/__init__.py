@@ -1,1 +1,1 @@
-"""A log put right: damage found and repaired, secrets taken out, records joined."""
+"""Puts a memory log right: finds and repairs damage, takes secrets out."""

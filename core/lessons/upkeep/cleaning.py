@@ -1,8 +1,8 @@
-"""A memory log without its secrets: the marker stands in their places.
+"""Takes the secrets out of a memory log and puts the marker in their places.
 
 Pure: bytes in, bytes out. A cleaned record keeps its dates, counts and other keys. Its id follows
-from its text, as everywhere, and so may change. The version with the secret must not come back
-with a merge; `core/lessons/renewal.py` sees to that.
+from its text, as everywhere, and so may change. `core/lessons/renewal.py` keeps a merge from
+bringing the version with the secret back.
 """
 
 from collections.abc import Sequence
@@ -22,8 +22,8 @@ class Cleaned:
     """What became of a line with secrets, or of several that have become one record.
 
     lines: counted from 1, in the file as it was. before: the records in them. after: None for a
-    line that holds no record, and for a leftover of a merge, which is gone. over: fields that are
-    above their limit now, which a reader accepts and the next save of that gap does not.
+    line that holds no record, and for a leftover of a merge, which is gone. over: fields above
+    their limit now; readers accept them, the next save of that gap does not.
     """
 
     lines: tuple[int, ...]
@@ -70,7 +70,7 @@ def clean(data: bytes, *, now: str) -> Cleaning:
     base = log.without_leftovers()
     lines = _folded([_line(it, base, numbers, now) for it in look(base)], now)
     _show(lines)
-    changes = [*gone, *(_told(line) for line in lines if line.kinds)]
+    changes = [*gone, *(_cleaned(line) for line in lines if line.kinds)]
     return Cleaning(
         data=b"".join(line.raw for line in lines),
         changes=tuple(sorted(changes, key=lambda change: change.lines)),
@@ -124,7 +124,7 @@ def _folded(lines: Sequence[_Line], now: str) -> list[_Line]:
 
 
 def _version(line: _Line) -> tuple[float, int, bytes]:
-    """Which version of a record is the newest one, by what it was before it was cleaned."""
+    """How new a record is, by what it was before it was cleaned."""
     return max(record.version() for record in line.before)
 
 
@@ -147,7 +147,7 @@ def _show(lines: Sequence[_Line]) -> None:
                 lines[at - 1].raw += b"\n"
 
 
-def _told(line: _Line) -> Cleaned:
+def _cleaned(line: _Line) -> Cleaned:
     over = [
         name
         for name, limit_bytes in LIMITS_BYTES.items()

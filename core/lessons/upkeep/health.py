@@ -1,10 +1,10 @@
-"""What is wrong with a memory log, line by line. Pure: lines in, findings out."""
+"""Finds what is wrong with a memory log, line by line. Pure: lines in, findings out."""
 
 import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Literal
 
 from core.lessons.lines import BOM, UTF_16_MARKS, is_utf_16
@@ -32,57 +32,56 @@ CLOCK_SKEW_S = 24 * 3600
 _BETWEEN = re.compile(r"[ \t\r\n,]*")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Finding:
     """One thing that somebody should know about a memory log.
 
-    kind names the sentence that says it. severity: an `error` keeps records from being read or
+    kind: names the sentence that says it. severity: an `error` keeps records from being read or
     sent back, a `warning` is a flaw that nobody notices, a `note` is harmless. lines: counted from
     1, () for the file as a whole. fixable: a repair takes it away.
     """
 
     kind: str
     severity: Severity
+    _: KW_ONLY
     lines: tuple[int, ...] = ()
     facts: Mapping[str, str | int] = field(default_factory=dict)
     fixable: bool = False
 
 
 def examine(log: MemoryLog, *, now: str, threshold: int = DEFAULT_THRESHOLD) -> list[Finding]:
-    """Everything worth knowing about these lines, in the order of the first one concerned.
+    """Everything that somebody should know about these lines, in their order.
 
     now: ISO 8601, to notice dates that lie ahead. threshold: records above which to compact.
     """
     if log.lines and log.lines[0].startswith(UTF_16_MARKS):
         whole = is_utf_16(log.to_bytes())
-        return [Finding(kind="utf_16" if whole else "utf_16_torn", severity="error", fixable=whole)]
+        return [Finding("utf_16" if whole else "utf_16_torn", "error", fixable=whole)]
     findings = [*_about_lines(log), *_about_records(log, now), *_about_size(log, threshold)]
     return sorted(findings, key=lambda finding: finding.lines[:1])
 
 
 def _about_lines(log: MemoryLog) -> Iterator[Finding]:
     lines = list(enumerate(log.lines, start=1))
-    entries = log.entries
-    if log.lines and log.lines[0].startswith(BOM):
-        yield Finding(kind="bom", severity="note", lines=(1,), fixable=True)
     forms = {
+        "bom": [at for at, line in lines[:1] if line.startswith(BOM)],
         "line_ends": [at for at, line in lines if line.endswith(b"\r\n")],
         "blank": [at for at, line in lines if not line.removeprefix(BOM).strip()],
         "unended": [at for at, line in lines[-1:] if not line.endswith(b"\n")],
     }
     for kind, numbers in forms.items():
         if numbers:
-            yield Finding(kind=kind, severity="note", lines=tuple(numbers), fixable=True)
+            yield Finding(kind, "note", lines=tuple(numbers), fixable=True)
     if log.conflict:
         numbers = [at + 1 for at in sorted(log.conflict)]
-        yield Finding(kind="conflict", severity="error", lines=tuple(numbers), fixable=True)
-    for at, _ in lines:
-        content = log.content(at - 1)
-        if entries[at - 1] is None and at - 1 not in log.conflict and content.strip():
+        yield Finding("conflict", "error", lines=tuple(numbers), fixable=True)
+    for at, entry in enumerate(log.entries):
+        content = log.content(at)
+        if entry is None and at not in log.conflict and content.strip():
             reason, key = flaw_of(content)
             kind = "mendable" if mended(content) else "unreadable"
             facts: Facts = {"reason": reason, "key": key}
-            yield Finding(kind=kind, severity="error", lines=(at,), facts=facts, fixable=True)
+            yield Finding(kind, "error", lines=(at + 1,), facts=facts, fixable=True)
 
 
 def _about_records(log: MemoryLog, now: str) -> Iterator[Finding]:
@@ -92,7 +91,7 @@ def _about_records(log: MemoryLog, now: str) -> Iterator[Finding]:
         if at in log.leftovers:
             kind = "older_version" if record.id in seen else "replaced_original"
             facts: Facts = {"id": record.id}
-            yield Finding(kind=kind, severity="note", lines=(at + 1,), facts=facts, fixable=True)
+            yield Finding(kind, "note", lines=(at + 1,), facts=facts, fixable=True)
         else:
             yield from _about_record(record, log.content(at), at + 1, now)
 
@@ -108,13 +107,10 @@ def _about_pairs(log: MemoryLog) -> Iterator[Finding]:
         other = gaps.setdefault(record.gap, at)
         if other != at:
             both = (other + 1, at + 1)
-            yield Finding(
-                kind="same_gap", severity="warning", lines=both, facts=facts, fixable=True
-            )
+            yield Finding("same_gap", "warning", lines=both, facts=facts, fixable=True)
         first, holder = ids.setdefault(record.id, (at, record))
         if first != at and id_fits(record) and id_fits(holder):
-            both = (first + 1, at + 1)
-            yield Finding(kind="shared_id", severity="warning", lines=both, facts=facts)
+            yield Finding("shared_id", "warning", lines=(first + 1, at + 1), facts=facts)
 
 
 def id_fits(record: Record) -> bool:
@@ -136,20 +132,21 @@ def _about_record(record: Record, raw: bytes, number: int, now: str) -> Iterator
     }
     for kind, (severity, found, fixable) in kinds.items():
         if found:
-            yield Finding(kind=kind, severity=severity, lines=lines, facts=facts, fixable=fixable)
+            yield Finding(kind, severity, lines=lines, facts=facts, fixable=fixable)
     for key in repeated:
-        told: Facts = {"id": record.id, "key": key}
-        yield Finding(kind="key_twice", severity="warning", lines=lines, facts=told, fixable=True)
+        yield Finding(
+            "key_twice", "warning", lines=lines, facts={**facts, "key": key}, fixable=True
+        )
     for name, limit_bytes in LIMITS_BYTES.items():
         text = str(getattr(record, name))
         used_bytes = len(text.encode("utf-8", "surrogatepass"))
-        told = {"id": record.id, "field": name}
+        about: Facts = {**facts, "field": name}
         if used_bytes > limit_bytes:
-            told |= {"used_bytes": used_bytes, "limit_bytes": limit_bytes}
-            yield Finding(kind="too_long", severity="warning", lines=lines, facts=told)
+            about |= {"used_bytes": used_bytes, "limit_bytes": limit_bytes}
+            yield Finding("too_long", "warning", lines=lines, facts=about)
         required = name in ("topic", "lesson") or (name, record.type) == ("missing_context", "log")
         if required and not text.strip():
-            yield Finding(kind="blank_text", severity="warning", lines=lines, facts=told)
+            yield Finding("blank_text", "warning", lines=lines, facts=about)
 
 
 def _about_size(log: MemoryLog, threshold: int) -> Iterator[Finding]:
@@ -157,7 +154,7 @@ def _about_size(log: MemoryLog, threshold: int) -> Iterator[Finding]:
     if count > threshold:
         severity: Severity = "warning" if count > FAR_ABOVE * threshold else "note"
         facts: Facts = {"count": count, "threshold": threshold}
-        yield Finding(kind="overdue", severity=severity, facts=facts)
+        yield Finding("overdue", severity, facts=facts)
 
 
 def _dates_readable(record: Record) -> bool:
@@ -166,7 +163,7 @@ def _dates_readable(record: Record) -> bool:
 
 
 def flaw_of(raw: bytes) -> tuple[str, str]:
-    """Why a line is no record: a reason and the key concerned, ("", "") for a record.
+    """Why a line is no record: a reason and the key that it is about, ("", "") for a record.
 
     Reasons: not_utf8, not_json, too_deep, not_object, missing (a key), wrong_type (of a key).
     """
@@ -192,7 +189,7 @@ def flaw_of(raw: bytes) -> tuple[str, str]:
 
 
 def _wrong_type(value: dict[str, Any], meta: dict[str, Any] | None) -> tuple[str, str]:
-    """Which key has a value that no record can have: one that becomes right when it is left out."""
+    """The key with a value that no record can have: without it the rest would be one."""
     if meta is None:
         return "wrong_type", "meta"
     good = {"id": "x", "type": "log", "topic": "", "missing_context": "", "lesson": ""}

@@ -1,6 +1,6 @@
-"""A memory log repaired; every line that leaves it is handed over as it was, to be kept elsewhere.
+"""Repairs a memory log, and hands over every line that leaves it as it was, to be kept elsewhere.
 
-Pure: bytes in, bytes out. A record is changed only in its id, its encoding and its blanks around.
+Pure: bytes in, bytes out. Of a record only the id, the encoding and the blanks around it change.
 """
 
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ def repair(data: bytes) -> Repair:
 
 
 def _readable(log: MemoryLog, aside: list[bytes]) -> list[_Kept]:
-    """The lines that hold records, mended where that can be done; the others go aside."""
+    """The lines that hold records, mended where that is possible; the others go aside."""
     kept: list[_Kept] = []
     for number in range(1, len(log.lines) + 1):
         entry = log.record_in(number - 1)

@@ -1,7 +1,7 @@
-"""Where the secrets of a text or of a whole memory log stand, and the same lines without them.
+"""Finds the secrets of a text or of a whole memory log, and writes the same lines without them.
 
-Pure. Of a record each field is looked at as the text that it is, so that no escape of JSON hides
-a secret or is torn by a marker; lines that hold no record are looked at as they stand.
+Pure. It reads each field of a record as the text that it is, so that no escape of JSON hides a
+secret and no marker tears one; lines that hold no record it reads as they stand.
 """
 
 import json
@@ -53,8 +53,8 @@ class Looked(NamedTuple):
 def secrets_in(text: str, known: Mapping[str, str] | None = None) -> list[Secret]:
     """Every secret of a text of any length, in the order of place; none overlaps another.
 
-    Hidden characters do not hide one: the text is looked at without them, too, and a secret then
-    reaches over those that stand inside it. known: values found in other texts, with their kinds.
+    Hidden characters hide none: the text is also read without them, and a secret then reaches over
+    those inside it. known: values found in other texts, with their kinds.
     """
     found = _in_windows(text, known)
     if _HIDDEN.search(text):
@@ -92,10 +92,10 @@ def _bare(text: str) -> tuple[str, list[int]]:
 
 
 def _in_windows(text: str, known: Mapping[str, str] | None = None) -> list[Secret]:
-    """Every secret; overlaps and all.
+    """Every secret, also those that overlap.
 
-    A long text is looked at in windows that share some lines, so that what reaches over the end
-    of one window is whole in the next.
+    A long text is read in windows that share some lines: what reaches over the end of one window
+    is whole in the next.
     """
     found: list[Secret] = []
     for start, end in _windows(text):
