@@ -1,1 +1,1 @@
-"""`cli.py doctor`: what is wrong with a memory log or around it, and its repair."""
+"""`cli.py doctor`: finds and repairs what is wrong with a memory log or around it."""

@@ -1,1 +1,1 @@
-"""The commands for records: list, show, edit, forget, topics, history, restore and others."""
+"""The commands for records: list, search, show, edit, forget, topics, history, restore and more."""

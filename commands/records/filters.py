@@ -1,4 +1,4 @@
-"""What the commands share that show records at a terminal: filters, the screen, the data."""
+"""Shares among the commands that show records: filters, the screen, records as data."""
 
 import argparse
 import os
@@ -21,7 +21,7 @@ LEAST_WIDTH = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Screen:
-    """What lines are written for: how many cells wide it is, and whether it shows colours."""
+    """The terminal that lines are written for: its width in cells, and whether it shows colours."""
 
     width: int
     colours: bool = False
@@ -43,7 +43,7 @@ def has_colours(
 
 
 def add_filters(parser: argparse.ArgumentParser) -> None:
-    """The options that narrow which records are shown."""
+    """The options that narrow down which records a command shows."""
     parser.add_argument(
         "--topic", action="append", metavar="T", help="only this topic; may be given several times"
     )
@@ -60,7 +60,7 @@ def add_filters(parser: argparse.ArgumentParser) -> None:
 
 
 def filtered(records: Iterable[Record], arguments: argparse.Namespace) -> list[Record]:
-    """The records that all given filters let through, in the same order; the limit is no filter."""
+    """The records that pass all given filters, in the same order; the limit is no filter."""
     topics = {normalise_topic(topic) for topic in arguments.topic or ()}
     since = seconds_of(arguments.since) if arguments.since else None
     return [
@@ -86,7 +86,7 @@ def nothing_lines(opened: Opened, log: MemoryLog, arguments: argparse.Namespace)
 
 
 def unknown_topic(topic: str, log: MemoryLog, opened: Opened) -> str:
-    """That there is no such topic, and which ones resemble it."""
+    """The sentence that there is no such topic, with those that resemble it."""
     from core.lessons.compaction import similar_to
 
     near = similar_to(topic, list(log.topics))
@@ -103,18 +103,18 @@ def last_of(record: Record) -> str:
 
 
 def newest_first(records: Sequence[Record]) -> list[Record]:
-    """By their last dates; of the same second what stands further down in the file comes first."""
-    return sorted(reversed(records), key=lambda it: seconds_of(last_of(it)), reverse=True)
+    """By their last dates; within a second the record further down in the file comes first."""
+    return sorted(reversed(records), key=lambda record: seconds_of(last_of(record)), reverse=True)
 
 
 def print_json(opened: Opened, records: Iterable[Record], **facts: object) -> None:
     """The records as data for scripts; docs/desk.md describes the keys."""
-    told = {"project": str(opened.project.root), **facts, "records": [*map(as_json, records)]}
-    print(plain_json(told))
+    project = str(opened.project.root)
+    print(plain_json({"project": project, **facts, "records": [*map(as_json, records)]}))
 
 
 def as_json(record: Record) -> dict[str, object]:
-    """All that is known of one record, every key in any case; null for what it does not have."""
+    """Everything about one record; every key is always there, null for what the record lacks."""
     return {
         "id": record.id,
         "token": record.token,

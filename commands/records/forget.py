@@ -1,4 +1,4 @@
-"""Records leave the memory: shown in full first, and only once a person has said yes."""
+"""Deletes records, after it has shown them in full and a person has said yes."""
 
 import argparse
 import sys
@@ -33,7 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not is_confirmed(arguments, word, opened.lang, "ask_forget"):
         return int(not arguments.dry_run)
     removal, _ = opened.store.delete_by_ids(list(named))
-    print("\n".join(_told(removal, opened.lang)))
+    print("\n".join(_deleted_lines(removal, opened.lang)))
     stayed = (*removal.changed, *removal.absent, *removal.gone)
     if stayed:
         print(word(opened.lang, "stayed", tokens=joined(stayed)), file=sys.stderr)
@@ -48,8 +48,8 @@ def _preview(records: list[Record], lang: Language) -> list[str]:
     return [*lines, ""]
 
 
-def _told(removal: Removal, lang: Language) -> list[str]:
-    """The lines of what went, so that nothing is lost that git does not have."""
+def _deleted_lines(removal: Removal, lang: Language) -> list[str]:
+    """The deleted records as they stood in the file, so that nothing is lost that git lacks."""
     lines = [word(lang, "forgotten", count=len(removal.removed))]
     lines += [plain_json(record.as_json(), indent=None) for record in removal.removed]
     if removal.removed:

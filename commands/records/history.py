@@ -1,4 +1,4 @@
-"""The history of one record: what became of it, commit by commit, and where it stands now."""
+"""Shows what became of one record, commit by commit, and where it stands now."""
 
 import argparse
 from collections.abc import Sequence
@@ -29,10 +29,10 @@ MINUTES = 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Story:
-    """Everything that is told of one record.
+    """Everything that `history` says of one record.
 
-    is_new: whether the log as it stands says something else of it than HEAD. originals: by token,
-    those of a principle, None where neither the file nor git has the version.
+    is_new: whether the log as it stands has another version of it than HEAD. originals: by version
+    id, those of a principle, None where neither the file nor git has the version.
     """
 
     id: str
@@ -54,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Tell what git knows of a record; 1 when it cannot be named or git has no history."""
+    """Print what git knows of a record. Raises HistoryError."""
     opened = open_memory(arguments)
     story = story_of(opened, arguments.id, everywhere=arguments.all)
     if arguments.json:

@@ -1,4 +1,4 @@
-"""How records look at a terminal: one line each in a table, or whole; no line is wider than it."""
+"""Lays records out for a terminal: one line each in a table, or whole; no line is wider than it."""
 
 import re
 import sys
@@ -45,14 +45,14 @@ def record_table(
 
 
 def coloured(line: str, screen: Screen) -> str:
-    """A line that stands over others."""
+    """The heading of other lines, bold where the screen shows colours."""
     return f"{_BOLD}{line}{_RESET}" if screen.colours else line
 
 
 def whole(record: Record, screen: Screen, lang: Language) -> list[str]:
-    """All that a person may want to know of one record, each line within the screen."""
+    """Everything about one record that a person may need, each line within the screen."""
     lines = [named_record(record, lang), *text_lines(record)]
-    told = {
+    facts = {
         "paths": ", ".join(record.paths),
         "created": record.created,
         "updated": record.updated,
@@ -61,9 +61,9 @@ def whole(record: Record, screen: Screen, lang: Language) -> list[str]:
         "source_count": "" if record.source_count is None else str(record.source_count),
         "marks": ", ".join(record.marks),
     }
-    lines += [f"{INDENT}{name}: {plain(text)}" for name, text in told.items() if text]
-    if noted := warning(record, lang):
-        lines.append(INDENT + plain(noted))
+    lines += [f"{INDENT}{name}: {plain(text)}" for name, text in facts.items() if text]
+    if text := warning(record, lang):
+        lines.append(INDENT + plain(text))
     head, *rest = [piece for line in lines for piece in hung(line, screen.width)]
     return [coloured(head, screen), *rest]
 
@@ -78,7 +78,7 @@ def redacted_lines(kinds: Iterable[str], lang: Language) -> list[str]:
 
 
 def print_within(lines: Sequence[str], *, error: bool = False) -> None:
-    """Print lines; those that are wider than the terminal are broken. error: on standard error."""
+    """Print lines and break those wider than the terminal. error: to standard error."""
     width = screen_here().width
     for line in lines:
         fits = line.startswith(_BOLD) or cells(_COLOUR.sub("", line)) <= width
@@ -86,7 +86,7 @@ def print_within(lines: Sequence[str], *, error: bool = False) -> None:
 
 
 def hung(line: str, width: int) -> list[str]:
-    """A line in as many as it needs, the further ones indented below it."""
+    """A line broken into as many as it needs, the further ones indented below it."""
     text = line.lstrip(" ")
     first = line[: len(line) - len(text)]
     further = first + INDENT if first else ""
@@ -120,7 +120,7 @@ def _with_id(line: str, name: str, screen: Screen) -> str:
 
 
 def _id_chars(known: Sequence[Record]) -> int:
-    """How many characters tell the ids apart; an id that is wide or long is cut all the same."""
+    """How many characters tell the ids apart; a wide or long id is cut all the same."""
     ids = {record.id for record in known}
     is_short = len({name[:SHORT_ID] for name in ids}) == len(ids)
     return SHORT_ID if is_short and all(cells(name) == len(name) for name in ids) else WHOLE_ID

@@ -1,4 +1,4 @@
-"""The list of records at a terminal: the newest first, one line each, narrowed by filters."""
+"""Lists records, the newest first, in one line each, narrowed down by filters."""
 
 import argparse
 

@@ -1,4 +1,4 @@
-"""Bring back a record that is not in the log any more, or an older version of one that is."""
+"""Brings back a record that left the log, or an older version of one that is in it."""
 
 import argparse
 
@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write one former version into the log; 1 when there is none, or none was named."""
+    """Write one former version into the log. Raises HistoryError."""
     opened = open_memory(arguments, writes=not arguments.dry_run)
     print("\n".join(restore(opened, arguments.id, dry_run=arguments.dry_run)))
     return 0
@@ -51,7 +51,7 @@ def restore(opened: Opened, name: str, *, dry_run: bool) -> list[str]:
 
 
 def _version(history: History, wanted: Named, now: Present) -> Record:
-    """The version that is meant: of the token, else the last one. Raises HistoryError."""
+    """The version that was named, else the last one. Raises HistoryError."""
     if wanted.token:
         version = history.find_versions([wanted.token]).get(wanted.token)
         if not version:
@@ -67,7 +67,7 @@ def _version(history: History, wanted: Named, now: Present) -> Record:
 
 
 def _about_principles(opened: Opened, wanted: Named, now: Present, version: Record) -> list[str]:
-    """What a reader must know when a principle had taken the place of the record."""
+    """What a person must know where a principle had replaced the record."""
     lines = []
     was_replaced = now.replaced and now.state != "present" and not wanted.token
     if was_replaced and version.token not in (token for _, token in now.principles):
@@ -81,7 +81,7 @@ def _about_principles(opened: Opened, wanted: Named, now: Present, version: Reco
 def closing_lines(
     outcome: BroughtBack, before: MemoryLog, lang: Language, *, dry_run: bool
 ) -> list[str]:
-    """What else follows from bringing records back, and what to do next."""
+    """What else bringing records back has done, and what to do next."""
     lines = redacted_lines(outcome.redacted, lang)
     shown = {record.id for record in (*outcome.log.records, *outcome.removal.removed)}
     hidden = [record.token for record in before.records if record.id not in shown]

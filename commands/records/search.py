@@ -1,4 +1,4 @@
-"""The search at a terminal: records in which something was found, the most relevant first."""
+"""Lists the records that fit some words, the most relevant first."""
 
 import argparse
 

@@ -1,4 +1,4 @@
-"""Whole records at a terminal, wrapped to its width."""
+"""Shows whole records, wrapped to the width of the terminal."""
 
 import argparse
 
@@ -18,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the records; 1 and nothing but a sentence when one of them cannot be named."""
+    """Print the records. Raises HistoryError where an argument names none."""
     opened = open_memory(arguments)
     log = opened.store.read()
     named = {it.token: it for name in arguments.ids for it in records_named(name, log)}

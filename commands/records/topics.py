@@ -1,4 +1,4 @@
-"""The topics of a memory at a terminal, with those that may be one."""
+"""Lists the topics, with those that may be one, and renames or merges them in one write."""
 
 import argparse
 from collections.abc import Sequence
@@ -77,14 +77,14 @@ def _lines(
     lines = table(head, rows, screen.width)
     lines[0] = coloured(lines[0], screen)
     count = sum(len(group.records) for group in groups)
-    told = ["", word(lang, "topics", topics=len(groups), count=count)]
+    sentences = ["", word(lang, "topics", topics=len(groups), count=count)]
     for pair in pairs[:MOST_PAIRS]:
         names = {"topic": topic_text(pair.topic), "other": topic_text(pair.other)}
         reason = say(lang, f"reason_{pair.reason}", shared=pair.shared)
-        told.append(plain(word(lang, "similar", **names, reason=reason)))
+        sentences.append(plain(word(lang, "similar", **names, reason=reason)))
     if more := len(pairs[MOST_PAIRS:]):
-        told.append(word(lang, "more_similar", more=more))
-    return [*lines, *(piece for line in told for piece in hung(line, screen.width))]
+        sentences.append(word(lang, "more_similar", more=more))
+    return [*lines, *(piece for line in sentences for piece in hung(line, screen.width))]
 
 
 def _as_json(
@@ -139,7 +139,7 @@ def _rename(arguments: argparse.Namespace) -> int:
 def _preview(
     opened: Opened, log: MemoryLog, trial: Renewed, changed: dict[str, Record]
 ) -> list[str]:
-    """The records, whether the topic is there already, and what becomes one record."""
+    """The records that move, whether the topic exists, and which records become one."""
     lang, screen = opened.lang, screen_here()
     before = [record for record in log.records if record.token in changed]
     topic = trial.renewals[0].after.topic

@@ -1,4 +1,4 @@
-"""Undo a compaction: bring the originals of a principle back, and take the principle out."""
+"""Undoes a compaction: brings the originals of a principle back and takes the principle out."""
 
 import argparse
 from collections.abc import Sequence
@@ -18,10 +18,10 @@ from core.lessons.record import Record, id_in, ids_in
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Originals:
-    """What can be had of the records that a principle replaced, one generation back.
+    """The records that a principle replaced, one generation back.
 
-    found: their versions, in the order in which they were replaced. missing: tokens of versions
-    that neither the file nor git has. left_alone: records that are in the log again.
+    found: their versions, in the order in which they were replaced. missing: ids of versions that
+    neither the file nor git has. left_alone: records that are in the log again.
     """
 
     found: tuple[Record, ...]
@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Bring the originals back in one write; 1 when some are missing, or for no such principle."""
+    """Bring the originals back in one write. Raises HistoryError where some are missing."""
     opened = open_memory(arguments, writes=not arguments.dry_run)
     keep, dry_run = arguments.keep_principle, arguments.dry_run
     print("\n".join(uncompact(opened, arguments.id, keep=keep, dry_run=dry_run)))
@@ -62,7 +62,7 @@ def uncompact(opened: Opened, name: str, *, keep: bool, dry_run: bool) -> list[s
         instead_of="" if keep else principle.token,
         dry_run=dry_run,
     )
-    lines = _told(opened, principle, originals, outcome, dry_run=dry_run)
+    lines = _lines(opened, principle, originals, outcome, dry_run=dry_run)
     return lines + closing_lines(outcome, history.log, opened.lang, dry_run=dry_run)
 
 
@@ -83,7 +83,7 @@ def _principle(history: History, name: str) -> Record:
 
 
 def _originals(history: History, principle: Record) -> Originals:
-    """The originals that no other original had replaced before; of two versions the newest."""
+    """The originals that no other original had replaced, each in its newest version."""
     tokens = originals_of(principle)
     versions = history.find_versions(tokens)
     older = {
@@ -123,7 +123,7 @@ def _missing(originals: Originals, history: History) -> HistoryError:
     return HistoryError(key, *history.notes(), **facts)
 
 
-def _told(
+def _lines(
     opened: Opened,
     principle: Record,
     originals: Originals,

@@ -1,1 +1,1 @@
-"""`cli.py report`: what a change does to the memory, for a pull request."""
+"""`cli.py report`: tells a pull request what it does to the memory."""

@@ -1,4 +1,4 @@
-"""The report as data for scripts: the same facts, every list whole, no secret in any text."""
+"""Writes the report as data for scripts: the same facts, every list whole, no secret."""
 
 from commands.report.findings import Damage, Figures, Marked, Report
 from commands.report.markdown import summary

@@ -55,6 +55,11 @@ class Figures:
     tokens: int
     size: int
 
+    @property
+    def logs(self) -> int:
+        """The records that are no principles."""
+        return self.records - self.principles
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:

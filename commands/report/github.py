@@ -1,8 +1,8 @@
-"""What GitHub Actions is told in a run: annotations of lines, and the summary of the step.
+"""Reports to GitHub Actions: annotations of lines, and the summary of the step.
 
-Whatever a step prints at the beginning of a line can be a command for the runner. In an annotation
-the texts are escaped as the runner reads them; where the report itself is printed, the commands
-are stopped around it with a word that nobody can know before.
+The runner takes what a step prints at the beginning of a line for a command. So texts in an
+annotation are escaped as the runner reads them, and around the report itself commands are stopped
+with a word that nobody can know before.
 """
 
 import os
@@ -29,7 +29,7 @@ _IN_PROPERTY = {**_IN_DATA, ":": "%3A", ",": "%2C"}
 def annotations(report: Report, lang: Language) -> list[str]:
     """Errors for what must not be merged, warnings for what should be read.
 
-    GitHub shows no more than MOST_ANNOTATIONS of a kind, so that the last one counts the rest.
+    GitHub shows no more than MOST_ANNOTATIONS of a kind, so the last one counts the rest.
     """
     errors, warnings = _errors(report, lang), _warnings(report, lang)
     return [*_limited("error", errors, lang), *_limited("warning", warnings, lang)]
@@ -69,23 +69,23 @@ def add_to_summary(text: str) -> None:
 def _errors(report: Report, lang: Language) -> Iterator[str]:
     path = report.revisions.path
     for found in report.secrets:
-        said = finding_line(lang, found, _where(lang, path, found.line))
-        yield _annotation("error", word(lang, "title_secret"), said, path, found.line)
+        text = finding_line(lang, found, _where(lang, path, found.line))
+        yield _annotation("error", word(lang, "title_secret"), text, path, found.line)
     for found in report.passing:
         commit = found.commit.short if found.commit else ""
-        said = finding_line(lang, found, _where(lang, found.path, found.line))
-        told = word(lang, "passing", commit=commit, found=said)
-        yield _annotation("error", word(lang, "title_secret"), told)
+        place = finding_line(lang, found, _where(lang, found.path, found.line))
+        text = word(lang, "passing", commit=commit, found=place)
+        yield _annotation("error", word(lang, "title_secret"), text)
     for damage in report.damage:
-        said = word(lang, damage.kind, where=_where(lang, damage.path, damage.line))
-        yield _annotation("error", word(lang, "title_damage"), said, damage.path, damage.line)
+        text = word(lang, damage.kind, where=_where(lang, damage.path, damage.line))
+        yield _annotation("error", word(lang, "title_damage"), text, damage.path, damage.line)
 
 
 def _warnings(report: Report, lang: Language) -> Iterator[str]:
     path = report.revisions.path
     for found in (it for marked in report.marked for it in marked.found):
-        said = finding_line(lang, found, _where(lang, path, found.line))
-        yield _annotation("warning", word(lang, "title_marked"), said, path, found.line)
+        text = finding_line(lang, found, _where(lang, path, found.line))
+        yield _annotation("warning", word(lang, "title_marked"), text, path, found.line)
 
 
 def _where(lang: Language, path: str, line: int) -> str:

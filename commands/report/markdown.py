@@ -1,8 +1,6 @@
-"""The report as Markdown for a pull request: its parts, the most important first.
+"""Writes the report as Markdown for a pull request, the most important part first.
 
-Pure. What comes from records, paths or revisions goes through
-`commands.documents.github_markdown`; everything else is
-ours.
+Pure. What comes from records, paths or revisions goes through `documents/github_markdown.py`.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -10,8 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from commands.documents.facts import labelled
 from commands.documents.github_markdown import code, inert, inert_lines
 from commands.documents.markdown import EMPTY, listed
-from commands.documents.words import word as export_word
-from commands.report.findings import LINK, Figures, Marked, Report
+from commands.documents.words import word as record_word
+from commands.report.findings import LINK, Marked, Report
 from commands.report.parts import Item, Part, fitted
 from commands.report.words import counted, word
 from commands.scan.findings import Found
@@ -27,7 +25,7 @@ MOST_ORIGINALS = 50
 
 
 def markdown(report: Report, lang: Language, *, fits: Callable[[str], bool]) -> str:
-    """The document; fits: whether so long a text may be handed out."""
+    """The document; fits: whether a text is short enough."""
     head = [summary(report, lang)]
     if report.is_absent:
         return head[0] + "\n"
@@ -38,7 +36,7 @@ def markdown(report: Report, lang: Language, *, fits: Callable[[str], bool]) -> 
 
 
 def summary(report: Report, lang: Language) -> str:
-    """Everything in one sentence, of numbers only."""
+    """The whole report in one sentence, of numbers only."""
     if report.is_absent:
         return word(lang, "no_log", path=code(shown_path(lang, report.revisions.path)))
     records = report.records
@@ -54,11 +52,11 @@ def summary(report: Report, lang: Language) -> str:
         "renamed": len(records.renamed),
         "removed": len(records.removed),
     }
-    told = [counted(lang, key, count) for key, count in counts.items() if count]
-    if not told and report.revisions.fresh:
-        told = [word(lang, "other_lines")]
-    if told:
-        return word(lang, "memory", told=", ".join(told))
+    parts = [counted(lang, key, count) for key, count in counts.items() if count]
+    if not parts and report.revisions.fresh:
+        parts = [word(lang, "other_lines")]
+    if parts:
+        return word(lang, "memory", told=", ".join(parts))
     return word(lang, "nothing", count=report.after.records)
 
 
@@ -95,8 +93,8 @@ def _refused(report: Report, lang: Language) -> Part:
     items = [Item([f"- {found_text(lang, it)}"]) for it in report.secrets]
     for found in report.passing:
         commit = code(found.commit.short if found.commit else "")
-        told = word(lang, "passing", commit=commit, found=found_text(lang, found))
-        items.append(Item([f"- {told}"]))
+        text = word(lang, "passing", commit=commit, found=found_text(lang, found))
+        items.append(Item([f"- {text}"]))
     for damage in report.damage:
         where = _where(lang, damage.path, damage.line)
         items.append(Item([f"- {word(lang, damage.kind, where=where)}"]))
@@ -105,8 +103,8 @@ def _refused(report: Report, lang: Language) -> Part:
         "redact_advice": report.secrets,
         "damage_advice": [it for it in report.damage if it.kind != LINK],
     }
-    said = " ".join(word(lang, key) for key, is_due in advice.items() if is_due)
-    return Part(word(lang, "refused"), items, after=[said])
+    due = " ".join(word(lang, key) for key, is_due in advice.items() if is_due)
+    return Part(word(lang, "refused"), items, after=[due])
 
 
 def found_text(lang: Language, found: Found) -> str:
@@ -154,7 +152,7 @@ def _record(entry: Entry, lang: Language) -> list[str]:
         lines += listed(f"  - {label}: ", inert_lines(text))
     if record.paths:
         paths = ", ".join(map(code, record.paths))
-        lines.append(f"  - {export_word(lang, 'paths')}: {paths}")
+        lines.append(f"  - {record_word(lang, 'paths')}: {paths}")
     kind = "principle " if record.type == "principle" else ""
     return [*lines, f"  - {kind}{_token(entry, lang)}"]
 
@@ -196,28 +194,18 @@ def _returned(returned: Returned, lang: Language) -> Item:
 
 
 def _compacted(compacted: Compacted, lang: Language, folded: str = "originals") -> Item:
-    """The principle, and its originals folded away; blank lines let that be read as Markdown.
+    """The principle, and its originals folded away; blank lines keep those Markdown.
 
     folded: the key of the sentence that counts them.
     """
     count = len(compacted.originals) + compacted.unknown
     summed = word(lang, folded, count=count)
-    lines = [
-        *_record(compacted.principle, lang),
-        "",
-        "  <details>",
-        f"  <summary>{summed}</summary>",
-    ]
-    lines.append("")
-    shown = compacted.originals[:MOST_ORIGINALS]
-    for entry in shown:
+    lines = [*_record(compacted.principle, lang), "", "  <details>"]
+    lines += [f"  <summary>{summed}</summary>", ""]
+    for entry in compacted.originals[:MOST_ORIGINALS]:
         lines += listed("  - ", [*inert_lines(entry.record.lesson), _named(entry, lang)])
-    for key, more in (
-        ("many", len(compacted.originals) - len(shown)),
-        ("unknown", compacted.unknown),
-    ):
-        if more:
-            lines += [f"  - {word(lang, key, count=more)}"]
+    rest = {"many": len(compacted.originals[MOST_ORIGINALS:]), "unknown": compacted.unknown}
+    lines += [f"  - {word(lang, key, count=more)}" for key, more in rest.items() if more]
     return Item([*lines, "", "  </details>", ""], compacted.principle.record.topic)
 
 
@@ -235,25 +223,16 @@ def _named(entry: Entry, lang: Language) -> str:
 
 
 def _figures(report: Report, lang: Language) -> list[str]:
-    before, after = report.before, report.after
-    rows: list[tuple[str, Callable[[Figures], int]]] = [
-        ("records", lambda it: it.records),
-        ("principles", lambda it: it.principles),
-        ("logs", lambda it: it.records - it.principles),
-        ("topics", lambda it: it.topics),
-        ("tokens", lambda it: it.tokens),
-        ("size", lambda it: it.size),
-    ]
     lines = [
         f"### {word(lang, 'figures')}",
         "",
         word(lang, "columns"),
         "| --- | ---: | ---: | ---: |",
     ]
-    for key, of in rows:
-        old, new = of(before), of(after)
+    for key in ("records", "principles", "logs", "topics", "tokens", "size"):
+        old, new = getattr(report.before, key), getattr(report.after, key)
         change = f"{new - old:+,}" if new != old else "0"
         lines.append(f"| {word(lang, key)} | {old:,} | {new:,} | {change} |")
     need = "required" if report.need == "required" else "not_required"
-    due = word(lang, need, count=after.records, threshold=report.threshold)
+    due = word(lang, need, count=report.after.records, threshold=report.threshold)
     return ["\n".join(lines), due]

@@ -1,4 +1,4 @@
-"""The parts of a document of limited length: whole items or none, those of the last part go first.
+"""Fits a document into a limited length by leaving out whole items, those of the last part first.
 
 Pure. Every part says how many of its items were left out.
 """
@@ -16,20 +16,20 @@ LONG_CHARS = 15_000
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """Lines that are shown together or not at all, under the topic if there is one."""
+    """Lines that stay together or are left out together; topic: what they stand under."""
 
     lines: Sequence[str]
     topic: str | None = None
 
     @property
     def is_very_long(self) -> bool:
-        """Whether it takes more room than records of permitted length do."""
+        """Whether it is longer than any record of permitted length."""
         return sum(map(len, self.lines)) > LONG_CHARS
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One part of the report: its heading, what is said before the items, and after them."""
+    """One part of the report: its heading, its items, and sentences before and after these."""
 
     heading: str
     items: Sequence[Item]
@@ -46,7 +46,7 @@ def fitted(
 ) -> str:
     """As many whole items as fit, the first parts before the last.
 
-    Very long ones go before all others, whatever their part: none pushes the rest off the page.
+    Very long items are left out first, whatever their part: none pushes the rest off the page.
     """
     items = [item for part in parts for item in part.items]
     leaving = sorted(reversed(items), key=lambda it: not it.is_very_long)
@@ -82,6 +82,6 @@ def _text(part: Part, gone: Container[int], lang: Language) -> str:
 
 
 def _once_blank(lines: Sequence[str]) -> str:
-    """The lines with no two blank ones after each other, and none at the end."""
+    """The lines, with no two blank ones in a row and none at the end."""
     kept = [line for at, line in enumerate(lines) if line or (at and lines[at - 1])]
     return "\n".join(kept).rstrip("\n")

@@ -1,4 +1,4 @@
-"""The report: what a change does to the memory, for whoever reviews it or is about to commit it."""
+"""Tells a reviewer or a committer what a change does to the memory."""
 
 import argparse
 from pathlib import Path
@@ -58,12 +58,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Look and tell; 1 for what must not be merged, 2 when it could not be looked at or told."""
+    """Look and report; 1 for what must not be merged, 2 when that could not be done."""
     check_output(arguments)
     opened = open_memory(arguments)
     revisions = read_revisions(opened.store, arguments.range, staged=arguments.staged)
     report = report_on(revisions, threshold=arguments.threshold)
-    _tell(report, opened, arguments)
+    _hand_out(report, opened, arguments)
     is_wrong = report.is_refused or (arguments.strict and report.marked)
     return FOUND if is_wrong else 0
 
@@ -76,8 +76,8 @@ def _most_chars(text: str) -> int:
     return most
 
 
-def _tell(report: Report, opened: Opened, arguments: argparse.Namespace) -> None:
-    """Hand the report out in every way that was asked for. Raises ExportError."""
+def _hand_out(report: Report, opened: Opened, arguments: argparse.Namespace) -> None:
+    """Print or write the report in every way that was asked for. Raises ExportError."""
     lang, into_file = opened.lang, arguments.output not in (None, STDOUT)
     if arguments.json:
         text = plain_json(as_json(report, lang)) + "\n"
@@ -86,14 +86,16 @@ def _tell(report: Report, opened: Opened, arguments: argparse.Namespace) -> None
     if into_file:
         write_new(Path(arguments.output), text, force=arguments.force)
     if arguments.github:
-        _tell_github(report, text, lang, arguments)
+        _print_for_github(report, text, lang, arguments)
     elif into_file:
         print(plain(word(lang, "written", path=arguments.output)))
     else:
         print(text, end="")
 
 
-def _tell_github(report: Report, text: str, lang: Language, arguments: argparse.Namespace) -> None:
+def _print_for_github(
+    report: Report, text: str, lang: Language, arguments: argparse.Namespace
+) -> None:
     for line in annotations(report, lang):
         print(line)
     room = room_in_summary()
@@ -102,8 +104,8 @@ def _tell_github(report: Report, text: str, lang: Language, arguments: argparse.
             print(stopped(text), end="")
         return
 
-    def fits(it: str) -> bool:
-        return len(it) <= arguments.max_chars and len(it.encode("utf-8")) <= room
+    def fits(shorter: str) -> bool:
+        return len(shorter) <= arguments.max_chars and len(shorter.encode("utf-8")) <= room
 
     fitting = markdown(report, lang, fits=fits)
     if fits(fitting):

@@ -1,1 +1,1 @@
-"""`cli.py scan`: secrets in the log, in files and in git's history."""
+"""`cli.py scan`: finds secrets in the log, in files and in git's history."""

@@ -1,4 +1,4 @@
-"""How the findings of a scan look, as lines and as data: names and places, never a text.
+"""Writes the findings of a scan as lines and as data: names and places, never a text.
 
 A name that holds a secret itself (a topic, an id, a path) is left out.
 """
@@ -17,7 +17,7 @@ INDENT = "  "
 
 
 def finding_line(lang: Language, found: Found, where: str) -> str:
-    """One finding; what is said of its record holds no secret."""
+    """One finding in a line without any secret."""
     if not found.record:
         return word(lang, "in_file", where=where, kind=found.kind)
     field = found.field if found.field in LIMITS_BYTES else word(lang, found.field)
@@ -40,7 +40,7 @@ def shown_path(lang: Language, path: str) -> str:
 
 def finding_json(lang: Language, found: Found) -> dict[str, object]:
     """The same as data."""
-    told: dict[str, object] = {
+    value: dict[str, object] = {
         "path": shown_path(lang, found.path),
         "line": found.line,
         "severity": "warning" if found.is_mark else "error",
@@ -48,15 +48,15 @@ def finding_json(lang: Language, found: Found) -> dict[str, object]:
     }
     if found.record:
         token, topic = shown_record(found.record, lang)
-        told |= {"field": found.field, "token": token, "topic": topic}
+        value |= {"field": found.field, "token": token, "topic": topic}
     if found.commit:
         commit = found.commit
-        told |= {"commit": commit.id, "date": commit.date, "author": safe(commit.author)}
-    return told
+        value |= {"commit": commit.id, "date": commit.date, "author": safe(commit.author)}
+    return value
 
 
 def change_lines(lang: Language, change: Cleaned) -> list[str]:
-    """What became of some lines; tokens only."""
+    """What became of some lines; of records only their version ids."""
     numbers = ", ".join(map(str, change.lines))
     place = word(lang, "line" if len(change.lines) == 1 else "lines", line=numbers, numbers=numbers)
     facts = {"lines": place, "kinds": _counted(change.kinds)}
