@@ -50,7 +50,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Play the demo in the language of the environment; 1 when a claim fails."""
-    return demo(arguments.keep, lang=read_settings(os.environ).lang)
+    demo(arguments.keep, lang=read_settings(os.environ).lang)
+    return 0
 
 
 def demo(
@@ -59,9 +60,8 @@ def demo(
     lang: Language = "en",
     server: Path = SERVER,
     out: TextIO | None = None,
-    errors: TextIO | None = None,
-) -> int:
-    """Play all scenes on `out`; 0, or 1 with a sentence on `errors` when something fails.
+) -> None:
+    """Play all scenes on `out`. Raises DemoFailedError when something fails.
 
     Everything is written below a temporary directory that is gone afterwards; `keep` names a new
     or empty directory for the scratch project instead.
@@ -70,16 +70,14 @@ def demo(
     screen = Screen(out or sys.stdout, columns)
     try:
         if keep and keep.exists() and (not keep.is_dir() or any(keep.iterdir())):
-            raise DemoFailedError(word(lang, "not_empty", path=str(keep)))
+            raise DemoFailedError(reason=word(lang, "not_empty", path=str(keep)))
         with tempfile.TemporaryDirectory(prefix="sentinel-memory-demo-") as scratch:
             project = ScratchProject.make((keep or Path(scratch, "project")).absolute())
             asyncio.run(_play(project, screen, lang, server, Path(scratch, "stderr")))
-    except (DemoFailedError, OSError) as error:
-        print(word(lang, "failed", reason=str(error)), file=errors or sys.stderr)
-        return 1
+    except OSError as error:
+        raise DemoFailedError(reason=str(error)) from error
     if keep:
         screen.say(word(lang, "kept", path=str(keep.absolute())))
-    return 0
 
 
 async def _play(
@@ -219,7 +217,7 @@ async def compaction(stage: Stage, answer: str) -> dict[str, Any]:
             reply = await stage.done("log_memory", type="principle", **arguments)
             replaced = re.search(sentence(stage.lang, "replaced"), reply, re.MULTILINE)
             if not replaced or replaced["count"] != str(len(tokens)):
-                raise DemoFailedError(reply)
+                raise DemoFailedError(reason=reply)
             topics = " + ".join(group.topic for group in cluster)
             facts: Facts = {"topics": topics, "count": len(tokens), "left_out": left_out}
             stage.screen.say(word(stage.lang, "compact_row", **facts))

@@ -5,7 +5,6 @@ import os
 import shutil
 import subprocess
 import sys
-import unicodedata
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -13,7 +12,9 @@ from difflib import unified_diff
 from pathlib import Path
 from typing import Any, TextIO
 
-from commands.demo.words import word
+from commands.demo.words import WORDS, word
+from commands.terminal.columns import broken, fitted
+from core.errors import SentinelError
 from core.messages import Language
 from core.project import CONTEXT_DIRECTORY, LOG_NAME, VARIABLES
 
@@ -25,8 +26,10 @@ _GIT = ("git", "-c", "user.name=demo", "-c", "user.email=demo@example.invalid")
 _GIT_PLAIN = ("-c", "commit.gpgsign=false", "-c", "core.quotepath=false", "-c", "core.pager=cat")
 
 
-class DemoFailedError(Exception):
-    """A claim did not hold, or the server did not answer; `str()` is the sentence."""
+class DemoFailedError(SentinelError, RuntimeError):
+    """A claim did not hold, or the server did not answer. Facts: reason."""
+
+    words, key = WORDS, "failed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +49,7 @@ class Screen:
 
     def say(self, text: str) -> None:
         """A paragraph of ours."""
-        self._write(wrapped(text, self._columns))
+        self._write(broken(text, self._columns))
 
     def show(self, text: str, *, at_most: int = 14, cut: bool = False) -> None:
         """What came back, set off by a bar; beyond `at_most` lines only their number.
@@ -55,7 +58,7 @@ class Screen:
         """
         room, lines = self._columns - 4, []
         for line in text.splitlines():
-            lines += [shortened(line, room)] if cut else wrapped(line, room)
+            lines += [fitted(line, room)] if cut else broken(line, room)
         self._write([f"  | {line}".rstrip() for line in lines[:at_most]])
         if len(lines) > at_most:
             self._write([f"  … ({len(lines) - at_most} more lines)"])
@@ -63,38 +66,6 @@ class Screen:
     def _write(self, lines: list[str]) -> None:
         for line in lines:
             print(line, file=self._out, flush=True)
-
-
-def width(text: str) -> int:
-    """The columns that a text takes; Hangul, Han and their like take two."""
-    return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)
-
-
-def shortened(text: str, columns: int) -> str:
-    """The text, or its beginning and `…`, within so many columns."""
-    if width(text) <= columns:
-        return text
-    while width(text) > columns - 1:
-        text = text[: max(len(text) - (width(text) - columns + 2) // 2, 0)]
-    return text + "…"
-
-
-def wrapped(text: str, columns: int) -> list[str]:
-    """The text in lines of so many columns, broken at spaces where it has some."""
-    body = text.lstrip(" ")
-    lines = [" " * (len(text) - len(body))]
-    for part in body.split(" "):
-        longer = f"{lines[-1]} {part}" if lines[-1].strip() else lines[-1] + part
-        if width(longer) <= columns:
-            lines[-1] = longer
-            continue
-        if lines[-1].strip():
-            lines.append("")
-        for char in part:
-            if width(lines[-1] + char) > columns:
-                lines.append("")
-            lines[-1] += char
-    return lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +131,7 @@ class ScratchProject:
             errors="replace",
         )
         if done.returncode:
-            raise DemoFailedError(f"git {arguments[0]}: {done.stderr.strip()}")
+            raise DemoFailedError(reason=f"git {arguments[0]}: {done.stderr.strip()}")
         return done.stdout.rstrip()
 
 
@@ -189,13 +160,14 @@ class Stage:
             result = await self._client.call_tool(tool, arguments, raise_on_error=False)
             return Answer(str(result.content[0].text), bool(result.is_error))
         except Exception as error:
-            raise DemoFailedError(f"{self._server.name}: {tool}: {_first_line(error)}") from error
+            reason = f"{self._server.name}: {tool}: {_first_line(error)}"
+            raise DemoFailedError(reason=reason) from error
 
     async def done(self, tool: str, **arguments: Any) -> str:
         """The answer of a call that must not be refused."""
         answer = await self.call(tool, **arguments)
         if answer.refused:
-            raise DemoFailedError(f"{self._server.name} refused {tool}: {answer.text}")
+            raise DemoFailedError(reason=f"{self._server.name} refused {tool}: {answer.text}")
         return answer.text
 
     def open(self, key: str, **facts: str | int) -> None:
@@ -207,7 +179,7 @@ class Stage:
         """Say what was checked. Raises DemoFailedError when it did not hold."""
         text = word(self.lang, key, **facts)
         if not held:
-            raise DemoFailedError(word(self.lang, "did_not_hold", claim=text))
+            raise DemoFailedError(reason=word(self.lang, "did_not_hold", claim=text))
         self.screen.say(f"  ok: {text}")
 
 
@@ -237,7 +209,8 @@ async def on_stage(
         except Exception as error:
             said = stderr_path.read_text("utf-8", "replace") if stderr_path.exists() else ""
             reason = (said.strip().splitlines() or [_first_line(error)])[-1]
-            raise DemoFailedError(f"{server} did not start as a server: {reason}") from error
+            reason = f"{server} did not start as a server: {reason}"
+            raise DemoFailedError(reason=reason) from error
         yield Stage(client, project, screen, lang, server)
 
 

@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
+import cli
 from commands.demo.demo import demo
+from commands.demo.stage import DemoFailedError
 from core.store import MemoryStore
 
 CHECKOUT = Path(__file__).resolve().parents[3]
@@ -190,19 +192,32 @@ def test_keep_leaves_a_compacted_project(korean: Run) -> None:
 
 def test_a_directory_with_something_in_it_is_not_touched(tmp_path: Path) -> None:
     (tmp_path / "mine").write_text("mine", encoding="utf-8")
-    errors = io.StringIO()
-    assert demo(tmp_path, out=io.StringIO(), errors=errors) == 1
-    assert "is not an empty directory. Nothing was written." in errors.getvalue()
+    with pytest.raises(DemoFailedError, match=r"is not an empty directory\. Nothing was written\."):
+        demo(tmp_path, out=io.StringIO())
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+
+
+def test_what_stops_the_demo_is_said_on_standard_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SENTINEL_MEMORY_LANG", "en")
+    (tmp_path / "mine").write_text("mine", encoding="utf-8")
+    assert cli.main(["demo", "--keep", str(tmp_path)]) == 1
+    assert capsys.readouterr() == (
+        "",
+        f"The demo stopped: {tmp_path} is not an empty directory. Nothing was written. Name a new"
+        " one with --keep.\n",
+    )
 
 
 def test_a_server_that_does_not_start_ends_in_a_sentence(tmp_path: Path) -> None:
     server = tmp_path / "server.py"
     server.write_text("raise SystemExit('no good day')\n", encoding="utf-8")
-    out, errors = io.StringIO(), io.StringIO()
-    assert demo(server=server, out=out, errors=errors) == 1
-    assert errors.getvalue() == (
-        f"The demo stopped: {server} did not start as a server: no good day\n"
+    out = io.StringIO()
+    with pytest.raises(DemoFailedError) as failed:
+        demo(server=server, out=out)
+    assert str(failed.value) == (
+        f"The demo stopped: {server} did not start as a server: no good day"
     )
     assert out.getvalue() == ""
 
@@ -218,8 +233,8 @@ def test_a_server_that_forgets_is_found_out(tmp_path: Path) -> None:
         "mcp.run(transport='stdio', show_banner=False)\n",
         encoding="utf-8",
     )
-    errors = io.StringIO()
-    assert demo(server=server, out=io.StringIO(), errors=errors) == 1
-    assert errors.getvalue() == (
-        "The demo stopped: this did not hold: three questions, and no file was made\n"
+    with pytest.raises(DemoFailedError) as failed:
+        demo(server=server, out=io.StringIO())
+    assert str(failed.value) == (
+        "The demo stopped: this did not hold: three questions, and no file was made"
     )
