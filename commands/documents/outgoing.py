@@ -5,29 +5,35 @@ leaves is redacted once more.
 """
 
 import sys
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from commands.documents.text_file import ExportError, write_new
 from commands.documents.words import word
 from commands.terminal.console import STDOUT
+from commands.terminal.records import counted_kinds
 from core.lessons.answers.rendering import topic_text
 from core.lessons.compaction import closest_first
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, normalise_topic
 from core.lessons.upkeep.secrets import clean_record, redacted
 from core.messages import Language
+from core.store import MemoryStore
 
 MOST_TOPICS = 8
 
 
-def say_what_is_left(log: MemoryLog, lang: Language) -> None:
-    """Lines that are no records are not exported, and nobody should believe they were."""
+def read_log(store: MemoryStore, lang: Language) -> MemoryLog:
+    """The log; says which of its lines are no records and so are not exported.
+
+    Raises LogReadError.
+    """
+    log = MemoryLog.parse(store.read_bytes())  # `store.read` would say it a second time
     if log.conflicts:
         print(word(lang, "conflicts", conflicts=log.conflicts), file=sys.stderr)
     if log.skipped:
         print(word(lang, "skipped", skipped=log.skipped), file=sys.stderr)
+    return log
 
 
 def of_topics(log: MemoryLog, topics: Sequence[str]) -> list[Record]:
@@ -44,10 +50,9 @@ def of_topics(log: MemoryLog, topics: Sequence[str]) -> list[Record]:
 def without_secrets(records: Iterable[Record], lang: Language) -> list[Record]:
     """The records as they may leave; the kinds of secrets that were replaced in them are told."""
     cleaned = [clean_record(record) for record in records]
-    kinds = Counter(kind for _, found in cleaned for _, kind in found)
+    kinds = [kind for _, found in cleaned for _, kind in found]
     if kinds:
-        told = ", ".join(f"{kind} {count:,}" for kind, count in kinds.items())
-        print(word(lang, "redacted", count=kinds.total(), kinds=told), file=sys.stderr)
+        print(word(lang, "redacted", **counted_kinds(kinds)), file=sys.stderr)
     return [record for record, _ in cleaned]
 
 

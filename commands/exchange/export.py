@@ -8,7 +8,7 @@ import os
 import sys
 from pathlib import Path
 
-from commands.documents.outgoing import of_topics, put_text, say_what_is_left, without_secrets
+from commands.documents.outgoing import of_topics, put_text, read_log, without_secrets
 from commands.exchange.client_files import Choice, put_block, put_rules
 from commands.exchange.export_words import word
 from commands.exchange.formats import as_json, markdown
@@ -77,8 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
     _check(arguments)
     opened = open_memory(arguments, writes=bool(arguments.rules and not arguments.dry_run))
     lang = opened.lang
-    log = MemoryLog.parse(opened.store.read_bytes())
-    say_what_is_left(log, lang)
+    log = read_log(opened.store, lang)
     records = without_secrets(_chosen(log, arguments), lang)
     if arguments.block or arguments.rules:
         choice = Choice(records, remove=arguments.remove, dry_run=arguments.dry_run)

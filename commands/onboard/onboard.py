@@ -6,13 +6,12 @@ It only looks, and what it writes changes only when the memory does.
 import argparse
 import os
 
-from commands.documents.outgoing import of_topics, put_text, say_what_is_left, without_secrets
+from commands.documents.outgoing import of_topics, put_text, read_log, without_secrets
 from commands.onboard.page import LEAST_CHARS, PAGE_CHARS, page
 from commands.onboard.words import word
 from commands.terminal.console import add_output, add_project, check_output, open_memory, positive
 from commands.terminal.safe_text import plain
 from commands.terminal.words import word as common_word
-from core.lessons.log import MemoryLog
 from core.settings import read_settings
 
 
@@ -37,8 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
     check_output(arguments)
     opened = open_memory(arguments)
     lang = opened.lang
-    log = MemoryLog.parse(opened.store.read_bytes())
-    say_what_is_left(log, lang)
+    log = read_log(opened.store, lang)
     records = without_secrets(of_topics(log, arguments.topic or ()), lang)
     text = page(
         records,

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from commands.records.filters import Screen, last_of, screen_here
 from commands.records.words import word
 from commands.terminal.columns import INDENT, broken, cells, fitted, table
-from commands.terminal.records import named_record, text_lines
+from commands.terminal.records import counted_kinds, named_record, text_lines
 from commands.terminal.safe_text import plain
 from core.lessons.answers.rendering import day_of, topic_text, warning
 from core.lessons.record import Record
@@ -71,10 +71,7 @@ def whole(record: Record, screen: Screen, lang: Language) -> list[str]:
 def redacted_lines(kinds: Iterable[str], lang: Language) -> list[str]:
     """A sentence that counts the secrets that were replaced, by kind; none for none."""
     found = list(kinds)
-    if not found:
-        return []
-    counted = ", ".join(f"{kind} {found.count(kind)}" for kind in dict.fromkeys(found))
-    return [word(lang, "redacted", count=len(found), kinds=counted)]
+    return [word(lang, "redacted", **counted_kinds(found))] if found else []
 
 
 def print_within(lines: Sequence[str], *, error: bool = False) -> None:

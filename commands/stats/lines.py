@@ -1,16 +1,16 @@
 """How the statistics look on a terminal: short sections, no line wider than 80 cells."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date
-from typing import TypeVar
+from itertools import islice
 
 from commands.hook.journal import KEPT_DAYS
 from commands.stats.figures import Stats, safe
-from commands.stats.hook_use import Showings, Shown, Unheeded
-from commands.stats.words import word
+from commands.stats.hook_use import Showings, Unheeded
+from commands.stats.words import WORDS, word
 from commands.terminal.columns import table, wrapped
 from commands.terminal.safe_text import plain
-from core.lessons.answers.counting import WARNED_TOKENS, Growth, TopicCount, day_of, last_s
+from core.lessons.answers.counting import WARNED_TOKENS, Growth, day_of, last_s
 from core.lessons.answers.rendering import topic_text
 from core.lessons.record import Record, seconds_of
 from core.messages import Facts, Language
@@ -19,8 +19,6 @@ MOST_ROWS = 8
 ID_CHARS = 8
 MONTH_CHARS = 7
 UNKNOWN_DAY = "????-??-??"
-
-Item = TypeVar("Item")
 
 
 def lines_of(stats: Stats) -> list[str]:
@@ -45,23 +43,22 @@ def lines_of(stats: Stats) -> list[str]:
 
 
 def _records(stats: Stats, lang: Language) -> list[str]:
-    def row(it: TopicCount) -> list[str]:
-        return [f"{it.logs:,}", f"{it.principles:,}", f"{it.size:,}", _topic(it.topic)]
-
     principles = stats.compaction.principles
     counts = {"count": stats.log.count, "logs": stats.log.count - principles}
     title = word(lang, "records", principles=principles, size=stats.size, **counts)
-    head = ["log", "principle", word(lang, "bytes"), "topic"]
-    return _section(lang, title, head, stats.topics, row)
+    rows = (
+        [f"{it.logs:,}", f"{it.principles:,}", f"{it.size:,}", _topic(it.topic)]
+        for it in stats.topics
+    )
+    return _section(lang, title, "log principle bytes topic", rows, len(stats.topics))
 
 
-def _growth(grown: Growth, lang: Language) -> list[str]:
-    head = [word(lang, name) for name in ("new", "total", "bytes", grown.unit)]
+def _growth(growth: Growth, lang: Language) -> list[str]:
     rows = [
-        [f"{it.new:,}", f"{it.total:,}", f"{it.size:,}", _begins(it.begins, grown.unit, lang)]
-        for it in grown.periods
+        [f"{it.new:,}", f"{it.total:,}", f"{it.size:,}", _begins(it.begins, growth.unit, lang)]
+        for it in growth.periods
     ]
-    return [word(lang, "growth"), *table(head, rows)]
+    return [word(lang, "growth"), *table(_head(lang, f"new total bytes {growth.unit}"), rows)]
 
 
 def _search(stats: Stats, lang: Language) -> list[str]:
@@ -78,19 +75,15 @@ def _search(stats: Stats, lang: Language) -> list[str]:
 
 
 def _came_back(records: Sequence[Record], lang: Language) -> list[str]:
-    def row(it: Record) -> list[str]:
-        return [f"{it.seen:,}", _last(it), *_named(it, it.key_text)]
-
-    head = [word(lang, "times"), word(lang, "last"), "id", word(lang, "record")]
-    return _section(lang, word(lang, "came_back", count=len(records)), head, records, row)
+    rows = ([f"{it.seen:,}", _last(it), *_named(it, it.key_text)] for it in records)
+    title = word(lang, "came_back", count=len(records))
+    return _section(lang, title, "times last id record", rows, len(records))
 
 
 def _questions(records: Sequence[Record], lang: Language) -> list[str]:
-    def row(it: Record) -> list[str]:
-        return [_last(it), *_named(it, it.ask_next_time)]
-
-    head = [word(lang, "last"), "id", word(lang, "question")]
-    return _section(lang, word(lang, "questions", count=len(records)), head, records, row)
+    rows = ([_last(it), *_named(it, it.ask_next_time)] for it in records)
+    title = word(lang, "questions", count=len(records))
+    return _section(lang, title, "last id question", rows, len(records))
 
 
 def _compaction(stats: Stats, lang: Language) -> list[str]:
@@ -132,58 +125,58 @@ def _sessions(showings: Showings, lang: Language) -> list[str]:
         [f"{it.texts:,}", f"{it.records:,}", f"{it.tokens:,}", word(lang, name)]
         for name, it in showings.moments.items()
     ]
-    head = [word(lang, name) for name in ("times", "count", "tokens", "shown_at")]
     return [
         *wrapped(word(lang, "sessions", **facts)),
-        *table(head, rows),
+        *table(_head(lang, "times count tokens shown_at"), rows),
         *wrapped(word(lang, "changed", **counts)),
         *(wrapped(word(lang, "reminders", **given)) if showings.reminders else ()),
     ]
 
 
 def _most_shown(showings: Showings, lang: Language) -> list[str]:
-    def row(it: Shown) -> list[str]:
-        counts = [f"{it.at_start:,}", f"{it.at_action:,}"]
-        return [*counts, *_named(it.record, it.record.key_text)]
-
+    rows = (
+        [f"{it.at_start:,}", f"{it.at_action:,}", *_named(it.record, it.record.key_text)]
+        for it in showings.shown
+    )
     title = word(lang, "most_shown", count=len(showings.shown))
-    head = [word(lang, "at_start"), word(lang, "at_action"), "id", word(lang, "record")]
-    lines = _section(lang, title, head, showings.shown, row)
+    lines = _section(lang, title, "at_start at_action id record", rows, len(showings.shown))
     if showings.gone:
         lines += wrapped(word(lang, "gone", gone=showings.gone))
     return lines
 
 
 def _unheeded(found: Sequence[Unheeded], lang: Language) -> list[str]:
-    def row(it: Unheeded) -> list[str]:
-        return [_day(it.shown_s), _last(it.record), *_named(it.record, it.record.key_text)]
-
-    head = [word(lang, "first_shown"), word(lang, "last"), "id", word(lang, "record")]
-    return _section(lang, word(lang, "unheeded", count=len(found)), head, found, row)
+    rows = (
+        [_day(it.shown_s), _last(it.record), *_named(it.record, it.record.key_text)] for it in found
+    )
+    title = word(lang, "unheeded", count=len(found))
+    return _section(lang, title, "first_shown last id record", rows, len(found))
 
 
 def _never(records: Sequence[Record], lang: Language) -> list[str]:
-    def row(it: Record) -> list[str]:
-        return [_last(it), *_named(it, it.key_text)]
-
-    head = [word(lang, "last"), "id", word(lang, "record")]
-    return _section(lang, word(lang, "never", count=len(records)), head, records, row)
+    rows = ([_last(it), *_named(it, it.key_text)] for it in records)
+    title = word(lang, "never", count=len(records))
+    return _section(lang, title, "last id record", rows, len(records))
 
 
 def _section(
-    lang: Language,
-    title: str,
-    head: Sequence[str],
-    items: Sequence[Item],
-    row: Callable[[Item], Sequence[str]],
+    lang: Language, title: str, columns: str, rows: Iterable[list[str]], count: int
 ) -> list[str]:
-    """A title and a table of the first items; only the title when there are none."""
-    if not items:
+    """A title and a table of the first of `count` rows; only the title when there are none.
+
+    No other row is made: to redact its text takes long.
+    """
+    if not count:
         return [title]
-    lines = [title, *table(head, list(map(row, items[:MOST_ROWS])))]
-    if len(items) > MOST_ROWS:
-        lines += wrapped(word(lang, "more", more=len(items) - MOST_ROWS))
+    lines = [title, *table(_head(lang, columns), list(islice(rows, MOST_ROWS)))]
+    if count > MOST_ROWS:
+        lines += wrapped(word(lang, "more", more=count - MOST_ROWS))
     return lines
+
+
+def _head(lang: Language, columns: str) -> list[str]:
+    """The heads of these columns; data such as `id` has the same name in every language."""
+    return [word(lang, name) if name in WORDS else name for name in columns.split()]
 
 
 def _named(record: Record, text: str) -> list[str]:

@@ -1,13 +1,14 @@
 """How a record and its changes look to a person: its fields, one below the other, safe to print."""
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from commands.terminal.safe_text import plain, plain_lines
 from core.lessons.answers.rendering import token_text, topic_text
 from core.lessons.git.comparing import BOOKKEEPING, Change
 from core.lessons.record import Record
-from core.messages import Language
+from core.messages import Facts, Language
 
 LABELS = {"missing_context": "missing", "lesson": "lesson", "ask_next_time": "ask"}
 INDENT = "  "
@@ -46,6 +47,13 @@ def change_lines(found: Sequence[Change]) -> list[str]:
         else:
             lines.append(f"{INDENT}{label}: {plain(text_of(old))} → {plain(text_of(new))}")
     return lines
+
+
+def counted_kinds(kinds: Iterable[str]) -> Facts:
+    """The facts `count` and `kinds` of a sentence about replaced secrets."""
+    counts = Counter(kinds)
+    listed = ", ".join(f"{kind} {count:,}" for kind, count in counts.items())
+    return {"count": counts.total(), "kinds": listed}
 
 
 def joined(tokens: Iterable[str]) -> str:

@@ -4,7 +4,6 @@ import argparse
 import os
 import sys
 import webbrowser
-from collections import Counter
 from pathlib import Path
 
 from commands.documents.text_file import ExportError, write_new
@@ -18,6 +17,7 @@ from commands.terminal.console import (
     check_output,
     open_memory,
 )
+from commands.terminal.records import counted_kinds
 from commands.terminal.safe_text import plain
 from commands.terminal.words import word as common_word
 from commands.view.html import page_html
@@ -85,8 +85,7 @@ def _page(opened: Opened, threshold: int) -> tuple[str, int]:
         now=utc_now(),
     )
     if page.redacted:
-        told = ", ".join(f"{kind} {count:,}" for kind, count in Counter(page.redacted).items())
-        print(word(lang, "redacted", count=len(page.redacted), kinds=told), file=sys.stderr)
+        print(word(lang, "redacted", **counted_kinds(page.redacted)), file=sys.stderr)
     return page_html(page, lang), log.count
 
 
