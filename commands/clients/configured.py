@@ -26,6 +26,7 @@ from commands.clients.machine import (
     value_of,
 )
 from commands.clients.table import CLIENTS, THE_PROJECT, Client, Place
+from commands.documents.json_tree import strict_json
 from core.project import VARIABLES, find_project
 from core.settings import read_settings
 
@@ -110,22 +111,7 @@ def _document(path: Path, form: str) -> Any:
     text = path.read_bytes().decode("utf-8-sig")
     if form == "toml":
         return tomllib.loads(text)
-    return json.loads(_plain_json(text) if form == "jsonc" else text)
-
-
-def _plain_json(text: str) -> str:
-    """JSON without comments and without commas before a closing bracket."""
-    # What is never closed runs to the end, for else each opening would be read to the end again.
-    string = r'"(?:[^"\\]|\\.)*+"?'
-
-    def kept(match: re.Match[str]) -> str:
-        token = match[0]
-        closed = len(token) >= len("/**/") and token.startswith("/*") and token.endswith("*/")
-        return " " if closed or token.startswith("//") else token
-
-    text = re.sub(rf"{string}|//[^\r\n]*|/\*.*?(?:\*/|\Z)", kept, text, flags=re.DOTALL)
-    comma = rf"({string})|,(?=\s*[}}\]])"
-    return re.sub(comma, lambda match: match[1] or "", text, flags=re.DOTALL)
+    return json.loads(strict_json(text) if form == "jsonc" else text)
 
 
 def _below(table: Any, key: str, machine: Machine) -> Any:

@@ -10,14 +10,15 @@ from typing import Any
 
 from commands.clients.machine import entry_line, expander, paths_of, script_at, value_of
 from commands.clients.table import ENTRY, Client
-from commands.setup.edit_json import object_of, with_value, without
-from commands.setup.edit_toml import (
+from commands.documents.edit_json import with_value, without
+from commands.documents.edit_toml import (
     FixedFormError,
     table_text,
     tables_of,
     with_table,
     without_table,
 )
+from commands.documents.json_tree import object_of
 from commands.setup.files import (
     Change,
     Desk,

@@ -12,10 +12,9 @@ from pathlib import Path
 
 from commands.clients.machine import Machine
 from commands.clients.table import Client
+from commands.documents.edit_toml import BrokenTomlError
+from commands.documents.json_tree import BrokenJsonError, OtherKindError
 from commands.documents.marked_block import BrokenBlockError
-from commands.setup.edit_json import OtherKindError
-from commands.setup.edit_toml import BrokenTomlError
-from commands.setup.json_tree import BrokenJsonError
 from core.disk.atomic import reason_of
 from core.messages import Language
 

@@ -8,7 +8,8 @@ from typing import Any, Literal
 
 from commands.clients.events import EVENTS, HOOKS
 from commands.clients.table import EVENT, LINE, Event, Hooks
-from commands.setup.edit_json import Keys, data_of, object_of, with_value, without
+from commands.documents.edit_json import with_value, without
+from commands.documents.json_tree import Keys, data_of, object_of
 from commands.setup.files import Installation
 
 Shell = Literal["powershell", "cmd"]
@@ -63,7 +64,7 @@ def with_hooks(text: str, hooks: Hooks, call: Call, *, prompt: bool) -> str:
     """The text with a handler for each event of the client, the prompt only where that is wanted.
 
     A handler of ours that is there changes in place, also one for the prompt. Raises what the
-    edits of `commands.setup.edit_json` raise.
+    edits of `commands.documents.edit_json` raise.
     """
     places = _places(text, hooks)
     there = [(place.event, place.ours) for place in places]

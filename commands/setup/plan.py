@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from commands.clients.table import CLIENTS, Client, Hooks
-from commands.setup.edit_toml import BrokenTomlError, tables_of
+from commands.documents.edit_toml import BrokenTomlError, tables_of
 from commands.setup.entries import plan_entry
 from commands.setup.files import Change, Desk, Job, Remark, unless_made
 from commands.setup.hooks import Call, hook_strings, with_hooks, without_hooks

@@ -20,8 +20,8 @@ from commands.clients.rules_files import (
     reads,
 )
 from commands.clients.table import AGENTS, CLIENTS, Client
+from commands.documents.json_tree import data_of
 from commands.documents.marked_block import block_in, markers, with_block, without_block
-from commands.setup.edit_json import data_of
 from commands.setup.files import Change, Desk, Facts, Job, Remark
 from core.lessons.agent_rules import FRONT_MATTER, language_of, rules
 from core.messages import Language

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commands.clients.table import CLIENTS, Hooks
-from commands.setup.edit_json import data_of
+from commands.documents.json_tree import data_of
 from commands.setup.files import Installation
 from commands.setup.hooks import Call, hook_strings, with_hooks, without_hooks
-from tests.commands.setup.test_edit_json import texts
+from tests.commands.documents.test_edit_json import texts
 
 HOOKS: dict[str, Hooks] = {it.key: it.hooks for it in CLIENTS if it.hooks}
 TOOL = Installation(runner=("/새 폴더/python",), server="/t/server.py", cli="/t/cli.py")

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from commands.setup.edit_json import OtherKindError, data_of, with_value, without
-from commands.setup.json_tree import DEEPEST, BrokenJsonError
+from commands.documents.edit_json import with_value, without
+from commands.documents.json_tree import DEEPEST, BrokenJsonError, OtherKindError, data_of
 
 KEYS = ["a", "b", "c", "서버", "my server", 'quo"te', ""]
 SCALARS = st.sampled_from(
@@ -278,6 +278,9 @@ def test_a_blank_text_is_no_document(text: str) -> None:
         ("// only a comment", "syntax", 1),
         ('{"a": 1,\n"a": 2}', "twice", 2),
         ("[" * (DEEPEST + 1), "depth", 1),
+        ("/* two\nlines */ {,}", "syntax", 2),
+        ("// one\n[,]", "syntax", 2),
+        ('{"a": NaN}', "syntax", 1),
         ('{"a":' * 100_000, "depth", 1),
     ],
 )

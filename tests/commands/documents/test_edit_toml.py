@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from commands.setup.edit_toml import (
+from commands.documents.edit_toml import (
     BrokenTomlError,
     FixedFormError,
     table_text,

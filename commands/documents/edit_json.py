@@ -8,39 +8,12 @@ have made it, with a line of its own, goes as well.
 
 import json
 import re
-from typing import Any
 
-from commands.setup.json_tree import Node, Part, past_blanks, tree_of
-
-Keys = tuple[str | int, ...]
+from commands.documents.json_tree import Keys, Node, OtherKindError, Part, tree_of
 
 _UNIT = "  "
+_NO_VALUE = re.compile(r"(?:[ \t\r\n]|//[^\r\n]*|/\*.*?\*/)*+", re.DOTALL)
 _COMMENT_IN_LINE = re.compile(r"[ \t]*(?://[^\r\n]*|/\*[^\r\n]*?\*/)")
-
-
-class OtherKindError(ValueError):
-    """Something else than the object or list that an edit goes through. path: where it stands."""
-
-    def __init__(self, path: Keys) -> None:
-        self.path = path
-        super().__init__(".".join(map(str, path)))
-
-
-def data_of(text: str, *, comments: bool = True) -> Any:
-    """The document as data; None for a text of blanks only. Raises BrokenJsonError.
-
-    comments: whether comments, and commas before a closing bracket, are part of the format.
-    """
-    node = tree_of(text, comments=comments)
-    return None if node is None else node.value
-
-
-def object_of(text: str, *, comments: bool = True) -> dict[str, Any]:
-    """The document as an object, {} for a text of blanks only; raises OtherKindError for others."""
-    data = data_of(text, comments=comments)
-    if data is not None and not isinstance(data, dict):
-        raise OtherKindError(())
-    return data or {}
 
 
 def with_value(text: str, path: Keys, value: object, *, comments: bool = True) -> str:
@@ -109,7 +82,7 @@ def _with_part(text: str, node: Node, key: str | int, value: object) -> str:
     on_own_line = _is_on_own_line(text, last.start)
     indent = _indent(text, last.start) if on_own_line else _indent(text, node.start) + unit
     is_flat = "\n" not in text[node.start : node.end]
-    made = _member(key, value, None if is_flat else indent, unit, newline)
+    made = _written_part(key, value, None if is_flat else indent, unit, newline)
     comma = _comma_after(text, last.node.end)
     at = _rest_of_line(text, comma or last.node.end)
     before = text[: last.node.end] + ("" if comma else ",") + text[last.node.end : at]
@@ -120,7 +93,7 @@ def _with_part(text: str, node: Node, key: str | int, value: object) -> str:
 def _filled(text: str, node: Node, key: str | int, value: object) -> str:
     """The text with the first part in an object or a list, behind comments of its first line."""
     newline, unit, outer = _newline(text), _unit(text), _indent(text, node.start)
-    made = newline + outer + unit + _member(key, value, outer + unit, unit, newline)
+    made = newline + outer + unit + _written_part(key, value, outer + unit, unit, newline)
     inside = text[node.start + 1 : node.end - 1]
     if not inside.strip():
         return text[: node.start + 1] + made + newline + outer + text[node.end - 1 :]
@@ -128,7 +101,9 @@ def _filled(text: str, node: Node, key: str | int, value: object) -> str:
     return text[:at] + made + ("" if "\n" in inside else newline + outer) + text[at:]
 
 
-def _member(key: str | int, value: object, indent: str | None, unit: str, newline: str) -> str:
+def _written_part(
+    key: str | int, value: object, indent: str | None, unit: str, newline: str
+) -> str:
     name = f"{json.dumps(key, ensure_ascii=False)}: " if isinstance(key, str) else ""
     return name + _written(value, indent, unit, newline)
 
@@ -138,7 +113,7 @@ def _written(value: object, indent: str | None, unit: str, newline: str) -> str:
     parts: list[str] = []
     if isinstance(value, dict):
         inner = None if indent is None else indent + unit
-        parts = [_member(key, it, inner, unit, newline) for key, it in value.items()]
+        parts = [_written_part(key, it, inner, unit, newline) for key, it in value.items()]
     elif isinstance(value, list) and any(isinstance(it, dict | list) for it in value):
         inner = None if indent is None else indent + unit
         parts = [_written(it, inner, unit, newline) for it in value]
@@ -247,7 +222,8 @@ def _is_on_own_line(text: str, at: int) -> bool:
 
 def _comma_after(text: str, at: int) -> int:
     """Where the comma that follows a value ends; 0 where none follows."""
-    at = past_blanks(text, at)
+    found = _NO_VALUE.match(text, at)
+    at = found.end() if found else at
     return at + 1 if text[at : at + 1] == "," else 0
 
 
