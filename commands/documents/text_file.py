@@ -1,14 +1,17 @@
-"""Text files of the user that a command writes: read whole, replaced whole, never by accident."""
+"""Reads, compares and writes text files of the user, each whole or not at all.
+
+A file that changed meanwhile is not written over, and a link stays a link.
+"""
 
 import contextlib
 import difflib
+import errno
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from commands.documents.words import WORDS
-from commands.terminal.safe_text import plain
 from core.disk.atomic import (
     Identity,
     identity_of,
@@ -24,7 +27,7 @@ from core.errors import SentinelError
 
 
 class ExportError(SentinelError):
-    """Something cannot be exported as it was asked for; every file is whole."""
+    """A file or a document cannot be read or written as asked; every file is whole."""
 
     words = WORDS
 
@@ -43,7 +46,7 @@ class UserFile:
         try:
             data, identity = with_sharing_retry(lambda: read_regular(path))
         except FileNotFoundError:
-            if os.path.islink(path):
+            if _leads_nowhere(path):
                 reason = "broken symbolic link"
                 raise ExportError("file_read", path=str(path), reason=reason) from None
             return cls(path, "", None)
@@ -60,21 +63,33 @@ class UserFile:
         return self.identity is not None
 
     def replace(self, text: str) -> None:
-        """Have this text in the file, in one step and on disk; a link stays one.
+        """Have this text in the file, in one step and on disk.
 
-        Nothing is written over what somebody else has put there since it was read. Raises
-        ExportError.
+        Nothing is written over what somebody else has put there since it was read, and no link
+        that leads nowhere is replaced. Raises ExportError.
         """
         with _written(self.path):
+            if _leads_nowhere(self.path):
+                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
             make_directory(self.path.parent)
             replace_whole(self.path, text.encode("utf-8"), self._check_unchanged)
 
-    def remove(self) -> None:
-        """Delete the file, unless it was changed since it was read. Raises ExportError."""
+    def remove(self, root: Path | None = None) -> None:
+        """Delete the file, unless it was changed since it was read. Raises ExportError.
+
+        root: directories below it that are empty then go as well.
+        """
         with _written(self.path):
             self._check_unchanged(self.path)
             self.path.unlink()
             sync_directory(self.path.parent)
+        directory = self.path.parent
+        while root and directory != root and directory.is_relative_to(root):
+            with contextlib.suppress(OSError):
+                os.rmdir(directory)
+            if directory.exists():
+                return
+            directory = directory.parent
 
     def _check_unchanged(self, target: Path) -> None:
         if identity_of(target) != self.identity:
@@ -89,12 +104,20 @@ def write_new(path: Path, text: str, *, force: bool) -> None:
         replace_whole(path, text.encode("utf-8"))
 
 
-def diff(before: str, after: str, path: str) -> Iterator[str]:
-    """What changes in a file, as lines that a terminal can show."""
-    lines = difflib.unified_diff(
-        before.splitlines(), after.splitlines(), path, path, lineterm="", n=2
-    )
-    return map(plain, lines)
+def diff(before: str, after: str, old: str, new: str, *, context: int = 3) -> list[str]:
+    """What changes in a file that is called `old` before and `new` after, as lines."""
+    lines = _lines(before), _lines(after)
+    return list(difflib.unified_diff(*lines, old, new, lineterm="", n=context))
+
+
+def _lines(text: str) -> list[str]:
+    """The lines of a text; only a line feed ends one, with or without a carriage return."""
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n").removesuffix("\n")
+    return text.split("\n") if text else []
+
+
+def _leads_nowhere(path: Path) -> bool:
+    return path.is_symlink() and not path.exists()
 
 
 @contextlib.contextmanager

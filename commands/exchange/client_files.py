@@ -143,8 +143,8 @@ def _carry_out(
         print(plain(word(lang, "unchanged", path=shown)))
         return
     key = "remove" if text is None else "change" if file.is_there else "create"
-    for line in diff(file.text, text or "", shown):
-        print(line)
+    for line in diff(file.text, text or "", shown, shown, context=2):
+        print(plain(line))
     if choice.dry_run:
         print(plain(word(lang, f"would_{key}", path=shown)))
         return

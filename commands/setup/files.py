@@ -1,11 +1,11 @@
 """The files that setup works on: their texts as they are, as they would be, and what is wrong.
 
-Nothing is written here. A file that cannot be edited safely is left alone as a whole.
+A file that cannot be edited safely is left alone as a whole.
 """
 
 import os
 import stat
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,10 +15,8 @@ from commands.clients.table import Client
 from commands.documents.edit_toml import BrokenTomlError
 from commands.documents.json_tree import BrokenJsonError, OtherKindError
 from commands.documents.marked_block import BrokenBlockError
-from core.disk.atomic import reason_of
-from core.messages import Language
-
-Facts = dict[str, str | int]
+from commands.documents.text_file import ExportError, UserFile
+from core.messages import Facts, Language
 
 # What is left of a file that setup has made: nothing, an empty object, or that of versioned hooks.
 _LEFT = ("", "{}\n", '{\n  "version": 1\n}\n')
@@ -88,27 +86,38 @@ class Change:
     shown: the texts of ours in it, old and new. Nothing else of a configuration is for showing.
     """
 
-    path: Path
-    before: str | None
+    file: UserFile
     after: str | None
     parts: list[tuple[str, str]] = field(default_factory=list)
     shown: set[str] = field(default_factory=set)
+
+    @property
+    def path(self) -> Path:
+        """Where the file is, or would be."""
+        return self.file.path
+
+    @property
+    def before(self) -> str | None:
+        """The text as it is, None where there is no file."""
+        return self.file.text if self.file.is_there else None
 
     @property
     def text(self) -> str:
         """The text as planned so far, "" where there is no file."""
         return self.after or ""
 
+    def write(self, root: Path) -> None:
+        """Carry it out; directories below `root` that are empty then go. Raises ExportError."""
+        if self.after is None and not self.path.is_symlink():
+            self.file.remove(root)
+        else:
+            self.file.replace(self.text)
+
 
 class Desk:
-    """Every file that was looked at, once, under whatever name it was asked for.
+    """Every file that was looked at, once, under whatever name it was asked for."""
 
-    read: the text of a file, None where there is none; it raises OSError, and ValueError for what
-    is no UTF-8.
-    """
-
-    def __init__(self, read: Callable[[Path], str | None]) -> None:
-        self.read = read
+    def __init__(self) -> None:
         self.files: dict[str, Change] = {}
         self.problems: dict[str, Remark] = {}
 
@@ -123,9 +132,10 @@ class Desk:
         if change:
             return change.after
         try:
-            return self.read(path)
-        except (OSError, ValueError):
+            file = opened(path)
+        except ExportError:
             return None
+        return file.text if file.is_there else None
 
     @contextmanager
     def editing(self, path: Path, part: str, *clients: Client) -> Iterator[Change]:
@@ -143,16 +153,21 @@ class Desk:
             change.parts += [(part, client.name) for client in clients] or [(part, "")]
 
     def _opened(self, path: Path, real: str) -> Change:
-        text = None
+        file = UserFile(path, "", None)
         try:
-            text = self.read(path)
-        except OSError as error:
-            reason = reason_of(error)
-            self.problems[real] = Remark("unreadable", {"path": str(path), "reason": reason})
-        except ValueError:
-            self.problems[real] = Remark("not_utf8", {"path": str(path)})
-        self.files[real] = Change(path, text, text)
+            file = opened(path)
+        except ExportError as error:
+            key = {"file_read": "unreadable", "not_utf_8": "not_utf8"}[error.key]
+            self.problems[real] = Remark(key, error.facts)
+        self.files[real] = Change(file, file.text if file.is_there else None)
         return self.files[real]
+
+
+def opened(path: Path) -> UserFile:
+    """A file of the user; a link that leads nowhere is no file. Raises ExportError."""
+    if path.is_symlink() and not path.exists():
+        return UserFile(path, "", None)
+    return UserFile.read(path)
 
 
 def _is_read_only(path: str) -> bool:

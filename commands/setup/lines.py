@@ -4,11 +4,11 @@ A configuration holds keys and environment values of other servers: of its texts
 shown, the others stand as "…". Secrets in what else a line holds are redacted.
 """
 
-import difflib
 import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from commands.documents.text_file import diff
 from commands.setup.files import Change
 from commands.setup.words import word
 from commands.terminal.safe_text import plain
@@ -29,8 +29,7 @@ def change_lines(lang: Language, change: Change, root: Path) -> list[str]:
     path = shown_path(change.path, root)
     head = word(lang, "gone", path=path) if change.after is None else path
     old, new = ("/dev/null" if text is None else path for text in (change.before, change.after))
-    before, after = _lines(change.before), _lines(change.after)
-    lines = list(difflib.unified_diff(before, after, old, new, lineterm=""))
+    lines = diff(change.before or "", change.after or "", old, new)
     return [f"{head}: {_what(lang, change)}", *lines[:2], *(_safe(it, change) for it in lines[2:])]
 
 
@@ -49,12 +48,6 @@ def _what(lang: Language, change: Change) -> str:
         named = ", ".join(client for client in clients if client)
         said.append(word(lang, part) + (f" ({named})" if named else ""))
     return ", ".join(said)
-
-
-def _lines(text: str | None) -> list[str]:
-    """The lines of a text; only a line feed ends one, with or without a carriage return."""
-    text = (text or "").removeprefix("\ufeff")
-    return text.replace("\r\n", "\n").removesuffix("\n").split("\n") if text else []
 
 
 def _safe(line: str, change: Change) -> str:

@@ -1,8 +1,6 @@
 """Works out what setup would change, from the texts of files to the texts that they would have."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 from commands.clients.table import CLIENTS, Client, Hooks
 from commands.documents.edit_toml import BrokenTomlError, tables_of
@@ -21,9 +19,9 @@ class Plan:
     notes: tuple[Remark, ...]
 
 
-def plan(job: Job, read: Callable[[Path], str | None]) -> Plan:
-    """What a job would change; `read` as for `Desk`."""
-    desk, notes = Desk(read), list[Remark]()
+def plan(job: Job) -> Plan:
+    """What a job would change."""
+    desk, notes = Desk(), list[Remark]()
     for client in CLIENTS:
         if client.key not in job.clients:
             continue

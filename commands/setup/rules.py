@@ -21,10 +21,17 @@ from commands.clients.rules_files import (
 )
 from commands.clients.table import AGENTS, CLIENTS, Client
 from commands.documents.json_tree import data_of
-from commands.documents.marked_block import block_in, markers, with_block, without_block
-from commands.setup.files import Change, Desk, Facts, Job, Remark
+from commands.documents.marked_block import (
+    BrokenBlockError,
+    block_in,
+    markers,
+    with_block,
+    without_block,
+)
+from commands.documents.text_file import ExportError
+from commands.setup.files import Change, Desk, Job, Remark, opened
 from core.lessons.agent_rules import FRONT_MATTER, language_of, rules
-from core.messages import Language
+from core.messages import Facts, Language
 
 # The files that are made for our rules alone.
 OWN_FILES = [row.home for row in ROWS.values() if row.own_file]
@@ -110,8 +117,8 @@ def _rules_now(desk: Desk, job: Job) -> RulesFiles:
     @cache
     def is_sound(name: str) -> bool:
         try:
-            block_in(desk.read(job.root / name) or "", BLOCK)
-        except (OSError, ValueError):
+            block_in(opened(job.root / name).text, BLOCK)
+        except (ExportError, BrokenBlockError):
             return False
         return True
 

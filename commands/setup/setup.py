@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from commands.clients.table import CLIENTS
-from commands.documents.text_diff import ChangedError, text_of, write
+from commands.documents.text_file import ExportError
 from commands.setup.entries import LANG
 from commands.setup.files import Change, Installation, Job, Remark
 from commands.setup.here import (
@@ -28,8 +28,7 @@ from commands.setup.plan import Plan, plan
 from commands.setup.words import WORDS, word
 from commands.terminal.console import add_project, confirmed
 from commands.terminal.safe_text import plain, plain_lines
-from core.disk.atomic import reason_of
-from core.messages import Language
+from core.messages import Facts, Language
 from core.project import Project, find_project
 from core.settings import read_settings
 
@@ -72,7 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
         print(word(lang, "above", root=plain(str(job.root)), here=plain(str(here))))
     if arguments.all and not arguments.remove and not _tell_found(job):
         return 1
-    planned = plan(job, text_of)
+    planned = plan(job)
     for change in planned.changes:
         print("", *change_lines(lang, change, job.root), sep="\n")
     _tell_remarks(planned, lang)
@@ -191,16 +190,13 @@ def _write(planned: Plan, job: Job) -> int:
     """Write every file, one by one, and tell which; how many could not be."""
     written, failed = [], 0
     for change in planned.changes:
-        facts: dict[str, str | int] = {"path": shown_path(change.path, job.root)}
         try:
-            write(change, job.root)
-        except ChangedError:
+            change.write(job.root)
+        except ExportError as error:
             failed += 1
-            print(word(job.lang, "changed_meanwhile", **facts), file=sys.stderr)
-        except OSError as error:
-            failed += 1
-            reason = plain(reason_of(error))
-            print(word(job.lang, "not_written", **facts, reason=reason), file=sys.stderr)
+            key = {"file_write": "not_written", "file_changed": "changed_meanwhile"}[error.key]
+            facts: Facts = {**error.facts, "path": shown_path(change.path, job.root)}
+            print(plain(word(job.lang, key, **facts)), file=sys.stderr)
         else:
             written.append(change)
     if written:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from commands.clients.machine import Machine, machine_of
-from commands.documents.text_diff import text_of, write
 from commands.setup.files import Installation, Job
 from commands.setup.here import installed, present_clients
 from commands.setup.plan import Plan, plan
@@ -84,19 +83,19 @@ class Bench:
             rules=rules,
             hooks=hooks,
         )
-        return plan(job, text_of)
+        return plan(job)
 
     def do(self, *clients: str, remove: bool = False, prompt: bool = False) -> Plan:
         """Plan and write."""
         planned = self.plan(*clients, remove=remove, prompt=prompt)
         for change in planned.changes:
-            write(change, self.root)
+            change.write(self.root)
         return planned
 
     def apply(self, client: str, *, chosen: Language) -> None:
         """Plan and write for one client, with a language that was asked for."""
         for change in self.plan(client, chosen=chosen).changes:
-            write(change, self.root)
+            change.write(self.root)
 
     def take(self, planned: Plan) -> None:
         """Have the files as planned, without the care of a real write, which waits for the disk."""

@@ -15,7 +15,7 @@ import pytest
 from commands.clients.configured import configured_clients
 from commands.clients.events import EVENTS, event_of
 from commands.clients.table import CLIENTS
-from commands.documents.text_diff import ChangedError, write
+from commands.documents.text_file import ExportError, UserFile
 from commands.setup.entries import entry_for
 from commands.setup.files import Change, Remark
 from commands.setup.here import installed, runner_of
@@ -541,8 +541,8 @@ def test_a_file_that_changed_after_the_plan_is_not_overwritten(bench: Bench) -> 
     planned = bench.plan("codex")
     bench.put({"root/AGENTS.md": "new"})
     [change] = [it for it in planned.changes if it.path.name == "AGENTS.md"]
-    with pytest.raises(ChangedError):
-        write(change, bench.root)
+    with pytest.raises(ExportError, match="changed by another program"):
+        change.write(bench.root)
     assert bench.files() == {"root/AGENTS.md": b"new"}
 
 
@@ -550,8 +550,8 @@ def test_a_file_that_is_deleted_after_the_plan_is_not_written(bench: Bench) -> N
     bench.put({"root/AGENTS.md": "Be kind.\n"})
     [change] = [it for it in bench.plan("codex").changes if it.path.name == "AGENTS.md"]
     (bench.root / "AGENTS.md").unlink()
-    with pytest.raises(ChangedError):
-        write(change, bench.root)
+    with pytest.raises(ExportError, match="changed by another program"):
+        change.write(bench.root)
     assert bench.files() == {}
 
 
@@ -708,11 +708,11 @@ def test_the_forms_of_windows_are_found_again_and_taken_out(
     made = installed((python,), tool, windows=True)
     machine = bench.windows_machine()
     for change in bench.plan(client, machine=machine, installation=made).changes:
-        write(change, bench.root)
+        change.write(bench.root)
     again = bench.plan(client, machine=machine, installation=made)
     assert again.changes == ()
     for change in bench.plan(client, machine=machine, installation=made, remove=True).changes:
-        write(change, bench.root)
+        change.write(bench.root)
     assert bench.files() == {}
 
 
@@ -766,4 +766,4 @@ def test_every_sentence_of_setup_is_used_and_every_remark_has_one() -> None:
 
 
 def test_a_change_has_no_text_where_there_is_no_file(tmp_path: Path) -> None:
-    assert Change(tmp_path, None, None).text == ""
+    assert Change(UserFile(tmp_path, "", None), None).text == ""
