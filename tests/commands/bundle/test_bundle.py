@@ -20,7 +20,7 @@ import pytest
 
 import cli
 import server
-from commands.bundle.contents import Bundle, bundle_of
+from commands.bundle.bundle import Bundle, bundle_of
 from commands.bundle.words import WORDS, word
 from core.messages import Facts
 from tests.support.cli_process import Run, without_settings
