@@ -22,13 +22,14 @@ from commands.documents.json_tree import object_of
 from commands.setup.files import (
     Change,
     Desk,
+    EntryError,
     Installation,
     Job,
     Remark,
-    RemarkError,
     strings_in,
     unless_made,
 )
+from core.messages import Facts
 from core.project import find_project
 
 Keys = tuple[str, ...]
@@ -55,19 +56,19 @@ def _edit(change: Change, job: Job, client: Client, keys: Keys) -> list[Remark]:
     """Edit one file; what there is to know about that."""
     text, form = change.text, client.form
     data = tables_of(text) if form == "toml" else object_of(text, comments=form == "jsonc")
-    name, old = _own(data, keys, job, client)
+    name, old = _own(change, data, keys, job, client)
     change.shown |= {name} | strings_in([old.get(key) for key in COMMAND])
     path, other = (*keys, name), _other_project(name, old, job, client)
-    facts: dict[str, str | int] = {"client": client.name, "project": other}
+    facts: Facts = {"client": client.name, "project": other}
     if job.remove and other:
         return [Remark("entry_stays", facts)]
     if job.remove:
         if old:
-            change.after = unless_made(change, _without_entry(text, path, form))
+            change.after = unless_made(change, _without_entry(change, path, form))
         return []
     entry = entry_for(client, job.installation, job.project)
     change.shown |= strings_in([entry, job.chosen])
-    text = _with_entry(text, path, entry, _language(old, job), form, is_new=not old)
+    text = _with_entry(change, path, entry, _language(old, job), form, is_new=not old)
     change.after = _without_start(text, path, old, job, client)
     notes = [Remark("served_before", facts)] if other else []
     return notes + _variable_note(job, client)
@@ -83,9 +84,16 @@ def entry_for(client: Client, installation: Installation, root: str) -> dict[str
 
 
 def _with_entry(
-    text: str, path: Keys, entry: dict[str, Any], env: dict[str, str], form: str, *, is_new: bool
+    change: Change,
+    path: Keys,
+    entry: dict[str, Any],
+    env: dict[str, str],
+    form: str,
+    *,
+    is_new: bool,
 ) -> str:
     """The text with a new entry, or with the command of one that is there brought up to date."""
+    text = change.text
     values = entry if is_new else {key: entry[key] for key in COMMAND}
     below = (*path, "env")
     if form == "toml":
@@ -94,7 +102,8 @@ def _with_entry(
             return with_table(text, below, env) if env else text
         except FixedFormError:
             tables = [table_text(path, entry), *([table_text(below, env)] if env else [])]
-            raise RemarkError("toml_form", block="\n\n".join(tables)) from None
+            facts: Facts = {"path": str(change.path), "block": "\n\n".join(tables)}
+            raise EntryError("toml_form", **facts) from None
     comments = form == "jsonc"
     if is_new:
         made = {**values, **({"env": env} if env else {})}
@@ -153,17 +162,19 @@ def _other_project(name: str, old: Mapping[str, Any], job: Job, client: Client) 
     return "" if is_this or named.source == "cwd" else str(named.root)
 
 
-def _without_entry(text: str, path: Keys, form: str) -> str:
+def _without_entry(change: Change, path: Keys, form: str) -> str:
     if form != "toml":
-        return without(text, path, comments=form == "jsonc")
+        return without(change.text, path, comments=form == "jsonc")
     try:
-        return without_table(text, path)
+        return without_table(change.text, path)
     except FixedFormError:
-        raise RemarkError("toml_form_out", entry=path[-1]) from None
+        raise EntryError("toml_form_out", path=str(change.path), entry=path[-1]) from None
 
 
-def _own(data: Any, keys: Keys, job: Job, client: Client) -> tuple[str, Mapping[str, Any]]:
-    """The name of our entry and what is there of it. Raises RemarkError."""
+def _own(
+    change: Change, data: Any, keys: Keys, job: Job, client: Client
+) -> tuple[str, Mapping[str, Any]]:
+    """The name of our entry and what is there of it. Raises EntryError."""
     entries = data
     for key in keys:
         entries = entries.get(key) if isinstance(entries, dict) else None
@@ -174,7 +185,7 @@ def _own(data: Any, keys: Keys, job: Job, client: Client) -> tuple[str, Mapping[
         if isinstance(entry, dict) and _runs_ours(entry, name, job, client)
     }
     if ENTRY in named and ENTRY not in ours and not job.remove:
-        raise RemarkError("foreign_entry", entry=ENTRY)
+        raise EntryError("foreign_entry", path=str(change.path), entry=ENTRY)
     if ENTRY in ours or not ours:
         return ENTRY, ours.get(ENTRY, {})
     return next(iter(ours.items()))

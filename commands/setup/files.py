@@ -16,6 +16,8 @@ from commands.documents.edit_toml import BrokenTomlError
 from commands.documents.json_tree import BrokenJsonError, OtherKindError
 from commands.documents.marked_block import BrokenBlockError
 from commands.documents.text_file import ExportError, UserFile
+from commands.setup.words import WORDS
+from core.errors import SentinelError
 from core.messages import Facts, Language
 
 # What is left of a file that setup has made: nothing, an empty object, or that of versioned hooks.
@@ -71,12 +73,10 @@ class Remark:
     facts: Facts
 
 
-class RemarkError(ValueError):
-    """Something that keeps a file from being edited, as a sentence without the file's path."""
+class EntryError(SentinelError, ValueError):
+    """The entry in a file cannot be edited, which leaves the file alone. Facts: path, and more."""
 
-    def __init__(self, key: str, **facts: str | int) -> None:
-        self.key, self.facts = key, facts
-        super().__init__(key)
+    words = WORDS
 
 
 @dataclass(slots=True)
@@ -181,8 +181,8 @@ def _is_read_only(path: str) -> bool:
 def _problem(path: Path, error: ValueError) -> Remark:
     facts: Facts = {"path": str(path)}
     match error:
-        case RemarkError():
-            return Remark(error.key, {**facts, **error.facts})
+        case EntryError():
+            return Remark(error.key, error.facts)
         case BrokenJsonError():
             return Remark(f"json_{error.kind}", {**facts, "line": error.line})
         case OtherKindError():
