@@ -6,7 +6,9 @@ case from client to client and from one version to the next, so that both are un
 tool is told by what it is given rather than by its name.
 """
 
+import contextlib
 import json
+import os
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
@@ -137,6 +139,38 @@ def inside(folder: str, path: str) -> str:
         there, absolute = there[len(top) :], False
     parts = [part for part in there.split("/") if part not in ("", ".")]
     return "" if absolute or ".." in parts else "/".join(parts)
+
+
+def folder_of(moment: Moment) -> str:
+    """Of the folders that a client has open, the innermost one in which this happens."""
+    place = moment.paths[0] if moment.paths else moment.cwd
+    around = [it for it in moment.folders if it == place or inside(it, place)]
+    return max(around, key=len, default=moment.folders[0] if moment.folders else moment.cwd)
+
+
+def paths_inside(root: str, moment: Moment) -> Iterator[str]:
+    """The files of an action, relative to the project, or to the worktree that stands for it."""
+    folders = [it for it in (*moment.folders, moment.cwd) if it]
+    tops = [root, *(_top_of(it) for it in folders if it != root and not inside(root, it))]
+    for path in moment.paths:
+        # A relative one is meant from where the client is at work.
+        places = [os.path.normpath(os.path.join(it, path)) for it in folders or [root]]
+        found = [name for it in places for top in tops if (name := inside(top, it))]
+        if not found:  # perhaps a link stands between them
+            with contextlib.suppress(OSError, ValueError):
+                real = os.path.realpath(places[0])
+                found = [inside(os.path.realpath(root), real)]
+        yield from filter(None, found)
+
+
+def _top_of(folder: str) -> str:
+    """The worktree of git that a folder is in; the folder itself where there is none."""
+    path = folder
+    while not os.path.exists(os.path.join(path, ".git")):
+        path, below = os.path.dirname(path), path
+        if path == below:
+            return folder
+    return path
 
 
 def _action(payload: Mapping[str, Any]) -> tuple[tuple[str, ...], str, str]:

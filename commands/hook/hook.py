@@ -1,11 +1,10 @@
-"""The hook: what a client's own events put before its model, without the model asking for it.
+"""Answers an event of a client with what its model should know of the memory, or with nothing.
 
-`cli.py hook EVENT --client CLIENT` reads the client's JSON on standard input and answers with the
-client's JSON, or with nothing. It never holds up work: it takes no lock, writes nothing into the
-project, and always exits with 0, since other codes stop a tool call in some clients. What goes
-wrong is one line on standard error, and what takes too long is given up. A process is started for
-every event, so that little is imported here, and some of it late. The file is long because what
-may go wrong between a client and the memory is met here, so that the rest need not know of it.
+`cli.py hook EVENT --client CLIENT` reads the client's JSON on standard input and writes the
+client's JSON. It never holds up work: it takes no lock, writes nothing into the project, and always
+exits with 0, since other codes stop a tool call in some clients. A failure is one line on standard
+error, and what takes too long is given up. Every event starts a process, so this file imports
+little, and some of it late.
 """
 
 import contextlib
@@ -17,7 +16,7 @@ import sys
 import threading
 import time
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -29,16 +28,16 @@ from commands.clients.events import (
     Moment,
     answer,
     event_of,
-    inside,
+    folder_of,
+    paths_inside,
     read_moment,
 )
-from commands.hook.journal import Session, forget_old, open_session, state_directory
+from commands.hook.journal import Session, forget_old, open_session, state_directory, version_of
 from core.errors import SentinelError
 from core.lessons.answers.briefing import Briefing, action_briefing, is_harmless, session_briefing
 from core.lessons.answers.words import say
 from core.lessons.files import LogFile
 from core.lessons.log import MemoryLog
-from core.lessons.record import Record
 from core.project import find_project
 from core.settings import DEFAULT_THRESHOLD, Settings, read_settings
 from core.text.printable import one_line
@@ -166,7 +165,7 @@ def _scene(
     if not HOOKS[client].gives_project:
         # Cursor sets it for the first of several open folders, others inherit it from Claude Code.
         environment = {key: it for key, it in environment.items() if key != "CLAUDE_PROJECT_DIR"}
-    project = find_project(argument, environment, Path(_folder(moment) or os.getcwd()))
+    project = find_project(argument, environment, Path(folder_of(moment) or os.getcwd()))
     project.check_readable()
     root = str(project.root)
     log_path = str(project.log_path)
@@ -177,7 +176,7 @@ def _scene(
     return Scene(
         client=client,
         event=event,
-        moment=moment._replace(paths=tuple(dict.fromkeys(_paths_inside(root, moment)))),
+        moment=moment._replace(paths=tuple(dict.fromkeys(paths_inside(root, moment)))),
         root=root,
         settings=read_settings(environment),
         state=f"{len(data)}-{zlib.crc32(data):08x}",
@@ -185,38 +184,6 @@ def _scene(
         session=open_session(directory, moment.session),
         directory=directory,
     )
-
-
-def _folder(moment: Moment) -> str:
-    """Of the folders that a client has open, the innermost one in which this happens."""
-    place = moment.paths[0] if moment.paths else moment.cwd
-    around = [it for it in moment.folders if it == place or inside(it, place)]
-    return max(around, key=len, default=moment.folders[0] if moment.folders else moment.cwd)
-
-
-def _paths_inside(root: str, moment: Moment) -> Iterator[str]:
-    """The files of an action, relative to the project, or to the worktree that stands for it."""
-    folders = [it for it in (*moment.folders, moment.cwd) if it]
-    tops = [root, *(_top_of(it) for it in folders if it != root and not inside(root, it))]
-    for path in moment.paths:
-        # A relative one is meant from where the client is at work.
-        places = [os.path.normpath(os.path.join(it, path)) for it in folders or [root]]
-        found = [name for it in places for top in tops if (name := inside(top, it))]
-        if not found:  # perhaps a link stands between them
-            with contextlib.suppress(OSError, ValueError):
-                real = os.path.realpath(places[0])
-                found = [inside(os.path.realpath(root), real)]
-        yield from filter(None, found)
-
-
-def _top_of(folder: str) -> str:
-    """The worktree of git that a folder is in; the folder itself where there is none."""
-    path = folder
-    while not os.path.exists(os.path.join(path, ".git")):
-        path, below = os.path.dirname(path), path
-        if path == below:
-            return folder
-    return path
 
 
 def _at_start(scene: Scene) -> Briefing:
@@ -270,15 +237,6 @@ def _at_action(scene: Scene) -> Briefing:
         left = [it for it in briefing.records if version_of(it) not in known]
         briefing = action_briefing(left, lang)
     return briefing
-
-
-def version_of(record: Record) -> str:
-    """The id of a record with a checksum of its texts, as in `Session.shown`.
-
-    A gap that was only logged again has another token, and says nothing new.
-    """
-    texts = "\0".join(record.texts).encode("utf-8", "surrogatepass")
-    return f"{record.id}@{zlib.crc32(texts):08x}"
 
 
 def _at_stop(scene: Scene) -> Briefing:

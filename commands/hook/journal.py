@@ -14,7 +14,10 @@ import time
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from core.lessons.record import Record
 
 KEPT_DAYS = 90
 MOST_REMOVED = 100
@@ -87,6 +90,15 @@ class Session:
         finally:
             os.close(file)
         return Session(self.path, _current(self.path, _events(before)))
+
+
+def version_of(record: "Record") -> str:
+    """The version of a record in `Session.shown`: its id with a checksum of its texts.
+
+    Logging a gap again leaves it, since the record says nothing new.
+    """
+    texts = "\0".join(record.texts).encode("utf-8", "surrogatepass")
+    return f"{record.id}@{zlib.crc32(texts):08x}"
 
 
 def open_session(directory: str, session_id: str) -> Session:
