@@ -68,7 +68,7 @@ def _edit(change: Change, job: Job, client: Client, keys: Keys) -> list[Remark]:
         return []
     entry = entry_for(client, job.installation, job.project)
     change.shown |= strings_in([entry, job.chosen])
-    text = _with_entry(change, path, entry, _language(old, job), form, is_new=not old)
+    text = _with_entry(change, path, entry, _language(old, job), form, not old)
     change.after = _without_start(text, path, old, job, client)
     notes = [Remark("served_before", facts)] if other else []
     return notes + _variable_note(job, client)
@@ -84,35 +84,23 @@ def entry_for(client: Client, installation: Installation, root: str) -> dict[str
 
 
 def _with_entry(
-    change: Change,
-    path: Keys,
-    entry: dict[str, Any],
-    env: dict[str, str],
-    form: str,
-    *,
-    is_new: bool,
+    change: Change, path: Keys, entry: dict[str, Any], env: dict[str, str], form: str, is_new: bool
 ) -> str:
     """The text with a new entry, or with the command of one that is there brought up to date."""
-    text = change.text
+    text, below = change.text, (*path, "env")
     values = entry if is_new else {key: entry[key] for key in COMMAND}
-    below = (*path, "env")
-    if form == "toml":
-        try:
-            text = with_table(text, path, values)
-            return with_table(text, below, env) if env else text
-        except FixedFormError:
-            tables = [table_text(path, entry), *([table_text(below, env)] if env else [])]
-            facts: Facts = {"path": str(change.path), "block": "\n\n".join(tables)}
-            raise EntryError("toml_form", **facts) from None
-    comments = form == "jsonc"
-    if is_new:
-        made = {**values, **({"env": env} if env else {})}
-        return with_value(text, path, made, comments=comments)
-    for key, value in values.items():
-        text = with_value(text, (*path, key), value, comments=comments)
-    for key, value in env.items():
-        text = with_value(text, (*below, key), value, comments=comments)
-    return text
+    if form != "toml":
+        for place, put_in in ((path, values), (below, env)):
+            for key, value in put_in.items():
+                text = with_value(text, (*place, key), value, comments=form == "jsonc")
+        return text
+    try:
+        text = with_table(text, path, values)
+        return with_table(text, below, env) if env else text
+    except FixedFormError:
+        tables = [table_text(path, entry), *([table_text(below, env)] if env else [])]
+        facts: Facts = {"path": str(change.path), "block": "\n\n".join(tables)}
+        raise EntryError("toml_form", **facts) from None
 
 
 def _language(old: Mapping[str, Any], job: Job) -> dict[str, str]:
