@@ -24,7 +24,7 @@ ROOMS = {
     "core.store": "core core.injection core.lessons core.lessons.upkeep core.sanitizer",
     "core.lessons.answers": "core core.lessons core.text core.injection",
     "core.lessons.upkeep": "core core.lessons core.sanitizer core.secrets core.text core.injection",
-    "core.lessons.git": "core core.lessons core.lessons.answers core.lessons.upkeep core.disk",
+    "core.lessons.git": "core core.lessons core.lessons.answers core.lessons.upkeep core.text",
     "core.lessons": "core core.sanitizer core.text core.disk core.injection",
     "core.sanitizer": "core core.secrets",
     "core.secrets": "",
