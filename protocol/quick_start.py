@@ -7,8 +7,6 @@ import gc
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import UnionType
-from typing import Any, Union, get_args, get_origin
 
 
 @contextmanager
@@ -28,7 +26,7 @@ def quick_start() -> Iterator[None]:
     collects = gc.isenabled()
     gc.disable()
     try:
-        with _late_models(), _late_unions():
+        with _late_models():
             yield
     finally:
         gc.freeze()
@@ -47,42 +45,3 @@ def _late_models() -> Iterator[None]:
         yield
     finally:
         BaseModel.model_config = before
-
-
-@contextmanager
-def _late_unions() -> Iterator[None]:
-    """An adapter for "one of these models" waits as its models do; every other is built at once.
-
-    An adapter looks for names where it is made, so it must not mind the function in between. What
-    says so is `_parent_depth`, no public name: where it is gone, or counts otherwise, all is left.
-    """
-    from pydantic import BaseModel, ConfigDict, TypeAdapter
-
-    made = TypeAdapter.__init__
-    defaults = getattr(made, "__kwdefaults__", None) or {}
-    if defaults.get("_parent_depth") != 2 or "config" not in defaults:
-        yield
-        return
-
-    def made_late(
-        self: TypeAdapter[Any],
-        type: Any,
-        *,
-        config: ConfigDict | None = None,
-        _parent_depth: int = 2,
-        **others: Any,
-    ) -> None:
-        members = get_args(type) if get_origin(type) in (Union, UnionType) else ()
-        if config is None and members and all(_is_a(BaseModel, it) for it in members):
-            config = ConfigDict(defer_build=True)
-        made(self, type, config=config, _parent_depth=_parent_depth + 1, **others)
-
-    TypeAdapter.__init__ = made_late  # type: ignore[method-assign]
-    try:
-        yield
-    finally:
-        TypeAdapter.__init__ = made  # type: ignore[method-assign]
-
-
-def _is_a(base: type, it: object) -> bool:
-    return isinstance(it, type) and issubclass(it, base)

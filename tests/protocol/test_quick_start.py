@@ -205,8 +205,8 @@ def test_the_first_calls_may_come_all_at_once(
 IMPORTED = """
 import gc, json, os, sys
 import server
-from mcp_types import CallToolResult, client_request_adapter
-from pydantic import BaseModel, TypeAdapter
+from mcp_types import CallToolResult
+from pydantic import BaseModel
 
 print(json.dumps({
     "collects": gc.isenabled(),
@@ -214,8 +214,6 @@ print(json.dumps({
     "plugins": os.environ["PYDANTIC_DISABLE_PLUGINS"],
     "base": dict(BaseModel.model_config),
     "built models": CallToolResult.__pydantic_complete__,
-    "built unions": client_request_adapter.pydantic_complete,
-    "adapters": TypeAdapter.__init__.__module__,
     "docstring": server.search_memory.__doc__.splitlines()[0],
 }))
 """
@@ -241,10 +239,8 @@ def test_after_the_imports_the_libraries_are_as_before_and_no_unused_model_is_bu
         "frozen": True,
         "plugins": "__all__",
         "base": {},
-        # True: pydantic defers no longer. Look in quick_start, and for a new switch or guard.
+        # True: pydantic defers no longer. Look in quick_start, and for a new switch.
         "built models": False,
-        "built unions": False,
-        "adapters": "pydantic.type_adapter",
         "docstring": "Lessons of earlier tasks in this project. Call it before you plan or edit"
         " anything.",
     }
@@ -267,7 +263,7 @@ def thawed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_an_import_that_fails_leaves_the_collector_and_the_models_as_they_were(
     collects: bool,
 ) -> None:
-    before = gc.isenabled(), BaseModel.model_config, TypeAdapter.__init__
+    before = gc.isenabled(), BaseModel.model_config
     (gc.enable if collects else gc.disable)()
     try:
         with pytest.raises(ImportError, match="gone"), quick_start():
@@ -275,13 +271,12 @@ def test_an_import_that_fails_leaves_the_collector_and_the_models_as_they_were(
             raise ImportError("gone")
         assert gc.isenabled() == collects
         assert BaseModel.model_config is before[1]
-        assert TypeAdapter.__init__ is before[2]
     finally:
         (gc.enable if before[0] else gc.disable)()
 
 
 @pytest.mark.usefixtures("thawed")
-def test_an_adapter_finds_the_names_around_it_and_checks_as_ever() -> None:
+def test_a_model_that_waits_checks_as_ever() -> None:
     with quick_start():
 
         class Card(BaseModel):
@@ -291,25 +286,8 @@ def test_an_adapter_finds_the_names_around_it_and_checks_as_ever() -> None:
             coins: int
 
         union = TypeAdapter[Card | Cash](Card | Cash)
-        listed: TypeAdapter[list[Card]] = TypeAdapter(list["Card"])
-        plain = TypeAdapter(int | None)
-    assert (union.pydantic_complete, listed.pydantic_complete) == (False, True)
-    assert plain.pydantic_complete
+    assert not Card.__pydantic_complete__
+    assert Card.model_validate({"number": "1"}) == Card(number=1)
     assert union.validate_python({"coins": "3"}) == Cash(coins=3)
-    assert listed.validate_python([{"number": 1}]) == [Card(number=1)]
-    assert plain.validate_python("7") == 7
     with pytest.raises(ValidationError):
         union.validate_python({})
-
-
-@pytest.mark.usefixtures("thawed")
-@pytest.mark.parametrize("defaults", [{"config": None}, {"config": None, "_parent_depth": 3}, None])
-def test_adapters_that_are_made_in_another_way_are_left_alone(
-    defaults: dict[str, Any] | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def made(self: TypeAdapter[Any], type: Any, **options: Any) -> None: ...
-
-    made.__kwdefaults__ = defaults
-    monkeypatch.setattr(TypeAdapter, "__init__", made)
-    with quick_start():
-        assert TypeAdapter.__init__ is made
