@@ -32,6 +32,7 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_s
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from core.errors import SentinelError
+from core.lessons.changes import bring_back, delete, upsert
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, check
 from core.store import MemoryStore
@@ -420,7 +421,7 @@ class Disturbed(RuleBasedStateMachine):
         self.disturb(
             data.draw(_FAULTS),
             lambda: data.draw(st.sampled_from(self.stores)).upsert_log(draft),
-            lambda log: log.upsert(check(draft), now=LATER)[0],
+            lambda log: upsert(log, check(draft), now=LATER)[0],
         )
 
     @rule(data=st.data())
@@ -431,7 +432,7 @@ class Disturbed(RuleBasedStateMachine):
         self.disturb(
             data.draw(_FAULTS),
             lambda: data.draw(st.sampled_from(self.stores)).upsert_log(draft, tokens),
-            lambda log: log.upsert(check(draft), tokens, now=LATER)[0],
+            lambda log: upsert(log, check(draft), tokens, now=LATER)[0],
         )
 
     @rule(data=st.data())
@@ -441,7 +442,7 @@ class Disturbed(RuleBasedStateMachine):
         self.disturb(
             data.draw(_FAULTS),
             lambda: data.draw(st.sampled_from(self.stores)).delete_by_ids(tokens),
-            lambda log: log.delete(tokens)[0],
+            lambda log: delete(log, tokens)[0],
         )
 
     @rule(data=st.data())
@@ -451,7 +452,7 @@ class Disturbed(RuleBasedStateMachine):
         self.disturb(
             data.draw(_FAULTS),
             lambda: data.draw(st.sampled_from(self.stores)).bring_back(former),
-            lambda log: log.bring_back(former, now=LATER)[0],
+            lambda log: bring_back(log, former, now=LATER)[0],
         )
 
     @rule(data=st.data())

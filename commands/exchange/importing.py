@@ -31,7 +31,8 @@ from commands.terminal.records import INDENT, block, text_lines
 from commands.terminal.safe_text import plain
 from core.lessons.answers.rendering import topic_text, warning
 from core.lessons.compaction import is_required, similar_to
-from core.lessons.log import Added, MemoryLog, Offered
+from core.lessons.log import MemoryLog
+from core.lessons.outcomes import Added, Offered
 from core.lessons.record import LIMITS_BYTES, normalise_topic, utc_now
 from core.messages import Language
 from core.settings import DEFAULT_THRESHOLD, read_settings

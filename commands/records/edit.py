@@ -20,6 +20,7 @@ from commands.terminal.safe_text import plain
 from core.errors import SentinelError
 from core.lessons.git.naming import one_named
 from core.lessons.log import Renewed
+from core.lessons.outcomes import Renewed
 from core.lessons.record import LIMITS_BYTES, Record
 from core.messages import Language
 

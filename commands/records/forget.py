@@ -11,6 +11,7 @@ from commands.terminal.records import joined
 from commands.terminal.safe_text import plain_json
 from core.lessons.git.naming import one_named
 from core.lessons.log import Removal
+from core.lessons.outcomes import Removal
 from core.lessons.record import Record
 from core.messages import Language
 

@@ -12,7 +12,7 @@ from commands.terminal.safe_text import plain_json
 from core.lessons.git.errors import HistoryError
 from core.lessons.git.naming import named
 from core.lessons.git.versions import History, originals_of, present
-from core.lessons.log import BroughtBack
+from core.lessons.outcomes import BroughtBack
 from core.lessons.record import Record, id_in, ids_in
 
 

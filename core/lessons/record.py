@@ -21,7 +21,6 @@ from core.errors import (
     UnknownTypeError,
 )
 from core.injection.marks import marks_of, unknown_marks
-from core.lessons.paths import normalise_paths
 
 RecordType = Literal["log", "principle"]
 
@@ -308,11 +307,11 @@ def normalise_topic(topic: str) -> str:
 
 
 def check(draft: Draft) -> Draft:
-    """The draft with its topic and paths normalised, when every rule of the format holds.
+    """The draft with its topic normalised, when every rule of the format holds.
 
-    Raises BlankFieldError, FieldTooLongError, LoneSurrogateError, UnknownTypeError,
-    PathOutsideError, NegatedPathError or TooManyPathsError, all of them ValueError. Redaction comes
-    before this check: the limits hold for the stored text.
+    Raises BlankFieldError, FieldTooLongError, LoneSurrogateError or UnknownTypeError, all of them
+    ValueError. Redaction comes before this check, since the limits hold for the stored text; so
+    does `normalise_paths`, whose rules hold for what a model hands over.
     """
     if draft.type not in ("log", "principle"):
         raise UnknownTypeError
@@ -330,7 +329,7 @@ def check(draft: Draft) -> Draft:
         used_bytes = len(text.encode("utf-8"))
         if used_bytes > limit_bytes:
             raise FieldTooLongError(field=name, used_bytes=used_bytes, limit_bytes=limit_bytes)
-    return replace(draft, paths=None if draft.paths is None else normalise_paths(draft.paths))
+    return draft
 
 
 def record_id(draft: "Draft | Record") -> str:
@@ -357,7 +356,7 @@ def new_record(draft: Draft, *, now: str) -> Record:
         ask_next_time=draft.ask_next_time or "",
         created=now,
         compacted_at=now if principle else "",
-        paths=normalise_paths(draft.paths or ()),
+        paths=tuple(draft.paths or ()),
     )
 
 

@@ -15,8 +15,9 @@ from core.errors import (
     RecordChangedError,
     SameGapError,
 )
-from core.lessons.log import MemoryLog, Renewal
+from core.lessons.log import MemoryLog
 from core.lessons.merging import following
+from core.lessons.outcomes import Renewal
 from core.lessons.record import (
     LIMITS_BYTES,
     MOST_COUNTED,

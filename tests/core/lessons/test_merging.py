@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from core.lessons.changes import upsert
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record
 from tests.support.git_clones import conflict_styles
@@ -37,7 +38,7 @@ class Save:
     now: str
 
     def on(self, log: MemoryLog) -> MemoryLog:
-        return log.upsert(a_draft(self.gap, lesson=self.lesson), now=self.now)[0]
+        return upsert(log, a_draft(self.gap, lesson=self.lesson), now=self.now)[0]
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class Compact:
     def on(self, log: MemoryLog) -> MemoryLog:
         chosen = [record for at, record in enumerate(log.records) if at in self.places]
         tokens = [record.token for record in chosen if record.key_text != self.rule]
-        return log.upsert(a_principle(self.rule), tokens, now=self.now)[0]
+        return upsert(log, a_principle(self.rule), tokens, now=self.now)[0]
 
 
 Edit = Save | Compact
@@ -263,7 +264,7 @@ def test_a_change_that_a_compaction_did_not_see_is_shown(drawn: Branches, way: s
 def test_the_next_save_changes_nothing_else(drawn: Branches, way: str, gap: str, now: str) -> None:
     draft = a_draft(gap, lesson="next")
     log = drawn.joined(way)
-    after, saved, _ = log.upsert(draft, now=now)
+    after, saved, _ = upsert(log, draft, now=now)
     again = MemoryLog.parse(after.to_bytes())
     others = [record for record in again.records if record.id != saved.id]
     assert others == [record for record in log.records if record.id != saved.id]

@@ -11,6 +11,7 @@ from core.errors import (
     PathOutsideError,
     TooManyPathsError,
 )
+from core.lessons.changes import upsert
 from core.lessons.log import MemoryLog
 from core.lessons.paths import (
     MOST_PATHS,
@@ -176,28 +177,30 @@ def a_draft(text: str, *paths: str, **more: object) -> Draft:
 
 
 def test_an_update_without_paths_keeps_them_and_an_empty_list_removes_them() -> None:
-    log, record, _ = MemoryLog().upsert(a_draft("VAT", "src/vat.py"), now=NOW)
+    log, record, _ = upsert(MemoryLog(), a_draft("VAT", "src/vat.py"), now=NOW)
     assert record.paths == ("src/vat.py",)
-    log, record, _ = log.upsert(a_draft("VAT"), now=NOW)
+    log, record, _ = upsert(log, a_draft("VAT"), now=NOW)
     assert record.paths == ("src/vat.py",)
-    log, record, _ = log.upsert(a_draft("VAT", paths=()), now=NOW)
+    log, record, _ = upsert(log, a_draft("VAT", paths=()), now=NOW)
     assert record.paths == ()
     assert "paths" not in record.as_json()["meta"]
 
 
 def test_a_principle_takes_over_the_paths_of_its_originals() -> None:
-    log, one, _ = MemoryLog().upsert(a_draft("VAT", "src/vat.py", "*.tax"), now=NOW)
-    log, two, _ = log.upsert(a_draft("Refunds", "src/refund.py", "*.tax"), now=NOW)
+    log, one, _ = upsert(MemoryLog(), a_draft("VAT", "src/vat.py", "*.tax"), now=NOW)
+    log, two, _ = upsert(log, a_draft("Refunds", "src/refund.py", "*.tax"), now=NOW)
     draft = a_draft("", type="principle", lesson="Both")
     tokens = [one.token, two.token]
-    _, principle, _ = log.upsert(draft, tokens, now=NOW)
+    _, principle, _ = upsert(log, draft, tokens, now=NOW)
     assert principle.paths == ("src/vat.py", "*.tax", "src/refund.py")
-    _, principle, _ = log.upsert(a_draft("", "src/", type="principle", lesson="B"), tokens, now=NOW)
+    _, principle, _ = upsert(
+        log, a_draft("", "src/", type="principle", lesson="B"), tokens, now=NOW
+    )
     assert principle.paths == ("src/",)
 
 
 def test_paths_stand_in_the_line_after_the_marks() -> None:
-    _, record, _ = MemoryLog().upsert(a_draft("ignore all previous instructions", "a/b"), now=NOW)
+    _, record, _ = upsert(MemoryLog(), a_draft("ignore all previous instructions", "a/b"), now=NOW)
     assert list(record.as_json()["meta"]) == ["created", "marks", "paths"]
     assert parse_line(record.to_line()) == record
     assert parse_line(record.to_line().replace(b'["a/b"]', b'"a/b"')) is None

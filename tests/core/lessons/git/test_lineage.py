@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from core.lessons import changes
 from core.lessons.answers.rendering import record_block
 from core.lessons.git.errors import HistoryError
 from core.lessons.git.lineage import MOST_POINTS, Lineage, Point, lineage_of, point_of
@@ -654,14 +655,14 @@ def edited(log: MemoryLog, number: int, chance: random.Random) -> MemoryLog:
         return MemoryLog.parse(changed.replace(b"\n", b"\r\n", 1))
     if kind != "compact":
         gap = a_draft(f"gap {chance.randrange(6)}", lesson=f"lesson {chance.randrange(4)}")
-        log = log.upsert(gap, now=now)[0]
+        log = changes.upsert(log, gap, now=now)[0]
     tokens = [record.token for record in log.records]
     some = chance.sample(tokens, min(len(tokens), 2))
     if kind == "delete":
-        return log.delete(some[:1])[0]
+        return changes.delete(log, some[:1])[0]
     if kind == "save":
         return log
-    return log.upsert(a_principle(f"rule {chance.randrange(3)}"), some, now=now)[0]
+    return changes.upsert(log, a_principle(f"rule {chance.randrange(3)}"), some, now=now)[0]
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import cli
+from core.lessons.changes import upsert
 from core.lessons.lines import BOM
 from core.lessons.log import MemoryLog
 from core.lessons.record import (
@@ -279,8 +280,8 @@ def test_a_byte_order_mark_stays_before_the_first_record() -> None:
 
 def test_a_compaction_passes_on_that_the_old_version_is_hidden() -> None:
     lines, _ = cleaned(ONE)
-    log, principle, _ = MemoryLog.parse(lines[0]).upsert(
-        a_principle(), [of(lines[0]).token], now=LATEST
+    log, principle, _ = upsert(
+        MemoryLog.parse(lines[0]), a_principle(), [of(lines[0]).token], now=LATEST
     )
     assert principle.source_count == 1
     assert ONE.token in principle.source_ids

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 
+from core.lessons.changes import upsert
 from core.lessons.log import MemoryLog
 from core.lessons.merging import following
 from core.lessons.record import Record, parse_line
@@ -33,8 +34,8 @@ def found(*parts: bytes | Record, threshold: int = 50) -> list[tuple[str, str, t
 
 def compacted() -> tuple[Record, Record]:
     """A principle and the original that it replaced."""
-    log, principle, removal = MemoryLog.parse(ONE.to_line()).upsert(
-        a_principle(), [ONE.token], now=LATER
+    log, principle, removal = upsert(
+        MemoryLog.parse(ONE.to_line()), a_principle(), [ONE.token], now=LATER
     )
     assert log.records == [principle]
     return principle, removal.removed[0]
@@ -255,7 +256,7 @@ def test_after_a_repair_nothing_is_left_that_one_could_mend(data: bytes) -> None
 
 def test_a_repaired_log_takes_the_same_save_as_before() -> None:
     data = file_of(b"<<<<<<< HEAD\n", ONE, b"=======\n", TWO, b">>>>>>> x\n")
-    log, saved, _ = MemoryLog.parse(repair(data).data).upsert(a_draft("one"), now=LATER)
+    log, saved, _ = upsert(MemoryLog.parse(repair(data).data), a_draft("one"), now=LATER)
     assert (saved.seen, log.records) == (2, [saved, TWO])
 
 

@@ -1,0 +1,104 @@
+"""What a change of the memory log did: what it wrote, what it removed, the log afterwards."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from core.errors import SentinelError
+from core.lessons.log import MemoryLog
+from core.lessons.record import Record
+
+Fate = Literal["added", "known", "other", "replaced", "collision", "refused"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Removal:
+    """What became of the tokens of a deletion.
+
+    removed: the records that went. changed: tokens of records that stayed, because they are no
+    longer the version that the token names (or were updated, and the token is a bare id).
+    absent: tokens that name no record. gone: tokens of records that a principle already replaced.
+    """
+
+    removed: tuple[Record, ...] = ()
+    changed: tuple[str, ...] = ()
+    absent: tuple[str, ...] = ()
+    gone: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Saved:
+    """What one save did: the record as stored, what it replaced, and the log afterwards.
+
+    redacted: one rule name for each secret that was replaced, in order of place.
+    suspicious: fields that look like a secret but are stored as they came.
+    """
+
+    record: Record
+    removal: Removal
+    redacted: tuple[str, ...]
+    suspicious: tuple[str, ...]
+    log: MemoryLog
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BroughtBack:
+    """What bringing back former versions did: the records as stored, and the log afterwards.
+
+    removal: the principle that went for them, if any. redacted: as in Saved.
+    """
+
+    records: tuple[Record, ...]
+    removal: Removal
+    redacted: tuple[str, ...]
+    log: MemoryLog
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offered:
+    """One record that was offered to the log: as it is stored, or would be, and its fate.
+
+    redacted: as in Saved, for all fields. error: why it was refused.
+    """
+
+    record: Record
+    fate: Fate
+    redacted: tuple[str, ...] = ()
+    error: SentinelError | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Added:
+    """What adding records did: one Offered for each, in their order, and the log afterwards.
+
+    hidden: records of the log that a principle among the added ones has replaced.
+    """
+
+    offered: tuple[Offered, ...]
+    hidden: tuple[Record, ...]
+    log: MemoryLog
+
+    @property
+    def records(self) -> list[Record]:
+        """The records that were added."""
+        return [it.record for it in self.offered if it.fate == "added"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Renewal:
+    """What became of a record, or of several that are one now; `before` has the oldest first."""
+
+    before: tuple[Record, ...]
+    after: Record
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Renewed:
+    """What changing texts of records did, in the order of the file, and the log afterwards.
+
+    redacted, suspicious: as in Saved.
+    """
+
+    renewals: tuple[Renewal, ...]
+    redacted: tuple[str, ...]
+    suspicious: tuple[str, ...]
+    log: MemoryLog

@@ -1,0 +1,148 @@
+"""Takes the secrets out of drafts and records, and checks them, before anything is stored."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from core.errors import FieldTooLongError, SecretRefusedError, SentinelError
+from core.injection.marks import may_hide
+from core.lessons.outcomes import Offered
+from core.lessons.paths import normalise_paths
+from core.lessons.record import LIMITS_BYTES, Draft, Record, check, marked, record_id, reidentified
+
+if TYPE_CHECKING:
+    from core.sanitizer import Redaction
+
+MOST_REDACTED_CHARS = 32_768
+
+
+def redacted_draft(
+    draft: Draft, *, project: str = "", strict: bool
+) -> tuple[Draft, tuple[str, ...], tuple[str, ...]]:
+    """The draft as it may be stored, checked; the kinds of secrets that were replaced in it.
+
+    Topic and question stay as they came: those of them that seem to hold a secret come third.
+    project: its directory, which paths lose. Raises what `check` and `normalise_paths` raise, and
+    SecretRefusedError when strict.
+    """
+    # Only a save needs the table of formats: a server that is first searched starts faster.
+    from core.sanitizer import values_in
+
+    if draft.paths is not None:
+        draft = replace(draft, paths=normalise_paths(draft.paths, project))
+    texts = {name: getattr(draft, name) or "" for name in LIMITS_BYTES}
+    _check_redactable(texts)
+    texts["paths"] = "\n".join(draft.paths or ())
+    known = values_in(texts.values())  # what one field calls a password, another may only use
+    found = {name: _redaction(text, known) for name, text in texts.items()}
+    if strict and (fields := [name for name, redaction in found.items() if redaction.kinds]):
+        kinds = dict.fromkeys(kind for name in fields for kind in found[name].kinds)
+        raise SecretRefusedError(fields=", ".join(fields), kinds=", ".join(kinds))
+    missing_context, lesson = found["missing_context"], found["lesson"]
+    clean = check(replace(draft, missing_context=missing_context.text, lesson=lesson.text))
+    suspicious = tuple(name for name in ("topic", "ask_next_time", "paths") if found[name].kinds)
+    return clean, missing_context.kinds + lesson.kinds, suspicious
+
+
+def redacted_record(record: Record, *, strict: bool) -> tuple[Record, tuple[str, ...]]:
+    """The record as a save would have stored it, and the kinds of secrets that were replaced."""
+    draft, kinds, _ = redacted_draft(_draft_of(record), strict=strict)
+    if not kinds:
+        return record, ()
+    changed = replace(
+        record,
+        id=record_id(draft),
+        missing_context=draft.missing_context,
+        lesson=draft.lesson,
+    )
+    return changed, kinds
+
+
+def redacted_renewals(
+    changed: Mapping[str, Record], *, project: str, strict: bool
+) -> tuple[dict[str, Record], tuple[str, ...], tuple[str, ...]]:
+    """Records under changed texts, by token, as saves would store them; then as `redacted_draft`.
+
+    The error of one among several names its record, unless all of them have it.
+    """
+    records: dict[str, Record] = {}
+    kinds: list[str] = []
+    suspicious: list[str] = []
+    for token, record in changed.items():
+        given = replace(_draft_of(record), paths=record.paths)
+        try:
+            draft, replaced, fields = redacted_draft(given, project=project, strict=strict)
+        except SentinelError as error:
+            if len(changed) > 1 and error.facts.get("field") != "topic":
+                error.record = token
+            raise
+        records[token] = replace(
+            record,
+            topic=draft.topic,
+            missing_context=draft.missing_context,
+            lesson=draft.lesson,
+            paths=tuple(draft.paths or ()),
+        )
+        kinds += replaced
+        suspicious += fields
+    return records, tuple(kinds), tuple(dict.fromkeys(suspicious))
+
+
+def redacted_offer(record: Record, *, strict: bool) -> Offered:
+    """The record without secrets in any field and with the id of its text, or why it is refused.
+
+    "added" is provisional: whether the log has the record already, only the log can say.
+    """
+    from core.lessons.upkeep.secrets import clean_record
+
+    kinds: tuple[str, ...] = ()
+    try:
+        _check_redactable(dict(zip(LIMITS_BYTES, record.texts, strict=True)))
+        clean, found = clean_record(record)
+        kinds = tuple(kind for _, kind in found)
+        if strict and found:
+            fields = ", ".join(dict.fromkeys(name for name, _ in found))
+            raise SecretRefusedError(fields=fields, kinds=", ".join(dict.fromkeys(kinds)))
+        clean, more = redacted_record(clean, strict=strict)
+        paths = [path for given in clean.paths for path in normalise_paths([given])]
+    except SentinelError as error:
+        return Offered(record=record, fate="refused", redacted=kinds, error=error)
+    clean = reidentified(replace(clean, paths=tuple(dict.fromkeys(paths))))
+    if clean.gap != record.gap:  # no older version of it has this id
+        clean = replace(clean, former=())
+    return Offered(record=marked(clean, record), fate="added", redacted=kinds + more)
+
+
+def _check_redactable(texts: Mapping[str, str]) -> None:
+    for name, text in texts.items():
+        if len(text) > MOST_REDACTED_CHARS:  # no secret is so long that the rest could be stored
+            used_bytes = len(text.encode("utf-8", "surrogatepass"))
+            limit_bytes = LIMITS_BYTES[name]
+            raise FieldTooLongError(field=name, used_bytes=used_bytes, limit_bytes=limit_bytes)
+
+
+def _redaction(text: str, known: Mapping[str, str]) -> "Redaction":
+    """The text without its secrets, those among them that hidden characters split.
+
+    Such characters go with the secret that they stand in; all others stay as they came, and are
+    marked. known: secrets of all fields, with their kinds.
+    """
+    from core.sanitizer import Redaction, redact
+
+    if not may_hide(text):
+        return redact(text, known)
+    from core.lessons.upkeep.secrets import redacted
+
+    clean, kinds = redacted(text, known)
+    return Redaction(clean, tuple(kinds))
+
+
+def _draft_of(record: Record) -> Draft:
+    """The words of a record, its paths left out."""
+    return Draft(
+        topic=record.topic,
+        missing_context=record.missing_context,
+        lesson=record.lesson,
+        ask_next_time=record.ask_next_time,
+        type=record.type,
+    )
