@@ -35,11 +35,11 @@ DOCUMENTS = ("README*.md", "LICENSE*")
 TOOLS = ("search_memory", "log_memory", "compact_memory")
 LANGUAGES: tuple[Language, ...] = ("en", "ko")
 
-# Claude Desktop, as its users report, runs a uv of its own in the place of `command`, with these
-# arguments. Behind the word `python` uv takes the environment that was made when the bundle was
-# installed; for the script alone it would make one from its header, while the client waits.
-# `--project`, where `--directory` would do, leaves the working directory as it is: should a client
-# fail to fill in the project, the server must not take the folder of the bundle for it.
+# Claude Desktop, as its users report, runs a uv of its own in place of `command`, with these
+# arguments. Behind the word `python` uv takes the environment of the installed bundle; for the
+# script alone it would make one from its header, while the client waits. `--project` instead of
+# `--directory` keeps the working directory: if a client does not fill in the project, the server
+# must not take the folder of the bundle for it.
 _ARGUMENTS = [
     *("run", "--project", "${__dirname}", "python", f"${{__dirname}}/{ENTRY_POINT}"),
     *("--project", "${user_config.project_directory}"),

@@ -1,7 +1,7 @@
-"""Which clients on this machine start our server, and which project each of them would give it.
+"""Finds the clients on this machine that start our server, and the project that each would give it.
 
-Nothing is started and nothing is written: the configuration files are read, and what the client
-and then the server would make of an entry is worked out.
+It reads the configuration files, and works out what the client and then the server would make of an
+entry. It starts nothing and writes nothing.
 """
 
 import json
@@ -35,14 +35,13 @@ from core.settings import read_settings
 class Configured:
     """One entry of a client's configuration that starts our server, or a file nobody can read.
 
-    client: the name of the client. path: its configuration file.
-    entry: the name of the entry; "" when the file cannot be read.
+    path: the configuration file. entry: its name; "" when the file cannot be read.
     project: what the server would take as the project; None when that is not known beforehand.
-    source: what names the project: `--project`, a variable, `cwd`; "" when nothing is known to.
+    source: what names the project: `--project`, a variable, `cwd`; "" when nothing does.
     problem: "", or the first of these that holds: `unreadable` (the file), `command_missing`,
-    `script_missing`, `bad_setting` (the server would refuse its start), `unexpanded` (a variable is
-    left in a value that should name the project), `no_project` (none is named, or relative to a
-    directory nobody knows), `project_missing`.
+    `script_missing`, `bad_setting` (the server would refuse to start), `unexpanded` (the client
+    leaves a variable in what names the project), `no_project` (nothing names one, or it is relative
+    to an unknown directory), `project_missing`.
     """
 
     client: str
@@ -64,8 +63,7 @@ def configured_clients(
     """The entries that start `server` for the project `root`, in the order of `CLIENTS`.
 
     An entry is ours when it runs the file `server`, or any `server.py` under a name that holds
-    "sentinel". A file that exists and cannot be read is reported, one that does not exist is not.
-    environment: that of the user; a client is taken to see the same, without our own variables.
+    "sentinel". environment: that of the user; clients see the same, without our own variables.
     No configuration file, however broken, makes this raise.
     """
     machine = machine_of(root, server=server, home=home, environment=environment, platform=platform)
@@ -134,17 +132,17 @@ def _configured(
     place: Place,
     machine: Machine,
 ) -> Configured | None:
-    """What is known of an entry, or None when it is not ours."""
+    """What an entry leads to, None when it is not ours."""
     expand = expander(client, place, machine)
     words = entry_line(entry, expand)
     at = script_at(words, name, machine)
     if at < 0:
         return None
     own = entry.get("env")
-    environment = {key: it for key, it in machine.environment.items() if key not in VARIABLES}
-    for key, it in own.items() if isinstance(own, dict) else ():
-        if isinstance(it, str | int):  # clients turn numbers into texts
-            environment[key] = expand(str(it))
+    environment = {key: value for key, value in machine.environment.items() if key not in VARIABLES}
+    for key, value in own.items() if isinstance(own, dict) else ():
+        if isinstance(value, str | int):  # clients turn numbers into texts
+            environment[key] = expand(str(value))
     environment |= dict.fromkeys(client.sets, str(machine.root))
     first = machine.root if client.starts_in_project and place.knows_project else None
     cwd = entry.get("cwd") if client.honours_cwd else None

@@ -1,9 +1,9 @@
-"""What each client tells a hook on standard input, and the JSON in which it takes an answer.
+"""Reads what a client tells a hook, and writes the JSON in which the client takes an answer.
 
 Sources: code.claude.com/docs/en/hooks, cursor.com/docs/hooks, code.visualstudio.com (agent hooks
-reference), learn.chatgpt.com/docs/hooks (Codex), geminicli.com/docs/hooks. Field names differ in
-case from client to client and from one version to the next, so that both are understood, and a
-tool is told by what it is given rather than by its name.
+reference), learn.chatgpt.com/docs/hooks (Codex), geminicli.com/docs/hooks. Clients and versions
+spell field names differently and this file takes every spelling; it knows a tool by its input
+rather than by its name.
 """
 
 import contextlib
@@ -22,8 +22,8 @@ HOOKS: Mapping[str, Hooks] = {client.key: client.hooks for client in CLIENTS if 
 MOST_TEXT_CHARS = 4_000
 MOST_FILES, MOST_PATH_CHARS = 50, 1_000
 
-# Tools that change no file of the project, and those of MCP servers, of which nothing is known; a
-# client may put the name of the server before that of the tool.
+# Tools that change no file, and those of MCP servers, of which nobody knows; a client may put the
+# name of the server before that of the tool.
 _READS = re.compile(
     r"(?:.*[-_.:/])?(?:read|view|open|list|ls|glob|grep|search(?!_?replace)|find|fetch|web|get|todo)"
     r"|mcp|.*_memory\Z",
@@ -48,11 +48,10 @@ class Moment(NamedTuple):
 
     session, agent: ids, "" when the client names none; agent is that of a sub-agent. source: what
     began the session. folders: what the client has open. cwd: where it is at work. paths: files
-    that are going to be changed, as the client names them. command: a shell command. text: what is
-    written, or what the user asks. over: nothing may follow this stop, since it follows an answer
-    to a stop or since the user wanted it. name: of the event, as the client expects it back, "" in
-    the format of Copilot, which does not name it. is_nameless: whether this is a sub-agent that the
-    client tells from others of its kind by nothing.
+    that are going to change, as the client names them. command: a shell command. text: what the
+    agent writes, or the user asks. over: nothing may follow this stop, because it follows an answer
+    to a stop or the user wanted it. name: the client's name for the event, "" where the answer must
+    not name it. is_nameless: nothing tells this sub-agent from others of its kind.
     """
 
     session: str = ""
@@ -69,17 +68,17 @@ class Moment(NamedTuple):
 
     @property
     def says_something(self) -> bool:
-        """Whether there is anything that a record could be about."""
+        """Whether a record could be about anything here."""
         return bool(self.paths or self.command.strip() or self.text.strip())
 
 
 def event_of(client: str, event: str) -> Event | None:
     """The client's own event for one of ours; None where it has none that takes a text."""
-    return next((it for it in HOOKS[client].events if it.ours == event), None)
+    return next((known for known in HOOKS[client].events if known.ours == event), None)
 
 
 def read_moment(client: str, event: str, payload: Mapping[str, Any]) -> Moment:
-    """The moment that a client describes; what is missing or of another type is left out."""
+    """The moment that a client describes, without what is missing or of another type."""
     name = _text(payload, "hook_event_name", "hookEventName")
     paths, command, text = tuple[str, ...](), "", ""
     if event == "before-action":
@@ -128,9 +127,9 @@ def inside(folder: str, path: str) -> str:
 
     In NFC: macOS gives the names of files as Hangul that is taken apart.
     """
-    folder, path = (unicodedata.normalize("NFC", it) for it in (folder, path))
+    folder, path = (unicodedata.normalize("NFC", name) for name in (folder, path))
     windows = bool(re.match(r"[A-Za-z]:[\\/]|\\\\", folder))
-    there, top = (it.replace("\\", "/") if windows else it for it in (path, folder))
+    there, top = (name.replace("\\", "/") if windows else name for name in (path, folder))
     top = top.rstrip("/") + "/"
     absolute = there.startswith("/") or bool(re.match(r"[A-Za-z]:", there))
     if absolute and (there.casefold() if windows else there).startswith(
@@ -144,18 +143,21 @@ def inside(folder: str, path: str) -> str:
 def folder_of(moment: Moment) -> str:
     """Of the folders that a client has open, the innermost one in which this happens."""
     place = moment.paths[0] if moment.paths else moment.cwd
-    around = [it for it in moment.folders if it == place or inside(it, place)]
+    around = [folder for folder in moment.folders if folder == place or inside(folder, place)]
     return max(around, key=len, default=moment.folders[0] if moment.folders else moment.cwd)
 
 
 def paths_inside(root: str, moment: Moment) -> Iterator[str]:
     """The files of an action, relative to the project, or to the worktree that stands for it."""
-    folders = [it for it in (*moment.folders, moment.cwd) if it]
-    tops = [root, *(_top_of(it) for it in folders if it != root and not inside(root, it))]
+    folders = [folder for folder in (*moment.folders, moment.cwd) if folder]
+    tops = [
+        root,
+        *(_top_of(folder) for folder in folders if folder != root and not inside(root, folder)),
+    ]
     for path in moment.paths:
         # A relative one is meant from where the client is at work.
-        places = [os.path.normpath(os.path.join(it, path)) for it in folders or [root]]
-        found = [name for it in places for top in tops if (name := inside(top, it))]
+        places = [os.path.normpath(os.path.join(folder, path)) for folder in folders or [root]]
+        found = [name for place in places for top in tops if (name := inside(top, place))]
         if not found:  # perhaps a link stands between them
             with contextlib.suppress(OSError, ValueError):
                 real = os.path.realpath(places[0])
@@ -174,7 +176,7 @@ def _top_of(folder: str) -> str:
 
 
 def _action(payload: Mapping[str, Any]) -> tuple[tuple[str, ...], str, str]:
-    """The files, the command and the text of a tool call that changes something; else nothing."""
+    """Files, command and text of a tool call that changes something; else nothing."""
     tool = _text(payload, "tool_name", "toolName")
     given = payload.get("tool_input") or payload.get("toolArgs")
     if isinstance(given, str):  # some clients send the JSON as a text
@@ -189,7 +191,7 @@ def _action(payload: Mapping[str, Any]) -> tuple[tuple[str, ...], str, str]:
         command = ""
         if given["command"] == "view":
             return (), "", ""
-    patch = next((it for it in (command, _text(given, "input", "patch")) if "*** " in it), "")
+    patch = next((text for text in (command, _text(given, "input", "patch")) if "*** " in text), "")
     if patch and (paths := _PATCHED.findall(patch)):
         text = "\n".join(_ADDED.findall(patch))
         return tuple(path.strip() for path in paths[:MOST_FILES]), "", text[:MOST_TEXT_CHARS]
@@ -210,7 +212,9 @@ def _parts(given: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     yield given
     for key in _PARTS:
         listed = given.get(key)
-        yield from (it for it in listed if isinstance(it, dict)) if isinstance(listed, list) else ()
+        yield from (
+            (part for part in listed if isinstance(part, dict)) if isinstance(listed, list) else ()
+        )
 
 
 def _paths(given: Mapping[str, Any]) -> Iterator[str]:
@@ -235,4 +239,4 @@ def _native(folder: object) -> str:
 
 def _text(payload: Mapping[str, Any], *names: str) -> str:
     """The first of these members that is a text and not empty; else ""."""
-    return next((it for name in names if isinstance(it := payload.get(name), str) and it), "")
+    return next((text for name in names if isinstance(text := payload.get(name), str) and text), "")

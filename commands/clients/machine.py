@@ -1,4 +1,4 @@
-"""What a client finds on this machine, and which command line it makes of an entry."""
+"""Describes the machine as a client finds it, and what the client makes of an entry there."""
 
 import os
 import re
@@ -46,7 +46,7 @@ def machine_of(
     environment: Mapping[str, str],
     platform: str = sys.platform,
 ) -> Machine:
-    """The machine of this project and user, as a client would find it."""
+    """The machine of this project and user."""
     root, home = Path(os.path.abspath(root)), Path(os.path.abspath(home))
 
     def named(variable: str, default: Path) -> Path:

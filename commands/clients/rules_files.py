@@ -1,7 +1,6 @@
 """Decides which files of a project hold the rules, so that every client reads them exactly once.
 
-Pure: it looks at texts by their names in the project. What a client reads stands in its row; the
-rows know each other's files, so that the smallest set that serves all of them can be found.
+Clients read each other's files, and a row says which. Pure: texts by their names in the project.
 """
 
 import posixpath
@@ -63,7 +62,7 @@ class RulesFiles:
         return [name for name in self.names if self.block(name) is not None]
 
     def block(self, name: str) -> str | None:
-        """What setup has put into this file; None for nothing that could be taken out."""
+        """What setup has put into this file; None where nothing can be taken out."""
         try:
             return block_in(self.text(name) or "", BLOCK)
         except BrokenBlockError:
@@ -74,16 +73,16 @@ class RulesFiles:
         return self.block(name) == import_of(name)
 
     def has_text(self, name: str) -> bool:
-        """Whether a file holds more than what setup has put in; also one that cannot be read."""
+        """Whether a file holds more than our block; a file that cannot be read may."""
         return bool(self._rest(name).strip("\ufeff \t\r\n")) or not self.is_sound(name)
 
     def by_hand(self) -> frozenset[str]:
-        """The files into which somebody copied the rules."""
+        """The files into which a person copied the rules."""
         names = {*self.names, *(name for row in ROWS.values() for name in row.reads)}
-        return frozenset(name for name in names if all(it in self._rest(name) for it in _TOOLS))
+        return frozenset(name for name in names if all(tool in self._rest(name) for tool in _TOOLS))
 
     def is_there(self, name: str) -> bool:
-        """Whether there is such a file, be it one that cannot be read."""
+        """Whether the file exists, readable or not."""
         return self.text(name) is not None or not self.is_sound(name)
 
     def reach_agents(self, names: Iterable[str]) -> bool:
@@ -98,7 +97,7 @@ class RulesFiles:
         return False
 
     def _rest(self, name: str) -> str:
-        """The text without what setup has put in."""
+        """The text without our block."""
         text = self.text(name) or ""
         try:
             return without_block(text, BLOCK)
@@ -117,14 +116,15 @@ def import_of(name: str) -> str:
 def imported(text: str, name: str) -> list[str]:
     """The files that the file `name` with this text imports, by their names in the project.
 
-    A path counts from the directory of the file that names it. Fences, indented code, code spans
-    and HTML comments import nothing. In doubt a line is none: rules that stand twice do less harm
-    than rules that nobody reads. A file above the project begins with `..`; absolute paths and
-    those of the home are passed over.
+    A path counts from the directory of the file that names it; one above the project begins with
+    `..`. Fences, indented code, code spans, comments, absolute paths and those of the home import
+    nothing. In doubt a line is no import: a model reads rules twice rather than never.
     """
     paths = _IMPORT.findall(_NO_IMPORT.sub("`", text))
     directory = posixpath.dirname(name)
-    return [posixpath.normpath(posixpath.join(directory, it)) for it in paths if it[0] not in "/~"]
+    return [
+        posixpath.normpath(posixpath.join(directory, path)) for path in paths if path[0] not in "/~"
+    ]
 
 
 # What each client reads.
@@ -153,7 +153,7 @@ def reads(files: RulesFiles, client: str, name: str, homes: Homes | None = None)
 def depends(files: RulesFiles, client: str) -> bool:
     """Whether a client reads what setup has put in where its own rules stand.
 
-    What stands in a file that the client may be told to leave out is another client's.
+    A block in a file that the user may switch off for this client is another client's.
     """
     unsure = ROWS[client].unsure if client in ROWS else ()
     return not (set(read_by(files, client)) - set(unsure)).isdisjoint(files.ours)
@@ -180,10 +180,10 @@ def _own_files(files: RulesFiles, client: str) -> tuple[str, ...]:
 def homes_for(files: RulesFiles, clients: Collection[str]) -> dict[str, Body]:
     """The smallest set of files with our rules with which each client reads one copy.
 
-    Where a file holds a copy made by hand, nothing is put beside it for its readers.
+    The readers of a copy that a person made get no second one.
     """
     hand = files.by_hand()
-    needing = [it for it in ROWS if it in clients and hand.isdisjoint(read_by(files, it))]
+    needing = [key for key in ROWS if key in clients and hand.isdisjoint(read_by(files, key))]
     homes: dict[str, Body] = {}
     if AGENTS not in hand and _is_shared(files, needing):
         homes[AGENTS] = "rules"
@@ -211,7 +211,7 @@ def _home(files: RulesFiles, client: str) -> str:
 def _is_shared(files: RulesFiles, needing: Collection[str]) -> bool:
     """Whether AGENTS.md is a home."""
     others = [client for client in needing if client != IMPORTER]
-    by_agents = [it for it in others if _reads_agents_first(files, it)]
+    by_agents = [key for key in others if _reads_agents_first(files, key)]
     if IMPORTER not in needing:
         return bool(by_agents)
     unsure = any(CLAUDE[0] in ROWS[client].unsure for client in others)
@@ -274,9 +274,9 @@ def _keeps_import(files: RulesFiles) -> bool:
 def _may_import(files: RulesFiles) -> bool:
     """Whether Claude Code can be given AGENTS.md with our rules for its own.
 
-    Not where AGENTS.md and CLAUDE.md both hold texts of the user, who keeps the one from Claude
-    Code. Where there is no CLAUDE.md the text of AGENTS.md is for it as well: newer versions read
-    it by themselves, except beside a CLAUDE.local.md, which only one person has.
+    Not where the user keeps AGENTS.md from it by a CLAUDE.md with another text. Without a CLAUDE.md
+    the text of AGENTS.md is for Claude Code as well: newer versions read it by themselves, except
+    beside a CLAUDE.local.md, which only one person has.
     """
     has_own = any(map(files.has_text, CLAUDE))
     is_apart = has_own and files.has_text(AGENTS) and not _keeps_import(files)

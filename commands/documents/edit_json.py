@@ -1,9 +1,8 @@
 """Edits JSON, with or without comments, as text: one value changes, every other byte stays.
 
-A place in a document is a path of keys and of positions in lists. What is put in takes the style
-of what stands around it, and taking it out again gives the text back byte for byte. Of an object
-or a list that was empty before, blanks are not remembered; one that stood as this module would
-have made it, with a line of its own, goes as well.
+A place in a document is a path of keys and of positions in lists. A new value takes the style of
+its neighbours, and taking it out gives the text back byte for byte, with two exceptions: blanks in
+an object or list that was empty, and an empty one that stood as this file would have made it.
 """
 
 import json
@@ -113,10 +112,10 @@ def _written(value: object, indent: str | None, unit: str, newline: str) -> str:
     parts: list[str] = []
     if isinstance(value, dict):
         inner = None if indent is None else indent + unit
-        parts = [_written_part(key, it, inner, unit, newline) for key, it in value.items()]
-    elif isinstance(value, list) and any(isinstance(it, dict | list) for it in value):
+        parts = [_written_part(key, part, inner, unit, newline) for key, part in value.items()]
+    elif isinstance(value, list) and any(isinstance(item, dict | list) for item in value):
         inner = None if indent is None else indent + unit
-        parts = [_written(it, inner, unit, newline) for it in value]
+        parts = [_written(item, inner, unit, newline) for item in value]
     if indent is None or not parts:
         return json.dumps(value, ensure_ascii=False)
     opening, closing = "{}" if isinstance(value, dict) else "[]"
@@ -131,7 +130,7 @@ def _styled(text: str, node: Node, value: object) -> str:
         inner = indent + unit
         if node.parts and _is_on_own_line(text, node.parts[0].start):
             inner = _indent(text, node.parts[0].start)
-        items = [_written(it, inner, unit, newline) for it in value]
+        items = [_written(item, inner, unit, newline) for item in value]
         lines = f",{newline}{inner}".join(items)
         return f"[{newline}{inner}{lines}{newline}{indent}]"
     return _written(value, indent if "\n" in text.strip() else None, unit, newline)

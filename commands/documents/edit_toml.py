@@ -1,7 +1,7 @@
-"""Edits one table of a TOML file as text: put in, changed or taken out, every other byte stays.
+"""Edits one table of a TOML file as text: puts it in, changes it, takes it out; other bytes stay.
 
-Each edit is checked by reading the result: what it changed must be that table and nothing else.
-A file whose form does not allow that (the table as an inline one, for example) is not touched.
+Each edit reads its own result, which must differ in that table and nothing else. A file whose form
+does not allow that (an inline table, for example) stays as it is.
 """
 
 import copy
@@ -100,7 +100,7 @@ def _cut(text: str, start: int, end: int) -> str:
 
 
 def _with_value(text: str, path: Keys, key: str, value: object, newline: str) -> str:
-    section = next((it for it in _sections(text) if it.path == path), None)
+    section = next((section for section in _sections(text) if section.path == path), None)
     if section is None:
         raise FixedFormError
     quoted = "|".join(map(re.escape, {key, json.dumps(key), f"'{key}'"}))
@@ -117,10 +117,10 @@ def _with_value(text: str, path: Keys, key: str, value: object, newline: str) ->
 def _checked(after: str, before: dict[str, Any], path: Keys, table: object) -> str:
     """The text, if it says the same as before but for this table. Raises FixedFormError."""
     try:
-        said = tables_of(after)
+        result = tables_of(after)
     except BrokenTomlError:
         raise FixedFormError from None
-    if _replaced(said, path, table) != said or _replaced(said, path, None) != _replaced(
+    if _replaced(result, path, table) != result or _replaced(result, path, None) != _replaced(
         before, path, None
     ):
         raise FixedFormError

@@ -1,8 +1,7 @@
-"""A block of ours in a text file of the user: put in, replaced or taken out, all else untouched.
+"""Puts a block of ours into a text file of the user, replaces it, takes it out; all else stays.
 
-The block stands between two comment lines of Markdown that name it, so that it can be found again
-in a file that was edited meanwhile. Taking out the block that was put in gives back the text as it
-was, byte for byte.
+Two comment lines of Markdown around the block name it, so it is found again after the user edited
+the file. Taking it out gives the text back byte for byte.
 """
 
 import re

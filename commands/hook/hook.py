@@ -55,12 +55,12 @@ AT_ONCE_S = 3  # two configurations that a client reads may both start the hook
 
 
 class OddInputError(ValueError):
-    """What a client handed over cannot be used; the sentence is ours and repeats none of it."""
+    """The input of a client is of no use; the sentence repeats nothing of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scene:
-    """One event of a client in one project, with all that decides what is said about it."""
+    """One event of a client in one project, with all that decides the answer."""
 
     client: str
     event: str
@@ -164,7 +164,9 @@ def _scene(
 ) -> Scene:
     if not HOOKS[client].gives_project:
         # Cursor sets it for the first of several open folders, others inherit it from Claude Code.
-        environment = {key: it for key, it in environment.items() if key != "CLAUDE_PROJECT_DIR"}
+        environment = {
+            key: value for key, value in environment.items() if key != "CLAUDE_PROJECT_DIR"
+        }
     project = find_project(argument, environment, Path(folder_of(moment) or os.getcwd()))
     project.check_readable()
     root = str(project.root)
@@ -204,7 +206,7 @@ def _at_start(scene: Scene) -> Briefing:
 
 def _is_known(scene: Scene) -> bool:
     """Whether the context of a resumed session still holds what its start has shown."""
-    starts = [it for it in scene.session.events if it["event"] == scene.event]
+    starts = [event for event in scene.session.events if event["event"] == scene.event]
     return scene.moment.source == "resume" and bool(starts) and starts[-1].get("log") == scene.state
 
 
@@ -222,19 +224,21 @@ def _has_just_started(scene: Scene, session: Session) -> bool:
 
 
 def _at_action(scene: Scene) -> Briefing:
-    """The records that this action needs and that its agent was not shown at an earlier one."""
+    """The records that this action needs and that its agent has not seen at an earlier one."""
     from core.lessons.answers.for_action import Action, recall  # compiles what no other event needs
 
     moment, lang = scene.moment, scene.settings.lang
     action = Action(paths=moment.paths, command=moment.command, text=moment.text)
     known = scene.session.shown(moment.agent)
-    fresh = [it for it in recall(action, scene.log.records) if version_of(it) not in known]
+    fresh = [
+        record for record in recall(action, scene.log.records) if version_of(record) not in known
+    ]
     briefing = action_briefing(list(filter(is_harmless, fresh)), lang)
     changes = bool(moment.paths) and not scene.session.has("changed")
     before = scene.note(briefing, changed=changes) if briefing.records or changes else None
     if before and before.events != scene.session.events:  # other hooks ran meanwhile
         known = before.shown(moment.agent)
-        left = [it for it in briefing.records if version_of(it) not in known]
+        left = [record for record in briefing.records if version_of(record) not in known]
         briefing = action_briefing(left, lang)
     return briefing
 
@@ -248,7 +252,7 @@ def _at_stop(scene: Scene) -> Briefing:
         return Briefing()
     reminder = Briefing(say(scene.settings.lang, "reminder"))
     before = scene.note(reminder, reminded=True)
-    if before is None or before.has("reminded"):  # another time it could not be told from the first
+    if before is None or before.has("reminded"):  # a second one could not be told from the first
         return Briefing()
     return reminder
 

@@ -1,8 +1,8 @@
-"""What hooks remember of a session: which records they showed, and whether files changed.
+"""Remembers for the hooks of a session which records they showed, and whether files changed.
 
-It stands outside the project, one small file of JSON lines for each session, in the directory that
-the system has for such things; no text of a record is in it. It may be deleted at any time: then a
-record may be shown a second time, and `cli.py stats` knows less.
+Each session has a small file of JSON lines outside the project, in the directory that the system
+has for such things, without any text of a record. The user may delete it at any time: then a hook
+may show a record a second time, and `cli.py stats` knows less.
 """
 
 import contextlib
@@ -56,7 +56,9 @@ class Session:
                 if event.get("source") in _FORGETTING:
                     versions.clear()
                 continue
-            versions.update(it for it in event.get("shown", ()) if isinstance(it, str))
+            versions.update(
+                version for version in event.get("shown", ()) if isinstance(version, str)
+            )
         return versions
 
     @property
@@ -72,8 +74,8 @@ class Session:
         """Add an event; facts that are empty are left out. Raises OSError.
 
         Returns the session as it was just before, with what other hooks have noted meanwhile: of
-        several that note the same thing at once, only the first finds it missing there. (On Windows
-        that is nearly certain: appending takes two steps there.)
+        several that note the same thing at once, only the first finds it missing. (Nearly certain
+        on Windows, where appending takes two steps.)
         """
         noted = {"at": int(time.time()), "event": event}
         noted |= {name: fact for name, fact in facts.items() if fact}

@@ -1,7 +1,7 @@
-"""Plans the server's entry in the configuration of a client: put in, brought up to date, taken out.
+"""Plans the server's entry in a client's configuration: puts it in, updates it, takes it out.
 
-An entry of ours that is there keeps its name and its other keys, such as `env`. Ours is one that is
-named as setup names it and runs a `server.py`, or one that runs the very file of this installation.
+An entry is ours when it has the name that setup gives and runs a `server.py`, or when it runs the
+very file of this installation. It keeps its name and its other keys, such as `env`.
 """
 
 import os
@@ -38,7 +38,7 @@ LANG = "SENTINEL_MEMORY_LANG"
 
 
 def plan_entry(desk: Desk, job: Job, client: Client) -> list[Remark]:
-    """Edit the file of the project, of a client without projects that of the user."""
+    """Edit the file of the project, or of the user for a client without projects; what to know."""
     places = client.places
     keys = places[0].keys[0]
     paths = paths_of(places[0], job.machine)
@@ -48,12 +48,12 @@ def plan_entry(desk: Desk, job: Job, client: Client) -> list[Remark]:
     notes: list[Remark] = []
     for path in paths:
         with desk.editing(path, "entry", client) as change:
-            notes += [it for it in _edit(change, job, client, keys) if it not in notes]
+            notes += [note for note in _edit(change, job, client, keys) if note not in notes]
     return notes
 
 
 def _edit(change: Change, job: Job, client: Client, keys: Keys) -> list[Remark]:
-    """Edit one file; what there is to know about that."""
+    """Edit one file; what to know."""
     text, form = change.text, client.form
     data = tables_of(text) if form == "toml" else object_of(text, comments=form == "jsonc")
     name, old = _own(change, data, keys, job, client)
@@ -104,7 +104,7 @@ def _with_entry(
 
 
 def _language(old: Mapping[str, Any], job: Job) -> dict[str, str]:
-    """What the entry's environment has to get so that the server speaks the language asked for."""
+    """What the environment of the entry needs for the language that the user asked for."""
     env = old.get("env")
     said = env.get(LANG) if isinstance(env, dict) else None
     now = "ko" if isinstance(said, str) and said.strip().lower().startswith("ko") else "en"
@@ -112,7 +112,7 @@ def _language(old: Mapping[str, Any], job: Job) -> dict[str, str]:
 
 
 def _without_start(text: str, path: Keys, old: Mapping[str, Any], job: Job, client: Client) -> str:
-    """Without a `cwd` elsewhere, where it is what would name the project."""
+    """Without a `cwd` that would name another project."""
     cwd = old.get("cwd")
     if client.project != "" or not client.honours_cwd or not isinstance(cwd, str):
         return text
@@ -124,7 +124,7 @@ def _without_start(text: str, path: Keys, old: Mapping[str, Any], job: Job, clie
 
 
 def _variable_note(job: Job, client: Client) -> list[Remark]:
-    """Tell of a path that the client would not leave as it is."""
+    """A note where the client would change a path that holds the sign of its variables."""
     sign = "${" if "{" in client.variables else client.variables[:1]
     installation = job.installation
     for word in (*installation.runner, installation.server):
@@ -141,7 +141,7 @@ def _other_project(name: str, old: Mapping[str, Any], job: Job, client: Client) 
     words, own = entry_line(old, expander(client, client.places[0], machine)), old.get("env")
     argument = value_of("--project", words[script_at(words, name, machine) + 1 :])
     said = own.items() if isinstance(own, dict) else ()
-    env = {key: it for key, it in said if isinstance(it, str)}
+    env = {key: value for key, value in said if isinstance(value, str)}
     try:
         named = find_project(argument, env, machine.home)
         is_this = os.path.realpath(named.root) == os.path.realpath(job.root)

@@ -1,6 +1,6 @@
-"""The files that setup works on: their texts as they are, as they would be, and what is wrong.
+"""Holds the files that setup works on: each as it is, as it would be, and what is wrong with it.
 
-A file that cannot be edited safely is left alone as a whole.
+Setup leaves a file alone that it cannot edit safely.
 """
 
 import os
@@ -36,11 +36,10 @@ class Installation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """What was asked for. clients: keys of `CLIENTS`. present: those that were set up before.
+    """What the user asked for. clients: keys of `CLIENTS`. present: those that were set up before.
 
-    lang: the language of the rules. chosen: the one that was asked for by name, if any was.
-    remove: take out instead of put in. rules, hooks: whether these are part of it. prompt: whether
-    a hook for each prompt is.
+    lang: the language of the rules. chosen: the one that the user named. remove: take out instead
+    of put in. rules, hooks, prompt: with the rules, the hooks, the hook for each prompt.
     """
 
     clients: tuple[str, ...]
@@ -81,9 +80,9 @@ class EntryError(SentinelError, ValueError):
 
 @dataclass(slots=True)
 class Change:
-    """A file as it is and as it would be; None: no file. parts: what of whom it gets or loses.
+    """A file as it is and as it would be; None: no file. parts: what it gets or loses, for whom.
 
-    shown: the texts of ours in it, old and new. Nothing else of a configuration is for showing.
+    shown: our texts in it, old and new; a diff shows no other text of a configuration.
     """
 
     file: UserFile
@@ -115,7 +114,7 @@ class Change:
 
 
 class Desk:
-    """Every file that was looked at, once, under whatever name it was asked for."""
+    """Every file that the plan looks at, once, under whatever name."""
 
     def __init__(self) -> None:
         self.files: dict[str, Change] = {}

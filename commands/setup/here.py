@@ -1,4 +1,4 @@
-"""What setup finds before it plans: how this program is started, and which clients are here."""
+"""Finds out, before setup plans, how this program starts and which clients are here."""
 
 import importlib.util
 import json
@@ -21,9 +21,9 @@ HERE = Path(__file__).resolve().parents[2]
 SERVER = HERE / "server.py"
 PACKAGES = ("fastmcp", "filelock")
 HOOK_TIMEOUT_S = 60  # uv may have to make an environment first
-# Of the one who runs setup and not of the client: no byte code, and that Cursor started it.
+# These belong to whoever runs setup, not to the client: no byte code; Cursor started it.
 _MISLEADING = ("PYTHONDONTWRITEBYTECODE", "CURSOR_VERSION")
-# Environments that `uv run` and `uvx` make in the cache of uv, and may clear away.
+# Environments that uv makes in its cache and may clear away.
 _OF_UV = re.compile(r"[/\\](?:environments|archive|builds)-v\d+[/\\]")
 
 
@@ -35,7 +35,7 @@ def missing_packages() -> list[str]:
 def runner_of(interpreter: str, environment: Mapping[str, str]) -> tuple[str, ...] | None:
     """The words that start a script: an interpreter, or uv for one of its temporary environments.
 
-    None when the interpreter is such a one and uv, which names itself in UV, was not found.
+    None when uv, which names itself in UV, cannot be found for such an environment.
     """
     if not _OF_UV.search(interpreter):
         return (interpreter,)
@@ -48,19 +48,19 @@ def installed(runner: Sequence[str], directory: str, *, windows: bool) -> Instal
     server, cli = (f"{directory}{os.sep}{name}" for name in ("server.py", "cli.py"))
     words = [*runner, server, cli]
     if windows:
-        words = [it.replace("\\", "/") for it in words]
+        words = [word.replace("\\", "/") for word in words]
     return Installation(runner=tuple(words[:-2]), server=words[-2], cli=words[-1], windows=windows)
 
 
 def tried_hook(installation: Installation) -> str:
-    """Start a hook once as a client would, for an empty project: what it complained of, or "".
+    """Start a hook once as a client would, for an empty project: its complaint, or "".
 
-    It leaves byte code beside the modules, without which every hook would compile them anew.
+    This leaves byte code beside the modules, which every hook would otherwise compile anew.
     """
     said = {"tool_name": "Edit", "tool_input": {"file_path": "README.md"}}
     with tempfile.TemporaryDirectory() as directory:
         words = [installation.cli, "hook", "before-action", "--client", "claude-code"]
-        kept = {key: it for key, it in os.environ.items() if key not in _MISLEADING}
+        kept = {key: value for key, value in os.environ.items() if key not in _MISLEADING}
         try:
             done = subprocess.run(
                 [*installation.runner, *words, "--project", directory],
@@ -88,7 +88,7 @@ def present_clients(machine: Machine) -> frozenset[str]:
     found = configured_clients(
         machine.root, server=machine.server, home=machine.home, environment=machine.environment
     )
-    names = {it.client for it in found if it.entry}
+    names = {entry.client for entry in found if entry.entry}
     return frozenset(client.key for client in CLIENTS if client.name in names)
 
 

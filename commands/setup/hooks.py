@@ -1,4 +1,4 @@
-"""Puts our hooks into the text of a client's file and takes them out; those of the user stay."""
+"""Puts our hooks into the text of a client's file, and takes them out; hooks of the user stay."""
 
 import re
 import shlex
@@ -14,14 +14,14 @@ from commands.setup.files import Installation
 
 Shell = Literal["powershell", "cmd"]
 
-# Somebody else's cli.py may have a hook, too: it is ours when it names a client that we know.
+# Another program may have a `cli.py hook`, too: ours names a client that we know.
 _NEXT = r"""["']?[\s=]+["']?"""
 _CALL = re.compile(
     rf"""(?:^|[/\\\s"'])cli\.py{_NEXT}hook{_NEXT}(?P<event>{"|".join(EVENTS)})"""
     rf"""{_NEXT}--client{_NEXT}(?:{"|".join(HOOKS)})(?![\w-])"""
     rf"""(?:{_NEXT}--lang{_NEXT}(?P<lang>en|ko)(?![\w-]))?"""
 )
-# All in which a client may look for the command; of a handler of ours no old one may stay.
+# Where a client may look for the command; an old one must not stay in a handler of ours.
 _COMMANDS = ("command", "args", "bash", "powershell", "exec", "windows", "linux", "osx")
 
 
@@ -63,12 +63,14 @@ class _Place:
 def with_hooks(text: str, hooks: Hooks, call: Call, *, prompt: bool) -> str:
     """The text with a handler for each event of the client, the prompt only where that is wanted.
 
-    A handler of ours that is there changes in place, also one for the prompt. Raises what the
-    edits of `commands.documents.edit_json` raise.
+    A handler of ours that is there changes in place, also one for the prompt. Raises
+    BrokenJsonError and OtherKindError.
     """
     places = _places(text, hooks)
     there = [(place.event, place.ours) for place in places]
-    lang = next((it.lang for it in places if it.lang), "") if call.lang is None else call.lang
+    lang = (
+        next((place.lang for place in places if place.lang), "") if call.lang is None else call.lang
+    )
     events = [
         event
         for event in hooks.events
@@ -90,11 +92,13 @@ def without_hooks(text: str, hooks: Hooks) -> str:
 
 
 def hook_strings(text: str, hooks: Hooks) -> Iterator[str]:
-    """The texts in our handlers that are there."""
+    """The texts in our handlers."""
     data = data_of(text)
     for place in _places(text, hooks):
-        for it in _at(data, place.path).values():
-            yield from [it] if isinstance(it, str) else it if isinstance(it, list) else ()
+        for value in _at(data, place.path).values():
+            yield from (
+                [value] if isinstance(value, str) else value if isinstance(value, list) else ()
+            )
 
 
 def _without_others(text: str, hooks: Hooks, events: Sequence[Event]) -> str:
@@ -125,7 +129,12 @@ def _with_event(text: str, hooks: Hooks, event: Event, handler: dict[str, Any]) 
     matcher = {"matcher": event.matcher} if event.matcher else {}
     value = {**matcher, "hooks": [handler]} if hooks.grouped else {**handler, **matcher}
     found = next(
-        (it for it in _places(text, hooks) if (it.event, it.ours) == (event.name, event.ours)), None
+        (
+            place
+            for place in _places(text, hooks)
+            if (place.event, place.ours) == (event.name, event.ours)
+        ),
+        None,
     )
     is_shared = found is not None and hooks.grouped and found.outer == found.path
     if found and is_shared:
@@ -141,9 +150,9 @@ def _with_event(text: str, hooks: Hooks, event: Event, handler: dict[str, Any]) 
     for key in (*_COMMANDS, "shell"):
         if key in there and key not in handler:
             text = without(text, (*found.path, key))
-    for key, it in handler.items():
-        if there.get(key) != it:
-            text = with_value(text, (*found.path, key), it)
+    for key, value in handler.items():
+        if there.get(key) != value:
+            text = with_value(text, (*found.path, key), value)
     if is_shared:
         return text
     if matcher:
@@ -183,9 +192,9 @@ def _call_in(handler: object) -> re.Match[str] | None:
     """The call of `cli.py hook` in a handler, None in a handler of somebody else."""
     if not isinstance(handler, dict):
         return None
-    texts = [it for it in (handler.get(key) for key in _COMMANDS) if isinstance(it, str)]
+    texts = [text for text in (handler.get(key) for key in _COMMANDS) if isinstance(text, str)]
     listed = handler.get("args")
-    words = [it for it in listed if isinstance(it, str)] if isinstance(listed, list) else []
+    words = [word for word in listed if isinstance(word, str)] if isinstance(listed, list) else []
     for text in (*texts, " ".join(words)):
         called = _CALL.search(text)
         if called:
@@ -193,10 +202,9 @@ def _call_in(handler: object) -> re.Match[str] | None:
     return None
 
 
-# The command line of a hook. Configurations are read by other clients than their own as well, and
-# not all of them know a form with a list of arguments: it is a line for a shell. Such a line
-# outlives what it starts: an interpreter that is gone, a checkout that has moved or is an old one
-# must not fail with a status that a client takes for a veto of its tool call.
+# A hook is a line for a shell, because clients read the configurations of others and not all know a
+# list of arguments. The line outlives what it starts: an interpreter that is gone or a checkout
+# that has moved must not fail with a status that a client takes for a veto of its tool call.
 
 _ENDS = {"powershell": "; exit 0", "cmd": " & exit /b 0"}
 

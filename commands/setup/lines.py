@@ -1,7 +1,7 @@
-"""What setup prints of a plan: every file with its diff, without anybody's secrets.
+"""Prints a plan of setup: every file with its diff, without anybody's secrets.
 
-A configuration holds keys and environment values of other servers: of its texts only ours are
-shown, the others stand as "…". Secrets in what else a line holds are redacted.
+A configuration holds keys and environment values of other servers: the diff shows our texts only,
+"…" for all others, and redacts what else a line holds.
 """
 
 import re
@@ -30,7 +30,11 @@ def change_lines(lang: Language, change: Change, root: Path) -> list[str]:
     head = word(lang, "gone", path=path) if change.after is None else path
     old, new = ("/dev/null" if text is None else path for text in (change.before, change.after))
     lines = diff(change.before or "", change.after or "", old, new)
-    return [f"{head}: {_what(lang, change)}", *lines[:2], *(_safe(it, change) for it in lines[2:])]
+    return [
+        f"{head}: {_what(lang, change)}",
+        *lines[:2],
+        *(_safe(line, change) for line in lines[2:]),
+    ]
 
 
 def shown_path(path: Path, root: Path) -> str:

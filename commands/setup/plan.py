@@ -1,4 +1,4 @@
-"""Works out what setup would change, from the texts of files to the texts that they would have."""
+"""Plans a setup: from the texts of files to the texts that they would have."""
 
 from dataclasses import dataclass
 

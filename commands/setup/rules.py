@@ -1,4 +1,4 @@
-"""Works out what setup would change in the files that hold the rules, and what to know of them."""
+"""Plans what setup changes in the files that hold the rules, with notes for the user."""
 
 import os
 from collections.abc import Collection, Sequence
@@ -41,13 +41,13 @@ def put_in(desk: Desk, job: Job) -> list[Remark]:
     """Put the rules where the clients read them, and take them out elsewhere; what to know."""
     files = _rules_now(desk, job)
     ours, others = files.ours, job.present - set(job.clients)
-    readers = {*job.clients, *(it for it in others if depends(files, it))}
+    readers = {*job.clients, *(key for key in others if depends(files, key))}
     homes = homes_for(files, readers)
     sound = {name: body for name, body in homes.items() if files.is_sound(name)}
     notes = [*_import_notes(files, sound), *_reader_notes(files, sound, job)]
     for name, body in homes.items():
         keys = [IMPORTER] if body == "import" else readers
-        reading = [it for it in _rows(keys) if reads(files, it.key, name, homes)]
+        reading = [row for row in _rows(keys) if reads(files, row.key, name, homes)]
         with desk.editing(job.root / name, "rules", *reading) as change:
             change.after = _with_rules(change, name, body, _language(files, name, job))
     for name in ours:
@@ -65,18 +65,20 @@ def put_out(desk: Desk, job: Job) -> list[Remark]:
     others = job.present - set(job.clients)
     for name in files.ours:
         followers = others & {IMPORTER} if files.imports_ours(name) else others
-        keeping = [it.name for it in _rows(followers) if reads(files, it.key, name)]
+        keeping = [row.name for row in _rows(followers) if reads(files, row.key, name)]
         if not keeping:
             _take_out(desk, job, name)
-        elif any(reads(files, it, name) for it in job.clients):
+        elif any(reads(files, key, name) for key in job.clients):
             notes.append(Remark("kept", {"file": name, "clients": ", ".join(keeping)}))
     return notes
 
 
 def _import_notes(files: RulesFiles, homes: Homes) -> list[Remark]:
     """That Claude Code gets AGENTS.md with a text of the user by way of a new import."""
-    new = [it for it, body in homes.items() if body == "import" and not files.imports_ours(it)]
-    return [Remark("imports", {"file": it}) for it in new if files.has_text(AGENTS)]
+    new = [
+        name for name, body in homes.items() if body == "import" and not files.imports_ours(name)
+    ]
+    return [Remark("imports", {"file": name}) for name in new if files.has_text(AGENTS)]
 
 
 def _reader_notes(files: RulesFiles, homes: Homes, job: Job) -> list[Remark]:
@@ -97,9 +99,9 @@ def _reader_notes(files: RulesFiles, homes: Homes, job: Job) -> list[Remark]:
 def _cut_notes(files: RulesFiles, homes: Homes, desk: Desk, job: Job) -> list[Remark]:
     """The files that a client would not read to the end of the rules."""
     notes = []
-    for client in (it for it in _rows(job.clients) if it.rules and it.rules.most_bytes):
+    for client in (row for row in _rows(job.clients) if row.rules and row.rules.most_bytes):
         most_bytes = ROWS[client.key].most_bytes
-        for name in (it for it in read_by(files, client.key) if it in homes):
+        for name in (read for read in read_by(files, client.key) if read in homes):
             text = desk.text(job.root / name) or ""
             if len(text[: text.find(markers(BLOCK)[1])].encode()) > most_bytes:
                 facts: Facts = {"file": name, "kib": most_bytes // 1024}
@@ -129,19 +131,21 @@ def _rules_now(desk: Desk, job: Job) -> RulesFiles:
 
 
 def _language(files: RulesFiles, name: str, job: Job) -> Language:
-    """That of the rules that are there, so that a team's stay as they are, unless one is set."""
+    """The language of the rules that are there, so that a team keeps its own, unless one is set."""
     wanted = (job.machine.variable("SENTINEL_MEMORY_LANG") or "").strip().lower()
     if wanted.startswith(("en", "ko")):
         return job.lang
-    held = [it for it in (name, *files.ours) if files.block(it) and not files.imports_ours(it)]
+    held = [
+        file for file in (name, *files.ours) if files.block(file) and not files.imports_ours(file)
+    ]
     return language_of(files.block(held[0]) or "") if held else job.lang
 
 
 def _with_rules(change: Change, name: str, body: Body, lang: Language) -> str:
     """The text with the rules or the import.
 
-    A file that was there and empty gets no line end after the block, like any that ends without
-    one: this tells it from a file that was made for the block.
+    An empty file of the user gets no line end after the block, which tells it from a file that was
+    made for the block.
     """
     text = change.text
     if name in OWN_FILES and _is_all_ours(without_block(text, BLOCK)):
@@ -171,8 +175,8 @@ def _is_all_ours(rest: str) -> bool:
 def _named(desk: Desk, job: Job) -> dict[str, tuple[str, ...]]:
     """By client, the files that its settings name: those of the project, else of the user."""
     found: dict[str, tuple[str, ...]] = {}
-    for client in (it for it in CLIENTS if it.rules and it.rules.setting):
-        for path in (it for place in client.places for it in paths_of(place, job.machine)):
+    for client in (row for row in CLIENTS if row.rules and row.rules.setting):
+        for path in (file for place in client.places for file in paths_of(place, job.machine)):
             names = _names_in(desk.text(path) or "", ROWS[client.key].setting)
             if names:
                 found.setdefault(client.key, names)

@@ -1,6 +1,6 @@
-"""The setup: what a client needs to work with this memory, put into its files or taken out again.
+"""Puts what a client needs for this memory into its files, or takes it out again.
 
-It shows every change first. The user's own entries, comments and formatting stay.
+The user sees every change first. Entries, comments and formatting of the user stay.
 """
 
 import argparse
@@ -122,7 +122,7 @@ def _job(
 ) -> Job:
     machine, clients = machine_here(project), tuple(arguments.clients)
     if arguments.all:
-        found = (it.key for it in CLIENTS if arguments.remove or trace_of(it, machine))
+        found = (client.key for client in CLIENTS if arguments.remove or trace_of(client, machine))
         clients = tuple(found)
     return Job(
         clients=clients,
@@ -165,8 +165,8 @@ def _tell_remarks(planned: Plan, lang: Language) -> None:
 def _sentence(remark: Remark, lang: Language) -> str:
     """A sentence; a text of several lines in it keeps them."""
     shown = {
-        key: "\n".join(plain_lines(it)) if isinstance(it, str) else it
-        for key, it in remark.facts.items()
+        key: "\n".join(plain_lines(fact)) if isinstance(fact, str) else fact
+        for key, fact in remark.facts.items()
     }
     return word(lang, remark.key, **shown)
 
@@ -200,9 +200,9 @@ def _write(planned: Plan, job: Job) -> int:
         else:
             written.append(change)
     if written:
-        names = ", ".join(shown_path(it.path, job.root) for it in written)
+        names = ", ".join(shown_path(change.path, job.root) for change in written)
         print(word(job.lang, "written", files=names))
-        has_hooks = any(part == "hooks" for it in written for part, _ in it.parts)
+        has_hooks = any(part == "hooks" for change in written for part, _ in change.parts)
         reason = tried_hook(job.installation) if has_hooks and not job.remove else ""
         if reason:
             failed += 1
@@ -213,7 +213,7 @@ def _write(planned: Plan, job: Job) -> int:
 
 def _tell_next(job: Job, written: list[Change]) -> None:
     clients = [client for client in CLIENTS if client.key in job.clients]
-    lang, names = job.lang, {it.path: shown_path(it.path, job.root) for it in written}
+    lang, names = job.lang, {change.path: shown_path(change.path, job.root) for change in written}
     print("", word(lang, "next"), sep="\n")
     if job.remove:
         told = ", ".join(client.name for client in clients)
@@ -222,9 +222,11 @@ def _tell_next(job: Job, written: list[Change]) -> None:
     for client in clients:
         key = f"next_{client.key}"
         print(f"- {word(lang, key if key in WORDS else 'next_client', client=client.name)}")
-    shared = [names[it.path] for it in written if _is_rules(it)]
+    shared = [names[change.path] for change in written if _is_rules(change)]
     local = [
-        names[it.path] for it in written if not _is_rules(it) and it.path.is_relative_to(job.root)
+        names[change.path]
+        for change in written
+        if not _is_rules(change) and change.path.is_relative_to(job.root)
     ]
     for key, files in (("next_commit", shared), ("next_local", local)):
         if files:
