@@ -6,7 +6,7 @@
 #     "filelock>=4,<5",
 # ]
 # ///
-"""The face for people: `python cli.py COMMAND`; without a command it prints what there is."""
+"""Runs one command for a person, git, CI or a client's hook: `python cli.py COMMAND`."""
 
 import importlib
 import io
@@ -14,18 +14,18 @@ import os
 import sys
 from collections.abc import Sequence
 
-if sys.version_info < (3, 11):  # noqa: UP036 - pre-commit takes whatever python3 there is
+if sys.version_info < (3, 11):  # noqa: UP036 - pre-commit runs any python3
     print(
         "cli.py needs Python 3.11 or newer, and this is " + sys.version.split()[0], file=sys.stderr
     )
-    sys.exit(0 if sys.argv[1:2] == ["hook"] else 2)  # clients take a 2 of a hook for a veto
-if sys.flags.safe_path:  # `python -I` and PYTHONSAFEPATH leave out the directory of the script
+    sys.exit(0 if sys.argv[1:2] == ["hook"] else 2)  # a hook that ends with 2 vetoes the action
+if sys.flags.safe_path:  # `python -I` and PYTHONSAFEPATH hide this directory
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 from core.errors import OutputError, SentinelError
 
-# One line for each command: its name, its module in commands/, what it does. The module offers
-# `add_arguments(parser)` and `run(arguments) -> int`, and is imported only when it is called.
+# For each command its module in commands/ and a summary. The module defines
+# `add_arguments(parser)` and `run(arguments) -> int`, and is imported only when it runs.
 COMMANDS = {
     "bundle": ("bundle.bundle", "build the server as an .mcpb file for Claude Desktop"),
     "demo": ("demo.demo", "play the loop of search, log and compact on a scratch project"),
@@ -57,67 +57,66 @@ COMMANDS = {
 def main(argv: Sequence[str] | None = None) -> int:
     """Carry out one command and return its exit code. Wrong arguments: SystemExit(2).
 
-    What fails is a SentinelError and is said here; the code is then the `FAILED` of the command's
-    module, 1 where it names none.
+    Prints every SentinelError; the exit code is then `FAILED` of the command's module, else 1.
     """
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # Windows would write its code page into a pipe
+        if isinstance(stream, io.TextIOWrapper):  # Windows would use its code page
             stream.reconfigure(encoding="utf-8", errors="replace")
     given = sys.argv[1:] if argv is None else list(argv)
     if given[:1] == ["hook"] and not {"-h", "--help"} & {*given}:
         return int(importlib.import_module("commands.hook.hook").main(given[1:]))
-    import argparse  # a hook is started at every step of an agent, and pays for each import
+    import argparse  # a hook runs at every step of an agent, so each import costs
 
     parser = argparse.ArgumentParser(prog="cli.py", description="Sentinel-Memory, for people")
     offered = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
-    face = None
+    chosen = None
     for name, (module, summary) in COMMANDS.items():
         command = offered.add_parser(name, help=summary, description=_sentence(summary))
         if given[:1] == [name]:
-            face = importlib.import_module(f"commands.{module}")
-            face.add_arguments(command)
+            chosen = importlib.import_module(f"commands.{module}")
+            chosen.add_arguments(command)
     arguments = parser.parse_args(given)
-    if face is None:
+    if chosen is None:
         parser.print_help()
         return 0
     try:
-        return int(face.run(arguments))
+        return int(chosen.run(arguments))
     except SentinelError as error:
-        _tell(error)
-        return int(getattr(face, "FAILED", 1))
+        _print_error(error)
+        return int(getattr(chosen, "FAILED", 1))
 
 
 def _sentence(summary: str) -> str:
     return f"{summary[:1].upper()}{summary[1:]}."
 
 
-def _tell(error: SentinelError) -> None:
-    from commands.terminal.safe_text import plain  # a path may hold what steers a terminal
+def _print_error(error: SentinelError) -> None:
+    from commands.terminal.safe_text import plain  # a path may hold escape codes
     from core.settings import read_settings
 
     print(plain(error.text(read_settings(os.environ).lang)), file=sys.stderr)
 
 
-def _let_go_of_output() -> None:
-    """Have what is still to be written go nowhere, or Python would try it again at its end."""
+def _discard_output() -> None:
+    """Send unwritten output nowhere, or Python would try to write it again at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 if __name__ == "__main__":
     try:
         code = main()
-        if sys.stdout:  # None where the caller has closed it
+        if sys.stdout:  # None if the caller closed it
             sys.stdout.flush()
     except KeyboardInterrupt:
         code = 0 if sys.argv[1:2] == ["hook"] else 130
-    except BrokenPipeError:  # the reader, such as `head`, has seen enough
-        _let_go_of_output()
+    except BrokenPipeError:  # the reader, such as `head`, is done
+        _discard_output()
         code = 0
     except OSError as error:
-        # Only a stream fails without a name of a file; a hook has answered for itself.
+        # Only a stream's error names no file. A hook reports its own errors.
         if error.filename is not None or sys.argv[1:2] == ["hook"]:
             raise
-        _let_go_of_output()
-        _tell(OutputError(reason=error.strerror or type(error).__name__))
+        _discard_output()
+        _print_error(OutputError(reason=error.strerror or type(error).__name__))
         code = 1
     sys.exit(code)

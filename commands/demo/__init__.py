@@ -1,1 +1,1 @@
-"""`cli.py demo`: the loop of search, log and compact, played on a scratch project."""
+"""`cli.py demo`: plays search, log and compaction on a scratch project."""

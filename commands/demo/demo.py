@@ -1,7 +1,7 @@
-"""The demo: nine scenes with the real server, from an empty memory to a compacted one.
+"""Plays nine scenes with the real server, from an empty memory to a compacted one.
 
-Nothing is canned. What is shown came back from the server or stands in the file, and every
-sentence that begins with `ok:` was checked before it was printed.
+Nothing is canned: all text comes from the server or stands in the file, and the demo checks each
+sentence that begins with `ok:` before it prints it.
 """
 
 import argparse
@@ -40,16 +40,16 @@ LESSONS = (
     Path(__file__).resolve().parent / "lessons.jsonl",
 )
 COLUMNS = (60, 100)
-MERGED_FOR = ("words", "contains")  # the reasons for which topics are merged here
+MERGED_FOR = ("words", "contains")  # why the demo merges two topics
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `cli.py demo`."""
+    """Add the options of `cli.py demo`."""
     parser.add_argument("--keep", metavar="DIR", type=Path, help="keep the scratch project there")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Play the demo in the language of the environment; 1 when a claim fails."""
+    """Play the demo in the language of the environment. Raises DemoFailedError."""
     demo(arguments.keep, lang=read_settings(os.environ).lang)
     return 0
 
@@ -63,8 +63,8 @@ def demo(
 ) -> None:
     """Play all scenes on `out`. Raises DemoFailedError when something fails.
 
-    Everything is written below a temporary directory that is gone afterwards; `keep` names a new
-    or empty directory for the scratch project instead.
+    All files lie in a temporary directory, which is removed. keep: a new or empty directory for the
+    scratch project, which then stays.
     """
     columns = min(max(shutil.get_terminal_size((COLUMNS[1], 24)).columns, COLUMNS[0]), COLUMNS[1])
     screen = Screen(out or sys.stdout, columns)
@@ -103,7 +103,7 @@ async def _play(
 
 
 async def empty_memory(stage: Stage) -> None:
-    """Scene 1: what a search of an empty memory says."""
+    """Scene 1: a search of an empty memory."""
     stage.open("empty")
     answer = await stage.done("search_memory", query="payment")
     stage.screen.show(answer)
@@ -113,7 +113,7 @@ async def empty_memory(stage: Stage) -> None:
 
 
 async def first_lessons(stage: Stage, lessons: Sequence[Lesson]) -> str:
-    """Scene 2: the first records, and a Korean search that brings them back. The query."""
+    """Scene 2: the first records, and a Korean search that finds them; returns its query."""
     query = " ".join(hangul_words(lessons[-1]["missing_context"])[:3])
     stage.open("first", query=query)
     for lesson in lessons:
@@ -128,15 +128,15 @@ async def first_lessons(stage: Stage, lessons: Sequence[Lesson]) -> str:
 
 
 async def same_gap_again(stage: Stage, lesson: Lesson) -> None:
-    """Scene 3: a gap that is logged twice stays one record."""
+    """Scene 3: the same gap, logged twice, stays one record."""
     count = len(stage.project.records())
     stage.open("again")
     answer = await stage.done("log_memory", **lesson)
     stage.screen.show(answer)
-    said = re.match(sentence(stage.lang, "saved_again"), answer)
+    match = re.match(sentence(stage.lang, "saved_again"), answer)
     records = stage.project.records()
     seen = [one["meta"].get("seen", 1) for one in records if one["lesson"] == lesson["lesson"]]
-    counted = said is not None and said["seen"] == "2" and seen == [2]
+    counted = match is not None and match["seen"] == "2" and seen == [2]
     stage.claim(counted and len(records) == count, "again_ok", count=count)
 
 
@@ -154,7 +154,7 @@ async def secret_and_refusal(stage: Stage, lesson: Lesson) -> None:
     stored = stage.project.log_bytes()
     lesson_stored = str(stage.project.records()[-1]["lesson"])
     leaked = secret in answer or secret.encode("ascii") in stored
-    # Checked first, so that what is shown below can hold no secret.
+    # Checked first, so that nothing printed below holds the secret.
     stage.claim(not leaked and "[REDACTED]" in lesson_stored, "secret_ok")
     stage.screen.show(answer)
     stage.screen.say(word(stage.lang, "secret_stored"))
@@ -165,7 +165,7 @@ async def secret_and_refusal(stage: Stage, lesson: Lesson) -> None:
 
 
 async def past_the_threshold(stage: Stage, lessons: Sequence[Lesson]) -> None:
-    """Scene 5: the notice appears with the first record above the threshold."""
+    """Scene 5: the notice comes with the first record above the threshold."""
     stage.open("fill", threshold=DEFAULT_THRESHOLD)
     count, first_at = len(stage.project.records()), 0
     for lesson in lessons:
@@ -180,7 +180,7 @@ async def past_the_threshold(stage: Stage, lessons: Sequence[Lesson]) -> None:
 
 
 async def what_to_compact(stage: Stage) -> str:
-    """Scene 6: groups, tokens and similar topics; reading them changes nothing. The answer."""
+    """Scene 6: groups, tokens and similar topics, which change nothing; returns the answer."""
     before, count = stage.project.log_bytes(), len(stage.project.records())
     stage.open("offer")
     answer = await stage.done("compact_memory")
@@ -201,11 +201,11 @@ async def what_to_compact(stage: Stage) -> str:
 
 
 async def compaction(stage: Stage, answer: str) -> dict[str, Any]:
-    """Scene 7: one principle for each cluster of topics. The arguments of the last save."""
+    """Scene 7: one principle for each cluster of topics; returns the last save's arguments."""
     stage.open("compact", limit=LIMITS_BYTES["lesson"])
     saves = 0
     arguments: dict[str, Any] = {}
-    while True:  # an answer may not have room for every topic; then there is another round
+    while True:  # an answer may lack room for some topics
         groups = read_groups(answer, stage.lang)
         pairs = similar_pairs(answer, groups, stage.lang, MERGED_FOR)
         due = [some for some in clusters(groups, pairs) if len(some) > 1 or not some[0].compact]
@@ -235,7 +235,7 @@ async def compaction(stage: Stage, answer: str) -> dict[str, Any]:
 async def what_is_left(
     stage: Stage, originals: Sequence[dict[str, Any]], last: dict[str, Any], query: str
 ) -> None:
-    """Scene 8: no original is left, a repeated save is harmless, a search finds the principles."""
+    """Scene 8: the originals are gone, a repeated save is harmless, a search finds all."""
     stage.open("after")
     records = stage.project.records()
     left = {record["id"] for record in originals} & {record["id"] for record in records}
@@ -249,7 +249,7 @@ async def what_is_left(
 
 
 def _texts(records: Sequence[dict[str, Any]]) -> list[tuple[Any, ...]]:
-    """What records hold beside their dates and counters."""
+    """Return the ids and texts of records, without dates and counters."""
     return [(record["id"], *(record.get(name) for name in FIELDS)) for record in records]
 
 

@@ -1,7 +1,7 @@
-"""What the demo reads from the server's answers, and what it does in place of a language model.
+"""Reads the server's answers for the demo, and stands in for a language model.
 
-The sentences are taken apart by the same table from which the server builds them, so that this
-reading follows every change of words, in both languages.
+It builds its patterns from the server's own table of sentences, so that it follows every change of
+words in both languages.
 """
 
 import contextlib
@@ -30,7 +30,7 @@ Lesson = dict[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """One topic of a compaction answer: its tokens and lessons, and its questions."""
+    """One topic in an answer of compact_memory: its tokens, lessons and questions."""
 
     topic: str
     compact: bool
@@ -40,7 +40,7 @@ class Group:
 
 
 def read_lessons(paths: Iterable[Path]) -> list[Lesson]:
-    """The lessons of these files, each gap once; other lines and missing files are passed over."""
+    """Return the lessons in these files, each gap once; skip other lines and missing files."""
     lessons: dict[tuple[str, str], Lesson] = {}
     for path in paths:
         for line in path.read_bytes().split(b"\n") if path.exists() else ():
@@ -54,12 +54,12 @@ def read_lessons(paths: Iterable[Path]) -> list[Lesson]:
 
 
 def hangul_words(text: str) -> list[str]:
-    """The Korean words of a text, particles included, of two syllables or more."""
+    """Return the Korean words of two or more syllables, with their particles."""
     return _HANGUL.findall(text)
 
 
 def sentence(lang: Language, key: str) -> str:
-    """A sentence of the server as a pattern for `re`, its facts as named groups."""
+    """Return a sentence of the server as a pattern for `re`, its facts as named groups."""
     pattern = ""
     for literal, name, _, _ in Formatter().parse(WORDS[key][lang == "ko"]):
         pattern += re.escape(literal)
@@ -69,7 +69,7 @@ def sentence(lang: Language, key: str) -> str:
 
 
 def read_groups(answer: str, lang: Language) -> list[Group]:
-    """The groups of a compaction answer."""
+    """Return the groups in an answer of compact_memory."""
     groups: list[Group] = []
     in_lesson = False
     for line in answer.splitlines():
@@ -83,7 +83,7 @@ def read_groups(answer: str, lang: Language) -> list[Group]:
 
 
 def _read_line(line: str, group: Group, lang: Language, *, in_lesson: bool) -> bool:
-    """Add what a line holds to its group; whether the next line may go on with a lesson."""
+    """Add a line to its group; return whether the next line may continue a lesson."""
     token = _TOKEN.match(line)
     joined = re.fullmatch(sentence(lang, "joined"), line)
     joined = joined or re.fullmatch(sentence(lang, "joined_partly"), line)
@@ -105,7 +105,7 @@ def _read_line(line: str, group: Group, lang: Language, *, in_lesson: bool) -> b
 def similar_pairs(
     answer: str, groups: Sequence[Group], lang: Language, reasons: Iterable[str]
 ) -> list[tuple[str, str]]:
-    """The pairs of these groups' topics that the answer calls similar for one of these reasons."""
+    """Return the pairs of topics that the answer calls similar for one of these reasons."""
     line = re.search(f"^{sentence(lang, 'compact_similar')}$", answer, re.MULTILINE)
     if not line:
         return []
@@ -121,7 +121,7 @@ def similar_pairs(
 
 
 def clusters(groups: Sequence[Group], pairs: Iterable[tuple[str, str]]) -> list[list[Group]]:
-    """The groups, those joined by a chain of pairs together, the shortest topic first."""
+    """Join the groups that a chain of pairs connects; the shortest topic comes first."""
     found = [[group] for group in groups]
     for pair in pairs:
         meant = [some for some in found if any(group.topic in pair for group in some)]
@@ -132,10 +132,10 @@ def clusters(groups: Sequence[Group], pairs: Iterable[tuple[str, str]]) -> list[
 
 
 def compose(cluster: Sequence[Group]) -> tuple[dict[str, Any], int]:
-    """The arguments that save these groups as one principle, and how many lessons found no room.
+    """Return the arguments that save these groups as one principle, and how many lessons it omits.
 
-    The principle is the first sentence of each lesson, and what is a principle already, in order,
-    whole ones only.
+    The principle joins the first sentence of each lesson, and former principles whole, as far as
+    they fit.
     """
     principle, left_out = "", 0
     parts = [

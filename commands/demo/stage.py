@@ -1,4 +1,4 @@
-"""The stage of the demo: the real server on a scratch project, a screen, and checked claims."""
+"""Sets up the demo's stage: the real server, a scratch project, a screen, checked claims."""
 
 import json
 import os
@@ -19,7 +19,7 @@ from core.messages import Language
 from core.project import CONTEXT_DIRECTORY, LOG_NAME, VARIABLES
 
 SERVER = Path(__file__).resolve().parents[2] / "server.py"
-PATIENCE_S = 60  # a server that has not answered by then never will
+PATIENCE_S = 60  # for an answer; a server that needs longer hangs
 
 README = "# Scratch project\n\nMade by the demo of Sentinel-Memory.\n"
 _GIT = ("git", "-c", "user.name=demo", "-c", "user.email=demo@example.invalid")
@@ -34,27 +34,27 @@ class DemoFailedError(SentinelError, RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The words of the server, and whether it refused."""
+    """An answer of the server, and whether it is a refusal."""
 
     text: str
     refused: bool
 
 
 class Screen:
-    """Plain text within `columns`, written to `out` line by line."""
+    """Prints plain text, `columns` wide, line by line."""
 
     def __init__(self, out: TextIO, columns: int) -> None:
         self._out = out
         self._columns = columns
 
     def say(self, text: str) -> None:
-        """A paragraph of ours."""
+        """Print a paragraph."""
         self._write(broken(text, self._columns))
 
     def show(self, text: str, *, at_most: int = 14, cut: bool = False) -> None:
-        """What came back, set off by a bar; beyond `at_most` lines only their number.
+        """Print an answer behind a bar: `at_most` lines, then only how many more there are.
 
-        cut: long lines end in `…` instead of going on below.
+        cut: cut long lines with `…` instead of wrapping them.
         """
         room, lines = self._columns - 4, []
         for line in text.splitlines():
@@ -70,9 +70,9 @@ class Screen:
 
 @dataclass(frozen=True, slots=True)
 class ScratchProject:
-    """A directory with one small README and, where git is there, a repository of its own.
+    """A directory with a small README and, if git is installed, a repository of its own.
 
-    Neither the user's git configuration nor an outer repository has a say in it.
+    Neither the user's git configuration nor an outer repository affects it.
     """
 
     root: Path
@@ -80,8 +80,8 @@ class ScratchProject:
 
     @classmethod
     def make(cls, root: Path) -> "ScratchProject":
-        """Make the project in `root`, a directory that is new or empty."""
-        # With this directory there, no project around the scratch one can be taken for it.
+        """Make the project in `root`, a new or empty directory."""
+        # With this directory, the server takes no outer project for this one.
         (root / CONTEXT_DIRECTORY).mkdir(parents=True)
         (root / "README.md").write_text(README, encoding="utf-8", newline="\n")
         project = cls(root, _git_works())
@@ -96,21 +96,21 @@ class ScratchProject:
         return self.root / CONTEXT_DIRECTORY / LOG_NAME
 
     def log_bytes(self) -> bytes:
-        """The memory log, b"" before the first save."""
+        """Return the memory log, empty before the first save."""
         return self.log_path.read_bytes() if self.log_path.exists() else b""
 
     def records(self) -> list[dict[str, Any]]:
-        """The lines of the memory log, read by nothing but a JSON parser."""
+        """Return the lines of the memory log, read by a JSON parser and nothing else."""
         return [json.loads(line) for line in self.log_bytes().splitlines()]
 
     def commit(self, message: str) -> None:
-        """Commit everything, where git is there."""
+        """Commit everything, if git is installed."""
         if self.has_git:
             self._git("add", "-A")
             self._git("commit", "-q", "--no-verify", "-m", message)
 
     def diff(self, before: bytes) -> tuple[str, str]:
-        """Summary and text of what changed in the memory log since its last commit, or `before`."""
+        """Return summary and text of the log's diff to the last commit, or to `before`."""
         name = f"{CONTEXT_DIRECTORY}/{LOG_NAME}"
         if self.has_git:
             options = ("diff", "--no-color", "--no-ext-diff", "--no-textconv")
@@ -136,7 +136,7 @@ class ScratchProject:
 
 
 def _git_works() -> bool:
-    """Whether git is there; a bare stand-in for it, as on a new Mac, does not count."""
+    """Return whether git runs; a new Mac has only a stub, which fails."""
     if not shutil.which("git"):
         return False
     return subprocess.run(["git", "--version"], capture_output=True).returncode == 0
@@ -164,7 +164,7 @@ class Stage:
             raise DemoFailedError(reason=reason) from error
 
     async def done(self, tool: str, **arguments: Any) -> str:
-        """The answer of a call that must not be refused."""
+        """Return the answer of a call. Raises DemoFailedError if the server refuses it."""
         answer = await self.call(tool, **arguments)
         if answer.refused:
             raise DemoFailedError(reason=f"{self._server.name} refused {tool}: {answer.text}")
@@ -176,7 +176,7 @@ class Stage:
         self.screen.say(word(self.lang, key, **facts))
 
     def claim(self, held: bool, key: str, **facts: str | int) -> None:
-        """Say what was checked. Raises DemoFailedError when it did not hold."""
+        """Print a claim. Raises DemoFailedError if it does not hold."""
         text = word(self.lang, key, **facts)
         if not held:
             raise DemoFailedError(reason=word(self.lang, "did_not_hold", claim=text))
@@ -187,12 +187,12 @@ class Stage:
 async def on_stage(
     project: ScratchProject, screen: Screen, lang: Language, server: Path, stderr_path: Path
 ) -> AsyncIterator[Stage]:
-    """The server as a process of its own, spoken to over stdio; it has ended when this ends.
+    """Run the server as a process and connect to it over stdio; end it at the end.
 
     Raises DemoFailedError when it does not start.
     """
-    os.environ.setdefault("FASTMCP_ENV_FILE", os.devnull)  # a stranger's `.env` is none of ours
-    from fastmcp import Client  # a second of work that no other command should wait for
+    os.environ.setdefault("FASTMCP_ENV_FILE", os.devnull)  # ignore any `.env` here
+    from fastmcp import Client  # takes a second, and only the demo needs it
     from fastmcp.client.transports import StdioTransport
 
     transport = StdioTransport(
@@ -207,15 +207,15 @@ async def on_stage(
         try:
             await open_until_the_end.enter_async_context(client)
         except Exception as error:
-            said = stderr_path.read_text("utf-8", "replace") if stderr_path.exists() else ""
-            reason = (said.strip().splitlines() or [_first_line(error)])[-1]
+            stderr = stderr_path.read_text("utf-8", "replace") if stderr_path.exists() else ""
+            reason = (stderr.strip().splitlines() or [_first_line(error)])[-1]
             reason = f"{server} did not start as a server: {reason}"
             raise DemoFailedError(reason=reason) from error
         yield Stage(client, project, screen, lang, server)
 
 
 def _server_environment(environment: Mapping[str, str], lang: Language) -> dict[str, str]:
-    """The user's environment without the settings of this project, which the demo fixes itself."""
+    """Return the user's environment without the settings of this project."""
     kept = {
         name: value
         for name, value in environment.items()

@@ -1,1 +1,1 @@
-"""What every file written for people shares: its facts, its markup, its way to the disk."""
+"""Writes the files that people read: markup, facts of a record, the way to the disk."""

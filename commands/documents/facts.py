@@ -1,4 +1,4 @@
-"""What every document says of a record beside its lesson: the other texts, dates and counts."""
+"""Tells what a document says of a record beside its lesson: other texts, dates, counts."""
 
 from commands.documents.words import word
 from core.lessons.answers.rendering import day_of, token_text
@@ -8,22 +8,22 @@ from core.messages import Language
 
 
 def labelled(record: Record, lang: Language) -> list[tuple[str, str]]:
-    """The texts of a record beside its lesson that are not blank, each with its label."""
+    """Return what was missing and what to ask, unless blank, each with its label."""
     texts = {"missing": record.missing_context, "ask": record.ask_next_time}
     return [(word(lang, label), text) for label, text in texts.items() if text.strip()]
 
 
 def facts(record: Record, lang: Language) -> list[str]:
-    """When a record was saved, how often its gap was seen, and what it is called.
+    """Return when a record was saved, how often its gap was seen, and its token.
 
-    A principle without a count of originals is a rule that somebody wrote, or an import.
+    A principle that counts no originals was written or imported, not compacted.
     """
     if record.type == "principle" and record.source_count:
-        told = [word(lang, "compacted", date=day_of(record.compacted_at or record.created))]
-        told.append(say(lang, "merged", count=record.source_count))
+        parts = [word(lang, "compacted", date=day_of(record.compacted_at or record.created))]
+        parts.append(say(lang, "merged", count=record.source_count))
     else:
-        told = [word(lang, "saved", date=day_of(record.created))]
+        parts = [word(lang, "saved", date=day_of(record.created))]
     if record.seen > 1:
         last = day_of(record.updated or record.created)
-        told.append(say(lang, "seen", seen=record.seen, date=last))
-    return [*told, token_text(record, lang)]
+        parts.append(say(lang, "seen", seen=record.seen, date=last))
+    return [*parts, token_text(record, lang)]

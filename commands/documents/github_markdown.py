@@ -1,13 +1,12 @@
-"""Texts of records as Markdown that does nothing where GitHub or GitLab render it.
+"""Writes Markdown that notifies nobody and links nothing where GitHub or GitLab render it.
 
-Pure. Both look for names after the Markdown was rendered, so that no escape stops them: `@name`
-notifies people, `#12`, `GH-1`, `owner/repo#1`, `!3`, `&4` and the id of a commit become links and
-leave a mark at the other end, a bare address becomes a link, `:name:` an emoji, `$x$` a formula.
-Only inside of code do they look for nothing. Code for whole texts would be hard to read, and a
-list of what is dangerous would miss the next idea of theirs. So it goes by what is harmless:
-a word of letters, or a number, stays as it is with the marks before and behind it; every other
-word becomes code, which is what most of them are (a name, a path, an option). The code of a text
-itself stays. Nothing can be hidden in it: what a reader would not see is spelled out.
+Pure. Both look for names in rendered text, so that no escape helps: `@name` notifies people; `#12`,
+`GH-1`, `owner/repo#1`, `!3`, `&4` and the id of a commit become links and leave a mark at the other
+end; a bare address becomes a link, `:name:` an emoji, `$x$` a formula. They leave code alone. A
+list of what is dangerous would miss their next idea, and a text all in code is hard to read. So
+this module keeps what is harmless, words of letters and numbers with the marks around them, and
+turns every other word into code: most of these are names, paths or options anyway. Code in a text
+stays code, and hidden characters are spelled out.
 """
 
 import re
@@ -16,7 +15,7 @@ from commands.documents.markdown import EMPTY, shown_lines, started
 from core.text.printable import one_line
 
 _SPAN = re.compile(r"(?<!`)`[^`]+`(?!`)")
-# What stands between blanks; the code of a text may hold some.
+# What stands between blanks; code may hold blanks itself.
 _WORD = re.compile(rf"(?:{_SPAN.pattern}|\S)+")
 _BEFORE = re.compile("[(\"'\u0080-\U0010ffff]*")
 _BEHIND = frozenset("\"').,;:!?")
@@ -33,17 +32,17 @@ _TICKS = re.compile("`+")
 
 
 def inert_lines(text: str) -> list[str]:
-    """The lines of a text that are not blank, each as it may stand in a paragraph or an item."""
+    """Return the lines of a text that are not blank, for a paragraph or an item."""
     return [started(_inert(line)) for line in shown_lines(text)]
 
 
 def inert(text: str) -> str:
-    """A text in one line, for the middle of a line of ours or for a heading."""
+    """Return a text as one line, for a heading or the middle of a sentence."""
     return _inert(one_line(text).strip()) or EMPTY
 
 
 def code(text: str) -> str:
-    """A name in one line as code, whatever it holds."""
+    """Return a name as one line of code, whatever it holds."""
     return _code(one_line(text).strip() or EMPTY)
 
 
@@ -61,13 +60,13 @@ def _word(word: str) -> str:
 
 
 def _split(word: str) -> tuple[str, str, str]:
-    """What may stand beside a word as it is, and the word between."""
+    """Split a word into the marks before it, the word itself, and the marks behind it."""
     begin = re.match(_BEFORE, word)
     start, end = begin.end() if begin else 0, len(word)
     closed = word.count(")", start) - word.count("(", start)
     while end > start and (word[end - 1] in _BEHIND or word[end - 1] > "\x7f"):
         if word[end - 1] == ")":
-            if closed <= 0:  # it belongs to the word, as in `f(x)`
+            if closed <= 0:  # part of the word, as in `f(x)`
                 break
             closed -= 1
         end -= 1

@@ -1,4 +1,4 @@
-"""Text of strangers in HTML: it stays text, whatever it says, and nothing in it hides."""
+"""Puts untrusted text into HTML: it stays text, and hidden characters are spelled out."""
 
 import re
 from html import escape
@@ -10,25 +10,25 @@ _HANGUL = re.compile("[\u1100-\u11ff\u3131-\u318e\uac00-\ud7a3]")
 
 
 def as_line(text: str) -> str:
-    """A text on one line, for an element or an attribute in quotes."""
+    """Return a text as one line, for an element or a quoted attribute."""
     return escape(one_line(text))
 
 
 def as_text(text: str) -> str:
-    r"""A text with its line ends, for an element that keeps them; a lone `\r` would be a blank."""
+    r"""Return a text with its line ends, a lone `\r` among them, for an element that keeps them."""
     lines = text.strip("\r\n").replace("\r\n", "\n").replace("\r", "\n").split("\n")
     return escape("\n".join(map(printable, lines)))
 
 
 def as_name(text: str) -> str:
-    """A name inside a line of ours, which it cannot turn around when it reads right to left."""
+    """Return a name for the middle of a sentence; right-to-left text in it stays inside."""
     return f"<bdi>{as_line(text)}</bdi>"
 
 
 def spoken(text: str, lang: Language) -> str:
-    """Attributes of an element with such a text: in which direction and language to read it.
+    """Return the attributes for direction and language of an element with this text.
 
-    lang: that of the page, which needs no word. A text with any Hangul is Korean.
+    lang: the language of the page. A text with any Hangul is Korean.
     """
     own = "ko" if _HANGUL.search(text) else "en"
     return 'dir="auto"' if own == lang else f'dir="auto" lang="{own}"'

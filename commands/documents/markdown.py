@@ -1,7 +1,7 @@
-"""Markdown in which no text of a record can pass for a heading, a list or a tag.
+"""Escapes text for Markdown, so that none of it becomes a heading, a list or a tag.
 
-Pure. Code between single backticks stays as it is, because nothing in there is read as Markdown;
-everything else that could be is escaped. What a reader would not see is spelled out.
+Pure. Code between single backticks stays as it is, since Markdown reads nothing in it. Hidden
+characters are spelled out.
 """
 
 import re
@@ -14,7 +14,7 @@ EMPTY = "—"
 _LINE_ENDS = re.compile("\r\n|[\n\r\u2028\u2029]")
 _SPAN = re.compile(r"(?<!`)`([^`]+)`(?!`)")
 _ACTIVE = re.compile(r"[\\`*\[\]|~]|(?<![^\W_])_|_(?![^\W_])")
-# `\<` would do for CommonMark; readers of older Markdown would still see a tag.
+# CommonMark takes `\<`, but older Markdown still sees a tag.
 _TAG = re.compile(r"<|&(?=#|\w+;)")
 _AS_ENTITY = {"<": "&lt;", "&": "&amp;"}
 _LINE_START = re.compile("[#>=+-]")
@@ -22,25 +22,25 @@ _NUMBER = re.compile(r"\d{1,9}(?=[.)])")
 
 
 def heading(text: str) -> str:
-    """A text for the line of a heading."""
+    """Return a text for the line of a heading."""
     return inline(one_line(text).strip()).replace("#", r"\#") or EMPTY
 
 
 def escaped_lines(text: str) -> list[str]:
-    """The lines of a text that are not blank, each as it may stand in a paragraph."""
+    """Return the lines of a text that are not blank, each fit for a paragraph."""
     return [started(inline(line)) for line in shown_lines(text)]
 
 
 def shown_lines(text: str) -> list[str]:
-    """The lines of a text that are not blank, with what is hidden spelled out."""
+    """Return the lines of a text that are not blank, hidden characters spelled out."""
     lines = (printable(line).strip() for line in _LINE_ENDS.split(text))
     return [line for line in lines if line]
 
 
 def listed(start: str, lines: Sequence[str]) -> list[str]:
-    r"""Lines as an item: further ones are indented, and a backslash before them keeps the break.
+    """Return lines as one item; further ones are indented, a backslash keeps the break before each.
 
-    start: what stands before the first one, with its own indentation.
+    start: what stands before the first line, with its own indentation.
     """
     first, *rest = lines or [EMPTY]
     indent = " " * (len(start) - len(start.lstrip()) + 2)
@@ -49,7 +49,7 @@ def listed(start: str, lines: Sequence[str]) -> list[str]:
 
 
 def started(line: str) -> str:
-    """A line that begins nothing but a paragraph."""
+    """Escape what would begin a block of Markdown at the start of a line."""
     number = _NUMBER.match(line)
     if number:
         return f"{number[0]}\\{line[number.end() :]}"
@@ -57,10 +57,10 @@ def started(line: str) -> str:
 
 
 def inline(text: str) -> str:
-    """A text of one line, escaped but for its code."""
+    """Escape one line, all but its code."""
     out, at = "", 0
     for code in _SPAN.finditer(text):
-        if "<!--" in code[0] or "-->" in code[0]:  # the end of a block that is looked for as text
+        if "<!--" in code[0] or "-->" in code[0]:  # a marker that is found as plain text
             continue
         out += _escaped(text[at : code.start()]) + code[0]
         at = code.end()
@@ -68,7 +68,7 @@ def inline(text: str) -> str:
 
 
 def as_code(text: str) -> str:
-    """A name as code where it can be."""
+    """Return a name as code, or escaped if it holds a backtick."""
     return inline(text if "`" in text else f"`{text}`")
 
 

@@ -1,7 +1,6 @@
-"""What leaves the memory as a document: the records asked for, without secrets, to one place.
+"""Prepares records for a document: chosen by topic, without secrets, written to one place.
 
-A topic and a question are saved as they came, and a line may have been written by hand, so all that
-leaves is redacted once more.
+It redacts every record again, since a topic, a question or a line edited by hand may hold a secret.
 """
 
 import sys
@@ -24,11 +23,11 @@ MOST_TOPICS = 8
 
 
 def read_log(store: MemoryStore, lang: Language) -> MemoryLog:
-    """The log; says which of its lines are no records and so are not exported.
+    """Read the log; print which of its lines are no records and so are left out.
 
     Raises LogReadError.
     """
-    log = MemoryLog.parse(store.read_bytes())  # `store.read` would say it a second time
+    log = MemoryLog.parse(store.read_bytes())  # `store.read` prints the same
     if log.conflicts:
         print(word(lang, "conflicts", conflicts=log.conflicts), file=sys.stderr)
     if log.skipped:
@@ -37,7 +36,7 @@ def read_log(store: MemoryStore, lang: Language) -> MemoryLog:
 
 
 def of_topics(log: MemoryLog, topics: Sequence[str]) -> list[Record]:
-    """The records of these topics, all without any. Raises ExportError for an unknown one."""
+    """Return the records of these topics, or all. Raises ExportError for an unknown topic."""
     wanted = set(map(normalise_topic, topics))
     for topic in map(normalise_topic, topics):
         if topic not in log.topics:
@@ -48,7 +47,7 @@ def of_topics(log: MemoryLog, topics: Sequence[str]) -> list[Record]:
 
 
 def without_secrets(records: Iterable[Record], lang: Language) -> list[Record]:
-    """The records as they may leave; the kinds of secrets that were replaced in them are told."""
+    """Return the records redacted; print the kinds of secrets that were replaced."""
     cleaned = [clean_record(record) for record in records]
     kinds = [kind for _, found in cleaned for _, kind in found]
     if kinds:
@@ -57,9 +56,9 @@ def without_secrets(records: Iterable[Record], lang: Language) -> list[Record]:
 
 
 def put_text(text: str, output: str | None, *, force: bool) -> bool:
-    """Print a document, or write it to a file that nobody had; whether it is in a file now.
+    """Print a document or write it to a new file; return whether it is in a file now.
 
-    force: whatever stood there is replaced. Raises ExportError.
+    force: replace a file that is there. Raises ExportError.
     """
     if output in (None, STDOUT):
         print(text, end="")

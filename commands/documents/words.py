@@ -1,4 +1,4 @@
-"""Sentences of documents and of the files they are written to, in English and Korean, by name."""
+"""Holds the sentences of documents and of the files they go to, in English and Korean."""
 
 from functools import partial
 

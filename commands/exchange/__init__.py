@@ -1,1 +1,1 @@
-"""`cli.py export` and `cli.py import`: lessons to and from other formats, tools and projects."""
+"""`cli.py export` and `cli.py import`: moves lessons to and from other formats and tools."""

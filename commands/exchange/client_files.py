@@ -1,4 +1,4 @@
-"""Lessons in the files that a client reads by itself: a block in one of them, or rules of ours."""
+"""Writes lessons into files that clients read: a block in a file, or a file for each topic."""
 
 import sys
 from collections.abc import Iterable, Sequence
@@ -38,7 +38,7 @@ class ClientFileError(ExportError):
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What is to be done: with which records, or that they go, or that it is only shown."""
+    """What the user asked for: these records put in, or `remove`; `dry_run` only prints."""
 
     records: Sequence[Record]
     remove: bool
@@ -46,9 +46,9 @@ class Choice:
 
 
 def put_block(path: Path, choice: Choice, lang: Language) -> int:
-    """Put the principles as a block into a file, or take it out; the exit status.
+    """Put the principles as a block into a file, or take it out; return the exit code.
 
-    A file in which nothing else stood goes with its block. Raises ExportError.
+    A file that held nothing else goes with its block. Raises ExportError.
     """
     file = UserFile.read(path)
     records = [] if choice.remove else _followed(choice.records, lang)
@@ -72,10 +72,10 @@ def put_block(path: Path, choice: Choice, lang: Language) -> int:
 
 
 def put_rules(root: Path, name_of_client: str, choice: Choice, lang: Language) -> int:
-    """Have exactly these rules among the files of a client; 1 when one of a user is in the way.
+    """Make these rules the only ones of ours among a client's files; return the exit code.
 
-    Files that this command wrote before and that are not among them any more are removed. Raises
-    ExportError; each file is replaced whole, and those before it stay as they are then.
+    The code is 1 when a file of the user is in the way. Raises ExportError: each file is replaced
+    whole, and files before the one that failed stay replaced.
     """
     client, other = CLIENTS[name_of_client], ALSO_READ.get(name_of_client)
     folder = root / client.folder
@@ -93,15 +93,15 @@ def put_rules(root: Path, name_of_client: str, choice: Choice, lang: Language) -
     if not wanted and not choice.remove:
         print(word(lang, "no_paths"), file=sys.stderr)
     if wanted and other and _names(root / other.folder, other):
-        told = word(lang, "read_twice", one=client.folder, other=other.folder)
-        print(told, file=sys.stderr)
+        notice = word(lang, "read_twice", one=client.folder, other=other.folder)
+        print(notice, file=sys.stderr)
     if choice.dry_run:
         print(word(lang, "dry"))
     return 1 if in_the_way or not (wanted or choice.remove) else 0
 
 
 def _followed(records: Iterable[Record], lang: Language) -> list[Record]:
-    """The records that may stand where a model takes what it reads for its instructions."""
+    """Return the records without those that read like orders, since a client would obey."""
     kept = []
     for record in records:
         marks = orders_in(record.marks, record.texts)
@@ -114,7 +114,7 @@ def _followed(records: Iterable[Record], lang: Language) -> list[Record]:
 
 
 def _block(records: Sequence[Record], lang: Language) -> str:
-    """The body of the block; no headings, since those of the file are the user's."""
+    """Return the body of the block, without headings: those of the file are the user's."""
     lines = [word(lang, "block_head")]
     for group in group_by_topic(records):
         lines += ["", f"**{heading(group.topic)}**", "", *lessons(group.records, lang)]
@@ -122,7 +122,7 @@ def _block(records: Sequence[Record], lang: Language) -> str:
 
 
 def _names(folder: Path, client: Topics) -> list[str]:
-    """The names of the files in a folder that may be ours."""
+    """Return the names of files in a folder that this command may have written."""
     try:
         found = sorted(path.name for path in folder.iterdir() if path.is_file())
     except FileNotFoundError:
@@ -135,10 +135,10 @@ def _names(folder: Path, client: Topics) -> list[str]:
 def _carry_out(
     file: UserFile, text: str | None, shown: str, choice: Choice, lang: Language
 ) -> None:
-    """Show what changes in a file, and change it unless it is only to be shown; None: it goes."""
+    """Print how a file changes, and change it unless it is a dry run; None deletes it."""
     if text is None and file.is_there and file.path.is_symlink():
-        text = ""  # the link is the user's
-    # git may have checked a file of ours out with other line ends
+        text = ""  # keep the user's link
+    # git may have changed the line ends at checkout
     if text in (file.text, file.text.replace("\r\n", "\n")):
         print(plain(word(lang, "unchanged", path=shown)))
         return

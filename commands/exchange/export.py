@@ -1,6 +1,6 @@
-"""Take the memory elsewhere: as a document, as data, or into the files that a client reads.
+"""Writes the memory as a document, as JSON, or into files that a client reads.
 
-What leaves is what the log holds and nothing else, without its secrets.
+It writes what the log holds and nothing else, without secrets.
 """
 
 import argparse
@@ -41,7 +41,7 @@ APART = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `cli.py export`."""
+    """Add the options of `cli.py export`."""
     add_project(parser)
     parser.add_argument(
         "--format", type=_format, choices=FORMATS, help="of the document; default: markdown"
@@ -73,7 +73,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write what was asked for; 1 when it could not be written."""
+    """Write what the user asked for; return 1 when a file is in the way, or nothing to write."""
     _check(arguments)
     opened = open_memory(arguments, writes=bool(arguments.rules and not arguments.dry_run))
     lang = opened.lang
@@ -91,14 +91,14 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _format(text: str) -> str:
-    """The name of a format. Raises ArgumentTypeError for the page, which `cli.py view` writes."""
+    """Return the name of a format. Raises ArgumentTypeError for the former `html`."""
     if text == "html":
         raise argparse.ArgumentTypeError(word(read_settings(os.environ).lang, "no_html"))
     return text
 
 
 def _check(arguments: argparse.Namespace) -> None:
-    """Refuse options that contradict each other: SystemExit(2)."""
+    """Refuse options that contradict each other. Raises SystemExit(2)."""
     lang = read_settings(os.environ).lang
     given = {f"--{name.replace('_', '-')}" for name, value in vars(arguments).items() if value}
     for one, other in APART:
@@ -111,7 +111,7 @@ def _check(arguments: argparse.Namespace) -> None:
 
 
 def _chosen(log: MemoryLog, arguments: argparse.Namespace) -> list[Record]:
-    """The records of the topics and types asked for. Raises ExportError for an unknown topic."""
+    """Return the records to export. Raises ExportError for an unknown topic."""
     if arguments.remove:
         return []
     into_files = arguments.block or arguments.rules

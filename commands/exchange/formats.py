@@ -1,4 +1,4 @@
-"""The memory as one document: Markdown for people, or JSON that `cli.py import` takes back."""
+"""Writes the memory as one document: Markdown for people, or JSON for `cli.py import`."""
 
 from collections.abc import Iterable, Sequence
 
@@ -15,15 +15,12 @@ from core.text.printable import one_line
 
 FORMAT, VERSION = "sentinel-memory-export", 1
 
-# By this an import knows a document that does not hold all that a record needs.
+# Tells an import that this document lacks parts of the records.
 MARKER = "<!-- sentinel-memory export: to import the records again, use --format json -->"
 
 
 def markdown(records: Sequence[Record], project: str, lang: Language, *, now: str) -> str:
-    """The document: a heading for each type and topic, an item for each record.
-
-    Principles come first, since they sum up many logs.
-    """
+    """Return a heading for each type and topic and an item for each record, principles first."""
     lines = [f"# {heading(word(lang, 'title', project=project))}", ""]
     lines.append(_introduction(records, lang, now) if records else word(lang, "empty"))
     for kind in ("principle", "log"):
@@ -37,7 +34,7 @@ def markdown(records: Sequence[Record], project: str, lang: Language, *, now: st
 
 
 def as_json(records: Sequence[Record], project: str, *, now: str) -> str:
-    r"""The records as they are stored; characters that nobody would see stand as `\u` escapes."""
+    r"""Return the records as they are stored; invisible characters become `\u` escapes."""
     document = {
         "format": FORMAT,
         "version": VERSION,
@@ -49,7 +46,7 @@ def as_json(records: Sequence[Record], project: str, *, now: str) -> str:
 
 
 def lessons(records: Iterable[Record], lang: Language) -> list[str]:
-    """Items that a model is to read: the lesson, what to ask first, and the files it is about."""
+    """Return items for a model: the lesson, the question and the files of each record."""
     lines: list[str] = []
     for record in records:
         lines += listed("- ", escaped_lines(record.lesson))
@@ -61,7 +58,7 @@ def lessons(records: Iterable[Record], lang: Language) -> list[str]:
 
 
 def _introduction(records: Sequence[Record], lang: Language, now: str) -> str:
-    """How many records there are, and of when."""
+    """Say how many records of each type there are, and the date."""
     principles = sum(record.type == "principle" for record in records)
     counts = {"principles": principles, "logs": len(records) - principles}
     return word(lang, "intro", date=day_of(now), **counts)
@@ -69,13 +66,13 @@ def _introduction(records: Sequence[Record], lang: Language, now: str) -> str:
 
 def _item(record: Record, lang: Language) -> list[str]:
     lines = listed("- ", escaped_lines(record.lesson))
-    if noted := warning(record, lang):
-        lines.append(f"  - **{inline(one_line(noted))}**")
+    if notice := warning(record, lang):
+        lines.append(f"  - **{inline(one_line(notice))}**")
     for label, text in labelled(record, lang):
         lines += listed(f"  - {label}: ", escaped_lines(text))
     lines += _paths(record, lang)
-    told = "; ".join(inline(one_line(fact)) for fact in facts(record, lang))
-    return [*lines, f"  - {told}"]
+    details = "; ".join(inline(one_line(fact)) for fact in facts(record, lang))
+    return [*lines, f"  - {details}"]
 
 
 def _paths(record: Record, lang: Language) -> list[str]:

@@ -1,7 +1,7 @@
-"""Take lessons of other tools, of a list or of another project into the memory, once confirmed.
+"""Takes lessons from other tools, lists and projects into the memory once a person confirms.
 
-Nothing is saved before a person has seen what would be: every record as it would be stored, and
-everything that is passed over, with the reason. Then all of it is one write, or none of it.
+The person first sees each record as it would be stored, and why anything is skipped. Then one write
+saves all of it, or nothing.
 """
 
 import argparse
@@ -41,7 +41,7 @@ MOST_SIMILAR = 3
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `cli.py import`."""
+    """Add the options of `cli.py import`."""
     parser.add_argument("file", metavar="FILE", help="what to import; - for standard input")
     add_project(parser)
     parser.add_argument("--format", choices=FORMATS, help="default: seen from the content")
@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Show, ask, save; 1 when it was not confirmed or could not be done."""
+    """Show, ask, save; return 1 when nobody confirms. Raises SourceError."""
     lang = read_settings(os.environ).lang
     source = read_source(arguments.file, arguments.format, now=utc_now())
     opened = open_memory(arguments, writes=not arguments.dry_run)
@@ -75,7 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _topic(text: str) -> str:
-    """The topic of the option. Raises ArgumentTypeError when it cannot be one."""
+    """Return the topic of the option. Raises ArgumentTypeError for an empty or a long one."""
     topic, limit = normalise_topic(text), LIMITS_BYTES["topic"]
     if not 0 < len(topic.encode("utf-8", "surrogatepass")) <= limit:
         lang = read_settings(os.environ).lang
@@ -84,7 +84,7 @@ def _topic(text: str) -> str:
 
 
 def _preview(opened: Opened, source: Source, trial: Added, log: MemoryLog) -> list[str]:
-    """Everything that a person must know before saying yes."""
+    """Return all that a person must know before saying yes."""
     lang = opened.lang
     named = {"path": source.path, "format": word(lang, source.format)}
     named["project"] = str(opened.project.root)
@@ -123,28 +123,28 @@ def _topic_line(topic: str, log: MemoryLog, lang: Language) -> str:
 
 def _record_lines(item: Item, offered: Offered, source: Source, lang: Language) -> list[str]:
     record = offered.record
-    told = [record.type, *(facts(record, lang)[:-1] if source.is_ours else ())]
-    lines = [INDENT + plain(f"{_place([item.line], source, lang)}: {', '.join(told)}")]
+    details = [record.type, *(facts(record, lang)[:-1] if source.is_ours else ())]
+    lines = [INDENT + plain(f"{_place([item.line], source, lang)}: {', '.join(details)}")]
     lines += [INDENT + line for line in text_lines(record)]
     if record.paths:
         lines.append(INDENT * 2 + plain(f"paths: {', '.join(record.paths)}"))
     if offered.redacted:
         kinds = ", ".join(dict.fromkeys(offered.redacted))
         lines.append(INDENT * 2 + word(lang, "redacts", kinds=kinds))
-    if noted := warning(record, lang):
-        lines.append(INDENT * 2 + word(lang, "warning", warning=noted))
+    if notice := warning(record, lang):
+        lines.append(INDENT * 2 + word(lang, "warning", warning=notice))
     return lines
 
 
 def _passed_lines(source: Source, trial: Added, lang: Language) -> list[str]:
-    """What is not saved: one line for each reason, and one for each record that was refused."""
+    """Say what is not saved: a line for each reason and for each refused record."""
     by_reason: dict[str, list[int]] = {}
     refused = []
     for item, offered in zip(source.items, trial.offered, strict=True):
         if offered.error:
             place = _place([item.line], source, lang)
-            told = word(lang, f"passed_{offered.error.key}", place=place, **offered.error.facts)
-            refused.append(INDENT + plain(told))
+            text = word(lang, f"passed_{offered.error.key}", place=place, **offered.error.facts)
+            refused.append(INDENT + plain(text))
         elif offered.fate != "added":
             by_reason.setdefault(offered.fate, []).append(item.line)
     for line, why in source.passed:
@@ -156,7 +156,7 @@ def _passed_lines(source: Source, trial: Added, lang: Language) -> list[str]:
 
 
 def _place(lines: Sequence[int], source: Source, lang: Language) -> str:
-    """Lines or entries of the source, neighbours as a range."""
+    """Name lines or entries of the source, neighbours as a range."""
     runs = list(_runs(sorted(set(lines))))
     one, many = ("entry", "entries") if source.has_entries else ("line", "lines")
     return word(lang, one if len(runs) == 1 and "-" not in runs[0] else many, lines=", ".join(runs))

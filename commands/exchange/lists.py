@@ -1,7 +1,7 @@
-"""A list of lessons in Markdown: which items it has, below which headings, and what is no item.
+"""Reads lessons from the lists of a Markdown document.
 
-Pure. Only items of lists are lessons. What stands nested in one belongs to it, since it says
-little without it; code, tables, comments and running text are told, with their lines.
+Pure. Only an item of a list is a lesson; what is nested in it belongs to it. The reader notes all
+other lines and why they hold none.
 """
 
 import re
@@ -25,7 +25,7 @@ _REFERENCE = re.compile(r"@\S+")
 
 
 class Lesson(NamedTuple):
-    """An item of a list, with the topic and the context that its headings give."""
+    """An item of a list, with the topic and context that its headings give."""
 
     line: int
     topic: str
@@ -50,7 +50,7 @@ class _Item:
 
 
 def read_markdown(text: str) -> tuple[list[Lesson], list[Passed]]:
-    """The lessons of a document, and the lines that hold none."""
+    """Return the lessons of a document, and the lines without one."""
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     if is_ours(text):
         return [], [Passed(at, "ours") for at, line in enumerate(text.split("\n"), 1) if line]
@@ -65,7 +65,7 @@ def read_markdown(text: str) -> tuple[list[Lesson], list[Passed]]:
 
 
 def _lesson(item: _Item, title: _Heading | None, passed: list[Passed]) -> Iterator[Lesson]:
-    """The lesson of an item, if it is one; the headings above it are used then."""
+    """Yield the lesson of an item, if it is one, and mark the headings above it as used."""
     text = "\n".join(item.lines).strip()
     if not has_words(text):
         passed.append(Passed(item.line, "no_words"))
@@ -84,7 +84,7 @@ def _lesson(item: _Item, title: _Heading | None, passed: list[Passed]) -> Iterat
 
 @dataclass(slots=True)
 class _Reader:
-    """Reads the items and headings of a document; `item` is the one that a line may go on with."""
+    """Reads items and headings. item: the one that the next line may continue."""
 
     lines: Lines
     items: list[_Item] = field(default_factory=list)
@@ -104,7 +104,7 @@ class _Reader:
                 lines.at += 1
             elif lines.skip_block(takes_code=self.item is None and self.after_blank):
                 if self.item and indent_of(line) < self.item.indent + NESTED_INDENT:
-                    self.item = None  # what stands beside an item and not in it ends the item
+                    self.item = None  # a block that is not inside the item ends it
                 self.after_blank = True
             else:
                 if not (self._read_heading(line) or self._read_item(line)):
@@ -112,7 +112,7 @@ class _Reader:
                 self.after_blank = False
 
     def _read_heading(self, line: str) -> bool:
-        """Read a heading, or a line across the page, which ends a list, too; whether it was one."""
+        """Read a heading, or a rule, which ends a list, too; return whether it was one."""
         if heading := _HEADING.fullmatch(line):
             self._add_heading(len(heading[1]), heading[2] or "")
         elif _BREAK.fullmatch(line):
@@ -128,7 +128,7 @@ class _Reader:
         return True
 
     def _goes_on(self, line: str) -> bool:
-        """Whether a line that begins nothing of its own belongs to the item above it."""
+        """Return whether a line of plain text continues the item above it."""
         if not self.item:
             return False
         return not self.after_blank or indent_of(line) >= self.item.indent + NESTED_INDENT
@@ -141,7 +141,7 @@ class _Reader:
         self.item = None
 
     def _read_item(self, line: str) -> bool:
-        """Read the first line of an item; whether it is one."""
+        """Read the first line of an item; return whether it is one."""
         item = _ITEM.fullmatch(line)
         if not item:
             return False
@@ -159,7 +159,7 @@ class _Reader:
         return True
 
     def _read_text(self, line: str) -> None:
-        """Read a line that goes on with an item, or is running text."""
+        """Read a line that continues an item, or is running text."""
         if not self._goes_on(line):
             self.item = None
         if not self.item:
@@ -174,17 +174,17 @@ class _Reader:
         self.lines.at += 1
 
     def _content(self, text: str) -> str:
-        """The text of a line without comments; the rest of one that goes on is passed over."""
+        """Return a line without comments; skip the lines of a comment that it opens."""
         text, goes_on = _without_comments(text)
         if goes_on:
             self.lines.at += 1
             self.lines.skip_comment()
-            self.lines.at -= 1  # the caller goes on with the next line
+            self.lines.at -= 1  # the caller moves to the next line
         return text.strip()
 
 
 def _without_comments(text: str) -> tuple[str, bool]:
-    """A line without its comments, and whether the last of them goes on; code is left alone."""
+    """Remove comments outside of code; return whether the last one is still open."""
     out, at = "", 0
     while True:
         comment, code = text.find("<!--", at), text.find("`", at)

@@ -1,7 +1,7 @@
-"""Records with path anchors as rules that a client gives its model for these files only.
+"""Writes the rule files of Cursor, Claude Code and VS Code, which apply to some files only.
 
-One file for each topic. Formats: cursor.com/docs/rules, code.claude.com/docs/en/memory, and
-"Custom instructions" of the Visual Studio Code documentation.
+Each topic has one file. The formats are described at cursor.com/docs/rules,
+code.claude.com/docs/en/memory, and in "Custom instructions" of the Visual Studio Code manual.
 """
 
 import argparse
@@ -31,16 +31,16 @@ _PLAIN_SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _HASHED = re.compile(r".*-[0-9a-f]{8}")
 _SLUG_CHARS, _HASH_DIGITS = 40, 8
 _FRONT_MATTER = re.compile(r"\ufeff?---\n.*?\n---\n\s*", re.DOTALL)
-# With an extension it is a file; any other name may be a directory.
+# A name with an extension is a file; any other may be a directory.
 _OF_FILE = re.compile(r"[^/]+\.[^/.*]+")
-# A class of characters: clients negate one with different signs, and it may hold those below.
+# Clients negate a class of characters with different signs.
 _CLASS = re.compile(r"\[[!^]?(?:\][^\]/]*|[^\]/]+)\]|\[[!^]\]")
-# What some client splits at, expands or reads as YAML; one character stands there in any case.
+# What some client splits at, expands or reads as YAML; `?` stands for it.
 _NOT_FOR_ALL = re.compile(rf"[{{}}[\],!\"'#:`<>\n\r\t\ud800-\udfff\u2028\u2029{HIDDEN_CLASS}]")
 
 
 def _for_cursor(about: str, globs: Sequence[str]) -> list[str]:
-    about = re.sub(r"[^\w ,.;-]", " ", about).strip()  # it is not said how quotes are read
+    about = re.sub(r"[^\w ,.;-]", " ", about).strip()  # Cursor does not say how it reads quotes
     return [f"description: {about}", f"globs: {', '.join(globs)}", "alwaysApply: false"]
 
 
@@ -53,7 +53,7 @@ def _for_vscode(about: str, globs: Sequence[str]) -> list[str]:
 
 
 def _quoted(text: str) -> str:
-    """A text in double quotes: what is so in JSON is so in YAML."""
+    """Quote a text for YAML, which reads a string of JSON."""
     return json.dumps(text, ensure_ascii=False)
 
 
@@ -66,7 +66,7 @@ ALSO_READ = {one: CLIENTS[other] for pair in _PAIRS for one, other in (pair, pai
 
 
 def client_named(name: str) -> str:
-    """The client of `--rules`; a name that it had before answers with the one of now."""
+    """Return the client of `--rules`; refuse its former name with the present one."""
     if name == "claude":
         lang = read_settings(os.environ).lang
         raise argparse.ArgumentTypeError(word(lang, "renamed", old=name, new="claude-code"))
@@ -74,7 +74,7 @@ def client_named(name: str) -> str:
 
 
 def rule_files(records: Iterable[Record], client: Topics, lang: Language) -> dict[str, str]:
-    """By file name, the rules for the records that are about some files."""
+    """Return by file name the rules for the records that name files."""
     anchored = [record for record in records if globs_of(record)]
     files: dict[str, str] = {}
     for group in group_by_topic(anchored):
@@ -89,16 +89,16 @@ def rule_files(records: Iterable[Record], client: Topics, lang: Language) -> dic
 
 
 def is_ours(text: str) -> bool:
-    """Whether this command wrote a file: the marker is its first line after the front matter."""
+    """Return whether this command wrote a file: its marker follows the front matter."""
     text = text.replace("\r\n", "\n")
     front = _FRONT_MATTER.match(text)
     return text[front.end() if front else 0 :].startswith(f"{MARKER}\n")
 
 
 def slug(topic: str) -> str:
-    """A part of a file name: the topic itself when it is plain, else one that no other has.
+    """Return a part of a file name: a plain topic itself, another one with a hash.
 
-    The letters of other scripts are left out, since file systems disagree about how to write them.
+    Other scripts are left out, since file systems disagree about their encoding.
     """
     if (
         len(topic) <= _SLUG_CHARS
@@ -113,15 +113,15 @@ def slug(topic: str) -> str:
 
 
 def globs_of(record: Record) -> list[str]:
-    """The files that a record is about, in the globs that all of these clients read alike."""
+    """Return the files of a record as globs that all these clients read alike."""
     return list(dict.fromkeys(glob for path in record.paths for glob in _globs(path)))
 
 
 def _globs(path: str) -> list[str]:
-    """Git's patterns: a name without a slash is meant anywhere, a directory with all below it."""
+    """Translate a pattern of git: a bare name matches anywhere, a directory with its content."""
     try:
         patterns = normalise_paths([path])
-    except ValueError:  # written by a hand, and out of the project
+    except ValueError:  # edited by hand to leave the project
         return []
     globs = []
     for pattern in patterns:

@@ -1,8 +1,8 @@
-"""What can be imported, as records: Markdown, a server-memory file, our own export or log.
+"""Reads what can be imported: Markdown, a server-memory file, our own export or log.
 
-A statement of somebody else says a rule and not what was missing when it was found. It becomes a
-principle, whose id is that of its words, so that a second import knows it again; a log would need
-a gap that nobody told. The format of server-memory is that of `src/memory/index.ts` in
+A foreign statement says a rule, not what was missing when somebody needed it. So it becomes a
+principle, whose id comes from its words, and a second import recognises it; a log would need an
+invented gap. The format of server-memory is that of `src/memory/index.ts` in
 github.com/modelcontextprotocol/servers: one JSON object on a line, entities and relations.
 """
 
@@ -26,7 +26,7 @@ from core.lessons.lines import BOM, UTF_16_MARKS, split_lines
 from core.lessons.log import MemoryLog
 from core.lessons.record import DECODER, Draft, Record, new_record, normalise_topic, parse_line
 
-MOST_BYTES = 64_000_000  # an export of all that a memory is measured with fits
+MOST_BYTES = 64_000_000  # fits the largest memory that is measured
 MOST_TEXT_BYTES = 5_000_000
 STDIN, SHOWN_STDIN = "-", "<stdin>"
 EXPORT, LOG, SERVER_MEMORY, MARKDOWN = "export", "log", "server-memory", "markdown"
@@ -43,7 +43,7 @@ class SourceError(SentinelError, ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A record that a file gives, and its line there, counted from 1."""
+    """A record, and its line in the file, counted from 1."""
 
     record: Record
     line: int
@@ -51,9 +51,9 @@ class Item:
 
 @dataclass(slots=True)
 class Source:
-    """What a file gives: records, and lines that hold none.
+    """What a file holds: records, and lines that are none.
 
-    has_entries: `line` counts entries of a list and not lines of the file.
+    has_entries: `line` counts entries of a list, not lines of the file.
     """
 
     path: str
@@ -64,38 +64,38 @@ class Source:
 
     @property
     def is_ours(self) -> bool:
-        """Whether the records are ones of this program, with dates and gaps of their own."""
+        """Whether this program wrote the records, with dates and gaps of their own."""
         return self.format in OURS
 
 
-def read_source(path: str, format: str | None, *, now: str) -> Source:
-    """The records of a file, or of standard input for `-`. Raises SourceError."""
+def read_source(path: str, wanted: str | None, *, now: str) -> Source:
+    """Read a file, or standard input for `-`. Raises SourceError."""
     shown = SHOWN_STDIN if path == STDIN else path
     data = _checked(shown, _bytes_of(path, shown)).removeprefix(BOM)
     is_large = len(data) > MOST_TEXT_BYTES
     for name, read in READERS.items():
-        if format not in (None, name) or (is_large and name not in OURS):
+        if wanted not in (None, name) or (is_large and name not in OURS):
             continue
         if source := read(shown, data, now):
             return source
-    if is_large and format not in OURS:
+    if is_large and wanted not in OURS:
         raise SourceError("text_too_large", path=shown, most=MOST_TEXT_BYTES)
-    if format in (None, MARKDOWN) and not (format is None and _is_json(data)):
+    if wanted in (None, MARKDOWN) and not (wanted is None and _is_json(data)):
         return _markdown(shown, data, now)
-    if format:
-        raise SourceError("other_format", path=shown, format=format)
+    if wanted:
+        raise SourceError("other_format", path=shown, format=wanted)
     raise SourceError("unknown_format", path=shown)
 
 
 def retopiced(source: Source, topic: str) -> None:
-    """Put all records of a source into one topic; older versions of them have other ids."""
+    """Put all records of a source into one topic, and drop the ids of former versions."""
     source.items = [
         replace(it, record=replace(it.record, topic=topic, former=())) for it in source.items
     ]
 
 
 def into_known_topics(source: Source, topics: Collection[str]) -> None:
-    """Let topics that were made from a heading be those of the memory that read the same."""
+    """Replace topics made from headings by topics of the memory that read the same."""
     known: dict[str, str] = {}
     for topic in topics:
         known.setdefault(topic_of(topic), topic)
@@ -110,13 +110,13 @@ def _bytes_of(path: str, shown: str) -> bytes:
         if path == STDIN:
             data = sys.stdin.buffer.read(MOST_BYTES + 1)
         else:
-            if not stat.S_ISREG(os.stat(path).st_mode):  # opening a pipe would wait for a writer
+            if not stat.S_ISREG(os.stat(path).st_mode):  # opening a pipe blocks
                 raise SourceError("not_regular", path=shown)
             with open(path, "rb") as file:
                 data = file.read(MOST_BYTES + 1)
     except OSError as error:
         raise SourceError("unreadable", path=shown, reason=reason_of(error)) from error
-    except AttributeError:  # no standard input at all
+    except AttributeError:  # there is no standard input
         raise SourceError("unreadable", path=shown, reason="closed") from None
     if len(data) > MOST_BYTES:
         raise SourceError("too_large", path=shown, most=MOST_BYTES)
@@ -124,7 +124,7 @@ def _bytes_of(path: str, shown: str) -> bytes:
 
 
 def _checked(path: str, data: bytes) -> bytes:
-    """The bytes of a text that one can rely on."""
+    """Return the bytes of a sound UTF-8 text. Raises SourceError."""
     if data.startswith(UTF_16_MARKS):
         raise SourceError("utf_16", path=path)
     if b"\0" in data:
@@ -173,9 +173,9 @@ def _log(path: str, data: bytes, now: str) -> Source | None:
     return _of_log(path, LOG, log) if known and 2 * known >= lines else None
 
 
-def _of_log(path: str, format: str, log: MemoryLog) -> Source:
-    """The records that a reader sees; older versions and replaced originals are none of them."""
-    source = Source(path, format)
+def _of_log(path: str, kind: str, log: MemoryLog) -> Source:
+    """Return the records that a reader sees, without older versions and replaced originals."""
+    source = Source(path, kind)
     seen = {(record.id, record.gap): record for record in log.records}
     for at, record in log.all_records():
         if shown := seen.pop((record.id, record.gap), None):
@@ -231,13 +231,13 @@ def _markdown(path: str, data: bytes, now: str) -> Source:
 
 
 def _principle(topic: str, lesson: str, now: str) -> Record:
-    """The record of a statement; nobody knows what it was compacted from."""
+    """Make the record of a statement."""
     draft = Draft(topic=normalise_topic(topic), lesson=lesson, type="principle")
     return new_record(draft, now=now)
 
 
 def _json(data: bytes) -> Any:
-    """The value of a JSON text; None for any other text."""
+    """Return the value of a JSON text, None for any other text."""
     if data.lstrip()[:1] not in (b"{", b"["):
         return None
     try:

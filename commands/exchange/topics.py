@@ -1,7 +1,7 @@
-"""Topics for lessons that came below a heading, or under the name of something.
+"""Makes topics from headings and names.
 
-Pure. A topic is short, in lower case, its words joined by hyphens, as the rules of this program ask
-for it. Secrets go from a name before it becomes one: nobody would know a part of one again.
+Pure. A topic is short, in lower case, its words joined by hyphens, as the rules for agents ask. A
+name is redacted first, since nobody would recognise a part of a secret in a topic.
 """
 
 import re
@@ -18,12 +18,12 @@ _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 _NUMBERING = re.compile(r"\A(?:\d+[.)])+\d*\s+")
 _MARKUP = re.compile(r"[*`]|[ \t]#+\s*\Z")
 _WORD = re.compile(r"[^\W_]+")
-# A title that names the kind of file says nothing of what the lessons are about.
+# These titles name the kind of file, not what its lessons are about.
 _TITLES = frozenset("claude agents memory memories lessons rules instructions index md".split())
 
 
 def topic_of(name: str) -> str:
-    """The topic for a name, cut between words at the limit of a topic."""
+    """Return the topic for a name, cut between words at the limit."""
     name = unicodedata.normalize("NFC", redact(name[:MOST_NAME_CHARS]).text)
     words, limit, topic = _WORD.findall(name.lower()), LIMITS_BYTES["topic"], ""
     for word in words:
@@ -37,18 +37,18 @@ def topic_of(name: str) -> str:
 
 
 def heading_text(text: str) -> str:
-    """What a heading says, without its markup and number."""
+    """Return the text of a heading without markup and number."""
     text = _LINK.sub(r"\1", text[:MOST_NAME_CHARS])
     text = _NUMBERING.sub("", _MARKUP.sub("", text).strip(), count=1)
     return redact(" ".join(text.split()).rstrip(":")).text
 
 
 def about(headings: Sequence[str], title: str) -> tuple[str, str]:
-    """The topic and the context of a lesson below these headings, the highest first.
+    """Return the topic and the context of a lesson below these headings, the highest first.
 
-    title: the only one of its level, when a document has such a one; it is none of the headings.
-    The highest heading gives the topic. The deeper ones would make a topic for every few lessons,
-    and say too much to be left out: they are the context.
+    title: the only heading of its level, if there is one; it is not in `headings`. The highest
+    heading gives the topic. The deeper ones would split topics into a few lessons each, so they
+    become the context.
     """
     if headings:
         return topic_of(headings[0]), " / ".join(headings[1:])
@@ -57,5 +57,5 @@ def about(headings: Sequence[str], title: str) -> tuple[str, str]:
 
 
 def has_words(text: str) -> bool:
-    """Whether a text says anything at all."""
+    """Return whether a text holds a word."""
     return bool(_WORD.search(text))

@@ -1,1 +1,1 @@
-"""`cli.py onboard`: one page of the memory for a new team member."""
+"""`cli.py onboard`: writes one page of the memory for a new team member."""

@@ -1,7 +1,6 @@
-"""What a page for a new team member could say of a memory: its items, the most important first.
+"""Makes the items of the page for a new team member, the most important first.
 
-Pure. An item is one line of Markdown: of which topic, what was missing and the lesson; or a
-question.
+Pure. An item is one line of Markdown: a topic, what was missing and the lesson; or a question.
 """
 
 import re
@@ -29,10 +28,11 @@ _ENDS = " .?!。？！"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """What may stand on the page. says: its lesson or question, which stands there only once.
+    """One line that may stand on the page.
 
-    lines: gives the forms that it may take, the best one first, none of them shorter than `says`;
-    most of a large memory is never asked. place: where among the items of its section.
+    says: its lesson or question, which the page holds only once. lines: makes its forms, the best
+    one first, none shorter than `says`; for most records of a large memory it is never called.
+    place: its order within the section.
     """
 
     says: str
@@ -42,7 +42,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Topic:
-    """The items of one topic, those first that were met most often, and how many records it has."""
+    """The items of one topic, the most frequent first, and the number of its records."""
 
     name: str
     count: int
@@ -52,7 +52,7 @@ class Topic:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """What the sections would show if there were room for everything, the best of each first."""
+    """What the sections would show with room for everything, the best of each first."""
 
     again: list[Item]
     topics: list[Topic]
@@ -61,12 +61,12 @@ class Wanted:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many different lessons and questions there are."""
+        """The number of different lessons and questions."""
         return {"lessons": len({item.says for item in self.newest}), "questions": len(self.ask)}
 
 
 def wanted_of(records: Sequence[Record], lang: Language, *, most_chars: int) -> Wanted:
-    """All items of these records; most_chars: of one that shows more than its lesson."""
+    """Return all items; one longer than `most_chars` has only the form with its lesson."""
     newest = sorted(reversed(records), key=last_s, reverse=True)
     return Wanted(
         again=_items(came_back(records), lang, most_chars),
@@ -77,7 +77,7 @@ def wanted_of(records: Sequence[Record], lang: Language, *, most_chars: int) -> 
 
 
 def joined(names: Iterable[str]) -> str:
-    """As many of the names as a sentence can hold."""
+    """Join names, as many as a sentence can hold."""
     text = ""
     for name in names:
         longer = f"{text}, {name}" if text else name
@@ -88,7 +88,7 @@ def joined(names: Iterable[str]) -> str:
 
 
 def named(name: str) -> str:
-    """The name of a topic or a project as it may stand in a line; a long one is cut."""
+    """Return the name of a topic or project for a line of Markdown; cut a long one."""
     flat = _flat(name)
     shown, cut = inert(flat), flat[:NAME_CHARS]
     while size([shown]) > NAME_CHARS:
@@ -97,12 +97,12 @@ def named(name: str) -> str:
 
 
 def size(lines: Iterable[str]) -> int:
-    """The characters of these lines with their ends, those of two cells counted twice."""
+    """Count the characters of these lines and their ends; one of two cells counts twice."""
     return sum(max(len(line), cells(line)) + 1 for line in lines)
 
 
 def _topics(records: Sequence[Record], lang: Language, most_chars: int) -> list[Topic]:
-    """The topics, those first of which there is most experience, of equals that with the newest."""
+    """Return the topics, those with the most experience first, then those with the newest."""
     groups = [group.records for group in group_by_topic(records)]
     groups.sort(key=lambda its: (sum(map(_times, its)), max(map(last_s, its))), reverse=True)
     topics = []
@@ -122,7 +122,7 @@ def _topics(records: Sequence[Record], lang: Language, most_chars: int) -> list[
 
 
 def _times(record: Record) -> int:
-    """How often somebody found out what a record says."""
+    """Count how often somebody found out what a record says."""
     return max(record.source_count or 1, 1) + max(record.seen, 1) - 1
 
 
@@ -134,7 +134,7 @@ def _items(
     row: int = 0,
     dated: bool = False,
 ) -> list[Item]:
-    """An item for each record that has a lesson; dated: with its last date."""
+    """Make an item of each record that has a lesson. dated: with its last date."""
     items = []
     for at, record in enumerate(records):
         if lesson := _flat(record.lesson):
@@ -144,10 +144,10 @@ def _items(
 
 
 def _lines(record: Record, lang: Language, most_chars: int, *, dated: bool) -> tuple[str, ...]:
-    """What was missing and the lesson, unless that is too long, and the lesson alone."""
+    """Return what was missing with the lesson, unless that is too long, and the lesson alone."""
     lesson, missing = _shown(record.lesson), _shown(record.missing_context)
     notes = _notes(record, lang)
-    if dated and record.seen <= 1:  # how often a gap came back is said with its last day
+    if dated and record.seen <= 1:  # a note on the gap's return already has the day
         notes.insert(0, day_of(record.updated or record.created))
     label = f"- **{named(record.topic)}**" + (f" ({'; '.join(notes)})" if notes else "")
     line, whole = f"{label}: {lesson}", f"{label}: {missing} → {lesson}"
@@ -155,7 +155,7 @@ def _lines(record: Record, lang: Language, most_chars: int, *, dated: bool) -> t
 
 
 def _notes(record: Record, lang: Language) -> list[str]:
-    """That a record is a principle, what it sums up, and how often its gap came back."""
+    """Say that a record is a principle, what it sums up, how often its gap came back."""
     notes = list[str]()
     if record.type == "principle":
         merged = record.source_count
@@ -167,9 +167,9 @@ def _notes(record: Record, lang: Language) -> list[str]:
 
 
 def _questions(records: Sequence[Record]) -> list[Item]:
-    """The open questions, those of principles and of gaps that came back first.
+    """Return the open questions, those of principles and of gaps that came back first.
 
-    A principle joins those of its originals: each is asked once, in the first record that has it.
+    A principle repeats the questions of its originals, so each is asked only where it comes first.
     """
 
     def weight(it: Record) -> tuple[bool, int]:
@@ -195,7 +195,7 @@ def _question(topic: str, text: str) -> tuple[str]:
 
 
 def _shown(text: str) -> str:
-    """A text as it may stand behind a label, all of it in one line; a name in it calls nobody."""
+    """Return a text in one line that notifies nobody, whatever names it holds."""
     flat = _flat(text)
     return inert(flat) if flat else ""
 

@@ -1,6 +1,6 @@
-"""What a new team member should know from the memory: one page of Markdown to read or to pass on.
+"""Writes one page of Markdown for a new team member: what to know before the first task.
 
-It only looks, and what it writes changes only when the memory does.
+It only reads the memory. The same memory gives the same page.
 """
 
 import argparse
@@ -16,7 +16,7 @@ from core.settings import read_settings
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `cli.py onboard`."""
+    """Add the options of `cli.py onboard`."""
     add_project(parser)
     parser.add_argument(
         "--topic", action="append", metavar="T", help="only this topic; can be repeated"
@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _page_chars(text: str) -> int:
-    """The number of the option. Raises ArgumentTypeError below what the shortest page needs."""
+    """Return the number of the option. Raises ArgumentTypeError below LEAST_CHARS."""
     if (most_chars := positive(text)) < LEAST_CHARS:
         lang = read_settings(os.environ).lang
         raise argparse.ArgumentTypeError(word(lang, "too_short", least=LEAST_CHARS))

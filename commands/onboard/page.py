@@ -1,13 +1,11 @@
-"""What a new team member should know of a memory, as one page of Markdown.
+"""Chooses what one page can tell a new team member of a memory, and writes it as Markdown.
 
-Pure: records in, text out; all dates are those of the records. Room is what a page has least of.
-So a record says its lesson once, whole or not at all, in the first section that wants it, and its
-question once, among the questions. What was missing stands before the lesson where there is room,
-since a rule without its reason says little to somebody who is new. Each section has a share of
-the room, and what one leaves goes to the others: neither two hundred principles nor two hundred
-gaps that came back push the rest off the page. Records that read like instructions to a model are
-left out and counted: nobody needs them in order to begin, and such a page is soon pasted to where
-models read it.
+Pure; all dates come from the records. Room is scarce, so the page says each lesson once, whole or
+not at all, in the first section that wants it, and each question once. What was missing stands
+before a lesson where there is room: a rule without its reason says little to a newcomer. Each
+section has a share of the room and passes on what it leaves, so that neither two hundred principles
+nor two hundred gaps that came back push the rest off the page. Records that read like instructions
+to a model are left out and counted, since such a page soon lands where models read it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,35 +19,35 @@ from core.lessons.answers.rendering import day_of
 from core.lessons.record import Record
 from core.messages import Language
 
-# What a printed page of A4 holds in lists: some fifty lines of up to a hundred characters.
+# A printed page of A4 holds some fifty lines of up to a hundred characters.
 PAGE_CHARS = 4_000
 LEAST_CHARS = 1_500
 SHARES = {"again": 0.25, "by_topic": 0.4, "ask": 0.15, "newest": 0.2}
-WHOLE_ITEMS = 10  # that a page holds; in one that is longer, what was missing is left out
+WHOLE_ITEMS = 10  # on a page, at least: a longer item leaves out what was missing
 
 
 @dataclass(slots=True, kw_only=True)
 class _Section:
-    """The items under one heading, and how many characters are left for more."""
+    """The items under one heading, and how many characters it may still take."""
 
     title: str
     left: int
     items: list[tuple[tuple[int, int], str]] = field(default_factory=list)
 
-    def fill(self, items: Iterable[Item], said: set[str], *, passes_over: bool = True) -> None:
-        """Take what fits and is not said yet, the first ones first.
+    def fill(self, items: Iterable[Item], used: set[str], *, passes_over: bool = True) -> None:
+        """Take the items that fit and whose text is not in `used` yet, in their order.
 
-        passes_over: whether one that does not fit is passed over, or ends it.
+        passes_over: whether to go on after one that does not fit.
         """
         for item in items:
-            if item.says in said:
+            if item.says in used:
                 continue
             lines = item.lines() if len(item.says) < self.left else ()
             line = next(filter(self._fits, lines), None)
             if line is not None:
                 self.left -= self._cost(line)
                 self.items.append((item.place, line))
-                said.add(item.says)
+                used.add(item.says)
             elif not passes_over:
                 return
 
@@ -60,7 +58,7 @@ class _Section:
         return size([line] if self.items else ["", self.title, "", line])
 
     def lines(self) -> list[str]:
-        """The section as it stands on the page; nothing without items."""
+        """Return the lines of the section, none without items."""
         return ["", self.title, "", *(line for _, line in sorted(self.items))] if self.items else []
 
 
@@ -72,10 +70,10 @@ def page(
     is_part: bool = False,
     most_chars: int = PAGE_CHARS,
 ) -> str:
-    """The page of these records.
+    """Return the page of these records.
 
-    is_part: whether they are those of some topics only. most_chars: how long the page may be, wide
-    characters such as Hangul counted twice; no less than LEAST_CHARS.
+    is_part: whether they belong to some topics only. most_chars: the length of the page,
+    LEAST_CHARS or more; a wide character such as Hangul counts twice.
     """
     title = f"# {word(lang, 'title', project=named(project))}"
     if not records:
@@ -98,7 +96,7 @@ def page(
 
 
 def _about(records: Sequence[Record], lang: Language) -> str:
-    """What the page is, and how many records of when it was chosen from."""
+    """Say what the page is, and from how many records of which days it was chosen."""
     moments = {moment for it in records for moment in (it.created, it.updated)}
     days = sorted(day for day in map(day_of, moments) if day[0].isdigit())
     when = ""
@@ -116,47 +114,47 @@ def _foot(
     *,
     is_longest: bool = False,
 ) -> list[str]:
-    """What is not on the page, and how to see it; is_longest: with all that may be said here."""
+    """Say what the page leaves out and how to see it; is_longest: in the longest form."""
     largest = sorted(wanted.topics, key=lambda it: it.count, reverse=True)
     topics = joined(f"{named(it.name)} {it.count:,}" for it in largest)
-    told = [
+    sentences = [
         word(lang, name, shown=shown[name], count=count, topics=topics)
         for name, count in wanted.counts.items()
         if is_longest or shown[name] < count
     ]
     if marked:
-        told.append(word(lang, "marked", count=marked))
-    return ["", " ".join(told)] if told else []
+        sentences.append(word(lang, "marked", count=marked))
+    return ["", " ".join(sentences)] if sentences else []
 
 
 def _filled(wanted: Wanted, room: int, lang: Language) -> dict[str, _Section]:
-    """The sections with what fits into so many characters.
+    """Return the sections with what fits into `room` characters.
 
-    Some of the newest are taken before the logs of the topics, or they would not be the newest;
-    then each topic has its turn.
+    Some of the newest come before the logs of the topics, which would else take them; then each
+    topic has its turn.
     """
     again, by_topic, ask, newest = (
         _Section(title=f"## {word(lang, name)}", left=int(share * room))
         for name, share in SHARES.items()
     )
     principles = _in_turn(topic.principles for topic in wanted.topics)
-    said: set[str] = set()
-    again.fill(wanted.again, said)
-    by_topic.fill(principles, said)
-    ask.fill(wanted.ask, said)
-    unsaid = [item for item in wanted.newest if item.says not in said]
+    used: set[str] = set()
+    again.fill(wanted.again, used)
+    by_topic.fill(principles, used)
+    ask.fill(wanted.ask, used)
+    unsaid = [item for item in wanted.newest if item.says not in used]
     some = unsaid[: 1 + int(SHARES["newest"] * len(unsaid))]
-    newest.fill(some, said, passes_over=False)
+    newest.fill(some, used, passes_over=False)
     again.left += ask.left + newest.left
-    again.fill(wanted.again, said)
-    logs = _in_turn([it for it in topic.logs if it.says not in said] for topic in wanted.topics)
+    again.fill(wanted.again, used)
+    logs = _in_turn([it for it in topic.logs if it.says not in used] for topic in wanted.topics)
     by_topic.left += again.left
-    by_topic.fill([*principles, *logs], said)
+    by_topic.fill([*principles, *logs], used)
     ask.left = by_topic.left
-    ask.fill(wanted.ask, said)
+    ask.fill(wanted.ask, used)
     return dict(zip(SHARES, (again, by_topic, ask, newest), strict=True))
 
 
 def _in_turn(rows: Iterable[Iterable[Item]]) -> list[Item]:
-    """The first of each row, then the second of each."""
+    """Return the first item of each row, then the second of each, and so on."""
     return [item for turn in zip_longest(*rows) for item in turn if item]

@@ -19,7 +19,6 @@ from commands.terminal.console import Opened, add_project, open_memory
 from commands.terminal.safe_text import plain
 from core.errors import SentinelError
 from core.lessons.git.naming import one_named
-from core.lessons.log import Renewed
 from core.lessons.outcomes import Renewed
 from core.lessons.record import LIMITS_BYTES, Record
 from core.messages import Language

@@ -10,7 +10,6 @@ from commands.terminal.console import add_confirmation, add_project, is_confirme
 from commands.terminal.records import joined
 from commands.terminal.safe_text import plain_json
 from core.lessons.git.naming import one_named
-from core.lessons.log import Removal
 from core.lessons.outcomes import Removal
 from core.lessons.record import Record
 from core.messages import Language

@@ -10,7 +10,8 @@ from commands.terminal.safe_text import plain
 from core.lessons.git.errors import HistoryError
 from core.lessons.git.naming import Named, named
 from core.lessons.git.versions import History, Present, present
-from core.lessons.log import BroughtBack, MemoryLog
+from core.lessons.log import MemoryLog
+from core.lessons.outcomes import BroughtBack
 from core.lessons.record import Record
 from core.messages import Language
 

@@ -24,7 +24,8 @@ from commands.terminal.safe_text import plain, plain_json
 from core.lessons.answers.rendering import day_of, topic_text
 from core.lessons.answers.words import say
 from core.lessons.compaction import Group, SimilarTopics, group_by_topic, similar_topics
-from core.lessons.log import MemoryLog, Renewal, Renewed
+from core.lessons.log import MemoryLog
+from core.lessons.outcomes import Renewal, Renewed
 from core.lessons.record import Record, normalise_topic, seconds_of
 from core.messages import Language
 

@@ -1,1 +1,1 @@
-"""`cli.py stats`: whether the memory helps, in figures."""
+"""`cli.py stats`: shows in figures whether the memory helps."""

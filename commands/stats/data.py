@@ -1,6 +1,6 @@
-"""The statistics as data for scripts, lists whole; docs/stats.md describes the keys.
+"""Turns the statistics into JSON for scripts, lists whole; docs/stats.md describes the keys.
 
-Of a record's texts only the topic is there: the token leads to the others.
+Of a record's texts it holds only the topic; the token leads to the others.
 """
 
 from datetime import UTC, datetime
@@ -13,7 +13,7 @@ from core.lessons.record import Record, seconds_of
 
 
 def as_json(stats: Stats) -> dict[str, object]:
-    """All figures by their keys; dates are ISO 8601 in UTC, null where there is none."""
+    """Return all figures by key; dates are ISO 8601 in UTC, null where there is none."""
     state = stats.compaction
     return {
         "project": stats.frame.project,
@@ -114,7 +114,7 @@ def _moment(at_s: int | None) -> str | None:
 
 
 def _date(moment: str) -> str | None:
-    """A date of a record, which a hand may have written in another zone."""
+    """Return the date of a record in UTC; somebody may have written it in another zone."""
     try:
         return datetime.fromtimestamp(seconds_of(moment), UTC).isoformat(timespec="seconds")
     except (ValueError, OverflowError, OSError):

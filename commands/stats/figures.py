@@ -1,4 +1,4 @@
-"""All figures of the statistics in one value, and what of a text may be shown with them."""
+"""Counts all figures of the statistics into one value."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ MOST_CHARS = 2_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stats:
-    """All that is told about one memory; size: the bytes of the file."""
+    """All figures of one memory. size: the bytes of the file."""
 
     frame: Frame
     log: MemoryLog
@@ -43,7 +43,7 @@ class Stats:
 
 
 def count(data: bytes, sessions: Iterable[Session], frame: Frame, *, now_s: float) -> Stats:
-    """Count what is in the bytes of a log, and what hooks noted; now_s: seconds since 1970."""
+    """Count what the bytes of a log and the sessions hold. now_s: seconds since 1970."""
     log = MemoryLog.parse(data)
     records = log.records
     return Stats(
@@ -60,7 +60,7 @@ def count(data: bytes, sessions: Iterable[Session], frame: Frame, *, now_s: floa
     )
 
 
-@lru_cache(maxsize=1_024)  # the same topics and records are told in many places
+@lru_cache(maxsize=1_024)  # the same texts stand in many sections
 def safe(text: str) -> str:
-    """The beginning of a text, redacted: a topic and a question are saved as they came."""
+    """Return the beginning of a text, redacted: topics and questions are stored as they came."""
     return redact(text[:MOST_CHARS]).text

@@ -1,6 +1,6 @@
-"""What hooks showed of a memory, counted over sessions, and what became of it.
+"""Counts what hooks showed of a memory over all sessions, and what became of it.
 
-Pure: records and sessions in, figures out. What was shown names a record by its id.
+Pure: records and sessions in, figures out.
 """
 
 from bisect import bisect_left, bisect_right
@@ -23,7 +23,7 @@ _NEVER_S = 10**12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moment:
-    """All the texts that were shown at one kind of moment; tokens are estimated."""
+    """All texts shown at one kind of moment; tokens are estimated."""
 
     texts: int
     records: int
@@ -32,7 +32,7 @@ class Moment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """A record, and how often it was shown at the start of a session and at an action."""
+    """A record, and how often hooks showed it at the start of a session and at an action."""
 
     record: Record
     at_start: int
@@ -41,7 +41,7 @@ class Shown:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unheeded:
-    """A record whose gap came back after it was first shown at an action (seconds since 1970)."""
+    """A record whose gap came back after a hook had shown it. shown_s: seconds since 1970."""
 
     record: Record
     shown_s: int
@@ -49,15 +49,16 @@ class Unheeded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Showings:
-    """What the sessions of this machine add up to.
+    """The figures of all sessions on this machine.
 
-    since_s: their first event, in seconds since 1970; None when there are none. shown: most often
-    first. gone: showings of records that are not in the log any more. never: in the order of the
-    file, without records that no hook shows. changed: sessions in which files changed.
+    since_s: the first event in seconds since 1970, None without any. shown: most often first. gone:
+    how often hooks showed records that the log no longer holds. never: records that no hook showed,
+    in the order of the file, without those that no hook may show. changed: sessions that changed
+    files.
 
-    Nobody notes when a session ends, or who saved a record. `changed_saved` counts sessions that
-    changed files and `reminders_saved` reminders, each with a record that has a date between the
-    first event and an hour after the last one.
+    Nobody notes when a session ends or who saved a record. So `changed_saved` counts the sessions
+    that changed files, and `reminders_saved` the reminders, with a record dated between the first
+    event and an hour after the last one.
     """
 
     sessions: int
@@ -77,7 +78,7 @@ class Showings:
 def count_showings(
     records: Sequence[Record], sessions: Iterable[Session], *, now_s: float
 ) -> Showings:
-    """Count over the events of the last KEPT_DAYS; those of the future are left out."""
+    """Count the events of the last KEPT_DAYS; skip those of the future."""
     kept = [
         events
         for session in sessions
@@ -113,12 +114,12 @@ def _is_recent(at: int, now_s: float) -> bool:
 
 
 def _shown(event: Mapping[str, Any]) -> list[str]:
-    """The ids of the records that an event showed."""
+    """Return the ids of the records that an event showed."""
     return [id_in(version) for version in event.get("shown", ()) if isinstance(version, str)]
 
 
 def _times_shown(events: Iterable[Mapping[str, Any]]) -> Counter[str]:
-    """By id of a record, how often these events showed it."""
+    """Count by record id how often these events showed it."""
     return Counter(name for event in events for name in _shown(event))
 
 
@@ -147,9 +148,9 @@ def _most_shown(
 
 
 def _unheeded(records: Sequence[Record], events: Iterable[Mapping[str, Any]]) -> list[Unheeded]:
-    """Of these records, those whose gap was logged again later than they were shown.
+    """Return the records whose gap was logged again after they were shown.
 
-    Whoever was shown a principle was shown what it holds.
+    A principle shows what its originals said, so it counts for them, too.
     """
     first: dict[str, int] = {}
     for event in sorted(events, key=itemgetter("at")):
@@ -169,7 +170,7 @@ def _unheeded(records: Sequence[Record], events: Iterable[Mapping[str, Any]]) ->
 
 
 def _saved(records: Iterable[Record], spans: Sequence[tuple[int, int]]) -> int:
-    """In how many of these spans of time some record was saved."""
+    """Count the spans of time in which some record was saved."""
     moments = {moment for record in records for moment in (record.created, record.updated)}
     saves = sorted(map(seconds_of, moments))
     return sum(bisect_left(saves, begin) < bisect_right(saves, end) for begin, end in spans)

@@ -1,4 +1,4 @@
-"""How the statistics look on a terminal: short sections, no line wider than 80 cells."""
+"""Prints the statistics in short sections, at most 80 cells wide."""
 
 from collections.abc import Iterable, Sequence
 from datetime import date
@@ -22,7 +22,7 @@ UNKNOWN_DAY = "????-??-??"
 
 
 def lines_of(stats: Stats) -> list[str]:
-    """The sections, one blank line between them; the path of the project is not cut."""
+    """Return the sections, a blank line between them; only the project's path may be wider."""
     lang = stats.frame.lang
     head = [word(lang, "project", path=plain(stats.frame.project))]
     if stats.log.skipped or stats.log.conflicts:
@@ -47,16 +47,16 @@ def _records(stats: Stats, lang: Language) -> list[str]:
     counts = {"count": stats.log.count, "logs": stats.log.count - principles}
     title = word(lang, "records", principles=principles, size=stats.size, **counts)
     rows = (
-        [f"{it.logs:,}", f"{it.principles:,}", f"{it.size:,}", _topic(it.topic)]
-        for it in stats.topics
+        [f"{topic.logs:,}", f"{topic.principles:,}", f"{topic.size:,}", _topic(topic.topic)]
+        for topic in stats.topics
     )
     return _section(lang, title, "log principle bytes topic", rows, len(stats.topics))
 
 
 def _growth(growth: Growth, lang: Language) -> list[str]:
     rows = [
-        [f"{it.new:,}", f"{it.total:,}", f"{it.size:,}", _begins(it.begins, growth.unit, lang)]
-        for it in growth.periods
+        [f"{one.new:,}", f"{one.total:,}", f"{one.size:,}", _begins(one.begins, growth.unit, lang)]
+        for one in growth.periods
     ]
     return [word(lang, "growth"), *table(_head(lang, f"new total bytes {growth.unit}"), rows)]
 
@@ -65,23 +65,25 @@ def _search(stats: Stats, lang: Language) -> list[str]:
     cost, settings = stats.search, stats.frame.settings
     facts = {"tokens": cost.tokens, "budget": settings.budget_tokens}
     if cost.shows_all:
-        said = word(lang, "search_whole", **facts)
+        text = word(lang, "search_whole", **facts)
     else:
         facts |= {"whole": cost.whole_tokens, "chars": settings.budget_chars}
-        said = word(lang, "search_part", **facts)
+        text = word(lang, "search_part", **facts)
     warned = "search_warned" if cost.tokens >= WARNED_TOKENS else "search_quiet"
-    said = f"{said} {word(lang, warned, limit=WARNED_TOKENS)}"
-    return [word(lang, "search"), *wrapped(said)]
+    text = f"{text} {word(lang, warned, limit=WARNED_TOKENS)}"
+    return [word(lang, "search"), *wrapped(text)]
 
 
 def _came_back(records: Sequence[Record], lang: Language) -> list[str]:
-    rows = ([f"{it.seen:,}", _last(it), *_named(it, it.key_text)] for it in records)
+    rows = (
+        [f"{record.seen:,}", _last(record), *_named(record, record.key_text)] for record in records
+    )
     title = word(lang, "came_back", count=len(records))
     return _section(lang, title, "times last id record", rows, len(records))
 
 
 def _questions(records: Sequence[Record], lang: Language) -> list[str]:
-    rows = ([_last(it), *_named(it, it.ask_next_time)] for it in records)
+    rows = ([_last(record), *_named(record, record.ask_next_time)] for record in records)
     title = word(lang, "questions", count=len(records))
     return _section(lang, title, "last id question", rows, len(records))
 
@@ -89,11 +91,11 @@ def _questions(records: Sequence[Record], lang: Language) -> list[str]:
 def _compaction(stats: Stats, lang: Language) -> list[str]:
     state = stats.compaction
     facts = {"count": stats.log.count, "threshold": stats.frame.threshold}
-    said = word(lang, state.need, **facts)
+    text = word(lang, state.need, **facts)
     if state.replaced:
         day = _day(seconds_of(state.last))
-        said += " " + word(lang, "replaced", replaced=state.replaced, day=day)
-    return [word(lang, "compaction"), *wrapped(said)]
+        text += " " + word(lang, "replaced", replaced=state.replaced, day=day)
+    return [word(lang, "compaction"), *wrapped(text)]
 
 
 def _hooks(showings: Showings, lang: Language) -> list[list[str]]:
@@ -117,13 +119,13 @@ def _sessions(showings: Showings, lang: Language) -> list[str]:
         "sessions": showings.sessions,
         "day": _day(showings.since_s or 0),
         "clients": ", ".join(clients),
-        "tokens": sum(it.tokens for it in showings.moments.values()),
+        "tokens": sum(moment.tokens for moment in showings.moments.values()),
     }
     counts = {"changed": showings.changed, "saved": showings.changed_saved}
     given = {"reminders": showings.reminders, "saved": showings.reminders_saved}
     rows = [
-        [f"{it.texts:,}", f"{it.records:,}", f"{it.tokens:,}", word(lang, name)]
-        for name, it in showings.moments.items()
+        [f"{moment.texts:,}", f"{moment.records:,}", f"{moment.tokens:,}", word(lang, name)]
+        for name, moment in showings.moments.items()
     ]
     return [
         *wrapped(word(lang, "sessions", **facts)),
@@ -135,8 +137,8 @@ def _sessions(showings: Showings, lang: Language) -> list[str]:
 
 def _most_shown(showings: Showings, lang: Language) -> list[str]:
     rows = (
-        [f"{it.at_start:,}", f"{it.at_action:,}", *_named(it.record, it.record.key_text)]
-        for it in showings.shown
+        [f"{one.at_start:,}", f"{one.at_action:,}", *_named(one.record, one.record.key_text)]
+        for one in showings.shown
     )
     title = word(lang, "most_shown", count=len(showings.shown))
     lines = _section(lang, title, "at_start at_action id record", rows, len(showings.shown))
@@ -145,16 +147,17 @@ def _most_shown(showings: Showings, lang: Language) -> list[str]:
     return lines
 
 
-def _unheeded(found: Sequence[Unheeded], lang: Language) -> list[str]:
+def _unheeded(unheeded: Sequence[Unheeded], lang: Language) -> list[str]:
     rows = (
-        [_day(it.shown_s), _last(it.record), *_named(it.record, it.record.key_text)] for it in found
+        [_day(one.shown_s), _last(one.record), *_named(one.record, one.record.key_text)]
+        for one in unheeded
     )
-    title = word(lang, "unheeded", count=len(found))
-    return _section(lang, title, "first_shown last id record", rows, len(found))
+    title = word(lang, "unheeded", count=len(unheeded))
+    return _section(lang, title, "first_shown last id record", rows, len(unheeded))
 
 
 def _never(records: Sequence[Record], lang: Language) -> list[str]:
-    rows = ([_last(it), *_named(it, it.key_text)] for it in records)
+    rows = ([_last(record), *_named(record, record.key_text)] for record in records)
     title = word(lang, "never", count=len(records))
     return _section(lang, title, "last id record", rows, len(records))
 
@@ -162,9 +165,9 @@ def _never(records: Sequence[Record], lang: Language) -> list[str]:
 def _section(
     lang: Language, title: str, columns: str, rows: Iterable[list[str]], count: int
 ) -> list[str]:
-    """A title and a table of the first of `count` rows; only the title when there are none.
+    """Return a title and a table of the first of `count` rows, only the title without any.
 
-    No other row is made: to redact its text takes long.
+    It makes no other row, since redacting texts takes long.
     """
     if not count:
         return [title]
@@ -175,12 +178,12 @@ def _section(
 
 
 def _head(lang: Language, columns: str) -> list[str]:
-    """The heads of these columns; data such as `id` has the same name in every language."""
+    """Return the heads of these columns; `id` and other names of data are not translated."""
     return [word(lang, name) if name in WORDS else name for name in columns.split()]
 
 
 def _named(record: Record, text: str) -> list[str]:
-    """The beginning of the id, which `cli.py history` takes, and what the record is about."""
+    """Return the beginning of the id, which `cli.py history` takes, and what a record is about."""
     return [plain(safe(record.id)[:ID_CHARS]), f"[{_topic(record.topic)}] {_text(text)}"]
 
 
@@ -189,7 +192,7 @@ def _topic(topic: str) -> str:
 
 
 def _text(text: str) -> str:
-    """A text for a line of ours; what is saved unredacted, or by hand, may hold a secret."""
+    """Return a text as one line, redacted: somebody may have edited the log by hand."""
     return plain(" ".join(safe(text).split()))
 
 

@@ -1,6 +1,6 @@
-"""The statistics: does the memory help? What it holds and costs, what came back, what was shown.
+"""Answers whether the memory helps: what it holds and costs, what came back, what hooks showed.
 
-It only looks: at the log, and at what the hooks of this machine noted outside the project.
+It only reads: the log, and the notes that hooks of this machine keep outside the project.
 """
 
 import argparse
@@ -17,14 +17,14 @@ from core.lessons.answers.frame import Frame
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `cli.py stats`."""
+    """Add the options of `cli.py stats`."""
     add_project(parser)
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     add_threshold(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Look and tell; always 0. Raises SentinelError when the log cannot be read."""
+    """Count and print; return 0. Raises SentinelError when the log cannot be read."""
     opened = open_memory(arguments)
     root = str(opened.project.root)
     frame = Frame(project=root, settings=opened.settings, threshold=arguments.threshold)

@@ -1,4 +1,4 @@
-"""Every sentence of the statistics, in English and Korean, by name."""
+"""Holds the sentences of the statistics, in English and Korean."""
 
 from functools import partial
 

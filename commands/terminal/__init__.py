@@ -1,1 +1,1 @@
-"""What every command shares to print on a terminal: columns, records, safe text."""
+"""Helps every command to print: options, columns, records, safe text."""

@@ -1,6 +1,7 @@
-"""Lines for a terminal, of 80 cells unless told: tables that line up, and sentences that wrap.
+"""Fits text into the columns of a terminal: tables that line up, sentences that wrap.
 
-A Hangul syllable takes two cells, a combining mark none.
+A line has 80 cells unless the caller says otherwise. A Hangul syllable takes two cells, a combining
+mark none.
 """
 
 import re
@@ -12,16 +13,19 @@ WIDTH = 80
 INDENT = "  "
 CACHED_CHARS = 4_096
 
-_UNJOINED = (("\u1160", "\u11ff"), ("\ud7b0", "\ud7ff"))  # vowels and finals of a syllable
+_UNJOINED = (
+    ("\u1160", "\u11ff"),
+    ("\ud7b0", "\ud7ff"),
+)  # vowels and finals of a syllable
 
 
 def cells(text: str) -> int:
-    """How many cells a line takes on a terminal."""
+    """Return how many cells a text takes on a terminal."""
     return len(text) if text.isascii() else sum(map(_cells, text))
 
 
 def fitted(text: str, most: int) -> str:
-    """The text, or as much of its beginning as fits into `most` cells with a sign of the cut."""
+    """Cut a text to `most` cells; `…` marks the cut."""
     if cells(text) <= most:
         return text
     kept, left = "", most - 1
@@ -34,7 +38,7 @@ def fitted(text: str, most: int) -> str:
 
 
 def wrapped(text: str, indent: str = INDENT) -> list[str]:
-    """A sentence in indented lines, broken at blanks; a longer word has a line of its own."""
+    """Break a sentence at blanks into indented lines; a longer word keeps a line of its own."""
     lines, line = list[str](), ""
     for word in text.split():
         longer = f"{line} {word}" if line else indent + word
@@ -46,7 +50,7 @@ def wrapped(text: str, indent: str = INDENT) -> list[str]:
 
 
 def broken(text: str, most: int) -> list[str]:
-    """The text in pieces of at most `most` cells: between words where it can, else in a word."""
+    """Break a text into pieces of at most `most` cells, inside a word only where it must."""
     lines, line, left = list[str](), "", most
     for piece in re.findall(r"\s+|\S+", text):
         if cells(piece) > left and line.strip() and cells(piece) <= most:
@@ -64,7 +68,7 @@ def broken(text: str, most: int) -> list[str]:
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], width: int = WIDTH) -> list[str]:
-    """Indented lines: numbers aligned at their right; the last column takes what is left."""
+    """Align numbers right and text left; the last column takes the room that is left."""
     columns = list(zip(*rows, strict=True))[:-1]
     widths = [max(map(cells, (name, *column))) for name, column in zip(head, columns, strict=False)]
     numeric = [all(cell.replace(",", "").isdecimal() for cell in column) for column in columns]
@@ -81,7 +85,7 @@ def _row(aligned: Sequence[tuple[str, int, bool]], last: str, most: int) -> str:
     return line + INDENT + fitted(last, most - cells(line) - len(INDENT))
 
 
-@lru_cache(maxsize=CACHED_CHARS)  # a long text has few different ones
+@lru_cache(maxsize=CACHED_CHARS)  # a long text has few different characters
 def _cells(char: str) -> int:
     if unicodedata.category(char) in ("Mn", "Me", "Cf"):
         return 0

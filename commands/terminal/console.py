@@ -1,4 +1,4 @@
-"""What the commands of `cli.py` share: which project they speak of, and in which language."""
+"""Gives every command its shared options, opens its memory, and asks before it writes."""
 
 import argparse
 import os
@@ -15,12 +15,12 @@ from core.settings import DEFAULT_THRESHOLD, Settings, read_settings
 from core.store import MemoryStore
 
 STDOUT = "-"
-YES = frozenset(("y", "yes", "예", "네", "ㅛ"))  # the last is `y` on a keyboard set to Korean
+YES = frozenset(("y", "yes", "예", "네", "ㅛ"))  # ㅛ is the key `y` on a Korean keyboard
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opened:
-    """The project, the settings and the store of one command."""
+    """The project, the settings and the store that one command works with."""
 
     project: Project
     settings: Settings
@@ -28,19 +28,19 @@ class Opened:
 
     @property
     def lang(self) -> Language:
-        """The language of what is printed."""
+        """The language to print in."""
         return self.settings.lang
 
 
 def add_project(parser: argparse.ArgumentParser, default: str | None = None) -> None:
-    """The option `--project`, as `server.py` has it."""
+    """Add `--project`, as `server.py` has it."""
     parser.add_argument(
         "--project", metavar="DIR", default=default, help="the project whose memory is meant"
     )
 
 
 def add_threshold(parser: argparse.ArgumentParser) -> None:
-    """The option `--threshold`, as the tools have it."""
+    """Add `--threshold`, as the tools have it."""
     parser.add_argument(
         "--threshold",
         type=positive,
@@ -51,7 +51,7 @@ def add_threshold(parser: argparse.ArgumentParser) -> None:
 
 
 def add_output(parser: argparse.ArgumentParser, purpose: str, *, force: bool = True) -> None:
-    """The options `-o` and `--force`; `check_output` refuses the second without the first."""
+    """Add `-o` and `--force`; the command calls `check_output`."""
     parser.add_argument("-o", "--output", type=file_name, metavar="FILE", help=purpose)
     if force:
         parser.add_argument("--force", action="store_true", help="with -o: replace a file")
@@ -59,7 +59,7 @@ def add_output(parser: argparse.ArgumentParser, purpose: str, *, force: bool = T
 
 
 def check_output(arguments: argparse.Namespace, *options: str) -> None:
-    """Refuse `--force`, and these other options, where no file is written: SystemExit(2)."""
+    """Refuse `--force`, and these options, unless `-o` names a file. Raises SystemExit(2)."""
     lang = read_settings(os.environ).lang
     for option in ("--force", *options):
         if getattr(arguments, option[2:]) and arguments.output in (None, STDOUT):
@@ -67,31 +67,31 @@ def check_output(arguments: argparse.Namespace, *options: str) -> None:
 
 
 def add_confirmation(parser: argparse.ArgumentParser, verb: str, done: str) -> None:
-    """The options `--yes` and `--dry-run` of a command that asks; only one of them is taken."""
+    """Add `--yes` and `--dry-run`, of which a user gives one at most; see `is_confirmed`."""
     options = parser.add_mutually_exclusive_group()
     options.add_argument("--yes", action="store_true", help=f"{verb} without asking")
     options.add_argument("--dry-run", action="store_true", help=f"only print what would be {done}")
 
 
 def file_name(text: str) -> str:
-    """The file name of an option. Raises ArgumentTypeError for an empty one."""
+    """Return the file name of an option. Raises ArgumentTypeError for an empty one."""
     if not text:
         raise argparse.ArgumentTypeError(word(read_settings(os.environ).lang, "no_name"))
     return text
 
 
 def positive(text: str) -> int:
-    """The number of an option. Raises ArgumentTypeError unless it is 1 or more."""
+    """Return the number of an option. Raises ArgumentTypeError unless it is 1 or more."""
     if not re.fullmatch("0*[1-9][0-9]{0,8}", text):
         raise argparse.ArgumentTypeError("it must be a whole number of 1 or more")
     return int(text)
 
 
 def open_memory(arguments: argparse.Namespace, *, writes: bool = False) -> Opened:
-    """The memory that `--project`, the environment and the directory name; nothing is created.
+    """Open the memory that `--project`, the environment or the directory names; create nothing.
 
-    What was passed over on the way is said on standard error. Raises ProjectMissingError, and
-    ProjectRefusedError for a command that writes where no project can be.
+    Prints what it ignored on the way. Raises ProjectMissingError, and ProjectRefusedError for a
+    command that writes where no project can be.
     """
     settings = read_settings(os.environ)
     project = find_project(arguments.project, os.environ, Path.cwd())
@@ -115,9 +115,9 @@ def is_confirmed(
     *,
     is_readable: bool = True,
 ) -> bool:
-    """Whether a command that has shown its plan carries it out; says why not when it does not.
+    """Return whether a command that has printed its plan carries it out; print why not.
 
-    `--dry-run` means no, `--yes` means yes, else a person at the terminal decides.
+    `--dry-run` means no, `--yes` means yes, otherwise a person at the terminal decides.
     say: the command's own sentences, by the keys `question`, "dry", "not_changed", "no_terminal".
     is_readable: whether standard input is free for the answer.
     """
@@ -134,10 +134,10 @@ def is_confirmed(
 
 
 def confirmed(question: str) -> bool | None:
-    """Whether somebody at the terminal says yes; None where nobody can see what it is about."""
+    """Ask at the terminal; return None where nobody can see the question or answer it."""
     if not all(stream and stream.isatty() for stream in (sys.stdin, sys.stdout)):
         return None
-    print(question, end="", flush=True)  # input() itself may put it on standard error
+    print(question, end="", flush=True)  # input() may use standard error
     try:
         answer = input()
     except EOFError:

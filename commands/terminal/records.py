@@ -1,4 +1,4 @@
-"""How a record and its changes look to a person: its fields, one below the other, safe to print."""
+"""Prints a record and its changes for a person: one field below the other, safe to print."""
 
 import json
 from collections import Counter
@@ -15,29 +15,29 @@ INDENT = "  "
 
 
 def named_record(record: Record, lang: Language, *, token: bool = True) -> str:
-    """One line: the token (or only the id), the type and the topic of a record."""
+    """Return one line: the token (or only the id), the type and the topic."""
     name = token_text(record, lang) if token else record.id
     return f"{plain(name)}  {record.type} [{plain(topic_text(record.topic))}]"
 
 
 def replacing(record: Record) -> str:
-    """A record that took the place of others: a principle, or a log under changed texts."""
+    """Name a record that replaced others: a principle, or a log whose text was changed."""
     return f"{record.type} {plain(record.token)}"
 
 
 def text_lines(record: Record) -> list[str]:
-    """The texts of a record, indented, each under its label."""
+    """Return the texts of a record, indented, each under its label."""
     texts = [(label, getattr(record, name)) for name, label in LABELS.items()]
     return [line for label, text in texts if text.strip() for line in _labelled(label, text)]
 
 
 def block(record: Record, lang: Language, *, token: bool = True) -> list[str]:
-    """A whole record: what it is called, then its texts."""
+    """Return a whole record: its name, then its texts."""
     return [INDENT + named_record(record, lang, token=token), *text_lines(record)]
 
 
 def change_lines(found: Sequence[Change]) -> list[str]:
-    """Each key that changed: the old value, then the new one behind an arrow."""
+    """Return each key that changed: the old value, then `→` and the new one."""
     telling = [change for change in found if change[0] not in BOOKKEEPING]
     lines: list[str] = []
     for key, old, new in telling or found:
@@ -50,19 +50,19 @@ def change_lines(found: Sequence[Change]) -> list[str]:
 
 
 def counted_kinds(kinds: Iterable[str]) -> Facts:
-    """The facts `count` and `kinds` of a sentence about replaced secrets."""
+    """Return the facts `count` and `kinds` of a sentence about redacted secrets."""
     counts = Counter(kinds)
     listed = ", ".join(f"{kind} {count:,}" for kind, count in counts.items())
     return {"count": counts.total(), "kinds": listed}
 
 
 def joined(tokens: Iterable[str]) -> str:
-    """Tokens inside a sentence."""
+    """Join tokens for a sentence."""
     return ", ".join(map(plain, tokens))
 
 
 def text_of(value: object) -> str:
-    """A value of a record as text; `-` for none."""
+    """Return a value of a record as text, `-` for None."""
     if value is None:
         return "-"
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,14 +1,13 @@
-"""Text of strangers on a terminal: every character shows, none steers the terminal or hides.
+"""Makes untrusted text safe to print: no escape codes, no invisible characters, no CI commands.
 
-Nor does one steer what reads the output in CI: a runner of GitHub Actions or Azure Pipelines takes
-`##[` and `##vso[` for a command wherever in a line they stand.
+The runners of GitHub Actions and Azure Pipelines obey `##[` and `##vso[` anywhere in a line.
 """
 
 import json
 import re
 import unicodedata
 
-# Blanks that no reader sees, and selectors that can carry hidden text; not of the kinds below.
+# Invisible blanks, and selectors that can carry hidden text; none is of the kinds below.
 _UNSEEN = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u3164\uffa0\U000e0100-\U000e01ef]"
 )
@@ -17,17 +16,17 @@ _KINDS = frozenset(("Cc", "Cf", "Cs", "Zl", "Zp"))
 
 
 def plain(text: str) -> str:
-    """Text for a line of ours: line ends and tabs are blanks, what could act or hide is U+FFFD."""
+    """Return a text as one line; a line end or tab becomes a blank, an unsafe character U+FFFD."""
     return _shown(" ".join(text.splitlines()).replace("\t", " "))
 
 
 def plain_lines(text: str) -> list[str]:
-    """The lines of a text, each as it is but for what could act or hide."""
+    """Return the lines of a text; an unsafe character becomes U+FFFD."""
     return [_shown(line.replace("\t", "    ")) for line in text.splitlines()]
 
 
 def plain_json(value: object, *, indent: int | None = 2) -> str:
-    r"""The value as JSON that a terminal can show: characters as they are, hidden ones as `\u`."""
+    r"""Return a value as JSON, in which only an unsafe character is escaped (`\u`)."""
     text = json.dumps(value, ensure_ascii=False, indent=indent)
     return "".join(
         char if char == "\n" or _is_seen(char) else json.dumps(char)[1:-1] for char in text

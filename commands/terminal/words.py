@@ -1,4 +1,4 @@
-"""Sentences that several commands say, in English and Korean, by name."""
+"""Holds the sentences that several commands print, in English and Korean."""
 
 from functools import partial
 

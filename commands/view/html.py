@@ -1,7 +1,7 @@
-"""The page of a memory as one file of HTML: nothing from the network, every text only text.
+"""Writes the page of a memory as one file of HTML that loads nothing and keeps texts texts.
 
-Pure but for its style and its script, which are files beside this one. The page allows itself these
-two, by their hashes, and nothing else, so that a browser holds it to that.
+It reads its style and script from files beside this one. The page's policy allows these two, by
+their hashes, and nothing else.
 """
 
 import base64
@@ -40,7 +40,7 @@ script-src '{script_hash}'; base-uri 'none'; form-action 'none'">
 
 
 def page_html(page: Page, lang: Language) -> str:
-    """The document: figures first, then the records by topic."""
+    """Return the document: figures first, then the records by topic."""
     style, script = _asset("view.css"), _asset("view.js")
     head = _HEAD.format(
         lang=lang,
@@ -73,7 +73,7 @@ def _asset(name: str) -> str:
 
 
 def _hash(text: str) -> str:
-    """A text as a Content Security Policy names it."""
+    """Return the hash of a text as a Content Security Policy names it."""
     return "sha256-" + base64.b64encode(sha256(text.encode("utf-8")).digest()).decode("ascii")
 
 
@@ -90,20 +90,20 @@ def _masthead(page: Page, lang: Language) -> list[str]:
     return [
         '<header class="masthead">',
         f"<h1>{as_line(before)}{as_name(page.project)}{as_line(after)}</h1>",
-        f'<p class="soft">{_told(about if page.topics else word(lang, "empty"))}</p>',
+        f'<p class="soft">{_sentence(about if page.topics else word(lang, "empty"))}</p>',
         *(f'<p class="note">{as_line(note)}</p>' for note in notes),
         *_settings(lang),
         "</header>",
     ]
 
 
-def _told(text: str) -> str:
-    """A sentence of ours, in which no date is broken at a hyphen."""
+def _sentence(text: str) -> str:
+    """Return one of our sentences; no date in it breaks at a hyphen."""
     return _DATE.sub(r'<span class="date">\g<0></span>', as_line(text))
 
 
 def _settings(lang: Language) -> list[str]:
-    """Colours and keys; like all that the script brings to life, hidden without it."""
+    """Return colours and keys, hidden until the script runs."""
     keys = {"/": "key_search", "j, k": "key_next", "↓": "key_down", "Esc": "key_clear"}
     return [
         '<div class="settings live" hidden>',
@@ -114,7 +114,7 @@ def _settings(lang: Language) -> list[str]:
         ),
         "</select></label>",
         f'<details class="keys"><summary>{as_line(word(lang, "keys"))}</summary><ul>',
-        *(f"<li><kbd>{key}</kbd> {as_line(word(lang, told))}</li>" for key, told in keys.items()),
+        *(f"<li><kbd>{key}</kbd> {as_line(word(lang, name))}</li>" for key, name in keys.items()),
         '<li><label><input type="checkbox" id="shortcuts" checked>'
         f" {as_line(word(lang, 'keys_on'))} (/, j, k)</label></li>",
         "</ul></details>",
@@ -138,7 +138,7 @@ def _search(page: Page, lang: Language) -> list[str]:
 
 
 def _kinds(page: Page, lang: Language) -> list[str]:
-    """One choice for each kind of record that there is."""
+    """Return a choice for each kind of record that there is."""
     there = {kind for entry in page.entries for kind in kinds_of(entry, lang)}
     lines = [f'<fieldset class="kinds"><legend>{as_line(word(lang, "kinds"))}</legend>']
     for kind in KINDS:
@@ -203,7 +203,8 @@ def _tiles(page: Page, lang: Language) -> list[str]:
     return [
         '<dl class="tiles">',
         *(
-            f"<div><dt>{as_line(word(lang, key))}</dt><dd>{figure}</dd><dd>{_told(why)}</dd></div>"
+            f"<div><dt>{as_line(word(lang, key))}</dt>"
+            f"<dd>{figure}</dd><dd>{_sentence(why)}</dd></div>"
             for key, figure, why in tiles
         ),
         "</dl>",
@@ -241,8 +242,8 @@ def _last_compaction(page: Page, lang: Language) -> list[str]:
         return []
     replaced = sum(entry.record.source_count or 0 for entry in page.last_compacted)
     date, principles = day_of(page.compaction.last), len(page.last_compacted)
-    told = word(lang, "last_compaction", date=date, principles=principles, count=replaced)
-    return _folded(told, [(entry, entry.record.lesson) for entry in page.last_compacted], lang)
+    title = word(lang, "last_compaction", date=date, principles=principles, count=replaced)
+    return _folded(title, [(entry, entry.record.lesson) for entry in page.last_compacted], lang)
 
 
 def _again(entry: Entry, lang: Language) -> str:
@@ -256,9 +257,9 @@ def _listed(name: str, items: Sequence[tuple[Entry, str]], lang: Language) -> li
 
 
 def _folded(title: str, items: Sequence[tuple[Entry, str]], lang: Language) -> list[str]:
-    """A list of links to records, each with its topic and a text."""
+    """Return a list of links to records, each with its topic and a text."""
     return [
-        f'<details class="listed"><summary>{_told(title)}</summary><ul>',
+        f'<details class="listed"><summary>{_sentence(title)}</summary><ul>',
         *(
             f'<li><a href="#{entry.anchor}">{as_name(topic_text(entry.record.topic))}</a>'
             f" <span {spoken(text, lang)}>{as_code(as_line(text))}</span></li>"

@@ -1,7 +1,6 @@
-"""What the page of a memory shows: its records by topic with what git knows of them, and figures.
+"""Collects what the page shows: records by topic, what git knows of them, and figures.
 
-Pure: a log, its lineage and the present in, one value out. No secret is in it: a line may have been
-written by hand, and the page may be passed on.
+Pure. It redacts everything, since a line may be edited by hand and a page passed on.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -29,17 +28,17 @@ from core.lessons.record import Record, seconds_of
 from core.lessons.upkeep.secrets import clean_record, redacted
 from core.text.tokens import estimate_tokens
 
-GENERATIONS = 12  # of originals below a principle; `cli.py history` goes on from there
+GENERATIONS = 12  # of originals below a principle; `cli.py history` shows more
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
     """A record on the page.
 
-    token: "" for an id that could pass for something else. anchor: its id in the document, unique
-    there; an original has none. added: the commit that first brought it; saved: the one that
-    brought this version, None when it is the same one, or when git has none. deeper: how many
-    originals are not shown, because they stand too deep below.
+    token: empty for an id that could pass for something else. anchor: its unique id in the
+    document, empty for an original. added: the commit that first brought the record. saved: the
+    commit of this version, None if it is the same or git has none. deeper: how many originals lie
+    too deep to show.
     """
 
     record: Record
@@ -53,7 +52,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Original:
-    """What a principle replaced; entry: None for a version that neither the file nor git has."""
+    """What a principle replaced. entry: None if neither the file nor git has the version."""
 
     token: str
     entry: Entry | None
@@ -61,7 +60,7 @@ class Original:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Topic:
-    """The records of one topic: principles first, then the newest."""
+    """The records of one topic, principles first, then the newest."""
 
     name: str
     anchor: str
@@ -72,10 +71,10 @@ class Topic:
 class Page:
     """All that the page shows.
 
-    growth: the memory as it stood, oldest first, the last one now. is_from_git: whether growth
-    tells of what was there at each date; otherwise only of the records that are there today.
-    last_compacted: the principles of the day of the last compaction. notes: keys of sentences.
-    redacted: the kinds of the secrets that were taken out of the records.
+    growth: the memory over time, oldest first, the last point now. is_from_git: whether growth
+    tells what was there at each date, or only when today's records came. last_compacted: the
+    principles of the day of the last compaction. notes: keys of sentences. redacted: the kinds of
+    secrets that were replaced.
     """
 
     project: str
@@ -95,14 +94,14 @@ class Page:
 
     @property
     def entries(self) -> list[Entry]:
-        """All records, in the order of the page."""
+        """All records in the order of the page."""
         return [entry for topic in self.topics for entry in topic.entries]
 
 
 def page_of(
     log: MemoryLog, lineage: Lineage | None, frame: Frame, *, project: str, now: str
 ) -> Page:
-    """The page of a log; lineage: None where git knows nothing of the file."""
+    """Return the page of a log. lineage: None where git knows nothing of the file."""
     cleaned = [clean_record(record) for record in log.records]
     entries = _entries(log.records, [clean for clean, _ in cleaned], lineage)
     by_record = {id(record): entry for record, entry in zip(log.records, entries, strict=True)}
@@ -153,9 +152,9 @@ def _entry(
     shown: set[str] | None = None,
     generation: int = 0,
 ) -> Entry:
-    """A record as the log has it, and without secrets, which would make another version of it.
+    """Return a record redacted, with what git knows of the version in the log.
 
-    shown: the versions that stand below the same principle already. generation: how far below.
+    shown: versions that the page has below this principle already. generation: how far below.
     """
     shown = {record.token} if shown is None else shown
     tokens = originals_of(record) if record.type == "principle" else ()
@@ -177,7 +176,7 @@ def _entry(
 def _originals(
     tokens: Sequence[str], lineage: Lineage | None, shown: set[str], generation: int
 ) -> Iterator[Original]:
-    """What a principle replaced, each version once, below the one that replaced it first."""
+    """Yield what a principle replaced, each version once, below its first replacement."""
     versions = lineage.versions if lineage else {}
     found = {token: versions[token] for token in tokens if token in versions}
     nearer = {
@@ -198,9 +197,9 @@ def _originals(
         yield Original(token=redacted(token)[0], entry=entry)
 
 
-@lru_cache(maxsize=4_096)  # many records came with the same commit
+@lru_cache(maxsize=4_096)  # many records share a commit
 def _named(commit: Commit | None) -> Commit | None:
-    """A commit whose texts hold no secret."""
+    """Return a commit, redacted."""
     if not commit:
         return None
     author, subject = redacted(commit.author)[0], redacted(commit.subject)[0]
@@ -208,7 +207,7 @@ def _named(commit: Commit | None) -> Commit | None:
 
 
 def _topics(entries: Sequence[Entry]) -> list[Topic]:
-    """The topics: those with principles first, then those with the most records."""
+    """Return the topics, those with principles first, then the largest."""
     by_id = {id(entry.record): entry for entry in entries}
     groups = group_by_topic([entry.record for entry in entries])
     groups.sort(
@@ -237,13 +236,13 @@ def _compacted_on(day: str, records: Iterable[Record]) -> list[Record]:
 
 
 def _growth(log: MemoryLog, lineage: Lineage | None, now: str) -> tuple[tuple[Point, ...], bool]:
-    """The points of git and the log as it stands; without git, by the dates of its records."""
+    """Return the points from git, or else from the dates of today's records; then now."""
     from_git = lineage.growth if lineage else ()
     return (*(from_git or _by_date(log.records)), point_of(log, now)), bool(from_git)
 
 
 def _by_date(records: Iterable[Record]) -> list[Point]:
-    """The records that are there today, at the end of each day on which one of them was created."""
+    """Return today's records at the end of each day on which one of them was created."""
     dated = sorted(
         (it for it in records if day_of(it.created)[0] != "?"),
         key=lambda it: seconds_of(it.created),

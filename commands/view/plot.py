@@ -1,4 +1,4 @@
-"""The small plots of the page: how a figure of the memory went, as SVG and as a table."""
+"""Draws how a figure changed over time, as SVG for the eye and as a table for everybody."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,10 +14,10 @@ WIDTH, HEIGHT = 600.0, 160.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Series:
-    """One figure at several moments, drawn as steps: it holds until the next one.
+    """One figure at several moments, drawn as steps.
 
-    part: a second figure that is a part of the first one, drawn dashed; its label is `part_label`.
-    beside: a figure of another unit, which only the table has.
+    part: a second figure that the first includes, drawn dashed, with its `part_label`. beside: a
+    figure of another unit, only in the table.
     """
 
     name: str
@@ -32,10 +32,10 @@ class Series:
 
 
 def plot(series: Series, lang: Language) -> list[str]:
-    """The lines of a figure: a drawing for the eye, and a table of the same for everybody."""
+    """Return the lines of a figure: a drawing, and a table of the same."""
     top = nice_ceiling(max(series.values, default=0))
     days = [day_of(date) for date in series.dates]
-    told = word(
+    label = word(
         lang,
         "plot_told",
         first=series.values[0],
@@ -51,7 +51,7 @@ def plot(series: Series, lang: Language) -> list[str]:
         f'<div class="scale" aria-hidden="true"><span class="top">{top:,}</span>'
         '<span class="bottom">0</span></div>',
         f'<svg viewBox="0 0 {WIDTH:g} {HEIGHT:g}" preserveAspectRatio="none" role="img"'
-        f' aria-label="{as_line(told)}">',
+        f' aria-label="{as_line(label)}">',
         *_drawing(series, top, days),
         "</svg>",
         f'<div class="dates" aria-hidden="true"><span class="from">{days[0]}</span>'
@@ -67,7 +67,7 @@ def plot(series: Series, lang: Language) -> list[str]:
 
 
 def nice_ceiling(value: int) -> int:
-    """The end of a scale: the next of 1, 2, 3, 4, 5, 6, 8 or 10 times a power of ten."""
+    """Return the end of a scale: the next of 1, 2, 3, 4, 5, 6, 8, 10 times a power of ten."""
     power = 1
     while value > 10 * power:
         power *= 10
@@ -87,18 +87,18 @@ def _drawing(series: Series, top: int, days: Sequence[str]) -> list[str]:
         lines.append(f'<path class="some" d="M{_steps(across, series.part, top)[1:]}"/>')
     ends = [*across[1:], WIDTH]
     for at, (left, right) in enumerate(zip(across, ends, strict=True)):
-        told = f"{days[at]}: {series.values[at]:,}"
+        title = f"{days[at]}: {series.values[at]:,}"
         if series.part:
-            told += f" ({series.part_label} {series.part[at]:,})"
+            title += f" ({series.part_label} {series.part[at]:,})"
         lines.append(
             f'<rect class="band" x="{left:.1f}" y="0" width="{max(right - left, 1):.1f}"'
-            f' height="{HEIGHT:g}"><title>{as_line(told)}</title></rect>'
+            f' height="{HEIGHT:g}"><title>{as_line(title)}</title></rect>'
         )
     return lines
 
 
 def _steps(across: Sequence[float], values: Sequence[int], top: int) -> str:
-    """The path from the first value to the right edge, its first letter to be replaced."""
+    """Return the path from the first value to the right edge; its first letter is replaced."""
     points = list[str]()
     for x, value in zip(across, values, strict=True):
         y = HEIGHT - value / top * (HEIGHT - 8)
@@ -107,7 +107,7 @@ def _steps(across: Sequence[float], values: Sequence[int], top: int) -> str:
 
 
 def _table(series: Series, days: Sequence[str], lang: Language) -> list[str]:
-    """The same figures, the newest first, for those who do not see the drawing."""
+    """Return the same figures as a table, newest first, for those who do not see the drawing."""
     columns = {series.label: series.values, series.part_label: series.part}
     columns |= {series.beside_label: series.beside}
     shown = {label: values for label, values in columns.items() if values}

@@ -1,4 +1,4 @@
-"""One record on the page: its texts, who saved it and when, and the originals of a principle."""
+"""Writes one record of the page: texts, authors and dates, and the originals of a principle."""
 
 import re
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ _CODE = re.compile("(?<!`)`([^`\n]+)`(?!`)")
 
 
 def kinds_of(entry: Entry, lang: Language) -> list[str]:
-    """By what a reader can narrow the page: the type, and what is to be looked at."""
+    """Return by what a reader can filter a record: its type, and what deserves a look."""
     record = entry.record
     found = {
         record.type: True,
@@ -29,15 +29,15 @@ def kinds_of(entry: Entry, lang: Language) -> list[str]:
 
 
 def entry_lines(entry: Entry, lang: Language) -> list[str]:
-    """What is told of one record, an original among them."""
+    """Return the lines of one record or original."""
     record, lines = entry.record, list[str]()
     if record.type == "principle":
         kind = word(lang, "principle")
         if record.source_count:
             kind += " · " + word(lang, "merged", count=record.source_count)
         lines.append(f'<p class="kind">{as_line(kind)}</p>')
-    if noted := warning(record, lang):
-        lines.append(f'<p class="warning">{as_line(noted)}</p>')
+    if notice := warning(record, lang):
+        lines.append(f'<p class="warning">{as_line(notice)}</p>')
     name = f' id="{entry.anchor}-lesson"' if entry.anchor else ""
     attributes = f'class="lesson text"{name} {spoken(record.lesson, lang)}'
     lines.append(f"<p {attributes}>{as_code(as_text(record.lesson))}</p>")
@@ -53,32 +53,32 @@ def entry_lines(entry: Entry, lang: Language) -> list[str]:
         lines += ["<dl>", *more, "</dl>"]
     lines.append(f'<p class="facts">{" · ".join(_facts(entry, lang))}</p>')
     if entry.deeper:
-        told = word(lang, "deeper", count=entry.deeper, token=entry.token or record.id)
-        lines.append(f'<p class="soft">{as_line(told)}</p>')
+        note = word(lang, "deeper", count=entry.deeper, token=entry.token or record.id)
+        lines.append(f'<p class="soft">{as_line(note)}</p>')
     return lines + _originals(entry.originals, lang)
 
 
 def as_code(text: str) -> str:
-    """HTML of a text of a record in which what stands between backticks is code."""
+    """Turn what stands between backticks in HTML into code."""
     return _CODE.sub(r"<code>\1</code>", text)
 
 
 def _facts(entry: Entry, lang: Language) -> list[str]:
-    """When a record was saved, by whom as far as git knows, how often it was seen; its token."""
+    """Return when and by whom a record was saved, how often it was seen, and its token."""
     record = entry.record
     key = "compacted" if record.source_count else "saved"
-    told = [f"{as_line(word(lang, key))} {_day(record.compacted_at or record.created)}"]
+    parts = [f"{as_line(word(lang, key))} {_day(record.compacted_at or record.created)}"]
     if entry.added:
-        told[0] += " " + _who(entry.added)
+        parts[0] += " " + _who(entry.added)
     if record.seen > 1:
-        told.append(as_line(word(lang, "seen", count=record.seen)))
+        parts.append(as_line(word(lang, "seen", count=record.seen)))
     if record.updated or entry.saved:
         moment = record.updated or (entry.saved.date if entry.saved else "")
         last = f"{as_line(word(lang, 'updated'))} {_day(moment)}"
         if entry.saved:
             last += " " + _who(entry.saved)
-        told.append(last)
-    return [*told, f"<code>{as_line(entry.token or say(lang, 'no_token'))}</code>"]
+        parts.append(last)
+    return [*parts, f"<code>{as_line(entry.token or say(lang, 'no_token'))}</code>"]
 
 
 def _day(moment: str) -> str:

@@ -1,4 +1,4 @@
-"""The memory as one page for people, in a browser or in a file: nothing is served or sent."""
+"""Shows the memory as one page in a browser, or writes it to a file; serves and sends nothing."""
 
 import argparse
 import os
@@ -40,7 +40,7 @@ class NoPlaceError(SentinelError, OSError):
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `cli.py view`."""
+    """Add the options of `cli.py view`."""
     add_project(parser)
     add_output(parser, "write it there, - for the terminal")
     parser.add_argument("--open", action="store_true", help="with -o: open it as well")
@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the page and open it; 1 when it could not be written or opened."""
+    """Write the page and open it; return 1 when no browser opens. Raises ExportError."""
     check_output(arguments, "--open")
     opened = open_memory(arguments)
     text, count = _page(opened, arguments.threshold)
@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _page(opened: Opened, threshold: int) -> tuple[str, int]:
-    """The page, and how many records it shows; what git cannot tell is left out of it."""
+    """Return the page and the number of its records; print why git tells nothing."""
     lang = opened.lang
     log = opened.store.read()
     root = str(opened.project.root)
@@ -90,9 +90,9 @@ def _page(opened: Opened, threshold: int) -> tuple[str, int]:
 
 
 def _written(opened: Opened, text: str, arguments: argparse.Namespace) -> Path:
-    """Where the page is now: in the file that was named, else beside what hooks note of sessions.
+    """Write the page to the file that the user named, or beside the notes of hooks.
 
-    Raises ExportError.
+    Returns its path. Raises ExportError and NoPlaceError.
     """
     if arguments.output:
         path = Path(arguments.output)
@@ -102,7 +102,7 @@ def _written(opened: Opened, text: str, arguments: argparse.Namespace) -> Path:
     if not directory:
         raise NoPlaceError
     try:
-        os.makedirs(directory, mode=0o700, exist_ok=True)  # a memory is nobody else's business
+        os.makedirs(directory, mode=0o700, exist_ok=True)  # only the user may read it
     except OSError as error:
         raise ExportError("file_write", path=directory, reason=reason_of(error)) from error
     path = Path(directory, NAME)

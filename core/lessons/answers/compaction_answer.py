@@ -15,6 +15,7 @@ from core.lessons.answers.notes import (
 from core.lessons.answers.rendering import headed_block, record_block, token_text, topic_text
 from core.lessons.answers.search_answer import no_topic
 from core.lessons.answers.words import say
+from core.lessons.changes import select
 from core.lessons.compaction import (
     Group,
     SimilarTopics,
@@ -22,7 +23,8 @@ from core.lessons.compaction import (
     need_for,
     similar_topics,
 )
-from core.lessons.log import MemoryLog, Removal
+from core.lessons.log import MemoryLog
+from core.lessons.outcomes import Removal
 from core.lessons.record import Record, normalise_topic
 from core.messages import Facts, Language
 from core.text.budget import Budget
@@ -40,7 +42,7 @@ def deletion_that_fits(
 
     What is deleted is repeated in full, so no more may go than one answer can hold.
     """
-    named = {gone.id: gone for gone in log.select(tokens).removed}
+    named = {gone.id: gone for gone in select(log, tokens).removed}
     budget = frame.budget.split_off(DELETION_SHARE)
     now: list[str] = []
     put_off: list[str] = []

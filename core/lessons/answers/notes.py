@@ -6,7 +6,8 @@ from math import inf
 from core.lessons.answers.frame import Frame
 from core.lessons.answers.rendering import topic_text
 from core.lessons.answers.words import say
-from core.lessons.log import MemoryLog, Removal
+from core.lessons.log import MemoryLog
+from core.lessons.outcomes import Removal
 from core.messages import Language
 from core.text.printable import one_line
 from core.text.tokens import estimate_tokens

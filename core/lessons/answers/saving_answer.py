@@ -6,7 +6,7 @@ from core.lessons.answers.notes import notes, tokens_left, topic_line
 from core.lessons.answers.rendering import topic_text
 from core.lessons.answers.words import say
 from core.lessons.compaction import similar_to
-from core.lessons.log import Saved
+from core.lessons.outcomes import Saved
 from core.lessons.record import LIMITS_BYTES, Record
 from core.messages import Facts, Language
 from core.text.printable import one_line

@@ -1,7 +1,4 @@
-"""`cli.py export`: what it writes, what no text of a record can become there, and what it leaves.
-
-The file is long because documents, the block and the rules are tested on the same records.
-"""
+"""`cli.py export`: what it writes, what it leaves, what no text of a record can become."""
 
 import json
 import os

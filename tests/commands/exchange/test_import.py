@@ -1,7 +1,4 @@
-"""`cli.py import`: what is taken for a lesson, what is passed over, and what is asked first.
-
-The file is long because every source is followed to the records that it becomes.
-"""
+"""`cli.py import`: what is taken for a lesson, what is passed over, and what is asked first."""
 
 import json
 import os

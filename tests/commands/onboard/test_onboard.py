@@ -1,7 +1,4 @@
-"""`cli.py onboard`: one page for a new team member, what it holds and what never gets there.
-
-The file is long because every rule about the room of the page has its test.
-"""
+"""`cli.py onboard`: one page for a new team member, what it holds and what never gets there."""
 
 import os
 import re

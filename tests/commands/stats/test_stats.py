@@ -1,7 +1,4 @@
-"""`cli.py stats` as people and scripts run it: what it counts, how it looks, and what it leaves.
-
-The file is long because whole pages are compared, in both languages.
-"""
+"""`cli.py stats` as people and scripts run it: what it counts, how it looks, and what it leaves."""
 
 import json
 import os
