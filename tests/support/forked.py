@@ -6,10 +6,12 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from types import FrameType
 from typing import IO, NoReturn
 
+from cli import COMMANDS
 from tests.support.stdio_client import bound_by_permissions
 
 TIMEOUT_S = 60
@@ -32,6 +34,7 @@ def forked(
         tempfile.TemporaryFile() as out,
         tempfile.TemporaryFile() as errors,
     ):
+        import_module(f"commands.{COMMANDS[arguments[0]][0]}")  # once, not again in each child
         stdin.write(given)
         stdin.seek(0)
         child = os.fork()

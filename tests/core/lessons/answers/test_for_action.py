@@ -14,7 +14,7 @@ from core.lessons.record import Record
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[4] / "benchmarks"))
 
-from recall import SETS, Labelled, Score, labelled
+from recall import FLOORS, SETS, Labelled, Score, labelled, scores
 
 
 def a_record(name: str, lesson: str, topic: str = "misc", *paths: str, missing: str = "") -> Record:
@@ -210,6 +210,13 @@ def test_any_text_is_allowed_and_the_answer_is_always_the_same(
     records = [*MEMORY, a_record("any", lesson, lesson or "x", lesson)]
     action = Action(paths=[path], command=command, text=text)
     assert found(action, records) == found(action, records)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", list(SETS))
+def test_on_labelled_actions_it_is_as_often_right_as_is_told(name: str) -> None:
+    figures = scores(name, recall)["all"].figures()
+    assert {it: figures[it] >= low for it, low in FLOORS.items()} == dict.fromkeys(FLOORS, True)
 
 
 def test_the_labelled_sets_are_whole() -> None:
