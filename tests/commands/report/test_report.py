@@ -431,7 +431,16 @@ def test_a_new_secret_is_refused_with_its_place_and_never_shown(
     assert "Missing then: the key is `[REDACTED]`" in told.out
 
 
-@pytest.mark.parametrize("field", ["topic", "lesson", "ask_next_time", "paths", "id", "extra"])
+@pytest.mark.parametrize(
+    "field",
+    [
+        *("lesson", "id", "extra"),
+        *(
+            pytest.param(name, marks=pytest.mark.long)
+            for name in ("topic", "ask_next_time", "paths")
+        ),
+    ],
+)
 def test_no_field_lets_a_secret_out_in_any_form(
     field: str, project: Path, report: Report, tmp_path: Path
 ) -> None:

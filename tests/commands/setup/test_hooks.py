@@ -44,8 +44,7 @@ def documents(hooks: Hooks) -> st.SearchStrategy[dict[str, Any]]:
     return st.fixed_dictionaries(version, optional={"hooks": listed})
 
 
-@pytest.mark.parametrize("client", HOOKS)
-@given(data=st.data(), prompt=st.booleans())
+@given(client=st.sampled_from(list(HOOKS)), data=st.data(), prompt=st.booleans())
 def test_taking_out_what_was_put_in_gives_the_text_back(
     client: str, data: st.DataObject, prompt: bool
 ) -> None:
@@ -58,8 +57,7 @@ def test_taking_out_what_was_put_in_gives_the_text_back(
     assert without_hooks(put_in, hooks) == text
 
 
-@pytest.mark.parametrize("client", HOOKS)
-@given(data=st.data())
+@given(client=st.sampled_from(list(HOOKS)), data=st.data())
 def test_another_installation_takes_the_place_of_the_first(
     client: str, data: st.DataObject
 ) -> None:

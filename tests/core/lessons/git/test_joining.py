@@ -318,9 +318,9 @@ USUAL = ("append-append", "same-known-gap", "compaction-append", "compaction-com
 
 def is_usual(name: str, join: str, style: str) -> bool:
     """Whether this way of joining belongs to every run."""
-    if name in USUAL:
+    if name in USUAL and join == "merge":
         return style in STYLES[:2]
-    return (join, style) == ("merge", UNION)
+    return style == UNION and (join == "merge" or name in USUAL)
 
 
 CELLS = [
