@@ -21,11 +21,12 @@ ROOMS = {
     "commands.terminal": "core",
     "commands.documents": "core commands.terminal",
     "commands.clients": "core commands.documents commands.terminal",
-    "core.store": "core core.injection core.lessons core.lessons.upkeep core.sanitizer",
+    "core.store": "core core.lessons core.lessons.upkeep",
     "core.lessons.answers": "core core.lessons core.text core.injection",
-    "core.lessons.upkeep": "core core.lessons core.sanitizer core.secrets core.text core.injection",
-    "core.lessons.git": "core core.lessons core.lessons.answers core.lessons.upkeep core.text",
-    "core.lessons": "core core.sanitizer core.text core.disk core.injection",
+    "core.lessons.upkeep": "core core.lessons core.text_redaction core.sanitizer",
+    "core.lessons.git": "core core.lessons core.lessons.answers core.text_redaction core.text",
+    "core.lessons": "core core.text_redaction core.sanitizer core.text core.disk core.injection",
+    "core.text_redaction": "core.sanitizer core.injection",
     "core.sanitizer": "core core.secrets",
     "core.secrets": "",
     "core.text": "core.injection",
@@ -36,6 +37,7 @@ ROOMS = {
 # What a room never imports: a pure room asks neither disk nor process nor environment nor clock.
 OUTSIDE = set("os pathlib subprocess tempfile time socket shutil io".split())
 PURE = "core.secrets core.sanitizer core.injection core.text core.lessons.answers".split()
+PURE += ["core.text_redaction", "core.lessons.upkeep"]
 FOREIGN = {
     "server": {"fastmcp", "pydantic"},
     "protocol": {"anyio", "fastmcp", "mcp", "pydantic"},

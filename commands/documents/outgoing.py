@@ -12,12 +12,13 @@ from commands.documents.words import word
 from commands.terminal.console import STDOUT
 from commands.terminal.records import counted_kinds
 from core.lessons.answers.rendering import topic_text
+from core.lessons.clean_record import clean_record
 from core.lessons.compaction import closest_first
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, normalise_topic
-from core.lessons.upkeep.secrets import clean_record, redacted
 from core.messages import Language
 from core.store import MemoryStore
+from core.text_redaction import redacted
 
 MOST_TOPICS = 8
 

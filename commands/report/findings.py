@@ -17,10 +17,10 @@ from core.lessons.git.comparing import Comparison, Entry, compare
 from core.lessons.lines import CONFLICT_BEGIN
 from core.lessons.log import MemoryLog
 from core.lessons.record import LIMITS_BYTES
-from core.lessons.upkeep.secrets import secrets_in
 from core.sanitizer import values_in
 from core.settings import Settings
 from core.text.tokens import estimate_tokens
+from core.text_redaction import secrets_in
 
 CONFLICT, UNREADABLE, UTF_16, LINK = "conflict", "unreadable", "utf_16", "link"
 

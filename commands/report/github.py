@@ -15,8 +15,8 @@ from commands.report.words import word
 from commands.scan.lines import finding_line, shown_path
 from commands.terminal.safe_text import plain
 from core.disk.atomic import reason_of
-from core.lessons.upkeep.secrets import safe
 from core.messages import Language
+from core.text_redaction import safe
 
 SUMMARY = "GITHUB_STEP_SUMMARY"
 MOST_SUMMARY_BYTES = 1_048_576

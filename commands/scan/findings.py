@@ -24,9 +24,10 @@ from core.lessons.git.repository import Repository
 from core.lessons.lines import as_utf_8, is_utf_16, split_lines
 from core.lessons.log import MemoryLog
 from core.lessons.record import LIMITS_BYTES, Record, parse_line
-from core.lessons.upkeep.secrets import Looked, has_secret, look, safe, secrets_in
+from core.lessons.upkeep.secrets import Looked, look
 from core.messages import Language
 from core.project import LOG_NAME
+from core.text_redaction import has_secret, safe, secrets_in
 
 MOST_BYTES = 5_000_000
 STDIN, SHOWN_STDIN = "-", "<stdin>"

@@ -10,8 +10,8 @@ from commands.scan.words import word
 from commands.terminal.safe_text import plain
 from core.lessons.record import LIMITS_BYTES, Record
 from core.lessons.upkeep.cleaning import Cleaned
-from core.lessons.upkeep.secrets import safe
 from core.messages import Language
+from core.text_redaction import safe
 
 INDENT = "  "
 

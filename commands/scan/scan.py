@@ -26,9 +26,9 @@ from core.lessons.git.repository import Repository
 from core.lessons.git.words import word as git_word
 from core.lessons.lines import UTF_16_MARKS
 from core.lessons.upkeep.cleaning import Cleaning
-from core.lessons.upkeep.secrets import safe
 from core.messages import Language
 from core.settings import read_settings
+from core.text_redaction import safe
 
 FOUND, FAILED = 1, 2
 MINUTES = 16

@@ -19,14 +19,15 @@ from core.lessons.answers.counting import (
 )
 from core.lessons.answers.frame import Frame
 from core.lessons.answers.rendering import day_of, record_block, token_text
+from core.lessons.clean_record import clean_record
 from core.lessons.compaction import group_by_topic
 from core.lessons.git.commits import Commit
 from core.lessons.git.lineage import Lineage, Point, point_of
 from core.lessons.git.versions import originals_of
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, seconds_of
-from core.lessons.upkeep.secrets import clean_record, redacted
 from core.text.tokens import estimate_tokens
+from core.text_redaction import redacted
 
 GENERATIONS = 12  # of originals below a principle; `cli.py history` shows more
 

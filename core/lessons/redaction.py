@@ -93,7 +93,7 @@ def redacted_offer(record: Record, *, strict: bool) -> Offered:
 
     "added" is provisional: whether the log has the record already, only the log can say.
     """
-    from core.lessons.upkeep.secrets import clean_record
+    from core.lessons.clean_record import clean_record
 
     kinds: tuple[str, ...] = ()
     try:
@@ -131,7 +131,7 @@ def _redaction(text: str, known: Mapping[str, str]) -> "Redaction":
 
     if not may_hide(text):
         return redact(text, known)
-    from core.lessons.upkeep.secrets import redacted
+    from core.text_redaction import redacted
 
     clean, kinds = redacted(text, known)
     return Redaction(clean, tuple(kinds))

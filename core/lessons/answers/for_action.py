@@ -1,11 +1,10 @@
-"""Which records an action needs: the few whose files, commands and words are those of the action.
+"""Chooses the records that an action needs: the few whose files, commands and words are its own.
 
-Pure, lexical and deterministic. A lesson that is shown at the wrong moment teaches to overlook
-all of them, so that silence is the rule: a record must gather evidence worth a threshold, and
-evidence is worth the more, the fewer other records share it. The weights were chosen on the
-labelled actions of `benchmarks/recall.py`, which also says how often they are right. What this
-cannot do: synonyms and translations, and rules about what code does rather than what it is called.
-The file is long because the weights stand beside what they weigh.
+Pure, lexical and deterministic. An irrelevant reminder trains the model to ignore all reminders, so
+silence is the rule: a record must gather evidence worth a threshold, and evidence is worth the
+more, the fewer other records share it. The weights were chosen on the labelled actions of
+`benchmarks/recall.py`, which also says how often they are right. What this cannot do: synonyms,
+translations, and rules about what code does rather than what it is called.
 """
 
 import re

@@ -7,10 +7,11 @@ the one that it was, and a principle those that it replaced.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from core.lessons.clean_record import clean_record
 from core.lessons.git.versions import originals_of
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, id_in, ids_in, seconds_of
-from core.lessons.upkeep.secrets import clean_record, safe
+from core.text_redaction import safe
 
 Change = tuple[str, object, object]  # a key, its old value and its new one; None for no such key
 

@@ -24,9 +24,10 @@ from core.lessons.record import (
     reidentified,
 )
 from core.lessons.upkeep.cleaning import Cleaned, clean
-from core.lessons.upkeep.secrets import MARGIN_CHARS, WINDOW_CHARS, look, secrets_in
+from core.lessons.upkeep.secrets import look
 from core.sanitizer import MARKER, redact
 from core.store import MemoryStore
+from core.text_redaction import MARGIN_CHARS, WINDOW_CHARS, secrets_in
 from tests.support.git_clones import (
     commit,
     compact,

@@ -1,0 +1,91 @@
+"""Redacts a text of any length, with the secrets that hidden characters split."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+
+from core.injection.marks import HIDDEN_CLASS
+from core.sanitizer import Secret, find, replaced
+
+WINDOW_CHARS = 16_384
+MARGIN_CHARS = 6_144  # the longest key block in use has about 6,000 characters
+
+_HIDDEN = re.compile(f"[{HIDDEN_CLASS}]+")
+
+
+def secrets_in(text: str, known: Mapping[str, str] | None = None) -> list[Secret]:
+    """Every secret of a text of any length, in the order of place; none overlaps another.
+
+    Hidden characters hide none: the text is also read without them, and a secret then reaches over
+    those inside it. known: values found in other texts, with their kinds.
+    """
+    found = _in_windows(text, known)
+    if _HIDDEN.search(text):
+        bare, places = _bare(text)
+        seen = _in_windows(bare, known)
+        found += [Secret(places[it.start], places[it.end - 1] + 1, it.kind) for it in seen]
+    return united(found)
+
+
+def redacted(text: str, known: Mapping[str, str] | None = None) -> tuple[str, list[str]]:
+    """The text with a marker for every secret of `secrets_in`, and their kinds."""
+    secrets = secrets_in(text, known)
+    return replaced(text, secrets), [it.kind for it in secrets]
+
+
+def safe(text: str) -> str:
+    """A name, or "" when it holds a secret itself."""
+    return "" if has_secret(text) else text
+
+
+@lru_cache(maxsize=1_024)
+def has_secret(text: str) -> bool:
+    """Whether a text that is about to be printed holds a secret."""
+    return bool(secrets_in(text))
+
+
+def _bare(text: str) -> tuple[str, list[int]]:
+    """The text without hidden characters, and where each of the others stands."""
+    places, at = list[int](), 0
+    for run in _HIDDEN.finditer(text):
+        places += range(at, run.start())
+        at = run.end()
+    places += range(at, len(text))
+    return "".join(text[at] for at in places), places
+
+
+def _in_windows(text: str, known: Mapping[str, str] | None = None) -> list[Secret]:
+    """Every secret, also those that overlap.
+
+    A long text is read in windows that share some lines: what reaches over the end of one window
+    is whole in the next.
+    """
+    found: list[Secret] = []
+    for start, end in _windows(text):
+        seen = find(text[start:end], known)
+        found += [Secret(start + it.start, start + it.end, it.kind) for it in seen]
+    return found
+
+
+def _windows(text: str) -> Iterator[tuple[int, int]]:
+    at = 0
+    while at + WINDOW_CHARS < len(text):
+        end = at + WINDOW_CHARS
+        end = text.rfind("\n", at + WINDOW_CHARS // 2, end) + 1 or end
+        yield at, end
+        at = text.find("\n", end - MARGIN_CHARS, end) + 1 or end - MARGIN_CHARS
+    if at < len(text):
+        yield at, len(text)
+
+
+def united(found: Iterable[Secret]) -> list[Secret]:
+    """Return one secret for those that overlap, under the name of the longest."""
+    out: list[Secret] = []
+    for it in sorted(found, key=lambda secret: (secret.start, -secret.end)):
+        if not out or it.start >= out[-1].end:
+            out.append(it)
+            continue
+        last = out[-1]
+        longer = max(last, it, key=lambda secret: secret.end - secret.start)
+        out[-1] = Secret(last.start, max(last.end, it.end), longer.kind)
+    return out
