@@ -195,21 +195,21 @@ class _Git:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._variables: dict[str, str] = {}
-        known, said = self._run("rev-parse", "--absolute-git-dir")
-        self.reason = "" if known else said.strip().split("\n")[0].removeprefix("fatal: ")
+        known, output = self._run("rev-parse", "--absolute-git-dir")
+        self.reason = "" if known else output.strip().split("\n")[0].removeprefix("fatal: ")
         index = os.environ.get("GIT_INDEX_FILE", "")
         if known and index:  # what is about to be committed, if it is of this repository
             index = os.path.join(self.ask("rev-parse", "--show-toplevel"), index)
-            if os.path.realpath(os.path.dirname(index)) == os.path.realpath(said):
+            if os.path.realpath(os.path.dirname(index)) == os.path.realpath(output):
                 self._variables["GIT_INDEX_FILE"] = index
 
     def ask(self, *arguments: str) -> str:
         """What git prints, without its last line end; "" when it fails."""
-        succeeded, said = self._run(*arguments)
-        return said if succeeded else ""
+        succeeded, output = self._run(*arguments)
+        return output if succeeded else ""
 
     def _run(self, *arguments: str) -> tuple[bool, str]:
-        """Whether git succeeded, and what it printed, or said of its failure."""
+        """Whether git succeeded, and what it printed, in its error stream where it failed."""
         try:
             done = git.run(self._folder, *arguments, variables=self._variables)
         except (OSError, subprocess.SubprocessError) as error:

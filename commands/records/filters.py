@@ -1,4 +1,4 @@
-"""Shares among the commands that show records: filters, the screen, records as data."""
+"""What the commands that show records have in common: filters, the screen, records as data."""
 
 import argparse
 import os

@@ -1,4 +1,4 @@
-"""The commits that changed the memory log, under every name that the file has had."""
+"""Lists the commits that changed the memory log, under every name that the file has had."""
 
 import os
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""The one error of this room: git lacks a version, or an argument names none."""
+"""Defines the one error of this room: git lacks a version, or an argument names none."""
 
 from core.errors import SentinelError
 from core.lessons.git.words import WORDS, word

@@ -105,6 +105,6 @@ def _replaced_topics(log: MemoryLog) -> dict[str, str]:
 
 
 def _listed(topics: Mapping[str, str]) -> str:
-    shown = [f"{name} [{topic_text(topic)}]" for name, topic in topics.items()]
-    more = [f"+{len(shown) - CANDIDATES}"] if len(shown) > CANDIDATES else []
-    return ", ".join(shown[:CANDIDATES] + more)
+    names = [f"{name} [{topic_text(topic)}]" for name, topic in topics.items()]
+    more = [f"+{len(names) - CANDIDATES}"] if len(names) > CANDIDATES else []
+    return ", ".join(names[:CANDIDATES] + more)

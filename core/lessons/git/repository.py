@@ -1,4 +1,4 @@
-"""The git repository that holds a memory log: its revisions, its index, its files by object name.
+"""Finds the git repository of a memory log, and in it revisions, the index and files by name.
 
 Nothing is written, fetched on purpose or asked of a person.
 """

@@ -1,4 +1,4 @@
-"""What is said of git and of the versions that it holds or lacks, in English and Korean."""
+"""Every sentence about git and the versions that it holds or lacks, in English and Korean."""
 
 from functools import partial
 
