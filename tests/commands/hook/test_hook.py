@@ -783,7 +783,7 @@ commands.hook.journal core core.disk core.disk.atomic core.disk.lock core.errors
 core.injection core.injection.marks core.lessons core.lessons.answers
 core.lessons.answers.briefing core.lessons.answers.fitting core.lessons.answers.notes
 core.lessons.answers.rendering core.lessons.files core.lessons.lines core.lessons.log
-core.lessons.merging core.lessons.paths core.lessons.record core.messages core.project
+core.lessons.merging core.lessons.record core.messages core.project
 core.settings core.text.tokens
 """
 
@@ -796,7 +796,10 @@ MOST_MODULES = 110  # with those of the standard library, and some room for othe
     [
         ("stop", ()),
         ("session-start", ("core.lessons.compaction",)),
-        ("before-action", ("core.lessons.answers.for_action", "core.text.english")),
+        (
+            "before-action",
+            ("core.lessons.answers.for_action", "core.lessons.paths", "core.text.english"),
+        ),
     ],
 )
 def test_a_hook_loads_few_modules_and_none_of_other_packages(
