@@ -1,6 +1,9 @@
 """Finds the project that a process speaks of, its memory log, and places where none may be."""
 
 import os
+import re
+import sys
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +13,7 @@ from core.errors import ProjectMissingError, ProjectRefusedError
 CONTEXT_DIRECTORY = ".context"
 LOG_NAME = "memory_log.jsonl"
 VARIABLES = ("SENTINEL_MEMORY_PROJECT", "CLAUDE_PROJECT_DIR")
+STATE_VARIABLE = "SENTINEL_MEMORY_STATE"
 
 # A client that starts servers in one of these has not named a project. They stand here as they are
 # once links are resolved: `/bin` is a link on most systems, `/etc` and `/var` are on macOS.
@@ -22,6 +26,7 @@ _SYSTEM_DIRECTORIES = (
     *("/dev", "/home", "/media", "/mnt", "/opt", "/root", "/run", "/srv", "/usr", "/usr/local"),
     *("/usr/local/bin", "/var", "/var/lib", "/var/tmp", "/Users", "/private/var"),
 )
+_ODD = re.compile(r"[^A-Za-z0-9._-]+")
 _WINDOWS_TREES = ("SYSTEMROOT", "PROGRAMFILES", "PROGRAMFILES(X86)", "PROGRAMDATA")
 
 
@@ -109,3 +114,31 @@ def _no_project_kind(root: Path, environment: Mapping[str, str]) -> str:
         tree and f"{real}{os.sep}".startswith(os.path.normcase(tree) + os.sep) for tree in trees
     )
     return "system" if system else ""
+
+
+def state_directory(root: str, environment: Mapping[str, str], platform: str = sys.platform) -> str:
+    """Return the directory for what a project keeps on this machine only; nothing is created.
+
+    "" for an account without a home directory. A place that is not absolute would be another one
+    wherever the client is at work, and is passed over.
+    """
+    home = os.path.expanduser("~")
+    if platform == "win32":
+        above = environment.get("LOCALAPPDATA", ""), os.path.join(home, "AppData", "Local")
+    elif platform == "darwin":
+        above = "", os.path.join(home, "Library", "Application Support")
+    else:
+        above = environment.get("XDG_STATE_HOME", ""), os.path.join(home, ".local", "state")
+    wanted = os.path.expanduser(environment.get(STATE_VARIABLE, "").strip())
+    places = [wanted, *(os.path.join(place, "sentinel-memory") for place in above)]
+    base = next(filter(os.path.isabs, places), "")
+    real = os.path.normcase(os.path.realpath(root))
+    check = zlib.crc32(real.encode("utf-8", "surrogateescape"))
+    name = f"{safe_file_name(os.path.basename(real) or 'root', 40)}-{check:08x}"
+    return base and os.path.join(base, name)
+
+
+def safe_file_name(name: str, most: int) -> str:
+    """Return a file name of at most `most` plain characters; a checksum follows if it differs."""
+    safe = _ODD.sub("-", name)[:most].strip(".-")
+    return safe if safe == name else f"{safe}-{zlib.crc32(name.encode('utf-8', 'replace')):08x}"

@@ -32,13 +32,13 @@ from commands.clients.events import (
     paths_inside,
     read_moment,
 )
-from commands.hook.journal import Session, forget_old, open_session, state_directory, version_of
+from commands.hook.journal import Session, forget_old, open_session, version_of
 from core.errors import SentinelError
 from core.lessons.answers.briefing import Briefing, action_briefing, is_harmless, session_briefing
 from core.lessons.answers.words import say
 from core.lessons.files import LogFile
 from core.lessons.log import MemoryLog
-from core.project import find_project
+from core.project import find_project, state_directory
 from core.settings import DEFAULT_THRESHOLD, Settings, read_settings
 from core.text.printable import one_line
 from core.text.tokens import estimate_tokens

@@ -8,23 +8,21 @@ may show a record a second time, and `cli.py stats` knows less.
 import contextlib
 import json
 import os
-import re
-import sys
 import time
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from core.project import safe_file_name
+
 if TYPE_CHECKING:
     from core.lessons.record import Record
 
 KEPT_DAYS = 90
 MOST_REMOVED = 100
-VARIABLE = "SENTINEL_MEMORY_STATE"
 
 _FORGETTING = ("compact", "clear")  # after these a model no longer has what it was shown
-_ODD = re.compile(r"[^A-Za-z0-9._-]+")
 _DAY_S = 86_400
 _UNNAMED, _SUFFIX = "unnamed-%Y%m%d", ".jsonl"  # a day, or the file would grow for ever
 
@@ -108,7 +106,7 @@ def open_session(directory: str, session_id: str) -> Session:
 
     Sessions of clients that name none are kept in one file, and told apart by how they begin.
     """
-    name = _safe(session_id or time.strftime(_UNNAMED), 60)
+    name = safe_file_name(session_id or time.strftime(_UNNAMED), 60)
     path = os.path.join(directory, name + _SUFFIX) if directory else ""
     return Session(path, _current(path, _events(_read(path))))
 
@@ -130,34 +128,6 @@ def forget_old(directory: str, *, now_s: float | None = None) -> None:
     for path in old[:MOST_REMOVED]:
         with contextlib.suppress(OSError):
             os.unlink(path)
-
-
-def state_directory(root: str, environment: Mapping[str, str], platform: str = sys.platform) -> str:
-    """Where the sessions of the project `root` are kept; nothing is created.
-
-    "" for an account without a home directory. A place that is not absolute would be another one
-    wherever the client is at work, and is passed over.
-    """
-    home = os.path.expanduser("~")
-    if platform == "win32":
-        above = environment.get("LOCALAPPDATA", ""), os.path.join(home, "AppData", "Local")
-    elif platform == "darwin":
-        above = "", os.path.join(home, "Library", "Application Support")
-    else:
-        above = environment.get("XDG_STATE_HOME", ""), os.path.join(home, ".local", "state")
-    wanted = os.path.expanduser(environment.get(VARIABLE, "").strip())
-    places = [wanted, *(os.path.join(place, "sentinel-memory") for place in above)]
-    base = next(filter(os.path.isabs, places), "")
-    real = os.path.normcase(os.path.realpath(root))
-    check = zlib.crc32(real.encode("utf-8", "surrogateescape"))
-    name = f"{_safe(os.path.basename(real) or 'root', 40)}-{check:08x}"
-    return base and os.path.join(base, name)
-
-
-def _safe(name: str, most: int) -> str:
-    """A name for a file that tells this one from others: shortened, with a checksum if changed."""
-    safe = _ODD.sub("-", name)[:most].strip(".-")
-    return safe if safe == name else f"{safe}-{zlib.crc32(name.encode('utf-8', 'replace')):08x}"
 
 
 def _files(directory: str) -> list[str]:

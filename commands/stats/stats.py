@@ -7,13 +7,14 @@ import argparse
 import os
 import time
 
-from commands.hook.journal import sessions_in, state_directory
+from commands.hook.journal import sessions_in
 from commands.stats.data import as_json
 from commands.stats.figures import count
 from commands.stats.lines import lines_of
 from commands.terminal.console import add_project, add_threshold, open_memory
 from commands.terminal.safe_text import plain_json
 from core.lessons.answers.frame import Frame
+from core.project import state_directory
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

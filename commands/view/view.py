@@ -7,7 +7,6 @@ import webbrowser
 from pathlib import Path
 
 from commands.documents.text_file import ExportError, write_new
-from commands.hook.journal import state_directory
 from commands.terminal.console import (
     STDOUT,
     Opened,
@@ -29,6 +28,7 @@ from core.lessons.answers.frame import Frame
 from core.lessons.git.errors import HistoryError
 from core.lessons.git.lineage import lineage_of
 from core.lessons.record import utc_now
+from core.project import state_directory
 
 NAME = "view.html"
 

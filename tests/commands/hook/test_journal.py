@@ -7,14 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from commands.hook.journal import (
-    KEPT_DAYS,
-    Session,
-    forget_old,
-    open_session,
-    sessions_in,
-    state_directory,
-)
+from commands.hook.journal import KEPT_DAYS, Session, forget_old, open_session, sessions_in
+from core.project import state_directory
 
 DAY_S = 86_400
 posix = pytest.mark.skipif(os.name == "nt", reason="permissions and paths of POSIX")

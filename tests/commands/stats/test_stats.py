@@ -14,12 +14,13 @@ from typing import Any
 import pytest
 
 import cli
-from commands.hook.journal import KEPT_DAYS, Session, state_directory
+from commands.hook.journal import KEPT_DAYS, Session
 from commands.stats.hook_use import Moment, Showings, Unheeded, count_showings
 from commands.stats.words import WORDS
 from commands.terminal.columns import INDENT, WIDTH, cells, wrapped
 from core.lessons.answers.counting import Growth, Period, came_back, growth, open_questions, size_of
 from core.lessons.record import Record, new_record
+from core.project import state_directory
 from tests.support.forked import forked
 from tests.support.samples import a_principle, a_record
 
