@@ -6,8 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
-
 from core.lessons.record import Record
 from tests.support.cli_process import DiscreetRun
 from tests.support.git_clones import git, path_of
@@ -33,15 +31,6 @@ class Run(DiscreetRun):
 
 
 Report = Callable[..., Run]
-
-
-def reporting(capsys: pytest.CaptureFixture[str]) -> Report:
-    """Carries out one report through `cli.main`."""
-
-    def carry_out(*arguments: str) -> Run:
-        return Run.of(capsys, "report", *arguments)
-
-    return carry_out
 
 
 def started(*arguments: str, cwd: Path, flags: tuple[str, ...] = ()) -> Run:

@@ -25,6 +25,7 @@ from core.lessons.files import COMPANIONS, GITATTRIBUTES, GITIGNORE
 from core.lessons.record import Record
 from core.project import Project
 from core.store import MemoryStore
+from tests.support.cli_process import Run as AnyRun
 from tests.support.forked import forked
 from tests.support.git_clones import ended_in_conflict, git
 from tests.support.samples import a_draft, a_record
@@ -40,26 +41,20 @@ posix = pytest.mark.skipif(os.name == "nt", reason="permissions, links and pipes
 
 
 @dataclass(frozen=True)
-class Run:
+class Run(AnyRun):
     """One finished doctor."""
-
-    code: int
-    out: str
-    errors: str
 
     @property
     def found(self) -> list[str]:
         """The lines between the head and the clients, without their indentation."""
         assert (self.errors, self.out[-1:]) == ("", "\n")
-        lines = self.out.splitlines()
-        return [line.strip() for line in lines[3 : lines.index("Clients:")]]
+        return [line.strip() for line in self.lines[3 : self.lines.index("Clients:")]]
 
     @property
-    def told(self) -> dict[str, Any]:
+    def told(self) -> Any:
         """The findings of a run with --json."""
         assert self.errors == ""
-        told: dict[str, Any] = json.loads(self.out)
-        return told
+        return super().told
 
     @property
     def kinds(self) -> list[tuple[str, str]]:

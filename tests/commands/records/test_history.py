@@ -1,7 +1,4 @@
-"""`cli.py history`, `restore` and `uncompact`: real repositories, and what is left of them after.
-
-The file is long because the three commands are tested on the same repositories.
-"""
+"""`cli.py history`, `restore` and `uncompact`: real repositories, and what is left of them."""
 
 import json
 import os

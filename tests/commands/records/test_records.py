@@ -1,7 +1,4 @@
-"""`cli.py list`, `show`, `search`, `topics`, `forget`: what stands on a terminal, and what goes.
-
-The file is long because the commands are tested on the same records.
-"""
+"""`cli.py list`, `show`, `search`, `topics`, `forget`: what stands on a terminal, and what goes."""
 
 import os
 import re

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from commands.report.github import MOST_SUMMARY_BYTES
-from tests.support.cli_process import TOKEN, without_settings
+from tests.support.cli_process import TOKEN
 from tests.support.git_clones import git, path_of, run_git
 from tests.support.report_desk import (
     LOG,
@@ -20,7 +20,6 @@ from tests.support.report_desk import (
     Report,
     empty_repository,
     head,
-    reporting,
     write,
     written,
 )
@@ -33,20 +32,6 @@ PLAIN = a_record("plain")
 SECRET = a_record("the key is " + TOKEN)
 ORDERED = a_record("odd", topic="100%: a, b\n::error::x", lesson=ORDER)
 STOPPED = re.compile(r"::stop-commands::([0-9a-f]{32})\n(.*)\n::\1::\n", re.S)
-
-
-@pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A repository with one commit and no log, in which the command is given."""
-    without_settings(monkeypatch)
-    folder = empty_repository(tmp_path / "shop")
-    monkeypatch.chdir(folder)
-    return folder
-
-
-@pytest.fixture
-def report(capsys: pytest.CaptureFixture[str], project: Path) -> Report:
-    return reporting(capsys)
 
 
 # GitHub.

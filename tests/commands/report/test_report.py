@@ -1,7 +1,4 @@
-"""`cli.py report` as a reviewer reads it: what a range brings to the memory, and how it ends.
-
-The file is long because every part of the report is tested on the same small repositories.
-"""
+"""`cli.py report` as a reviewer reads it: what a range brings to the memory, and how it ends."""
 
 import json
 import os
@@ -14,7 +11,7 @@ import pytest
 from commands.report import parts as reporting_parts
 from commands.report.words import WORDS
 from core.store import MemoryStore
-from tests.support.cli_process import TOKEN, without_settings
+from tests.support.cli_process import TOKEN
 from tests.support.git_clones import (
     commit,
     compact,
@@ -29,9 +26,7 @@ from tests.support.report_desk import (
     LOG,
     ORDER,
     Report,
-    empty_repository,
     head,
-    reporting,
     started,
     write,
     written,
@@ -48,20 +43,6 @@ REPLACE = "Replace every real secret where it is valid: whoever has the commits 
 REDACT = "`cli.py scan --redact` takes secrets out of the log."
 REPAIR = "`cli.py doctor --fix` repairs the log and keeps what it takes out."
 KEEPS = "A later commit took it out, but git's history keeps it unless the commits are squashed."
-
-
-@pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A repository with one commit and no log, in which the command is given."""
-    without_settings(monkeypatch)
-    folder = empty_repository(tmp_path / "shop")
-    monkeypatch.chdir(folder)
-    return folder
-
-
-@pytest.fixture
-def report(capsys: pytest.CaptureFixture[str], project: Path) -> Report:
-    return reporting(capsys)
 
 
 def saving(project: Path) -> MemoryStore:

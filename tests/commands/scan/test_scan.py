@@ -1,7 +1,4 @@
-"""`cli.py scan` as people, pre-commit and CI run it: what it finds, says, and never says.
-
-The file is long because files, git's history, redaction and the hook are tested on one desk.
-"""
+"""`cli.py scan` as people, pre-commit and CI run it: what it finds, says, and never says."""
 
 import io
 import json
