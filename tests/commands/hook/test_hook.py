@@ -775,36 +775,14 @@ except SystemExit as end:
     assert not end.code
 print(*sorted(set(sys.modules) - before), sep="\\n", file=sys.stderr)
 """
-LOADED = """
-core.lessons.answers.frame core.lessons.answers.words core.text.budget core.text.printable
-core.text commands commands.clients commands.clients.events commands.clients.table commands.hook
-commands.hook.hook
-commands.hook.journal core core.disk core.disk.atomic core.disk.lock core.errors
-core.injection core.injection.marks core.lessons core.lessons.answers
-core.lessons.answers.briefing core.lessons.answers.fitting core.lessons.answers.notes
-core.lessons.answers.rendering core.lessons.files core.lessons.lines core.lessons.log
-core.lessons.merging core.lessons.record core.messages core.project
-core.settings core.text.tokens
-"""
-
-
+# What takes long to load and no hook needs at every event.
+SLOW = "core.store core.sanitizer core.secrets core.injection.phrases core.text.ranking"
+MOST_OURS = 40
 MOST_MODULES = 110  # with those of the standard library, and some room for other versions of it
 
 
-@pytest.mark.parametrize(
-    ("event", "more"),
-    [
-        ("stop", ()),
-        ("session-start", ("core.lessons.compaction",)),
-        (
-            "before-action",
-            ("core.lessons.answers.for_action", "core.lessons.paths", "core.text.english"),
-        ),
-    ],
-)
-def test_a_hook_loads_few_modules_and_none_of_other_packages(
-    desk: Desk, event: str, more: tuple[str, ...]
-) -> None:
+@pytest.mark.parametrize("event", ["stop", "session-start", "before-action"])
+def test_a_hook_loads_few_modules_and_none_of_other_packages(desk: Desk, event: str) -> None:
     given = claude_edit(desk.root, "src/refund.py", source="startup")
     done = subprocess.run(
         [
@@ -823,7 +801,8 @@ def test_a_hook_loads_few_modules_and_none_of_other_packages(
     )
     loaded = done.stderr.decode().split()
     ours = [name for name in loaded if name.split(".")[0] in ("core", "commands")]
-    assert ours == sorted((*LOADED.split(), *more))
+    assert len(ours) <= MOST_OURS
+    assert not [name for name in ours if name.startswith(tuple(SLOW.split()))]
     foreign = (
         {name.split(".")[0] for name in loaded} - sys.stdlib_module_names - {"core", "commands"}
     )
