@@ -9,10 +9,9 @@ from core.lessons.answers.notes import (
     beginning,
     counted,
     flaw_notes,
-    listed_tokens,
-    tokens_left,
 )
 from core.lessons.answers.rendering import headed_block, record_block, token_text, topic_text
+from core.lessons.answers.saving_answer import listed_tokens, tokens_left
 from core.lessons.answers.search_answer import no_topic
 from core.lessons.answers.words import say
 from core.lessons.changes import select

@@ -3,17 +3,13 @@
 from collections.abc import Iterable, Sequence
 from math import inf
 
-from core.lessons.answers.frame import Frame
 from core.lessons.answers.rendering import topic_text
 from core.lessons.answers.words import say
 from core.lessons.log import MemoryLog
-from core.lessons.outcomes import Removal
 from core.messages import Language
-from core.text.printable import one_line
 from core.text.tokens import estimate_tokens
 
 TOPICS_SHOWN = 40
-TOKENS_SHOWN = 60
 LIST_SHARE = 0.125  # of the tokens of an answer, for a list that could be long
 
 
@@ -84,21 +80,3 @@ def beginning(texts: Iterable[str], most_tokens: float) -> list[str]:
             break
         shown.append(text)
     return shown
-
-
-def tokens_left(removal: Removal, frame: Frame) -> list[str]:
-    lang = frame.lang
-    fates = (
-        ("token_changed", removal.changed),
-        ("token_gone", removal.gone),
-        ("token_absent", removal.absent),
-    )
-    return [say(lang, key, tokens=listed_tokens(given, frame)) for key, given in fates if given]
-
-
-def listed_tokens(tokens: Sequence[str], frame: Frame) -> str:
-    """As many as an eighth of the answer holds, and how many more there are."""
-    texts = (one_line(token)[:80] for token in tokens[:TOKENS_SHOWN])
-    shown = beginning(texts, LIST_SHARE * frame.settings.budget_tokens)
-    listed, more = ", ".join(shown), len(tokens) - len(shown)
-    return say(frame.lang, "and_more", listed=listed, more=more) if more > 0 else listed

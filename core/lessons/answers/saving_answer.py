@@ -1,16 +1,19 @@
 """What log_memory answers: what one save did, and what is due."""
 
+from collections.abc import Sequence
+
 from core.injection.marks import HIDDEN_TEXT, marks_of
 from core.lessons.answers.frame import Frame
-from core.lessons.answers.notes import notes, tokens_left, topic_line
+from core.lessons.answers.notes import LIST_SHARE, beginning, notes, topic_line
 from core.lessons.answers.rendering import topic_text
 from core.lessons.answers.words import say
 from core.lessons.compaction import similar_to
-from core.lessons.outcomes import Saved
+from core.lessons.outcomes import Removal, Saved
 from core.lessons.record import LIMITS_BYTES, Record
 from core.messages import Facts, Language
 from core.text.printable import one_line
 
+TOKENS_SHOWN = 60
 TOPICS_AFTER_A_SAVE = 12  # the search before the task has shown more
 
 
@@ -62,3 +65,21 @@ def _shortened(kept: str, used_bytes: int, lang: Language) -> str:
     limit_bytes = LIMITS_BYTES["ask_next_time"]
     facts: Facts = {"used_bytes": used_bytes, "kept_bytes": kept_bytes, "limit_bytes": limit_bytes}
     return say(lang, "shortened", **facts)
+
+
+def tokens_left(removal: Removal, frame: Frame) -> list[str]:
+    lang = frame.lang
+    fates = (
+        ("token_changed", removal.changed),
+        ("token_gone", removal.gone),
+        ("token_absent", removal.absent),
+    )
+    return [say(lang, key, tokens=listed_tokens(given, frame)) for key, given in fates if given]
+
+
+def listed_tokens(tokens: Sequence[str], frame: Frame) -> str:
+    """As many as an eighth of the answer holds, and how many more there are."""
+    texts = (one_line(token)[:80] for token in tokens[:TOKENS_SHOWN])
+    shown = beginning(texts, LIST_SHARE * frame.settings.budget_tokens)
+    listed, more = ", ".join(shown), len(tokens) - len(shown)
+    return say(frame.lang, "and_more", listed=listed, more=more) if more > 0 else listed
