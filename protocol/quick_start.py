@@ -1,4 +1,4 @@
-"""A quick start: while the protocol library is imported, nothing is done that can wait or be left.
+"""Starts the server quickly: importing the protocol library does nothing that can wait.
 
 A switch that a later version of pydantic no longer knows costs time, and nothing else.
 """
@@ -11,17 +11,16 @@ from contextlib import contextmanager
 
 @contextmanager
 def quick_start() -> Iterator[None]:
-    """Import the protocol library in here; afterwards all is as before but for two things.
+    """Import the protocol library in here; two things stay changed afterwards.
 
-    The collector rests: more than a hundred thousand objects appear, nearly all of them stay, and
-    every run would look through all that came before. What exists at the end is frozen, so that
-    later runs pass over it as well; the little garbage among it stays in memory. And the switch
-    that leaves out plugins of pydantic stays in the environment, for models that are built later.
+    The collector rests, since nearly all of more than a hundred thousand new objects stay. What
+    exists at the end is frozen: later runs pass over it, and the little garbage among it stays in
+    memory. The switch that leaves out plugins of pydantic stays in the environment, for models
+    that are built later.
 
-    What checks the messages is built when a message first needs it: of several hundred models a
-    session uses a few dozen.
+    A model is built when a message first needs it: of several hundred a session uses a few dozen.
     """
-    # The look-up reads the metadata of every installed package. A user's own value stays.
+    # The search for plugins reads the metadata of every package. A user's own value stays.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     collects = gc.isenabled()
     gc.disable()
@@ -36,7 +35,7 @@ def quick_start() -> Iterator[None]:
 
 @contextmanager
 def _late_models() -> Iterator[None]:
-    """A model takes over the configuration of its base, here of the base of all."""
+    """Defer the building of models, which inherit their configuration from the base of all."""
     from pydantic import BaseModel  # not before the environment is set
 
     before = BaseModel.model_config

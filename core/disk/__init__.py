@@ -1,1 +1,1 @@
-"""Files that are replaced whole, and the lock that writers take."""
+"""Replaces files whole, and locks them for one writer at a time."""

@@ -1,6 +1,6 @@
-"""Reads a file whole and replaces it whole, so that no reader ever meets half of it.
+"""Reads a file whole and replaces it whole, so that no reader ever sees half of it.
 
-Every step of a replacement can fail and says so; before the rename the old file is untouched.
+Every step of a replacement can raise OSError; before the rename the old file is untouched.
 """
 
 import contextlib
@@ -19,7 +19,7 @@ Identity = tuple[int, ...] | None
 
 
 def read_regular(path: Path) -> tuple[bytes, Identity]:
-    """Read a regular file; a directory, pipe or device would block or make no sense."""
+    """Read a regular file; a pipe or a device could block."""
     if not stat.S_ISREG(os.stat(path).st_mode):
         raise OSError(errno.EINVAL, "not a regular file")
     with open(path, "rb") as file:
@@ -28,7 +28,7 @@ def read_regular(path: Path) -> tuple[bytes, Identity]:
 
 
 def identity_of(path: Path) -> Identity:
-    """What tells one version of a file from the next, without reading it; None where none is."""
+    """What tells one version of a file from the next without reading it; None without a file."""
     try:
         return _of_status(os.stat(path))
     except FileNotFoundError:
@@ -40,7 +40,7 @@ def _of_status(status: os.stat_result) -> tuple[int, ...]:
 
 
 def is_there(path: Path) -> bool:
-    """Whether something has this name, be it a link that leads nowhere; a failure is no answer."""
+    """Whether something has this name, even a broken link. Raises OSError when that is unsure."""
     try:
         os.lstat(path)
     except FileNotFoundError:
@@ -49,9 +49,9 @@ def is_there(path: Path) -> bool:
 
 
 def real_path(path: Path) -> Path:
-    """The path without links; its last part need not exist. Raises OSError where one is unsure.
+    """The path without links; its last part need not exist. Raises OSError when that is unsure.
 
-    A link that could not be looked at, and so was taken for none, would be replaced by a file.
+    A link that is taken for a file because it cannot be read would be replaced.
     """
     try:
         return Path(os.path.realpath(path, strict=True))
@@ -66,13 +66,13 @@ def rename(temporary: Path, target: Path) -> None:
         with_sharing_retry(lambda: os.replace(temporary, target))
     except OSError:
         with contextlib.suppress(OSError):
-            if written and identity_of(target) == written:  # it did happen, whatever was said
+            if written and identity_of(target) == written:  # it happened in spite of the error
                 return
         raise
 
 
 def make_directory(directory: Path) -> None:
-    """Make a directory that is not there yet, and make its entry durable."""
+    """Make a missing directory, and make its entry durable."""
     if directory.is_dir():
         return
     directory.mkdir(parents=True, exist_ok=True)
@@ -83,7 +83,7 @@ def make_directory(directory: Path) -> None:
 def prepared(target: Path, data: bytes, name: str = "") -> Iterator[Path]:
     """A temporary file beside `target` with its mode and owner and this content, on disk.
 
-    It is gone afterwards, unless it was renamed. name: what its own name is made of.
+    Afterwards it is gone, unless it was renamed. name: the base of its own name.
     """
     status = _replaceable(target)
     temporary = target.with_name(f".{name or target.name}.{os.urandom(8).hex()}.tmp")
@@ -98,10 +98,10 @@ def prepared(target: Path, data: bytes, name: str = "") -> Iterator[Path]:
 def replace_whole(
     path: Path, data: bytes, check: Callable[[Path], None] = lambda target: None
 ) -> None:
-    """Have a file hold `data`, in one step and on disk; a link stays one.
+    """Replace the content of a file by `data`, in one step and on disk; a link stays one.
 
-    check: looks at the file, links resolved, just before it is replaced; what it raises prevents
-    that. Raises OSError.
+    check: gets the path without links just before the replacement; what it raises prevents that.
+    Raises OSError.
     """
     target = real_path(path)
     with prepared(target, data) as temporary:
@@ -112,7 +112,7 @@ def replace_whole(
 
 @contextlib.contextmanager
 def kept_aside(path: Path, data: bytes) -> Iterator[None]:
-    """Have `data`, if there is any, in a new file on disk; without it again after an error."""
+    """Write `data`, if any, to a new file on disk; an error inside removes the file again."""
     if data:
         _write_synced(path, data, None)
         sync_directory(path.parent)
@@ -126,7 +126,7 @@ def kept_aside(path: Path, data: bytes) -> Iterator[None]:
 
 
 def _replaceable(target: Path) -> os.stat_result | None:
-    """The status of the file that is to be replaced, None where there is none."""
+    """The status of the file to be replaced; None without a file."""
     try:
         status = os.stat(target)
     except FileNotFoundError:
@@ -139,7 +139,7 @@ def _replaceable(target: Path) -> os.stat_result | None:
 
 
 def _write_synced(path: Path, data: bytes, like: os.stat_result | None) -> None:
-    """Write a new file and wait until it is on disk; one that could not be finished is removed."""
+    """Write a new file and wait until it is on disk; an error removes it again."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     descriptor = os.open(path, flags, 0o666)
     try:
@@ -166,15 +166,15 @@ def _write_all(descriptor: int, data: bytes) -> None:
 
 
 def _make_like(path: Path, like: os.stat_result) -> None:
-    """Give `path` the owner of another file, where this process may, and its mode."""
+    """Give `path` the mode of another file, and its owner where this process may."""
     if os.name == "posix" and like.st_uid != os.geteuid():
-        with contextlib.suppress(OSError):  # only root may: its saves must not lock the user out
+        with contextlib.suppress(OSError):  # only root may; its saves must not lock the user out
             os.chown(path, like.st_uid, like.st_gid)
     os.chmod(path, stat.S_IMODE(like.st_mode))
 
 
 def sync_directory(directory: Path) -> None:
-    """Make a rename durable where the platform can; the rename itself has already happened."""
+    """Make a rename durable where the platform can; a failure is only logged."""
     if os.name == "nt":  # directories cannot be opened there
         return
     try:
@@ -184,7 +184,7 @@ def sync_directory(directory: Path) -> None:
         finally:
             os.close(descriptor)
     except OSError as error:
-        import logging  # whoever only reads never needs it
+        import logging  # a reader never needs it
 
         logging.getLogger("sentinel_memory").warning(
             "%s: directory not synced (%s)", directory, reason_of(error)
@@ -192,7 +192,7 @@ def sync_directory(directory: Path) -> None:
 
 
 def with_sharing_retry(action: Callable[[], _Result]) -> _Result:
-    """Windows refuses to open or rename a file that a reader or scanner holds for a moment."""
+    """Try again for a moment: Windows refuses a file that a reader or a scanner holds."""
     deadline = time.monotonic() + _SHARING_RETRY_S
     while True:
         try:
@@ -204,5 +204,5 @@ def with_sharing_retry(action: Callable[[], _Result]) -> _Result:
 
 
 def reason_of(error: OSError) -> str:
-    """What the operating system says of an error, without the path."""
+    """The operating system's words for an error, without the path."""
     return error.strerror or type(error).__name__

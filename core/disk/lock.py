@@ -1,4 +1,4 @@
-"""Whose turn it is to write, among the threads of this process and among all processes."""
+"""Locks a file: one writer at a time, among the threads of this process and among processes."""
 
 import contextlib
 import os
@@ -19,12 +19,12 @@ _RELEASES = 2
 
 @contextlib.contextmanager
 def held(path: str, *, timeout_s: float) -> Iterator[None]:
-    """Hold the lock file at `path`; it is made where it is missing and stays afterwards.
+    """Hold the lock file at `path`, which is made when missing and stays afterwards.
 
-    A holder that is killed lets go at once. Raises LogBusyError when another holder does not let
-    go within `timeout_s` seconds, OSError when the lock file cannot be opened.
+    A killed holder lets go at once. Raises LogBusyError when another holder keeps the lock for
+    `timeout_s` seconds, OSError when the lock file cannot be opened.
     """
-    from filelock import Timeout  # whoever only reads does not need the package at all
+    from filelock import Timeout  # a reader does not need the package
 
     deadline = time.monotonic() + timeout_s
     process = os.getpid()
@@ -45,11 +45,11 @@ def held(path: str, *, timeout_s: float) -> Iterator[None]:
         turn.release()
 
 
-@lru_cache(maxsize=64)  # making one costs as much as taking it
+@lru_cache(maxsize=64)  # to make one costs as much as to take it
 def _lock(path: str, process: int) -> "FileLock":
-    """The lock among processes at `path`; each thread that takes it counts on its own.
+    """The lock at `path` among processes.
 
-    process: a process that was forked off must not take over the lock of its parent.
+    process: part of the key, so that a fork does not take over the lock of its parent.
     """
     from filelock import FileLock
 
@@ -58,23 +58,23 @@ def _lock(path: str, process: int) -> "FileLock":
 
 @lru_cache(maxsize=64)
 def _turn(path: str, process: int) -> threading.Lock:
-    """Whose turn it is among the threads of this process: only one of them asks for the lock.
+    """The lock among threads of this process, of which only the holder polls the lock file.
 
-    A crowd of threads that all poll the lock would take the processor from the one that holds it.
+    Many polling threads would take the processor from the one that writes.
     """
     return threading.Lock()
 
 
 def _release(lock: "FileLock") -> None:
-    """Let go; the file may be replaced already, so that a failure here must not look like one.
+    """Let go, and try again after a failure: a kept lock would shut out every other process.
 
-    A lock that is not let go is tried again: kept, it would shut out every other process.
+    A failure is only logged, since the file may be replaced already.
     """
     for _ in range(_RELEASES):
         try:
             lock.release(force=True)
         except OSError as error:
-            import logging  # whoever only reads never needs it
+            import logging  # a reader never needs it
 
             logging.getLogger("sentinel_memory").warning(
                 "%s: lock not released (%s)", lock.lock_file, error.strerror

@@ -25,7 +25,7 @@ from core.lessons.record import (
 def upsert(
     log: MemoryLog, draft: Draft, tokens: Sequence[str] = (), *, now: str
 ) -> tuple[MemoryLog, Record, Removal]:
-    """The log with this checked draft saved and its originals replaced, in one version.
+    """The log with this checked draft saved and its originals (`tokens`) replaced.
 
     A known id keeps its place and `created`; a new log goes to the end; a new principle takes the
     place of its first original. Raises IdCollisionError when the id belongs to another text.
@@ -49,7 +49,7 @@ def upsert(
 
 
 def delete(log: MemoryLog, tokens: Sequence[str]) -> tuple[MemoryLog, Removal]:
-    """The log without the records that these tokens name."""
+    """The log without the records that these version ids name."""
     removal = select(log, tokens)
     if not removal.removed:
         return log, removal
@@ -57,7 +57,7 @@ def delete(log: MemoryLog, tokens: Sequence[str]) -> tuple[MemoryLog, Removal]:
 
 
 def select(log: MemoryLog, tokens: Sequence[str], *, but: str = "") -> Removal:
-    """Which records these tokens name; the record with the id `but` is never among them."""
+    """Which records these version ids name; never the one with the id `but`."""
     removed: dict[int, Record] = {}
     changed: list[str] = []
     absent: list[str] = []
@@ -95,10 +95,9 @@ def bring_back(
 ) -> tuple[MemoryLog, tuple[Record, ...], Removal]:
     """The log with former versions of records as the newest ones, without the record `token`.
 
-    A record that is there is replaced in its place; the others take the place of the removed one,
-    or go to the end. Raises OtherTextError when an id belongs to another text, and
-    RecordChangedError when `token` names no record in its present version, or when a record is no
-    longer what it was in the log `since`.
+    A record that is there keeps its place; the others take that of the removed one, or go to the
+    end. Raises OtherTextError when an id belongs to another text, RecordChangedError when `token`
+    names no record in its present version, or a record is not what it was in the log `since`.
     """
     removal = select(log, [token] if token else [])
     if token and not removal.removed:
@@ -123,9 +122,9 @@ def bring_back(
 def add(log: MemoryLog, records: Iterable[Record]) -> tuple[MemoryLog, list[Fate]]:
     """The log with those of the records at its end that it does not have, each as it is.
 
-    The fates of all of them, in their order: `added`; or `known`, when the same words are there;
-    `other`, when the same gap is there in other words; `replaced`, when a principle took the place
-    of it; `collision`, when the id belongs to another text. The last four change nothing.
+    The fates follow the order of the records: `added`; or, without a change, `known` (the same
+    words are there), `other` (the same gap is there in other words), `replaced` (a principle took
+    its place) or `collision` (the id belongs to another text).
     """
     added: list[Record] = []
     fates: list[Fate] = []
@@ -153,7 +152,7 @@ def hidden_by(before: MemoryLog, after: MemoryLog) -> tuple[Record, ...]:
 
 
 def _of_gap(lines: Mapping[int, Record], wanted: Draft | Record) -> tuple[int, Record] | None:
-    """The one of these records that is about the same, and its line."""
+    """The record of these that is about the same gap, with its line."""
     return next(((at, it) for at, it in lines.items() if it.gap == wanted.gap), None)
 
 
@@ -186,8 +185,8 @@ def _replacing(
 ) -> Record:
     """A principle as the one that replaces these records.
 
-    It lists their tokens in all their versions, and of all that they themselves replaced. It is
-    about what they were about, unless it came with paths of its own.
+    It lists all their version ids, and those that they themselves replaced. It takes over their
+    paths unless it came with its own.
     """
     lineage = [token for it in originals for token in (*it.tokens(), *it.source_ids)]
     added = sum((it.source_count or 1) if it.type == "principle" else 1 for it in originals)

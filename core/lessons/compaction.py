@@ -1,6 +1,6 @@
-"""What a compaction is offered: groups by topic, similar topics with reasons, joined questions.
+"""Prepares a compaction: groups records by topic, finds similar topics, joins questions.
 
-Pure decisions, the same for the same log: the model that reads them decides and summarises.
+Pure: the same log gives the same offer. The model that reads it decides and summarises.
 """
 
 import difflib
@@ -29,8 +29,8 @@ _SENTENCE_ENDS = re.compile(r"[?!.](?=\s|$)|[？！。]")
 class Group:
     """The records of one topic, in the order of the file.
 
-    questions: their `ask_next_time` joined, whole ones only, as far as the limit of that field
-    allows. questions_left_out: how many did not fit.
+    questions: their `ask_next_time` joined, whole ones only, within the limit of that field.
+    questions_left_out: how many do not fit.
     """
 
     topic: str
@@ -46,7 +46,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimilarTopics:
-    """Two topics that may be one, and what speaks for it (`shared` holds the common letters)."""
+    """Two topics that may be one, and why. shared: the letters or words they have in common."""
 
     topic: str
     other: str
@@ -104,9 +104,9 @@ def join_questions(questions: Iterable[str]) -> tuple[str, int]:
 
 
 def shorten_question(text: str, limit_bytes: int = LIMITS_BYTES["ask_next_time"]) -> str:
-    """A beginning of the text within the limit: up to a question's end, else whole characters.
+    """The beginning of a text within the limit: up to a question's end, else whole characters.
 
-    An end in the first half is passed over: too much would be lost for it.
+    A question that ends in the first half does not count, since too much would be lost.
     """
     encoded = text.encode("utf-8", "surrogatepass")
     if len(encoded) <= limit_bytes:
@@ -120,7 +120,7 @@ def shorten_question(text: str, limit_bytes: int = LIMITS_BYTES["ask_next_time"]
 def fit_question(type: str | None, question: str | None) -> tuple[str | None, int]:
     """A principle's question within the limit, and its bytes before (0: not shortened).
 
-    The questions of many originals seldom fit; those of a log are left for the store to refuse.
+    The questions of many originals seldom fit. The store refuses the question of a log.
     """
     used_bytes = len((question or "").encode("utf-8", "surrogatepass"))
     if type != "principle" or not question or used_bytes <= LIMITS_BYTES["ask_next_time"]:
@@ -133,7 +133,7 @@ def similar_topics(
 ) -> list[SimilarTopics]:
     """Pairs of different topics that may mean the same, each pair once.
 
-    among: where given, one of each pair is taken from these topics.
+    among: only pairs with one of these topics.
     """
     shapes = {topic: _Shape.of(topic) for topic in dict.fromkeys(topics)}
     pairs: Iterable[tuple[str, str]] = combinations(shapes, 2)
@@ -165,15 +165,15 @@ def closest_first(topic: str, topics: Iterable[str]) -> list[str]:
     folded = _fold(topic[:COMPARED_CHARS])
 
     def distance(other: str) -> float:
-        shown = _fold(other[:COMPARED_CHARS])
-        return -difflib.SequenceMatcher(None, folded, shown, autojunk=False).ratio()
+        other = _fold(other[:COMPARED_CHARS])
+        return -difflib.SequenceMatcher(None, folded, other, autojunk=False).ratio()
 
     return sorted(topics, key=distance)
 
 
 @dataclass(frozen=True, slots=True)
 class _Shape:
-    """A topic taken apart once, for many comparisons."""
+    """A topic prepared once for many comparisons."""
 
     folded: str
     words: frozenset[str]
@@ -214,7 +214,7 @@ def _common_letters(one: str, two: str) -> str:
 
 
 def _unspaced(text: str) -> bool:
-    """Scripts that write compounds without a separator: Hangul, Han, kana and their like."""
+    """Whether a script writes compounds without a separator: Hangul, Han, kana and their like."""
     return all(char >= "\u1100" for char in text if char.isalpha()) and any(map(str.isalpha, text))
 
 

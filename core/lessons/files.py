@@ -1,12 +1,12 @@
-"""The only code that opens the memory file: read it, lock it, replace it whole.
+"""Opens the memory file: reads it, locks it, replaces it whole. No other code does.
 
 Readers take no lock and see either the old or the new file. A writer holds the lock beside the
-file around its read, its decision and its replacement. A replacement is a temporary file in the
-same directory, written, flushed and fsync'd, then renamed over the target, then the directory is
-fsync'd; a failure before the rename leaves the old file as it was. A symlink stays a symlink: its
-target is locked and replaced. Whoever does not know the lock (an editor, git) and replaces the
-file meanwhile is noticed just before the rename, and the decision is taken again on the new file.
-Promised for local disks, not for network file systems.
+file while it reads, decides and replaces. A replacement is a temporary file in the same directory,
+written and fsync'd, then renamed over the target; then the directory is fsync'd. A failure before
+the rename leaves the old file as it was. A symlink stays one: its target is locked and replaced.
+When a program that does not know the lock (an editor, git) replaces the file meanwhile, the writer
+notices just before the rename and decides again on the new file. This holds for local disks, not
+for network file systems.
 """
 
 import contextlib
@@ -48,9 +48,9 @@ _Result = TypeVar("_Result")
 
 
 class Change(NamedTuple, Generic[_Result]):
-    """What a writer makes of the file: its new bytes, and what to tell the caller.
+    """What a writer makes of the file: its new bytes, and what the caller gets to know.
 
-    aside: bytes that leave the file and must not get lost; they are kept in a file beside it.
+    aside: bytes that leave the file and are kept in a file beside it.
     """
 
     data: bytes
@@ -59,7 +59,7 @@ class Change(NamedTuple, Generic[_Result]):
 
 
 class LogFile:
-    """The file at `path`; nothing is created before the first replacement."""
+    """The file at `path`; the first replacement creates it and its directory."""
 
     def __init__(self, path: Path, *, lock_timeout_s: float) -> None:
         self.path = path
@@ -74,13 +74,13 @@ class LogFile:
     ) -> _Result:
         """Replace the file by what `change` makes of it; equal bytes are not written.
 
-        `change` runs under the lock, and again when somebody who does not take the lock has
-        replaced the file since it was read. What it sets aside goes into a new file `aside_name`
-        in the same directory, on disk before the log is replaced.
+        `change` runs under the lock, and again when a program that does not take the lock has
+        replaced the file meanwhile. What it sets aside goes into a new file `aside_name` in the
+        same directory, on disk before the log is replaced.
 
-        Raises LogBusyError when another holder does not let go in time, LogReadError,
-        LogWriteError, or LogUnsettledError when the file never stands still; and what `change`
-        raises. After an error the file is byte for byte what it was.
+        Raises LogBusyError when another holder keeps the lock, LogReadError, LogWriteError,
+        LogUnsettledError when the file never stands still, and what `change` raises. After an
+        error the file is byte for byte what it was.
         """
         with self._locked():
             for _ in range(_ATTEMPTS):
@@ -91,9 +91,9 @@ class LogFile:
         raise LogUnsettledError(path=str(self.path))
 
     def tell_git(self) -> None:
-        """Complete the companions, under the lock: what git must know stands in them afterwards.
+        """Add to the companions what git must know, under the lock; other lines stay.
 
-        Lines that others wrote there stay. Raises LogBusyError or LogWriteError.
+        Raises LogBusyError or LogWriteError.
         """
         with self._locked():
             for name, text in COMPANIONS.items():
@@ -107,10 +107,7 @@ class LogFile:
                     self._put_companion(companion, b"".join([ended, *missing]))
 
     def strays(self) -> list[Path]:
-        """Temporary files of writers that were killed; while a writer is at work also its own.
-
-        Raises LogReadError.
-        """
+        """Temporary files of killed writers, and of one at work. Raises LogReadError."""
         try:
             return list(_temporaries(self.path, real_path(self.path)))
         except FileNotFoundError:
@@ -124,9 +121,9 @@ class LogFile:
             _sweep(self.path, real_path(self.path))
 
     def _read_settled(self) -> tuple[bytes, Identity]:
-        """The file; a memory that is empty or missing is looked at again for a moment.
+        """The file; an empty or missing one is read again for a moment.
 
-        An editor empties a file before it writes it, and git removes it before it makes it anew.
+        An editor empties a file before it writes it, and git removes it before it writes it anew.
         """
         deadline = time.monotonic() + _SETTLE_S
         while True:
@@ -148,7 +145,7 @@ class LogFile:
 
     @contextlib.contextmanager
     def _locked(self) -> Iterator[None]:
-        """Hold the lock of this file; failures of the disk inside become LogWriteError."""
+        """Hold the lock of this file; an error of the disk inside becomes LogWriteError."""
         try:
             make_directory(self.path.parent)
             with held(str(real_path(self.path)) + LOCK_SUFFIX, timeout_s=self._lock_timeout_s):
@@ -159,7 +156,7 @@ class LogFile:
             raise LogWriteError(path=str(self.path), reason=reason_of(error)) from error
 
     def _replace(self, change: Change[_Result], identity: Identity, aside_name: str) -> bool:
-        """Whether the file was replaced; not when it is no longer the one of this identity."""
+        """Replace the file if it still has this identity; whether it did."""
         target = real_path(self.path)
         _sweep(self.path, target)
         if not is_there(target) or not any(self._companions_there()):
@@ -176,20 +173,20 @@ class LogFile:
         return (is_there(self.path.parent / name) for name in COMPANIONS)
 
     def _add_companions(self) -> None:
-        """Give our own folder what git needs to know; files that are there are left alone."""
+        """Write the companions that are missing; existing ones stay as they are."""
         for name, text in COMPANIONS.items():
             companion = self.path.parent / name
             if not is_there(companion):
                 self._put_companion(companion, text.encode("ascii"))
 
     def _put_companion(self, companion: Path, data: bytes) -> None:
-        """Under a temporary name like those of the log, so that a stray is swept with them."""
+        """Write a companion; its temporary name is like the log's, so that strays are swept."""
         with prepared(companion, data, self.path.name) as temporary:
             rename(temporary, companion)
 
 
 def _temporaries(path: Path, target: Path) -> Iterator[Path]:
-    """Files with names of our temporary files: beside the link and beside what it leads to."""
+    """Files named like temporary ones, beside the link and beside its target."""
     for place in dict.fromkeys((target, path)):
         for name in sorted(os.listdir(place.parent)):
             match = _TEMPORARY.fullmatch(name)
@@ -198,7 +195,7 @@ def _temporaries(path: Path, target: Path) -> Iterator[Path]:
 
 
 def _sweep(path: Path, target: Path) -> None:
-    """Remove what killed writers left; under the lock no writer is at work."""
-    with contextlib.suppress(OSError):  # a directory that nobody may list, a stray of another user
+    """Remove what killed writers left; the caller holds the lock, so no writer is at work."""
+    with contextlib.suppress(OSError):  # a directory nobody may list, a stray of another user
         for stray in _temporaries(path, target):
             os.unlink(stray)

@@ -1,4 +1,4 @@
-"""The file as lines: where they end, and which of them a git merge left as conflict markers.
+"""Splits the file into lines and finds those that an open git conflict has left in it.
 
 Pure: bytes in, line numbers (from 0) out.
 """
@@ -40,9 +40,9 @@ def split_lines(data: bytes) -> list[bytes]:
 
 
 def conflict_lines(lines: Sequence[bytes], entries: Sequence[object]) -> frozenset[int]:
-    """The lines of conflict markers, and of what git shows of the common ancestor between them.
+    """The lines of conflict markers, and those of the common ancestor that git shows between them.
 
-    What both sides had before is no record of either side: who is only there was removed by both.
+    A record that stands only in the ancestor was removed by both sides.
     """
     found: set[int] = set()
     base_at, base_run = -1, 0

@@ -20,10 +20,9 @@ from core.lessons.record import CACHED_LINES, Record, cached_parse_line, parse_l
 
 @dataclass(frozen=True)
 class MemoryLog:
-    """One version of the file; `lines` with their line ends, `entries` their records or None.
+    """One version of the file: `lines` with their line ends, `entries` their records or None.
 
-    conflict: the lines (counted from 0) that are conflict markers of git, or stand between them
-    only to show what both sides had before.
+    conflict: the lines (from 0) that are conflict markers of git or show the common ancestor.
     """
 
     lines: Sequence[bytes] = ()
@@ -40,7 +39,7 @@ class MemoryLog:
     def of_lines(
         cls, lines: Sequence[bytes], parse: Callable[[bytes], Record | None]
     ) -> "MemoryLog":
-        """The log of these lines, for whoever has a `parse` that remembers what it was asked."""
+        """The log of these lines, for a caller whose `parse` remembers its answers."""
         entries = [parse(line) for line in lines]
         if lines and lines[0].startswith(BOM):
             entries[0] = parse(lines[0].removeprefix(BOM))
@@ -59,7 +58,7 @@ class MemoryLog:
 
     @cached_property
     def records(self) -> list[Record]:
-        """The records a reader sees, in the order of the file: each gap once, no leftovers."""
+        """The records a reader sees, in the order of the file: each gap once."""
         return [*self._merged.seen.values()]
 
     @property
@@ -69,7 +68,7 @@ class MemoryLog:
 
     @cached_property
     def topics(self) -> Counter[str]:
-        """How many of these records each topic has, in the order of their first ones."""
+        """How many of these records each topic has, in the order of first records."""
         return Counter(record.topic for record in self.records)
 
     @cached_property
@@ -82,7 +81,7 @@ class MemoryLog:
 
     @cached_property
     def conflicts(self) -> int:
-        """How many conflicts git left open in the file, going by its markers."""
+        """How many conflicts git left open in the file, by its markers."""
         begun = sum(
             bool(CONFLICT_BEGIN.match(self.lines[at].removeprefix(BOM))) for at in self.conflict
         )
@@ -95,19 +94,19 @@ class MemoryLog:
 
     @property
     def replaced(self) -> Mapping[str, frozenset[str]]:
-        """By id, the tokens of all versions that some principle replaced."""
+        """By id, the version ids that some principle replaced."""
         return self._merged.replaced
 
     def record_in(self, at: int) -> Record | None:
-        """The record that stands in a line, seen or not; None for any other line."""
+        """The record in a line, seen or not; None for any other line."""
         return self.entries[at]
 
     def all_records(self) -> Iterator[tuple[int, Record]]:
-        """Every line that is a record, leftovers of a merge included, with its number from 0."""
+        """Every record with its line (from 0), leftovers of a merge included."""
         return ((at, record) for at, record in enumerate(self.entries) if record)
 
     def with_id(self, record_id_: str) -> dict[int, Record]:
-        """By line, what a reader sees of an id: one record, unless different gaps share it."""
+        """By line, what a reader sees of an id: one record, unless gaps share the id."""
         first = self._merged.places.get(record_id_)
         if first is None:
             return {}

@@ -1,9 +1,8 @@
-"""Which version of each record a reader sees, when a git merge has left several in the file.
+"""Decides which version of a record a reader sees when a git merge leaves several in the file.
 
-Pure. A version says which ones it follows (`former`), so that an older one is told from another
-branch's; where none follows the other, the later date wins. A version that some principle has
-replaced is hidden. What the others knew goes over to the one that is seen: a later compaction then
-covers them all, and no merge brings one of them back.
+Pure. A version lists the ones it follows (`former`); where none follows the other, the later date
+wins. A version that a principle has replaced is hidden. The surviving version inherits the `former`
+and `source_ids` of the others: a later compaction covers them all, and no merge brings one back.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -16,10 +15,9 @@ from core.lessons.record import MOST_COUNTED, MOST_FORMER, Record, id_in, ids_in
 class Merged:
     """What a reader sees of the records of one file.
 
-    seen: by line, in the order of the file; a record that takes over what other versions knew is
-    to be written so. places: by id, its first line. others: by id, further lines of it. leftovers:
-    lines that nobody sees. replaced: by id, the tokens of all versions that some principle
-    replaced.
+    seen: by line, in the order of the file; the next change writes a record that inherited from
+    others. places: by id, its first line. others: by id, its further lines. leftovers: lines that
+    no reader sees. replaced: by id, the version ids that some principle replaced.
     """
 
     seen: Mapping[int, Record]
@@ -30,7 +28,7 @@ class Merged:
 
 
 def merged(entries: Sequence[Record | None]) -> Merged:
-    """Decide for every id of these lines, of which some hold no record."""
+    """Decide for every id of these lines; None stands for a line without a record."""
     seen: dict[int, Record] = {}
     places: dict[str, int] = {}
     others: dict[str, list[int]] = {}
@@ -76,9 +74,9 @@ def _replaced(compacted: Iterable[Record]) -> dict[str, frozenset[str]]:
 
 
 def _seen(lines: Mapping[int, Record], replaced: Collection[str]) -> dict[int, Record]:
-    """By line, the records of one id that are seen: one of each gap, unless it was replaced.
+    """By line, the records of one id that a reader sees: one of each gap, unless it was replaced.
 
-    Two texts that read the same when joined have one id; they are no versions of each other.
+    Two gaps whose joined texts are equal share an id; they are no versions of each other.
     """
     gaps: dict[tuple[str, str, str], dict[int, Record]] = {}
     for at, record in lines.items():
@@ -89,7 +87,7 @@ def _seen(lines: Mapping[int, Record], replaced: Collection[str]) -> dict[int, R
 
 
 def _newest(versions: Mapping[int, Record]) -> tuple[int, Record]:
-    """The version that counts, with what the others knew, and its line."""
+    """The surviving version, with what it inherits from the others, and its line."""
     followed = {fingerprint for record in versions.values() for fingerprint in record.former}
     latest = {at: it for at, it in versions.items() if it.fingerprint() not in followed}
     at = max(latest or versions, key=lambda line: (versions[line].version(), line))
@@ -103,7 +101,7 @@ def _newest(versions: Mapping[int, Record]) -> tuple[int, Record]:
     if not others:
         return at, record
     changed = _taking_over(record, sorted(others, key=Record.version))
-    return at, record if changed == record else changed  # a line that says all keeps its bytes
+    return at, record if changed == record else changed  # its line keeps its bytes
 
 
 def _taking_over(record: Record, others: Sequence[Record]) -> Record:

@@ -1,4 +1,4 @@
-"""What a change of the memory log did: what it wrote, what it removed, the log afterwards."""
+"""Says what a change of the memory log did: what it wrote, what it removed, the log afterwards."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -12,11 +12,11 @@ Fate = Literal["added", "known", "other", "replaced", "collision", "refused"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Removal:
-    """What became of the tokens of a deletion.
+    """What became of the version ids of a deletion.
 
-    removed: the records that went. changed: tokens of records that stayed, because they are no
-    longer the version that the token names (or were updated, and the token is a bare id).
-    absent: tokens that name no record. gone: tokens of records that a principle already replaced.
+    removed: the deleted records. changed: ids of records that stay, because they are no longer in
+    this version (or were updated, and the id came without a version). absent: ids of no record.
+    gone: ids of records that a principle has already replaced.
     """
 
     removed: tuple[Record, ...] = ()
@@ -29,8 +29,8 @@ class Removal:
 class Saved:
     """What one save did: the record as stored, what it replaced, and the log afterwards.
 
-    redacted: one rule name for each secret that was replaced, in order of place.
-    suspicious: fields that look like a secret but are stored as they came.
+    redacted: one rule name for each replaced secret, in order of place. suspicious: fields that
+    look like a secret but are stored as they came.
     """
 
     record: Record
@@ -44,7 +44,7 @@ class Saved:
 class BroughtBack:
     """What bringing back former versions did: the records as stored, and the log afterwards.
 
-    removal: the principle that went for them, if any. redacted: as in Saved.
+    removal: the principle that they replaced, if any. redacted: as in Saved.
     """
 
     records: tuple[Record, ...]
@@ -55,9 +55,9 @@ class BroughtBack:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offered:
-    """One record that was offered to the log: as it is stored, or would be, and its fate.
+    """One record from elsewhere: as it is stored, or would be, and its fate.
 
-    redacted: as in Saved, for all fields. error: why it was refused.
+    redacted: as in Saved, for all fields. error: why it is refused.
     """
 
     record: Record

@@ -1,10 +1,9 @@
-"""Path anchors: the files of a project that a record is about, as patterns like those of git.
+"""Reads path anchors: patterns of the files that a record is about, written as in `.gitignore`.
 
-Pure. The form is that of a line in `.gitignore` (git-scm.com/docs/gitignore) without `!` and
-without escapes: relative to the project, `/` between names, `*` and `?` within a name, `**` over
-any number of them. A pattern without a slash (but at its end) stands for a name in any directory;
-one that names a directory stands for all that is below it. Case makes no difference, since it
-makes none in the file systems of many.
+Pure. The form is that of git (git-scm.com/docs/gitignore) without `!` and escapes: relative to the
+project, `/` between names, `*` and `?` within a name, `**` over any number of them. A pattern with
+no slash but at its end stands for a name in any directory; one that names a directory stands for
+all below it. Case makes no difference, as in many file systems.
 """
 
 import json
@@ -33,11 +32,10 @@ _ANYWHERE, _BELOW = "(?:[^/]+/)*?", "(?:/.*)?"
 
 
 def normalise_paths(given: str | Sequence[str], root: str = "") -> tuple[str, ...]:
-    """Patterns as they are stored, each once: NFC, `/` between names, relative to the project.
+    """Patterns as the log stores them, each once: NFC, `/` between names, relative to the project.
 
-    given: a list, or one text with commas, line ends or as JSON. `{a,b}` becomes two patterns,
-    which git does not know and models write. root: the directory of the project; a path below it
-    loses it.
+    given: a list, or one text with commas, line ends or as JSON. `{a,b}`, which models write and
+    git does not know, becomes two patterns. root: the directory of the project, which paths lose.
 
     Raises PathOutsideError for a path that leads out of the project, NegatedPathError for one that
     begins with `!`, FieldTooLongError, LoneSurrogateError and TooManyPathsError, all of them
@@ -51,21 +49,18 @@ def normalise_paths(given: str | Sequence[str], root: str = "") -> tuple[str, ..
 
 
 def matches(pattern: str, path: str) -> bool:
-    """Whether a file of the project is one of those that a pattern stands for.
-
-    path: relative to the project, with `/` between its names.
-    """
+    """Whether a pattern stands for a file; path: relative to the project, `/` between names."""
     return bool(_expression(pattern).fullmatch(path.casefold()))
 
 
 def could_match(pattern: str, path: str) -> bool:
-    """False only where `matches` is False, too; for very many patterns, since it compiles none."""
+    """False only where `matches` is False; for very many patterns, since it compiles none."""
     name = path.casefold()
     return all(piece in name for piece in _PLAIN.findall(pattern.casefold().partition("[")[0]))
 
 
 def is_exact(pattern: str) -> bool:
-    """Whether a pattern names something in one directory, and not a kind of file anywhere."""
+    """Whether a pattern names something in one directory, not a kind of file anywhere."""
     return "/" in pattern.rstrip("/")
 
 
@@ -83,7 +78,7 @@ def _listed(given: str | Sequence[str]) -> Sequence[str]:
 
 
 def _alternatives(text: str) -> list[str]:
-    """The patterns that one with `{a,b}` stands for; no more than are too many in any case."""
+    """The patterns that one with `{a,b}` stands for; stops when there are too many."""
     found = _BRACES.search(text)
     if not found:
         return [text]
@@ -124,10 +119,10 @@ def _slashed(text: str) -> str:
 
 @lru_cache(maxsize=1_024)
 def _expression(pattern: str) -> re.Pattern[str]:
-    """The expression of a pattern, whose time grows with the length of a path and no faster.
+    """The expression of a pattern; its time grows with the length of a path and no faster.
 
-    What stands between two stars is looked for once, where it comes first: it is never better to
-    find it later, and an atomic group does not try to.
+    An atomic group takes the first place of what stands between two stars: a later one is never
+    better.
     """
     runs: list[list[str]] = [[]] if is_exact(pattern) else [[], []]
     for part in pattern.casefold().rstrip("/").split("/"):
@@ -162,7 +157,7 @@ def _name(name: str) -> str:
 
 
 def _one_of(piece: str) -> str:
-    """A class such as `[a-z]`; one that no expression can be is meant letter by letter."""
+    """A class such as `[a-z]`; one that is no valid expression stands for its letters."""
     inner = piece[1:-1]
     negated, inner = inner[:1] in ("!", "^"), inner.removeprefix("!").removeprefix("^")
     escaped = re.sub(r"([\\\[\]^&~|])", r"\\\1", inner).replace("--", r"-\-")

@@ -1,7 +1,7 @@
-"""What one memory is: its fields and limits, its id, and the one line of JSON it is kept as.
+"""Defines one memory: its fields and limits, its id, and the line of JSON that holds it.
 
 Pure: no disk, no environment; the time comes in as text. `docs/format.md` describes the line for
-other programs. The file is long because fields, line and ids change together.
+other programs.
 """
 
 import json
@@ -35,12 +35,9 @@ CACHED_TOPICS = 1_024
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 META_KEYS = frozenset(
-    (
-        *("created", "updated", "seen", "compacted_at", "source_count", "source_ids"),
-        *("former", "marks", "paths"),
-    )
+    "created updated seen compacted_at source_count source_ids former marks paths".split()
 )
-_KEYS = frozenset(("id", "type", "topic", "missing_context", "lesson", "ask_next_time", "meta"))
+_KEYS = frozenset("id type topic missing_context lesson ask_next_time meta".split())
 
 
 def _finite(text: str) -> float:
@@ -56,10 +53,10 @@ DECODER = json.JSONDecoder(parse_float=_finite, parse_constant=_finite)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """A memory before it is saved: the words of the model, with no id and no dates.
+    """A memory before it is saved: the words of the model, without id and dates.
 
-    `ask_next_time` left out (None) keeps the question that is stored; "" removes it. So do `paths`,
-    the patterns of the files that it is about; () removes them.
+    `ask_next_time` None keeps the stored question, "" removes it. `paths`, the patterns of the
+    files that the memory is about: None keeps the stored ones, () removes them.
     """
 
     topic: str
@@ -84,13 +81,13 @@ class Draft:
 class Record:
     """One memory as it stands in the log.
 
-    Dates are ISO 8601 in UTC. `seen` says how often the same gap was logged; `source_count` how
-    many originals a principle replaced (None: not known) and `source_ids` their tokens, so that a
-    git merge cannot bring them back beside it. `former` holds the fingerprints of the versions that
-    this one follows, oldest first, so that a merge can tell an older version from a different one.
-    `marks` says what in the texts reads like instructions to a model when the record was saved.
-    `paths` are patterns of the files that the record is about, as `core.lessons.paths` reads them.
-    `extra` and `meta_extra` hold keys that this version does not know: they survive every rewrite.
+    Dates are ISO 8601 in UTC. `seen` counts how often the same gap was logged; `source_count` how
+    many originals a principle replaced (None: not known). `source_ids` lists their version ids, so
+    that a git merge cannot bring them back beside it. `former` holds the fingerprints of the
+    versions that this one follows, oldest first, so that a merge tells an older version from a
+    different one. `marks` names what in the texts reads like an order to a model. `paths` are
+    patterns as `core.lessons.paths` reads them. `extra` and `meta_extra` hold keys that this
+    version of the program does not know: they survive every rewrite.
     """
 
     id: str
@@ -118,16 +115,16 @@ class Record:
 
     @property
     def texts(self) -> tuple[str, str, str, str]:
-        """The words of a model, which another model is going to read."""
+        """The words that another model is going to read."""
         return self.topic, self.missing_context, self.lesson, self.ask_next_time
 
     @property
     def token(self) -> str:
-        """`id@fp`: this record in exactly this version."""
+        """The version id (`id@fp`): this record in exactly this version."""
         return f"{self.id}@{self.fingerprint()}"
 
     def fingerprint(self) -> str:
-        """Hex digits over every stored value; spacing, key order and line ends do not matter."""
+        """Hex digits over every stored value, whatever the spacing, key order and line ends."""
         from hashlib import sha256  # brings OpenSSL: most starts of a hook show nothing
 
         canonical = json.dumps(self.as_json(), sort_keys=True, separators=(",", ":"))
@@ -166,7 +163,7 @@ class Record:
     def to_line(self) -> bytes:
         r"""The line of this record, with its `\n`; UTF-8, other scripts unescaped."""
         text = json.dumps(self.as_json(), ensure_ascii=False)
-        if _SURROGATE.search(text):  # a stranger's record: only escapes can carry it
+        if _SURROGATE.search(text):  # another program's record: only escapes can carry it
             text = json.dumps(self.as_json())
         return text.encode("utf-8") + b"\n"
 
@@ -176,16 +173,16 @@ class Record:
         return self.type, self.topic, self.key_text
 
     def tokens(self) -> tuple[str, ...]:
-        """The token of this version, and those of the versions that it follows."""
+        """The version ids of this version and of those that it follows."""
         return (self.token, *(f"{self.id}@{fingerprint}" for fingerprint in self.former))
 
     def version(self) -> tuple[float, int, bytes]:
-        """Orders versions of one id of which none follows another, in every clone alike."""
+        """Orders versions of one id that do not follow each other, in every clone alike."""
         return (seconds_of(self.updated or self.created), self.seen, self.to_line())
 
 
 def parse_line(raw: bytes) -> Record | None:
-    """The record of one line, or None where the line is no complete record of ours."""
+    """The record of one line, or None where the line is no complete record."""
     try:
         text = raw.decode("utf-8").lstrip(_JSON_BLANKS)
         value, end = DECODER.raw_decode(text)
@@ -200,7 +197,7 @@ def parse_line(raw: bytes) -> Record | None:
 
 
 def too_deep(raw: bytes, value: object) -> bool:
-    """Whether an object is nested deeper than every part of the program can follow."""
+    """Whether an object is nested deeper than some part of the program can follow."""
     if raw.count(b"[") + raw.count(b"{") <= MOST_NESTED:
         return False
     level = [value]
@@ -214,7 +211,7 @@ def _record(value: dict[str, Any], meta: dict[str, Any]) -> Record:
     return Record(
         id=value["id"],
         type=value["type"],
-        topic=normalise_topic(value["topic"]),  # else no filter would find what a hand wrote
+        topic=normalise_topic(value["topic"]),  # a filter must find what a person typed
         missing_context=value["missing_context"],
         lesson=value["lesson"],
         ask_next_time=value.get("ask_next_time") or "",
@@ -232,8 +229,8 @@ def _record(value: dict[str, Any], meta: dict[str, Any]) -> Record:
     )
 
 
-# A server reads the same lines at every call, and records are frozen. A longer file would push its
-# own lines out of the cache before they are read again.
+# A server reads the same lines at every call. A file longer than the cache would push its own lines
+# out before they are read again.
 cached_parse_line = lru_cache(maxsize=CACHED_LINES)(parse_line)
 
 
@@ -244,7 +241,7 @@ def _others(value: Mapping[str, Any], known: frozenset[str]) -> dict[str, Any]:
 
 
 def well_typed(value: Mapping[str, Any], meta: Mapping[str, Any]) -> bool:
-    """Whether every key that we know has its type; spelled out, since it runs for every line."""
+    """Whether every known key has its type; spelled out, since it runs for every line."""
     return (
         isinstance(value.get("id"), str)
         and bool(value["id"].strip())
@@ -276,22 +273,22 @@ def _is_texts(value: object) -> bool:
 
 
 def has_surrogate(record: Record) -> bool:
-    """Whether some text of the record holds half of a character, which UTF-8 cannot carry."""
+    """Whether a text of the record holds half of a character, which UTF-8 cannot carry."""
     return bool(_SURROGATE.search(json.dumps(record.as_json(), ensure_ascii=False)))
 
 
 def id_in(token: str) -> str:
-    """The id of the record that a token (`id@fp`) names."""
+    """The id in a version id (`id@fp`)."""
     return token.rpartition("@")[0]
 
 
 def ids_in(tokens: Iterable[str]) -> set[str]:
-    """The ids that these tokens name, each once whatever its versions."""
+    """The ids in these version ids, each once."""
     return set(map(id_in, tokens))
 
 
 def is_token(text: str) -> bool:
-    """Whether this names a record in one version, as `id@fp`."""
+    """Whether a text is a version id (`id@fp`)."""
     name, at_sign, fingerprint = text.rpartition("@")
     return bool(name and at_sign) and re.fullmatch(r"[0-9a-f]{6}", fingerprint) is not None
 
@@ -310,8 +307,7 @@ def check(draft: Draft) -> Draft:
     """The draft with its topic normalised, when every rule of the format holds.
 
     Raises BlankFieldError, FieldTooLongError, LoneSurrogateError or UnknownTypeError, all of them
-    ValueError. Redaction comes before this check, since the limits hold for the stored text; so
-    does `normalise_paths`, whose rules hold for what a model hands over.
+    ValueError. Redaction and `normalise_paths` come before: the limits hold for the stored text.
     """
     if draft.type not in ("log", "principle"):
         raise UnknownTypeError
@@ -340,12 +336,12 @@ def record_id(draft: "Draft | Record") -> str:
 
 
 def reidentified(record: Record) -> Record:
-    """The record with the id that its text has; after an edit by hand the old one may not fit."""
+    """The record with the id of its text, which an edit by hand may have changed."""
     return record if has_surrogate(record) else replace(record, id=record_id(record))
 
 
 def new_record(draft: Draft, *, now: str) -> Record:
-    """The record of a checked draft that is saved for the first time at `now`."""
+    """The record of a checked draft, first saved at `now`."""
     principle = draft.type == "principle"
     return Record(
         id=record_id(draft),
@@ -361,10 +357,10 @@ def new_record(draft: Draft, *, now: str) -> Record:
 
 
 def marked(record: Record, earlier: Record | None = None) -> Record:
-    """The record with the marks that its texts have now.
+    """The record with the marks of its texts.
 
-    Marks that only a later version of this program knows stay as long as the texts are those of
-    the `earlier` record.
+    Marks that only a later version of this program knows stay while the texts are those of the
+    `earlier` record.
     """
     marks = marks_of(*record.texts)
     if earlier and earlier.marks and earlier.texts == record.texts:
@@ -392,7 +388,7 @@ def seconds_of(moment: str) -> float:
 
 
 def split_tokens(tokens: str | Sequence[str]) -> tuple[str, ...]:
-    """Tokens as a model may hand them over: a list, or one text with commas, spaces or JSON."""
+    """Version ids as a model hands them over: a list, or one text with commas, spaces or JSON."""
     given = [tokens] if isinstance(tokens, str) else tokens
     parts = [part for text in given for part in re.split(r"[\s,;\[\]\"'`]+", text)]
     return tuple(dict.fromkeys(part for part in parts if part))

@@ -19,13 +19,12 @@ MOST_REDACTED_CHARS = 32_768
 def redacted_draft(
     draft: Draft, *, project: str = "", strict: bool
 ) -> tuple[Draft, tuple[str, ...], tuple[str, ...]]:
-    """The draft as it may be stored, checked; the kinds of secrets that were replaced in it.
+    """The draft as it may be stored, the kinds of replaced secrets, and suspicious fields.
 
-    Topic and question stay as they came: those of them that seem to hold a secret come third.
-    project: its directory, which paths lose. Raises what `check` and `normalise_paths` raise, and
-    SecretRefusedError when strict.
+    Topic, question and paths stay as they came, suspicious or not. project: its directory, which
+    paths lose. Raises what `check` and `normalise_paths` raise, and SecretRefusedError when strict.
     """
-    # Only a save needs the table of formats: a server that is first searched starts faster.
+    # Only a save needs the table of formats; a server that is first searched starts faster.
     from core.sanitizer import values_in
 
     if draft.paths is not None:
@@ -45,7 +44,7 @@ def redacted_draft(
 
 
 def redacted_record(record: Record, *, strict: bool) -> tuple[Record, tuple[str, ...]]:
-    """The record as a save would have stored it, and the kinds of secrets that were replaced."""
+    """The record as a save stores it, and the kinds of replaced secrets."""
     draft, kinds, _ = redacted_draft(_draft_of(record), strict=strict)
     if not kinds:
         return record, ()
@@ -61,9 +60,9 @@ def redacted_record(record: Record, *, strict: bool) -> tuple[Record, tuple[str,
 def redacted_renewals(
     changed: Mapping[str, Record], *, project: str, strict: bool
 ) -> tuple[dict[str, Record], tuple[str, ...], tuple[str, ...]]:
-    """Records under changed texts, by token, as saves would store them; then as `redacted_draft`.
+    """Records under changed texts, by version id, as a save stores them; then as `redacted_draft`.
 
-    The error of one among several names its record, unless all of them have it.
+    The error of one among several names its record; a topic is the same for all.
     """
     records: dict[str, Record] = {}
     kinds: list[str] = []
@@ -91,7 +90,7 @@ def redacted_renewals(
 def redacted_offer(record: Record, *, strict: bool) -> Offered:
     """The record without secrets in any field and with the id of its text, or why it is refused.
 
-    "added" is provisional: whether the log has the record already, only the log can say.
+    "added" is provisional: only the log can say whether it has the record already.
     """
     from core.lessons.clean_record import clean_record
 
@@ -122,10 +121,10 @@ def _check_redactable(texts: Mapping[str, str]) -> None:
 
 
 def _redaction(text: str, known: Mapping[str, str]) -> "Redaction":
-    """The text without its secrets, those among them that hidden characters split.
+    """The text without its secrets, even those that hidden characters split.
 
-    Such characters go with the secret that they stand in; all others stay as they came, and are
-    marked. known: secrets of all fields, with their kinds.
+    Such characters go with the secret around them; all others stay, and are marked. known: secrets
+    of all fields, with their kinds.
     """
     from core.sanitizer import Redaction, redact
 

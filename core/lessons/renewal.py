@@ -1,9 +1,9 @@
-"""Records under changed texts: each follows its former self, which no merge then brings back.
+"""Gives records other texts so that no git merge brings their earlier versions back.
 
-Pure. An id follows from the text, so that a changed text may have another one. While the id stays,
-`former` lists the version before; under a new id `source_ids` does, as for an original that was
-replaced, and a later compaction passes that on. The `former` of a principle lists it in any case,
-so that it can be told from the originals.
+Pure. An id follows from the text, so that a changed text may get another one. While the id stays,
+`former` lists the earlier version; under a new id `source_ids` does, as for a replaced original,
+and a later compaction passes that on. The `former` of a principle lists it in any case, which tells
+it from the originals.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -33,7 +33,7 @@ from core.lessons.record import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Line:
-    """A record on its way. is_changed: whether its texts are others than before."""
+    """One line before and after. is_changed: whether its record gets other texts."""
 
     at: int
     before: Record
@@ -42,9 +42,9 @@ class _Line:
 
 
 def renewed(before: Record, changed: Record, now: str, tokens: Iterable[str]) -> Record:
-    """The changed record as one that no version before it can win over.
+    """The changed record as one that wins over every earlier version.
 
-    tokens: those of the version before and of the ones that it follows.
+    tokens: the version ids of the earlier version and of those that it follows.
     """
     record = replace(reidentified(changed), updated=later(now, changed.updated or changed.created))
     if (record.id, record.gap) == (before.id, before.gap):
@@ -54,7 +54,7 @@ def renewed(before: Record, changed: Record, now: str, tokens: Iterable[str]) ->
 
 
 def joined(records: Sequence[Record], now: str) -> Record:
-    """One record of several about one gap, the newest last: no text and no number is lost."""
+    """One record of several about one gap, the newest last, without losing a text or a number."""
     newest = records[-1]
     source_ids = tuple(dict.fromkeys(token for it in reversed(records) for token in it.source_ids))
     count = newest.source_count
@@ -83,9 +83,8 @@ def renew(
 ) -> tuple[MemoryLog, list[Renewal]]:
     """The log with records under changed texts, each in its place, all in one version.
 
-    changed: by the token of a record that a reader sees, this record with its new texts. join:
-    whether one that is then about the same gap as another becomes one record with it, in the place
-    of the one that was not changed.
+    changed: by the version id of a record that a reader sees, this record with its new texts. join:
+    whether a record that gets the gap of another becomes one with it, in the place of the other.
 
     Raises RecordChangedError when a token names no record in its present version, IdCollisionError
     when a new id belongs to another text, SameGapError for the same gap without `join`, and
@@ -108,12 +107,12 @@ def renew(
         dropped.update(line.at for line in members if line.at != kept.at)
     hidden = {token for line in lines for token in line.after.source_ids}
     for at, record in placed.items():
-        shown = marked(record, renewals[at][-1])
-        while shown.token in hidden:
-            shown = replace(shown, seen=shown.seen + 1)
-        placed[at] = shown
-    told = [Renewal(before=before, after=placed[at]) for at, before in sorted(renewals.items())]
-    return base.rewritten(dropped, {at: [record] for at, record in placed.items()}), told
+        visible = marked(record, renewals[at][-1])
+        while visible.token in hidden:
+            visible = replace(visible, seen=visible.seen + 1)
+        placed[at] = visible
+    done = [Renewal(before=before, after=placed[at]) for at, before in sorted(renewals.items())]
+    return base.rewritten(dropped, {at: [record] for at, record in placed.items()}), done
 
 
 def _line(at: int, record: Record, changed: Mapping[str, Record], now: str) -> _Line:
@@ -125,7 +124,7 @@ def _line(at: int, record: Record, changed: Mapping[str, Record], now: str) -> _
 
 
 def _groups(lines: Sequence[_Line], *, join: bool) -> list[list[_Line]]:
-    """The changed lines, with those that are about the same gap; no id has two texts then."""
+    """The changed lines, each with those about the same gap. Raises where one id gets two texts."""
     by_id: dict[str, list[_Line]] = {}
     for line in lines:
         by_id.setdefault(line.after.id, []).append(line)
@@ -159,7 +158,7 @@ def _one_of(members: Sequence[_Line], now: str) -> Record:
 
 
 def _all_of(texts: Sequence[str]) -> str:
-    """These texts one below the other, without those that another one holds."""
+    """These texts one below the other, without those that another one contains."""
     kept: list[str] = []
     for text in texts:
         if text.strip() and not any(text in other for other in kept):

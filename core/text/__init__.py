@@ -1,1 +1,1 @@
-"""Tools for any text: tokens, ranking, English words."""
+"""Works on any text: estimates tokens, ranks by relevance, knows English words."""

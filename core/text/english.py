@@ -1,4 +1,4 @@
-"""What is known of English words without a dictionary: which carry no meaning, and their stems."""
+"""Knows English without a dictionary: words that carry no meaning, irregular forms, stems."""
 
 import re
 
@@ -35,5 +35,5 @@ OTHER_FORMS = {
 
 
 def stem_of(word: str) -> str:
-    """The word without the ending of a plural, a tense or an adverb; lower case is expected."""
+    """A lower-case word without the ending of a plural, a tense or an adverb."""
     return _ENDING.sub("", word)

@@ -100,7 +100,7 @@ def rank_hits(query: str, texts: Sequence[str]) -> list[int]:
 
 
 def _leaning(scores: dict[int, float], texts: Sequence[str]) -> dict[int, float]:
-    """The scores of texts that lean on their better neighbours: see _NEIGHBOUR."""
+    """The scores with what texts gain from their better neighbours: see _NEIGHBOUR."""
     get = scores.get
     return {
         at: score
@@ -128,7 +128,7 @@ def rank_topics(query: str, topics: Sequence[str], texts: Sequence[str]) -> list
 
 
 def _scores(query: str, texts: Sequence[str]) -> dict[int, float]:
-    """BM25 of the texts in which something was found, by their indexes."""
+    """BM25 by index, of the texts in which something is found."""
     scores: dict[int, float] = {}
     words = _words(query)
     if not words or not texts:
@@ -156,7 +156,7 @@ def _add(scores: dict[int, float], term: _Term, reading: _Reading) -> int:
     return len(hits)
 
 
-@lru_cache(maxsize=1)  # the next question mostly meets the same texts
+@lru_cache(maxsize=1)  # the next question mostly asks the same texts
 def _read(texts: tuple[str, ...]) -> _Reading:
     spelled: list[str] = []
     respelled = set[int]()
@@ -173,7 +173,7 @@ def _read(texts: tuple[str, ...]) -> _Reading:
 
 
 def _words(query: str) -> list[list[_Term]]:
-    """Strong terms, each with the weak ones that support it."""
+    """Strong terms, each followed by the weak ones that support it."""
     words: list[list[_Term]] = []
     for term in dict.fromkeys(_terms(query)):
         if term.weak and words:
@@ -198,7 +198,7 @@ def _terms(query: str) -> Iterator[_Term]:
 
 
 def _runs(query: str) -> Iterator[str]:
-    """Runs of letters and digits; `feeRate`, `fee_rate` and `utf8` as parts and joined."""
+    """Runs of letters and digits; `feeRate`, `fee_rate` and `utf8` come in parts and joined."""
     query = unicodedata.normalize("NFKC", query[:_QUERY_CHARS])
     split = _INNER_START.sub(r" \g<0>", query)
     joined = _SEPARATOR.sub("", query)
@@ -209,7 +209,7 @@ def _runs(query: str) -> Iterator[str]:
 
 
 def _word_terms(word: str) -> Iterator[_Term]:
-    """The stem of an English word and its padded 4-grams, which survive a typing error."""
+    """The stem of an English word, and its padded 4-grams, which survive a typing error."""
     if len(word) == 1 or word in FUNCTION_WORDS:
         return
     for form in OTHER_FORMS.get(word, ()):
@@ -226,7 +226,7 @@ def _word_terms(word: str) -> Iterator[_Term]:
 
 
 def _hits(term: _Term, reading: _Reading) -> dict[int, int]:
-    """How often each text has `term`, by the indexes of those that do."""
+    """By index, how often a text has `term`; only texts that have it."""
     hits: dict[int, int] = {}
     starts = reading.starts
     index = end = 0
@@ -240,7 +240,7 @@ def _hits(term: _Term, reading: _Reading) -> dict[int, int]:
 
 
 def _places(term: _Term, joined: str) -> Iterator[int]:
-    """Where `term` stands, whatever stands before it; a plural counts as the end of its word."""
+    """Where `term` stands, whatever is before it; the `s` of a plural may follow its end."""
     needle = term.needle
     if term.ends and needle[-1].isascii():
         follows = r"(?![0-9])" if needle.isdigit() else r"(?=s?(?![a-z]))"
@@ -254,7 +254,7 @@ def _places(term: _Term, joined: str) -> Iterator[int]:
 
 
 def _begins(term: _Term, reading: _Reading, index: int, place: int) -> bool:
-    """Whether a run of letters, of digits or of wide characters, or a part of a name begins."""
+    """Whether a run of letters, digits or wide characters begins here, or a part of a name."""
     if _kind(reading.joined[place - 1]) != _kind(term.needle[0]):
         return True
     if index in reading.respelled:
@@ -263,7 +263,7 @@ def _begins(term: _Term, reading: _Reading, index: int, place: int) -> bool:
 
 
 def _kind(char: str) -> str:
-    """What a word's border is judged by: a run ends where this changes."""
+    """The kind of a character; a run ends where it changes."""
     if char.isdecimal():
         return "digit"
     if not char.isalpha():

@@ -1,8 +1,8 @@
-"""How many tokens a text costs a model, estimated without a tokenizer.
+"""Estimates how many tokens a text costs a model, without a tokenizer.
 
-A tokenizer spends about one token on a common word or sign and some two thirds of one on a Hangul
-syllable, so that it is enough to count kinds of characters. `benchmarks/tokens.py` compares the
-estimate with `o200k_base`.
+A tokenizer spends about one token on a common word or sign and two thirds of one on a Hangul
+syllable, so it is enough to count kinds of characters. `benchmarks/tokens.py` compares the estimate
+with `o200k_base`.
 """
 
 _LOWER = b"abcdefghijklmnopqrstuvwxyz"
@@ -23,8 +23,8 @@ def estimate_tokens(text: str) -> int:
     """Estimated tokens of any text, rounded up.
 
     For prose, code and records in English and Korean mostly within 15 % of `o200k_base`. Random
-    letters (keys, encoded data) and rare Hangul syllables cost a model up to three times as much as
-    this says; Greek and Cyrillic words half as much.
+    letters (keys, encoded data) and rare Hangul syllables cost a model up to three times as much,
+    Greek and Cyrillic words half as much.
     """
     ascii_text = text.encode("ascii", "ignore")
     hundredths, rest = 0, ascii_text
