@@ -164,9 +164,7 @@ def _scene(
 ) -> Scene:
     if not HOOKS[client].gives_project:
         # Cursor sets it for the first of several open folders, others inherit it from Claude Code.
-        environment = {
-            key: value for key, value in environment.items() if key != "CLAUDE_PROJECT_DIR"
-        }
+        environment = {**environment, "CLAUDE_PROJECT_DIR": ""}
     project = find_project(argument, environment, Path(folder_of(moment) or os.getcwd()))
     project.check_readable()
     root = str(project.root)
