@@ -1,13 +1,19 @@
-"""A command of `cli.py` as tests carry it out in their own process, and what it has said."""
+"""Runs a command of `cli.py`: in the process of the test, in a forked child, or on its own."""
 
 import json
 import os
+import subprocess
+import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Self
 
 import pytest
 
 import cli
+from tests.support.forked import forked
+from tests.support.stdio_client import ROOT, bound_by_permissions
 
 SETTINGS = (
     *(f"SENTINEL_MEMORY_{name}" for name in ("LANG", "PROJECT", "STRICT", "BUDGET")),
@@ -34,6 +40,36 @@ class Run:
             code = int(str(error.code))
         captured = capsys.readouterr()
         return cls(code, captured.out, captured.err)
+
+    @classmethod
+    def forked(
+        cls, *words: str, cwd: Path, environment: Mapping[str, str], given: bytes = b""
+    ) -> Self:
+        """Carry it out in a child with this directory and environment; given: standard input."""
+        if os.name != "posix":
+            return cls.started(*words, cwd=cwd, environment=environment, given=given)
+        return cls(*forked(cli.main, words, cwd, environment, given))
+
+    @classmethod
+    def started(
+        cls,
+        *words: str,
+        cwd: Path,
+        environment: Mapping[str, str] | None = None,
+        given: bytes = b"",
+        options: tuple[str, ...] = (),
+    ) -> Self:
+        """The same with an interpreter of its own, which gets these options."""
+        done = subprocess.run(
+            [sys.executable, *options, str(ROOT / "cli.py"), *words],
+            cwd=cwd,
+            env=environment,
+            input=given,
+            capture_output=True,
+            timeout=60,
+            preexec_fn=bound_by_permissions if os.name == "posix" else None,
+        )
+        return cls(done.returncode, done.stdout.decode(), done.stderr.decode())
 
     @property
     def lines(self) -> list[str]:

@@ -2,18 +2,13 @@
 
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import cli
-from tests.support.forked import forked
-from tests.support.stdio_client import bound_by_permissions
+from tests.support.cli_process import Run
 
-ROOT = Path(__file__).resolve().parents[2]
 Payload = dict[str, Any]
 
 
@@ -57,20 +52,13 @@ def run_hook(
     an interpreter reads when it starts.
     """
     data = given if isinstance(given, bytes) else json.dumps(given).encode()
-    starts_anew = any(name.startswith(("PYTHON", "LC_")) for name in environment)
-    if os.name == "posix" and not options and not starts_anew:
-        code, out, errors = forked(cli.main, ["hook", *words], cwd, environment, data)
-        return Ran(code, out.encode(), errors)
-    done = subprocess.run(
-        [sys.executable, *options, str(ROOT / "cli.py"), "hook", *words],
-        input=data,
-        cwd=cwd,
-        env=environment,
-        capture_output=True,
-        timeout=60,
-        preexec_fn=bound_by_permissions if os.name == "posix" else None,
-    )
-    return Ran(done.returncode, done.stdout, done.stderr.decode())
+    if options or any(name.startswith(("PYTHON", "LC_")) for name in environment):
+        ran = Run.started(
+            "hook", *words, cwd=cwd, environment=environment, given=data, options=options
+        )
+    else:
+        ran = Run.forked("hook", *words, cwd=cwd, environment=environment, given=data)
+    return Ran(ran.code, ran.out.encode(), ran.errors)
 
 
 def claude(event: str, project: Path, **more: Any) -> Payload:

@@ -20,7 +20,6 @@ import pytest
 
 from core.lessons.record import Record
 from tests.support.client_events import (
-    ROOT,
     Payload,
     Ran,
     claude,
@@ -36,6 +35,7 @@ from tests.support.client_events import (
     vscode,
 )
 from tests.support.samples import LATER, a_record
+from tests.support.stdio_client import ROOT
 
 NOTHING_ELSE: Mapping[str, str] = {}
 

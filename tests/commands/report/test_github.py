@@ -16,7 +16,6 @@ from tests.support.git_clones import git, path_of, run_git
 from tests.support.report_desk import (
     LOG,
     ORDER,
-    ROOT,
     Report,
     empty_repository,
     head,
@@ -24,6 +23,7 @@ from tests.support.report_desk import (
     written,
 )
 from tests.support.samples import a_record
+from tests.support.stdio_client import ROOT
 
 pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
 posix = pytest.mark.skipif(os.name == "nt", reason="a hook of POSIX, and its names of files")
