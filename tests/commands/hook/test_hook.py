@@ -607,6 +607,7 @@ def started(desk: Desk, event: str, given: bytes) -> "subprocess.Popen[bytes]":
 
 
 @posix
+@pytest.mark.long
 def test_of_several_hooks_at_once_only_one_speaks(desk: Desk) -> None:
     for event, given in (
         ("session-start", claude("SessionStart", desk.root, source="startup")),

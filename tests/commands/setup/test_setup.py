@@ -136,6 +136,7 @@ def test_a_hook_is_tried_once_and_leaves_its_byte_code(
 
 
 @posix
+@pytest.mark.long
 def test_every_hook_that_is_written_answers_its_client(desk: Desk) -> None:
     """Nothing on standard error: its shell finds it, and it knows its event and its client."""
     lines: set[str] = set()

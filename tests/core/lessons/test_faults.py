@@ -4,7 +4,7 @@ import errno
 import logging
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from functools import lru_cache, partial
@@ -73,6 +73,9 @@ def rehearsal(scenario: Scenario, tmp_path_factory: pytest.TempPathFactory) -> R
     return rehearsed(scenario, tmp_path_factory.getbasetemp())
 
 
+Choice = Callable[[Iterable[Fault], Scenario], list[Fault]]
+
+
 def some(faults: Iterable[Fault], scenario: Scenario) -> list[Fault]:
     return list(faults)[SCENARIOS.index(scenario) % EVERY :: EVERY]
 
@@ -86,10 +89,11 @@ def wrongs(rehearsal: Rehearsal, faults: Iterable[Fault], tmp_path: Path) -> lis
 
 
 @all_scenarios
+@pytest.mark.parametrize("chosen", [some, pytest.param(most, marks=pytest.mark.long)])
 def test_a_call_that_is_refused_costs_neither_the_file_nor_the_next_save(
-    scenario: Scenario, rehearsal: Rehearsal, tmp_path: Path
+    chosen: Choice, scenario: Scenario, rehearsal: Rehearsal, tmp_path: Path
 ) -> None:
-    faults = most(faults_of(rehearsal, "refused", but=["unlock"]), scenario)
+    faults = chosen(faults_of(rehearsal, "refused", but=["unlock"]), scenario)
     assert wrongs(rehearsal, faults, tmp_path) == []
 
 
