@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from commands.bundle.words import WORDS, word
+from commands.terminal.console import add_output
 from commands.terminal.safe_text import plain
 from core.disk.atomic import is_there, read_regular, reason_of, replace_whole
 from core.errors import SentinelError
@@ -57,13 +58,8 @@ class BundleError(SentinelError):
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `cli.py bundle`."""
-    parser.add_argument(
-        "-o",
-        "--output",
-        metavar="FILE",
-        help=f"the file to write; default: {NAME}-VERSION{SUFFIX} in the working directory",
-    )
-    parser.set_defaults(refuse=parser.error)
+    default = f"{NAME}-VERSION{SUFFIX} in the working directory"
+    add_output(parser, f"the file to write; default: {default}", force=False)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -72,8 +68,6 @@ def run(arguments: argparse.Namespace) -> int:
     for warning in settings.warnings:
         print(warning, file=sys.stderr)
     lang = settings.lang
-    if arguments.output == "":
-        arguments.refuse(word(lang, "no_name"))
     try:
         bundle = bundle_of(CHECKOUT)
     except OSError as error:

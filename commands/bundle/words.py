@@ -11,7 +11,6 @@ WORDS: dict[str, tuple[str, str]] = {
         "{path}: 파일 {files}개, {size:,}바이트."),
     "next": ("In Claude Desktop: Settings -> Extensions -> Advanced settings -> Install Extension. Choose this file, then the directory of your project.",
         "Claude Desktop에서 Settings -> Extensions -> Advanced settings -> Install Extension으로 이 파일을 고른 다음, 프로젝트 디렉터리를 지정하십시오."),
-    "no_name": ("-o: a file name is missing", "-o: 파일 이름이 없습니다"),
     "other_name": ("{path}: a client knows a bundle by its name, which must end in .mcpb. Nothing was written. Repeat the command with such a name.",
         "{path}: 클라이언트는 이름을 보고 번들을 알아보므로 이름이 .mcpb로 끝나야 합니다. 아무것도 쓰지 않았습니다. 이름을 바꾸어 명령을 되풀이하십시오."),
     "other_file": ("{path}: it is there already and is no bundle of Sentinel-Memory. Nothing was written. Move it away, or give another name with -o.",

@@ -65,7 +65,9 @@ def run(arguments: argparse.Namespace) -> int:
     if not trial.records:
         print(word(lang, "nothing"))
         return 0
-    if not is_confirmed(arguments, word, lang, is_readable=arguments.file != STDIN):
+    if not is_confirmed(
+        arguments, word, lang, word(lang, "ask"), is_readable=arguments.file != STDIN
+    ):
         return int(not arguments.dry_run)
     added = opened.store.add_all(records)
     print(word(lang, "saved", count=len(added.records)))

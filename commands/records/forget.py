@@ -30,7 +30,7 @@ def run(arguments: argparse.Namespace) -> int:
     log = opened.store.read()
     named = {record.token: record for record in (one_named(name, log) for name in arguments.ids)}
     print("\n".join(_preview(list(named.values()), opened.lang)))
-    if not is_confirmed(arguments, word, opened.lang, "ask_forget"):
+    if not is_confirmed(arguments, word, opened.lang, word(opened.lang, "ask_forget")):
         return int(not arguments.dry_run)
     removal, _ = opened.store.delete_by_ids(list(named))
     print("\n".join(_deleted_lines(removal, opened.lang)))

@@ -131,7 +131,7 @@ def _rename(arguments: argparse.Namespace) -> int:
     changed = {it.token: replace(it, topic=new) for it in log.records if it.topic == old}
     trial = opened.store.renew(changed, join=True, dry_run=True)
     print_within(_preview(opened, log, trial, changed))
-    if not is_confirmed(arguments, word, lang, "ask_rename"):
+    if not is_confirmed(arguments, word, lang, word(lang, "ask_rename")):
         return int(not arguments.dry_run)
     print_within(_renamed_lines(opened, opened.store.renew(changed, join=True), old))
     return 0

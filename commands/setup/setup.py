@@ -26,7 +26,7 @@ from commands.setup.hooks import command_line
 from commands.setup.lines import change_lines, shown_path
 from commands.setup.plan import Plan, plan
 from commands.setup.words import WORDS, word
-from commands.terminal.console import add_project, confirmed
+from commands.terminal.console import add_confirmation, add_project, is_confirmed
 from commands.terminal.safe_text import plain, plain_lines
 from core.messages import Facts, Language
 from core.project import Project, find_project
@@ -40,9 +40,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("clients", nargs="*", metavar="CLIENT", help=", ".join(KEYS))
     parser.add_argument("--all", action="store_true", help="every client that is found here")
     add_project(parser)
-    parser.add_argument("--dry-run", action="store_true", help="only show what would change")
+    add_confirmation(parser, "write", "changed")
     parser.add_argument("--remove", action="store_true", help="take out what setup put in")
-    parser.add_argument("--yes", action="store_true", help="write without asking")
     parser.add_argument("--no-rules", action="store_true", help="leave the rules files alone")
     parser.add_argument("--no-hooks", action="store_true", help="leave the hooks alone")
     parser.add_argument(
@@ -77,11 +76,8 @@ def run(arguments: argparse.Namespace) -> int:
     _tell_remarks(planned, lang)
     if not planned.changes:
         return _nothing(planned, job)
-    if arguments.dry_run:
-        print(word(lang, "dry_run"))
-        return 1 if planned.problems else 0
-    if not arguments.yes and not _agreed(planned, lang):
-        return 1
+    if not is_confirmed(arguments, word, lang, word(lang, "ask", count=len(planned.changes))):
+        return int(not arguments.dry_run or bool(planned.problems))
     failed = _write(planned, job)
     return 1 if failed or planned.problems else 0
 
@@ -175,15 +171,6 @@ def _nothing(planned: Plan, job: Job) -> int:
     key = "nothing_to_remove" if job.remove else "nothing_to_do"
     print(word(job.lang, "only_problems" if planned.problems else key))
     return 1 if planned.problems else 0
-
-
-def _agreed(planned: Plan, lang: Language) -> bool:
-    answer = confirmed(word(lang, "ask", count=len(planned.changes)))
-    if answer is None:
-        print(word(lang, "not_asked"), file=sys.stderr)
-    elif not answer:
-        print(word(lang, "declined"))
-    return bool(answer)
 
 
 def _write(planned: Plan, job: Job) -> int:

@@ -111,21 +111,21 @@ def is_confirmed(
     arguments: argparse.Namespace,
     say: Callable[..., str],
     lang: Language,
-    question: str = "ask",
+    question: str,
     *,
     is_readable: bool = True,
 ) -> bool:
     """Return whether a command that has printed its plan carries it out; print why not.
 
     `--dry-run` means no, `--yes` means yes, otherwise a person at the terminal decides.
-    say: the command's own sentences, by the keys `question`, "dry", "not_changed", "no_terminal".
+    say: the command's own sentences, by the keys "dry", "not_changed" and "no_terminal".
     is_readable: whether standard input is free for the answer.
     """
     if arguments.dry_run or arguments.yes:
         if arguments.dry_run:
             print(say(lang, "dry"))
         return not arguments.dry_run
-    answer = confirmed(say(lang, question)) if is_readable else None
+    answer = _answer(question) if is_readable else None
     if answer is None:
         print(say(lang, "no_terminal"), file=sys.stderr)
     elif not answer:
@@ -133,7 +133,7 @@ def is_confirmed(
     return bool(answer)
 
 
-def confirmed(question: str) -> bool | None:
+def _answer(question: str) -> bool | None:
     """Ask at the terminal; return None where nobody can see the question or answer it."""
     if not all(stream and stream.isatty() for stream in (sys.stdin, sys.stdout)):
         return None

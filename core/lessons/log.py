@@ -97,10 +97,6 @@ class MemoryLog:
         """By id, the version ids that some principle replaced."""
         return self._merged.replaced
 
-    def record_in(self, at: int) -> Record | None:
-        """The record in a line, seen or not; None for any other line."""
-        return self.entries[at]
-
     def all_records(self) -> Iterator[tuple[int, Record]]:
         """Every record with its line (from 0), leftovers of a merge included."""
         return ((at, record) for at, record in enumerate(self.entries) if record)

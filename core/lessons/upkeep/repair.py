@@ -50,7 +50,7 @@ def _readable(log: MemoryLog, aside: list[bytes]) -> list[_Kept]:
     """The lines that hold records, mended where that is possible; the others go aside."""
     kept: list[_Kept] = []
     for number in range(1, len(log.lines) + 1):
-        entry = log.record_in(number - 1)
+        entry = log.entries[number - 1]
         original = log.content(number - 1).removesuffix(b"\n") + b"\n"
         content = original.strip(b" \t\r\n") + b"\n"
         if entry:

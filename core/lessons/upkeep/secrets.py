@@ -48,7 +48,7 @@ def look(log: MemoryLog) -> Iterator[Looked]:
     """Every line of a log, records and others, with the secrets that stand there."""
     at, count = 0, len(log.lines)
     while at < count:
-        record = log.record_in(at)
+        record = log.entries[at]
         value = json_value_in(log.content(at)) if record is None else None
         if record:
             yield _looked_record(record, log.content(at), at)

@@ -363,7 +363,7 @@ def test_a_name_that_no_client_knows_for_a_bundle_is_refused(
 def test_a_name_that_is_empty_is_refused(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="2"):
         cli.main(["bundle", "-o", ""])
-    assert capsys.readouterr().err.endswith("error: -o: a file name is missing\n")
+    assert capsys.readouterr().err.endswith("error: argument -o/--output: a file name is missing\n")
     assert list(desk.iterdir()) == []
 
 

@@ -189,14 +189,14 @@ def test_a_dry_run_shows_the_change_and_writes_nothing(lang: Language, desk: Des
         "+  }",
         "+}",
         "",
-        word(lang, "dry_run"),
+        word(lang, "dry"),
     ]
     assert desk.files() == {}
 
 
 def test_without_a_terminal_and_yes_nothing_is_written(desk: Desk) -> None:
     code, _, errors = desk.run("setup", "codex")
-    assert (code, errors) == (1, word("en", "not_asked") + "\n")
+    assert (code, errors) == (1, word("en", "no_terminal") + "\n")
     assert desk.files() == {}
 
 
@@ -223,7 +223,7 @@ def test_on_a_terminal_it_asks_once(answer: str, code: int, desk: Desk) -> None:
     assert (done.returncode, done.stderr) == (code, b"")
     assert shown.decode().count(word("en", "ask", count=3)) == 1
     assert bool(desk.files()) == (code == 0)
-    assert (word("en", "declined") in shown.decode()) == (code == 1)
+    assert (word("en", "not_changed") in shown.decode()) == (code == 1)
 
 
 @posix
@@ -240,7 +240,7 @@ def test_who_cannot_see_the_plan_or_cannot_answer_is_not_asked(desk: Desk) -> No
             timeout=60,
         )
         said = (done.returncode, done.stderr.decode())
-        assert said == (1, word("en", "not_asked") + "\n")
+        assert said == (1, word("en", "no_terminal") + "\n")
     os.close(ours)
     os.close(theirs)
     assert desk.files() == {}

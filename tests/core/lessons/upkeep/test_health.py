@@ -241,7 +241,7 @@ def test_a_repair_loses_no_record_and_no_line(data: bytes) -> None:
     kept = {(record.type, record.topic, record.key_text, record.lesson) for record in after.records}
     for at, line in enumerate(before.lines):
         content = line.removeprefix(BOM if at == 0 else b"").removesuffix(b"\n")
-        record = before.record_in(at)
+        record = before.entries[at]
         shown = record and (record.type, record.topic, record.key_text, record.lesson)
         assert shown in kept or not content.strip() or content in repaired.aside
 
