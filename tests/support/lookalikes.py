@@ -1,6 +1,6 @@
 """Harmless texts, in English and Korean, that a careless secret redactor would damage.
 
-The file is long because it is a table: identifiers, references, settings and sentences that only
+The table holds identifiers, references, settings and sentences that only
 look like secrets. Templates are filled with fresh random text as those of `secret_kinds` are; the
 sign ¦ is left out of the text, it only keeps a sample of some manual from standing here whole.
 """

@@ -1,6 +1,6 @@
 """Texts with secrets at known places, in English and Korean, to measure a secret redactor with.
 
-The file is long because it is a table: the sentences, lines of code and settings with a secret.
+The table holds the sentences, lines of code and settings with a secret.
 
 In the tables @@ is where the secret goes, ‹ and › enclose what must stay readable, ~~ (in the
 formats of assignments) is the name the secret is assigned to. Everything is built at run time.

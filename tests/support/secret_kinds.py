@@ -1,7 +1,5 @@
 """Kinds of secrets for the tests: one table, one row per kind, each able to build a fresh one.
 
-The file is long because it is a table: a row for every token format, snippet and kind of password.
-
 No secret is written down here. A row is a template; `fill` puts random characters of the right
 alphabet and length into it: `{A36}` is 36 letters and digits, `{h8-12}` between 8 and 12 small
 hexadecimal digits (see ALPHABETS), `{uuid}`, `{jwt}` and the other words of MAKERS what they say.

@@ -410,6 +410,7 @@ def test_a_checkout_in_which_a_file_is_missing_gives_no_bundle(tmp_path: Path) -
 # Running it.
 
 
+@pytest.mark.long
 def test_the_unpacked_server_saves_and_finds_in_the_project_that_was_chosen(
     unpacked: Path, manifest: dict[str, Any], tmp_path: Path
 ) -> None:

@@ -478,6 +478,7 @@ parser.parse_args()
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("gone", ["interpreter", "scripts", "command"])
 @pytest.mark.parametrize("client", [key for key in KEYS if key != "claude-desktop"])
 def test_a_hook_of_an_installation_that_is_gone_does_not_stop_a_tool(

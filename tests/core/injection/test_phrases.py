@@ -684,6 +684,7 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("unit", HOSTILE)
 def test_a_long_hostile_text_takes_no_long_time(unit: str) -> None:
     text = (unit * 100_000)[: 100_000 // len(unit.encode()) * len(unit)]

@@ -105,6 +105,7 @@ def test_a_disk_that_dies_leaves_the_file_old_or_new(
     assert wrongs(rehearsal, faults, tmp_path) == []
 
 
+@pytest.mark.long
 @all_scenarios
 def test_a_call_that_reports_a_failure_after_its_work_is_taken_at_its_word(
     rehearsal: Rehearsal, tmp_path: Path
@@ -137,6 +138,7 @@ def test_half_a_write_is_continued_or_undone(
     assert wrongs(rehearsal, faults_of(rehearsal, mode), tmp_path) == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("mode", ["folder removed", "folder usurped"])
 @all_scenarios
 def test_a_folder_that_goes_meanwhile_ends_in_an_error_or_is_made_anew(

@@ -557,6 +557,7 @@ def test_a_criss_cross_merge_shows_the_records_of_both_sides_once(
     assert shown(mine) == sorted([*expected, log("nine")])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("style", STYLES)
 def test_a_rebase_of_several_commits_keeps_every_save(tmp_path: Path, style: str) -> None:
     attributes = None if style == UNION else WITHOUT_UNION
@@ -589,6 +590,7 @@ def test_the_checkout_of_a_windows_clone_keeps_the_line_ends(clones: tuple[Path,
     assert path_of(mine.parent / "windows").read_bytes() == path_of(mine).read_bytes()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("attributes", [None, "", "memory_log.jsonl merge=union\n"])
 @pytest.mark.parametrize("style", STYLES[1:])
 def test_a_clone_with_carriage_returns_joins_like_any_other(

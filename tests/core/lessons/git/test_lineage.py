@@ -665,6 +665,7 @@ def edited(log: MemoryLog, number: int, chance: random.Random) -> MemoryLog:
     return changes.upsert(log, a_principle(f"rule {chance.randrange(3)}"), some, now=now)[0]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(8))
 def test_a_lineage_agrees_with_the_histories_of_its_records(tmp_path: Path, seed: int) -> None:
     commits = random_history(seed)
