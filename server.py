@@ -53,9 +53,8 @@ from core.lessons.answers.search_answer import search_answer
 from core.lessons.answers.words import say
 from core.lessons.compaction import check_threshold, fit_question
 from core.lessons.record import Draft, split_tokens
-from core.project import Project
-from core.settings import DEFAULT_THRESHOLD, Settings, read_settings
-from core.store import MemoryStore
+from core.settings import DEFAULT_THRESHOLD, read_settings
+from core.store import MemoryStore, open_store
 from core.text.budget import Budget
 from core.text.printable import one_line, printable
 from protocol.call import arguments, language, opened_project, warn
@@ -90,13 +89,6 @@ Originals = Annotated[
 Paths = Annotated[
     Tokens, Field(description="Files it is about, as globs from the project: src/payment/**")
 ]
-
-
-def open_store(project: Project, settings: Settings) -> MemoryStore:
-    """The store of a project; nothing is read or created yet."""
-    return MemoryStore(
-        project.log_path, lock_timeout_s=settings.lock_timeout_s, strict=settings.strict
-    )
 
 
 @contextmanager

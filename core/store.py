@@ -18,7 +18,8 @@ from core.lessons.redaction import (
     redacted_record,
     redacted_renewals,
 )
-from core.settings import DEFAULT_LOCK_TIMEOUT_S
+from core.project import Project
+from core.settings import DEFAULT_LOCK_TIMEOUT_S, Settings
 
 if TYPE_CHECKING:
     from core.lessons.upkeep.cleaning import Cleaning
@@ -276,3 +277,10 @@ class MemoryStore(LogUpkeep):
             return Change(after.to_bytes(), outcome)
 
         return rewrite(self._file.read()).outcome if dry_run else self._file.rewrite(rewrite)
+
+
+def open_store(project: Project, settings: Settings) -> MemoryStore:
+    """Return the store of a project; nothing is read or created yet."""
+    return MemoryStore(
+        project.log_path, lock_timeout_s=settings.lock_timeout_s, strict=settings.strict
+    )

@@ -30,13 +30,9 @@ from core.settings import read_settings
 FORMATS = ("markdown", "json")
 TYPES = ("log", "principle")
 APART = (
-    ("--block", "--format"),
-    ("--block", "--output"),
-    ("--block", "--type"),
-    ("--rules", "--format"),
-    ("--rules", "--output"),
-    ("--remove", "--topic"),
-    ("--remove", "--type"),
+    *(("--block", other) for other in ("--format", "--output", "--type")),
+    *(("--rules", other) for other in ("--format", "--output")),
+    *(("--remove", other) for other in ("--topic", "--type")),
 )
 
 

@@ -12,7 +12,7 @@ from commands.terminal.words import word
 from core.messages import Language
 from core.project import Project, find_project
 from core.settings import DEFAULT_THRESHOLD, Settings, read_settings
-from core.store import MemoryStore
+from core.store import MemoryStore, open_store
 
 STDOUT = "-"
 YES = frozenset(("y", "yes", "예", "네", "ㅛ"))  # ㅛ is the key `y` on a Korean keyboard
@@ -101,10 +101,7 @@ def open_memory(arguments: argparse.Namespace, *, writes: bool = False) -> Opene
         project.check_writable(os.environ)
     else:
         project.check_readable()
-    store = MemoryStore(
-        project.log_path, lock_timeout_s=settings.lock_timeout_s, strict=settings.strict
-    )
-    return Opened(project=project, settings=settings, store=store)
+    return Opened(project=project, settings=settings, store=open_store(project, settings))
 
 
 def is_confirmed(

@@ -148,19 +148,9 @@ _LINE = r"(?:(?<![^\r\n])[ \t]{0,8}(?:[>*#-]{1,4}[ \t]{0,2}){0,2}\*{0,2})".repla
 _COLON = r"\*{0,2}\s?[:：]\*{0,2}"
 
 _IGNORE_HINTS = ("ignor", "disregard", "forget", "neglect", "discard", "attention")
-_TOLD_HINTS = (
-    "instruction",
-    "prompt",
-    "directive",
-    "guardrail",
-    "programming",
-    "message",
-    "지시",
-    "지침",
-    "프롬프트",
-    "인스트럭션",
-    "가이드라인",
-    "guideline",
+_TOLD_HINTS = tuple(
+    "instruction prompt directive guardrail programming message guideline"
+    " 지시 지침 프롬프트 인스트럭션 가이드라인".split()
 )
 
 # fmt: off

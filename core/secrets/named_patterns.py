@@ -192,9 +192,8 @@ USER_NAME = r"(?!(?i:id|name|email|number|type|url|host)[ :])[A-Za-z0-9_.@\-]{2,
 PAIR_VALUE = r"(?P<quote>[\"'`])?([!-~]{4,128})"
 
 USERS = (
-    "admin administrator root sa postgres mysql guest test tester user system deploy "
-    "deployer ubuntu "
-    "ec2-user oracle manager operator readonly demo dev master sysadmin superuser app svc "
+    "admin administrator root sa postgres mysql guest test tester user system deploy deployer "
+    "ubuntu ec2-user oracle manager operator readonly demo dev master sysadmin superuser app svc "
     "관리자".split()
 )
 KNOWN_USER = rf"(?:{'|'.join(USERS)})"
@@ -236,17 +235,7 @@ CUES = (
     r"prompt|get into)|로그인|접속|계정|와이파이|잠금|열립|들어가|복호화|금고|프롬프트"
 )
 CUE_HINTS = (
-    *(
-        "log in",
-        "login",
-        "logged in",
-        "logging in",
-        "sign in",
-        "signed in",
-        "ssh",
-        "sudo",
-        "unlock",
-    ),
-    *("decrypt", "wifi", "wi-fi", "vpn", "rdp", "account", "prompt", "get into"),
-    *("로그인", "접속", "계정", "와이파이", "잠금", "열립", "들어가", "복호화", "금고", "프롬프트"),
+    *("log in", "logged in", "logging in", "sign in", "signed in", "get into"),
+    *"login ssh sudo unlock decrypt wifi wi-fi vpn rdp account prompt".split(),
+    *"로그인 접속 계정 와이파이 잠금 열립 들어가 복호화 금고 프롬프트".split(),
 )

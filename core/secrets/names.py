@@ -88,17 +88,16 @@ NOT_BEFORE_KOREAN_KEY = frozenset(
 NOT_AFTER = frozenset(
     "file files path name names id ids url uri ttl count length len size policy type types field "
     "label hint regex pattern format input placeholder reset strength rules rule hash hashed "
-    "digest "
-    "min max num number limit expiry expires expiration expire expired age timeout at manager "
-    "provider store class header param parameter prefix suffix column index env var variable "
-    "algorithm alg method mode enabled required visible budget usage error errors message msg dir "
-    "folder arn version status scope scopes endpoint host rotation validator ref selector template "
-    "list map kind source position pos offset price symbol address generator factory handler "
-    "callback func fn location date time created updated issuer audience changed set exists valid "
-    "counter rate per window bucket fingerprint pub public owner user username login attempts "
-    "complexity options config settings cost rounds salt rounds review reviewer ring board word "
-    "words stroke frame press down up code codes event events space encryption verification "
-    "validation change update".split()
+    "digest min max num number limit expiry expires expiration expire expired age timeout at "
+    "manager provider store class header param parameter prefix suffix column index env var "
+    "variable algorithm alg method mode enabled required visible budget usage error errors message "
+    "msg dir folder arn version status scope scopes endpoint host rotation validator ref selector "
+    "template list map kind source position pos offset price symbol address generator factory "
+    "handler callback func fn location date time created updated issuer audience changed set "
+    "exists valid counter rate per window bucket fingerprint pub public owner user username login "
+    "attempts complexity options config settings cost rounds salt rounds review reviewer ring "
+    "board word words stroke frame press down up code codes event events space encryption "
+    "verification validation change update".split()
 )
 USUAL_AFTER = frozenset(
     "key secret token password value prod production dev test staging stage live string base64 b64 "

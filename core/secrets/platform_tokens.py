@@ -739,11 +739,5 @@ SECURITY: tuple[Rule, ...] = (
 # fmt: on
 
 PLATFORM_TOKENS: tuple[Rule, ...] = (
-    *CODE_HOSTS,
-    *PIPELINES,
-    *MONITORING,
-    *CLOUDS,
-    *HOSTING,
-    *DATABASES,
-    *SECURITY,
+    CODE_HOSTS + PIPELINES + MONITORING + CLOUDS + HOSTING + DATABASES + SECURITY
 )

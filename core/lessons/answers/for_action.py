@@ -78,16 +78,15 @@ _MEANINGLESS = FUNCTION_WORDS | frozenset(
 _COMMON = frozenset(
     map(
         stem_of,
-        "api app apps base branch build class code com commit common config const core data"
-        " date def default dir doc docs error errors false file files folder func function git"
-        " github helper helpers http https id import index int item items java json key let"
-        " lib line lines list local main md method model models module name none null number"
-        " object org package path private project public readme repo result return rs script"
-        " scripts self src static string test tests time toml true ts tsx txt type types"
-        " update user users util utils val value values var version view views void www yaml"
-        " yml"
-        " 사용 확인 추가 변경 수정 작업 설정 파일 코드 테스 버전 이름 실행 적용 처리 생성 삭제"
-        " 값을 값이 문제 서버 화면 함수 기능 사람 방식 내용 결과 요청 응답 호출 데이".split(),
+        "api app apps base branch build class code com commit common config const core data date "
+        "def default dir doc docs error errors false file files folder func function git github "
+        "helper helpers http https id import index int item items java json key let lib line lines "
+        "list local main md method model models module name none null number object org package "
+        "path private project public readme repo result return rs script scripts self src static "
+        "string test tests time toml true ts tsx txt type types update user users util utils val "
+        "value values var version view views void www yaml yml 사용 확인 추가 변경 수정 작업 설정 "
+        "파일 코드 테스 버전 이름 실행 적용 처리 생성 삭제 값을 값이 문제 서버 화면 함수 기능 사람 "
+        "방식 내용 결과 요청 응답 호출 데이".split(),
     )
 )
 
