@@ -24,13 +24,7 @@ from bench import bare_write, seconds
 from costs import calls_section, memory_section, start_section, tokens_section
 from damage import damage_section
 from experiments import kills_section, races_section
-from own import (
-    estimate_section,
-    formats_section,
-    ranking_section,
-    speed_section,
-    survival_section,
-)
+from own import estimate_section, formats_section, ranking_section, speed_section, survival_section
 from peers import INSTALLED, OTHERS, OURS, Peer, install, node
 from plan import FULL, QUICK, Plan
 from prose import HEAD, TAIL

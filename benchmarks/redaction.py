@@ -2,8 +2,7 @@
 
 `python benchmarks/redaction.py [--seed N] [--no-docs] [--docs DIR] [--peers] [--markdown]` prints a
 table; with `--check` the exit status is 1 when a floor is missed. README.md beside this file says
-how everything is counted. The file is long because it is one run: the corpus, the documentation
-and the times are measured with the same redactors, and the archives of documentation stand here.
+how everything is counted.
 """
 
 import argparse

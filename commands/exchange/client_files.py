@@ -11,14 +11,7 @@ from commands.documents.marked_block import BrokenBlockError, markers, with_bloc
 from commands.documents.text_file import ExportError, UserFile, diff
 from commands.exchange.export_words import WORDS, word
 from commands.exchange.formats import lessons
-from commands.exchange.rule_files import (
-    ALSO_READ,
-    CLIENTS,
-    PREFIX,
-    globs_of,
-    is_ours,
-    rule_files,
-)
+from commands.exchange.rule_files import ALSO_READ, CLIENTS, PREFIX, globs_of, is_ours, rule_files
 from commands.terminal.records import named_record
 from commands.terminal.safe_text import plain
 from core.disk.atomic import is_there, reason_of

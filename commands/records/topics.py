@@ -4,12 +4,7 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import replace
 
-from commands.records.filters import (
-    Screen,
-    last_of,
-    screen_here,
-    unknown_topic,
-)
+from commands.records.filters import Screen, last_of, screen_here, unknown_topic
 from commands.records.lines import coloured, hung, print_within, record_table, redacted_lines, whole
 from commands.records.words import word
 from commands.terminal.columns import INDENT, table

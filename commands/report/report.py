@@ -22,6 +22,7 @@ from commands.terminal.console import (
     positive,
 )
 from commands.terminal.safe_text import plain, plain_json
+from commands.terminal.words import word as common_word
 from core.messages import Language
 
 FOUND, FAILED = 1, 2
@@ -88,7 +89,7 @@ def _hand_out(report: Report, opened: Opened, arguments: argparse.Namespace) -> 
     if arguments.github:
         _print_for_github(report, text, lang, arguments)
     elif into_file:
-        print(plain(word(lang, "written", path=arguments.output)))
+        print(plain(common_word(lang, "written", path=arguments.output)))
     else:
         print(text, end="")
 

@@ -114,7 +114,6 @@ WORDS: dict[str, tuple[str, str]] = {
     "title_more": ("More in the memory log", "기억 로그에 더 있음"),
     "more": ("And {count:,} more; the report counts them all.",
         "그 밖에 {count:,}건. 보고서에 모두 세어 있습니다."),
-    "written": ("Written: {path}", "{path} 파일에 썼습니다."),
 }
 # fmt: on
 

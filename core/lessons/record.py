@@ -14,12 +14,7 @@ from functools import lru_cache
 from math import isfinite
 from typing import Any, Literal
 
-from core.errors import (
-    BlankFieldError,
-    FieldTooLongError,
-    LoneSurrogateError,
-    UnknownTypeError,
-)
+from core.errors import BlankFieldError, FieldTooLongError, LoneSurrogateError, UnknownTypeError
 from core.injection.marks import marks_of, unknown_marks
 
 RecordType = Literal["log", "principle"]

@@ -9,12 +9,7 @@ it from the originals.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from core.errors import (
-    IdCollisionError,
-    JoinedTooLongError,
-    RecordChangedError,
-    SameGapError,
-)
+from core.errors import IdCollisionError, JoinedTooLongError, RecordChangedError, SameGapError
 from core.lessons.log import MemoryLog
 from core.lessons.merging import following
 from core.lessons.outcomes import Renewal

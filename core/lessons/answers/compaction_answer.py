@@ -4,24 +4,13 @@ from collections.abc import Collection, Sequence
 
 from core.lessons.answers.fitting import could_hold
 from core.lessons.answers.frame import Frame
-from core.lessons.answers.notes import (
-    LIST_SHARE,
-    beginning,
-    counted,
-    flaw_notes,
-)
+from core.lessons.answers.notes import LIST_SHARE, beginning, counted, flaw_notes
 from core.lessons.answers.rendering import headed_block, record_block, token_text, topic_text
 from core.lessons.answers.saving_answer import listed_tokens, tokens_left
 from core.lessons.answers.search_answer import no_topic
 from core.lessons.answers.words import say
 from core.lessons.changes import select
-from core.lessons.compaction import (
-    Group,
-    SimilarTopics,
-    group_by_topic,
-    need_for,
-    similar_topics,
-)
+from core.lessons.compaction import Group, SimilarTopics, group_by_topic, need_for, similar_topics
 from core.lessons.log import MemoryLog
 from core.lessons.outcomes import Removal
 from core.lessons.record import Record, normalise_topic

@@ -1,7 +1,4 @@
-"""`cli.py bundle`: what is in the file, what the official packer says of it, and that it runs.
-
-The file is long because contents, writing, a real process and the packer look at one bundle.
-"""
+"""`cli.py bundle`: what is in the file, what the official packer says of it, and that it runs."""
 
 import json
 import os

@@ -1,7 +1,4 @@
-"""`cli.py hook` as clients run it: real processes, their own JSON, a bare environment, elsewhere.
-
-The file is long because every client, every odd input and every broken place is tried on one desk.
-"""
+"""`cli.py hook` as clients run it: real processes, their own JSON, a bare environment, elsewhere."""
 
 import json
 import os

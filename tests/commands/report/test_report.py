@@ -22,15 +22,7 @@ from tests.support.git_clones import (
     store_of,
     tokens_of,
 )
-from tests.support.report_desk import (
-    LOG,
-    ORDER,
-    Report,
-    head,
-    started,
-    write,
-    written,
-)
+from tests.support.report_desk import LOG, ORDER, Report, head, started, write, written
 from tests.support.samples import LATER, NOW, a_draft, a_principle, a_record
 
 pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")

@@ -7,12 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from core.errors import (
-    BlankFieldError,
-    FieldTooLongError,
-    LoneSurrogateError,
-    UnknownTypeError,
-)
+from core.errors import BlankFieldError, FieldTooLongError, LoneSurrogateError, UnknownTypeError
 from core.lessons.record import (
     LIMITS_BYTES,
     Draft,
