@@ -28,8 +28,8 @@ class SentinelError(Exception):
 
     def text(self, lang: Language) -> str:
         """What happened, what state the data is in, and what to do next, in one language."""
-        told = sentence(self.words, lang, self.key, **self.facts)
-        return f"{self.record}: {told}" if self.record else told
+        text = sentence(self.words, lang, self.key, **self.facts)
+        return f"{self.record}: {text}" if self.record else text
 
 
 class BlankFieldError(SentinelError, ValueError):

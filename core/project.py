@@ -48,7 +48,7 @@ class Project:
         return self.root / CONTEXT_DIRECTORY / LOG_NAME
 
     def check_readable(self) -> None:
-        """Raise ProjectMissingError (an OSError) when the directory is not there."""
+        """Raise ProjectMissingError (an OSError) when the directory does not exist."""
         if not os.path.isdir(self.root):  # False, not an error, for a name that no system takes
             raise ProjectMissingError(path=str(self.root), source=self.source)
 
@@ -61,7 +61,7 @@ class Project:
 
 
 def find_project(argument: str | None, environment: Mapping[str, str], cwd: Path) -> Project:
-    """The project of `--project`, else of a variable, else of the working directory `cwd`.
+    """Return the project of `--project`, else of a variable, else of the working directory `cwd`.
 
     From the directory named, the nearest one with a `.context` directory, up to the root of its
     git repository, is the project; without such a one the directory itself.
@@ -81,7 +81,7 @@ def find_project(argument: str | None, environment: Mapping[str, str], cwd: Path
 
 
 def _nearest(start: str) -> Path:
-    """The nearest directory with a memory up to the root of the repository, else `start`."""
+    """Return the nearest directory with a memory up to the repository's root, else `start`."""
     nearest, path = "", start
     while True:
         if not nearest and os.path.isdir(os.path.join(path, CONTEXT_DIRECTORY)):
@@ -95,7 +95,7 @@ def _nearest(start: str) -> Path:
 
 
 def _no_project_kind(root: Path, environment: Mapping[str, str]) -> str:
-    """`home`, `root` or `system` for a directory that is no project, else ""."""
+    """Return `home`, `root` or `system` for a directory that is no project, else ""."""
     real = os.path.normcase(os.path.realpath(root))
     homes = {environment.get("HOME"), environment.get("USERPROFILE"), os.path.expanduser("~")}
     if any(home and os.path.normcase(os.path.realpath(home)) == real for home in homes):

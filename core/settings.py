@@ -25,7 +25,7 @@ _OFF = frozenset(("", "0", "false", "no", "off"))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """The settings of one call; `warnings` name the variables that could not be used as they are.
+    """The settings of one call; `warnings` name the variables that hold no usable value.
 
     budget_tokens and budget_chars bound one answer, hook_tokens what a hook shows when a session
     starts; lock_timeout_s bounds the wait for a writer; strict refuses a record with a secret
@@ -44,7 +44,7 @@ class Settings:
 
 
 def read_settings(environment: Mapping[str, str]) -> Settings:
-    """Settings from `environment`; never raises, an unusable value leaves the default."""
+    """Read the settings from `environment`; an unusable value leaves the default, none raises."""
     reading = _Reading(environment)
     budget_tokens = reading.tokens(
         "SENTINEL_MEMORY_BUDGET", DEFAULT_BUDGET_TOKENS, LEAST_BUDGET_TOKENS
@@ -67,7 +67,7 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
 
 
 class _Reading:
-    """The variables of one environment, and what was wrong with them."""
+    """Reads the variables of one environment and collects what is wrong with them."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._environment = environment
@@ -82,7 +82,7 @@ class _Reading:
         return value
 
     def _number(self, name: str, default: int) -> int:
-        """The positive number of a variable, the default for none, 0 for anything else."""
+        """Return the positive number of a variable, the default for none, 0 for anything else."""
         value = self._value(name) or str(default)
         if not (value.isascii() and value.isdigit()):
             return 0

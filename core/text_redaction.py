@@ -14,7 +14,7 @@ _HIDDEN = re.compile(f"[{HIDDEN_CLASS}]+")
 
 
 def secrets_in(text: str, known: Mapping[str, str] | None = None) -> list[Secret]:
-    """Every secret of a text of any length, in the order of place; none overlaps another.
+    """Return every secret of a text of any length, in order of place; none overlaps another.
 
     Hidden characters hide none: the text is also read without them, and a secret then reaches over
     those inside it. known: values found in other texts, with their kinds.
@@ -28,24 +28,24 @@ def secrets_in(text: str, known: Mapping[str, str] | None = None) -> list[Secret
 
 
 def redacted(text: str, known: Mapping[str, str] | None = None) -> tuple[str, list[str]]:
-    """The text with a marker for every secret of `secrets_in`, and their kinds."""
+    """Return the text with a marker for every secret of `secrets_in`, and their kinds."""
     secrets = secrets_in(text, known)
     return replaced(text, secrets), [it.kind for it in secrets]
 
 
 def safe(text: str) -> str:
-    """A name, or "" when it holds a secret itself."""
+    """Return a name, or "" when it holds a secret itself."""
     return "" if has_secret(text) else text
 
 
 @lru_cache(maxsize=1_024)
 def has_secret(text: str) -> bool:
-    """Whether a text that is about to be printed holds a secret."""
+    """Return whether a text that is about to be printed holds a secret."""
     return bool(secrets_in(text))
 
 
 def _bare(text: str) -> tuple[str, list[int]]:
-    """The text without hidden characters, and where each of the others stands."""
+    """Return the text without hidden characters, and where each of the others stands."""
     places, at = list[int](), 0
     for run in _HIDDEN.finditer(text):
         places += range(at, run.start())
@@ -55,7 +55,7 @@ def _bare(text: str) -> tuple[str, list[int]]:
 
 
 def _in_windows(text: str, known: Mapping[str, str] | None = None) -> list[Secret]:
-    """Every secret, also those that overlap.
+    """Return every secret, also those that overlap.
 
     A long text is read in windows that share some lines: what reaches over the end of one window
     is whole in the next.

@@ -22,7 +22,7 @@ _EXPECTED = {
 def argument_sentence(
     error: ValidationError, tool: str, known: Sequence[str], lang: Language
 ) -> str:
-    """One sentence for each refused argument, in the order in which they were found.
+    """Write one sentence for each refused argument, in the order in which they were found.
 
     error: what pydantic found wrong with a call of `tool`. known: the arguments that the tool has.
     """

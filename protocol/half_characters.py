@@ -17,7 +17,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class AnswerableInput(io.RawIOBase):
-    """The lines of `source`, each one complete; lines without half characters come unchanged."""
+    """Gives the lines of `source`, each complete; lines without half characters come unchanged."""
 
     def __init__(self, source: BinaryIO) -> None:
         self._source = source
@@ -38,7 +38,7 @@ class AnswerableInput(io.RawIOBase):
 
 
 def answerable(line: bytes) -> bytes:
-    """The line, or the same message with each half character replaced."""
+    """Return the line, or the same message with each half character replaced."""
     if not _ESCAPE.search(line):
         return line
     try:
@@ -57,7 +57,7 @@ def _has_surrogate(value: Any) -> bool:
 
 
 def _replaced(value: Any, substitute: Any) -> Any:
-    """The value with every text that holds a half character replaced (in keys by U+FFFD)."""
+    """Return the value with every text that holds a half character replaced (in keys by U+FFFD)."""
     if isinstance(value, str):
         if not _SURROGATE.search(value):
             return value

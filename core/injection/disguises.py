@@ -21,7 +21,7 @@ Place = Sequence[tuple[int, int]]  # of each character of a view: from where in 
 
 
 def views(text: str) -> Iterator[tuple[str, Place | None]]:
-    """`text` as the rules want it, lower case, and where its characters are from.
+    """Yield `text` as the rules want it, in lower case, and where its characters come from.
 
     Hidden characters are left out, or read as blanks: they may split a word or stand between two.
     """
@@ -41,7 +41,7 @@ def views(text: str) -> Iterator[tuple[str, Place | None]]:
 
 
 def _rewritten(text: str, blank: str) -> tuple[str, Place]:
-    """`text` with `blank` for hidden characters and composed syllables for Korean letters."""
+    """Return `text` with `blank` for hidden characters and Korean letters as syllables."""
     parts: list[str] = []
     place: list[tuple[int, int]] = []
     done = 0
@@ -60,7 +60,7 @@ def _rewritten(text: str, blank: str) -> tuple[str, Place]:
 
 @cache
 def _ascii_forms() -> dict[int, str]:
-    """Characters which are an ASCII character in another shape."""
+    """Return the characters that are an ASCII character in another shape."""
     ranges = re.findall("(.)-(.)", _LOOKALIKE)
     codes = chain.from_iterable(range(ord(first), ord(last) + 1) for first, last in ranges)
     forms = {code: normalize("NFKC", chr(code)) for code in codes}

@@ -35,7 +35,7 @@ _TAG_RUN = re.compile(f"[{_TAGS}]+|[^{_TAGS}]")
 
 
 def revealed(text: str) -> str:
-    """`text` with every hidden character spelled out: `<U+200B>`.
+    """Return `text` with every hidden character spelled out: `<U+200B>`.
 
     Tag characters are a message in ASCII and shown as such, `<tags: …>`, at most 80 characters
     of it. In there `<`, `>`, a backslash and what cannot be printed stand as `\\x3c`, so that the
@@ -65,7 +65,7 @@ def _escaped(char: str) -> str:
 
 
 def hidden_runs(text: str) -> Iterator[tuple[int, int]]:
-    """Yield from where to where each run of hidden characters reaches."""
+    """Yield the start and the end of each run of hidden characters."""
     if _CANDIDATE.search(text):
         for match in _HIDDEN.finditer(text):
             if match[1]:

@@ -117,7 +117,7 @@ _Rows = tuple[tuple[tuple[str, ...], ...], ...]
 
 
 def _table(*, strict: bool) -> _Rows:
-    """The rows for a text with blanks at all borders, or (a word at most of each) for any text."""
+    """Return the rows for a text with blanks at all borders, or (one word each) for any text."""
 
     def sought(word: str) -> str:
         if strict:
@@ -131,7 +131,7 @@ _LOOSE, _STRICT = _table(strict=False), _table(strict=True)
 
 
 def _has_row(rows: _Rows, text: str) -> bool:
-    """Whether of some row every group has a word in the text; loops, since it must be fast."""
+    """Return whether every group of some row has a word in the text; it loops to be fast."""
     for row in rows:
         for group in row:
             for word in group:
@@ -146,7 +146,7 @@ def _has_row(rows: _Rows, text: str) -> bool:
 
 @lru_cache(maxsize=CACHED_RECORDS)  # a server shows the same records again and again
 def marks_of(*texts: str) -> tuple[str, ...]:
-    """The marks of these texts together, as `core.injection.suspicions.marks_of` finds them."""
+    """Return the marks of these texts together; see `suspicions.marks_of`."""
     if not may_have_marks(" ".join(texts)):
         return ()
     from core.injection.suspicions import marks_of
@@ -155,7 +155,7 @@ def marks_of(*texts: str) -> tuple[str, ...]:
 
 
 def shown_marks(stored: Sequence[str], texts: Sequence[str]) -> tuple[str, ...]:
-    """The marks of these texts and those that were stored with them; OTHER for an unknown name.
+    """Return the marks of these texts and the stored ones; OTHER stands for an unknown name.
 
     Whoever writes the file can write any name there, so that none is shown that is not ours.
     """
@@ -170,7 +170,7 @@ def shown_marks(stored: Sequence[str], texts: Sequence[str]) -> tuple[str, ...]:
 
 
 def orders_in(stored: Sequence[str], texts: Sequence[str]) -> tuple[str, ...]:
-    """The marks for which a text must not stand where a model takes what it reads for orders.
+    """Return the marks that keep a text from where a model takes what it reads for orders.
 
     Hidden characters alone make no order of a lesson; they are spelled out.
     """
@@ -178,14 +178,14 @@ def orders_in(stored: Sequence[str], texts: Sequence[str]) -> tuple[str, ...]:
 
 
 def unknown_marks(stored: Iterable[str]) -> tuple[str, ...]:
-    """Those of the stored marks that this version does not know."""
+    """Return the stored marks that this version does not know."""
     from core.injection.phrases import MARKS
 
     return tuple(name for name in stored if name not in MARKS)
 
 
 def revealed(text: str) -> str:
-    """The text with its hidden characters spelled out; see `core.injection.phrases`."""
+    """Return the text with its hidden characters spelled out; see `hidden.revealed`."""
     if not may_hide(text):
         return text
     from core.injection.hidden import revealed
@@ -194,12 +194,12 @@ def revealed(text: str) -> str:
 
 
 def may_hide(text: str) -> bool:
-    """Whether the text has a character that is hidden in some places."""
+    """Return whether the text has a character that is hidden in some places."""
     return bool(_HIDDEN.search(text))
 
 
 def may_have_marks(text: str) -> bool:
-    """Whether it is worth looking closely: without it a text has no mark for certain."""
+    """Return whether a closer look can find a mark; False is certain."""
     if _DISGUISED.search(text):
         return True
     lowered = text.lower()

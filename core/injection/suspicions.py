@@ -25,7 +25,7 @@ class Suspicion:
 
 
 def suspicions(text: str) -> list[Suspicion]:
-    """Every place of `text` that gets a mark, in order of place; of equal marks none overlap."""
+    """Return every place of `text` that gets a mark, in order; equal marks never overlap."""
     found = [Suspicion(start, end, HIDDEN_TEXT) for start, end in hidden_runs(text)]
     for view, place in views(text):
         for mark, start, end in phrases_in(view):
@@ -36,13 +36,13 @@ def suspicions(text: str) -> list[Suspicion]:
 
 
 def marks_of(*texts: str) -> tuple[str, ...]:
-    """The marks that occur in `texts`, each once, in the order of MARKS."""
+    """Return the marks that occur in `texts`, each once, in the order of MARKS."""
     found = {it.mark for text in texts for it in suspicions(text)}
     return tuple(mark for mark in MARKS if mark in found)
 
 
 def _merged(found: list[Suspicion]) -> list[Suspicion]:
-    """The places in order; those of one mark that overlap or touch as one."""
+    """Return the places in order, those of one mark that overlap or touch as one."""
     last: dict[str, int] = {}
     merged: list[Suspicion] = []
     for it in sorted(found, key=lambda it: (it.start, it.end)):

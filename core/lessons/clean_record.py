@@ -17,7 +17,7 @@ _HARMLESS = re.compile(r"[0-9a-f]{16}(?:@[0-9a-f]{6})?|[0-9a-f]{6}|[0-9]{4}-[0-9
 
 
 def clean_record(record: Record) -> tuple[Record, list[tuple[str, str]]]:
-    """The record without secrets, and the field and kind of each one."""
+    """Return the record without secrets, and the field and kind of each one."""
     found: list[tuple[str, str]] = []
     known = values_in(record.texts)  # what one field calls a password, another may only use
 
@@ -53,7 +53,7 @@ def clean_record(record: Record) -> tuple[Record, list[tuple[str, str]]]:
 
 
 def clean_members(members: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """Keys that we do not know, each looked at as text and then, with its name, as JSON.
+    """Clean keys that we do not know, each as text and then, with its name, as JSON.
 
     Where the JSON would not be any more (a number that is a password), the whole value goes.
     """
@@ -72,7 +72,7 @@ def clean_members(members: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]
 
 
 def clean_value(value: Any) -> tuple[Any, list[str]]:
-    """A JSON value without the secrets in its texts, names of members among them."""
+    """Return a JSON value without the secrets in its texts and names of members."""
     found: list[str] = []
     if isinstance(value, str):
         return redacted(value)
@@ -96,7 +96,7 @@ def _free(name: str, taken: Mapping[str, Any]) -> str:
 
 
 def json_value_in(content: bytes) -> Any:
-    """The JSON object or list of a line; None for any other line."""
+    """Return the JSON object or list of a line, None for any other line."""
     if content.lstrip()[:1] not in (b"{", b"["):
         return None
     try:

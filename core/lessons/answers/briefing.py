@@ -24,7 +24,7 @@ MOST_OFFERED = 400  # the shortest records that fill BRIEFING_CHARS
 
 @dataclass(frozen=True, slots=True)
 class Briefing:
-    """A text for a model, "" when there is nothing to say, and the records that it shows."""
+    """A text for a model ("" for nothing to say) and the records that it shows."""
 
     text: str = ""
     records: tuple[Record, ...] = ()
@@ -33,7 +33,7 @@ class Briefing:
 def session_briefing(
     log: MemoryLog, *, project: str, threshold: int, lang: Language, budget_tokens: int
 ) -> Briefing:
-    """The topics, what is due, and as many whole records as fit: principles, then the newest.
+    """Write the topics, what is due, and the whole records that fit: principles, then the newest.
 
     project: how the answer names it. threshold: records above which a compaction is required.
     budget_tokens: estimated tokens of the whole text, which takes its first lines in any case.
@@ -59,7 +59,7 @@ def session_briefing(
 
 
 def _offered(records: Sequence[Record], budget: Budget, lang: Language) -> tuple[list[Record], int]:
-    """The records that fit, the first ones first, and how many had to be left out for their marks.
+    """Return the records that fit, and how many stay out because of their marks.
 
     Only the long table of suspicious texts can judge some records, and it takes long to load:
     they come last, and only where the others leave room.
@@ -78,7 +78,7 @@ def _offered(records: Sequence[Record], budget: Budget, lang: Language) -> tuple
 
 
 def action_briefing(records: Sequence[Record], lang: Language) -> Briefing:
-    """These records, as many as fit into 4 KB; what was missing is left out before a lesson is."""
+    """Write the records that fit into 4 KB; what was missing gives way before a lesson does."""
     head = say(lang, "recall_head")
     left_bytes = RECALL_BYTES - _bytes(head)
     versions = list(records)
@@ -97,12 +97,12 @@ def action_briefing(records: Sequence[Record], lang: Language) -> Briefing:
 
 
 def is_harmless(record: Record) -> bool:
-    """Whether a record does not read like instructions to a model."""
+    """Return whether a record does not read like an order to a model."""
     return not orders_in(record.marks, record.texts)
 
 
 def _principles_first(records: Sequence[Record]) -> list[Record]:
-    """Principles before logs, the newer before the older, of equals the later line first."""
+    """Order principles before logs, newer before older, of equals the later line first."""
     return sorted(
         reversed(records),
         key=lambda it: (it.type == "principle", seconds_of(it.updated or it.created)),

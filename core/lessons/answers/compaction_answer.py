@@ -26,7 +26,7 @@ DELETION_SHARE = 0.5
 def deletion_that_fits(
     log: MemoryLog, tokens: Sequence[str], frame: Frame
 ) -> tuple[list[str], list[str]]:
-    """The tokens to delete now, and those for a later call.
+    """Return the version ids to delete now, and those for a later call.
 
     What is deleted is repeated in full, so no more may go than one answer can hold.
     """
@@ -42,14 +42,14 @@ def deletion_that_fits(
 
 
 def deleted_block(record: Record, lang: Language) -> str:
-    """A deleted record in full, under its topic."""
+    """Lay out a deleted record in full, under its topic."""
     return headed_block(record, lang, token=token_text(record, lang))
 
 
 def deletion_answer(
     removal: Removal, log: MemoryLog, frame: Frame, put_off: Sequence[str] = ()
 ) -> str:
-    """The deleted records in full, and what became of the other tokens.
+    """Show the deleted records in full, and say what became of the other version ids.
 
     removal, log: what a deletion did, and the log afterwards. put_off: tokens for a later call.
     """
@@ -67,7 +67,7 @@ def deletion_answer(
 def compaction_answer(
     log: MemoryLog, frame: Frame, *, target_topics: Collection[str] | None = None
 ) -> str:
-    """Groups with tokens, whole topics only, the largest first, and what to do with them."""
+    """Show groups with version ids, whole topics, the largest first, and what to do with them."""
     lang, records = frame.lang, log.records
     groups = group_by_topic(records)
     wanted = None if target_topics is None else {normalise_topic(name) for name in target_topics}
@@ -96,7 +96,7 @@ def compaction_answer(
 
 
 def _groups_within(groups: Sequence[Group], budget: Budget, frame: Frame) -> list[str]:
-    """Whole groups, the largest first; one that is too large alone is begun.
+    """Return whole groups, the largest first; one that is too large alone is begun.
 
     Groups that are already compact come last: there is nothing to do in them.
     """

@@ -79,7 +79,7 @@ class Compaction:
 
 
 def by_topic(records: Sequence[Record]) -> list[TopicCount]:
-    """The topics, that with the most records first."""
+    """Return the topics, the one with the most records first."""
     counted = [
         TopicCount(
             topic=group.topic,
@@ -93,7 +93,7 @@ def by_topic(records: Sequence[Record]) -> list[TopicCount]:
 
 
 def growth(records: Sequence[Record], *, now_s: float) -> Growth:
-    """By week for a memory of up to twelve weeks, else the last twelve months in which it grew.
+    """Count by week up to twelve weeks, else by month for the last twelve that grew.
 
     One period stands before them for all else: what is earlier, lies ahead or has no date.
     What a compaction replaced is not there any more, so that an old period may lose records.
@@ -119,13 +119,13 @@ def growth(records: Sequence[Record], *, now_s: float) -> Growth:
 
 
 def whole_answer(log: MemoryLog, frame: Frame) -> str:
-    """What a search without a topic would answer if nothing were shortened or left out."""
+    """Return what a search without a topic answers if nothing is shortened or left out."""
     boundless = replace(frame.settings, budget_tokens=BOUNDLESS, budget_chars=BOUNDLESS)
     return search_answer(log, replace(frame, settings=boundless), query="")
 
 
 def search_cost(log: MemoryLog, frame: Frame) -> SearchCost:
-    """What the search costs that every task begins with."""
+    """Return what the search costs that begins every task."""
     answer = search_answer(log, frame, query="")
     whole = whole_answer(log, frame)
     return SearchCost(
@@ -137,19 +137,19 @@ def search_cost(log: MemoryLog, frame: Frame) -> SearchCost:
 
 
 def came_back(records: Iterable[Record]) -> list[Record]:
-    """The records whose gap was logged again, most often first, of equals the last one first."""
+    """Return the records whose gap was logged again, most often first, then the last one."""
     again = [record for record in records if record.seen > 1]
     return sorted(again, key=lambda it: (it.seen, last_s(it)), reverse=True)
 
 
 def open_questions(records: Iterable[Record]) -> list[Record]:
-    """The records with a question for next time, the newest first."""
+    """Return the records with a question for next time, the newest first."""
     asking = [record for record in records if record.ask_next_time.strip()]
     return sorted(asking, key=last_s, reverse=True)
 
 
 def compaction(records: Sequence[Record], threshold: int) -> Compaction:
-    """The state of compaction, as the server tells it to a model."""
+    """Return the state of compaction, as the server tells it to a model."""
     principles = [record for record in records if record.type == "principle"]
     merged = [record for record in principles if record.source_count]  # an import has none
     return Compaction(
@@ -161,17 +161,17 @@ def compaction(records: Sequence[Record], threshold: int) -> Compaction:
 
 
 def size_of(records: Iterable[Record]) -> int:
-    """Bytes of the lines of these records."""
+    """Return the bytes of the lines of these records."""
     return sum(len(record.to_line()) for record in records)
 
 
 def last_s(record: Record) -> float:
-    """When the gap of a record was last logged, in seconds since 1970."""
+    """Return when the gap of a record was last logged, in seconds since 1970."""
     return seconds_of(record.updated or record.created)
 
 
 def day_of(moment_s: float) -> date | None:
-    """The day of a moment in UTC; None for one that is not known."""
+    """Return the day of a moment in UTC, None for an unknown one."""
     try:
         return datetime.fromtimestamp(moment_s, UTC).date()
     except (ValueError, OverflowError, OSError):
@@ -187,7 +187,7 @@ def _first_of_month(day: date) -> date:
 
 
 def _last_periods(first: date, last: date, *, is_young: bool) -> list[date]:
-    """Where the periods from `first` to `last` begin, the last PERIODS of them."""
+    """Return where the last PERIODS periods from `first` to `last` begin."""
     begins = [last]
     while len(begins) < PERIODS and begins[0] > first:
         before = begins[0] - timedelta(days=7 if is_young else 1)

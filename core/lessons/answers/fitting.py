@@ -16,21 +16,21 @@ LARGEST_CHARS = 7_000  # of a record within the byte limits, even where hidden s
 
 
 class Layout:
-    """Records as a model reads them, each under its topic, laid out and estimated once."""
+    """Lays out records as a model reads them, and estimates each once."""
 
     def __init__(self, lang: Language) -> None:
         self.lang = lang
         self._known: dict[int, tuple[Record, str, int]] = {}
 
     def block(self, record: Record) -> tuple[str, int]:
-        """The block of a record with its topic above it, and its estimated tokens."""
+        """Return the block of a record with its topic above it, and its estimated tokens."""
         if id(record) not in self._known:
             text = headed_block(record, self.lang)
             self._known[id(record)] = record, text, estimate_tokens(text)  # keeps its id its own
         return self._known[id(record)][1:]
 
     def by_topic(self, records: Iterable[Record]) -> list[str]:
-        """Their blocks; the topic stands above the first of each run."""
+        """Return the blocks of records; the topic stands above the first of each run."""
         blocks, topic = list[str](), None
         for record in records:
             text, _ = self.block(record)
@@ -42,7 +42,7 @@ class Layout:
 def records_within(
     records: Sequence[Record], query: str, budget: Budget, lang: Language
 ) -> list[str]:
-    """Lines for these records: all of them by topic, in the order of the file, when they fit.
+    """Return lines for these records: all by topic, in the order of the file, when they fit.
 
     Else whole records in order of relevance to `query`, one line for each of the rest as far as
     they fit, and first of all a line that says what was left out.
@@ -86,7 +86,7 @@ def could_hold(budget: Budget, records: Iterable[Record]) -> bool:
 
 
 def _split_off_index(ranked: Sequence[Record], budget: Budget, layout: Layout) -> Budget:
-    """A budget for the index lines: a share, or less when few records need one."""
+    """Take a budget for the index lines: a share, or less when few records need one."""
     trial = Budget(budget.tokens, budget.chars)
     _, rest = that_fit(ranked, trial, layout)
     tokens, chars = 0.0, 0.0
@@ -103,7 +103,7 @@ def _split_off_index(ranked: Sequence[Record], budget: Budget, layout: Layout) -
 
 
 def records_that_fit(records: Sequence[Record], query: str, budget: Budget, lang: Language) -> str:
-    """Whole records only, the most relevant first, as many as the budget holds, at least one."""
+    """Return whole records, the most relevant first, as many as the budget holds, at least one."""
     layout = Layout(lang)
     full, _ = that_fit(_ranked(records, query), budget, layout, at_least=1)
     return "\n".join(layout.by_topic(full))
@@ -116,7 +116,7 @@ def _ranked(records: Sequence[Record], query: str) -> list[Record]:
 
 
 def topics_by_relevance(query: str, records: Sequence[Record]) -> list[str]:
-    """The topics of these records, that of the most relevant record first."""
+    """Return the topics of these records, that of the most relevant record first."""
     from core.text.ranking import rank_topics
 
     topics = [record.topic for record in records]
@@ -130,7 +130,7 @@ def _searchable(record: Record) -> str:
 def that_fit(
     records: Sequence[Record], budget: Budget, layout: Layout, *, at_least: int = 0
 ) -> tuple[list[Record], list[Record]]:
-    """The records that fit, in their order, and the others.
+    """Return the records that fit, in their order, and the others.
 
     A large one stops no smaller one, but many in a row do: there may be thousands to look at.
     at_least: so many of the first ones are among them even if they do not fit, unless they are as

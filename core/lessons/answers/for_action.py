@@ -105,7 +105,7 @@ class Action:
 
 
 def recall(action: Action, records: Sequence[Record]) -> list[Record]:
-    """At most MOST_RECORDS of these records, the best first; of equals the later (newer) first.
+    """Return at most MOST_RECORDS of these records, the best first; of equals the newer first.
 
     Nearly always none. Any text is allowed on both sides. Of a long log only the records that are
     `worth_reading` are looked at.
@@ -135,7 +135,7 @@ def recall(action: Action, records: Sequence[Record]) -> list[Record]:
 
 
 def worth_reading(action: Action, records: Sequence[Record]) -> Sequence[Record]:
-    """At most MOST_READ of these records, in their order: all of them when they are not more.
+    """Return at most MOST_READ of these records, in their order: all when they are not more.
 
     Else first those whose `paths` may stand for a file of the action, then the others; of each the
     most relevant to its words, and of equals the later.
@@ -155,7 +155,7 @@ def worth_reading(action: Action, records: Sequence[Record]) -> Sequence[Record]
 
 
 def _worded(text: str) -> str:
-    """The text without what only looks like one."""
+    """Return the text without what only looks like one."""
     return _DATA.sub(" ", text)
 
 
@@ -188,7 +188,7 @@ class _Reading:
 
 
 class _Candidate:
-    """One record, read as far as an action asks."""
+    """Reads one record as far as an action asks."""
 
     def __init__(self, record: Record) -> None:
         self.record = record
@@ -223,7 +223,7 @@ class _Candidate:
 
 
 def _sources(action: Action) -> Iterator[tuple[str, _Reading]]:
-    """What an action says, the surest first: a word counts where it stands first."""
+    """Yield what an action says, the surest first: a word counts where it stands first."""
     for name, text in (
         ("path", "\n".join(action.paths)),
         ("command", action.command),
@@ -234,7 +234,7 @@ def _sources(action: Action) -> Iterator[tuple[str, _Reading]]:
 
 
 class _Evidence:
-    """What speaks for a record at one action; how rare a thing is, is asked of all the candidates.
+    """Weighs what speaks for a record at one action; rare words weigh more.
 
     count: of the records that these were chosen from. The others hardly have what an action says.
     """
@@ -254,7 +254,7 @@ class _Evidence:
         self._found: dict[object, int] = {}
 
     def of(self, candidate: _Candidate) -> float:
-        """The weight of all that speaks for this record."""
+        """Return the weight of all that speaks for this record."""
         weight = self._of_files(candidate)
         if self._action.command:
             weight += self._of_command(candidate)
@@ -305,7 +305,7 @@ class _Evidence:
         return total
 
     def _rarity(self, kind: str, term: object) -> float:
-        """1 for what only one record has, 0 for what all of them have."""
+        """Return 1 for what only one record has, 0 for what all of them have."""
         if (kind, term) not in self._found:
             self._found[kind, term] = sum(term in _having(it, kind) for it in self._all)
         return 1 - log(self._found[kind, term] or 1) / log(self._count + 1)
@@ -318,14 +318,14 @@ def _having(candidate: _Candidate, kind: str) -> Collection[object]:
 
 
 def _anchor(pattern: str, path: str) -> float:
-    """What it is worth that a pattern of the record stands for this file."""
+    """Return the weight of a pattern of the record that stands for this file."""
     if pattern.casefold().rstrip("/") == path.casefold():
         return _ANCHORED_FILE
     return _ANCHORED_PLACE if is_exact(pattern) else _ANCHORED_KIND
 
 
 def _naming(name: str, path: str) -> float:
-    """What it is worth that the text of the record names something, for a path; 0 if another."""
+    """Return the weight of a name in the record's text for a path, 0 for another path."""
     if path == name or path.endswith(f"/{name}"):
         if "/" in name:
             return _NAMED_PATH
@@ -336,7 +336,7 @@ def _naming(name: str, path: str) -> float:
 
 
 def _phrases(command: str) -> Iterator[tuple[str, str]]:
-    """Two words in a row of each program that a command runs, options left out."""
+    """Yield two words in a row of each program that a command runs, options left out."""
     for part in _COMMAND_END.split(command):
         words = [word.strip("'\"()`").casefold() for word in part.split()]
         words = [word for word in words if word and not _ASSIGNMENT.match(word)]

@@ -14,7 +14,7 @@ LIST_SHARE = 0.125  # of the tokens of an answer, for a list that could be long
 
 
 def notes(log: MemoryLog, threshold: int, lang: Language) -> list[str]:
-    """That a compaction is due above `threshold` records, and what is wrong with the file."""
+    """Say that a compaction is due above `threshold` records, and what is wrong with the file."""
     from core.lessons.compaction import is_required  # much, for one comparison, where a hook starts
 
     due = []
@@ -24,7 +24,7 @@ def notes(log: MemoryLog, threshold: int, lang: Language) -> list[str]:
 
 
 def flaw_notes(log: MemoryLog, lang: Language) -> list[str]:
-    """How many lines nobody can read, and how many conflicts are open."""
+    """Say how many lines nobody can read, and how many conflicts are open."""
     found = []
     if log.skipped:
         found.append(say(lang, "skipped", skipped=log.skipped))
@@ -40,7 +40,7 @@ def topic_line(
     *,
     at_most: int = TOPICS_SHOWN,
 ) -> str:
-    """The topics that exist, each with the number of its records; less of them in a small answer.
+    """List the topics with the number of their records; a small answer lists fewer.
 
     budget_tokens: estimated tokens of the whole answer.
     """
@@ -55,14 +55,14 @@ def counted(
     at_most: int = TOPICS_SHOWN,
     budget_tokens: float = inf,
 ) -> str:
-    """Topics with their counts in one line: no more than `at_most` of them, but at least one."""
+    """List topics with their counts in one line: at most `at_most` of them, at least one."""
     shown = _that_fit(counts, at_most, budget_tokens)
     listed, more = ", ".join(shown), len(counts) - len(shown)
     return say(lang, "and_more", listed=listed, more=more) if more > 0 else listed
 
 
 def is_shortened(counts: Sequence[tuple[str, int]], budget_tokens: float) -> bool:
-    """Whether a line of topics would leave some of these out."""
+    """Return whether a line of topics leaves some of these out."""
     return len(_that_fit(counts, TOPICS_SHOWN, budget_tokens)) < len(counts)
 
 
@@ -72,7 +72,7 @@ def _that_fit(counts: Sequence[tuple[str, int]], at_most: int, budget_tokens: fl
 
 
 def beginning(texts: Iterable[str], most_tokens: float) -> list[str]:
-    """The first of these texts, as many as so many estimated tokens hold, but at least one."""
+    """Return the first texts that fit into so many estimated tokens, at least one."""
     shown: list[str] = []
     for text in texts:
         most_tokens -= estimate_tokens(text) + 1

@@ -28,7 +28,7 @@ _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])")
 
 
 def topic_text(topic: str) -> str:
-    """A topic inside a line of ours: as it is when plain, else quoted and escaped as in JSON.
+    """Return a topic for a line of ours: as it is when plain, else quoted as in JSON.
 
     Plain topics hold nothing that our lines are built of, so none can pass for one of them.
     """
@@ -39,30 +39,30 @@ def topic_text(topic: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    r"""JSON with `\u` escapes for the characters that nobody would see."""
+    r"""Return JSON with `\u` escapes for the characters that nobody sees."""
     return _UNSEEN.sub(lambda found: json.dumps(found[0])[1:-1], text)
 
 
 def record_json(record: Record) -> str:
-    """A record as it is stored, as JSON that shows all its characters; half ones are U+FFFD."""
+    """Return a stored record as JSON that shows all its characters; half ones are U+FFFD."""
     text = json.dumps(record.as_json(), ensure_ascii=False, indent=2)
     return _escaped(SURROGATE.sub("\ufffd", text))
 
 
 def token_text(record: Record, lang: Language) -> str:
-    """The token of a record; a sentence in its place for an id that could pass for another."""
+    """Return the version id of a record, or a sentence for an id that could pass for another."""
     if _PLAIN_ID.fullmatch(record.id):
         return record.token
     return say(lang, "no_token")
 
 
 def field_line(label: str, text: str) -> str:
-    """A label and a text, further lines indented."""
+    """Return a label and a text, further lines indented."""
     return f"{label} " + printable(LINE_ENDS.sub("\n  ", text.strip("\r\n")))
 
 
 def record_block(record: Record, lang: Language, *, token: str = "", ask: bool = True) -> str:
-    """One record: date and what was missing, then the lesson and the question.
+    """Lay out one record: date and what was missing, then the lesson and the question.
 
     What is empty costs nothing, and a log needs no word for its type. token: stands before it all.
     ask: whether the question is shown.
@@ -80,7 +80,7 @@ def record_block(record: Record, lang: Language, *, token: str = "", ask: bool =
 
 
 def _looks_like_a_note(text: str) -> bool:
-    """Whether a colon must stand before a text, since its parentheses could pass for ours."""
+    """Return whether parentheses at the start of a text could pass for ours."""
     seen = (
         char for char in text if unicodedata.category(char)[0] not in "ZCM" and char != "\u2800"
     )
@@ -88,7 +88,7 @@ def _looks_like_a_note(text: str) -> bool:
 
 
 def _head(record: Record, token: str, lang: Language) -> str:
-    """The token if there is one, the type unless it is a log, and the date."""
+    """Return the version id if given, the type unless it is a log, and the date."""
     words = [token] if token else []
     if record.type == "principle":
         words += ["principle", day_of(record.compacted_at or record.created)]
@@ -98,7 +98,7 @@ def _head(record: Record, token: str, lang: Language) -> str:
 
 
 def _notes(record: Record, lang: Language) -> list[str]:
-    """What stands in parentheses behind the date; nothing for most records."""
+    """Return what stands in parentheses behind the date; most records have nothing there."""
     notes = []
     if record.type == "principle" and record.source_count:
         notes.append(say(lang, "merged", count=record.source_count))
@@ -111,7 +111,7 @@ def _notes(record: Record, lang: Language) -> list[str]:
 
 
 def warning(record: Record, lang: Language) -> str:
-    """What a reader must know before reading the texts; "" for nearly every record.
+    """Return what a reader must know before the texts; "" for nearly every record.
 
     Hidden characters alone make no instructions of a lesson: they are only pointed out.
     """
@@ -123,17 +123,17 @@ def warning(record: Record, lang: Language) -> str:
 
 
 def day_of(moment: str) -> str:
-    """The date of a moment, and only a date: a hand can write anything there."""
+    """Return the date of a moment, and only a date: a hand can write anything there."""
     return moment[:10] if _DAY.match(moment) else "????-??-??"
 
 
 def headed_block(record: Record, lang: Language, *, token: str = "") -> str:
-    """One record under its topic."""
+    """Lay out one record under its topic."""
     return f"[{topic_text(record.topic)}]\n{record_block(record, lang, token=token)}"
 
 
 def index_line(record: Record, lang: Language) -> str:
-    """The topic of a record and the beginning of its lesson."""
+    """Return the topic of a record and the beginning of its lesson."""
     lesson = " ".join(one_line(record.lesson).split())
     if len(lesson) > INDEX_CHARS:
         lesson = lesson[:INDEX_CHARS].rstrip() + "…"

@@ -18,7 +18,7 @@ TOPICS_AFTER_A_SAVE = 12  # the search before the task has shown more
 
 
 def saved_answer(saved: Saved, frame: Frame, *, shortened_from_bytes: int = 0) -> str:
-    """What one save did, the topics that exist, and whether compaction is due."""
+    """Say what one save did, which topics exist, and whether compaction is due."""
     lang, record, count = frame.lang, saved.record, saved.log.count
     again, topic = bool(record.updated), topic_text(record.topic)
     topics = saved.log.topics.copy()
@@ -51,7 +51,7 @@ def saved_answer(saved: Saved, frame: Frame, *, shortened_from_bytes: int = 0) -
 
 
 def _marked(record: Record, lang: Language) -> list[str]:
-    """What a save has marked, field by field."""
+    """Say what a save has marked, field by field."""
     by_field = {name: marks_of(getattr(record, name)) for name in LIMITS_BYTES}
     found = ", ".join(f"{mark} ({name})" for name, marks in by_field.items() for mark in marks)
     if not found:
@@ -78,7 +78,7 @@ def tokens_left(removal: Removal, frame: Frame) -> list[str]:
 
 
 def listed_tokens(tokens: Sequence[str], frame: Frame) -> str:
-    """As many as an eighth of the answer holds, and how many more there are."""
+    """List as many version ids as an eighth of the answer holds, and count the others."""
     texts = (one_line(token)[:80] for token in tokens[:TOKENS_SHOWN])
     shown = beginning(texts, LIST_SHARE * frame.settings.budget_tokens)
     listed, more = ", ".join(shown), len(tokens) - len(shown)

@@ -13,7 +13,7 @@ from core.text.printable import one_line
 
 
 def search_answer(log: MemoryLog, frame: Frame, *, query: str, topic: str = "") -> str:
-    """All records, or those of one topic; above the budget the most relevant and an index."""
+    """Show all records, or those of one topic; above the budget the most relevant and an index."""
     lang, everything = frame.lang, log.records
     wanted = normalise_topic(topic)
     records = [record for record in everything if not wanted or record.topic == wanted]
@@ -42,7 +42,7 @@ def _topics(log: MemoryLog, frame: Frame, query: str) -> str:
 
 
 def no_topic(topic: str, log: MemoryLog, frame: Frame, query: str = "") -> str:
-    """All topics with their counts: those that resemble the missing one, then those about it."""
+    """List all topics with counts: those like the missing one, then those about it."""
     topics = log.topics
     alike = similar_to(topic, list(topics))
     about = topics_by_relevance(f"{topic} {query}", log.records)
