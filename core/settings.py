@@ -44,7 +44,7 @@ class Settings:
 
 
 def read_settings(environment: Mapping[str, str]) -> Settings:
-    """Read the settings from `environment`; an unusable value leaves the default, none raises."""
+    """Read the settings from `environment`; an unusable value leaves the default."""
     reading = _Reading(environment)
     budget_tokens = reading.tokens(
         "SENTINEL_MEMORY_BUDGET", DEFAULT_BUDGET_TOKENS, LEAST_BUDGET_TOKENS
