@@ -1,4 +1,8 @@
-"""Says in sentences which arguments of a call are wrong, without the values that were sent."""
+"""Says in sentences which arguments of a call are wrong, without the values that were sent.
+
+The wording stands in `words.py`; what the core refuses itself has its sentence in
+`core/messages.py`.
+"""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Sentences for calls that fail before the log is asked, in English and Korean."""
+"""Sentences for wrong arguments and unexpected failures of a call, in English and Korean."""
 
 from functools import partial
 

@@ -1,6 +1,7 @@
 """Changes the memory log: saves, deletes, brings back and adds records; other lines stay.
 
-Pure: each change takes a log and gives the next version of it, or raises and changes nothing.
+Pure: each change decides which line a record gets and gives the next version of the log, or raises
+and changes nothing.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

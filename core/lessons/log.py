@@ -1,4 +1,4 @@
-"""Reads the memory log: which records its lines hold, and which of them a reader sees.
+"""One version of the memory log: its lines, and the records that a reader sees.
 
 Pure: bytes in, bytes out. Every line keeps its bytes until a change names its record; lines that
 hold no record (torn, a conflict marker, somebody's note) stay where they are.
