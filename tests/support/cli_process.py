@@ -1,13 +1,13 @@
 """Runs a command of `cli.py`: in the process of the test, in a forked child, or on its own."""
 
+import contextlib
 import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import pytest
 
@@ -19,11 +19,14 @@ SETTINGS = (
     *(f"SENTINEL_MEMORY_{name}" for name in ("LANG", "PROJECT", "STRICT", "BUDGET")),
     *("CLAUDE_PROJECT_DIR", "NO_COLOR", "GITHUB_STEP_SUMMARY", "GIT_INDEX_FILE", "GIT_DIR"),
 )
+CLI = ROOT / "cli.py"
 TOKEN = "ghp" + "_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
 
 
-@dataclass(frozen=True)
-class Run:
+Command = Callable[..., "Run"]  # what carries out a command of the test's own
+
+
+class Run(NamedTuple):
     """One finished command."""
 
     code: int
@@ -52,24 +55,51 @@ class Run:
 
     @classmethod
     def started(
+        cls, *words: str, options: Sequence[str] = (), script: Path = CLI, **where: Any
+    ) -> Self:
+        """Carry it out with an interpreter of its own, which gets these options; see `process`."""
+        return cls.process(sys.executable, *options, str(script), *words, **where)
+
+    @classmethod
+    def process(
         cls,
-        *words: str,
-        cwd: Path,
+        *command: str,
+        cwd: Path | None = None,
         environment: Mapping[str, str] | None = None,
         given: bytes = b"",
-        options: tuple[str, ...] = (),
+        stdin: int | None = None,
+        stdout: int | None = None,
     ) -> Self:
-        """The same with an interpreter of its own, which gets these options."""
+        """Run any program, without root's right to pass over permissions.
+
+        given: its standard input, unless stdin names a file. stdout: a file for what it prints.
+        """
         done = subprocess.run(
-            [sys.executable, *options, str(ROOT / "cli.py"), *words],
+            command,
             cwd=cwd,
             env=environment,
-            input=given,
-            capture_output=True,
+            stdin=stdin,
+            input=given if stdin is None else None,
+            stdout=subprocess.PIPE if stdout is None else stdout,
+            stderr=subprocess.PIPE,
             timeout=60,
             preexec_fn=bound_by_permissions if os.name == "posix" else None,
         )
-        return cls(done.returncode, done.stdout.decode(), done.stderr.decode())
+        return cls(done.returncode, (done.stdout or b"").decode(), done.stderr.decode())
+
+    @classmethod
+    def at_terminal(cls, *words: str, answer: str = "", **where: Any) -> Self:
+        """Carry it out where somebody sees what is printed and has typed this answer."""
+        ours, theirs = os.openpty()
+        os.write(ours, answer.encode())
+        done = cls.started(*words, stdin=theirs, stdout=theirs, **where)
+        os.close(theirs)
+        seen = b""
+        with contextlib.suppress(OSError):  # a terminal without its other side
+            while part := os.read(ours, 65_536):
+                seen += part
+        os.close(ours)
+        return cls(done.code, seen.decode().replace("\r\n", "\n"), done.errors)
 
     @property
     def lines(self) -> list[str]:
@@ -81,13 +111,12 @@ class Run:
         return json.loads(self.out)
 
 
-@dataclass(frozen=True)
 class GoodRun(Run):
     """One finished command; who reads its lines or data expects that it went well."""
 
     @property
     def lines(self) -> list[str]:
-        assert (self.code, self.errors) == (0, "")
+        assert (self.code, self.errors, self.out[-1:] in ("", "\n")) == (0, "", True)
         return super().lines
 
     @property
@@ -96,11 +125,10 @@ class GoodRun(Run):
         return super().told
 
 
-@dataclass(frozen=True)
 class DiscreetRun(Run):
     """One finished command that has said no part of TOKEN, in whatever case."""
 
-    def __post_init__(self) -> None:
+    def __init__(self, *_: object) -> None:
         said = f"{self.out}\n{self.errors}".lower()
         for at in range(len(TOKEN) - 5):
             assert TOKEN[at : at + 6].lower() not in said

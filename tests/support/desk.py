@@ -1,12 +1,13 @@
-"""A project and a home directory in which nothing of this machine is configured."""
+"""Gives a test a project and a home directory in which nothing of this machine is configured."""
 
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from core.project import CONTEXT_DIRECTORY, LOG_NAME
+from core.lessons.record import Record
 from tests.support.cli_process import Run
+from tests.support.git_clones import path_of, write
 
 KEPT = ("PATH", "SYSTEMROOT")  # without them no process starts
 
@@ -24,29 +25,39 @@ class Desk:
 
     @property
     def log(self) -> Path:
-        return self.root / CONTEXT_DIRECTORY / LOG_NAME
+        return path_of(self.root)
 
-    def environment(self, variables: Mapping[str, str]) -> dict[str, str]:
+    def write(self, *parts: Record | bytes) -> bytes:
+        """Put these records and lines into the log; the file."""
+        return write(self.root, *parts)
+
+    def files(self, below: str = ".") -> dict[str, bytes]:
+        """Every file below the folder of both, or below one of them."""
+        top = self.root.parent
+        return {
+            path.relative_to(top).as_posix(): path.read_bytes()
+            for path in sorted((top / below).rglob("*"))
+            if path.is_file()
+        }
+
+    def environment(self, **variables: str) -> dict[str, str]:
         """What a process needs to start, these variables, and nothing of whoever runs the tests."""
         kept = {name: os.environ[name] for name in KEPT if name in os.environ}
         homes = dict.fromkeys(("HOME", "USERPROFILE"), str(self.home))
-        local = {"APPDATA": str(self.home / "Roaming"), "LOCALAPPDATA": str(self.home / "Local")}
+        folders = {"APPDATA": "Roaming", "LOCALAPPDATA": "Local"} if os.name == "nt" else {}
+        local = {name: str(self.home / "AppData" / folder) for name, folder in folders.items()}
         git = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
-        return {**kept, **homes, **(local if os.name == "nt" else {}), **git, **variables}
+        return {**kept, **homes, **local, **git, **variables}
 
-    def run(self, *words: str, cwd: Path | None = None, **variables: str) -> Run:
-        """Carry out a command where the project is."""
-        environment = self.environment(variables)
-        return Run.forked(*words, cwd=cwd or self.root, environment=environment)
+    def run(self, *words: str, cwd: Path | str = "", **variables: str) -> Run:
+        """Carry out a command in this directory of the project, or elsewhere."""
+        environment = self.environment(**variables)
+        return Run.forked(*words, cwd=self.root / cwd, environment=environment)
 
-    def started(
-        self,
-        *words: str,
-        cwd: Path | None = None,
-        options: tuple[str, ...] = (),
-        **variables: str,
-    ) -> Run:
+    def started(self, *words: str, options: tuple[str, ...] = (), **variables: str) -> Run:
         """The same as a process of its own."""
-        environment = self.environment(variables)
-        place = cwd or self.root
-        return Run.started(*words, cwd=place, environment=environment, options=options)
+        return Run.started(*words, options=options, **self.place(**variables))
+
+    def place(self, **variables: str) -> dict[str, Any]:
+        """Where a process is started, for `Run.process` and its like."""
+        return {"cwd": self.root, "environment": self.environment(**variables)}

@@ -95,6 +95,19 @@ def store_of(clone: Path, now: str = NOW) -> MemoryStore:
     return MemoryStore(path_of(clone), now=lambda: now)
 
 
+def saved(clone: Path) -> list[Record]:
+    """What a reader sees in the log."""
+    return store_of(clone).read_all()
+
+
+def write(project: Path, *parts: Record | bytes) -> bytes:
+    """Put these records and lines into the log, as an editor or a merge may leave it; the file."""
+    data = b"".join(part.to_line() if isinstance(part, Record) else part for part in parts)
+    path_of(project).parent.mkdir(parents=True, exist_ok=True)
+    path_of(project).write_bytes(data)
+    return data
+
+
 def new_project(folder: Path, *gaps: str, attributes: str | None = None) -> Path:
     """A repository with these gaps in one commit, and other attributes than the server's."""
     folder.mkdir(parents=True)

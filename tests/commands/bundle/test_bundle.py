@@ -5,24 +5,22 @@ import os
 import shutil
 import stat
 import subprocess
-import sys
 import tomllib
 import zipfile
-from collections.abc import Callable
+from functools import partial
 from modulefinder import ModuleFinder
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-import cli
 import server
 from commands.bundle.bundle import Bundle, bundle_of
 from commands.bundle.words import WORDS, word
 from core.messages import Facts
-from tests.support.cli_process import Run, without_settings
+from tests.support.cli_process import Command, Run
 from tests.support.sentences import say
-from tests.support.stdio_client import ROOT, WAIT_S, ServerProcess, bound_by_permissions
+from tests.support.stdio_client import ROOT, WAIT_S, ServerProcess
 
 NAME = f"sentinel-memory-{server.VERSION}.mcpb"
 NOT_PROGRAM = [
@@ -45,25 +43,10 @@ packer_installed = pytest.mark.skipif(
 posix = pytest.mark.skipif(os.name == "nt", reason="permissions, pipes and links of POSIX")
 
 
-Build = Callable[..., Run]
-
-
 @pytest.fixture
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The directory in which the command is given, without the settings of who runs the tests."""
-    without_settings(monkeypatch)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-@pytest.fixture
-def build(capsys: pytest.CaptureFixture[str], desk: Path) -> Build:
+def build(capsys: pytest.CaptureFixture[str], project: Path) -> Command:
     """Carries out one `cli.py bundle`."""
-
-    def carry_out(*arguments: str) -> Run:
-        return Run.of(capsys, "bundle", *arguments)
-
-    return carry_out
+    return partial(Run.of, capsys, "bundle")
 
 
 @pytest.fixture(scope="module")
@@ -108,17 +91,10 @@ def copied(folder: Path) -> Path:
 
 
 def started(script: Path, *arguments: str, cwd: Path) -> Run:
-    """The command as a process of its own, without root's right to pass over permissions."""
-    done = subprocess.run(
-        [sys.executable, str(script), "bundle", *arguments],
-        cwd=cwd,
-        env={**os.environ, "SENTINEL_MEMORY_LANG": "en", "PYTHONDONTWRITEBYTECODE": "1"},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        timeout=WAIT_S,
-        preexec_fn=bound_by_permissions if os.name == "posix" else None,
-    )
-    return Run(done.returncode, done.stdout.decode(), done.stderr.decode())
+    """The command of another checkout, as a process of its own."""
+    variables = {"SENTINEL_MEMORY_LANG": "en", "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = {**os.environ, **variables}
+    return Run.started("bundle", *arguments, script=script, cwd=cwd, environment=environment)
 
 
 # What is in it.
@@ -261,40 +237,42 @@ def test_the_korean_texts_stand_for_all_that_a_client_can_translate(
 # Writing it.
 
 
-def test_it_is_written_into_the_working_directory(build: Build, desk: Path, bundle: Bundle) -> None:
+def test_it_is_written_into_the_working_directory(
+    build: Command, project: Path, bundle: Bundle
+) -> None:
     run = build()
-    assert [path.name for path in desk.iterdir()] == [NAME]
-    data = (desk / NAME).read_bytes()
+    assert [path.name for path in project.iterdir()] == [NAME]
+    data = (project / NAME).read_bytes()
     assert data == bundle.archive()
     assert run == Run(0, written(len(data)), "")
 
 
-def test_the_help_keeps_the_names_in_its_sentence(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        cli.main(["bundle", "--help"])
-    said = " ".join(capsys.readouterr().out.split())
+def test_the_help_keeps_the_names_in_its_sentence(build: Command) -> None:
+    said = " ".join(build("--help").out.split())
     assert " Build the server as an .mcpb file for Claude Desktop. " in said
 
 
 def test_it_is_written_under_the_name_that_was_given(
-    build: Build, desk: Path, bundle: Bundle, monkeypatch: pytest.MonkeyPatch
+    build: Command, project: Path, bundle: Bundle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SENTINEL_MEMORY_LANG", "ko")
-    (desk / "새 폴더").mkdir()
+    (project / "새 폴더").mkdir()
     run = build("-o", "새 폴더/기억.MCPB")
-    data = (desk / "새 폴더" / "기억.MCPB").read_bytes()
+    data = (project / "새 폴더" / "기억.MCPB").read_bytes()
     assert data == bundle.archive()
     said = f"새 폴더/기억.MCPB: 파일 {len(bundle.files)}개, {len(data):,}바이트."
     assert (run.code, run.out.splitlines()[0], run.errors) == (0, said, "")
 
 
-def test_a_bundle_of_another_version_is_replaced(build: Build, desk: Path, bundle: Bundle) -> None:
+def test_a_bundle_of_another_version_is_replaced(
+    build: Command, project: Path, bundle: Bundle
+) -> None:
     older = Bundle("0.1.0", {"manifest.json": b'{"name": "sentinel-memory"}'})
-    (desk / NAME).write_bytes(older.archive())
+    (project / NAME).write_bytes(older.archive())
     run = build()
-    assert run == Run(0, written((desk / NAME).stat().st_size), "")
-    assert (desk / NAME).read_bytes() == bundle.archive()
-    assert [path.name for path in desk.iterdir()] == [NAME]
+    assert run == Run(0, written((project / NAME).stat().st_size), "")
+    assert (project / NAME).read_bytes() == bundle.archive()
+    assert [path.name for path in project.iterdir()] == [NAME]
 
 
 @pytest.mark.parametrize("lang", ["en", "ko"])
@@ -311,74 +289,74 @@ def test_a_bundle_of_another_version_is_replaced(build: Build, desk: Path, bundl
     ids=["empty", "text", "another-bundle", "odd-manifest", "no-manifest", "torn"],
 )
 def test_a_file_that_is_no_bundle_of_this_server_is_left_alone(
-    build: Build, desk: Path, monkeypatch: pytest.MonkeyPatch, data: bytes, lang: str
+    build: Command, project: Path, monkeypatch: pytest.MonkeyPatch, data: bytes, lang: str
 ) -> None:
     monkeypatch.setenv("SENTINEL_MEMORY_LANG", lang)
-    (desk / "mine.mcpb").write_bytes(data)
+    (project / "mine.mcpb").write_bytes(data)
     run = build("--output", "mine.mcpb")
     sentence = WORDS["other_file"][lang == "ko"].format(path="mine.mcpb")
     assert run == Run(1, "", f"{sentence}\n")
-    assert (desk / "mine.mcpb").read_bytes() == data
-    assert [path.name for path in desk.iterdir()] == ["mine.mcpb"]
+    assert (project / "mine.mcpb").read_bytes() == data
+    assert [path.name for path in project.iterdir()] == ["mine.mcpb"]
 
 
-def test_a_folder_with_the_name_of_a_bundle_is_left_alone(build: Build, desk: Path) -> None:
-    (desk / NAME).mkdir()
+def test_a_folder_with_the_name_of_a_bundle_is_left_alone(build: Command, project: Path) -> None:
+    (project / NAME).mkdir()
     assert build() == Run(1, "", f"{word('en', 'other_file', path=NAME)}\n")
-    assert list(desk.rglob("*")) == [desk / NAME]
+    assert list(project.rglob("*")) == [project / NAME]
 
 
 @posix
-def test_a_pipe_with_the_name_of_a_bundle_is_left_alone(build: Build, desk: Path) -> None:
-    os.mkfifo(desk / NAME)
+def test_a_pipe_with_the_name_of_a_bundle_is_left_alone(build: Command, project: Path) -> None:
+    os.mkfifo(project / NAME)
     assert build() == Run(1, "", f"{word('en', 'other_file', path=NAME)}\n")
-    assert stat.S_ISFIFO((desk / NAME).stat().st_mode)
+    assert stat.S_ISFIFO((project / NAME).stat().st_mode)
 
 
 @posix
-def test_a_link_to_a_bundle_stays_a_link(build: Build, desk: Path, bundle: Bundle) -> None:
+def test_a_link_to_a_bundle_stays_a_link(build: Command, project: Path, bundle: Bundle) -> None:
     older = Bundle("0.1.0", {"manifest.json": b'{"name": "sentinel-memory"}'})
-    (desk / "real.mcpb").write_bytes(older.archive())
-    (desk / NAME).symlink_to("real.mcpb")
+    (project / "real.mcpb").write_bytes(older.archive())
+    (project / NAME).symlink_to("real.mcpb")
     assert build().code == 0
-    assert os.readlink(desk / NAME) == "real.mcpb"
-    assert (desk / "real.mcpb").read_bytes() == bundle.archive()
+    assert os.readlink(project / NAME) == "real.mcpb"
+    assert (project / "real.mcpb").read_bytes() == bundle.archive()
 
 
 @pytest.mark.parametrize("lang", ["en", "ko"])
 @pytest.mark.parametrize("name", ["bundle.zip", "README", "dist"])
 def test_a_name_that_no_client_knows_for_a_bundle_is_refused(
-    build: Build, desk: Path, monkeypatch: pytest.MonkeyPatch, name: str, lang: str
+    build: Command, project: Path, monkeypatch: pytest.MonkeyPatch, name: str, lang: str
 ) -> None:
     monkeypatch.setenv("SENTINEL_MEMORY_LANG", lang)
-    (desk / "dist").mkdir()
+    (project / "dist").mkdir()
     sentence = WORDS["other_name"][lang == "ko"].format(path=name)
     assert build("-o", name) == Run(1, "", f"{sentence}\n")
-    assert list(desk.rglob("*")) == [desk / "dist"]
+    assert list(project.rglob("*")) == [project / "dist"]
 
 
-def test_a_name_that_is_empty_is_refused(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit, match="2"):
-        cli.main(["bundle", "-o", ""])
-    assert capsys.readouterr().err.endswith("error: argument -o/--output: a file name is missing\n")
-    assert list(desk.iterdir()) == []
+def test_a_name_that_is_empty_is_refused(project: Path, build: Command) -> None:
+    done = build("-o", "")
+    assert done.code == 2
+    assert done.errors.endswith("error: argument -o/--output: a file name is missing\n")
+    assert list(project.iterdir()) == []
 
 
-def test_a_name_cannot_steer_the_terminal(build: Build) -> None:
+def test_a_name_cannot_steer_the_terminal(build: Command) -> None:
     run = build("-o", "\x1b[2Jout")
     assert run == Run(1, "", f"{word('en', 'other_name', path='�[2Jout')}\n")
 
 
 @pytest.mark.parametrize("lang", ["en", "ko"])
 def test_a_folder_that_is_not_there_is_told(
-    build: Build, desk: Path, monkeypatch: pytest.MonkeyPatch, lang: str
+    build: Command, project: Path, monkeypatch: pytest.MonkeyPatch, lang: str
 ) -> None:
     monkeypatch.setenv("SENTINEL_MEMORY_LANG", lang)
     path = str(Path("dist", NAME))
     sentence = WORDS["not_written"][lang == "ko"]
     said = sentence.format(path=path, reason="No such file or directory")
     assert build("-o", path) == Run(1, "", f"{said}\n")
-    assert list(desk.iterdir()) == []
+    assert list(project.iterdir()) == []
 
 
 @posix

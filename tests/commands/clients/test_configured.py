@@ -3,26 +3,28 @@
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from commands.clients.configured import Configured, configured_clients
+from tests.support.desk import Desk as AnyDesk
 
 README = Path(__file__).parents[3] / "README.md"
 NAMED = "sentinel-memory"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Desk:
+class Desk(AnyDesk):
     """A project, a home directory and an installation of the server, all below one directory."""
 
-    root: Path
-    home: Path
-    server: Path
-    python: Path
+    @property
+    def server(self) -> Path:
+        return self.root.parent / "tool" / "server.py"
+
+    @property
+    def python(self) -> Path:
+        return self.root.parent / "tool" / ".venv" / "bin" / "python"
 
     def put(self, path: str, content: str | bytes | Mapping[str, Any]) -> Path:
         """Write a file named from the desk, such as `home/.cursor/mcp.json`."""
@@ -54,14 +56,7 @@ class Desk:
 
 @pytest.fixture
 def desk(tmp_path: Path) -> Desk:
-    made = Desk(
-        root=tmp_path / "root",
-        home=tmp_path / "home",
-        server=tmp_path / "tool" / "server.py",
-        python=tmp_path / "tool" / ".venv" / "bin" / "python",
-    )
-    made.root.mkdir()
-    made.home.mkdir()
+    made = Desk(tmp_path / "root", tmp_path / "home")
     made.put("tool/server.py", "")
     made.put("tool/.venv/bin/python", "")
     return made

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.long
 
 
 @dataclass
-class Run:
+class Demo:
     """One finished demo, and the directories that it could have written to."""
 
     code: int
@@ -67,7 +67,7 @@ def start(at: Path, *options: str, **variables: str) -> "subprocess.Popen[str]":
 
 
 @pytest.fixture(scope="module")
-def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Run]:
+def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Demo]:
     """A run in English with git, and one in Korean that finds no git and keeps its project."""
     at = {name: tmp_path_factory.mktemp(name) for name in ("english", "korean")}
     without_git = (
@@ -85,7 +85,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Run]:
     finished = {}
     for name, process in started.items():
         text, errors = process.communicate(timeout=60)
-        finished[name] = Run(
+        finished[name] = Demo(
             process.returncode,
             text,
             errors,
@@ -95,18 +95,18 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Run]:
 
 
 @pytest.fixture
-def english(runs: dict[str, Run]) -> Run:
+def english(runs: dict[str, Demo]) -> Demo:
     """The run in English."""
     return runs["english"]
 
 
 @pytest.fixture
-def korean(runs: dict[str, Run]) -> Run:
+def korean(runs: dict[str, Demo]) -> Demo:
     """The run in Korean, with --keep."""
     return runs["korean"]
 
 
-def test_the_demo_ends_well_and_quietly(english: Run) -> None:
+def test_the_demo_ends_well_and_quietly(english: Demo) -> None:
     assert (english.code, english.errors) == (0, "")
 
 
@@ -140,22 +140,22 @@ def test_the_demo_ends_well_and_quietly(english: Run) -> None:
         (9, '+{"id": '),
     ],
 )
-def test_each_scene_shows_what_it_claims(english: Run, number: int, said: str) -> None:
+def test_each_scene_shows_what_it_claims(english: Demo, number: int, said: str) -> None:
     assert said in english.scene(number)
 
 
-def test_every_lesson_of_the_project_takes_part(english: Run) -> None:
+def test_every_lesson_of_the_project_takes_part(english: Demo) -> None:
     lessons = (CHECKOUT / "commands/demo/lessons.jsonl").read_text("utf-8").splitlines()
     tokens = re.search(r"ok: (\d+) tokens for (\d+) records", english.scene(6))
     assert tokens and tokens[1] == tokens[2] and int(tokens[1]) > len(lessons)
 
 
-def test_nothing_is_left_behind(english: Run) -> None:
+def test_nothing_is_left_behind(english: Demo) -> None:
     assert list(english.temporary.iterdir()) == []
     assert [path.name for path in english.elsewhere.iterdir()] == [".env"]
 
 
-def test_no_secret_is_printed_or_kept(english: Run, korean: Run) -> None:
+def test_no_secret_is_printed_or_kept(english: Demo, korean: Demo) -> None:
     printed = english.text + english.errors + korean.text + korean.errors
     kept = [
         path.read_bytes().decode("latin-1") for path in korean.kept.rglob("*") if path.is_file()
@@ -163,11 +163,11 @@ def test_no_secret_is_printed_or_kept(english: Run, korean: Run) -> None:
     assert not SECRET.search("".join([printed, *kept]))
 
 
-def test_lines_fit_into_a_hundred_columns(english: Run) -> None:
+def test_lines_fit_into_a_hundred_columns(english: Demo) -> None:
     assert [line for line in english.text.splitlines() if len(line) > 100] == []
 
 
-def test_in_korean_headings_and_answers_are_korean(korean: Run) -> None:
+def test_in_korean_headings_and_answers_are_korean(korean: Demo) -> None:
     assert (korean.code, korean.errors) == (0, "")
     assert "사용자에게 다음을 질문하십시오" in korean.scene(1)
     assert "compact 필수: 기록 51건, 기준 50건." in korean.scene(5)
@@ -176,12 +176,12 @@ def test_in_korean_headings_and_answers_are_korean(korean: Run) -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="git is found there in any case")
-def test_without_git_the_diff_is_made_all_the_same(korean: Run) -> None:
+def test_without_git_the_diff_is_made_all_the_same(korean: Demo) -> None:
     assert "git이 없어 직접 비교함" in korean.scene(9)
     assert '+{"id": ' in korean.scene(9)
 
 
-def test_keep_leaves_a_compacted_project(korean: Run) -> None:
+def test_keep_leaves_a_compacted_project(korean: Demo) -> None:
     log = MemoryStore(korean.kept / ".context" / "memory_log.jsonl").read()
     assert (log.skipped, {record.type for record in log.records}) == (0, {"principle"})
     assert sum(record.source_count or 0 for record in log.records) > 50

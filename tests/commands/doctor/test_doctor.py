@@ -6,17 +6,15 @@ import os
 import shlex
 import shutil
 import stat
-import subprocess
 import sys
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
 
-import cli
 from commands.doctor import surroundings as checkup
 from commands.doctor.doctor import text_of
 from commands.doctor.words import WORDS
@@ -26,21 +24,18 @@ from core.lessons.record import Record
 from core.project import Project
 from core.store import MemoryStore
 from tests.support.cli_process import Run as AnyRun
-from tests.support.forked import forked
+from tests.support.desk import Desk as AnyDesk
 from tests.support.git_clones import ended_in_conflict, git
 from tests.support.samples import a_draft, a_record
-from tests.support.stdio_client import bound_by_permissions
+from tests.support.stdio_client import ROOT
 
-ROOT = Path(__file__).resolve().parents[3]
 LONG_AGO, LATER = "2025-03-01T09:00:00+00:00", "2025-03-02T09:00:00+00:00"
 ONE, TWO = a_record("one", now=LONG_AGO), a_record("두 번째", now=LONG_AGO)
 NO_CLIENTS = ["Clients:", "  no configuration of a known client starts this server"]
-FOREIGN = ("SENTINEL_MEMORY_", "CLAUDE_", "CODEX_HOME", "XDG_", "APPDATA", "LOCALAPPDATA", "GIT_")
 
 posix = pytest.mark.skipif(os.name == "nt", reason="permissions, links and pipes of POSIX")
 
 
-@dataclass(frozen=True)
 class Run(AnyRun):
     """One finished doctor."""
 
@@ -62,48 +57,12 @@ class Run(AnyRun):
         return [(found["kind"], found["severity"]) for found in self.told["findings"]]
 
 
-@dataclass(frozen=True)
-class Desk:
-    """A project and a home directory in which nothing of this machine is configured."""
+class Desk(AnyDesk):
+    """A project in which the doctor is asked."""
 
-    root: Path
-    home: Path
-
-    @property
-    def log(self) -> Path:
-        return self.root / ".context" / "memory_log.jsonl"
-
-    def environment(self, **variables: str) -> dict[str, str]:
-        inherited = {key: it for key, it in os.environ.items() if not key.startswith(FOREIGN)}
-        home = dict.fromkeys(("HOME", "USERPROFILE"), str(self.home))
-        return {**inherited, **home, "GIT_CONFIG_NOSYSTEM": "1", **variables}
-
-    def doctor(self, *options: str, cwd: Path | None = None, **variables: str) -> Run:
+    def doctor(self, *options: str, cwd: Path | str = "", **variables: str) -> Run:
         """Run it where the project is."""
-        if os.name != "posix":
-            return self.started(*options, cwd=cwd, **variables)
-        place, environment = cwd or self.root, self.environment(**variables)
-        return Run(*forked(cli.main, ["doctor", *options], place, environment))
-
-    def started(self, *options: str, cwd: Path | None = None, **variables: str) -> Run:
-        """The same as a process of its own, without root's right to pass over permissions."""
-        done = subprocess.run(
-            [sys.executable, str(ROOT / "cli.py"), "doctor", *options],
-            cwd=cwd or self.root,
-            env=self.environment(**variables),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=60,
-            preexec_fn=bound_by_permissions if os.name == "posix" else None,
-        )
-        return Run(done.returncode, done.stdout.decode(), done.stderr.decode())
-
-    def write(self, *parts: bytes | Record) -> bytes:
-        """Put these lines into the log; the file."""
-        lines = [part.to_line() if isinstance(part, Record) else part for part in parts]
-        self.log.parent.mkdir(exist_ok=True)
-        self.log.write_bytes(b"".join(lines))
-        return self.log.read_bytes()
+        return Run(*self.run("doctor", *options, cwd=cwd, **variables))
 
     def companions(self, attributes: str = GITATTRIBUTES, ignored: str = GITIGNORE) -> None:
         self.log.parent.mkdir(exist_ok=True)
@@ -135,10 +94,7 @@ class Desk:
 @pytest.fixture
 def bare(tmp_path: Path) -> Desk:
     """An empty project without git."""
-    desk = Desk(root=tmp_path / "shop", home=tmp_path / "home")
-    desk.root.mkdir()
-    desk.home.mkdir()
-    return desk
+    return Desk(tmp_path / "shop", tmp_path / "home")
 
 
 @pytest.fixture
@@ -163,12 +119,7 @@ def bound(bare: Desk) -> None:
         pytest.skip("other permissions")
     locked = bare.home / "locked"
     locked.touch(mode=0)
-    probe = subprocess.run(
-        [sys.executable, "-c", f"open({str(locked)!r})"],
-        preexec_fn=bound_by_permissions,
-        capture_output=True,
-    )
-    if probe.returncode == 0:
+    if Run.process(sys.executable, "-c", f"open({str(locked)!r})").code == 0:
         pytest.skip("this user may read and write everything")
 
 
@@ -176,7 +127,7 @@ def bound(bare: Desk) -> None:
 
 
 def test_a_healthy_project_has_nothing_to_report(healthy: Desk) -> None:
-    done = healthy.started()
+    done = Run(*healthy.started("doctor"))
     assert (done.code, done.errors) == (0, "")
     assert done.out == (
         f"Project  {healthy.root} (from cwd)\n"
@@ -512,7 +463,7 @@ def test_what_cannot_be_written_is_a_note(healthy: Desk, bound: None, place: str
         git(healthy.root, "rm", "--quiet", "-r", "--cached", ".")
     mode = path.stat().st_mode
     path.chmod(mode & ~0o222)
-    done = healthy.started()
+    done = Run(*healthy.started("doctor"))
     path.chmod(mode)
     assert done.code == 0
     assert done.found[-1] == (
@@ -526,7 +477,7 @@ def test_what_cannot_be_read_is_an_error(healthy: Desk, bound: None, place: str)
     path = healthy.root / place
     mode = path.stat().st_mode
     path.chmod(0)
-    done = healthy.started()
+    done = Run(*healthy.started("doctor"))
     path.chmod(mode)
     assert (done.code, done.found) == (
         1,
@@ -539,14 +490,13 @@ def test_what_cannot_be_read_is_an_error(healthy: Desk, bound: None, place: str)
 
 def test_a_directory_that_cannot_be_listed_is_no_reason_to_fail(healthy: Desk, bound: None) -> None:
     healthy.log.parent.chmod(0o311)
-    done = healthy.started()
+    done = Run(*healthy.started("doctor"))
     healthy.log.parent.chmod(0o755)
     assert (done.code, done.errors) == (0, "")
 
 
 def test_another_memory_above_in_the_same_repository_is_a_note(healthy: Desk) -> None:
     below = replace(healthy, root=healthy.root / "services" / "pay")
-    below.root.mkdir(parents=True)
     MemoryStore(below.log).upsert_log(a_draft("one"))
     healthy.commit()
     done = below.doctor()
@@ -588,7 +538,6 @@ def test_git_files_that_were_not_committed_with_the_log_are_noted(project: Desk)
 
 def test_the_memory_of_another_repository_above_is_none_of_ours(healthy: Desk) -> None:
     inner = replace(healthy, root=healthy.root / "vendored")
-    inner.root.mkdir()
     git(inner.root, "init", "--quiet")
     MemoryStore(inner.log).upsert_log(a_draft("one"))
     inner.commit()
@@ -669,9 +618,7 @@ def test_a_network_file_system_is_a_note(
 def test_a_project_may_have_an_odd_name(tmp_path: Path, name: str) -> None:
     if os.name == "nt":
         pytest.skip("such names are not allowed there")
-    desk = Desk(root=tmp_path / name, home=tmp_path / "home")
-    desk.root.mkdir()
-    desk.home.mkdir()
+    desk = Desk(tmp_path / name, tmp_path / "home")
     git(desk.root, "init", "--quiet")
     MemoryStore(desk.log).upsert_log(a_draft("one"))
     desk.commit()
@@ -837,7 +784,6 @@ def test_without_git_in_the_path_it_says_what_it_did_not_check(
         ["note  git was not found in PATH, so what it makes of the log was not checked."],
     )
     bare = replace(healthy, root=tmp_path / "bare")
-    bare.root.mkdir()
     bare.write(ONE)
     assert bare.doctor(PATH=str(tmp_path)).found == [
         "note  No git repository: the memory is not shared and has no history."
@@ -870,14 +816,9 @@ def commits(desk: Desk, *options: str, cwd: Path | None = None) -> bool:
     """Whether a commit goes through."""
     identity = dict.fromkeys(("GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME"), "test")
     identity |= dict.fromkeys(("GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL"), "t@example.invalid")
-    done = subprocess.run(
-        ["git", "commit", "--quiet", "--no-edit", *options],
-        cwd=cwd or desk.root,
-        env=desk.environment(**identity),
-        capture_output=True,
-        timeout=60,
-    )
-    return done.returncode == 0
+    command = ("git", "commit", "--quiet", "--no-edit", *options)
+    place = cwd or desk.root
+    return Run.process(*command, cwd=place, environment=desk.environment(**identity)).code == 0
 
 
 @posix
@@ -1267,7 +1208,7 @@ def test_a_log_that_cannot_be_written_is_not_repaired(bare: Desk, bound: None, p
     path = bare.root / place
     mode = path.stat().st_mode
     path.chmod(mode & ~0o222)
-    done = bare.started("--fix")
+    done = Run(*bare.started("doctor", "--fix"))
     path.chmod(mode)
     assert (done.code, done.out) == (1, "")
     assert done.errors == (

@@ -3,10 +3,9 @@
 import json
 import os
 import re
-import subprocess
 import sys
-from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -25,7 +24,7 @@ from core.lessons.record import Record, new_record
 from core.messages import Language
 from core.store import MemoryStore
 from core.text.printable import one_line, printable
-from tests.support.cli_process import TOKEN, Run, without_settings
+from tests.support.cli_process import TOKEN, Command, Run
 from tests.support.git_clones import path_of
 from tests.support.samples import LATER, NOW, a_draft, a_principle, a_record
 
@@ -73,27 +72,17 @@ def shop() -> list[Record]:
     ]
 
 
-Export = Callable[..., Run]
-
-
 @pytest.fixture
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def project(project: Path) -> Path:
     """A project with the records of the golden files."""
-    without_settings(monkeypatch)
-    project = tmp_path / "shop"
     MemoryStore(path_of(project)).add_all(shop())
-    monkeypatch.chdir(project)
     return project
 
 
 @pytest.fixture
-def export(capsys: pytest.CaptureFixture[str], desk: Path) -> Export:
-    """Carries out one export through `cli.main`."""
-
-    def carry_out(*arguments: str) -> Run:
-        return Run.of(capsys, "export", *arguments)
-
-    return carry_out
+def export(capsys: pytest.CaptureFixture[str], project: Path) -> Command:
+    """Carries out one export."""
+    return partial(Run.of, capsys, "export")
 
 
 # Documents.
@@ -117,23 +106,17 @@ def test_the_json_document_is_the_golden_one_and_holds_the_stored_objects() -> N
     }
 
 
-def test_a_document_goes_to_standard_output(export: Export) -> None:
+def test_a_document_goes_to_standard_output(export: Command) -> None:
     done = export("--format", "markdown")
     assert (done.code, done.errors) == (0, "")
     today = re.compile(r"(?<=Exported )\d{4}-\d\d-\d\d")
     assert today.sub(LATER[:10], done.out) == golden("export.en.md")
 
 
-def test_a_process_writes_utf_8_whatever_the_console(desk: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, str(ROOT / "cli.py"), "export", "--topic", "결제"],
-        cwd=desk,
-        env={**os.environ, "PYTHONIOENCODING": "ascii"},
-        capture_output=True,
-        timeout=60,
-        check=True,
-    )
-    assert "- 영업일로 계산한다." in done.stdout.decode("utf-8")
+def test_a_process_writes_utf_8_whatever_the_console(project: Path) -> None:
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    done = Run.started("export", "--topic", "결제", environment=environment)
+    assert (done.code, "- 영업일로 계산한다." in done.out) == (0, True)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /dev/full")
@@ -155,21 +138,17 @@ def test_a_process_writes_utf_8_whatever_the_console(desk: Path) -> None:
         ),
     ],
 )
-def test_an_output_that_is_full_is_a_sentence(desk: Path, lang: str, said: str, count: int) -> None:
-    path_of(desk).write_bytes(b"".join(a_record(f"gap {it}").to_line() for it in range(count)))
+def test_an_output_that_is_full_is_a_sentence(
+    project: Path, lang: str, said: str, count: int
+) -> None:
+    path_of(project).write_bytes(b"".join(a_record(f"gap {it}").to_line() for it in range(count)))
     with open("/dev/full", "wb") as full:
-        done = subprocess.run(
-            [sys.executable, str(ROOT / "cli.py"), "export"],
-            cwd=desk,
-            env={**os.environ, "SENTINEL_MEMORY_LANG": lang},
-            stdout=full,
-            stderr=subprocess.PIPE,
-            timeout=60,
-        )
-    assert (done.returncode, done.stderr.decode("utf-8")) == (1, said)
+        environment = {**os.environ, "SENTINEL_MEMORY_LANG": lang}
+        done = Run.started("export", environment=environment, stdout=full.fileno())
+    assert done == (1, "", said)
 
 
-def test_topics_and_types_narrow_the_document(export: Export) -> None:
+def test_topics_and_types_narrow_the_document(export: Command) -> None:
     def ids(*arguments: str) -> list[str]:
         document = json.loads(export("--format", "json", *arguments).out)
         return [record["id"] for record in document["records"]]
@@ -181,7 +160,7 @@ def test_topics_and_types_narrow_the_document(export: Export) -> None:
     assert ids("--type", "principle", "--topic", "deploy") == [followed]
 
 
-def test_an_unknown_topic_is_answered_with_those_there_are(export: Export) -> None:
+def test_an_unknown_topic_is_answered_with_those_there_are(export: Command) -> None:
     assert export("--topic", "payments") == Run(
         1,
         "",
@@ -194,8 +173,8 @@ def test_a_memory_without_records_is_a_document_that_says_so(tmp_path: Path) -> 
     assert markdown([], "shop", "en", now=NOW) == (f"# Memory of shop\n\nNo records.\n\n{MARKER}\n")
 
 
-def test_lines_that_are_no_records_are_told(export: Export, desk: Path) -> None:
-    with open(path_of(desk), "ab") as log:
+def test_lines_that_are_no_records_are_told(export: Command, project: Path) -> None:
+    with open(path_of(project), "ab") as log:
         log.write(b"a note\n")
     done = export("--format", "json")
     assert len(json.loads(done.out)["records"]) == 6
@@ -220,21 +199,14 @@ def test_lines_that_are_no_records_are_told(export: Export, desk: Path) -> None:
         ),
     ],
 )
-def test_a_conflict_is_told_once_and_to_a_person(desk: Path, lang: str, said: str) -> None:
-    with open(path_of(desk), "ab") as log:
+def test_a_conflict_is_told_once_and_to_a_person(project: Path, lang: str, said: str) -> None:
+    with open(path_of(project), "ab") as log:
         log.write(b"<<<<<<< ours\n=======\n>>>>>>> theirs\n")
-    done = subprocess.run(
-        [sys.executable, str(ROOT / "cli.py"), "export"],
-        cwd=desk,
-        env={**os.environ, "SENTINEL_MEMORY_LANG": lang},
-        capture_output=True,
-        timeout=60,
-        check=True,
-    )
-    assert done.stderr.decode("utf-8").replace("\r\n", "\n") == said
+    done = Run.started("export", environment={**os.environ, "SENTINEL_MEMORY_LANG": lang})
+    assert (done.code, done.errors.replace("\r\n", "\n")) == (0, said)
 
 
-def test_a_choice_without_a_hit_says_so(export: Export, desk: Path) -> None:
+def test_a_choice_without_a_hit_says_so(export: Command, project: Path) -> None:
     done = export("--type", "log", "--topic", "deploy")
     assert (done.code, done.errors) == (0, "No record was chosen.\n")
     assert "\nNo records.\n" in done.out
@@ -253,8 +225,10 @@ REDACTED = (
 
 
 @pytest.mark.parametrize("format", ["markdown", "json"])
-def test_no_document_holds_a_secret_of_the_memory(export: Export, desk: Path, format: str) -> None:
-    path_of(desk).write_bytes(secretive().to_line())
+def test_no_document_holds_a_secret_of_the_memory(
+    export: Command, project: Path, format: str
+) -> None:
+    path_of(project).write_bytes(secretive().to_line())
     done = export("--format", format)
     assert (done.code, done.errors) == (0, REDACTED)
     assert TOKEN not in done.out
@@ -262,25 +236,25 @@ def test_no_document_holds_a_secret_of_the_memory(export: Export, desk: Path, fo
 
 
 @pytest.mark.parametrize("way", [["--block", "AGENTS.md"], ["--rules", "claude-code"]])
-def test_no_file_of_a_client_gets_a_secret(export: Export, desk: Path, way: list[str]) -> None:
-    path_of(desk).write_bytes(secretive().to_line())
+def test_no_file_of_a_client_gets_a_secret(export: Command, project: Path, way: list[str]) -> None:
+    path_of(project).write_bytes(secretive().to_line())
     done = export(*way)
     assert (done.code, done.errors) == (0, REDACTED)
-    [written] = [path for path in desk.rglob("*.md") if path.is_file()]
+    [written] = [path for path in project.rglob("*.md") if path.is_file()]
     text = written.read_text(encoding="utf-8")
     assert "Ask for" in text
     assert TOKEN not in text + done.out + str(written)
     assert export(*way, "--remove").errors == ""
 
 
-def test_topics_to_choose_from_are_listed_without_secrets(export: Export, desk: Path) -> None:
-    path_of(desk).write_bytes(secretive().to_line())
+def test_topics_to_choose_from_are_listed_without_secrets(export: Command, project: Path) -> None:
+    path_of(project).write_bytes(secretive().to_line())
     assert export("--topic", "x").errors.endswith('the closest first: "key [REDACTED]".\n')
 
 
-def test_a_new_file_is_written_and_none_is_written_over(export: Export, desk: Path) -> None:
+def test_a_new_file_is_written_and_none_is_written_over(export: Command, project: Path) -> None:
     assert export("-o", "memory.md") == Run(0, "Written: memory.md (records: 6).\n", "")
-    written = (desk / "memory.md").read_bytes()
+    written = (project / "memory.md").read_bytes()
     assert written.startswith(b"# Memory of shop\n")
     refused = export("-o", "memory.md", "--format", "json")
     assert refused == Run(
@@ -289,13 +263,13 @@ def test_a_new_file_is_written_and_none_is_written_over(export: Export, desk: Pa
         "memory.md exists already and was left as it is. Choose another name, or replace it with"
         " --force.\n",
     )
-    assert (desk / "memory.md").read_bytes() == written
+    assert (project / "memory.md").read_bytes() == written
     assert export("-o", "memory.md", "--format", "json", "--force").code == 0
-    assert json.loads((desk / "memory.md").read_text(encoding="utf-8"))["version"] == 1
-    assert sorted(path.name for path in desk.iterdir()) == [".context", "memory.md"]
+    assert json.loads((project / "memory.md").read_text(encoding="utf-8"))["version"] == 1
+    assert sorted(path.name for path in project.iterdir()) == [".context", "memory.md"]
 
 
-def test_a_file_in_no_directory_is_an_error(export: Export) -> None:
+def test_a_file_in_no_directory_is_an_error(export: Command) -> None:
     assert export("-o", "no/such.md") == Run(
         1,
         "",
@@ -330,27 +304,27 @@ def test_a_file_in_no_directory_is_an_error(export: Export) -> None:
     ],
 )
 def test_options_that_contradict_each_other_are_refused(
-    export: Export, desk: Path, arguments: list[str], said: str
+    export: Command, project: Path, arguments: list[str], said: str
 ) -> None:
     refused = export(*arguments)
     assert (refused.code, refused.out) == (2, "")
     assert said in refused.errors
-    assert [path.name for path in desk.iterdir()] == [".context"]
+    assert [path.name for path in project.iterdir()] == [".context"]
 
 
-def test_a_refusal_is_said_in_korean(export: Export, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_refusal_is_said_in_korean(export: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SENTINEL_MEMORY_LANG", "ko")
     assert "--force 옵션은 -o FILE와(과) 함께만 쓸 수 있습니다" in export("--force").errors
     assert "다른 명령으로 씁니다: cli.py view -o FILE" in export("--format", "html").errors
 
 
 def test_a_rule_that_nothing_was_compacted_into_was_saved_and_not_compacted(
-    export: Export, desk: Path
+    export: Command, project: Path
 ) -> None:
     rule = replace(new_record(a_principle(), now=NOW), compacted_at=LATER)
-    path_of(desk).write_bytes(rule.to_line())
+    path_of(project).write_bytes(rule.to_line())
     assert f"  - saved {NOW[:10]}; " in export().out
-    path_of(desk).write_bytes(replace(rule, source_count=2).to_line())
+    path_of(project).write_bytes(replace(rule, source_count=2).to_line())
     assert f"  - compacted {LATER[:10]}; 2 merged; " in export().out
 
 
@@ -459,8 +433,8 @@ def test_a_name_of_the_project_is_only_text() -> None:
 # The block.
 
 
-def test_a_block_is_put_in_replaced_and_taken_out(export: Export, desk: Path) -> None:
-    path = desk / "AGENTS.md"
+def test_a_block_is_put_in_replaced_and_taken_out(export: Command, project: Path) -> None:
+    path = project / "AGENTS.md"
     path.write_bytes(b"# Ours\r\n\r\nBe kind.")
     first = export("--block", "AGENTS.md")
     assert first.code == 0
@@ -469,14 +443,14 @@ def test_a_block_is_put_in_replaced_and_taken_out(export: Export, desk: Path) ->
     assert "+- Round at the end; use minor units." in first.out.splitlines()
     put_in = path.read_bytes()
     assert export("--block", "AGENTS.md").out == "Nothing to change: AGENTS.md\n"
-    MemoryStore(path_of(desk)).upsert_log(a_principle("New."))
+    MemoryStore(path_of(project)).upsert_log(a_principle("New."))
     assert export("--block", "AGENTS.md").code == 0
     assert b"\r\n- New.\r\n" in path.read_bytes() != put_in
     assert export("--block", "AGENTS.md", "--remove").code == 0
     assert path.read_bytes() == b"# Ours\r\n\r\nBe kind."
 
 
-def test_what_reads_like_instructions_is_left_out_of_the_block_and_named(export: Export) -> None:
+def test_what_reads_like_instructions_is_left_out_of_the_block_and_named(export: Command) -> None:
     done = export("--block", "AGENTS.md", "--dry-run")
     assert done.errors == (
         "Left out, because it reads like instructions to a model (override) and would be followed"
@@ -486,54 +460,54 @@ def test_what_reads_like_instructions_is_left_out_of_the_block_and_named(export:
     assert "system prompt" not in done.out
 
 
-def test_a_trial_shows_the_block_and_writes_nothing(export: Export, desk: Path) -> None:
+def test_a_trial_shows_the_block_and_writes_nothing(export: Command, project: Path) -> None:
     done = export("--block", "AGENTS.md", "--dry-run")
     assert done.out.splitlines()[-2:] == [
         "Would create: AGENTS.md",
         "Nothing was written (--dry-run).",
     ]
-    assert [path.name for path in desk.iterdir()] == [".context"]
+    assert [path.name for path in project.iterdir()] == [".context"]
 
 
-def test_a_file_that_held_only_the_block_goes_with_it(export: Export, desk: Path) -> None:
+def test_a_file_that_held_only_the_block_goes_with_it(export: Command, project: Path) -> None:
     assert export("--block", "AGENTS.md").out.endswith("Created: AGENTS.md\n")
     assert export("--block", "AGENTS.md", "--remove").out.endswith("Removed: AGENTS.md\n")
-    assert [path.name for path in desk.iterdir()] == [".context"]
+    assert [path.name for path in project.iterdir()] == [".context"]
 
 
-def test_an_empty_file_of_the_user_stays(export: Export, desk: Path) -> None:
-    (desk / "AGENTS.md").write_bytes(b"")
+def test_an_empty_file_of_the_user_stays(export: Command, project: Path) -> None:
+    (project / "AGENTS.md").write_bytes(b"")
     assert export("--block", "AGENTS.md", "--remove") == Run(
         0, "Nothing to change: AGENTS.md\n", ""
     )
-    assert (desk / "AGENTS.md").read_bytes() == b""
+    assert (project / "AGENTS.md").read_bytes() == b""
 
 
 @pytest.mark.skipif(os.name == "nt", reason="links need a right there")
-def test_a_link_stays_a_link(export: Export, desk: Path) -> None:
-    (desk / "AGENTS.md").write_bytes(b"")
-    (desk / "CLAUDE.md").symlink_to("AGENTS.md")
+def test_a_link_stays_a_link(export: Command, project: Path) -> None:
+    (project / "AGENTS.md").write_bytes(b"")
+    (project / "CLAUDE.md").symlink_to("AGENTS.md")
     export("--block", "CLAUDE.md")
-    assert (desk / "CLAUDE.md").is_symlink()
-    assert b"minor units" in (desk / "AGENTS.md").read_bytes()
+    assert (project / "CLAUDE.md").is_symlink()
+    assert b"minor units" in (project / "AGENTS.md").read_bytes()
     export("--block", "CLAUDE.md", "--remove")
-    assert (desk / "CLAUDE.md").is_symlink()
-    assert (desk / "AGENTS.md").read_bytes() == b""
+    assert (project / "CLAUDE.md").is_symlink()
+    assert (project / "AGENTS.md").read_bytes() == b""
 
 
-def test_without_principles_an_old_block_goes(export: Export, desk: Path) -> None:
+def test_without_principles_an_old_block_goes(export: Command, project: Path) -> None:
     export("--block", "AGENTS.md")
-    path_of(desk).write_bytes(a_record().to_line())
+    path_of(project).write_bytes(a_record().to_line())
     done = export("--block", "AGENTS.md")
     assert (done.code, done.errors) == (
         1,
         "There are no principles for a block. Compact the memory first (compact_memory).\n",
     )
-    assert not (desk / "AGENTS.md").exists()
+    assert not (project / "AGENTS.md").exists()
 
 
-def test_a_new_claude_md_must_not_switch_agents_md_off(export: Export, desk: Path) -> None:
-    (desk / "AGENTS.md").write_bytes(b"ours\n")
+def test_a_new_claude_md_must_not_switch_agents_md_off(export: Command, project: Path) -> None:
+    (project / "AGENTS.md").write_bytes(b"ours\n")
     done = export("--block", "CLAUDE.md")
     assert (done.code, done.out) == (1, "")
     assert done.errors.splitlines()[-1] == (
@@ -541,7 +515,7 @@ def test_a_new_claude_md_must_not_switch_agents_md_off(export: Export, desk: Pat
         " CLAUDE.md in its place. Nothing was written. Put the block into AGENTS.md, or first make"
         " a CLAUDE.md with the line @AGENTS.md."
     )
-    assert not (desk / "CLAUDE.md").exists()
+    assert not (project / "CLAUDE.md").exists()
 
 
 @pytest.mark.parametrize(
@@ -552,13 +526,13 @@ def test_a_new_claude_md_must_not_switch_agents_md_off(export: Export, desk: Pat
     ],
 )
 def test_a_file_that_is_not_as_it_should_be_is_left_alone(
-    export: Export, desk: Path, content: bytes, said: str
+    export: Command, project: Path, content: bytes, said: str
 ) -> None:
-    (desk / "AGENTS.md").write_bytes(content)
+    (project / "AGENTS.md").write_bytes(content)
     done = export("--block", "AGENTS.md")
     assert done.code == 1
     assert done.errors.splitlines()[-1].startswith(said)
-    assert (desk / "AGENTS.md").read_bytes() == content
+    assert (project / "AGENTS.md").read_bytes() == content
 
 
 def test_a_file_that_changed_meanwhile_is_not_written_over(tmp_path: Path) -> None:
@@ -578,16 +552,16 @@ def test_a_file_that_changed_meanwhile_is_not_written_over(tmp_path: Path) -> No
     assert [it.name for it in tmp_path.iterdir()] == ["AGENTS.md"]
 
 
-def test_rules_cannot_go_where_a_file_stands(export: Export, desk: Path) -> None:
-    (desk / ".claude").write_bytes(b"mine\n")
+def test_rules_cannot_go_where_a_file_stands(export: Command, project: Path) -> None:
+    (project / ".claude").write_bytes(b"mine\n")
     done = export("--rules", "claude-code")
     assert done.code == 1
-    assert done.errors.splitlines()[-1].startswith(str(desk / ".claude/rules"))
-    assert (desk / ".claude").read_bytes() == b"mine\n"
+    assert done.errors.splitlines()[-1].startswith(str(project / ".claude/rules"))
+    assert (project / ".claude").read_bytes() == b"mine\n"
 
 
-def test_a_directory_is_no_file_for_a_block(export: Export, desk: Path) -> None:
-    (desk / "AGENTS.md").mkdir()
+def test_a_directory_is_no_file_for_a_block(export: Command, project: Path) -> None:
+    (project / "AGENTS.md").mkdir()
     done = export("--block", "AGENTS.md")
     assert done.code == 1
     assert "AGENTS.md cannot be read (not a regular file)." in done.errors
@@ -603,10 +577,10 @@ def test_no_text_of_a_record_ends_the_block(found: list[Record]) -> None:
 
 
 @pytest.mark.parametrize("client", ["cursor", "claude-code", "vscode"])
-def test_rules_are_the_golden_files(export: Export, desk: Path, client: str) -> None:
+def test_rules_are_the_golden_files(export: Command, project: Path, client: str) -> None:
     done = export("--rules", client)
     assert done.code == 0
-    folder = desk / CLIENTS[client].folder
+    folder = project / CLIENTS[client].folder
     written = {path.name: path.read_bytes().decode() for path in folder.iterdir()}
     expected = {path.name: path.read_bytes().decode() for path in (DATA / client).iterdir()}
     assert written == expected
@@ -614,9 +588,9 @@ def test_rules_are_the_golden_files(export: Export, desk: Path, client: str) -> 
 
 
 def test_a_second_run_changes_nothing_and_a_third_removes_only_our_own(
-    export: Export, desk: Path
+    export: Command, project: Path
 ) -> None:
-    folder = desk / ".claude" / "rules"
+    folder = project / ".claude" / "rules"
     folder.mkdir(parents=True)
     (folder / "sentinel-memory-mine.md").write_bytes(b"mine\n")
     export("--rules", "claude-code")
@@ -629,19 +603,21 @@ def test_a_second_run_changes_nothing_and_a_third_removes_only_our_own(
     assert [path.name for path in folder.iterdir()] == ["sentinel-memory-mine.md"]
 
 
-def test_a_rule_whose_records_are_gone_goes_with_the_next_run(export: Export, desk: Path) -> None:
+def test_a_rule_whose_records_are_gone_goes_with_the_next_run(
+    export: Command, project: Path
+) -> None:
     export("--rules", "cursor")
-    path_of(desk).write_bytes(shop()[3].to_line())
+    path_of(project).write_bytes(shop()[3].to_line())
     done = export("--rules", "cursor")
     assert done.out.endswith(f"Removed: .cursor/rules/sentinel-memory-{slug('결제')}.mdc\n")
-    kept = [path.name for path in (desk / ".cursor/rules").iterdir()]
+    kept = [path.name for path in (project / ".cursor/rules").iterdir()]
     assert kept == ["sentinel-memory-payment.mdc"]
 
 
 def test_a_file_of_the_user_with_the_same_name_is_not_written_over(
-    export: Export, desk: Path
+    export: Command, project: Path
 ) -> None:
-    path = desk / ".claude/rules/sentinel-memory-payment.md"
+    path = project / ".claude/rules/sentinel-memory-payment.md"
     path.parent.mkdir(parents=True)
     path.write_bytes(b"---\npaths:\n  - x\n---\nmine\n")
     done = export("--rules", "claude-code")
@@ -655,41 +631,41 @@ def test_a_file_of_the_user_with_the_same_name_is_not_written_over(
 
 
 def test_rules_that_git_checked_out_with_other_line_ends_are_unchanged(
-    export: Export, desk: Path
+    export: Command, project: Path
 ) -> None:
     export("--rules", "claude-code")
-    for path in (desk / ".claude/rules").iterdir():
+    for path in (project / ".claude/rules").iterdir():
         path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
     assert export("--rules", "claude-code").out.count("Nothing to change") == 2
 
 
-def test_logs_become_rules_when_asked_for(export: Export, desk: Path) -> None:
+def test_logs_become_rules_when_asked_for(export: Command, project: Path) -> None:
     export("--rules", "claude-code", "--type", "log", "--type", "principle", "--topic", "payment")
-    [path] = (desk / ".claude/rules").iterdir()
+    [path] = (project / ".claude/rules").iterdir()
     text = path.read_text(encoding="utf-8")
     assert "- Check `tax_table.py` first." in text
     assert "- Round at the end; use minor units." in text
 
 
-def test_records_without_paths_give_no_rule(export: Export, desk: Path) -> None:
-    path_of(desk).write_bytes(new_record(a_principle(), now=NOW).to_line())
+def test_records_without_paths_give_no_rule(export: Command, project: Path) -> None:
+    path_of(project).write_bytes(new_record(a_principle(), now=NOW).to_line())
     done = export("--rules", "claude-code")
     assert (done.code, done.out, done.errors) == (
         1,
         "",
         "None of the chosen records names files (paths), so there is no rule to write.\n",
     )
-    assert [path.name for path in desk.iterdir()] == [".context"]
+    assert [path.name for path in project.iterdir()] == [".context"]
 
 
-def test_a_trial_of_rules_writes_nothing(export: Export, desk: Path) -> None:
+def test_a_trial_of_rules_writes_nothing(export: Command, project: Path) -> None:
     done = export("--rules", "vscode", "--dry-run")
     assert done.out.splitlines()[-1] == "Nothing was written (--dry-run)."
     assert done.out.count("Would create: .github/instructions/sentinel-memory-") == 2
-    assert [path.name for path in desk.iterdir()] == [".context"]
+    assert [path.name for path in project.iterdir()] == [".context"]
 
 
-def test_rules_that_one_client_reads_twice_are_pointed_at(export: Export) -> None:
+def test_rules_that_one_client_reads_twice_are_pointed_at(export: Command) -> None:
     export("--rules", "claude-code")
     assert export("--rules", "vscode").errors.splitlines()[-1] == (
         "Visual Studio Code reads .github/instructions and .claude/rules, so that it sees these"
@@ -700,14 +676,14 @@ def test_rules_that_one_client_reads_twice_are_pointed_at(export: Export) -> Non
 
 @pytest.mark.parametrize("lang", ["en", "ko"])
 def test_the_former_name_of_claude_code_is_answered_with_the_one_of_now(
-    lang: Language, export: Export, desk: Path, monkeypatch: pytest.MonkeyPatch
+    lang: Language, export: Command, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SENTINEL_MEMORY_LANG", lang)
     done = export("--rules", "claude")
     said = word(lang, "renamed", old="claude", new="claude-code")
     assert (done.code, done.out) == (2, "")
     assert done.errors.endswith(f"cli.py export: error: argument --rules: {said}\n")
-    assert not (desk / ".claude").exists()
+    assert not (project / ".claude").exists()
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,7 @@
 
 import json
 import os
-import subprocess
-import sys
 import tempfile
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import cli
 from commands.exchange.blocks import Passed
 from commands.exchange.formats import MARKER, as_json, markdown
 from commands.exchange.import_words import WORDS
@@ -24,9 +20,9 @@ from commands.exchange.topics import topic_of
 from core.errors import SentinelError
 from core.lessons.record import Draft, Record, new_record
 from core.store import MemoryStore
-from tests.support.cli_process import TOKEN, without_settings
+from tests.support.cli_process import TOKEN, Command
 from tests.support.cli_process import DiscreetRun as Run
-from tests.support.git_clones import path_of
+from tests.support.git_clones import path_of, saved
 from tests.support.samples import LATER, NOW, a_draft, a_principle, a_record
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -41,33 +37,16 @@ UNCONFIRMED = (
 posix = pytest.mark.skipif(os.name == "nt", reason="terminals and pipes of POSIX")
 
 
-Import = Callable[..., Run]
-
-
 @pytest.fixture
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project without a memory in which the command is given."""
-    without_settings(monkeypatch)
-    project = tmp_path / "shop"
-    project.mkdir()
-    monkeypatch.chdir(project)
-    return project
-
-
-@pytest.fixture
-def take(capsys: pytest.CaptureFixture[str], desk: Path) -> Import:
+def take(capsys: pytest.CaptureFixture[str], project: Path) -> Command:
     """Carries out one import of a text, as the file `source`, through `cli.main`."""
 
     def carry_out(text: str | bytes, *arguments: str) -> Run:
-        source = desk.parent / "source"
+        source = project.parent / "source"
         source.write_bytes(text.encode("utf-8") if isinstance(text, str) else text)
         return Run.of(capsys, "import", str(source), *arguments)
 
     return carry_out
-
-
-def saved(project: Path) -> list[Record]:
-    return MemoryStore(path_of(project)).read_all()
 
 
 def lessons_of(text: str) -> list[tuple[str, str]]:
@@ -232,11 +211,11 @@ def test_a_file_of_rules_that_we_wrote_is_no_source() -> None:
 # Saving.
 
 
-def test_a_list_becomes_principles_in_one_write(take: Import, desk: Path) -> None:
+def test_a_list_becomes_principles_in_one_write(take: Command, project: Path) -> None:
     done = take("## Code\n- Use tabs\n- 함수는 짧게\n", "--yes")
     assert done == Run(
         0,
-        f"Import from {desk.parent / 'source'} (Markdown) into {desk}. To save: 2.\n"
+        f"Import from {project.parent / 'source'} (Markdown) into {project}. To save: 2.\n"
         "A list item says a rule and not what was missing when, so that it is saved as a"
         " principle.\n"
         "\n"
@@ -248,7 +227,7 @@ def test_a_list_becomes_principles_in_one_write(take: Import, desk: Path) -> Non
         "\n" + SAVED.format(count=2),
         "",
     )
-    records = saved(desk)
+    records = saved(project)
     drafts = [
         Draft(topic="code", lesson=it, type="principle") for it in ("Use tabs", "함수는 짧게")
     ]
@@ -256,42 +235,44 @@ def test_a_list_becomes_principles_in_one_write(take: Import, desk: Path) -> Non
     assert records[0].source_count is None
 
 
-def test_a_second_import_adds_nothing_and_says_so(take: Import, desk: Path) -> None:
+def test_a_second_import_adds_nothing_and_says_so(take: Command, project: Path) -> None:
     text = (DATA / "CLAUDE.md").read_bytes()
     take(text, "--yes")
-    before = path_of(desk).read_bytes()
+    before = path_of(project).read_bytes()
     done = take(text, "--yes")
     assert (done.code, done.errors) == (0, "")
     known = "already in the memory, or further up in this file"
     assert f"  lines 11-12, 18, 23, 27-28, 51: {known}" in done.lines
     assert done.lines[-1] == "Nothing to save."
-    assert path_of(desk).read_bytes() == before
+    assert path_of(project).read_bytes() == before
 
 
-def test_an_import_does_not_bring_back_what_was_compacted(take: Import, desk: Path) -> None:
+def test_an_import_does_not_bring_back_what_was_compacted(take: Command, project: Path) -> None:
     take("- one\n- two", "--yes")
-    store = MemoryStore(path_of(desk))
-    tokens = [record.token for record in saved(desk)]
+    store = MemoryStore(path_of(project))
+    tokens = [record.token for record in saved(project)]
     store.upsert_log(a_principle("one and two", topic="general"), tokens)
     done = take("- one\n- two", "--yes")
     assert "  lines 1-2: a principle of the memory has taken the place of this" in done.lines
-    assert [record.lesson for record in saved(desk)] == ["one and two"]
+    assert [record.lesson for record in saved(project)] == ["one and two"]
 
 
-def test_without_a_terminal_nothing_is_saved_unless_yes_is_given(take: Import, desk: Path) -> None:
+def test_without_a_terminal_nothing_is_saved_unless_yes_is_given(
+    take: Command, project: Path
+) -> None:
     done = take("- one")
     assert (done.code, done.errors) == (1, UNCONFIRMED)
     assert "    lesson: one" in done.lines
-    assert list(desk.iterdir()) == []
+    assert list(project.iterdir()) == []
 
 
-def test_a_trial_saves_nothing(take: Import, desk: Path) -> None:
+def test_a_trial_saves_nothing(take: Command, project: Path) -> None:
     done = take("- one", "--dry-run")
     assert (done.code, done.lines[-1]) == (0, "Nothing was saved (--dry-run).")
-    assert list(desk.iterdir()) == []
+    assert list(project.iterdir()) == []
 
 
-def test_a_memory_that_is_full_now_is_to_be_compacted(take: Import) -> None:
+def test_a_memory_that_is_full_now_is_to_be_compacted(take: Command) -> None:
     assert take("- a\n" * 50 + "".join(f"- {n}\n" for n in range(49)), "--yes").lines[-1] == (
         SAVED.format(count=50).strip()
     )
@@ -303,64 +284,37 @@ def test_a_memory_that_is_full_now_is_to_be_compacted(take: Import) -> None:
 @posix
 @pytest.mark.parametrize(
     ("answer", "code", "count"),
-    [(b"y\n", 0, 1), ("예\n".encode(), 0, 1), (b"\n", 1, 0), (b"n\n", 1, 0), (b"\x04", 1, 0)],
+    [("y\n", 0, 1), ("예\n", 0, 1), ("\n", 1, 0), ("n\n", 1, 0), ("\x04", 1, 0)],
 )
-def test_somebody_at_a_terminal_is_asked(desk: Path, answer: bytes, code: int, count: int) -> None:
-    import pty
-
-    (desk / "rules.md").write_bytes(b"- one\n")
-    controller, terminal = pty.openpty()
-    os.write(controller, answer)
-    done = subprocess.run(
-        [sys.executable, str(ROOT / "cli.py"), "import", "rules.md"],
-        stdin=terminal,
-        stdout=terminal,
-        timeout=60,
-    )
-    os.close(terminal)
-    said = os.read(controller, 65_536).decode().replace("\r\n", "\n")
-    os.close(controller)
-    assert (done.returncode, len(saved(desk))) == (code, count)
-    assert "\nSave? [y/N] " in said
-    assert said.endswith(SAVED.format(count=1) if count else "Nothing was saved.\n")
+def test_somebody_at_a_terminal_is_asked(project: Path, answer: str, code: int, count: int) -> None:
+    (project / "rules.md").write_bytes(b"- one\n")
+    done = Run.at_terminal("import", "rules.md", answer=answer)
+    assert (done.code, len(saved(project))) == (code, count)
+    assert "\nSave? [y/N] " in done.out
+    assert done.out.endswith(SAVED.format(count=1) if count else "Nothing was saved.\n")
 
 
 @posix
-def test_nobody_is_asked_who_cannot_see_what_would_be_saved(desk: Path) -> None:
-    import pty
-
-    (desk / "rules.md").write_bytes(b"- one\n")
-    controller, terminal = pty.openpty()
+def test_nobody_is_asked_who_cannot_see_what_would_be_saved(project: Path) -> None:
+    (project / "rules.md").write_bytes(b"- one\n")
+    controller, terminal = os.openpty()
     os.write(controller, b"y\n")
-    done = subprocess.run(
-        [sys.executable, str(ROOT / "cli.py"), "import", "rules.md"],
-        stdin=terminal,
-        capture_output=True,
-        timeout=60,
-    )
+    done = Run.started("import", "rules.md", stdin=terminal)
     os.close(terminal)
     os.close(controller)
-    assert (done.returncode, done.stderr.decode()) == (1, UNCONFIRMED)
-    assert b"Save?" not in done.stdout
-    assert saved(desk) == []
+    assert (done.code, done.errors) == (1, UNCONFIRMED)
+    assert "Save?" not in done.out
+    assert saved(project) == []
 
 
-def test_standard_input_can_be_imported(desk: Path) -> None:
-    def piped(*arguments: str) -> "subprocess.CompletedProcess[bytes]":
-        return subprocess.run(
-            [sys.executable, str(ROOT / "cli.py"), "import", "-", *arguments],
-            input="- 하나\n".encode(),
-            capture_output=True,
-            timeout=60,
-        )
-
-    refused = piped()
-    assert (refused.returncode, refused.stderr.decode()) == (1, UNCONFIRMED)
-    assert piped("--yes").returncode == 0
-    assert [record.lesson for record in saved(desk)] == ["하나"]
+def test_standard_input_can_be_imported(project: Path) -> None:
+    refused = Run.started("import", "-", given="- 하나\n".encode())
+    assert (refused.code, refused.errors) == (1, UNCONFIRMED)
+    assert Run.started("import", "-", "--yes", given="- 하나\n".encode()).code == 0
+    assert [record.lesson for record in saved(project)] == ["하나"]
 
 
-def test_a_secret_is_redacted_and_only_its_kind_is_said(take: Import, desk: Path) -> None:
+def test_a_secret_is_redacted_and_only_its_kind_is_said(take: Command, project: Path) -> None:
     text = f"## {TOKEN}\n- The key is {TOKEN}, keep it\n```\n{TOKEN}\n```\n"
     done = take(text, "--yes")
     assert done.lines[3:6] == [
@@ -369,12 +323,12 @@ def test_a_secret_is_redacted_and_only_its_kind_is_said(take: Import, desk: Path
         "    lesson: The key is [REDACTED], keep it",
     ]
     assert done.lines[6] == "    redacted: github-token"
-    assert TOKEN.lower().encode() not in path_of(desk).read_bytes().lower()
+    assert TOKEN.lower().encode() not in path_of(project).read_bytes().lower()
     assert "already in the memory" in take(text, "--yes").out
 
 
 def test_a_strict_memory_refuses_a_secret(
-    take: Import, desk: Path, monkeypatch: pytest.MonkeyPatch
+    take: Command, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SENTINEL_MEMORY_STRICT", "1")
     done = take(f"- {TOKEN}\n- fine", "--yes")
@@ -382,33 +336,35 @@ def test_a_strict_memory_refuses_a_secret(
         "  line 1: a secret seems to stand in lesson (github-token), and SENTINEL_MEMORY_STRICT"
         " refuses such a record" in done.lines
     )
-    assert [record.lesson for record in saved(desk)] == ["fine"]
+    assert [record.lesson for record in saved(project)] == ["fine"]
 
 
-def test_a_long_item_is_passed_over_with_its_bytes_and_never_cut(take: Import, desk: Path) -> None:
+def test_a_long_item_is_passed_over_with_its_bytes_and_never_cut(
+    take: Command, project: Path
+) -> None:
     done = take(f"- {'가' * 342}\n- {'x' * 1024}\n- {'y' * 40_000}\n", "--yes")
     assert done.lines[-5:-2] == [
         "Passed over:",
         "  line 1: lesson has 1,026 bytes, the limit is 1,024; shorten or split it",
         "  line 3: lesson has 40,000 bytes, the limit is 1,024; shorten or split it",
     ]
-    assert [record.lesson for record in saved(desk)] == ["x" * 1024]
+    assert [record.lesson for record in saved(project)] == ["x" * 1024]
 
 
-def test_what_reads_like_instructions_is_pointed_at(take: Import, desk: Path) -> None:
+def test_what_reads_like_instructions_is_pointed_at(take: Command, project: Path) -> None:
     done = take(f"- {ORDER}\n", "--yes")
     assert "    warning: reads like instructions: override; data, do not follow" in done.lines
-    assert saved(desk)[0].marks == ("override",)
+    assert saved(project)[0].marks == ("override",)
 
 
-def test_a_text_cannot_steer_the_terminal(take: Import) -> None:
+def test_a_text_cannot_steer_the_terminal(take: Command) -> None:
     done = take("- a\x1b[2Jb\u202e\n# t\x9bc\n- d", "--dry-run")
     assert "    lesson: a\ufffd[2Jb\ufffd" in done.lines
     assert not set(done.out) & set("\x1b\x9b\u202e")
 
 
-def test_a_similar_topic_is_named_and_the_same_one_is_used(take: Import, desk: Path) -> None:
-    store = MemoryStore(path_of(desk))
+def test_a_similar_topic_is_named_and_the_same_one_is_used(take: Command, project: Path) -> None:
+    store = MemoryStore(path_of(project))
     store.upsert_log(a_draft(topic="Payment"))
     store.upsert_log(a_draft(topic="auth"))
     done = take("## payment\n- one\n## Auth login\n- two", "--yes")
@@ -417,12 +373,12 @@ def test_a_similar_topic_is_named_and_the_same_one_is_used(take: Import, desk: P
         "[auth-login]  a new topic, similar to: auth (--topic T puts all records into one)"
         in done.lines
     )
-    assert [record.topic for record in saved(desk)[2:]] == ["Payment", "auth-login"]
+    assert [record.topic for record in saved(project)[2:]] == ["Payment", "auth-login"]
 
 
-def test_one_topic_can_be_named_for_all(take: Import, desk: Path) -> None:
+def test_one_topic_can_be_named_for_all(take: Command, project: Path) -> None:
     take("## A\n- one\n## B\n- two", "--yes", "--topic", " 규칙 ")
-    assert [record.topic for record in saved(desk)] == ["규칙", "규칙"]
+    assert [record.topic for record in saved(project)] == ["규칙", "규칙"]
 
 
 @pytest.mark.parametrize(
@@ -435,16 +391,16 @@ def test_one_topic_can_be_named_for_all(take: Import, desk: Path) -> None:
     ],
 )
 def test_wrong_arguments_are_refused(
-    take: Import, desk: Path, arguments: list[str], said: str
+    take: Command, project: Path, arguments: list[str], said: str
 ) -> None:
     refused = take("- one", *arguments)
     assert (refused.code, refused.out) == (2, "")
     assert said in refused.errors
-    assert list(desk.iterdir()) == []
+    assert list(project.iterdir()) == []
 
 
 def test_everything_is_said_in_korean(
-    take: Import, monkeypatch: pytest.MonkeyPatch, desk: Path
+    take: Command, monkeypatch: pytest.MonkeyPatch, project: Path
 ) -> None:
     monkeypatch.setenv("SENTINEL_MEMORY_LANG", "ko")
     done = take("글\n- 하나\n", "--yes")
@@ -470,7 +426,7 @@ def entity(name: str, *observations: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def test_observations_of_server_memory_become_principles(take: Import, desk: Path) -> None:
+def test_observations_of_server_memory_become_principles(take: Command, project: Path) -> None:
     relation = {"type": "relation", "from": "A", "to": "B", "relationType": "uses"}
     lines = [
         entity("Auth_service", "uses JWT", "소유자는 앤이다"),
@@ -483,7 +439,7 @@ def test_observations_of_server_memory_become_principles(take: Import, desk: Pat
     done = take("\n".join(lines), "--yes")
     assert done.code == 0
     assert "(server-memory)" in done.lines[0]
-    assert [(it.topic, it.lesson, it.type) for it in saved(desk)] == [
+    assert [(it.topic, it.lesson, it.type) for it in saved(project)] == [
         ("auth-service", "uses JWT", "principle"),
         ("auth-service", "소유자는 앤이다", "principle"),
     ]
@@ -500,9 +456,9 @@ def test_observations_of_server_memory_become_principles(take: Import, desk: Pat
     ]
 
 
-def test_a_secret_in_the_name_of_an_entity_is_no_topic(take: Import, desk: Path) -> None:
+def test_a_secret_in_the_name_of_an_entity_is_no_topic(take: Command, project: Path) -> None:
     take(entity(TOKEN, "uses JWT"), "--yes")
-    assert saved(desk)[0].topic == "redacted"
+    assert saved(project)[0].topic == "redacted"
 
 
 # Our own records.
@@ -518,12 +474,12 @@ def full_log() -> list[Record]:
 
 
 @pytest.mark.parametrize("kind", ["export", "log"])
-def test_our_own_records_come_back_without_loss(take: Import, desk: Path, kind: str) -> None:
+def test_our_own_records_come_back_without_loss(take: Command, project: Path, kind: str) -> None:
     lines = b"".join(record.to_line() for record in full_log())
     given = as_json(full_log(), "other", now=LATER) if kind == "export" else lines
     done = take(given, "--yes")
     assert (done.code, done.errors) == (0, "")
-    assert path_of(desk).read_bytes() == lines
+    assert path_of(project).read_bytes() == lines
     place = "entry" if kind == "export" else "line"
     assert done.lines[1:8] == [
         "",
@@ -563,8 +519,8 @@ def test_what_was_exported_is_imported_into_an_empty_project_as_the_same_records
         assert second.read_bytes() == first.read_bytes()
 
 
-def test_a_log_of_another_project_is_merged_and_ours_stays(take: Import, desk: Path) -> None:
-    store = MemoryStore(path_of(desk))
+def test_a_log_of_another_project_is_merged_and_ours_stays(take: Command, project: Path) -> None:
+    store = MemoryStore(path_of(project))
     mine = store.upsert_log(a_draft("one", lesson="mine")).record
     theirs = [a_record("one", lesson="theirs"), a_record("two")]
     done = take(b"a note\n" + b"".join(record.to_line() for record in theirs), "--yes")
@@ -573,18 +529,20 @@ def test_a_log_of_another_project_is_merged_and_ours_stays(take: Import, desk: P
         "  line 2: already in the memory in other words, which stay",
         "  line 1: not a record",
     ]
-    assert saved(desk) == [mine, a_record("two")]
+    assert saved(project) == [mine, a_record("two")]
 
 
-def test_versions_that_a_merge_left_are_one_record(take: Import, desk: Path) -> None:
+def test_versions_that_a_merge_left_are_one_record(take: Command, project: Path) -> None:
     old, new = a_record("one"), replace(a_record("one", lesson="new"), updated=LATER, seen=2)
     take(old.to_line() + new.to_line(), "--yes")
-    [record] = saved(desk)
+    [record] = saved(project)
     assert (record.lesson, record.seen) == ("new", 2)
 
 
-def test_a_principle_that_replaces_records_here_shows_them_whole(take: Import, desk: Path) -> None:
-    store = MemoryStore(path_of(desk))
+def test_a_principle_that_replaces_records_here_shows_them_whole(
+    take: Command, project: Path
+) -> None:
+    store = MemoryStore(path_of(project))
     hidden = [store.upsert_log(draft).record for draft in (a_draft("one"), a_draft("two"))]
     rule = new_record(a_principle(), now=LATER)
     rule = replace(rule, source_ids=tuple(record.token for record in hidden))
@@ -599,21 +557,21 @@ def test_a_principle_that_replaces_records_here_shows_them_whole(take: Import, d
         "  missing: two",
         "  lesson: check the tax table first",
     ]
-    assert [record.id for record in saved(desk)] == [rule.id]
+    assert [record.id for record in saved(project)] == [rule.id]
     store.upsert_log(a_draft("three"))
     assert not any(record.to_line() in store.read_bytes() for record in hidden)
 
 
-def test_a_topic_for_records_of_ours_gives_them_new_ids(take: Import, desk: Path) -> None:
+def test_a_topic_for_records_of_ours_gives_them_new_ids(take: Command, project: Path) -> None:
     take(b"".join(record.to_line() for record in full_log()), "--yes", "--topic", "new")
     wanted = [replace(record, topic="new", former=()) for record in full_log()]
-    assert [(it.topic, it.lesson, it.seen, it.former) for it in saved(desk)] == [
+    assert [(it.topic, it.lesson, it.seen, it.former) for it in saved(project)] == [
         (it.topic, it.lesson, it.seen, ()) for it in wanted
     ]
-    assert saved(desk)[0].id == a_record(topic="new").id
+    assert saved(project)[0].id == a_record(topic="new").id
 
 
-def test_records_that_break_a_rule_are_passed_over(take: Import, desk: Path) -> None:
+def test_records_that_break_a_rule_are_passed_over(take: Command, project: Path) -> None:
     records = [
         replace(a_record("a"), lesson=" "),
         replace(a_record("b"), paths=("/etc",)),
@@ -631,31 +589,31 @@ def test_records_that_break_a_rule_are_passed_over(take: Import, desk: Path) -> 
         "  line 4: its paths begin with !, and none can take files out again",
         "  line 5: it has 32 paths, and 16 is the most",
     ]
-    assert saved(desk) == [a_record("fine")]
+    assert saved(project) == [a_record("fine")]
 
 
-def test_an_entry_that_is_no_record_is_told(take: Import, desk: Path) -> None:
+def test_an_entry_that_is_no_record_is_told(take: Command, project: Path) -> None:
     document = json.loads(as_json([a_record()], "x", now=NOW))
     document["records"] += [{"id": "x"}, 3]
     done = take(json.dumps(document), "--yes")
     assert "  entries 2-3: not a record" in done.lines
-    assert saved(desk) == [a_record()]
+    assert saved(project) == [a_record()]
 
 
 @pytest.mark.parametrize("kind", ["export", "log"])
 def test_a_memory_may_be_larger_than_a_text_of_somebody_else(
-    take: Import, desk: Path, kind: str
+    take: Command, project: Path, kind: str
 ) -> None:
     blank = b" " * 1_000 + b"\n"
     lines = a_record().to_line()
     given = as_json([a_record()], "x", now=NOW).encode() if kind == "export" else lines
     done = take(given + blank * (MOST_TEXT_BYTES // 1_000), "--yes")
     assert (done.code, done.errors) == (0, "")
-    assert path_of(desk).read_bytes() == lines
+    assert path_of(project).read_bytes() == lines
 
 
 @pytest.mark.parametrize("format", ["markdown", "server-memory"])
-def test_naming_a_format_does_not_make_room_for_a_large_text(take: Import, format: str) -> None:
+def test_naming_a_format_does_not_make_room_for_a_large_text(take: Command, format: str) -> None:
     refused = take(b"x" * (MOST_TEXT_BYTES + 1), "--yes", "--format", format)
     assert (refused.code, refused.out) == (1, "")
     assert "is larger than 5,000,000 bytes and neither an export" in refused.errors
@@ -702,47 +660,46 @@ CONFLICT = "- a\n<<<<<<< HEAD\n- b\n=======\n- c\n>>>>>>> theirs\n"
     ],
 )
 def test_what_cannot_be_imported_is_refused_whole(
-    take: Import, desk: Path, data: str | bytes, said: str
+    take: Command, project: Path, data: str | bytes, said: str
 ) -> None:
     refused = take(data, "--yes")
     assert (refused.code, refused.out) == (1, "")
-    assert refused.errors.startswith(f"{desk.parent / 'source'} {said}")
-    assert list(desk.iterdir()) == []
+    assert refused.errors.startswith(f"{project.parent / 'source'} {said}")
+    assert list(project.iterdir()) == []
 
 
 @pytest.mark.parametrize("format", ["export", "log", "server-memory"])
-def test_a_format_that_does_not_fit_is_refused(take: Import, format: str) -> None:
+def test_a_format_that_does_not_fit_is_refused(take: Command, format: str) -> None:
     refused = take("- a", "--format", format)
     assert refused.code == 1
     assert f"cannot be read as --format {format}. Nothing was saved." in refused.errors
 
 
-def test_a_format_can_be_forced(take: Import) -> None:
+def test_a_format_can_be_forced(take: Command) -> None:
     assert "    lesson: a" in take('{"x": 1}\n- a', "--format", "markdown", "--dry-run").lines
 
 
-def test_a_missing_file_and_a_directory_are_errors(
-    desk: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert cli.main(["import", "nope"]) == 1
-    assert cli.main(["import", "."]) == 1
-    assert capsys.readouterr().err == (
-        "nope cannot be read (No such file or directory). Nothing was saved.\n"
-        ". is not a regular file. Nothing was saved. Name a file, or - for standard input.\n"
+def test_a_missing_file_and_a_directory_are_errors(command: Command) -> None:
+    said = "nope cannot be read (No such file or directory). Nothing was saved.\n"
+    assert command("import", "nope")[::2] == (1, said)
+    assert command("import", ".")[::2] == (
+        1,
+        ". is not a regular file. Nothing was saved. Name a file, or - for standard input.\n",
     )
 
 
 @posix
-def test_a_pipe_is_not_waited_for(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    os.mkfifo(desk / "pipe")
-    assert cli.main(["import", "pipe"]) == 1
-    assert capsys.readouterr().err.startswith("pipe is not a regular file.")
+def test_a_pipe_is_not_waited_for(project: Path, command: Command) -> None:
+    os.mkfifo(project / "pipe")
+    done = command("import", "pipe")
+    assert done.code == 1
+    assert done.errors.startswith("pipe is not a regular file.")
 
 
-def test_a_file_without_a_lesson_is_nothing_to_save(take: Import, desk: Path) -> None:
+def test_a_file_without_a_lesson_is_nothing_to_save(take: Command, project: Path) -> None:
     done = take("# Title\n\nOnly words.\n", "--yes")
     assert (done.code, done.lines[-1]) == (0, "Nothing to save.")
-    assert list(desk.iterdir()) == []
+    assert list(project.iterdir()) == []
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""`cli.py hook` as clients run it: real processes, their own JSON, a bare environment."""
+"""Tests `cli.py hook` as clients run it: real processes, their own JSON, a bare environment."""
 
 import json
 import os

@@ -2,11 +2,9 @@
 
 import os
 import re
-import subprocess
-import sys
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -22,7 +20,7 @@ from core.messages import Language
 from core.store import MemoryStore
 from core.text.printable import one_line
 from tests.commands.exchange.test_export import TEXTS, parsed
-from tests.support.cli_process import TOKEN, Run, without_settings
+from tests.support.cli_process import TOKEN, Command, Run
 from tests.support.git_clones import path_of
 from tests.support.samples import LATER, NOW, a_principle, a_record
 
@@ -90,27 +88,17 @@ def length(text: str) -> int:
     return size(text.removesuffix("\n").split("\n"))
 
 
-Onboard = Callable[..., Run]
-
-
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def project(project: Path) -> Path:
     """A project with the records of the pages above."""
-    without_settings(monkeypatch)
-    directory = tmp_path / "shop"
-    MemoryStore(path_of(directory)).add_all(shop())
-    monkeypatch.chdir(directory)
-    return directory
+    MemoryStore(path_of(project)).add_all(shop())
+    return project
 
 
 @pytest.fixture
-def onboard(capsys: pytest.CaptureFixture[str], project: Path) -> Onboard:
-    """Carries out the command through `cli.main`."""
-
-    def carry_out(*arguments: str) -> Run:
-        return Run.of(capsys, "onboard", *arguments)
-
-    return carry_out
+def onboard(capsys: pytest.CaptureFixture[str], project: Path) -> Command:
+    """Carries out the command."""
+    return partial(Run.of, capsys, "onboard")
 
 
 # The whole page.
@@ -118,7 +106,7 @@ def onboard(capsys: pytest.CaptureFixture[str], project: Path) -> Onboard:
 
 @pytest.mark.parametrize(("lang", "text"), [("en", ENGLISH), ("ko", KOREAN)])
 def test_the_page_is_this_one(
-    onboard: Onboard, monkeypatch: pytest.MonkeyPatch, lang: str, text: str
+    onboard: Command, monkeypatch: pytest.MonkeyPatch, lang: str, text: str
 ) -> None:
     monkeypatch.setenv("SENTINEL_MEMORY_LANG", lang)
     assert onboard() == Run(0, text, "")
@@ -132,17 +120,10 @@ def test_the_documents_show_a_real_page(lang: Language, name: str) -> None:
 
 
 def test_two_processes_write_the_same_bytes_in_utf_8_whatever_the_console(project: Path) -> None:
-    def written(seed: str) -> bytes:
-        return subprocess.run(
-            [sys.executable, str(ROOT / "cli.py"), "onboard"],
-            cwd=project,
-            env={**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONHASHSEED": seed},
-            capture_output=True,
-            timeout=60,
-            check=True,
-        ).stdout.replace(b"\r\n", b"\n")
-
-    assert written("1") == written("2") == ENGLISH.encode()
+    for seed in ("1", "2"):
+        environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONHASHSEED": seed}
+        done = Run.started("onboard", environment=environment)
+        assert (done.code, done.out.replace("\r\n", "\n")) == (0, ENGLISH)
 
 
 @pytest.mark.parametrize(
@@ -165,7 +146,7 @@ def test_two_processes_write_the_same_bytes_in_utf_8_whatever_the_console(projec
     ],
 )
 def test_an_empty_memory_says_how_the_page_fills(
-    onboard: Onboard, project: Path, monkeypatch: pytest.MonkeyPatch, lang: str, said: str
+    onboard: Command, project: Path, monkeypatch: pytest.MonkeyPatch, lang: str, said: str
 ) -> None:
     path_of(project).unlink()
     monkeypatch.setenv("SENTINEL_MEMORY_LANG", lang)
@@ -364,7 +345,7 @@ def test_what_reads_like_instructions_to_a_model_is_nowhere_on_the_page() -> Non
     assert ORDER not in text
 
 
-def test_the_chosen_topics_are_named(onboard: Onboard) -> None:
+def test_the_chosen_topics_are_named(onboard: Command) -> None:
     text = onboard("--topic", " 결제 ", "--topic", "build").out
     about = text.splitlines()[2]
     assert about.endswith("(records: 3, 2026-03-01 to 2026-03-02). Only the topics 결제, build.")
@@ -372,7 +353,7 @@ def test_the_chosen_topics_are_named(onboard: Onboard) -> None:
     assert "(records: 1, all of 2026-03-02).\n" in onboard("--topic", "deploy").out
 
 
-def test_an_unknown_topic_is_answered_with_those_there_are(onboard: Onboard) -> None:
+def test_an_unknown_topic_is_answered_with_those_there_are(onboard: Command) -> None:
     assert onboard("--topic", "payments") == Run(
         1,
         "",
@@ -409,7 +390,7 @@ def test_a_syllable_of_hangul_counts_twice(most: int) -> None:
     ],
 )
 def test_a_page_that_could_hold_nothing_is_refused(
-    onboard: Onboard, monkeypatch: pytest.MonkeyPatch, lang: str, said: str
+    onboard: Command, monkeypatch: pytest.MonkeyPatch, lang: str, said: str
 ) -> None:
     monkeypatch.setenv("SENTINEL_MEMORY_LANG", lang)
     refused = onboard("--max-chars", "1499")
@@ -418,7 +399,7 @@ def test_a_page_that_could_hold_nothing_is_refused(
     assert onboard("--max-chars", "1500").code == 0
 
 
-def test_the_page_is_as_long_as_was_asked_for(onboard: Onboard, project: Path) -> None:
+def test_the_page_is_as_long_as_was_asked_for(onboard: Command, project: Path) -> None:
     MemoryStore(path_of(project)).add_all(rules(90))
     for most in (1_500, 6_000):
         assert most - 200 < length(onboard("--max-chars", str(most)).out) <= most
@@ -438,7 +419,7 @@ def test_a_long_name_leaves_room_for_the_page(name: str) -> None:
 # Where it goes.
 
 
-def test_a_new_file_is_written_and_none_is_written_over(onboard: Onboard, project: Path) -> None:
+def test_a_new_file_is_written_and_none_is_written_over(onboard: Command, project: Path) -> None:
     assert onboard("-o", "START.md") == Run(0, "Written: START.md\n", "")
     assert (project / "START.md").read_bytes() == ENGLISH.encode()
     (project / "START.md").write_bytes(b"mine\n")
@@ -465,14 +446,14 @@ def test_a_new_file_is_written_and_none_is_written_over(onboard: Onboard, projec
     ],
 )
 def test_options_that_cannot_be_meant_are_refused(
-    onboard: Onboard, arguments: list[str], said: str
+    onboard: Command, arguments: list[str], said: str
 ) -> None:
     refused = onboard(*arguments)
     assert (refused.code, refused.out) == (2, "")
     assert said in refused.errors
 
 
-def test_the_page_holds_no_secret_of_the_memory(onboard: Onboard, project: Path) -> None:
+def test_the_page_holds_no_secret_of_the_memory(onboard: Command, project: Path) -> None:
     rule = new_record(a_principle(ask_next_time=f"Is {TOKEN} valid?"), now=NOW)
     rule = replace(rule, topic=f"key {TOKEN}", lesson=f"Ask for {TOKEN}.")
     path_of(project).write_bytes(rule.to_line())
@@ -488,7 +469,7 @@ def test_the_page_holds_no_secret_of_the_memory(onboard: Onboard, project: Path)
 
 
 def test_lines_that_are_no_records_are_told_and_change_nothing(
-    onboard: Onboard, project: Path
+    onboard: Command, project: Path
 ) -> None:
     with open(path_of(project), "ab") as log:
         log.write(b"a note\n<<<<<<< ours\n=======\n>>>>>>> theirs\n")

@@ -1,12 +1,9 @@
 """`cli.py history`, `restore` and `uncompact`: real repositories, and what is left of them."""
 
-import json
 import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -41,7 +38,6 @@ NEXT = "Look at it with git diff .context/, then commit."
 DRY = "Nothing was written (--dry-run)."
 
 
-@dataclass(frozen=True)
 class Run(GoodRun):
     """One finished command."""
 
@@ -55,15 +51,10 @@ class Run(GoodRun):
 Command = Callable[..., Run]
 
 
-@pytest.fixture(autouse=True)
-def surroundings(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No settings of whoever runs the tests."""
-    without_settings(monkeypatch)
-
-
 @pytest.fixture
-def command(capsys: pytest.CaptureFixture[str]) -> Command:
+def command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Command:
     """Carries out one command in a project, through `cli.main`."""
+    without_settings(monkeypatch)
 
     def carry_out(project: Path, *arguments: str) -> Run:
         return Run.of(capsys, *arguments, "--project", str(project))
@@ -836,35 +827,20 @@ def test_a_dry_run_says_the_same_and_changes_no_byte(project: Path, command: Com
     assert {path: path.read_bytes() for path in project.rglob("*") if path.is_file()} == before
 
 
-def run_cli(at_work: Path, *arguments: str, **variables: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
-        [sys.executable, str(ROOT / "cli.py"), *arguments],
-        cwd=at_work,
-        env={**os.environ, **variables},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        encoding="utf-8",
-        timeout=60,
-        check=False,
-    )
-
-
 def test_as_a_process_uncompact_undoes_what_history_shows(project: Path) -> None:
     (project / "sub").mkdir()
-    told = run_cli(project / "sub", "history", ONE.id, "--json")
-    assert (told.returncode, told.stderr) == (0, "")
-    principle = json.loads(told.stdout)["replaced"][0]["principle"]
-    done = run_cli(project / "sub", "uncompact", principle)
-    assert (done.returncode, done.stderr) == (0, "")
+    found = Run.started("history", ONE.id, "--json", cwd=project / "sub").told
+    done = Run.started("uncompact", found["replaced"][0]["principle"], cwd=project / "sub")
+    assert (done.code, done.errors) == (0, "")
     assert gaps(project) == ["one", "three", "two"]
 
 
 def test_as_a_process_an_unknown_id_is_a_sentence_on_standard_error(project: Path) -> None:
-    done = run_cli(project, "restore", "ffffff", SENTINEL_MEMORY_LANG="ko")
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == (
+    environment = {**os.environ, "SENTINEL_MEMORY_LANG": "ko"}
+    done = Run.started("restore", "ffffff", cwd=project, environment=environment)
+    assert done.refusal == (
         "ffffff: 로그에도 git에도 id가 이렇게 시작하는 기록이 없습니다. 바뀐 것은 없습니다."
-        " memory_log.jsonl이나 git log -p .context/에서 id를 확인하십시오.\n"
+        " memory_log.jsonl이나 git log -p .context/에서 id를 확인하십시오."
     )
 
 

@@ -2,8 +2,6 @@
 
 import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -13,59 +11,50 @@ import pytest
 import cli
 from commands.records.words import WORDS
 from core.errors import RecordChangedError, SameGapError
-from core.lessons.record import Record, new_record, record_id
+from core.lessons.record import new_record, record_id
 from core.store import MemoryStore
-from tests.support.git_clones import commit, copied, new_project, path_of, pull, save, store_of
+from tests.support.cli_process import TOKEN, Command, Run
+from tests.support.git_clones import (
+    commit,
+    copied,
+    new_project,
+    path_of,
+    pull,
+    save,
+    saved,
+    store_of,
+    write,
+)
 from tests.support.samples import LATER, NOW, a_draft, a_principle, a_record
 
-ROOT = Path(__file__).resolve().parents[3]
 NOBODY = WORDS["no_terminal"][0]
 VAT, DATE = a_record(), a_record("dates are UTC", ask_next_time="Which zone?")
 RULE = new_record(a_principle(), now=NOW)
 RULE = replace(RULE, source_count=2, source_ids=("0123456789abcdef@abcdef",))
-TOKEN = "ghp" + "_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
 
 posix = pytest.mark.skipif(os.name == "nt", reason="terminals of POSIX")
 with_git = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
 
-Run = tuple[int, list[str], str]
-Rename = Callable[..., Run]
+Rename = Callable[..., tuple[int, list[str], str]]
 
 
 @pytest.fixture
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project with two logs and a principle in topic payment, where commands are given."""
-    names = ("LANG", "PROJECT", "STRICT")
-    for name in (*(f"SENTINEL_MEMORY_{it}" for it in names), "CLAUDE_PROJECT_DIR"):
-        monkeypatch.delenv(name, raising=False)
+def project(project: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project with two logs and a principle in topic payment."""
     monkeypatch.setenv("COLUMNS", "120")
-    project = tmp_path / "shop"
-    project.mkdir()
-    monkeypatch.chdir(project)
-    hold(project, VAT, DATE, RULE)
+    write(project, VAT, DATE, RULE)
     return project
 
 
 @pytest.fixture
-def rename(capsys: pytest.CaptureFixture[str], desk: Path) -> Rename:
-    """Carries out `topics rename` through `cli.main`: status, lines, errors."""
+def rename(command: Command, project: Path) -> Rename:
+    """Carries out `topics rename`: status, lines, errors."""
 
-    def carry_out(*arguments: str) -> Run:
-        capsys.readouterr()
-        code = cli.main(["topics", "rename", *arguments])
-        captured = capsys.readouterr()
-        return code, captured.out.splitlines(), captured.err
+    def carry_out(*arguments: str) -> tuple[int, list[str], str]:
+        done = command("topics", "rename", *arguments)
+        return done.code, done.lines, done.errors
 
     return carry_out
-
-
-def hold(project: Path, *records: Record) -> None:
-    path_of(project).parent.mkdir(exist_ok=True)
-    path_of(project).write_bytes(b"".join(record.to_line() for record in records))
-
-
-def saved(project: Path) -> list[Record]:
-    return MemoryStore(path_of(project)).read_all()
 
 
 def rename_in(clone: Path, old: str = "payment", new: str = "billing") -> None:
@@ -73,11 +62,11 @@ def rename_in(clone: Path, old: str = "payment", new: str = "billing") -> None:
 
 
 def test_every_record_gets_the_topic_and_the_id_that_follows_from_it(
-    rename: Rename, desk: Path
+    rename: Rename, project: Path
 ) -> None:
     code, lines, errors = rename("payment", "billing", "--yes")
     assert (code, errors) == (0, "")
-    after = saved(desk)
+    after = saved(project)
     assert [it.topic for it in after] == ["billing"] * 3
     assert [it.id for it in after] == [record_id(replace(it, topic="billing")) for it in after]
     assert [it.lesson for it in after] == [VAT.lesson, DATE.lesson, RULE.lesson]
@@ -94,51 +83,51 @@ def test_every_record_gets_the_topic_and_the_id_that_follows_from_it(
 
 
 def test_the_versions_before_are_listed_so_that_no_merge_brings_them_back(
-    rename: Rename, desk: Path
+    rename: Rename, project: Path
 ) -> None:
     rename("payment", "billing", "--yes")
-    with path_of(desk).open("ab") as file:
+    with path_of(project).open("ab") as file:
         file.write(VAT.to_line() + DATE.to_line() + RULE.to_line())
-    assert [it.topic for it in saved(desk)] == ["billing"] * 3
-    principle = saved(desk)[2]
+    assert [it.topic for it in saved(project)] == ["billing"] * 3
+    principle = saved(project)[2]
     assert (principle.source_count, principle.former) == (2, (RULE.fingerprint(),))
     assert principle.source_ids == (*RULE.source_ids, RULE.token)
 
 
-def test_a_topic_can_be_renamed_there_and_back(rename: Rename, desk: Path) -> None:
+def test_a_topic_can_be_renamed_there_and_back(rename: Rename, project: Path) -> None:
     rename("payment", "billing", "--yes")
     rename("billing", "payment", "--yes")
-    assert [(it.id, it.topic) for it in saved(desk)] == [
+    assert [(it.id, it.topic) for it in saved(project)] == [
         (it.id, "payment") for it in (VAT, DATE, RULE)
     ]
 
 
-def test_other_records_keep_their_bytes(rename: Rename, desk: Path) -> None:
+def test_other_records_keep_their_bytes(rename: Rename, project: Path) -> None:
     other = b'{"id": "x",   "type": "log", "topic": "auth", "missing_context": "m", '
     other += b'"lesson": "l", "meta": {"created": "2026-03-01"}}\n'
-    path_of(desk).write_bytes(other + VAT.to_line() + b"a note\n")
+    path_of(project).write_bytes(other + VAT.to_line() + b"a note\n")
     rename("payment", "billing", "--yes")
-    lines = path_of(desk).read_bytes().splitlines(keepends=True)
+    lines = path_of(project).read_bytes().splitlines(keepends=True)
     assert (lines[0], lines[2]) == (other, b"a note\n")
 
 
-def test_a_topic_goes_into_one_that_exists(rename: Rename, desk: Path) -> None:
-    hold(desk, VAT, a_record("gap", topic="billing"))
+def test_a_topic_goes_into_one_that_exists(rename: Rename, project: Path) -> None:
+    write(project, VAT, a_record("gap", topic="billing"))
     _, lines, _ = rename("payment", "billing", "--yes")
     assert lines[0] == (
         "[payment] goes into [billing], which has records: 1. Records: 1."
         " Their ids change with the topic."
     )
-    assert [it.topic for it in saved(desk)] == ["billing", "billing"]
+    assert [it.topic for it in saved(project)] == ["billing", "billing"]
 
 
 def test_the_same_gap_under_both_topics_becomes_one_record_that_loses_nothing(
-    rename: Rename, desk: Path
+    rename: Rename, project: Path
 ) -> None:
     there = replace(a_record(topic="billing", lesson="ask finance", now=LATER), seen=3)
-    hold(desk, there, replace(VAT, ask_next_time="Where?", paths=("src/**",)))
+    write(project, there, replace(VAT, ask_next_time="Where?", paths=("src/**",)))
     _, lines, _ = rename("payment", "billing", "--yes")
-    [record] = saved(desk)
+    [record] = saved(project)
     assert record.lesson == "ask finance\ncheck the tax table first"
     assert (record.id, record.seen, record.created) == (there.id, 4, NOW)
     assert (record.ask_next_time, record.paths) == ("Where?", ("src/**",))
@@ -147,58 +136,58 @@ def test_the_same_gap_under_both_topics_becomes_one_record_that_loses_nothing(
     assert f"  {there.token}  log [billing]" in lines
 
 
-def test_an_old_record_above_its_limit_is_named(rename: Rename, desk: Path) -> None:
+def test_an_old_record_above_its_limit_is_named(rename: Rename, project: Path) -> None:
     long = replace(a_record("long"), lesson="y" * 1_100)
-    hold(desk, a_record(), long)
-    before = path_of(desk).read_bytes()
+    write(project, a_record(), long)
+    before = path_of(project).read_bytes()
     code, lines, errors = rename("payment", "billing", "--yes")
     assert (code, lines) == (1, [])
     assert errors.startswith(f"{long.token}: lesson: 1,100 bytes of UTF-8, 76 above")
-    assert path_of(desk).read_bytes() == before
+    assert path_of(project).read_bytes() == before
 
 
-def test_texts_that_do_not_fit_into_one_record_are_refused(rename: Rename, desk: Path) -> None:
+def test_texts_that_do_not_fit_into_one_record_are_refused(rename: Rename, project: Path) -> None:
     there = a_record(topic="billing", lesson="x" * 600)
-    hold(desk, there, a_record(lesson="y" * 600))
-    before = path_of(desk).read_bytes()
+    write(project, there, a_record(lesson="y" * 600))
+    before = path_of(project).read_bytes()
     code, lines, errors = rename("payment", "billing", "--yes")
     assert (code, lines) == (1, [])
     assert there.token in errors
     assert "whose lesson would have 1,201 bytes; the limit is 1,024" in errors
-    assert path_of(desk).read_bytes() == before
+    assert path_of(project).read_bytes() == before
 
 
-def test_an_id_that_belongs_to_another_text_is_refused(rename: Rename, desk: Path) -> None:
+def test_an_id_that_belongs_to_another_text_is_refused(rename: Rename, project: Path) -> None:
     taken = a_record("ing gap", topic="bill")
-    hold(desk, taken, a_record(" gap"))
+    write(project, taken, a_record(" gap"))
     code, _, errors = rename("payment", "billing", "--yes")
     assert (code, errors.startswith(f"id {taken.id}: it already belongs")) == (1, True)
-    assert [it.topic for it in saved(desk)] == ["bill", "payment"]
+    assert [it.topic for it in saved(project)] == ["bill", "payment"]
 
 
-def test_without_joining_the_same_gap_is_refused(desk: Path) -> None:
+def test_without_joining_the_same_gap_is_refused(project: Path) -> None:
     there = a_record(topic="billing")
-    hold(desk, there, VAT)
+    write(project, there, VAT)
     with pytest.raises(SameGapError) as caught:
-        MemoryStore(path_of(desk)).renew({VAT.token: replace(VAT, topic="billing")}, join=False)
+        MemoryStore(path_of(project)).renew({VAT.token: replace(VAT, topic="billing")}, join=False)
     assert caught.value.facts == {"token": there.token}
 
 
-def test_two_records_that_become_one_gap_are_refused_without_joining(desk: Path) -> None:
+def test_two_records_that_become_one_gap_are_refused_without_joining(project: Path) -> None:
     gap = VAT.missing_context
     changed = {it.token: replace(it, topic="billing", missing_context=gap) for it in (VAT, DATE)}
     with pytest.raises(SameGapError) as caught:
-        MemoryStore(path_of(desk)).renew(changed, join=False)
+        MemoryStore(path_of(project)).renew(changed, join=False)
     assert caught.value.facts == {"token": VAT.token}
 
 
-def test_a_version_that_is_not_the_present_one_is_refused(desk: Path) -> None:
-    store = MemoryStore(path_of(desk))
+def test_a_version_that_is_not_the_present_one_is_refused(project: Path) -> None:
+    store = MemoryStore(path_of(project))
     store.upsert_log(a_draft())
-    before = path_of(desk).read_bytes()
+    before = path_of(project).read_bytes()
     with pytest.raises(RecordChangedError):
         store.renew({VAT.token: replace(VAT, topic="billing")}, join=True)
-    assert path_of(desk).read_bytes() == before
+    assert path_of(project).read_bytes() == before
 
 
 def test_a_topic_that_is_not_there_is_a_sentence(rename: Rename) -> None:
@@ -211,69 +200,62 @@ def test_a_topic_that_is_not_there_is_a_sentence(rename: Rename) -> None:
     ("new", "said"), [(" ", "topic: it is blank."), ("가" * 22, "topic: 66 bytes of UTF-8")]
 )
 def test_a_name_that_can_be_no_topic_is_refused(
-    rename: Rename, desk: Path, new: str, said: str
+    rename: Rename, project: Path, new: str, said: str
 ) -> None:
-    before = path_of(desk).read_bytes()
+    before = path_of(project).read_bytes()
     code, lines, errors = rename("payment", new, "--yes")
     assert (code, lines, errors.startswith(said)) == (1, [], True)
-    assert path_of(desk).read_bytes() == before
+    assert path_of(project).read_bytes() == before
 
 
-def test_the_same_name_changes_nothing(rename: Rename, desk: Path) -> None:
-    before = path_of(desk).read_bytes()
+def test_the_same_name_changes_nothing(rename: Rename, project: Path) -> None:
+    before = path_of(project).read_bytes()
     sentence = "Both names are the same topic. Nothing was changed."
     assert rename("payment", " payment ", "--yes") == (0, [sentence], "")
-    assert path_of(desk).read_bytes() == before
+    assert path_of(project).read_bytes() == before
 
 
-def test_nothing_is_renamed_without_a_word_for_it(rename: Rename, desk: Path) -> None:
-    before = path_of(desk).read_bytes()
+def test_nothing_is_renamed_without_a_word_for_it(rename: Rename, project: Path) -> None:
+    before = path_of(project).read_bytes()
     assert rename("payment", "billing")[::2] == (1, f"{NOBODY}\n")
     code, lines, _ = rename("payment", "billing", "--dry-run")
     assert (code, lines[-1]) == (0, "Nothing was changed (--dry-run).")
-    assert path_of(desk).read_bytes() == before
+    assert path_of(project).read_bytes() == before
 
 
 def test_the_records_are_redacted_and_a_secret_in_the_topic_is_pointed_out(
-    rename: Rename, desk: Path
+    rename: Rename, project: Path
 ) -> None:
-    hold(desk, a_record(lesson=f"the key is {TOKEN}"))
+    write(project, a_record(lesson=f"the key is {TOKEN}"))
     _, lines, _ = rename("payment", TOKEN, "--yes")
-    assert saved(desk)[0].lesson == "the key is [REDACTED]"
+    assert saved(project)[0].lesson == "the key is [REDACTED]"
     sentence = "What seems to be a secret stands in topic and is saved as it is. Take it out."
     assert sentence in lines
 
 
-def test_the_project_can_be_named_before_and_after_the_action(desk: Path, tmp_path: Path) -> None:
+def test_the_project_can_be_named_before_and_after_the_action(
+    project: Path, tmp_path: Path
+) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
-    hold(elsewhere, VAT)
+    write(elsewhere, VAT)
     assert cli.main(["topics", "--project", str(elsewhere), "rename", "payment", "b", "--yes"]) == 0
     assert cli.main(["topics", "rename", "b", "c", "--yes", "--project", str(elsewhere)]) == 0
     assert [it.topic for it in saved(elsewhere)] == ["c"]
-    assert [it.topic for it in saved(desk)] == ["payment"] * 3
+    assert [it.topic for it in saved(project)] == ["payment"] * 3
 
 
 @posix
-def test_somebody_at_a_terminal_is_asked_in_korean(desk: Path) -> None:
-    import pty
-
-    controller, terminal = pty.openpty()
-    os.write(controller, "네\n".encode())
-    done = subprocess.run(
-        [sys.executable, str(ROOT / "cli.py"), "topics", "rename", "payment", "결제"],
-        env={**os.environ, "SENTINEL_MEMORY_LANG": "ko"},
-        stdin=terminal,
-        stdout=terminal,
-        timeout=60,
+def test_somebody_at_a_terminal_is_asked_in_korean(project: Path) -> None:
+    done = Run.at_terminal(
+        *("topics", "rename", "payment", "결제"),
+        answer="네\n",
+        environment={**os.environ, "SENTINEL_MEMORY_LANG": "ko"},
     )
-    os.close(terminal)
-    said = os.read(controller, 65_536).decode().replace("\r\n", "\n")
-    os.close(controller)
-    assert (done.returncode, [it.topic for it in saved(desk)]) == (0, ["결제"] * 3)
-    assert "[payment] topic이 새 이름 [결제](으)로 바뀝니다. 기록 3건." in said
-    assert "\n바꿀까요? [y/N] " in said
-    assert "한 번의 쓰기로 바꾼 기록: 3건." in said
+    assert (done.code, [it.topic for it in saved(project)]) == (0, ["결제"] * 3)
+    assert "[payment] topic이 새 이름 [결제](으)로 바뀝니다. 기록 3건." in done.out
+    assert "\n바꿀까요? [y/N] " in done.out
+    assert "한 번의 쓰기로 바꾼 기록: 3건." in done.out
 
 
 # Merges

@@ -12,8 +12,8 @@ import pytest
 
 from commands.report.github import MOST_SUMMARY_BYTES
 from tests.support.cli_process import TOKEN
-from tests.support.git_clones import git, path_of, run_git
-from tests.support.report_desk import LOG, ORDER, Report, empty_repository, head, write, written
+from tests.support.git_clones import git, path_of, run_git, write
+from tests.support.report_desk import LOG, ORDER, Report, empty_repository, head, written
 from tests.support.samples import a_record
 from tests.support.stdio_client import ROOT
 

@@ -21,8 +21,9 @@ from tests.support.git_clones import (
     run_git,
     store_of,
     tokens_of,
+    write,
 )
-from tests.support.report_desk import LOG, ORDER, Report, head, started, write, written
+from tests.support.report_desk import LOG, ORDER, Report, Run, head, written
 from tests.support.samples import LATER, NOW, a_draft, a_principle, a_record
 
 pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
@@ -1018,10 +1019,11 @@ def test_the_shortest_report_holds_everything_but_the_records(
 def test_it_runs_with_the_standard_library_alone_and_isolated(project: Path) -> None:
     base = written(project, PLAIN)
     written(project, PLAIN, SECRET)
-    first = started(f"{base}..HEAD", cwd=project, flags=("-I", "-S"))
+    first = Run.started("report", f"{base}..HEAD", options=("-I", "-S"))
     assert (first.code, first.errors) == (1, "")
     assert first.out.startswith("**Memory:** 1 possible secret, 1 lesson added.\n")
-    assert started("--json", f"{base}..HEAD", cwd=project, flags=("-I", "-S")).code == 1
+    again = Run.started("report", "--json", f"{base}..HEAD", options=("-I", "-S"))
+    assert again.code == 1
 
 
 def test_it_changes_nothing(project: Path, report: Report) -> None:

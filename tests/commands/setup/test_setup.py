@@ -1,6 +1,5 @@
 """`cli.py setup` as people run it: real processes, a home of its own, and what is on disk then."""
 
-import contextlib
 import json
 import os
 import re
@@ -8,87 +7,27 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-import cli
 from commands.clients.table import CLIENTS
 from commands.setup.here import installed, tried_hook
 from commands.setup.words import word
 from core.messages import Language
-from tests.support.forked import forked
+from tests.support.cli_process import Run
+from tests.support.desk import Desk
+from tests.support.stdio_client import ROOT
 
-ROOT = Path(__file__).resolve().parents[3]
 KEYS = [client.key for client in CLIENTS]
 NAMES = {client.key: client.name for client in CLIENTS}
 
 posix = pytest.mark.skipif(os.name == "nt", reason="terminals and permissions of POSIX")
 
 
-@dataclass(frozen=True)
-class Desk:
-    """A project and a home directory in which nothing is configured."""
-
-    top: Path
-
-    @property
-    def root(self) -> Path:
-        return self.top / "my 프로젝트"
-
-    @property
-    def home(self) -> Path:
-        return self.top / "home"
-
-    def environment(self, **more: str) -> dict[str, str]:
-        """What a process needs to start, and nothing of the one who runs the tests."""
-        kept = {key: os.environ[key] for key in ("SYSTEMROOT", "PATH") if key in os.environ}
-        homes = dict.fromkeys(("HOME", "USERPROFILE"), str(self.home))
-        folders = {
-            "APPDATA": str(self.home / "AppData" / "Roaming"),
-            "LOCALAPPDATA": str(self.home / "AppData" / "Local"),
-        }
-        return {**kept, **homes, **(folders if os.name == "nt" else {}), **more}
-
-    def run(self, *words: str, **more: str) -> tuple[int, str, str]:
-        """A command of `cli.py`: exit code, output, errors."""
-        if os.name != "posix":
-            return self.started(*words, environment=more)
-        return forked(cli.main, words, self.root, self.environment(**more))
-
-    def started(
-        self,
-        *words: str,
-        options: tuple[str, ...] = (),
-        environment: Mapping[str, str] | None = None,
-    ) -> tuple[int, str, str]:
-        """The same as a process of its own."""
-        done = subprocess.run(
-            [sys.executable, *options, str(ROOT / "cli.py"), *words],
-            cwd=self.root,
-            env=self.environment(**(environment or {})),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=60,
-        )
-        return done.returncode, done.stdout.decode(), done.stderr.decode()
-
-    def files(self) -> dict[str, bytes]:
-        return {
-            path.relative_to(self.top).as_posix(): path.read_bytes()
-            for path in sorted(self.top.rglob("*"))
-            if path.is_file()
-        }
-
-
 @pytest.fixture
 def desk(tmp_path: Path) -> Desk:
-    made = Desk(tmp_path)
-    made.root.mkdir()
-    made.home.mkdir()
-    return made
+    return Desk(tmp_path / "my 프로젝트", tmp_path / "home")
 
 
 def test_every_client_is_set_up_checked_and_removed(desk: Desk) -> None:
@@ -149,15 +88,8 @@ def test_every_hook_that_is_written_answers_its_client(desk: Desk) -> None:
     called = {line.partition(" --client ")[2].split()[0] for line in lines}
     assert called == {key for key in KEYS if key != "claude-desktop"}
     for line in sorted(lines):
-        done = subprocess.run(
-            ["sh", "-c", line],
-            cwd=desk.root,
-            env=desk.environment(XDG_STATE_HOME=str(desk.home / "state")),
-            input=b"{}",
-            capture_output=True,
-            timeout=60,
-        )
-        assert (done.returncode, done.stderr) == (0, b"")
+        done = Run.process("sh", "-c", line, given=b"{}", **desk.place())
+        assert (done.code, done.errors) == (0, "")
 
 
 @pytest.mark.parametrize("lang", ["en", "ko"])
@@ -203,27 +135,11 @@ def test_without_a_terminal_and_yes_nothing_is_written(desk: Desk) -> None:
 @posix
 @pytest.mark.parametrize(("answer", "code"), [("y\n", 0), ("\n", 1), ("no\n", 1), ("\x04", 1)])
 def test_on_a_terminal_it_asks_once(answer: str, code: int, desk: Desk) -> None:
-    ours, theirs = os.openpty()
-    os.write(ours, answer.encode())
-    done = subprocess.run(
-        [sys.executable, str(ROOT / "cli.py"), "setup", "codex"],
-        cwd=desk.root,
-        env=desk.environment(),
-        stdin=theirs,
-        stdout=theirs,
-        stderr=subprocess.PIPE,
-        timeout=60,
-    )
-    os.close(theirs)
-    shown = b""
-    with contextlib.suppress(OSError):  # a terminal without its other side
-        while part := os.read(ours, 65_536):
-            shown += part
-    os.close(ours)
-    assert (done.returncode, done.stderr) == (code, b"")
-    assert shown.decode().count(word("en", "ask", count=3)) == 1
+    done = Run.at_terminal("setup", "codex", answer=answer, **desk.place())
+    assert (done.code, done.errors) == (code, "")
+    assert done.out.count(word("en", "ask", count=3)) == 1
     assert bool(desk.files()) == (code == 0)
-    assert (word("en", "not_changed") in shown.decode()) == (code == 1)
+    assert (word("en", "not_changed") in done.out) == (code == 1)
 
 
 @posix
@@ -231,16 +147,10 @@ def test_who_cannot_see_the_plan_or_cannot_answer_is_not_asked(desk: Desk) -> No
     ours, theirs = os.openpty()
     os.write(ours, b"y\n")
     for stdin, line in ((theirs, "exec "), (subprocess.DEVNULL, "exec <&- ")):
-        done = subprocess.run(
-            ["sh", "-c", f'{line}"$0" "$1" setup codex', sys.executable, str(ROOT / "cli.py")],
-            cwd=desk.root,
-            env=desk.environment(),
-            stdin=stdin,
-            capture_output=True,
-            timeout=60,
-        )
-        said = (done.returncode, done.stderr.decode())
-        assert said == (1, word("en", "no_terminal") + "\n")
+        script = f'{line}"$0" "$1" setup codex'
+        command = ("sh", "-c", script, sys.executable, str(ROOT / "cli.py"))
+        done = Run.process(*command, stdin=stdin, **desk.place())
+        assert (done.code, done.errors) == (1, word("en", "no_terminal") + "\n")
     os.close(ours)
     os.close(theirs)
     assert desk.files() == {}
@@ -299,7 +209,7 @@ def test_what_was_put_in_is_taken_out_without_the_packages(desk: Desk) -> None:
 def test_all_takes_the_clients_that_are_found_and_says_by_what(desk: Desk) -> None:
     (desk.root / ".vscode").mkdir()
     (desk.home / ".codex").mkdir()
-    program = desk.top / "bin" / "gemini"
+    program = desk.root.parent / "bin" / "gemini"
     program.parent.mkdir()
     program.write_bytes(b"#!/bin/sh\n")
     program.chmod(0o755)
@@ -337,7 +247,7 @@ def test_what_could_not_be_written_is_told_and_the_rest_is_written(desk: Desk) -
     (desk.root / ".codex").mkdir()
     config = desk.root / ".codex" / "config.toml"
     config.write_bytes(b'model = "o"\n')
-    (desk.root / ".codex" / "hooks.json").symlink_to(desk.top / "gone" / "hooks.json")
+    (desk.root / ".codex" / "hooks.json").symlink_to(desk.root.parent / "gone" / "hooks.json")
     code, out, errors = desk.run("setup", "codex", "--yes")
     assert code == 1
     facts = {"path": ".codex/hooks.json", "reason": os.strerror(2)}

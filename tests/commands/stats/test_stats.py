@@ -1,19 +1,15 @@
 """`cli.py stats` as people and scripts run it: what it counts, how it looks, and what it leaves."""
 
 import json
-import os
-import subprocess
-import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-import cli
 from commands.hook.journal import KEPT_DAYS, Session
 from commands.stats.hook_use import Moment, Showings, Unheeded, count_showings
 from commands.stats.words import WORDS
@@ -21,14 +17,12 @@ from commands.terminal.columns import INDENT, WIDTH, cells, wrapped
 from core.lessons.answers.counting import Growth, Period, came_back, growth, open_questions, size_of
 from core.lessons.record import Record, new_record
 from core.project import state_directory
-from tests.support.forked import forked
+from tests.support.cli_process import TOKEN, GoodRun
+from tests.support.desk import Desk as AnyDesk
 from tests.support.samples import a_principle, a_record
 
-ROOT = Path(__file__).resolve().parents[3]
 DAY_S = 86_400
 NOW_S = 1_750_000_000
-FOREIGN = ("SENTINEL_MEMORY_", "CLAUDE_", "XDG_", "LOCALAPPDATA")
-TOKEN = "ghp" + "_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
 
 
 def iso(at_s: float) -> str:
@@ -43,25 +37,8 @@ def an_event(at_s: float, event: str = "before-action", **facts: Any) -> dict[st
     return {"at": int(at_s), "event": event, "client": "claude-code", **facts}
 
 
-@dataclass(frozen=True)
-class Run:
+class Run(GoodRun):
     """One finished command."""
-
-    code: int
-    out: str
-    errors: str
-
-    @property
-    def lines(self) -> list[str]:
-        assert (self.code, self.errors, self.out[-1:]) == (0, "", "\n")
-        return self.out.splitlines()
-
-    @property
-    def told(self) -> dict[str, Any]:
-        """What a run with --json printed."""
-        assert (self.code, self.errors) == (0, "")
-        told: dict[str, Any] = json.loads(self.out)
-        return told
 
     def section(self, title: str) -> list[str]:
         """The lines below the first title that begins so."""
@@ -70,58 +47,21 @@ class Run:
         return lines[begin : (*lines[begin:], "").index("") + begin]
 
 
-@dataclass(frozen=True)
-class Desk:
-    """A project, and a place for what hooks noted; nothing of this machine is read."""
-
-    root: Path
-    state: Path
-
-    @property
-    def log(self) -> Path:
-        return self.root / ".context" / "memory_log.jsonl"
+class Desk(AnyDesk):
+    """A project, and a place for what hooks noted."""
 
     def environment(self, **variables: str) -> dict[str, str]:
-        inherited = {key: it for key, it in os.environ.items() if not key.startswith(FOREIGN)}
-        home = dict.fromkeys(("HOME", "USERPROFILE"), str(self.state.parent))
-        return {**inherited, **home, "SENTINEL_MEMORY_STATE": str(self.state), **variables}
+        return super().environment(SENTINEL_MEMORY_STATE=str(self.home / "state"), **variables)
 
     def stats(self, *options: str, **variables: str) -> Run:
         """Run it where the project is."""
-        if os.name != "posix":
-            return self.started(*options, **variables)
-        environment = self.environment(**variables)
-        return Run(*forked(cli.main, ["stats", *options], self.root, environment))
-
-    def started(self, *options: str, flags: Sequence[str] = (), **variables: str) -> Run:
-        """The same as a process of its own."""
-        done = subprocess.run(
-            [sys.executable, *flags, str(ROOT / "cli.py"), "stats", *options],
-            cwd=self.root,
-            env=self.environment(**variables),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=60,
-        )
-        return Run(done.returncode, done.stdout.decode(), done.stderr.decode())
-
-    def write(self, *parts: Record | bytes) -> None:
-        lines = [part.to_line() if isinstance(part, Record) else part for part in parts]
-        self.log.parent.mkdir(exist_ok=True)
-        self.log.write_bytes(b"".join(lines))
+        return Run(*self.run("stats", *options, **variables))
 
     def hook(self, event: str, **payload: object) -> None:
         """An event of Claude Code in a session of its own."""
-        given = {"session_id": "one", "cwd": str(self.root), **payload}
-        subprocess.run(
-            [sys.executable, str(ROOT / "cli.py"), "hook", event, "--client", "claude-code"],
-            cwd=self.root,
-            env=self.environment(),
-            input=json.dumps(given).encode(),
-            stdout=subprocess.DEVNULL,
-            check=True,
-            timeout=60,
-        )
+        given = json.dumps({"session_id": "one", "cwd": str(self.root), **payload}).encode()
+        words = ("hook", event, "--client", "claude-code")
+        assert Run.forked(*words, given=given, **self.place()).code == 0
 
     @property
     def sessions(self) -> Path:
@@ -136,8 +76,7 @@ class Desk:
 
 @pytest.fixture
 def desk(tmp_path: Path) -> Desk:
-    (tmp_path / "shop").mkdir()
-    return Desk(tmp_path / "shop", tmp_path / "state")
+    return Desk(tmp_path / "shop", tmp_path / "home")
 
 
 # A memory in which everything occurs that is told.
@@ -251,7 +190,7 @@ Never shown by a hook: 2
   2025-03-04  {REFUND.id[:8]}  [payment] refunds keep the currency of the order
   2025-03-21  {SESSION.id[:8]}  [인증] 세션 토큰은 15분 뒤에 만료된다
 """
-    assert lively.started().lines == expected.splitlines()
+    assert lively.started("stats") == (0, expected, "")
 
 
 def test_the_whole_page_in_korean(lively: Desk) -> None:
@@ -458,8 +397,7 @@ server saves one for each gap in its instructions.
 def test_an_empty_memory_is_a_sentence_and_nothing_is_created(desk: Desk, lang: str) -> None:
     run = desk.stats(SENTINEL_MEMORY_LANG=lang)
     assert run == Run(0, EMPTY[lang].format(root=desk.root), "")
-    assert list(desk.root.parent.iterdir()) == [desk.root]
-    assert list(desk.root.iterdir()) == []
+    assert sorted(desk.root.parent.rglob("*")) == [desk.home, desk.root]
 
 
 def test_lines_that_cannot_be_read_are_counted_and_the_doctor_is_named(desk: Desk) -> None:
@@ -499,7 +437,7 @@ def test_wrong_arguments_end_with_2(desk: Desk, options: list[str]) -> None:
 
 
 def test_no_package_is_needed(lively: Desk) -> None:
-    assert lively.started(flags=["-S"]) == lively.stats()
+    assert lively.started("stats", options=("-S",)) == lively.stats()
 
 
 # How it looks.
@@ -841,7 +779,6 @@ def test_a_record_counts_as_saved_up_to_an_hour_after_the_last_event(
 
 
 def test_sessions_of_another_project_are_not_counted(lively: Desk, tmp_path: Path) -> None:
-    other = Desk(tmp_path / "other" / "shop", lively.state)
-    other.root.mkdir(parents=True)
+    other = Desk(tmp_path / "other" / "shop", lively.home)
     other.write(REFUND)
     assert other.stats("--json").told["hooks"]["sessions"] == 0

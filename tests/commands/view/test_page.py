@@ -15,11 +15,11 @@ from core.lessons.log import MemoryLog
 from core.lessons.record import Record, new_record
 from core.settings import Settings
 from core.text.tokens import estimate_tokens
+from tests.support.cli_process import TOKEN
 from tests.support.git_clones import git, new_project, path_of, store_of
 from tests.support.samples import LATER, NOW, a_draft, a_principle, a_record
 
 LAST = "2026-03-09T12:00:00+00:00"
-TOKEN = "ghp" + "_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
 FIRST = Commit(id="a" * 40, author="web", date=NOW, subject="Log it")
 SECOND = Commit(id="b" * 40, author="결제팀", date=LATER, subject="Log it again")
 

@@ -6,7 +6,7 @@ import re
 import stat
 from base64 import b64encode
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import sha256
 from html import unescape
 from html.parser import HTMLParser
@@ -16,7 +16,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import cli
 from commands.documents.html import as_text
 from commands.view.html import page_html
 from commands.view.page import GENERATIONS, page_of
@@ -27,13 +26,12 @@ from core.lessons.log import MemoryLog
 from core.lessons.record import Record, new_record
 from core.messages import Language
 from core.settings import Settings
-from tests.support.forked import forked
+from tests.support.cli_process import TOKEN, Run
+from tests.support.desk import Desk as AnyDesk
 from tests.support.git_clones import git, new_project, path_of, store_of
 from tests.support.samples import LATER, NOW, a_draft, a_principle, a_record
 
 LAST = "2026-03-09T12:00:00+00:00"
-TOKEN = "ghp" + "_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
-FOREIGN = ("SENTINEL_MEMORY_", "CLAUDE_", "XDG_", "BROWSER", "DISPLAY", "WAYLAND")
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(1)>\" ' ` & <!-- ]]>"
 VOID = {"meta", "input", "link", "br", "img", "hr"}
 
@@ -106,12 +104,8 @@ def a_memory() -> list[Record]:
     return [merged, asked, again]
 
 
-@dataclass(frozen=True)
-class Desk:
-    """A project and a home of its own; nothing of this machine is read."""
-
-    root: Path
-    home: Path
+class Desk(AnyDesk):
+    """A project with one record, and a browser."""
 
     @property
     def state(self) -> Path:
@@ -121,10 +115,8 @@ class Desk:
     def pages(self) -> list[Path]:
         return sorted(self.state.rglob("*.html"))
 
-    def view(self, *options: str, **variables: str) -> tuple[int, str, str]:
-        inherited = {key: it for key, it in os.environ.items() if not key.startswith(FOREIGN)}
-        environment = {**inherited, "HOME": str(self.home), **variables}
-        return forked(cli.main, ["view", *options], self.root, environment)
+    def view(self, *options: str, **variables: str) -> Run:
+        return self.run("view", *options, **variables)
 
     def browser(self, code: int = 0) -> dict[str, str]:
         """A browser that writes down what it is to show, and ends so."""
@@ -140,9 +132,7 @@ class Desk:
 
 @pytest.fixture
 def desk(tmp_path: Path) -> Desk:
-    home = tmp_path / "home"
-    home.mkdir()
-    return Desk(root=new_project(tmp_path / "shop", "VAT differs by country"), home=home)
+    return Desk(new_project(tmp_path / "shop", "VAT differs by country"), tmp_path / "home")
 
 
 def test_the_page_is_written_where_it_is_wanted(desk: Desk) -> None:
