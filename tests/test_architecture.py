@@ -3,13 +3,13 @@
 import ast
 import os
 import re
-import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
+from tests.support.cli_process import Run
+from tests.support.stdio_client import ROOT
 
 # A room is a folder or a file, and what is not named here belongs to the folder above it. Each room
 # may use itself and the rooms on its right; from outside of a top folder, its name means all of it.
@@ -163,12 +163,5 @@ for name in sys.argv[1:]:
 def test_importing_prints_nothing_and_creates_nothing(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
     names = [name for name in sources() if name != "server"]
-    done = subprocess.run(
-        [sys.executable, "-c", IMPORTING, *names],
-        cwd=tmp_path,
-        env=environment,
-        capture_output=True,
-        check=True,
-        timeout=60,
-    )
-    assert (done.stdout, done.stderr) == (b"", b"")
+    command = (sys.executable, "-c", IMPORTING, *names)
+    assert Run.process(*command, cwd=tmp_path, environment=environment) == (0, "", "")

@@ -5,7 +5,6 @@ import json
 import pkgutil
 import re
 import tomllib
-from pathlib import Path
 
 import pytest
 from fastmcp import Client
@@ -25,8 +24,8 @@ from core.settings import (
     DEFAULT_LOCK_TIMEOUT_S,
     DEFAULT_THRESHOLD,
 )
+from tests.support.stdio_client import ROOT
 
-ROOT = Path(__file__).parents[1]
 SOURCES = [
     path for room in ("core", "protocol", "commands") for path in ROOT.glob(f"{room}/**/*.py")
 ]

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from core.lessons.record import Draft
+from tests.support.stdio_client import ROOT
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
 
@@ -38,7 +39,6 @@ from report import (
     measured,
 )
 
-ROOT = Path(__file__).resolve().parents[2]
 DRAFT = Draft(topic="auth", missing_context="gap", lesson="rule", ask_next_time="which?")
 
 

@@ -2,12 +2,11 @@
 
 import importlib
 import string
-from pathlib import Path
 
 from core import errors
 from core.messages import MESSAGES, Facts, Table, sentence
+from tests.support.stdio_client import ROOT
 
-ROOT = Path(__file__).parents[2]
 ROOMS = ("core", "protocol", "commands")
 
 

@@ -19,9 +19,8 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from protocol.quick_start import quick_start
 from tests.conftest import StartServer
-from tests.support.stdio_client import HANDSHAKE, STATELESS, Era, ServerProcess
+from tests.support.stdio_client import HANDSHAKE, ROOT, STATELESS, Era, ServerProcess
 
-ROOT = Path(__file__).parents[2]
 SERVER = ROOT / "server.py"
 
 # Modules of each package after the first answers, with fastmcp 4.1.2, mcp 2.3.0, pydantic 2.14.3.

@@ -5,7 +5,6 @@ import os
 import resource
 import shutil
 import signal
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,6 +20,7 @@ from core.project import CONTEXT_DIRECTORY, LOG_NAME
 from core.store import MemoryStore
 from server import VERSION
 from tests.conftest import StartServer
+from tests.support.cli_process import Run
 from tests.support.sentences import say
 from tests.support.stdio_client import HANDSHAKE, ROOT, STATELESS, Era, ServerProcess
 
@@ -502,17 +502,10 @@ def test_an_unusable_budget_ends_the_start_with_the_rule(
     tmp_path: Path, value: str, lang: Language
 ) -> None:
     variable = "SENTINEL_MEMORY_BUDGET"
-    ran = subprocess.run(
-        [sys.executable, str(ROOT / "server.py")],
-        cwd=tmp_path,
-        env={**os.environ, variable: value, "SENTINEL_MEMORY_LANG": lang},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        encoding="utf-8",
-        timeout=60,
-    )
+    environment = {**os.environ, variable: value, "SENTINEL_MEMORY_LANG": lang}
+    done = Run.started(script=ROOT / "server.py", cwd=tmp_path, environment=environment)
     text = say(lang, "bad_setting", variable=variable, least=1_000, default=20_000)
-    assert (ran.returncode, ran.stdout, ran.stderr) == (2, "", f"server.py: {text}\n")
+    assert done == (2, "", f"server.py: {text}\n")
     assert list(tmp_path.iterdir()) == []
 
 

@@ -1,9 +1,8 @@
-"""What clients hand to a hook on standard input, as their documents describe it."""
+"""Makes what clients hand to a hook on standard input, as their documents describe it."""
 
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +11,8 @@ from tests.support.cli_process import Run
 Payload = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class Ran:
+class Ran(Run):
     """One finished hook."""
-
-    code: int
-    out: bytes
-    errors: str
 
     @property
     def said(self) -> Any:
@@ -46,19 +40,16 @@ def run_hook(
     environment: Mapping[str, str],
     options: tuple[str, ...] = (),
 ) -> Ran:
-    """Start `cli.py hook` as a client does, without root's right to pass over permissions.
+    """Start `cli.py hook` as a client does.
 
     It gets an interpreter of its own where that makes a difference: options, and variables that
     an interpreter reads when it starts.
     """
     data = given if isinstance(given, bytes) else json.dumps(given).encode()
+    where: dict[str, Any] = {"cwd": cwd, "environment": environment, "given": data}
     if options or any(name.startswith(("PYTHON", "LC_")) for name in environment):
-        ran = Run.started(
-            "hook", *words, cwd=cwd, environment=environment, given=data, options=options
-        )
-    else:
-        ran = Run.forked("hook", *words, cwd=cwd, environment=environment, given=data)
-    return Ran(ran.code, ran.out.encode(), ran.errors)
+        return Ran.started("hook", *words, options=options, **where)
+    return Ran.forked("hook", *words, **where)
 
 
 def claude(event: str, project: Path, **more: Any) -> Payload:

@@ -12,8 +12,8 @@ from typing import Any
 from core.lessons.record import Draft
 from core.store import MemoryStore
 from tests.support.git_clones import git, path_of
+from tests.support.stdio_client import ROOT
 
-ROOT = Path(__file__).parents[2]
 LESSONS = ROOT / "commands/demo/lessons.jsonl"
 AUTHORS = ("web", "payments", "결제팀", "platform")
 PRINCIPLES = {

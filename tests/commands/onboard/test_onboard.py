@@ -23,8 +23,8 @@ from tests.commands.exchange.test_export import TEXTS, parsed
 from tests.support.cli_process import TOKEN, Command, Run
 from tests.support.git_clones import path_of
 from tests.support.samples import LATER, NOW, a_principle, a_record
+from tests.support.stdio_client import ROOT
 
-ROOT = Path(__file__).resolve().parents[3]
 DATA = ROOT / "tests" / "data" / "bridges"
 ENGLISH = (DATA / "onboard.en.md").read_bytes().decode("utf-8")
 KOREAN = (DATA / "onboard.ko.md").read_bytes().decode("utf-8")

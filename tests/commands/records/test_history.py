@@ -28,7 +28,6 @@ from tests.support.samples import LATER, a_draft, a_principle, a_record
 
 pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
 
-ROOT = Path(__file__).resolve().parents[3]
 LATEST = "2026-03-03T09:00:00+00:00"
 ONE, TWO, THREE = (a_record(gap) for gap in ("one", "two", "three"))
 RULE = new_record(a_principle("rule"), now=LATER).id

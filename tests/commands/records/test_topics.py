@@ -234,13 +234,13 @@ def test_the_records_are_redacted_and_a_secret_in_the_topic_is_pointed_out(
 
 
 def test_the_project_can_be_named_before_and_after_the_action(
-    project: Path, tmp_path: Path
+    project: Path, command: Command, tmp_path: Path
 ) -> None:
     elsewhere = tmp_path / "elsewhere"
-    elsewhere.mkdir()
     write(elsewhere, VAT)
-    assert cli.main(["topics", "--project", str(elsewhere), "rename", "payment", "b", "--yes"]) == 0
-    assert cli.main(["topics", "rename", "b", "c", "--yes", "--project", str(elsewhere)]) == 0
+    named = ("--project", str(elsewhere))
+    assert command("topics", *named, "rename", "payment", "b", "--yes").code == 0
+    assert command("topics", "rename", "b", "c", "--yes", *named).code == 0
     assert [it.topic for it in saved(elsewhere)] == ["c"]
     assert [it.topic for it in saved(project)] == ["payment"] * 3
 

@@ -4,7 +4,6 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -13,7 +12,7 @@ import pytest
 from commands.report.github import MOST_SUMMARY_BYTES
 from tests.support.cli_process import TOKEN
 from tests.support.git_clones import git, path_of, run_git, write
-from tests.support.report_desk import LOG, ORDER, Report, empty_repository, head, written
+from tests.support.report_desk import LOG, ORDER, Report, Run, empty_repository, head, written
 from tests.support.samples import a_record
 from tests.support.stdio_client import ROOT
 
@@ -305,20 +304,16 @@ def test_the_step_of_the_workflow_does_what_the_document_says(
     tip = written(project, PLAIN, SECRET)
     summary = tmp_path / "summary.md"
     (tmp_path / "sentinel-memory").symlink_to(ROOT)
-    done = subprocess.run(
-        ["bash", "-e", "-c", " ".join(script.split())],
-        cwd=project,
-        env={
-            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
-            "RUNNER_TEMP": str(tmp_path),
-            "GITHUB_STEP_SUMMARY": str(summary),
-            "BASE": base,
-            "HEAD": tip,
-        },
-        capture_output=True,
-        timeout=60,
-    )
-    assert done.returncode == 1
-    assert done.stdout.decode().startswith(f"::error file={LOG},line=2,title=")
+    environment = {
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "RUNNER_TEMP": str(tmp_path),
+        "GITHUB_STEP_SUMMARY": str(summary),
+        "BASE": base,
+        "HEAD": tip,
+    }
+    command = ("bash", "-e", "-c", " ".join(script.split()))
+    done = Run.process(*command, cwd=project, environment=environment)
+    assert done.code == 1
+    assert done.out.startswith(f"::error file={LOG},line=2,title=")
     assert summary.read_text(encoding="utf-8").startswith("**Memory:** 1 possible secret,")
     assert path_of(project).is_file()

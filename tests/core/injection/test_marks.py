@@ -1,7 +1,6 @@
 """That asking the phrases only where it seems worth it misses nothing, and what it saves."""
 
 import re
-import subprocess
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -22,9 +21,10 @@ from core.injection.marks import (
     shown_marks,
 )
 from tests.core.injection.test_phrases import MARKED, UNMARKED
+from tests.support.cli_process import Run
 from tests.support.rows import none_of
+from tests.support.stdio_client import ROOT
 
-ROOT = Path(__file__).parents[3]
 CODE_POINTS = [chr(code) for code in range(0x110000)]
 
 # Borders of words as characters of their own, so that a row and a rule can be compared.
@@ -165,12 +165,6 @@ print("core.injection.phrases" in sys.modules)
 
 
 def test_a_clean_memory_never_loads_the_rules(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", CLEAN_SESSION, str(tmp_path / "memory_log.jsonl")],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=60,
-    )
-    assert done.stdout.split() == ["False", "True"]
+    command = (sys.executable, "-c", CLEAN_SESSION, str(tmp_path / "memory_log.jsonl"))
+    done = Run.process(*command, cwd=ROOT)
+    assert (done.code, done.out.split()) == (0, ["False", "True"])

@@ -5,7 +5,6 @@ The labelled questions are those of `benchmarks/ranking.py`; `pytest -rP` shows 
 
 import json
 import os
-import subprocess
 import sys
 import unicodedata
 from pathlib import Path
@@ -15,6 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.text.ranking import rank, rank_topics
+from tests.support.cli_process import Run
+from tests.support.stdio_client import ROOT
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "benchmarks"))
 
@@ -346,16 +347,13 @@ def test_the_order_is_the_same_in_every_process() -> None:
     labelled = labelled_sets()["lessons"]
     queries = [query for query, _ in labelled.questions]
     for seed in ("1", "2"):
-        finished = subprocess.run(
-            [sys.executable, "-c", program],
-            input=json.dumps([queries, labelled.texts]),
-            capture_output=True,
-            check=True,
-            text=True,
-            cwd=Path(__file__).parents[3],
-            env={**os.environ, "PYTHONHASHSEED": seed},
+        done = Run.process(
+            *(sys.executable, "-c", program),
+            given=json.dumps([queries, labelled.texts]).encode(),
+            cwd=ROOT,
+            environment={**os.environ, "PYTHONHASHSEED": seed},
         )
-        assert json.loads(finished.stdout) == [rank(query, labelled.texts) for query in queries]
+        assert done.told == [rank(query, labelled.texts) for query in queries]
 
 
 @pytest.mark.parametrize("word", ["5µs", "m²", "½tax", "Ꙁemlja", "ꭰꮃ", "カ\u3099ス"])

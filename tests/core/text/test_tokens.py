@@ -2,15 +2,13 @@
 
 import json
 import unicodedata
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from core.text.tokens import estimate_tokens
-
-ROOT = Path(__file__).parents[3]
+from tests.support.stdio_client import ROOT
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """Which records an action is given, and which it is spared."""
 
-import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +10,8 @@ from hypothesis import strategies as st
 
 from core.lessons.answers.for_action import MOST_READ, MOST_RECORDS, Action, recall, worth_reading
 from core.lessons.record import Record
+from tests.support.cli_process import Run
+from tests.support.stdio_client import ROOT
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[4] / "benchmarks"))
 
@@ -172,11 +173,8 @@ def test_a_short_log_is_recalled_without_the_ranking() -> None:
         "import sys; from core.lessons.answers.for_action import Action, recall;"
         "recall(Action(text='a'), []); print('core.text.ranking' in sys.modules)"
     )
-    root = Path(__file__).resolve().parents[4]
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=root, capture_output=True, check=True, text=True
-    )
-    assert done.stdout == "False\n"
+    done = Run.process(sys.executable, "-c", program, cwd=ROOT)
+    assert done == (0, "False\n", "")
 
 
 def test_of_a_very_long_log_the_closest_records_are_read_in_their_order() -> None:

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import cli
 from core.lessons.changes import upsert
 from core.lessons.lines import BOM
 from core.lessons.log import MemoryLog
@@ -28,6 +27,7 @@ from core.lessons.upkeep.secrets import look
 from core.sanitizer import MARKER, redact
 from core.store import MemoryStore
 from core.text_redaction import MARGIN_CHARS, WINDOW_CHARS, secrets_in
+from tests.support.cli_process import TOKEN, Run
 from tests.support.git_clones import (
     commit,
     compact,
@@ -41,7 +41,6 @@ from tests.support.git_clones import (
 )
 from tests.support.samples import LATER, NOW, a_draft, a_line, a_principle, a_record
 
-TOKEN = "ghp" + "_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
 OTHER = "ghp" + "_" + "Z9y8X7w6V5u4T3s2R1q0P9o8N7m6L5k4J3i2"
 LATEST = "2026-03-03T09:00:00+00:00"
 ONE, PLAIN = a_record(f"the key is {TOKEN}"), a_record("plain")
@@ -426,10 +425,9 @@ def test_a_cleaned_principle_can_still_be_uncompacted(
     [new] = store_of(project).read_all()
     assert (new.lesson, new.source_count) == ("rule [REDACTED]", 2)
     assert old.token in new.source_ids
-    assert cli.main(["history", new.id, "--project", str(project)]) == 0
-    told = capsys.readouterr().out
+    told = Run.of(capsys, "history", new.id, "--project", str(project)).out
     assert "Versions that this principle replaced: 2, still to be had: 2." in told
-    assert cli.main(["uncompact", new.id, "--project", str(project)]) == 0
+    assert Run.of(capsys, "uncompact", new.id, "--project", str(project)).code == 0
     assert [record.missing_context for record in store_of(project).read_all()] == ["one", "two"]
     assert git(project, "status", "--porcelain").strip() == "M .context/memory_log.jsonl"
 
@@ -448,12 +446,10 @@ def test_history_and_restore_name_the_cleaned_log_that_took_the_place(
     commit(project)
     [new] = store_of(project).read_all()
     assert new.id != old.id
-    assert cli.main(["history", old.id, "--project", str(project)]) == 0
-    told = capsys.readouterr().out
+    told = Run.of(capsys, "history", old.id, "--project", str(project)).out
     assert f"Version {old.token} was replaced by log {new.token} in topic payment." in told
     assert f"1. replaced by log {new.token}" in told
-    assert cli.main(["restore", old.id, "--project", str(project), "--dry-run"]) == 0
-    told = capsys.readouterr().out
+    told = Run.of(capsys, "restore", old.id, "--project", str(project), "--dry-run").out
     assert f"What had replaced it stays in the log: log {new.token}." in told
     assert TOKEN not in told
 
