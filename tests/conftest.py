@@ -1,15 +1,14 @@
-"""What the tests of real processes share: a way to start servers that leaves none behind."""
+"""Starts servers for the tests and leaves none behind; sets how long properties are tried."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from itertools import count
-from pathlib import Path
-from typing import Protocol
+from typing import Any
 
 import pytest
 from hypothesis import settings
 
-from tests.support.stdio_client import HANDSHAKE, Era, ServerProcess
+from tests.support.stdio_client import ServerProcess
 
 # No deadline: other workers take the processor at times. `--hypothesis-profile full` looks longer.
 settings.register_profile("short", deadline=None, max_examples=25)
@@ -17,16 +16,7 @@ settings.register_profile("full", deadline=None, max_examples=200)
 settings.load_profile("short")
 
 
-class StartServer(Protocol):
-    """Starts `server.py` with these arguments; see ServerProcess."""
-
-    def __call__(
-        self,
-        *arguments: str,
-        cwd: Path,
-        environment: Mapping[str, str] | None = None,
-        era: Era = HANDSHAKE,
-    ) -> ServerProcess: ...
+StartServer = Callable[..., ServerProcess]  # see ServerProcess
 
 
 @pytest.fixture(scope="module")
@@ -35,19 +25,8 @@ def start_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StartServ
     numbers = count(1)
     with ExitStack() as running:
 
-        def start(
-            *arguments: str,
-            cwd: Path,
-            environment: Mapping[str, str] | None = None,
-            era: Era = HANDSHAKE,
-        ) -> ServerProcess:
-            server = ServerProcess(
-                *arguments,
-                cwd=cwd,
-                stderr_path=said / f"{next(numbers)}.txt",
-                environment=environment,
-                era=era,
-            )
-            return running.enter_context(server)
+        def start(*arguments: str, **more: Any) -> ServerProcess:
+            path = said / f"{next(numbers)}.txt"
+            return running.enter_context(ServerProcess(*arguments, stderr_path=path, **more))
 
         yield start

@@ -43,7 +43,6 @@ from tests.core.lessons.test_concurrency import (
     take_barrier,
     write_with_others,
 )
-from tests.core.lessons.test_concurrency import log_path as log_path_in
 from tests.support.faults import (
     CODES,
     FAILING,
@@ -68,6 +67,7 @@ from tests.support.faults import (
     tree,
     without_litter,
 )
+from tests.support.git_clones import path_of
 from tests.support.rows import none_of
 from tests.support.samples import LATER, a_draft, a_principle
 from tests.support.stdio_client import HANDSHAKE, STATELESS, ServerProcess
@@ -211,7 +211,7 @@ class Crowd(Kind):
 
     def step(self) -> int:
         project = Path(tempfile.mkdtemp(dir=self.folder))
-        path = log_path_in(project)
+        path = path_of(project)
         path.parent.mkdir()
         spawn = get_context("spawn")
         barrier = spawn.Barrier(WRITERS)
@@ -254,7 +254,7 @@ class Servers(Kind):
     def __init__(self, folder: Path, chance: random.Random) -> None:
         super().__init__(folder, chance)
         self.project = folder / "project"
-        self.path = log_path_in(self.project)
+        self.path = path_of(self.project)
         self.started = 0
         self.texts = 0
         self.servers: list[ServerProcess] = []

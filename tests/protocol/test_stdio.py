@@ -21,6 +21,7 @@ from core.store import MemoryStore
 from server import VERSION
 from tests.conftest import StartServer
 from tests.support.cli_process import Run
+from tests.support.git_clones import path_of
 from tests.support.sentences import say
 from tests.support.stdio_client import HANDSHAKE, ROOT, STATELESS, Era, ServerProcess
 
@@ -41,12 +42,8 @@ posix_only = pytest.mark.skipif(os.name != "posix", reason="POSIX signals and pe
 linux_only = pytest.mark.skipif(sys.platform != "linux", reason="limits of another process")
 
 
-def log_path(project: Path) -> Path:
-    return project / CONTEXT_DIRECTORY / LOG_NAME
-
-
 def log_bytes(project: Path) -> bytes:
-    return log_path(project).read_bytes()
+    return path_of(project).read_bytes()
 
 
 def lines_of(project: Path) -> list[dict[str, Any]]:
@@ -56,7 +53,7 @@ def lines_of(project: Path) -> list[dict[str, Any]]:
 
 def seed(project: Path, count: int = 3) -> bytes:
     """Save records without the server; the bytes of the file."""
-    store = MemoryStore(log_path(project))
+    store = MemoryStore(path_of(project))
     for number in range(count):
         store.upsert_log(Draft(topic="auth", missing_context=f"gap {number}", lesson="x" * 1000))
     return store.read_bytes()
@@ -332,7 +329,7 @@ def test_saving_waits_for_a_lock_while_other_requests_are_answered(
     server: ServerProcess, project: Path
 ) -> None:
     before = seed(project)
-    with FileLock(f"{log_path(project)}.lock"):
+    with FileLock(f"{path_of(project)}.lock"):
         waiting = server.ask_tool("log_memory", **GAP)
         head = server.call("search_memory").splitlines()[0]
         assert head == say("en", "head_all", count=3, project=str(project))
@@ -345,7 +342,7 @@ def test_very_many_waiting_saves_do_not_hold_up_a_search(
     server: ServerProcess, project: Path
 ) -> None:
     seed(project)
-    with FileLock(f"{log_path(project)}.lock"):
+    with FileLock(f"{path_of(project)}.lock"):
         waiting = [
             server.ask_tool("log_memory", **{**GAP, "missing_context": f"gap {number}"})
             for number in range(60)
@@ -361,7 +358,7 @@ def test_standard_error_never_holds_the_text_of_a_record(
     server: ServerProcess, project: Path
 ) -> None:
     server.call("log_memory", **{**GAP, "lesson": MARKER})
-    with log_path(project).open("ab") as file:
+    with path_of(project).open("ab") as file:
         file.write(b'{"torn": "' + MARKER.encode() + b"\n")
     server.refusal("log_memory", **{**GAP, "lesson": MARKER * 100})
     assert MARKER in server.call("search_memory", query=MARKER)
@@ -413,10 +410,10 @@ def test_a_hostile_locale_changes_no_letter_on_standard_error(
 ) -> None:
     clear(hostile_project)
     seed(hostile_project)
-    with log_path(hostile_project).open("ab") as file:
+    with path_of(hostile_project).open("ab") as file:
         file.write(b"torn\n")
     hostile.call("search_memory")
-    assert f"{log_path(hostile_project)}: 1 unreadable lines skipped" in hostile.stderr()
+    assert f"{path_of(hostile_project)}: 1 unreadable lines skipped" in hostile.stderr()
 
 
 def test_a_dot_env_file_that_would_break_the_framework_is_not_read(hostile: ServerProcess) -> None:
@@ -569,7 +566,7 @@ def troubled(troubled_server: ServerProcess, troubled_project: Path) -> Iterator
 def test_a_directory_in_place_of_the_file_is_no_empty_memory(
     troubled: ServerProcess, troubled_project: Path
 ) -> None:
-    path = log_path(troubled_project)
+    path = path_of(troubled_project)
     path.mkdir(parents=True)
     expected = say("en", "log_read", path=str(path), reason="not a regular file")
     assert troubled.refusal("search_memory") == expected
@@ -580,7 +577,7 @@ def test_a_directory_in_place_of_the_file_is_no_empty_memory(
 def test_a_file_in_place_of_the_directory_is_left_alone(
     troubled: ServerProcess, troubled_project: Path
 ) -> None:
-    path, in_the_way = log_path(troubled_project), troubled_project / CONTEXT_DIRECTORY
+    path, in_the_way = path_of(troubled_project), troubled_project / CONTEXT_DIRECTORY
     in_the_way.write_bytes(b"a note\n")
     read = say("en", "log_read", path=str(path), reason="Not a directory")
     written = say("en", "log_write", path=str(path), reason="File exists")
@@ -601,7 +598,7 @@ def test_a_full_disk_leaves_the_file_as_it_was(
     unlimited = resource.prlimit(pid, limits)
     resource.prlimit(pid, limits, (len(before), unlimited[1]))
     try:
-        path = str(log_path(troubled_project))
+        path = str(path_of(troubled_project))
         expected = say("en", "log_write", path=path, reason="File too large")
         assert troubled.refusal("log_memory", **GAP) == expected
     finally:
@@ -625,7 +622,7 @@ def test_a_directory_that_may_not_be_written_leaves_the_file_as_it_was(
     directory = troubled_project / CONTEXT_DIRECTORY
     directory.chmod(0o555)
     try:
-        path = str(log_path(troubled_project))
+        path = str(path_of(troubled_project))
         expected = say("en", "log_write", path=path, reason="Permission denied")
         assert troubled.refusal("log_memory", **GAP) == expected
         assert log_bytes(troubled_project) == before
@@ -639,7 +636,7 @@ def test_a_lock_that_is_never_let_go_is_reported_after_the_timeout(
     troubled: ServerProcess, troubled_project: Path
 ) -> None:
     before = seed(troubled_project)
-    lock_path = f"{log_path(troubled_project)}.lock"
+    lock_path = f"{path_of(troubled_project)}.lock"
     with FileLock(lock_path):
         expected = say("en", "log_busy", path=lock_path, waited_s=1)
         assert troubled.refusal("log_memory", **GAP) == expected

@@ -1,9 +1,10 @@
-"""Real git for the tests: clones of a small project, what is saved in them, and their joining."""
+"""Makes clones of a small project with real git, saves in them and joins them."""
 
 import os
 import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -110,14 +111,12 @@ def write(project: Path, *parts: Record | bytes) -> bytes:
 
 def new_project(folder: Path, *gaps: str, attributes: str | None = None) -> Path:
     """A repository with these gaps in one commit, and other attributes than the server's."""
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)
     git(folder, "init", "--quiet")
     (folder / "README").write_text("a project\n", encoding="utf-8", newline="\n")
     if attributes is not None:
         (folder / ".context").mkdir()
-        (folder / ".context" / ".gitattributes").write_text(
-            attributes, encoding="utf-8", newline="\n"
-        )
+        (folder / ".context/.gitattributes").write_text(attributes, encoding="utf-8", newline="\n")
     for gap in gaps:
         store_of(folder).upsert_log(a_draft(gap))
     commit(folder)
@@ -138,9 +137,18 @@ def copied(clone: Path, to: Path) -> Path:
     return to
 
 
-def commit(clone: Path) -> None:
+def commit(clone: Path, subject: str = "memory", *options: str) -> None:
     git(clone, "add", "--all")
-    git(clone, "commit", "--quiet", "--allow-empty", "--message", "memory")
+    git(clone, "commit", "--quiet", "--allow-empty", "--message", subject, *options)
+
+
+def install_hook(clone: Path, script: str) -> None:
+    """Have git carry out this script of a shell before each commit."""
+    path = clone / ".git" / "hooks" / "pre-commit"
+    path.parent.mkdir(exist_ok=True)
+    python = Path(sys.executable).parent
+    path.write_text(f'#!/bin/sh\nPATH="{python}:$PATH"\n{script}\n', encoding="utf-8")
+    path.chmod(0o755)
 
 
 def pull(clone: Path, other: Path) -> None:
@@ -155,7 +163,12 @@ def shown(clone: Path) -> list[Shown]:
 
 
 def records_by_id(clone: Path) -> list[Record]:
-    return sorted(store_of(clone).read_all(), key=lambda record: record.id)
+    return sorted(saved(clone), key=lambda record: record.id)
+
+
+def now_of(clone: Path, record_id: str) -> Record:
+    """The record as a reader of the log sees it."""
+    return next(record for record in saved(clone) if record.id == record_id)
 
 
 def gaps(clone: Path) -> list[str]:

@@ -25,7 +25,7 @@ from core.project import Project
 from core.store import MemoryStore
 from tests.support.cli_process import Run as AnyRun
 from tests.support.desk import Desk as AnyDesk
-from tests.support.git_clones import ended_in_conflict, git
+from tests.support.git_clones import commit, ended_in_conflict, git, install_hook
 from tests.support.samples import a_draft, a_record
 from tests.support.stdio_client import ROOT
 
@@ -70,8 +70,7 @@ class Desk(AnyDesk):
         (self.log.parent / ".gitignore").write_bytes(ignored.encode())
 
     def commit(self) -> None:
-        git(self.root, "add", "--all")
-        git(self.root, "commit", "--quiet", "--message", "memory")
+        commit(self.root)
 
     def asides(self) -> list[Path]:
         return sorted(self.log.parent.glob("memory_log.removed-*.txt"))
@@ -805,11 +804,7 @@ def test_a_git_that_refuses_to_answer_is_a_warning(healthy: Desk) -> None:
 def hook(desk: Desk, report: Path) -> None:
     """Make the doctor a pre-commit hook, as a team would, and keep what it says."""
     command = shlex.join([sys.executable, str(ROOT / "cli.py"), "doctor"])
-    script = f"#!/bin/sh\n{command} >{shlex.quote(str(report))} 2>&1\n"
-    hooks = desk.root / ".git" / "hooks"
-    hooks.mkdir(exist_ok=True)
-    (hooks / "pre-commit").write_text(script)
-    (hooks / "pre-commit").chmod(0o755)
+    install_hook(desk.root, f"{command} >{shlex.quote(str(report))} 2>&1")
 
 
 def commits(desk: Desk, *options: str, cwd: Path | None = None) -> bool:

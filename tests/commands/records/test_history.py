@@ -19,6 +19,7 @@ from tests.support.git_clones import (
     gaps,
     git,
     new_project,
+    now_of,
     path_of,
     pull,
     save,
@@ -66,25 +67,15 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project with three gaps; the second one changed; then the first two were compacted."""
     project = new_project(tmp_path_factory.mktemp("made") / "shop", "one", "two", "three")
     save("two", "changed", LATER)(project)
-    commit_as(project, "change two")
+    commit(project, "change two")
     compact("rule", "one", "two")(project)
-    commit_as(project, "compact")
+    commit(project, "compact")
     return project
 
 
 @pytest.fixture
 def project(made: Path, tmp_path: Path) -> Path:
     return copied(made, tmp_path / "shop")
-
-
-def commit_as(project: Path, subject: str) -> None:
-    git(project, "add", "--all")
-    git(project, "commit", "--quiet", "--allow-empty", "--message", subject)
-
-
-def now_of(project: Path, record_id: str) -> Record:
-    """The record as a reader of the log sees it."""
-    return next(record for record in store_of(project).read_all() if record.id == record_id)
 
 
 def at(project: Path, revision: str) -> str:
@@ -208,7 +199,7 @@ def test_an_uncommitted_removal_is_said(project: Path, command: Command) -> None
 
 def test_a_removed_record_tells_its_last_text(project: Path, command: Command) -> None:
     delete("three")(project)
-    commit_as(project, "delete")
+    commit(project, "delete")
     lines = command(project, "history", THREE.id).lines
     assert lines[5:9] == ["1. removed", at(project, "HEAD"), *block(THREE.token, "three")[:2]]
 
@@ -216,7 +207,7 @@ def test_a_removed_record_tells_its_last_text(project: Path, command: Command) -
 def test_an_edit_by_hand_is_told_as_what_it_changed(project: Path, command: Command) -> None:
     path = path_of(project)
     path.write_bytes(path.read_bytes().replace(b"tax table first", b"tax table\\nand the law"))
-    commit_as(project, "by hand")
+    commit(project, "by hand")
     lines = command(project, "history", THREE.id).lines
     assert lines[9:15] == [
         "1. changed",
@@ -278,7 +269,7 @@ def test_escape_sequences_and_hidden_characters_are_not_printed(
     saved = store_of(project).upsert_log(
         a_draft(evil, topic="x\u202ey", lesson="one\n1. added", ask_next_time=evil)
     )
-    commit_as(project, f"subject {evil}")
+    commit(project, f"subject {evil}")
     run = command(project, "history", saved.record.id)
     shown = "�[2J�]0;title��evil��31m��"
     assert run.lines[2:8] == [
@@ -322,9 +313,9 @@ def test_in_korean_the_sentences_are_korean(
 def test_a_merge_lists_what_each_side_did_once(project: Path, command: Command) -> None:
     other = copied(project, project.parent / "other")
     save("three", "theirs", LATEST)(other)
-    commit_as(other, "theirs")
+    commit(other, "theirs")
     save("four")(project)
-    commit_as(project, "mine")
+    commit(project, "mine")
     pull(project, other)
     assert git(project, "log", "-1", "--format=%p").count(" ") == 1
     lines = command(project, "history", THREE.id).lines
@@ -335,13 +326,13 @@ def test_a_merge_lists_what_each_side_did_once(project: Path, command: Command) 
 def test_a_merge_that_makes_a_version_of_its_own_is_listed(project: Path, command: Command) -> None:
     other = copied(project, project.parent / "other")
     save("three", "theirs", LATEST)(other)
-    commit_as(other, "theirs")
+    commit(other, "theirs")
     save("three", "mine", LATER)(project)
-    commit_as(project, "mine")
+    commit(project, "mine")
     git(project, "fetch", "--quiet", str(other), "main")
     git(project, "merge", "--quiet", "--no-commit", "FETCH_HEAD")
     save("three", "both", "2026-03-04T09:00:00+00:00")(project)
-    commit_as(project, "joined")
+    commit(project, "joined")
     told = command(project, "history", THREE.id, "--json").told
     newest = told["events"][0]
     assert (newest["kind"], newest["subject"]) == ("changed", "joined")
@@ -365,7 +356,7 @@ def test_an_original_that_a_union_merge_left_is_told_as_hidden(
 def test_the_history_goes_on_before_the_project_was_moved(project: Path, command: Command) -> None:
     (project / "packages").mkdir()
     git(project, "mv", ".context", "packages/.context")
-    commit_as(project, "move")
+    commit(project, "move")
     moved = project / "packages"
     told = command(moved, "history", TWO.id, "--json").told
     assert [event["subject"] for event in told["events"]] == ["compact", "change two", "memory"]
@@ -386,7 +377,7 @@ def test_the_log_of_another_project_in_the_repository_is_not_looked_at(
 def test_another_branch_is_looked_at_when_asked(project: Path, command: Command) -> None:
     git(project, "switch", "--quiet", "--create", "side")
     save("three", "on the side", LATEST)(project)
-    commit_as(project, "side")
+    commit(project, "side")
     git(project, "switch", "--quiet", "main")
     assert "1. changed" not in command(project, "history", THREE.id).lines
     lines = command(project, "history", THREE.id, "--all").lines
@@ -401,7 +392,7 @@ def test_another_branch_is_looked_at_when_asked(project: Path, command: Command)
 def test_a_copy_of_a_commit_is_not_told_again(project: Path, command: Command) -> None:
     git(project, "switch", "--quiet", "--create", "side")
     save("three", "on the side", LATEST)(project)
-    commit_as(project, "side")
+    commit(project, "side")
     git(project, "switch", "--quiet", "main")
     git(project, "commit", "--quiet", "--allow-empty", "--message", "between")
     git(project, "cherry-pick", "side")

@@ -5,13 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.report_desk import Report, Run, empty_repository
+from tests.support.git_clones import new_project
+from tests.support.report_desk import Report, Run
 
 
 @pytest.fixture
 def project(project: Path) -> Path:
     """A repository with one commit and no log."""
-    return empty_repository(project)
+    return new_project(project)
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ import pytest
 
 from commands.report.github import MOST_SUMMARY_BYTES
 from tests.support.cli_process import TOKEN
-from tests.support.git_clones import git, path_of, run_git, write
-from tests.support.report_desk import LOG, ORDER, Report, Run, empty_repository, head, written
+from tests.support.git_clones import git, install_hook, new_project, path_of, run_git, write
+from tests.support.report_desk import LOG, ORDER, Report, Run, head, written
 from tests.support.samples import a_record
 from tests.support.stdio_client import ROOT
 
@@ -214,28 +214,16 @@ def hook_of(name: str) -> dict[str, str]:
 @posix
 def test_the_hook_shows_what_a_commit_brings_and_refuses_a_secret(project: Path) -> None:
     keys = hook_of("sentinel-memory-report")
-    assert (keys["language"], keys["pass_filenames"], keys["verbose"]) == (
-        "script",
-        "false",
-        "true",
-    )
+    wanted = {"language": "script", "pass_filenames": "false", "verbose": "true"}
+    assert {name: keys[name] for name in wanted} == wanted
     assert re.search(keys["files"], f"app/{LOG}")
     script, *options = shlex.split(keys["entry"])
-    hook = project / ".git" / "hooks" / "pre-commit"
-    hook.parent.mkdir(exist_ok=True)
-    hook.write_text(
-        f'#!/bin/sh\nPATH="{Path(sys.executable).parent}:$PATH"\n'
-        f"exec {shlex.join([str(ROOT / script), *options])}\n",
-        encoding="utf-8",
-    )
-    hook.chmod(0o755)
+    install_hook(project, f"exec {shlex.join([str(ROOT / script), *options])}")
     write(project, PLAIN)
     git(project, "add", "--all")
     done = run_git(project, "commit", "--message", "good")
-    assert (done.returncode, "**Memory:** 1 lesson added." in done.stdout + done.stderr) == (
-        0,
-        True,
-    )
+    assert done.returncode == 0
+    assert "**Memory:** 1 lesson added." in done.stdout + done.stderr
     write(project, PLAIN, SECRET)
     for how in (["--all"], [LOG]):  # git gives the hook an index of its own
         refused = run_git(project, "commit", "--message", "bad", *how)
@@ -248,7 +236,7 @@ def test_the_hook_shows_what_a_commit_brings_and_refuses_a_secret(project: Path)
 def test_an_index_of_another_repository_is_passed_over(
     project: Path, report: Report, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    other = empty_repository(tmp_path / "other")
+    other = new_project(tmp_path / "other")
     written(other, SECRET)
     written(project, PLAIN)
     monkeypatch.setenv("GIT_INDEX_FILE", str(other / ".git" / "index"))

@@ -21,9 +21,10 @@ from filelock import FileLock
 from core.errors import SentinelError
 from core.lessons.log import MemoryLog
 from core.lessons.record import Draft
-from core.project import CONTEXT_DIRECTORY, LOG_NAME
+from core.project import LOG_NAME
 from core.store import MemoryStore
 from tests.conftest import StartServer
+from tests.support.git_clones import path_of
 from tests.support.sentences import say
 from tests.support.stdio_client import HANDSHAKE, ROOT, STATELESS, WAIT_S
 
@@ -33,10 +34,6 @@ KILLS, SEED = 15, 20261121
 Acknowledged = list[tuple[str, int, str]]  # id, seen and lesson as the store gave them back
 
 _barriers: list[Barrier] = []
-
-
-def log_path(project: Path) -> Path:
-    return project / CONTEXT_DIRECTORY / LOG_NAME
 
 
 def save_many(store: MemoryStore, writer: int, writes: int) -> Acknowledged:
@@ -99,7 +96,7 @@ def assert_only_our_files(directory: Path) -> None:
 @pytest.fixture(scope="module")
 def crowd(tmp_path_factory: pytest.TempPathFactory) -> Crowd:
     """Eight processes that write at full speed, and this one, which reads at full speed."""
-    path = log_path(tmp_path_factory.mktemp("crowd"))
+    path = path_of(tmp_path_factory.mktemp("crowd"))
     MemoryStore(path).upsert_log(Draft(topic="first", missing_context="gap", lesson="lesson"))
     [first] = MemoryStore(path).read_all()
     spawn = get_context("spawn")
@@ -144,7 +141,7 @@ def test_a_reader_beside_many_writers_never_sees_an_older_version(crowd: Crowd) 
 
 
 def test_no_save_of_many_threads_is_lost_or_counted_twice(tmp_path: Path) -> None:
-    path = log_path(tmp_path)
+    path = path_of(tmp_path)
     store = MemoryStore(path, lock_timeout_s=WAIT_S)
     together = threading.Barrier(WRITERS)
 
@@ -159,7 +156,7 @@ def test_no_save_of_many_threads_is_lost_or_counted_twice(tmp_path: Path) -> Non
 
 
 def test_readers_are_not_held_up_by_a_writer_that_holds_the_lock(tmp_path: Path) -> None:
-    path = log_path(tmp_path)
+    path = path_of(tmp_path)
     store = MemoryStore(path, lock_timeout_s=WAIT_S)
     acknowledged = save_many(store, 0, 5)
     with ThreadPoolExecutor(1) as pool, FileLock(f"{path}.lock"):
@@ -205,7 +202,7 @@ for number in range(10_000):
 def test_a_writer_that_is_killed_again_and_again_loses_nothing_it_acknowledged(
     tmp_path: Path,
 ) -> None:
-    path, chance = log_path(tmp_path), random.Random(SEED)
+    path, chance = path_of(tmp_path), random.Random(SEED)
     acknowledged: list[str] = []
     for life in range(KILLS):
         command = [sys.executable, "-c", WRITER, str(path), str(life)]

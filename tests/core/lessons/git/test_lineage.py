@@ -26,12 +26,14 @@ from core.lessons.record import Record, new_record
 from core.text.tokens import estimate_tokens
 from tests.support.git_clones import (
     WITHOUT_UNION,
+    commit,
     compact,
     copied,
     delete,
     ended_in_conflict,
     git,
     new_project,
+    now_of,
     path_of,
     pull,
     save,
@@ -108,9 +110,7 @@ def lines(*records: Record) -> bytes:
 
 
 def commit_as(project: Path, subject: str, author: str = "test", date: str = NOW) -> None:
-    git(project, "add", "--all")
-    by = ("--author", f"{author} <someone@example.invalid>", "--date", date)
-    git(project, "commit", "--quiet", "--message", subject, *by)
+    commit(project, subject, "--author", f"{author} <someone@example.invalid>", "--date", date)
 
 
 def log_of(project: Path) -> MemoryLog:
@@ -130,10 +130,6 @@ def added(project: Path) -> dict[str, str]:
 def saved(project: Path) -> dict[str, str]:
     """By token, the subject of the commit that first brought a version."""
     return {token: commit.subject for token, commit in lineage(project).saved.items()}
-
-
-def now_of(project: Path, record_id: str) -> Record:
-    return next(record for record in store_of(project).read_all() if record.id == record_id)
 
 
 def texts(project: Path) -> dict[str, str]:
