@@ -24,6 +24,7 @@ from core.settings import (
     DEFAULT_LOCK_TIMEOUT_S,
     DEFAULT_THRESHOLD,
 )
+from tests.support.rows import none_of
 from tests.support.stdio_client import ROOT
 
 SOURCES = [
@@ -79,17 +80,17 @@ def test_the_table_of_tools_names_every_tool_with_its_parameters(name: str) -> N
     assert named == parameters()
 
 
-@pytest.mark.parametrize(
-    "name", [*TEXTS, "tests/data/tool_surface.json", "core/lessons/agent_rules.py"]
-)
-def test_no_text_names_a_tool_or_an_argument_that_does_not_exist(name: str) -> None:
-    text = text_of(name).replace("\\n", "\n")  # a line end in JSON
-    words = {word for word in re.findall(r"\b\w+_memory\b", text) if not word.startswith("test_")}
-    assert words - TOOLS <= {"sentinel_memory", "other_memory"}  # the logger, a sentence's key
+def test_no_text_names_a_tool_or_an_argument_that_does_not_exist() -> None:
     known = {argument for arguments in parameters().values() for argument in arguments}
-    for arguments in re.findall(r"(?:search|log|compact)_memory\(([^)]*)\)", text):
-        named = set(re.findall(r"\b([a-z_]{4,})(?==)", arguments))
-        assert named <= known, f"{name}: {named - known}"
+    others = {"sentinel_memory", "other_memory"}  # the logger, a sentence's key
+    faults = []
+    for name in [*TEXTS, "tests/data/tool_surface.json", "core/lessons/agent_rules.py"]:
+        text = text_of(name).replace("\\n", "\n")  # a line end in JSON
+        words = {it for it in re.findall(r"\b\w+_memory\b", text) if not it.startswith("test_")}
+        calls = re.findall(r"(?:search|log|compact)_memory\(([^)]*)\)", text)
+        named = {it for call in calls for it in re.findall(r"\b([a-z_]{4,})(?==)", call)}
+        faults += [f"{name}: {it}" for it in (words - TOOLS - others) | (named - known)]
+    none_of(faults)
 
 
 @pytest.mark.parametrize("name", READMES)
@@ -130,9 +131,13 @@ def test_every_command_is_named(name: str) -> None:
     assert sorted(rows) == sorted(cli.COMMANDS)
 
 
-@pytest.mark.parametrize("name", TEXTS)
-def test_no_text_names_a_command_that_does_not_exist(name: str) -> None:
-    assert set(re.findall(r"cli\.py ([a-z]+)", text_of(name))) <= cli.COMMANDS.keys()
+def test_no_text_names_a_command_that_does_not_exist() -> None:
+    none_of(
+        f"{name}: cli.py {command}"
+        for name in TEXTS
+        for command in re.findall(r"cli\.py ([a-z]+)", text_of(name))
+        if command not in cli.COMMANDS
+    )
 
 
 def test_the_test_command_of_the_readme_is_the_one_that_ci_runs() -> None:
@@ -185,13 +190,16 @@ def anchors(text: str) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-@pytest.mark.parametrize("name", DOCUMENTS)
-def test_every_link_to_a_file_leads_somewhere(name: str) -> None:
-    for target, anchor in re.findall(r"\]\(([^)#]*)(?:#([^)]*))?\)", text_of(name)):
-        if "://" not in target:
+def test_every_link_to_a_file_leads_somewhere() -> None:
+    faults = []
+    for name in DOCUMENTS:
+        for target, anchor in re.findall(r"\]\(([^)#]*)(?:#([^)]*))?\)", text_of(name)):
             path = (ROOT / name).parent / target if target else ROOT / name
-            assert path.exists(), f"{name}: {target}"
-            assert not anchor or anchor in anchors(path.read_text("utf-8")), f"{name}: #{anchor}"
+            if "://" in target:
+                continue
+            if not path.exists() or (anchor and anchor not in anchors(path.read_text("utf-8"))):
+                faults.append(f"{name}: {target}#{anchor}")
+    none_of(faults)
 
 
 @pytest.mark.parametrize("name", ["server.py", "cli.py"])
@@ -252,14 +260,19 @@ def test_every_test_that_a_document_names_exists(name: str) -> None:
         assert re.search(rf"(def|class) {test}\b|^{test} = ", source, re.M), f"{file}.py::{test}"
 
 
-@pytest.mark.parametrize("name", DOCUMENTS)
-def test_every_room_file_and_function_that_a_document_names_exists(name: str) -> None:
-    folders = "core|protocol|commands|tests|benchmarks"
-    for path in re.findall(rf"`((?:{folders})/[\w./-]*)`", text_of(name)):
-        assert (ROOT / path).exists(), path
-    dotted = re.findall(r"`((?:server|core|protocol|commands)\.[\w.]+)`", text_of(name))
-    for function in {named for named in dotted if not named.endswith(".py")}:
-        pkgutil.resolve_name(function)  # its error names what is missing
+def test_every_room_file_and_function_that_a_document_names_exists() -> None:
+    faults = []
+    for name in DOCUMENTS:
+        text = text_of(name)
+        paths = re.findall(r"`((?:core|protocol|commands|tests|benchmarks)/[\w./-]*)`", text)
+        faults += [f"{name}: {path}" for path in paths if not (ROOT / path).exists()]
+        dotted = re.findall(r"`((?:server|core|protocol|commands)\.[\w.]+)`", text)
+        for function in {named for named in dotted if not named.endswith(".py")}:
+            try:
+                pkgutil.resolve_name(function)
+            except (ImportError, AttributeError) as error:
+                faults.append(f"{name}: {error}")
+    none_of(faults)
 
 
 def test_each_requirement_of_the_specification_names_who_meets_it_and_a_test() -> None:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from core.store import MemoryStore
 from tests.support.cli_process import CLI, Command
 from tests.support.cli_process import GoodRun as Run
 from tests.support.git_clones import path_of, write
+from tests.support.rows import none_of
 from tests.support.samples import LATER, NOW, a_draft, a_principle, a_record
 
 HOSTILE = "a\x1b[2Jb\u202ec\u200bd"
@@ -95,24 +97,17 @@ def test_a_narrow_terminal_gets_two_lines_for_a_record(
     ]
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("lang", ["en", "ko"])
 @pytest.mark.parametrize(
     "arguments",
     [["list"], ["list", "--topic", "paymen"], ["topics"], ["search", "환불"], ["search", "zzz"]],
 )
 def test_no_line_is_wider_than_the_terminal(
-    command: Command,
-    shop: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    width: int,
-    lang: str,
-    arguments: list[str],
+    command: Command, shop: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
 ) -> None:
-    monkeypatch.setenv("COLUMNS", str(width))
-    monkeypatch.setenv("SENTINEL_MEMORY_LANG", lang)
-    lines = command(*arguments).lines
-    assert [line for line in lines if cells(line) > width] == []
+    for width, lang in product(WIDTHS, ("en", "ko")):
+        monkeypatch.setenv("COLUMNS", str(width))
+        monkeypatch.setenv("SENTINEL_MEMORY_LANG", lang)
+        none_of(line for line in command(*arguments).lines if cells(line) > width)
 
 
 def test_the_lesson_takes_what_a_wide_terminal_has(

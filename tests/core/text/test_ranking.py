@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from core.text.ranking import rank, rank_topics
 from tests.support.cli_process import Run
+from tests.support.rows import none_of
 from tests.support.stdio_client import ROOT
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "benchmarks"))
@@ -62,11 +63,14 @@ def test_a_single_syllable_is_found_where_a_word_begins() -> None:
 SPELLINGS = ["feeRate", "FeeRate", "fee_rate", "FEE_RATE", "fee-rate", "fee rate", "feerate"]
 
 
-@pytest.mark.parametrize("query", SPELLINGS)
-@pytest.mark.parametrize("spelling", SPELLINGS)
-def test_an_identifier_is_found_in_every_spelling(query: str, spelling: str) -> None:
-    texts = [f"the unit of `{spelling}`.", "the unit of width", "a coffee machine"]
-    assert rank(query, texts) == [0, 2, 1]
+def test_an_identifier_is_found_in_every_spelling() -> None:
+    others = ["the unit of width", "a coffee machine"]
+    none_of(
+        (query, spelling)
+        for query in SPELLINGS
+        for spelling in SPELLINGS
+        if rank(query, [f"the unit of `{spelling}`.", *others]) != [0, 2, 1]
+    )
 
 
 @pytest.mark.parametrize(
