@@ -11,6 +11,7 @@ from pathlib import Path
 from core.lessons.record import Record
 from core.store import MemoryStore
 from tests.support.samples import LATER, NOW, a_draft, a_principle
+from tests.support.stdio_client import ROOT
 
 Edit = Callable[[Path], object]
 Shown = tuple[str, str, str]
@@ -181,6 +182,15 @@ def log(gap: str, lesson: str = LESSON) -> Shown:
 
 def principle(lesson: str) -> Shown:
     return ("principle", lesson, lesson)
+
+
+def copied_checkout(to: Path) -> Path:
+    """The program once more, to be started from another place."""
+    for package in ("core", "commands", "protocol"):
+        shutil.copytree(ROOT / package, to / package, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("server.py", "cli.py", "README.md", "README.ko.md"):
+        shutil.copyfile(ROOT / name, to / name)
+    return to
 
 
 def save(gap: str, lesson: str = LESSON, now: str = NOW) -> Edit:

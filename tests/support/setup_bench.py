@@ -1,4 +1,4 @@
-"""What the tests of setup share: a project and a home with files in them, planned and written."""
+"""Plans and writes what setup does, in a project and a home directory with files in them."""
 
 import os
 import shlex
@@ -41,17 +41,12 @@ class Bench:
 
     @property
     def machine(self) -> Machine:
-        server = self.tool / "server.py"
-        return machine_of(
-            self.root, server=server, home=self.home, environment={}, platform="linux"
-        )
+        return self.machine_on("linux")
 
-    def windows_machine(self) -> Machine:
-        """The same place, as if it were on Windows."""
-        server = self.tool / "server.py"
-        return machine_of(
-            self.root, server=server, home=self.home, environment={}, platform="win32"
-        )
+    def machine_on(self, platform: str) -> Machine:
+        """This place, as if it were on that system."""
+        where = {"server": self.tool / "server.py", "home": self.home}
+        return machine_of(self.root, **where, environment={}, platform=platform)
 
     @property
     def installation(self) -> Installation:

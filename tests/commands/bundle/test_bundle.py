@@ -19,6 +19,7 @@ from commands.bundle.bundle import Bundle, bundle_of
 from commands.bundle.words import WORDS, word
 from core.messages import Facts
 from tests.support.cli_process import Command, Run
+from tests.support.git_clones import copied_checkout
 from tests.support.sentences import say
 from tests.support.stdio_client import ROOT, WAIT_S, ServerProcess
 
@@ -79,17 +80,6 @@ def written(size: int, path: str = NAME) -> str:
     return f"{word('en', 'written', path=path, files=files, size=size)}\n{word('en', 'next')}\n"
 
 
-def copied(folder: Path) -> Path:
-    """A checkout of its own, with all that a bundle is made of and the command."""
-    for package in ("core", "commands", "protocol"):
-        shutil.copytree(
-            ROOT / package, folder / package, ignore=shutil.ignore_patterns("__pycache__")
-        )
-    for name in ("server.py", "cli.py", "README.md", "README.ko.md"):
-        shutil.copyfile(ROOT / name, folder / name)
-    return folder
-
-
 def started(script: Path, *arguments: str, cwd: Path) -> Run:
     """The command of another checkout, as a process of its own."""
     variables = {"SENTINEL_MEMORY_LANG": "en", "PYTHONDONTWRITEBYTECODE": "1"}
@@ -118,7 +108,7 @@ def test_what_comes_from_the_checkout_has_the_same_bytes(bundle: Bundle) -> None
 
 
 def test_a_licence_comes_with_it_once_there_is_one(tmp_path: Path, bundle: Bundle) -> None:
-    checkout = copied(tmp_path)
+    checkout = copied_checkout(tmp_path)
     (checkout / "LICENSE").write_bytes(b"Do what you like.\n")
     assert bundle_of(checkout).files == {**bundle.files, "LICENSE": b"Do what you like.\n"}
 
@@ -138,7 +128,7 @@ def test_the_packages_are_those_of_the_server(bundle: Bundle) -> None:
 def test_a_checkout_with_the_line_ends_of_windows_has_the_same_manifest(
     tmp_path: Path, bundle: Bundle
 ) -> None:
-    script = copied(tmp_path) / "server.py"
+    script = copied_checkout(tmp_path) / "server.py"
     script.write_bytes(script.read_bytes().replace(b"\n", b"\r\n"))
     made = bundle_of(tmp_path)
     for path in ("manifest.json", "pyproject.toml"):
@@ -146,7 +136,7 @@ def test_a_checkout_with_the_line_ends_of_windows_has_the_same_manifest(
 
 
 def test_the_same_files_give_the_same_bytes(tmp_path: Path, bundle: Bundle) -> None:
-    checkout = copied(tmp_path)
+    checkout = copied_checkout(tmp_path)
     for path in checkout.rglob("*.py"):
         path.chmod(0o700)
         os.utime(path, (1_000_000_000, 1_000_000_000))
@@ -373,7 +363,7 @@ def test_a_bundle_that_may_not_be_replaced_stays_as_it_is(tmp_path: Path) -> Non
 
 
 def test_a_checkout_in_which_a_file_is_missing_gives_no_bundle(tmp_path: Path) -> None:
-    missing = copied(tmp_path) / "server.py"
+    missing = copied_checkout(tmp_path) / "server.py"
     missing.unlink()
     run = started(tmp_path / "cli.py", "-o", "made.mcpb", cwd=tmp_path)
     reason = "No such file or directory"

@@ -1,11 +1,9 @@
-"""The demo as people run it: a real process, its claims, and what it leaves behind."""
+"""Tests the demo as people run it: a real process, its claims, and what it leaves behind."""
 
 import io
 import json
 import os
 import re
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,24 +13,23 @@ import cli
 from commands.demo.demo import demo
 from commands.demo.stage import DemoFailedError
 from core.store import MemoryStore
+from tests.support.cli_process import Run
+from tests.support.stdio_client import ROOT
 
-CHECKOUT = Path(__file__).resolve().parents[3]
 SECRET = re.compile("ghp" + "_[A-Za-z0-9]{20,}")
 
 
 pytestmark = pytest.mark.long
 
 
-@dataclass
+@dataclass(frozen=True)
 class Demo:
-    """One finished demo, and the directories that it could have written to."""
+    """One finished demo, and the directory below which it could have written."""
 
     code: int
     text: str
     errors: str
-    temporary: Path
-    elsewhere: Path
-    kept: Path
+    at: Path
 
     def scene(self, number: int) -> str:
         """What was printed between the heading of a scene and the next, in one line."""
@@ -41,8 +38,8 @@ class Demo:
         return " ".join(between[1].replace("\n  | ", "\n").split())
 
 
-def start(at: Path, *options: str, **variables: str) -> "subprocess.Popen[str]":
-    """Start the demo in an environment that tries to lead it astray."""
+def run_demo(at: Path, *options: str, **variables: str) -> Demo:
+    """Run the demo in an environment that tries to lead it astray."""
     for name in ("temporary", "elsewhere"):
         (at / name).mkdir(parents=True)
     (at / "elsewhere" / ".env").write_text("FASTMCP_LOG_LEVEL=nonsense\n", encoding="utf-8")
@@ -55,55 +52,23 @@ def start(at: Path, *options: str, **variables: str) -> "subprocess.Popen[str]":
         "SENTINEL_MEMORY_LANG": "en",
         **variables,
     }
-    return subprocess.Popen(
-        [sys.executable, str(CHECKOUT / "cli.py"), "demo", *options],
-        cwd=elsewhere,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        encoding="utf-8",
-    )
+    done = Run.started("demo", *options, cwd=at / "elsewhere", environment=environment)
+    return Demo(*done, at)
 
 
 @pytest.fixture(scope="module")
-def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Demo]:
-    """A run in English with git, and one in Korean that finds no git and keeps its project."""
-    at = {name: tmp_path_factory.mktemp(name) for name in ("english", "korean")}
-    without_git = (
-        {} if os.name == "nt" else {"PATH": str(at["korean"])}
-    )  # DLLs come from PATH there
-    started = {
-        "english": start(at["english"]),
-        "korean": start(
-            at["korean"],
-            *("--keep", str(at["korean"] / "kept")),
-            SENTINEL_MEMORY_LANG="ko",
-            **without_git,
-        ),
-    }
-    finished = {}
-    for name, process in started.items():
-        text, errors = process.communicate(timeout=60)
-        finished[name] = Demo(
-            process.returncode,
-            text,
-            errors,
-            *(at[name] / d for d in ("temporary", "elsewhere", "kept")),
-        )
-    return finished
+def english(tmp_path_factory: pytest.TempPathFactory) -> Demo:
+    """A run in English with git."""
+    return run_demo(tmp_path_factory.mktemp("english"))
 
 
-@pytest.fixture
-def english(runs: dict[str, Demo]) -> Demo:
-    """The run in English."""
-    return runs["english"]
-
-
-@pytest.fixture
-def korean(runs: dict[str, Demo]) -> Demo:
-    """The run in Korean, with --keep."""
-    return runs["korean"]
+@pytest.fixture(scope="module")
+def korean(tmp_path_factory: pytest.TempPathFactory) -> Demo:
+    """A run in Korean that finds no git and keeps its project."""
+    at = tmp_path_factory.mktemp("korean")
+    without_git = {} if os.name == "nt" else {"PATH": str(at)}  # DLLs come from PATH there
+    kept = ("--keep", str(at / "kept"))
+    return run_demo(at, *kept, SENTINEL_MEMORY_LANG="ko", **without_git)
 
 
 def test_the_demo_ends_well_and_quietly(english: Demo) -> None:
@@ -145,20 +110,22 @@ def test_each_scene_shows_what_it_claims(english: Demo, number: int, said: str) 
 
 
 def test_every_lesson_of_the_project_takes_part(english: Demo) -> None:
-    lessons = (CHECKOUT / "commands/demo/lessons.jsonl").read_text("utf-8").splitlines()
+    lessons = (ROOT / "commands/demo/lessons.jsonl").read_text("utf-8").splitlines()
     tokens = re.search(r"ok: (\d+) tokens for (\d+) records", english.scene(6))
     assert tokens and tokens[1] == tokens[2] and int(tokens[1]) > len(lessons)
 
 
 def test_nothing_is_left_behind(english: Demo) -> None:
-    assert list(english.temporary.iterdir()) == []
-    assert [path.name for path in english.elsewhere.iterdir()] == [".env"]
+    assert list((english.at / "temporary").iterdir()) == []
+    assert [path.name for path in (english.at / "elsewhere").iterdir()] == [".env"]
 
 
 def test_no_secret_is_printed_or_kept(english: Demo, korean: Demo) -> None:
     printed = english.text + english.errors + korean.text + korean.errors
     kept = [
-        path.read_bytes().decode("latin-1") for path in korean.kept.rglob("*") if path.is_file()
+        path.read_bytes().decode("latin-1")
+        for path in (korean.at / "kept").rglob("*")
+        if path.is_file()
     ]
     assert not SECRET.search("".join([printed, *kept]))
 
@@ -182,12 +149,12 @@ def test_without_git_the_diff_is_made_all_the_same(korean: Demo) -> None:
 
 
 def test_keep_leaves_a_compacted_project(korean: Demo) -> None:
-    log = MemoryStore(korean.kept / ".context" / "memory_log.jsonl").read()
+    log = MemoryStore((korean.at / "kept") / ".context" / "memory_log.jsonl").read()
     assert (log.skipped, {record.type for record in log.records}) == (0, {"principle"})
     assert sum(record.source_count or 0 for record in log.records) > 50
     assert len({record.topic for record in log.records}) == len(log.records)
-    assert str(korean.kept) in korean.text
-    assert list(korean.temporary.iterdir()) == []
+    assert str(korean.at / "kept") in korean.text
+    assert list((korean.at / "temporary").iterdir()) == []
 
 
 def test_a_directory_with_something_in_it_is_not_touched(tmp_path: Path) -> None:

@@ -595,7 +595,7 @@ def test_a_packaged_claude_desktop_is_set_up_as_well(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
     packaged = "home/AppData/Local/Packages/Claude_x/LocalCache/Roaming/Claude"
     bench.put({f"{packaged}/claude_desktop_config.json": "{}"})
-    machine = bench.windows_machine()
+    machine = bench.machine_on("win32")
     planned = bench.plan("claude-desktop", machine=machine)
     assert [str(it.path.relative_to(bench.home)) for it in planned.changes] == [
         "AppData/Roaming/Claude/claude_desktop_config.json",
@@ -707,7 +707,7 @@ def test_the_forms_of_windows_are_found_again_and_taken_out(
 ) -> None:
     python, tool = PLACES[place]
     made = installed((python,), tool, windows=True)
-    machine = bench.windows_machine()
+    machine = bench.machine_on("win32")
     for change in bench.plan(client, machine=machine, installation=made).changes:
         change.write(bench.root)
     again = bench.plan(client, machine=machine, installation=made)

@@ -4,7 +4,6 @@ import json
 import os
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +16,7 @@ from commands.setup.words import word
 from core.messages import Language
 from tests.support.cli_process import Run
 from tests.support.desk import Desk
+from tests.support.git_clones import copied_checkout
 from tests.support.stdio_client import ROOT
 
 KEYS = [client.key for client in CLIENTS]
@@ -59,10 +59,7 @@ def test_every_client_is_set_up_checked_and_removed(desk: Desk) -> None:
 def test_a_hook_is_tried_once_and_leaves_its_byte_code(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("cli.py", "server.py"):
-        shutil.copy(ROOT / name, tmp_path)
-    for name in ("core", "commands", "protocol"):
-        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+    copied_checkout(tmp_path)
     monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
     here = installed((sys.executable,), str(tmp_path), windows=os.name == "nt")
     assert tried_hook(here) == ""
