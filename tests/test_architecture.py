@@ -1,4 +1,4 @@
-"""The rooms of the house: which may use which, what each keeps away from, how large a file is."""
+"""Tests which room uses which, what each keeps away from, and how large files are."""
 
 import ast
 import os

@@ -1,4 +1,4 @@
-"""The documents say what the program does: names, variables, limits, commands and links."""
+"""Tests that the documents say what the program does: names, limits, commands and links."""
 
 import asyncio
 import json

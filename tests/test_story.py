@@ -1,4 +1,4 @@
-"""Two sessions, end to end: what one agent found missing is told to the next before it matters."""
+"""Tests two sessions end to end: what one agent found missing is told to the next in time."""
 
 import json
 import shutil
@@ -43,11 +43,7 @@ CLAUDE = Client(
     lambda said: str(said["hookSpecificOutput"]["additionalContext"]),
 )
 CURSOR = Client(
-    "cursor",
-    cursor,
-    cursor_edit,
-    "sessionStart",
-    lambda said: str(said["additional_context"]),
+    "cursor", cursor, cursor_edit, "sessionStart", lambda said: str(said["additional_context"])
 )
 
 

@@ -1,4 +1,4 @@
-"""benchmarks/compare.py: what it says of servers whose faults are known, and how it reports.
+"""Tests what benchmarks/compare.py says of servers whose faults are known, and how it reports.
 
 The peers are not needed here: a small server with a chosen fault stands in for them.
 """

@@ -1,4 +1,4 @@
-"""The figures of benchmarks/redaction.py, for redactors and texts of which all is known."""
+"""Tests the figures of benchmarks/redaction.py with redactors and texts of which all is known."""
 
 import sys
 from pathlib import Path

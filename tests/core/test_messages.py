@@ -1,4 +1,4 @@
-"""Every sentence exists in both languages, with the same facts."""
+"""Tests that every sentence exists in both languages, with the same facts."""
 
 import importlib
 import string

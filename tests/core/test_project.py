@@ -1,4 +1,4 @@
-"""Which project a process speaks of, and where no memory may be written."""
+"""Tests which project a process speaks of, and where it writes no memory."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Tests of the redactor and of every row of its table.
+"""Tests the redactor and every row of its table.
 
 No text here looks like a secret: templates such as {A36} are spelled out when a test runs.
 """
@@ -418,8 +418,7 @@ def test_the_beginning_of_a_key_in_a_sample_stays() -> None:
 
 
 @pytest.mark.parametrize(
-    "token",
-    ["{h8}-{h4}-{h4}-{h4}-{h12}:fx", "p8e-{A32}", "AKIA{U16}", "ghp_{A36}", "SK{h32}"],
+    "token", ["{h8}-{h4}-{h4}-{h4}-{h12}:fx", "p8e-{A32}", "AKIA{U16}", "ghp_{A36}", "SK{h32}"]
 )
 def test_a_chain_of_tokens_without_edges_is_redacted_at_once(token: str) -> None:
     for count in (2, 9, 12):

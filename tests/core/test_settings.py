@@ -1,4 +1,4 @@
-"""What a user may adjust by environment variables."""
+"""Tests what a user may adjust by environment variables."""
 
 import pytest
 
@@ -45,10 +45,7 @@ def test_an_unclear_wish_for_strictness_counts_as_one_and_is_warned_about() -> N
 
 def test_an_unusable_value_leaves_the_default_and_a_warning_that_does_not_repeat_it() -> None:
     settings = read_settings(
-        {
-            "SENTINEL_MEMORY_LANG": "secret-value",
-            "SENTINEL_MEMORY_LOCK_TIMEOUT_S": "0",
-        }
+        {"SENTINEL_MEMORY_LANG": "secret-value", "SENTINEL_MEMORY_LOCK_TIMEOUT_S": "0"}
     )
     assert (settings.lang, settings.lock_timeout_s) == ("en", 10)
     assert settings.warnings == (

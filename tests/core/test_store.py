@@ -1,4 +1,4 @@
-"""The one door to the memory file."""
+"""Tests the one door to the memory log."""
 
 import threading
 from collections.abc import Iterator
@@ -195,9 +195,7 @@ def test_a_deletion_that_names_nothing_writes_nothing(store: MemoryStore) -> Non
     assert not store.path.parent.exists()
 
 
-def test_a_file_that_cannot_be_read_is_an_error_and_not_an_empty_memory(
-    store: MemoryStore,
-) -> None:
+def test_a_file_that_cannot_be_read_is_an_error_and_not_an_empty_memory(store: MemoryStore) -> None:
     store.path.mkdir(parents=True)
     for attempt in (store.read_all, store.count, lambda: store.upsert_log(a_draft())):
         with pytest.raises((LogReadError, OSError)):

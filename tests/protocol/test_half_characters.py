@@ -1,4 +1,4 @@
-"""Lines of the protocol with half characters become answerable, all others pass unchanged."""
+"""Tests that protocol lines with half characters become answerable and others pass unchanged."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""The server as a foreign client sees it: the command line of the MCP Inspector, run on node."""
+"""Tests the server with a foreign client: the command line of the MCP Inspector, run on node."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The tools, resources and prompts, as a client of this process sees them."""
+"""Tests the tools, resources and prompts as a client in the same process sees them."""
 
 import asyncio
 import json
@@ -130,9 +130,7 @@ def test_a_topic_filters_exactly_and_names_how_many_there_are(project: Path) -> 
     assert "→ rule for two" not in text
 
 
-def test_a_topic_without_records_gives_the_questions_and_the_closest_topics(
-    project: Path,
-) -> None:
+def test_a_topic_without_records_gives_the_questions_and_the_closest_topics(project: Path) -> None:
     save("one", "db")
     save("two", "auth")
     assert call("search_memory", query="x", topic="aut") == "\n".join(
@@ -305,11 +303,7 @@ def test_the_notice_comes_with_the_fifty_first_record(project: Path) -> None:
 
 
 NOT_A_NUMBER = say(
-    "en",
-    "wrong_type",
-    field="compact_threshold",
-    tool="log_memory",
-    expected="a whole number",
+    "en", "wrong_type", field="compact_threshold", tool="log_memory", expected="a whole number"
 )
 REFUSALS: list[tuple[dict[str, Any], str]] = [
     ({"topic": "  "}, say("en", "blank_field", field="topic")),
@@ -366,11 +360,7 @@ def test_a_home_directory_is_not_written_to(
 ) -> None:
     monkeypatch.setenv("HOME", str(project))
     wanted = say(
-        "en",
-        "project_refused",
-        path=str(project),
-        kind="home",
-        source="SENTINEL_MEMORY_PROJECT",
+        "en", "project_refused", path=str(project), kind="home", source="SENTINEL_MEMORY_PROJECT"
     )
     assert refused("log_memory", topic="t", missing_context="m", lesson="l") == wanted
     assert head(project, 0) in call("search_memory")

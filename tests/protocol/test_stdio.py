@@ -1,4 +1,4 @@
-"""The server as its clients meet it: a process that is spoken to over pipes, line by line."""
+"""Tests the server as its clients meet it: a process that answers over pipes, line by line."""
 
 import json
 import os
@@ -94,9 +94,7 @@ def pair(start_server: StartServer, projects: dict[Era, Path]) -> dict[Era, Serv
             environment={"SENTINEL_MEMORY_PROJECT": own, **client},
         ),
         STATELESS: start_server(
-            cwd=other,
-            environment={"SENTINEL_MEMORY_PROJECT": own, **client},
-            era=STATELESS,
+            cwd=other, environment={"SENTINEL_MEMORY_PROJECT": own, **client}, era=STATELESS
         ),
     }
 
@@ -129,9 +127,7 @@ def test_discovery_offers_the_stateless_revision(pair: dict[Era, ServerProcess])
     assert STATELESS in pair[STATELESS].greet()["supportedVersions"]
 
 
-def test_the_server_reports_its_own_name_and_version(
-    pair: dict[Era, ServerProcess],
-) -> None:
+def test_the_server_reports_its_own_name_and_version(pair: dict[Era, ServerProcess]) -> None:
     named = {"name": "sentinel-memory", "version": VERSION}
     assert pair[HANDSHAKE].greet()["serverInfo"] == named
     meta = pair[STATELESS].greet()["_meta"]

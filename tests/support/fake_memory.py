@@ -1,4 +1,4 @@
-"""A memory server for tests: JSON lines and raw JSON-RPC, honest or with one fault.
+"""Serves a memory for tests: JSON lines and raw JSON-RPC, honest or with one fault.
 
 `python fake_memory.py FILE FAULT`: `forgets` acknowledges every second save without making it,
 `refuses` answers every second save with an error, `strict` answers nothing once a line is no

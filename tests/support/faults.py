@@ -1,4 +1,4 @@
-"""A disk that misbehaves: calls that fail, stop half-way or never come back, at a chosen place.
+"""Makes a disk misbehave: calls fail, stop half-way or never come back, at a chosen place.
 
 `Faults` sees what Python code asks of `os`, `open` and `fcntl`; a scenario is one operation on a
 prepared project, tried once undisturbed and then with its N-th call spoilt. Everything is judged

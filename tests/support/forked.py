@@ -1,4 +1,4 @@
-"""A command of `cli.py` in a child of the test process: its own directory and environment, fast."""
+"""Runs `main` in a forked child with a directory and environment of its own, which is fast."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""A Chromium without a window, to test, picture and measure pages; it fetches nothing."""
+"""Drives a Chromium without a window, to test, picture and measure pages; it fetches nothing."""
 
 import base64
 import os

@@ -1,4 +1,4 @@
-"""Harmless texts, in English and Korean, that a careless secret redactor would damage.
+"""Lists harmless texts, in English and Korean, that a careless redactor would damage.
 
 The table holds identifiers, references, settings and sentences that only
 look like secrets. Templates are filled with fresh random text as those of `secret_kinds` are; the

@@ -1,4 +1,4 @@
-"""Tells all bad rows of a table at once."""
+"""Fails a test with all bad rows of a table at once."""
 
 from collections.abc import Iterable
 

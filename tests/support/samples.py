@@ -1,4 +1,4 @@
-"""Small records and lines for the tests."""
+"""Makes small records and lines for the tests."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""Texts with secrets at known places, in English and Korean, to measure a secret redactor with.
+"""Makes texts with secrets at known places, in English and Korean, to measure a redactor with.
 
 The table holds the sentences, lines of code and settings with a secret.
 

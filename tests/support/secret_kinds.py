@@ -1,4 +1,4 @@
-"""Kinds of secrets for the tests: one table, one row per kind, each able to build a fresh one.
+"""Lists kinds of secrets for the tests, one row per kind, each able to build a fresh one.
 
 No secret is written down here. A row is a template; `fill` puts random characters of the right
 alphabet and length into it: `{A36}` is 36 letters and digits, `{h8-12}` between 8 and 12 small

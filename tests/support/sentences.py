@@ -1,4 +1,4 @@
-"""What the server says, whichever table holds the sentence."""
+"""Gives the tests any sentence of the server, whichever table holds it."""
 
 from collections import ChainMap
 

@@ -1,4 +1,4 @@
-"""A raw JSON-RPC client for a server process: no protocol library, and no wait without an end."""
+"""Speaks raw JSON-RPC to a server process: no protocol library, and no wait without an end."""
 
 import contextlib
 import ctypes

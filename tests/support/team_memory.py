@@ -1,4 +1,4 @@
-"""A memory as a team has it after half a year: several authors, lessons in two languages.
+"""Makes a memory as a team has it after half a year: several authors, two languages.
 
 `python -m tests.support.team_memory FOLDER` makes it, for looking at what people are shown.
 """

@@ -1,4 +1,4 @@
-"""`cli.py bundle`: what is in the file, what the official packer says of it, and that it runs."""
+"""Tests what `cli.py bundle` packs, what the official packer says of it, and that it runs."""
 
 import json
 import os
@@ -382,10 +382,7 @@ def test_the_unpacked_server_saves_and_finds_in_the_project_that_was_chosen(
     project, elsewhere = tmp_path / "내 프로젝트", tmp_path / "elsewhere"
     for folder in (project, elsewhere):
         folder.mkdir()
-    given = {
-        "${__dirname}": str(unpacked),
-        "${user_config.project_directory}": str(project),
-    }
+    given = {"${__dirname}": str(unpacked), "${user_config.project_directory}": str(project)}
     arguments = manifest["server"]["mcp_config"]["args"]
     for variable, value in given.items():
         arguments = [argument.replace(variable, value) for argument in arguments]

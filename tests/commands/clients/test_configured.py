@@ -1,4 +1,4 @@
-"""What is found out of the clients' configuration files, without starting a client."""
+"""Tests what the program finds in clients' configuration files without starting a client."""
 
 import json
 import re
@@ -254,10 +254,7 @@ def test_a_relative_project_is_unknown_where_the_start_is(desk: Desk) -> None:
     (desk.root / "sub").mkdir()
     for file in ("root/.cursor/mcp.json", "root/.gemini/settings.json"):
         desk.put(file, servers(sentinel=desk.entry("--project", "sub")))
-    assert desk.facts() == [
-        (None, "--project", "no_project"),
-        (desk.root / "sub", "--project", ""),
-    ]
+    assert desk.facts() == [(None, "--project", "no_project"), (desk.root / "sub", "--project", "")]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What clients tell a hook, read without a client: payload by payload."""
+"""Tests how the program reads what clients tell a hook, payload by payload."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Which lines of a Markdown file import another one, and which only look like it."""
+"""Tests which lines of a Markdown file import another one, and which only look like it."""
 
 import pytest
 

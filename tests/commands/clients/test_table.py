@@ -1,4 +1,4 @@
-"""A client is a row of the table, and nothing else: a new row is a client of every command."""
+"""Tests that a new row of the table is a client of every command, and nothing else is needed."""
 
 import json
 import sys

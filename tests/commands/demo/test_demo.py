@@ -1,4 +1,4 @@
-"""Tests the demo as people run it: a real process, its claims, and what it leaves behind."""
+"""Tests `cli.py demo` as people run it: what each scene shows, and what the demo leaves behind."""
 
 import io
 import json

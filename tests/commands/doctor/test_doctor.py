@@ -1,4 +1,4 @@
-"""`cli.py doctor` as people and CI run it: real processes, real git, and what a repair leaves."""
+"""Tests `cli.py doctor` as people and CI run it, with real git, and what a repair leaves."""
 
 import ast
 import json
@@ -1214,9 +1214,7 @@ def test_a_log_that_cannot_be_written_is_not_repaired(bare: Desk, bound: None, p
     assert (bare.log.read_bytes(), bare.asides()) == (before, [])
 
 
-def test_a_repair_completes_what_git_must_know_and_keeps_the_lines_of_others(
-    project: Desk,
-) -> None:
+def test_a_repair_completes_what_git_must_know_and_keeps_the_lines_of_others(project: Desk) -> None:
     data = project.write(ONE)
     project.companions(attributes="*.md text", ignored="# ours\r\nscratch/\r\n")
     project.commit()

@@ -1,4 +1,4 @@
-"""Edits of JSON as text: the data changes as asked, every other byte stays."""
+"""Tests that an edit of JSON changes the data as asked and leaves every other byte."""
 
 import copy
 import json

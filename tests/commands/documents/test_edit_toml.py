@@ -1,4 +1,4 @@
-"""Edits of one TOML table as text: that table changes, every other byte stays."""
+"""Tests that an edit of TOML changes one table and leaves every other byte."""
 
 import tomllib
 

@@ -1,4 +1,4 @@
-"""A block of ours in a file of the user, and the file without it."""
+"""Tests how the program puts its block into a file of the user and takes it out again."""
 
 import pytest
 from hypothesis import given

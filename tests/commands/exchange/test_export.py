@@ -1,4 +1,4 @@
-"""`cli.py export`: what it writes, what it leaves, what no text of a record can become."""
+"""Tests what `cli.py export` writes and leaves, and what no text of a record can become."""
 
 import json
 import os

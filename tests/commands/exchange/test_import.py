@@ -1,4 +1,4 @@
-"""`cli.py import`: what is taken for a lesson, what is passed over, and what is asked first."""
+"""Tests what `cli.py import` takes for a lesson, what it passes over, and what it asks first."""
 
 import json
 import os

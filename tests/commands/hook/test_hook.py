@@ -1,4 +1,4 @@
-"""Tests `cli.py hook` as clients run it: real processes, their own JSON, a bare environment."""
+"""Tests `cli.py hook` as clients run it: with their own JSON, in a bare environment."""
 
 import json
 import os
@@ -705,9 +705,7 @@ def test_the_file_is_found_behind_a_link_from_a_subdirectory_and_in_a_worktree(d
     assert ran.text == LESSON
 
 
-def test_of_several_folders_in_cursor_the_one_at_work_is_meant(
-    desk: Desk,
-) -> None:
+def test_of_several_folders_in_cursor_the_one_at_work_is_meant(desk: Desk) -> None:
     other = desk.elsewhere / "other"
     (other / ".context").mkdir(parents=True)
     roots: Payload = {"workspace_roots": [str(other), str(desk.root)]}

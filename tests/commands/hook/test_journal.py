@@ -1,4 +1,4 @@
-"""What hooks remember of a session, and that nothing in its file can do harm."""
+"""Tests what hooks remember of a session, and that nothing in its file can do harm."""
 
 import json
 import os

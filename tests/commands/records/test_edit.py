@@ -1,4 +1,4 @@
-"""`cli.py edit`: a record goes through an editor, and what was typed is saved or kept."""
+"""Tests that `cli.py edit` hands a record to an editor, and saves or keeps what was typed."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""`cli.py history`, `restore` and `uncompact`: real repositories, and what is left of them."""
+"""Tests `cli.py history`, `restore` and `uncompact` in real repositories."""
 
 import os
 import shutil
@@ -154,11 +154,7 @@ def test_json_tells_the_same_as_data(project: Path, command: Command) -> None:
     commits = git(project, "log", "--format=%H").split()
     assert (told["id"], told["state"], told["committed"]) == (TWO.id, "replaced", True)
     assert (told["everywhere"], told["shallow"], told["version"]) == (False, False, None)
-    assert told["replaced"][0] == {
-        "token": two.token,
-        "principle": rule.token,
-        "topic": "payment",
-    }
+    assert told["replaced"][0] == {"token": two.token, "principle": rule.token, "topic": "payment"}
     assert [
         (event["kind"], event["commit"], event["version"]["token"], event["principle"])
         for event in told["events"]
@@ -337,7 +333,7 @@ def test_a_merge_that_makes_a_version_of_its_own_is_listed(project: Path, comman
     newest = told["events"][0]
     assert (newest["kind"], newest["subject"]) == ("changed", "joined")
     assert sorted(event["subject"] for event in told["events"]) == [
-        *("joined", "memory", "mine", "theirs"),
+        *("joined", "memory", "mine", "theirs")
     ]
 
 

@@ -1,4 +1,4 @@
-"""`cli.py list`, `show`, `search`, `topics`, `forget`: what stands on a terminal, and what goes."""
+"""Tests what `cli.py list`, `show`, `search` and `topics` print, and what `forget` deletes."""
 
 import os
 import re
@@ -223,8 +223,7 @@ def test_ids_are_longer_where_their_beginnings_are_the_same(
 
 
 @pytest.mark.parametrize(
-    "arguments",
-    [["list"], ["list", "--json"], ["show", VAT.id], ["search", "hostile"], ["topics"]],
+    "arguments", [["list"], ["list", "--json"], ["show", VAT.id], ["search", "hostile"], ["topics"]]
 )
 def test_text_of_strangers_steers_no_terminal(
     command: Command, project: Path, arguments: list[str]

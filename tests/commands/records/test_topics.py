@@ -1,4 +1,4 @@
-"""`cli.py topics rename`: ids that follow the topic, records that become one, and real merges."""
+"""Tests that `cli.py topics rename` changes topics and ids, also where git merges them."""
 
 import os
 import shutil

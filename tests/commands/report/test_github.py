@@ -1,4 +1,4 @@
-"""`cli.py report` where nobody sits: on GitHub, in a hook, and as its documents set it up."""
+"""Tests `cli.py report` where nobody sits: on GitHub, in a hook, and as its documents set it up."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""`cli.py report` as a reviewer reads it: what a range brings to the memory, and how it ends."""
+"""Tests what `cli.py report` tells a reviewer about the memory that a range of commits brings."""
 
 import json
 import os
@@ -561,10 +561,7 @@ def test_what_reads_like_instructions_is_shown_as_text_and_fails_when_strict(
     base = written(project, PLAIN)
     written(project, PLAIN, ordered)
     told = report(f"{base}..HEAD")
-    assert (told.code, told.first) == (
-        0,
-        "**Memory:** 1 record to read with care, 1 lesson added.",
-    )
+    assert (told.code, told.first) == (0, "**Memory:** 1 record to read with care, 1 lesson added.")
     assert told.part("Reads like instructions to a model") == (
         "Marked, not removed. A model reads this at the start of a task; it should be a lesson.\n\n"
         f"- `{LOG}:2`: override, `{ordered.token}` (payment)\n"

@@ -1,4 +1,4 @@
-"""Texts of records do nothing where GitHub or GitLab render the report, and stay readable."""
+"""Tests that texts of records do nothing where GitHub or GitLab render them, and stay readable."""
 
 import re
 from collections.abc import Iterator

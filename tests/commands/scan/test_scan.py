@@ -1,4 +1,4 @@
-"""`cli.py scan` as people, pre-commit and CI run it: what it finds, says, and never says."""
+"""Tests what `cli.py scan` finds, says and never says, as people, pre-commit and CI run it."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""Our hooks in a file of the user's: put in once, found again, and taken out without a trace."""
+"""Tests that setup puts hooks into a user's file once, finds them again and takes them out."""
 
 from typing import Any
 
@@ -63,10 +63,7 @@ def test_another_installation_takes_the_place_of_the_first(
     hooks = HOOKS[client]
     text = data.draw(texts(documents(hooks)))
     moved = with_hooks(
-        with_hooks(text, hooks, call(client, OLD), prompt=True),
-        hooks,
-        call(client),
-        prompt=False,
+        with_hooks(text, hooks, call(client, OLD), prompt=True), hooks, call(client), prompt=False
     )
     fresh = with_hooks(text, hooks, call(client), prompt=True)
     assert data_of(moved) == data_of(fresh)

@@ -1,4 +1,4 @@
-"""What setup writes, as golden files before and after, byte for byte; and what it leaves alone."""
+"""Tests which files setup changes, against golden files, and what it leaves alone."""
 
 import ast
 import json

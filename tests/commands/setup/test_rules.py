@@ -1,4 +1,4 @@
-"""Which files hold the rules after setup, byte for byte, and that each client reads them once."""
+"""Tests which files hold the rules after setup, and that each client reads them once."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""`cli.py setup` as people run it: real processes, a home of its own, and what is on disk then."""
+"""Tests `cli.py setup` as people run it, and what is on disk afterwards."""
 
 import json
 import os

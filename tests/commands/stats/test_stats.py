@@ -1,4 +1,4 @@
-"""`cli.py stats` as people and scripts run it: what it counts, how it looks, and what it leaves."""
+"""Tests what `cli.py stats` counts, how its page looks, and that it changes nothing."""
 
 import json
 import time
@@ -764,10 +764,7 @@ def test_a_record_counts_as_saved_up_to_an_hour_after_the_last_event(
 ) -> None:
     counted = showings(
         [a_record("one", now=iso(saved_s))],
-        [
-            an_event(NOW_S - 10_000, changed=True),
-            an_event(NOW_S - 9_000, "stop", reminded=True),
-        ],
+        [an_event(NOW_S - 10_000, changed=True), an_event(NOW_S - 9_000, "stop", reminded=True)],
         [an_event(saved_s)],
     )
     assert told == (

@@ -1,4 +1,4 @@
-"""Lines for a terminal: how wide they are, where they break, and tables that line up."""
+"""Tests how wide lines on a terminal are, where they break, and that tables line up."""
 
 import unicodedata
 

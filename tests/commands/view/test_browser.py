@@ -1,4 +1,4 @@
-"""The page of `cli.py view` in a real browser: reading, searching, typing Hangul, and strangers."""
+"""Tests the page of `cli.py view` in a real browser: reading, searching and typing Hangul."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What the page of a memory shows: order, authors, originals, growth, and no secret."""
+"""Tests what the page of a memory shows: order, authors, originals, growth, and no secret."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""`cli.py view`: the file that it writes, what no text can become there, and where it goes."""
+"""Tests the file that `cli.py view` writes, where it goes, and what no text can become there."""
 
 import json
 import os

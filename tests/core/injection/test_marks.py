@@ -1,4 +1,4 @@
-"""That asking the phrases only where it seems worth it misses nothing, and what it saves."""
+"""Tests that looking for orders only where it seems worth it misses none, and what it saves."""
 
 import re
 import sys

@@ -1,4 +1,4 @@
-"""Checks which texts of a record are marked as orders to a model, and which lessons are not."""
+"""Tests which texts of a record are marked as orders to a model, and which lessons are not."""
 
 import re
 import unicodedata

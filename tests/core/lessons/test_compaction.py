@@ -1,4 +1,4 @@
-"""What a compaction is offered: groups, joined questions, similar topics."""
+"""Tests what a compaction offers a model: groups, joined questions, similar topics."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Many writers and readers of one memory log at once, and writers that are killed at work."""
+"""Tests many writers and readers of one memory log at once, and writers killed at work."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""A failing disk, a killed writer and a stopped one: the file is the old or the new one, whole."""
+"""Tests that a failing disk or a killed writer leaves the old file or the new one, whole."""
 
 import errno
 import logging
@@ -189,9 +189,7 @@ def test_a_read_that_fails_is_an_error_and_not_an_empty_memory(tmp_path: Path, c
     assert told == ({b""} if code == errno.ENOENT else {b"LogReadError"})
 
 
-def test_a_reader_and_the_next_writer_of_a_stopped_one_are_not_led_astray(
-    tmp_path: Path,
-) -> None:
+def test_a_reader_and_the_next_writer_of_a_stopped_one_are_not_led_astray(tmp_path: Path) -> None:
     scenario = by_name["a new record"]
     rehearsal = rehearse(scenario, tmp_path / "rehearsal")
     names = [call.name for call in rehearsal.calls]

@@ -1,4 +1,4 @@
-"""The file on disk: old or new, never half; the user's file in every other respect."""
+"""Tests that a write leaves the old file or the new one, and the user's settings of that file."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""The memory log as lines: what is visible, and what a change touches."""
+"""Tests how lines become the memory log, and which lines a change touches."""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What holds for any two branches of one memory, as git joins their lines or marks a conflict."""
+"""Tests what holds for any two branches of one memory, as git joins their lines."""
 
 import shutil
 import subprocess

@@ -1,4 +1,4 @@
-"""Which files a path anchor stands for, and how anchors are stored."""
+"""Tests which files a path anchor stands for, and how anchors are stored."""
 
 import pytest
 from hypothesis import given

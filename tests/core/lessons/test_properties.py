@@ -1,4 +1,4 @@
-"""What holds for any text, any file and any sequence of operations."""
+"""Tests what holds for any text, any file and any sequence of operations."""
 
 import json
 import tempfile

@@ -1,4 +1,4 @@
-"""What one memory is: ids, limits, the line and the fingerprint."""
+"""Tests one record: its id, its limits, its line and its fingerprint."""
 
 import hashlib
 import json
@@ -246,15 +246,7 @@ def test_a_moment_is_read_in_utc_and_an_unreadable_one_is_the_oldest(
 
 
 @pytest.mark.parametrize(
-    "given",
-    [
-        ["a@1", "b"],
-        "a@1, b",
-        "a@1 b",
-        '["a@1", "b"]',
-        ["a@1,b", "a@1"],
-        "`a@1`\nb",
-    ],
+    "given", [["a@1", "b"], "a@1, b", "a@1 b", '["a@1", "b"]', ["a@1,b", "a@1"], "`a@1`\nb"]
 )
 def test_tokens_are_taken_in_every_form_that_a_model_sends(given: str | list[str]) -> None:
     assert split_tokens(given) == ("a@1", "b")

@@ -1,4 +1,4 @@
-"""Sanity of the corpus for the secret redactor itself: places, numbers, repeatability."""
+"""Tests the corpus that measures the redactor: its places, its numbers, its repeatability."""
 
 import random
 import re

@@ -1,4 +1,4 @@
-"""Checks that a question finds the records that answer it, in English and in Korean.
+"""Tests that a question finds the records that answer it, in English and in Korean.
 
 The labelled questions are those of `benchmarks/ranking.py`; `pytest -rP` shows what was measured.
 """

@@ -1,4 +1,4 @@
-"""How many tokens a text is said to cost, beside what the tokenizer `o200k_base` counts."""
+"""Tests the estimate of tokens against what the tokenizer `o200k_base` counts."""
 
 import json
 import unicodedata

@@ -1,4 +1,4 @@
-"""What hooks say: whole texts, their budgets, and what is left out of them."""
+"""Tests what hooks say: whole texts, their budgets, and what they leave out."""
 
 from dataclasses import replace
 

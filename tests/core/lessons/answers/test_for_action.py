@@ -1,4 +1,4 @@
-"""Which records an action is given, and which it is spared."""
+"""Tests which records an action is given, and which it is spared."""
 
 import sys
 from dataclasses import replace

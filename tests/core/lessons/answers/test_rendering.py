@@ -1,4 +1,4 @@
-"""How records look to a model, and which of them fit."""
+"""Tests how records look to a model, and which of them fit."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Two real clones of one project: what a join brings, and that nothing comes back or gets lost."""
+"""Tests that a join of two real clones brings all records once, and none that was replaced."""
 
 import re
 import shutil
@@ -64,15 +64,10 @@ class Scenario:
 
 SCENARIOS = {
     "append-append": Scenario(
-        mine=(save("five"),),
-        theirs=(save("six"),),
-        expected=[*ALL, log("five"), log("six")],
+        mine=(save("five"),), theirs=(save("six"),), expected=[*ALL, log("five"), log("six")]
     ),
     "first-saves": Scenario(
-        mine=(save("five"),),
-        theirs=(save("six"),),
-        expected=[log("five"), log("six")],
-        first=True,
+        mine=(save("five"),), theirs=(save("six"),), expected=[log("five"), log("six")], first=True
     ),
     "same-new-gap": Scenario(
         mine=(save("five", "mine, older"),),
@@ -91,9 +86,7 @@ SCENARIOS = {
         clash=False,
     ),
     "compaction-append": Scenario(
-        mine=(compact("rule"),),
-        theirs=(save("five"),),
-        expected=[principle("rule"), log("five")],
+        mine=(compact("rule"),), theirs=(save("five"),), expected=[principle("rule"), log("five")]
     ),
     "part-compaction-append": Scenario(
         mine=(compact("rule", "one", "two"),),
@@ -122,9 +115,7 @@ SCENARIOS = {
         expected=[principle("rule"), log("five"), log("six")],
     ),
     "same-compaction": Scenario(
-        mine=(compact("rule"),),
-        theirs=(compact("rule", now=LATEST),),
-        expected=[principle("rule")],
+        mine=(compact("rule"),), theirs=(compact("rule", now=LATEST),), expected=[principle("rule")]
     ),
     "second-generation": Scenario(
         mine=(compact("rule", "one", "two"), save("seven"), compact("newer rule")),
@@ -655,9 +646,7 @@ def test_a_last_line_without_a_newline_stays_a_line_of_its_own(
     assert gaps(mine) == ["five", "four", "nine", "one", "six", "three", "two"]
 
 
-def test_a_removed_newline_at_the_end_does_not_hide_a_new_record(
-    clones: tuple[Path, Path],
-) -> None:
+def test_a_removed_newline_at_the_end_does_not_hide_a_new_record(clones: tuple[Path, Path]) -> None:
     mine, theirs = clones
     path_of(mine).write_bytes(path_of(mine).read_bytes().removesuffix(b"\n"))
     commit(mine)

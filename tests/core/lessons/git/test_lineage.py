@@ -1,4 +1,4 @@
-"""The lineage of all records of a log: real repositories, and agreement with single histories.
+"""Tests what git knows of the records of a log, in real repositories.
 
 Long histories are made with `git fast-import`: one process for any number of commits.
 """
@@ -309,7 +309,7 @@ def test_conflict_markers_in_a_commit_hide_no_record(project: Path) -> None:
     commit_as(project, "conflict")
     told = lineage(project)
     assert [told.added[it.id].subject for it in (TWO, THREE, FOUR)] == [
-        *("memory", "conflict", "conflict"),
+        *("memory", "conflict", "conflict")
     ]
     assert told.growth[-1].records == 3
 
@@ -323,7 +323,7 @@ def test_the_lineage_goes_on_before_the_log_was_moved(project: Path) -> None:
     commit_as(moved, "after")
     told = lineage(moved)
     assert {name: commit.subject for name, commit in told.added.items()} == {
-        **{ONE.id: "memory", TWO.id: "memory", THREE.id: "after"},
+        **{ONE.id: "memory", TWO.id: "memory", THREE.id: "after"}
     }
     assert [point.records for point in told.growth] == [2, 2, 3]
 
@@ -598,9 +598,7 @@ def test_a_quiet_time_is_bridged_by_the_last_state_before_it(tmp_path: Path) -> 
     assert [point.size for point in told] == [1, 200, 401]
 
 
-def test_a_clock_that_went_wrong_loses_neither_the_first_point_nor_the_last(
-    tmp_path: Path,
-) -> None:
+def test_a_clock_that_went_wrong_loses_neither_the_first_point_nor_the_last(tmp_path: Path) -> None:
     moments = [*range(100), 50 * 365 * DAY_S, *range(100, 200)]
     told = growing(tmp_path / "shop", moments)
     assert (told[0].size, told[-1].size) == (1, 201)

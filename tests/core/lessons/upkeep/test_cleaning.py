@@ -1,4 +1,4 @@
-"""A log without its secrets: what goes, what stays byte for byte, and what a merge brings back."""
+"""Tests which secrets go out of a log, what stays byte for byte, and what a merge brings back."""
 
 import json
 import shutil

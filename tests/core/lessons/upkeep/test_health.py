@@ -1,4 +1,4 @@
-"""What the doctor finds in the lines of a log, and that a repair loses nothing."""
+"""Tests what the doctor finds in the lines of a log, and that a repair loses nothing."""
 
 import json
 from dataclasses import replace
