@@ -4,7 +4,6 @@ import json
 import os
 import shutil
 import stat
-import subprocess
 import tomllib
 import zipfile
 from functools import partial
@@ -21,7 +20,7 @@ from core.messages import Facts
 from tests.support.cli_process import Command, Run
 from tests.support.git_clones import copied_checkout
 from tests.support.sentences import say
-from tests.support.stdio_client import ROOT, WAIT_S, ServerProcess
+from tests.support.stdio_client import ROOT, ServerProcess
 
 NAME = f"sentinel-memory-{server.VERSION}.mcpb"
 NOT_PROGRAM = [
@@ -420,18 +419,10 @@ def packer(*arguments: str, home: Path) -> str:
 def in_node(*arguments: str, home: Path) -> str:
     node = shutil.which("node")
     assert node, "no node to run the packer"
-    done = subprocess.run(
-        [node, *arguments],
-        cwd=PACKER,
-        env={**os.environ, "HOME": str(home), "NO_COLOR": "1"},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        encoding="utf-8",
-        timeout=WAIT_S,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stderr == ""
-    return done.stdout
+    environment = {**os.environ, "HOME": str(home), "NO_COLOR": "1"}
+    done = Run.process(node, *arguments, cwd=PACKER, environment=environment)
+    assert (done.code, done.errors) == (0, ""), done
+    return done.out
 
 
 @pytest.mark.long

@@ -4,7 +4,6 @@ import ast
 import json
 import os
 import re
-import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +22,7 @@ from commands.setup.hooks import handler_of, hook_strings
 from commands.setup.lines import change_lines
 from commands.setup.words import WORDS
 from core.lessons.agent_rules import rules
+from tests.support.cli_process import Run
 from tests.support.setup_bench import Bench, cases
 
 SETUP = Path(__file__).resolve().parents[3] / "commands/setup"
@@ -500,10 +500,8 @@ def test_a_hook_of_an_installation_that_is_gone_does_not_stop_a_tool(
     assert len(lines) >= 3 - (client == "vscode")
     for line in sorted(lines):
         for shell in ("sh", "bash"):
-            done = subprocess.run(
-                [shell, "-c", line], input=b"{}", capture_output=True, cwd=bench.root, timeout=30
-            )
-            assert (done.returncode, done.stdout, bool(done.stderr)) == (0, b"", True)
+            done = Run.process(shell, "-c", line, given=b"{}", cwd=bench.root)
+            assert (done.code, done.out, bool(done.errors)) == (0, "", True)
 
 
 def test_a_hook_of_somebody_else_with_our_words_stays(bench: Bench) -> None:
