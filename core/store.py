@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, TypeVar
 
 from core.errors import SourceIdsOfLogError
 from core.lessons.changes import add, bring_back, delete, hidden_by, select, upsert
-from core.lessons.files import Change, LogFile
-from core.lessons.log import MemoryLog
-from core.lessons.outcomes import Added, BroughtBack, Removal, Renewed, Saved
-from core.lessons.record import Draft, Record, normalise_topic, split_tokens, utc_now
-from core.lessons.redaction import (
+from core.lessons.incoming import (
     redacted_draft,
     redacted_offer,
     redacted_record,
     redacted_renewals,
 )
+from core.lessons.log import MemoryLog
+from core.lessons.log_file import Change, LogFile
+from core.lessons.outcomes import Added, BroughtBack, Removal, Renewed, Saved
+from core.lessons.record import Draft, Record, normalise_topic, split_tokens, utc_now
 from core.project import Project
 from core.settings import DEFAULT_LOCK_TIMEOUT_S, Settings
 

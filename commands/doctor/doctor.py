@@ -16,8 +16,8 @@ from commands.doctor.words import word
 from commands.terminal.console import Opened, add_project, add_threshold, open_memory
 from commands.terminal.safe_text import plain, plain_json
 from core.errors import LogReadError
-from core.lessons.files import ASIDE_NAME
 from core.lessons.log import MemoryLog
+from core.lessons.log_file import ASIDE_NAME
 from core.lessons.record import utc_now
 from core.lessons.upkeep.health import Finding, Severity, examine
 from core.messages import Language

@@ -12,8 +12,8 @@ from pathlib import Path, PurePosixPath
 
 from core.disk.lock import held
 from core.errors import LogBusyError, LogReadError, ProjectRefusedError
-from core.lessons.files import ASIDE_NAME, COMPANIONS, LOCK_SUFFIX
 from core.lessons.git import call as git
+from core.lessons.log_file import ASIDE_NAME, COMPANIONS, LOCK_SUFFIX
 from core.lessons.upkeep.health import Finding
 from core.messages import Facts
 from core.project import CONTEXT_DIRECTORY, LOG_NAME, Project

@@ -36,8 +36,8 @@ from commands.hook.journal import Session, forget_old, open_session, version_of
 from core.errors import SentinelError
 from core.lessons.answers.briefing import Briefing, action_briefing, is_harmless, session_briefing
 from core.lessons.answers.words import say
-from core.lessons.files import LogFile
 from core.lessons.log import MemoryLog
+from core.lessons.log_file import LogFile
 from core.project import find_project, state_directory
 from core.settings import DEFAULT_THRESHOLD, Settings, read_settings
 from core.text.printable import one_line

@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from core.errors import SentinelError
-from core.lessons.files import COMPANIONS, LOCK_SUFFIX, Change, LogFile
+from core.lessons.log_file import COMPANIONS, LOCK_SUFFIX, Change, LogFile
 from core.project import CONTEXT_DIRECTORY, LOG_NAME
 from core.store import MemoryStore
 from tests.support.samples import LATER, NOW, a_draft, a_principle, a_record

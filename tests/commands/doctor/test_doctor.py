@@ -19,7 +19,7 @@ from commands.doctor import surroundings as checkup
 from commands.doctor.doctor import text_of
 from commands.doctor.words import WORDS
 from core.disk.lock import held
-from core.lessons.files import COMPANIONS, GITATTRIBUTES, GITIGNORE
+from core.lessons.log_file import COMPANIONS, GITATTRIBUTES, GITIGNORE
 from core.lessons.record import Record
 from core.project import Project
 from core.store import MemoryStore

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from core.errors import LogBusyError, LogWriteError
-from core.lessons.files import LogFile
+from core.lessons.log_file import LogFile
 from core.store import MemoryStore
 from tests import torture
 from tests.support.faults import (
@@ -55,7 +55,7 @@ all_scenarios = pytest.mark.parametrize("scenario", SCENARIOS, ids=str)
 @pytest.fixture(autouse=True)
 def without_patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hundreds of saves find the log gone on purpose; none waits whether it comes back."""
-    monkeypatch.setattr("core.lessons.files._SETTLE_S", 0.0)
+    monkeypatch.setattr("core.lessons.log_file._SETTLE_S", 0.0)
 
 
 @pytest.fixture(autouse=True)
