@@ -1,4 +1,4 @@
-"""Everything that can be refused or fail, each with its facts and the sentence that a reader gets.
+"""Every refusal and failure of the core, with its facts and the sentence that a reader gets.
 
 A sentence has three parts: what happened, what state the data is in, what to do next. It is built
 once, from the facts, in the language asked for; it never repeats a record's text or the value of
@@ -15,7 +15,7 @@ class SentinelError(Exception):
 
     key: names the sentence in `words`, the table of the room that raises the error. A class for one
     situation sets it; a class for a whole room takes it as its first argument.
-    record: the token of the record that it is about, where several were given.
+    record: the version id of the record that it is about, where several were given.
     """
 
     words: ClassVar[Table] = MESSAGES
@@ -23,11 +23,14 @@ class SentinelError(Exception):
     record = ""
 
     def __init__(self, key: str = "", /, **facts: str | int) -> None:
+        super().__init__()
         self.key, self.facts = key or self.key, facts
-        super().__init__(self.text("en"))
+
+    def __str__(self) -> str:
+        return self.text("en")
 
     def text(self, lang: Language) -> str:
-        """What happened, what state the data is in, and what to do next, in one language."""
+        """Say what happened, what state the data is in, and what to do next, in one language."""
         text = sentence(self.words, lang, self.key, **self.facts)
         return f"{self.record}: {text}" if self.record else text
 

@@ -30,8 +30,8 @@ from core.settings import read_settings
 FORMATS = ("markdown", "json")
 TYPES = ("log", "principle")
 APART = (
-    *(("--block", other) for other in ("--format", "--output", "--type")),
-    *(("--rules", other) for other in ("--format", "--output")),
+    *(("--block", other) for other in ("--format", "-o", "--type")),
+    *(("--rules", other) for other in ("--format", "-o")),
     *(("--remove", other) for other in ("--topic", "--type")),
 )
 
@@ -97,6 +97,7 @@ def _check(arguments: argparse.Namespace) -> None:
     """Refuse options that contradict each other. Raises SystemExit(2)."""
     lang = read_settings(os.environ).lang
     given = {f"--{name.replace('_', '-')}" for name, value in vars(arguments).items() if value}
+    given |= {"-o"} if arguments.output else set()
     for one, other in APART:
         if {one, other} <= given:
             arguments.refuse(common_word(lang, "together", one=one, other=other))

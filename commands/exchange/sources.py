@@ -13,6 +13,7 @@ import stat
 import sys
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from commands.exchange.blocks import Passed
@@ -31,6 +32,7 @@ MOST_TEXT_BYTES = 5_000_000
 STDIN, SHOWN_STDIN = "-", "<stdin>"
 EXPORT, LOG, SERVER_MEMORY, MARKDOWN = "export", "log", "server-memory", "markdown"
 OURS = (EXPORT, LOG)
+FORMATS = (*OURS, SERVER_MEMORY, MARKDOWN)
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -73,10 +75,15 @@ def read_source(path: str, wanted: str | None, *, now: str) -> Source:
     shown = SHOWN_STDIN if path == STDIN else path
     data = _checked(shown, _bytes_of(path, shown)).removeprefix(BOM)
     is_large = len(data) > MOST_TEXT_BYTES
-    for name, read in READERS.items():
+    readers: dict[str, Callable[[str, bytes], Source | None]] = {
+        EXPORT: _export,
+        LOG: _log,
+        SERVER_MEMORY: partial(_server_memory, now=now),
+    }
+    for name, read in readers.items():
         if wanted not in (None, name) or (is_large and name not in OURS):
             continue
-        if source := read(shown, data, now):
+        if source := read(shown, data):
             return source
     if is_large and wanted not in OURS:
         raise SourceError("text_too_large", path=shown, most=MOST_TEXT_BYTES)
@@ -144,7 +151,7 @@ def _checked(path: str, data: bytes) -> bytes:
     return data
 
 
-def _export(path: str, data: bytes, now: str) -> Source | None:
+def _export(path: str, data: bytes) -> Source | None:
     document = _json(data)
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         return None
@@ -166,7 +173,7 @@ def _line_of(value: object) -> bytes:
         return b"?\n"
 
 
-def _log(path: str, data: bytes, now: str) -> Source | None:
+def _log(path: str, data: bytes) -> Source | None:
     log = MemoryLog.parse(data)
     lines = sum(bool(line.strip()) for line in log.lines)
     known = sum(entry is not None for entry in log.entries)
@@ -251,11 +258,3 @@ def _is_json(data: bytes) -> bool:
         return True
     lines = [line for line in split_lines(data) if line.strip()]
     return bool(lines) and all(_json(line) is not None for line in lines)
-
-
-READERS: dict[str, Callable[[str, bytes, str], Source | None]] = {
-    EXPORT: _export,
-    LOG: _log,
-    SERVER_MEMORY: _server_memory,
-}
-FORMATS = (*READERS, MARKDOWN)

@@ -203,8 +203,8 @@ def _tell_next(job: Job, written: list[Change]) -> None:
     lang, names = job.lang, {change.path: shown_path(change.path, job.root) for change in written}
     print("", word(lang, "next"), sep="\n")
     if job.remove:
-        told = ", ".join(client.name for client in clients)
-        print(f"- {word(lang, 'next_removed', clients=told)}")
+        names_of_clients = ", ".join(client.name for client in clients)
+        print(f"- {word(lang, 'next_removed', clients=names_of_clients)}")
         return
     for client in clients:
         key = f"next_{client.key}"

@@ -11,7 +11,7 @@ from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 
-from commands.documents.html import as_line, as_name, spoken
+from commands.view.escaping import as_line, as_name, spoken
 from commands.view.page import Entry, Page, Topic
 from commands.view.plot import Series, plot
 from commands.view.records import as_code, entry_lines, kinds_of

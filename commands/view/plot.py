@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from commands.documents.html import as_line
+from commands.view.escaping import as_line
 from commands.view.words import word
 from core.lessons.answers.rendering import day_of
 from core.lessons.record import seconds_of

@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 
 from commands.documents.facts import labelled
-from commands.documents.html import as_line, as_name, as_text, spoken
 from commands.documents.words import word as document_word
+from commands.view.escaping import as_line, as_name, as_text, spoken
 from commands.view.page import Entry, Original
 from commands.view.words import word
 from core.lessons.answers.rendering import day_of, warning

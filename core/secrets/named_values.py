@@ -366,7 +366,7 @@ def _passes(value: str, name: Name, gate: str, *, quoted: bool, free: bool, foll
             return False
         return is_likely(value, password, quoted, free)
     if gate in ("assigned", "said") or (gate == "bare" and password):
-        return is_certain(value, password, following, quoted=quoted)
+        return is_certain(value, password, following)
     return is_random(value)
 
 

@@ -245,10 +245,10 @@ def is_likely(value: str, password: bool, quoted: bool, free: bool) -> bool:
     return len(value) >= 20 and bool(compiled(_CASE_TURN).search(value)) and not _is_named(value)
 
 
-def is_certain(value: str, password: bool, following: str, *, quoted: bool = False) -> bool:
+def is_certain(value: str, password: bool, following: str) -> bool:
     """Return whether a value in running text is a secret by its own looks.
 
-    password, quoted: as in `is_likely`. following: the characters behind the value, which tell a
+    password: as in `is_likely`. following: the characters behind the value, which tell a
     number of something (`8자`) and a place (`Keycloak24에서`) from a password.
     """
     if value.isdigit():

@@ -67,7 +67,7 @@ def record_block(record: Record, lang: Language, *, token: str = "", ask: bool =
     What is empty costs nothing, and a log needs no word for its type. token: stands before it all.
     ask: whether the question is shown.
     """
-    head, notes = _head(record, token, lang), _notes(record, lang)
+    head, notes = _head(record, token), _notes(record, lang)
     if notes:
         head += f" ({'; '.join(notes)})"
     if record.missing_context.strip():
@@ -87,7 +87,7 @@ def _looks_like_a_note(text: str) -> bool:
     return unicodedata.normalize("NFKC", next(seen, "")).startswith("(")
 
 
-def _head(record: Record, token: str, lang: Language) -> str:
+def _head(record: Record, token: str) -> str:
     """Return the version id if given, the type unless it is a log, and the date."""
     words = [token] if token else []
     if record.type == "principle":

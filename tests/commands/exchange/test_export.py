@@ -286,7 +286,7 @@ def test_a_file_in_no_directory_is_an_error(export: Command) -> None:
             "argument --rules: not allowed with argument --block",
         ),
         (["--block", "A.md", "--format", "json"], "--block and --format do not go together"),
-        (["--rules", "claude-code", "-o", "x"], "--rules and --output do not go together"),
+        (["--rules", "claude-code", "-o", "x"], "--rules and -o do not go together"),
         (["--block", "A.md", "--type", "log"], "--block and --type do not go together"),
         (
             ["--block", "A.md", "--remove", "--topic", "x"],

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commands.documents.html import as_text
+from commands.view.escaping import as_text
 from commands.view.html import page_html
 from commands.view.page import GENERATIONS, page_of
 from commands.view.plot import Series, nice_ceiling, plot
