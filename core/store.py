@@ -8,12 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from core.errors import SourceIdsOfLogError
 from core.lessons.changes import add, bring_back, delete, hidden_by, select, upsert
-from core.lessons.incoming import (
-    redacted_draft,
-    redacted_offer,
-    redacted_record,
-    redacted_renewals,
-)
+from core.lessons.incoming import redacted_draft, redacted_offer, redacted_record, redacted_renewals
 from core.lessons.log import MemoryLog
 from core.lessons.log_file import Change, LogFile
 from core.lessons.outcomes import Added, BroughtBack, Removal, Renewed, Saved

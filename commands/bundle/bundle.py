@@ -169,10 +169,7 @@ def _manifest(version: str, python: str) -> dict[str, Any]:
         "version": version,
         "author": {"name": "Sentinel-Memory"},
         **_texts("en"),
-        "localization": {
-            "resources": "mcpb-resources/${locale}.json",
-            "default_locale": "en-US",
-        },
+        "localization": {"resources": "mcpb-resources/${locale}.json", "default_locale": "en-US"},
         "server": {
             "type": "uv",
             "entry_point": ENTRY_POINT,

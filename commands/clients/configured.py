@@ -125,12 +125,7 @@ def _below(table: Any, key: str, machine: Machine) -> Any:
 
 
 def _configured(
-    path: Path,
-    name: str,
-    entry: Mapping[str, Any],
-    client: Client,
-    place: Place,
-    machine: Machine,
+    path: Path, name: str, entry: Mapping[str, Any], client: Client, place: Place, machine: Machine
 ) -> Configured | None:
     """What an entry leads to, None when it is not ours."""
     expand = expander(client, place, machine)

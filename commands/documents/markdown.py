@@ -7,11 +7,10 @@ characters are spelled out.
 import re
 from collections.abc import Sequence
 
-from core.text.printable import one_line, printable
+from core.text.printable import LINE_ENDS, one_line, printable
 
 EMPTY = "—"
 
-_LINE_ENDS = re.compile("\r\n|[\n\r\u2028\u2029]")
 _SPAN = re.compile(r"(?<!`)`([^`]+)`(?!`)")
 _ACTIVE = re.compile(r"[\\`*\[\]|~]|(?<![^\W_])_|_(?![^\W_])")
 # CommonMark takes `\<`, but older Markdown still sees a tag.
@@ -33,7 +32,7 @@ def escaped_lines(text: str) -> list[str]:
 
 def shown_lines(text: str) -> list[str]:
     """Return the lines of a text that are not blank, hidden characters spelled out."""
-    lines = (printable(line).strip() for line in _LINE_ENDS.split(text))
+    lines = (printable(line).strip() for line in LINE_ENDS.split(text))
     return [line for line in lines if line]
 
 

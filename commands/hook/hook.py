@@ -156,11 +156,7 @@ def respond(
 
 
 def _scene(
-    client: str,
-    event: str,
-    moment: Moment,
-    environment: Mapping[str, str],
-    argument: str | None,
+    client: str, event: str, moment: Moment, environment: Mapping[str, str], argument: str | None
 ) -> Scene:
     if not HOOKS[client].gives_project:
         # Cursor sets it for the first of several open folders, others inherit it from Claude Code.

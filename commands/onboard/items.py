@@ -127,12 +127,7 @@ def _times(record: Record) -> int:
 
 
 def _items(
-    records: Iterable[Record],
-    lang: Language,
-    most_chars: int,
-    *,
-    row: int = 0,
-    dated: bool = False,
+    records: Iterable[Record], lang: Language, most_chars: int, *, row: int = 0, dated: bool = False
 ) -> list[Item]:
     """Make an item of each record that has a lesson. dated: with its last date."""
     items = []

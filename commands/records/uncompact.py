@@ -124,12 +124,7 @@ def _missing(originals: Originals, history: History) -> HistoryError:
 
 
 def _lines(
-    opened: Opened,
-    principle: Record,
-    originals: Originals,
-    outcome: BroughtBack,
-    *,
-    dry_run: bool,
+    opened: Opened, principle: Record, originals: Originals, outcome: BroughtBack, *, dry_run: bool
 ) -> list[str]:
     lang = opened.lang
     lines = [word(lang, "would_bring" if dry_run else "brought", count=len(outcome.records))]

@@ -195,12 +195,7 @@ def _secrets_of(
     """The secrets of some lines; first: the number of line 0."""
     for line, name, kind in looked.spots:
         yield Found(
-            path=path,
-            line=first + line,
-            kind=kind,
-            field=name,
-            record=looked.record,
-            commit=commit,
+            path=path, line=first + line, kind=kind, field=name, record=looked.record, commit=commit
         )
 
 

@@ -13,10 +13,7 @@ WIDTH = 80
 INDENT = "  "
 CACHED_CHARS = 4_096
 
-_UNJOINED = (
-    ("\u1160", "\u11ff"),
-    ("\ud7b0", "\ud7ff"),
-)  # vowels and finals of a syllable
+_UNJOINED = (("\u1160", "\u11ff"), ("\ud7b0", "\ud7ff"))  # vowels and finals of a syllable
 
 
 def cells(text: str) -> int:

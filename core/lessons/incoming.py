@@ -49,10 +49,7 @@ def redacted_record(record: Record, *, strict: bool) -> tuple[Record, tuple[str,
     if not kinds:
         return record, ()
     changed = replace(
-        record,
-        id=record_id(draft),
-        missing_context=draft.missing_context,
-        lesson=draft.lesson,
+        record, id=record_id(draft), missing_context=draft.missing_context, lesson=draft.lesson
     )
     return changed, kinds
 

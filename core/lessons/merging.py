@@ -51,11 +51,7 @@ def merged(entries: Sequence[Record | None]) -> Merged:
     for at in leftovers:
         del seen[at]
     return Merged(
-        seen=seen,
-        places=places,
-        others=others,
-        leftovers=frozenset(leftovers),
-        replaced=replaced,
+        seen=seen, places=places, others=others, leftovers=frozenset(leftovers), replaced=replaced
     )
 
 
