@@ -39,11 +39,11 @@ class LogReader:
         return self._file.path
 
     def read(self) -> MemoryLog:
-        """One complete version of the log, without a lock."""
+        """Return one complete version of the log, without a lock."""
         return self._parsed(self._file.read())
 
     def read_all(self, topic: str | None = None) -> list[Record]:
-        """All records in the order of the file, or those of exactly this topic."""
+        """Return all records in the order of the file, or those of exactly this topic."""
         records = self.read().records
         if topic is None:
             return records
@@ -51,15 +51,15 @@ class LogReader:
         return [record for record in records if record.topic == wanted]
 
     def count(self) -> int:
-        """How many records a reader sees."""
+        """Return how many records a reader sees."""
         return self.read().count
 
     def read_bytes(self) -> bytes:
-        """The file as it is, unreadable lines included."""
+        """Return the file as it is, unreadable lines included."""
         return self._file.read()
 
     def _parsed(self, data: bytes) -> MemoryLog:
-        """The log of this file's bytes, parsed once as long as they stay the same."""
+        """Return the log of this file's bytes, parsed once as long as they stay the same."""
         known, log = self._last
         if known != data:
             log = MemoryLog.parse(data)
@@ -79,7 +79,7 @@ class LogUpkeep(LogReader):
         self._now = now
 
     def strays(self) -> list[Path]:
-        """Temporary files beside the log; those of a writer at work are among them."""
+        """Return temporary files beside the log; those of a writer at work are among them."""
         return self._file.strays()
 
     def repair(self, *, aside_name: str) -> bool:

@@ -24,7 +24,7 @@ _warned: set[str] = set()
 
 
 def language() -> Language:
-    """The language of the sentences of this call."""
+    """Return the language of the sentences of this call."""
     return read_settings(os.environ).lang
 
 
@@ -40,7 +40,7 @@ def warn(warnings: Iterable[str]) -> None:
 def opened_project(
     *, writes: bool = False, failure: type[FastMCPError] = ToolError
 ) -> Iterator[tuple[Project, Settings]]:
-    """The project and the settings of one call, from `--project`, environment and directory.
+    """Yield the project and the settings of one call, from `--project`, environment and directory.
 
     writes: the project must be one in which a memory may be kept. What is refused or fails becomes
     a sentence that travels as `failure`, the error that the library passes on as it is.

@@ -47,11 +47,11 @@ class SessionlessServer(FastMCP):
         self.add_middleware(_ArgumentSentences(self))
 
     async def get_tool(self, name: str, version: VersionSpec | None = None) -> Tool | None:
-        """The tool of this name, as it is registered."""
+        """Return the tool of this name, as it is registered."""
         return await self.local_provider.get_tool(name, version)
 
     async def get_prompt(self, name: str, version: VersionSpec | None = None) -> Prompt | None:
-        """The prompt of this name, as it is registered."""
+        """Return the prompt of this name, as it is registered."""
         return await self.local_provider.get_prompt(name, version)
 
     def offer_tool(
@@ -127,19 +127,19 @@ class _Listings(Middleware):
         self._offered = server.local_provider
 
     async def on_list_tools(self, context: Any, call_next: Any) -> Any:
-        """All tools."""
+        """Return all tools."""
         return await self._offered.list_tools()
 
     async def on_list_resources(self, context: Any, call_next: Any) -> Any:
-        """All resources."""
+        """Return all resources."""
         return await self._offered.list_resources()
 
     async def on_list_resource_templates(self, context: Any, call_next: Any) -> Any:
-        """All templates of resources."""
+        """Return all templates of resources."""
         return await self._offered.list_resource_templates()
 
     async def on_list_prompts(self, context: Any, call_next: Any) -> Any:
-        """All prompts."""
+        """Return all prompts."""
         return await self._offered.list_prompts()
 
 

@@ -57,7 +57,7 @@ class BundleError(SentinelError):
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `cli.py bundle`."""
+    """Add the options of `cli.py bundle`."""
     default = f"{NAME}-VERSION{SUFFIX} in the working directory"
     add_output(parser, f"the file to write; default: {default}", force=False)
 
@@ -114,7 +114,7 @@ class Bundle:
 
 
 def bundle_of(root: Path) -> Bundle:
-    """The bundle of a checkout. Raises OSError for a file that is missing or cannot be read."""
+    """Return the bundle of a checkout. Raises OSError for a file that is missing or unreadable."""
     files = _program(root)
     documents = [path for pattern in DOCUMENTS for path in root.glob(pattern) if path.is_file()]
     files |= {path.name: path.read_bytes() for path in documents}
@@ -130,7 +130,7 @@ def bundle_of(root: Path) -> Bundle:
 
 
 def is_bundle(path: Path) -> bool:
-    """Whether a file is a bundle of this server, of whatever version."""
+    """Return whether a file is a bundle of this server, of any version."""
     try:
         with zipfile.ZipFile(io.BytesIO(read_regular(path)[0])) as archive:
             return bool(json.loads(archive.read(MANIFEST))["name"] == NAME)
@@ -139,7 +139,7 @@ def is_bundle(path: Path) -> bool:
 
 
 def _program(root: Path) -> dict[str, bytes]:
-    """The server and the packages that it is made of."""
+    """Return the files of the server and of its packages."""
     paths = [root / ENTRY_POINT]
     for package in PACKAGES:
         paths += sorted((root / package).rglob("*.py"))
@@ -197,7 +197,7 @@ def _manifest(version: str, python: str) -> dict[str, Any]:
 
 
 def _texts(lang: Language) -> dict[str, Any]:
-    """What a client translates: the texts that it shows of the bundle and its tools."""
+    """Return what a client translates: the texts that it shows of the bundle and its tools."""
     tools = [{"name": tool, "description": word(lang, tool)} for tool in TOOLS]
     return {
         "description": word(lang, "description"),
@@ -207,7 +207,7 @@ def _texts(lang: Language) -> dict[str, Any]:
 
 
 def _labels(setting: str) -> dict[str, str]:
-    """The texts of a setting, which no client translates: they stand there in both languages."""
+    """Return the texts of a setting in both languages at once, as no client translates them."""
     return {
         part: " / ".join(word(lang, f"{setting}_{part}") for lang in LANGUAGES)
         for part in ("title", "description")

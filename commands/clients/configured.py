@@ -60,7 +60,7 @@ def configured_clients(
     environment: Mapping[str, str],
     platform: str = sys.platform,
 ) -> list[Configured]:
-    """The entries that start `server` for the project `root`, in the order of `CLIENTS`.
+    """Return the entries that start `server` for the project `root`, in the order of `CLIENTS`.
 
     An entry is ours when it runs the file `server`, or any `server.py` under a name that holds
     "sentinel". environment: that of the user; clients see the same, without our own variables.
@@ -127,7 +127,7 @@ def _below(table: Any, key: str, machine: Machine) -> Any:
 def _configured(
     path: Path, name: str, entry: Mapping[str, Any], client: Client, place: Place, machine: Machine
 ) -> Configured | None:
-    """What an entry leads to, None when it is not ours."""
+    """Return what an entry leads to, None when it is not ours."""
     expand = expander(client, place, machine)
     words = entry_line(entry, expand)
     at = script_at(words, name, machine)
@@ -158,7 +158,7 @@ def _configured(
 def _start(
     start: Path | None, cwd: object, before: list[str], expand: Expand, machine: Machine
 ) -> tuple[Path | None, bool]:
-    """Where the server starts, None when nobody knows; and whether a variable is left in that."""
+    """Return where the server starts, None when unknown; and whether a variable is left in that."""
     steps = []
     if isinstance(cwd, str) and cwd.strip():
         steps.append(expand(cwd))
@@ -176,7 +176,7 @@ def _start(
 def _project(
     argument: str | None, environment: Mapping[str, str], start: Path | None, lost: bool
 ) -> tuple[Path | None, str, str]:
-    """The project, what names it, and what is wrong with it."""
+    """Return the project, what names it, and what is wrong with it."""
     try:
         project = find_project(argument, environment, start or Path(os.sep))
     except ValueError:  # a name such as "~" with a null byte, which no process can be given

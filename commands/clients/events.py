@@ -73,12 +73,12 @@ class Moment(NamedTuple):
 
 
 def event_of(client: str, event: str) -> Event | None:
-    """The client's own event for one of ours; None where it has none that takes a text."""
+    """Return the client's own event for one of ours; None where it has none that takes a text."""
     return next((known for known in HOOKS[client].events if known.ours == event), None)
 
 
 def read_moment(client: str, event: str, payload: Mapping[str, Any]) -> Moment:
-    """The moment that a client describes, without what is missing or of another type."""
+    """Return the moment that a client describes, without what is missing or of another type."""
     name = _text(payload, "hook_event_name", "hookEventName")
     paths, command, text = tuple[str, ...](), "", ""
     if event == "before-action":
@@ -123,7 +123,7 @@ def answer(client: str, event: str, moment: Moment, text: str) -> str:
 
 
 def inside(folder: str, path: str) -> str:
-    """A path relative to a folder, with `/` between its names; "" when it leads out of it.
+    """Return a path relative to a folder, with `/` between its names; "" when it leads out of it.
 
     In NFC: macOS gives the names of files as Hangul that is taken apart.
     """
@@ -141,7 +141,7 @@ def inside(folder: str, path: str) -> str:
 
 
 def folder_of(moment: Moment) -> str:
-    """Of the folders that a client has open, the innermost one in which this happens."""
+    """Return the innermost of the folders that a client has open in which this happens."""
     place = moment.paths[0] if moment.paths else moment.cwd
     around = [folder for folder in moment.folders if folder == place or inside(folder, place)]
     return max(around, key=len, default=moment.folders[0] if moment.folders else moment.cwd)
@@ -166,7 +166,7 @@ def paths_inside(root: str, moment: Moment) -> Iterator[str]:
 
 
 def _top_of(folder: str) -> str:
-    """The worktree of git that a folder is in; the folder itself where there is none."""
+    """Return the git worktree that a folder is in; the folder itself where there is none."""
     path = folder
     while not os.path.exists(os.path.join(path, ".git")):
         path, below = os.path.dirname(path), path
@@ -176,7 +176,7 @@ def _top_of(folder: str) -> str:
 
 
 def _action(payload: Mapping[str, Any]) -> tuple[tuple[str, ...], str, str]:
-    """Files, command and text of a tool call that changes something; else nothing."""
+    """Return files, command and text of a tool call that changes something; else nothing."""
     tool = _text(payload, "tool_name", "toolName")
     given = payload.get("tool_input") or payload.get("toolArgs")
     if isinstance(given, str):  # some clients send the JSON as a text
@@ -208,7 +208,7 @@ def _command(given: Mapping[str, Any]) -> str:
 
 
 def _parts(given: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """The input of a tool, and the single edits that it may list."""
+    """Yield the input of a tool, and the single edits that it may list."""
     yield given
     for key in _PARTS:
         listed = given.get(key)
@@ -233,10 +233,10 @@ def _texts(given: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _native(folder: object) -> str:
-    """The name of a folder, "" for anything else; Cursor writes `/c:/shop` for `c:/shop`."""
+    """Return the name of a folder, "" for anything else; Cursor writes `/c:/shop` for `c:/shop`."""
     return _DRIVE.sub("", folder.strip()) if isinstance(folder, str) else ""
 
 
 def _text(payload: Mapping[str, Any], *names: str) -> str:
-    """The first of these members that is a text and not empty; else ""."""
+    """Return the first of these members that is a text and not empty; else ""."""
     return next((text for name in names if isinstance(text := payload.get(name), str) and text), "")

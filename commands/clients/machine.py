@@ -28,12 +28,12 @@ class Machine:
     directories: Mapping[str, Path]
 
     def variable(self, name: str) -> str | None:
-        """The value of an environment variable, whose case does not matter on Windows."""
+        """Return the value of an environment variable, whose case does not matter on Windows."""
         value = self.environment.get(name)
         return self.environment.get(name.upper()) if value is None and self.windows else value
 
     def plain(self, path: str | Path) -> str:
-        """A path in the form in which two can be compared as texts."""
+        """Return a path in the form in which two can be compared as texts."""
         text = str(path).replace("\\", "/")
         return text.casefold() if self.windows else text
 
@@ -46,7 +46,7 @@ def machine_of(
     environment: Mapping[str, str],
     platform: str = sys.platform,
 ) -> Machine:
-    """The machine of this project and user."""
+    """Return the machine of this project and user."""
     root, home = Path(os.path.abspath(root)), Path(os.path.abspath(home))
 
     def named(variable: str, default: Path) -> Path:
@@ -75,7 +75,7 @@ def machine_of(
 
 
 def paths_of(place: Place, machine: Machine) -> list[Path]:
-    """The files of a place; of a pattern those that are there, in order."""
+    """Return the files of a place; for a pattern, those that exist, in order."""
     directory = machine.directories.get(place.directory)
     if directory is None:
         return []
@@ -138,12 +138,12 @@ def entry_line(entry: Mapping[str, object], expand: Expand) -> list[str]:
 
 
 def script_at(words: Sequence[str], name: str, machine: Machine) -> int:
-    """Which word of the entry `name` is our script, from 0 on; -1 when none is."""
+    """Return which word of the entry `name` is our script, counted from 0; -1 when none is."""
     return next((at for at, word in enumerate(words) if _is_script(word, name, machine)), -1)
 
 
 def _is_script(word: str, name: str, machine: Machine) -> bool:
-    """Whether a word is our script: by its path, or by its name and that of the entry."""
+    """Return whether a word is our script: by its path, or by its name and that of the entry."""
     if not f"/{machine.plain(word)}".endswith(f"/{SCRIPT}"):
         return False
     if "sentinel" in name.casefold() or machine.plain(word) == machine.plain(machine.server):
@@ -155,7 +155,7 @@ def _is_script(word: str, name: str, machine: Machine) -> bool:
 
 
 def value_of(option: str, arguments: Sequence[str]) -> str | None:
-    """The value of an option among arguments, in either way of writing it; the last one counts."""
+    """Return the value of an option among arguments, written in either way; the last one counts."""
     value = None
     for at, argument in enumerate(arguments):
         name, equals, inline = argument.partition("=")

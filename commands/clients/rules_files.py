@@ -62,14 +62,14 @@ class RulesFiles:
         return [name for name in self.names if self.block(name) is not None]
 
     def block(self, name: str) -> str | None:
-        """What setup has put into this file; None where nothing can be taken out."""
+        """Return what setup has put into this file; None where nothing can be taken out."""
         try:
             return block_in(self.text(name) or "", BLOCK)
         except BrokenBlockError:
             return None
 
     def imports_ours(self, name: str) -> bool:
-        """Whether what setup has put into this file is the import of AGENTS.md."""
+        """Return whether what setup has put into this file is the import of AGENTS.md."""
         return self.block(name) == import_of(name)
 
     def has_text(self, name: str) -> bool:
@@ -77,12 +77,12 @@ class RulesFiles:
         return bool(self._rest(name).strip("\ufeff \t\r\n")) or not self.is_sound(name)
 
     def by_hand(self) -> frozenset[str]:
-        """The files into which a person copied the rules."""
+        """Return the files into which a person copied the rules."""
         names = {*self.names, *(name for row in ROWS.values() for name in row.reads)}
         return frozenset(name for name in names if all(tool in self._rest(name) for tool in _TOOLS))
 
     def is_there(self, name: str) -> bool:
-        """Whether the file exists, readable or not."""
+        """Return whether the file exists, readable or not."""
         return self.text(name) is not None or not self.is_sound(name)
 
     def reach_agents(self, names: Iterable[str]) -> bool:
@@ -97,7 +97,7 @@ class RulesFiles:
         return False
 
     def _rest(self, name: str) -> str:
-        """The text without our block."""
+        """Return the text without our block."""
         text = self.text(name) or ""
         try:
             return without_block(text, BLOCK)
@@ -114,7 +114,7 @@ def import_of(name: str) -> str:
 
 
 def imported(text: str, name: str) -> list[str]:
-    """The files that the file `name` with this text imports, by their names in the project.
+    """Return the files that the file `name` with this text imports, by their names in the project.
 
     A path counts from the directory of the file that names it; one above the project begins with
     `..`. Fences, indented code, code spans, comments, absolute paths and those of the home import
@@ -131,7 +131,7 @@ def imported(text: str, name: str) -> list[str]:
 
 
 def read_by(files: RulesFiles, client: str, homes: Homes | None = None) -> tuple[str, ...]:
-    """The files that a client reads, as they are or with these bodies put in."""
+    """Return the files that a client reads, as they are or with these bodies put in."""
     if client not in ROWS:
         return ()
     row, names = ROWS[client], _own_files(files, client)
@@ -146,12 +146,12 @@ def read_by(files: RulesFiles, client: str, homes: Homes | None = None) -> tuple
 
 
 def reads(files: RulesFiles, client: str, name: str, homes: Homes | None = None) -> bool:
-    """Whether a client reads this file, under whatever name."""
+    """Return whether a client reads this file, under whatever name."""
     return files.real(name) in map(files.real, read_by(files, client, homes))
 
 
 def depends(files: RulesFiles, client: str) -> bool:
-    """Whether a client reads what setup has put in where its own rules stand.
+    """Return whether a client reads what setup has put in where its own rules stand.
 
     A block in a file that the user may switch off for this client is another client's.
     """
@@ -160,14 +160,14 @@ def depends(files: RulesFiles, client: str) -> bool:
 
 
 def copies(files: RulesFiles, client: str, homes: Homes) -> list[str]:
-    """The files from which a client gets the rules, each file under one name."""
+    """Return the files from which a client gets the rules, each file under one name."""
     holding = {name for name, body in homes.items() if body != "import"} | files.by_hand()
     names = [name for name in read_by(files, client, homes) if name in holding]
     return list({files.real(name): name for name in reversed(names)}.values())
 
 
 def _own_files(files: RulesFiles, client: str) -> tuple[str, ...]:
-    """The files that a client reads by itself, without an import."""
+    """Return the files that a client reads by itself, without an import."""
     row = ROWS[client]
     if row.instead and files.is_there(row.instead):
         return (row.instead,)
@@ -178,7 +178,7 @@ def _own_files(files: RulesFiles, client: str) -> tuple[str, ...]:
 
 
 def homes_for(files: RulesFiles, clients: Collection[str]) -> dict[str, Body]:
-    """The smallest set of files with our rules with which each client reads one copy.
+    """Return the smallest set of files with our rules with which each client reads one copy.
 
     The readers of a copy that a person made get no second one.
     """
@@ -209,7 +209,7 @@ def _home(files: RulesFiles, client: str) -> str:
 
 
 def _is_shared(files: RulesFiles, needing: Collection[str]) -> bool:
-    """Whether AGENTS.md is a home."""
+    """Return whether AGENTS.md is a home."""
     others = [client for client in needing if client != IMPORTER]
     by_agents = [key for key in others if _reads_agents_first(files, key)]
     if IMPORTER not in needing:
@@ -225,13 +225,13 @@ def _is_shared(files: RulesFiles, needing: Collection[str]) -> bool:
 
 
 def _reads_agents_first(files: RulesFiles, client: str) -> bool:
-    """Whether a client reads AGENTS.md, and not the file that would be its own."""
+    """Return whether a client reads AGENTS.md, and not the file that would be its own."""
     names, home = _own_files(files, client), ROWS[client].home
     return AGENTS in names and (home == AGENTS or home not in names)
 
 
 def _is_taken(files: RulesFiles, name: str) -> bool:
-    """Whether a file that we would make is one of the user's."""
+    """Return whether a file that we would make is one of the user's."""
     return files.text(name) is not None and files.block(name) is None and files.is_sound(name)
 
 
@@ -244,7 +244,7 @@ def _importer_home(files: RulesFiles) -> str:
 
 
 def _importer_body(files: RulesFiles, *, shared: bool) -> Body | None:
-    """What the file of Claude Code gets; None where AGENTS.md is read, or has to be cured."""
+    """Return what Claude Code's file gets; None where AGENTS.md is read, or has to be cured."""
     if _keeps_import(files):
         return "import"
     if _would_hide(files):
@@ -255,7 +255,7 @@ def _importer_body(files: RulesFiles, *, shared: bool) -> Body | None:
 
 
 def _is_linked(files: RulesFiles) -> bool:
-    """Whether the user has made AGENTS.md part of what Claude Code reads."""
+    """Return whether the user has made AGENTS.md part of what Claude Code reads."""
     there = [name for name in CLAUDE if files.is_there(name)]
     is_same = any(files.real(name) == files.real(AGENTS) for name in there)
     return is_same or files.reach_agents(there)
@@ -272,7 +272,7 @@ def _keeps_import(files: RulesFiles) -> bool:
 
 
 def _may_import(files: RulesFiles) -> bool:
-    """Whether Claude Code can be given AGENTS.md with our rules for its own.
+    """Return whether Claude Code can be given AGENTS.md with our rules for its own.
 
     Not where the user keeps AGENTS.md from it by a CLAUDE.md with another text. Without a CLAUDE.md
     the text of AGENTS.md is for Claude Code as well: newer versions read it by themselves, except

@@ -103,7 +103,7 @@ async def _play(
 
 
 async def empty_memory(stage: Stage) -> None:
-    """Scene 1: a search of an empty memory."""
+    """Play scene 1: a search of an empty memory."""
     stage.open("empty")
     answer = await stage.done("search_memory", query="payment")
     stage.screen.show(answer)
@@ -113,7 +113,7 @@ async def empty_memory(stage: Stage) -> None:
 
 
 async def first_lessons(stage: Stage, lessons: Sequence[Lesson]) -> str:
-    """Scene 2: the first records, and a Korean search that finds them; returns its query."""
+    """Play scene 2: the first records, and a Korean search that finds them. Return its query."""
     query = " ".join(hangul_words(lessons[-1]["missing_context"])[:3])
     stage.open("first", query=query)
     for lesson in lessons:
@@ -128,7 +128,7 @@ async def first_lessons(stage: Stage, lessons: Sequence[Lesson]) -> str:
 
 
 async def same_gap_again(stage: Stage, lesson: Lesson) -> None:
-    """Scene 3: the same gap, logged twice, stays one record."""
+    """Play scene 3: the same gap, logged twice, stays one record."""
     count = len(stage.project.records())
     stage.open("again")
     answer = await stage.done("log_memory", **lesson)
@@ -141,7 +141,7 @@ async def same_gap_again(stage: Stage, lesson: Lesson) -> None:
 
 
 async def secret_and_refusal(stage: Stage, lesson: Lesson) -> None:
-    """Scene 4: a secret is replaced before it is stored; a blank field changes nothing."""
+    """Play scene 4: a secret is replaced before it is stored; a blank field changes nothing."""
     letters = string.ascii_letters + string.digits
     secret = "ghp" + "_" + "".join(random.choices(letters, k=36))
     stage.open("secret", chars=len(secret))
@@ -165,7 +165,7 @@ async def secret_and_refusal(stage: Stage, lesson: Lesson) -> None:
 
 
 async def past_the_threshold(stage: Stage, lessons: Sequence[Lesson]) -> None:
-    """Scene 5: the notice comes with the first record above the threshold."""
+    """Play scene 5: the notice comes with the first record above the threshold."""
     stage.open("fill", threshold=DEFAULT_THRESHOLD)
     count, first_at = len(stage.project.records()), 0
     for lesson in lessons:
@@ -201,7 +201,7 @@ async def what_to_compact(stage: Stage) -> str:
 
 
 async def compaction(stage: Stage, answer: str) -> dict[str, Any]:
-    """Scene 7: one principle for each cluster of topics; returns the last save's arguments."""
+    """Play scene 7: one principle for each cluster of topics. Return the last save's arguments."""
     stage.open("compact", limit=LIMITS_BYTES["lesson"])
     saves = 0
     arguments: dict[str, Any] = {}
@@ -235,7 +235,7 @@ async def compaction(stage: Stage, answer: str) -> dict[str, Any]:
 async def what_is_left(
     stage: Stage, originals: Sequence[dict[str, Any]], last: dict[str, Any], query: str
 ) -> None:
-    """Scene 8: the originals are gone, a repeated save is harmless, a search finds all."""
+    """Play scene 8: the originals are gone, a repeated save is harmless, a search finds all."""
     stage.open("after")
     records = stage.project.records()
     left = {record["id"] for record in originals} & {record["id"] for record in records}
@@ -254,7 +254,7 @@ def _texts(records: Sequence[dict[str, Any]]) -> list[tuple[Any, ...]]:
 
 
 def pull_request(stage: Stage, before: bytes) -> None:
-    """Scene 9: the diff of the memory log, and its size before and after."""
+    """Play scene 9: the diff of the memory log, and its size before and after."""
     stage.open("diff")
     summary, text = stage.project.diff(before)
     stage.screen.show(summary, cut=True)

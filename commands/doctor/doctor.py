@@ -51,7 +51,7 @@ class Checkup:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `cli.py doctor`."""
+    """Add the options of `cli.py doctor`."""
     add_project(parser)
     parser.add_argument("--fix", action="store_true", help="repair what can be repaired")
     parser.add_argument("--json", action="store_true", help="print the findings as JSON")
@@ -103,7 +103,7 @@ def look(opened: Opened, threshold: int) -> Checkup:
 
 
 def _client_finding(found: Configured, root: Path) -> Finding:
-    """A note on a client of this or another project, or a warning of its flaw.
+    """Return a note on a client of this or another project, or a warning of its flaw.
 
     A file of the project is shared: what is only missing on this machine is a note there.
     """
@@ -173,7 +173,7 @@ def _finding_lines(lang: Language, findings: Iterable[Finding]) -> list[str]:
 
 
 def text_of(lang: Language, finding: Finding) -> str:
-    """The sentence of a finding, without its lines; facts cannot break out of the line."""
+    """Return the sentence of a finding, without its lines; facts cannot break out of the line."""
     facts = {
         name: plain(fact)[:FACT_CHARS] if isinstance(fact, str) else fact
         for name, fact in finding.facts.items()
@@ -184,7 +184,7 @@ def text_of(lang: Language, finding: Finding) -> str:
 
 
 def _where(lang: Language, numbers: Sequence[int]) -> str:
-    """`line 3`, or `lines 3-5, 9`: runs of lines, the first few of many."""
+    """Return `line 3`, or `lines 3-5, 9`: runs of lines, the first few of many."""
     numbers, runs = sorted(set(numbers)), list[list[int]]()
     for number in numbers:
         if runs and runs[-1][-1] == number - 1:

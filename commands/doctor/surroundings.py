@@ -32,7 +32,7 @@ def around(
     environment: Mapping[str, str],
     unreadable: LogReadError | None = None,
 ) -> list[Finding]:
-    """Everything that somebody should know about the surroundings of this project's log.
+    """Return all that somebody should know about the surroundings of this project's log.
 
     unreadable: why the log could not be read, None when it was.
     """
@@ -90,7 +90,7 @@ def _strays(store: MemoryStore) -> list[Path]:
 
 
 def _is_held(target: Path) -> bool:
-    """Whether a writer is at work; a missing lock file is not created for the question."""
+    """Return whether a writer is at work; a missing lock file is not created to find out."""
     lock = Path(f"{target}{LOCK_SUFFIX}")
     if not lock.exists():
         return False
@@ -104,7 +104,7 @@ def _is_held(target: Path) -> bool:
 
 
 def _network_filesystem(path: Path) -> str:
-    """The kind of network file system that holds `path`, "" for a local disk or an unknown one."""
+    """Return the kind of network file system that holds `path`, "" if it is local or unknown."""
     try:
         mounts = [line.split() for line in MOUNTS.read_text("utf-8", "replace").splitlines()]
     except OSError:
@@ -117,7 +117,7 @@ def _network_filesystem(path: Path) -> str:
 
 
 def _about_git(path: Path) -> list[Finding]:
-    """What git makes of the log at `path` and of the files beside it."""
+    """Return what git makes of the log at `path` and of the files beside it."""
     folder = path.parent if os.path.isdir(path.parent) else path.parent.parent
     if not os.access(folder, os.X_OK):
         return []  # which is why the log cannot be read
@@ -136,7 +136,7 @@ def _about_git(path: Path) -> list[Finding]:
 
 
 def _no_git(path: Path, reason: str) -> Finding:
-    """Why git says nothing: because no repository is there, or although one is."""
+    """Return why git says nothing: because there is no repository, or although there is one."""
     if not reason or not any(os.path.exists(parent / ".git") for parent in path.parents):
         return Finding("no_git", "note")
     if not shutil.which("git"):
@@ -170,7 +170,7 @@ def _about_tracking(path: Path, asked: "_Git", name: str) -> Iterator[Finding]:
 
 
 def _about_companion(kind: str, path: Path, name: str) -> Iterator[Finding]:
-    """A rule that git lacks: `--fix` completes its file, unless another rule overrules it."""
+    """Yield a rule that git lacks: `--fix` completes its file, unless another rule overrules it."""
     companion = path.parent / name
     if not os.path.lexists(companion) and not os.path.exists(path):
         return  # the first save writes both
@@ -204,7 +204,7 @@ class _Git:
                 self._variables["GIT_INDEX_FILE"] = index
 
     def ask(self, *arguments: str) -> str:
-        """What git prints, without its last line end; "" when it fails."""
+        """Return what git prints, without its last line end; "" when it fails."""
         succeeded, output = self._run(*arguments)
         return output if succeeded else ""
 

@@ -16,7 +16,7 @@ _COMMENT_IN_LINE = re.compile(r"[ \t]*(?://[^\r\n]*|/\*[^\r\n]*?\*/)")
 
 
 def with_value(text: str, path: Keys, value: object, *, comments: bool = True) -> str:
-    """The text with this value at `path`; objects and lists on the way are made.
+    """Return the text with this value at `path`; objects and lists on the way are made.
 
     A position just behind the last item of a list adds one. Raises BrokenJsonError and, where
     something else than an object or a list stands on the way, OtherKindError.
@@ -37,7 +37,7 @@ def with_value(text: str, path: Keys, value: object, *, comments: bool = True) -
 
 
 def without(text: str, path: Keys, *, comments: bool = True, kept: int = 0) -> str:
-    """The text without what stands at `path`, and what was made to hold only that.
+    """Return the text without what stands at `path`, and what was made to hold only that.
 
     An object or a list in another form than `with_value` makes stays, also when it is empty then,
     and so do those that the first `kept` keys name. A text without such a path stays as it is.
@@ -73,7 +73,7 @@ def _nested(path: Keys, value: object) -> object:
 
 
 def _with_part(text: str, node: Node, key: str | int, value: object) -> str:
-    """The text with a new last part in an object or a list."""
+    """Return the text with a new last part in an object or a list."""
     newline, unit = _newline(text), _unit(text)
     if not node.parts:
         return _filled(text, node, key, value)
@@ -108,7 +108,7 @@ def _written_part(
 
 
 def _written(value: object, indent: str | None, unit: str, newline: str) -> str:
-    """A value as text; lists of plain values in one line, without `indent` everything."""
+    """Return a value as text; lists of plain values on one line, without `indent` everything."""
     parts: list[str] = []
     if isinstance(value, dict):
         inner = None if indent is None else indent + unit
@@ -159,14 +159,14 @@ def _is_made_for(text: str, chain: list[tuple[Node, int]]) -> bool:
 
 
 def _holds_only(text: str, node: Node, position: int) -> bool:
-    """Whether nothing, not even a comment, is left of `node` without this part."""
+    """Return whether nothing, not even a comment, is left of `node` without this part."""
     part = node.parts[position]
     left = text[node.start + 1 : part.start] + text[part.node.end : node.end - 1]
     return len(node.parts) == 1 and not left.replace(",", "").strip()
 
 
 def _without_part(text: str, node: Node, position: int) -> str:
-    """The text without a part, and without the comma that only this part needed."""
+    """Return the text without a part, and without the comma that only this part needed."""
     part = node.parts[position]
     start, end = part.start, part.node.end
     if _holds_only(text, node, position):
@@ -204,13 +204,13 @@ def _newline(text: str) -> str:
 
 
 def _unit(text: str) -> str:
-    """What one step of indentation is: that of the first line that has any."""
+    """Return what one step of indentation is: that of the first line that has any."""
     found = re.search(r"^([ \t]+)[^ \t\r\n*/]", text, re.MULTILINE)
     return found[1] if found else _UNIT
 
 
 def _indent(text: str, at: int) -> str:
-    """The white space that the line of this place begins with."""
+    """Return the white space that the line of this place begins with."""
     line = text[text.rfind("\n", 0, at) + 1 : at].lstrip("\ufeff")
     return line[: len(line) - len(line.lstrip(" \t"))]
 
@@ -220,14 +220,14 @@ def _is_on_own_line(text: str, at: int) -> bool:
 
 
 def _comma_after(text: str, at: int) -> int:
-    """Where the comma that follows a value ends; 0 where none follows."""
+    """Return where the comma that follows a value ends; 0 where none follows."""
     found = _NO_VALUE.match(text, at)
     at = found.end() if found else at
     return at + 1 if text[at : at + 1] == "," else 0
 
 
 def _rest_of_line(text: str, at: int) -> int:
-    """The end of the comments that follow in the same line, or `at` where none does."""
+    """Return the end of the comments that follow on the same line, or `at` where none does."""
     end = at
     while found := _COMMENT_IN_LINE.match(text, end):
         end = found.end()

@@ -40,7 +40,7 @@ class _Section:
 
 
 def tables_of(text: str) -> dict[str, Any]:
-    """The document as data. Raises BrokenTomlError."""
+    """Return the document as data. Raises BrokenTomlError."""
     try:
         return tomllib.loads(text.removeprefix("\ufeff"))
     except (ValueError, RecursionError) as error:
@@ -48,13 +48,13 @@ def tables_of(text: str) -> dict[str, Any]:
 
 
 def table_text(path: Keys, values: Mapping[str, object]) -> str:
-    """A table as text: its header and a line for each value, no line end behind the last."""
+    """Return a table as text: its header and a line for each value, no line end after the last."""
     header = f"[{'.'.join(map(_key, path))}]"
     return "\n".join([header, *(f"{_key(key)} = {_value(values[key])}" for key in values)])
 
 
 def with_table(text: str, path: Keys, values: Mapping[str, object]) -> str:
-    """The text with these values in the table `path`: those that are there change in place.
+    """Return the text with these values in the table `path`: those that are there change in place.
 
     A new table goes to the end, after a blank line. Raises BrokenTomlError and FixedFormError.
     """
@@ -75,7 +75,7 @@ def with_table(text: str, path: Keys, values: Mapping[str, object]) -> str:
 
 
 def without_table(text: str, path: Keys) -> str:
-    """The text without the table `path`, the tables below it and the blank line before each.
+    """Return the text without the table `path`, the tables below it and the blank line before each.
 
     Raises BrokenTomlError and FixedFormError.
     """
@@ -115,7 +115,7 @@ def _with_value(text: str, path: Keys, key: str, value: object, newline: str) ->
 
 
 def _checked(after: str, before: dict[str, Any], path: Keys, table: object) -> str:
-    """The text, if it says the same as before but for this table. Raises FixedFormError."""
+    """Return the text, if it says the same as before but for this table. Raises FixedFormError."""
     try:
         result = tables_of(after)
     except BrokenTomlError:
@@ -162,7 +162,7 @@ def _at(tables: Any, path: Keys) -> dict[str, Any] | None:
 
 
 def _sections(text: str) -> list[_Section]:
-    """The tables of a document; what stands before the first header belongs to none."""
+    """Return the tables of a document; what stands before the first header belongs to none."""
     found: list[_Section] = []
     for start, end in _statements(text):
         line_end = text.find("\n", end) + 1 or len(text)
@@ -177,7 +177,7 @@ def _sections(text: str) -> list[_Section]:
 
 
 def _path(header: str) -> Keys | None:
-    """The keys that a header names; None for one of a list of tables."""
+    """Return the keys that a header names; None for one of a list of tables."""
     keys, below = list[str](), tomllib.loads(header)
     while isinstance(below, dict) and below:
         [(key, below)] = below.items()
@@ -186,7 +186,7 @@ def _path(header: str) -> Keys | None:
 
 
 def _statements(text: str) -> list[tuple[int, int]]:
-    """Where each header and each key with its value starts and ends, comments aside."""
+    """Return where each header and each key with its value starts and ends, comments aside."""
     found, start, end, depth = list[tuple[int, int]](), -1, 0, 0
     for token in _TOKEN.finditer(text + "\n"):
         sign = token[0]

@@ -53,7 +53,7 @@ class Part:
 
 
 def strict_json(text: str) -> str:
-    """The text with blanks for comments and for commas before a closing bracket.
+    """Return the text with blanks for comments and for commas before a closing bracket.
 
     Every other character keeps its place, and its line.
     """
@@ -68,7 +68,7 @@ def strict_json(text: str) -> str:
 
 
 def data_of(text: str, *, comments: bool = True) -> Any:
-    """The document as data; None for a text of blanks only. Raises BrokenJsonError.
+    """Return the document as data; None for a text of blanks only. Raises BrokenJsonError.
 
     comments: whether comments, and commas before a closing bracket, are part of the format.
     """
@@ -85,7 +85,7 @@ def object_of(text: str, *, comments: bool = True) -> dict[str, Any]:
 
 
 def tree_of(text: str, *, comments: bool = True) -> Node | None:
-    """The tree of a document; None for a text of blanks only. Raises BrokenJsonError.
+    """Return the tree of a document; None for a text of blanks only. Raises BrokenJsonError.
 
     comments: whether comments, and commas before a closing bracket, are part of the format.
     """

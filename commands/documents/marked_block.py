@@ -23,7 +23,7 @@ def block_in(text: str, name: str) -> str | None:
 
 
 def with_block(text: str, name: str, body: str) -> str:
-    """The text with this block: where the old one stood, else at its end after a blank line.
+    """Return the text with this block: where the old one stood, else at its end after a blank line.
 
     The line ends of the text are kept: one that has none at its end gets none, one with `\\r\\n`
     gets a block with them. A block that says the same with other line ends stays as it is.
@@ -44,7 +44,7 @@ def with_block(text: str, name: str, body: str) -> str:
 
 
 def without_block(text: str, name: str) -> str:
-    """The text without this block and the blank line that was put before it.
+    """Return the text without this block and the blank line that was put before it.
 
     Raises BrokenBlockError.
     """
@@ -67,7 +67,7 @@ def markers(name: str) -> tuple[str, str]:
 
 
 def _place(text: str, name: str) -> tuple[int, int, int, int] | None:
-    """Where the begin marker starts and ends, and where the end marker does."""
+    """Return where the begin marker starts and ends, and where the end marker does."""
     begins, ends = (list(re.finditer(re.escape(marker), text)) for marker in markers(name))
     if not begins and not ends:
         return None

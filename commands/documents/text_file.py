@@ -42,7 +42,7 @@ class UserFile:
 
     @classmethod
     def read(cls, path: Path) -> "UserFile":
-        """The text with its own line ends and byte order mark. Raises ExportError."""
+        """Read the text with its own line ends and byte order mark. Raises ExportError."""
         try:
             data, identity = with_sharing_retry(lambda: read_regular(path))
         except FileNotFoundError:
@@ -105,13 +105,13 @@ def write_new(path: Path, text: str, *, force: bool) -> None:
 
 
 def diff(before: str, after: str, old: str, new: str, *, context: int = 3) -> list[str]:
-    """What changes in a file that is called `old` before and `new` after, as lines."""
+    """Return what changes in a file that is called `old` before and `new` after, as lines."""
     lines = _lines(before), _lines(after)
     return list(difflib.unified_diff(*lines, old, new, lineterm="", n=context))
 
 
 def _lines(text: str) -> list[str]:
-    """The lines of a text; only a line feed ends one, with or without a carriage return."""
+    """Return the lines of a text; only a line feed ends one, with or without a carriage return."""
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").removesuffix("\n")
     return text.split("\n") if text else []
 

@@ -87,7 +87,7 @@ class Scene:
 
 
 def add_arguments(parser: "argparse.ArgumentParser") -> None:
-    """The options of `cli.py hook`, for its help; `main` reads them itself."""
+    """Add the options of `cli.py hook`, for its help; `main` reads them itself."""
     parser.add_argument("event", choices=EVENTS, metavar="EVENT", help=", ".join(EVENTS))
     parser.add_argument("--client", required=True, choices=HOOKS, help="whose JSON it is")
     parser.add_argument("--project", metavar="DIR", help="the project whose memory is meant")
@@ -118,7 +118,7 @@ def _give_up() -> None:
 
 
 def _payload() -> dict[str, Any]:
-    """The JSON object on standard input."""
+    """Return the JSON object on standard input."""
     if sys.stdin is None:
         raise OddInputError("standard input is closed")
     try:
@@ -138,7 +138,7 @@ def respond(
     *,
     project: str | None = None,
 ) -> str:
-    """The JSON that answers one event of a client, "" when there is nothing to say.
+    """Return the JSON that answers one event of a client, "" when there is nothing to say.
 
     payload: the client's JSON. project: what `--project` names. Raises SentinelError when the
     project or its memory cannot be read; the session is noted in the state directory.
@@ -199,13 +199,13 @@ def _at_start(scene: Scene) -> Briefing:
 
 
 def _is_known(scene: Scene) -> bool:
-    """Whether the context of a resumed session still holds what its start has shown."""
+    """Return whether the context of a resumed session still holds what its start has shown."""
     starts = [event for event in scene.session.events if event["event"] == scene.event]
     return scene.moment.source == "resume" and bool(starts) and starts[-1].get("log") == scene.state
 
 
 def _has_just_started(scene: Scene, session: Session) -> bool:
-    """Whether another hook has answered the same start."""
+    """Return whether another hook has answered the same start."""
     now_s, moment = int(time.time()), scene.moment
     if moment.is_nameless:
         return False
@@ -218,7 +218,7 @@ def _has_just_started(scene: Scene, session: Session) -> bool:
 
 
 def _at_action(scene: Scene) -> Briefing:
-    """The records that this action needs and that its agent has not seen at an earlier one."""
+    """Show the records that this action needs and that its agent has not seen at an earlier one."""
     from core.lessons.answers.for_action import Action, recall  # compiles what no other event needs
 
     moment, lang = scene.moment, scene.settings.lang
@@ -238,7 +238,7 @@ def _at_action(scene: Scene) -> Briefing:
 
 
 def _at_stop(scene: Scene) -> Briefing:
-    """One reminder in a session in which files changed and the memory did not."""
+    """Return one reminder in a session in which files changed and the memory did not."""
     session = scene.session
     if scene.moment.over or session.has("reminded") or not session.has("changed"):
         return Briefing()
@@ -277,7 +277,7 @@ def _arguments(words: Sequence[str]) -> tuple[str, str, str | None, dict[str, st
 
 
 def _complain(error: Exception) -> None:
-    """One line, without a word of what was read: a client may keep it."""
+    """Print one line, without a word of what was read: a client may keep it."""
     reason = getattr(error, "strerror", None) or type(error).__name__
     if isinstance(error, OddInputError):
         reason = str(error)

@@ -65,7 +65,7 @@ class Session:
         return next((str(event["log"]) for event in self.events if "log" in event), None)
 
     def has(self, what: str) -> bool:
-        """Whether `changed` or `reminded` was noted."""
+        """Return whether `changed` or `reminded` was noted."""
         return any(event.get(what) is True for event in self.events)
 
     def note(self, event: str, **facts: Any) -> "Session":
@@ -93,7 +93,7 @@ class Session:
 
 
 def version_of(record: "Record") -> str:
-    """The version of a record in `Session.shown`: its id with a checksum of its texts.
+    """Return the version of a record in `Session.shown`: its id with a checksum of its texts.
 
     Logging a gap again leaves it, since the record says nothing new.
     """
@@ -102,7 +102,7 @@ def version_of(record: "Record") -> str:
 
 
 def open_session(directory: str, session_id: str) -> Session:
-    """The session of this id below the state directory of a project; nothing is created.
+    """Return the session of this id below the state directory of a project; create nothing.
 
     Sessions of clients that name none are kept in one file, and told apart by how they begin.
     """
@@ -112,7 +112,7 @@ def open_session(directory: str, session_id: str) -> Session:
 
 
 def sessions_in(directory: str) -> Iterator[Session]:
-    """All sessions of a project that are still kept, those of the oldest file first."""
+    """Yield all sessions of a project that are still kept, those of the oldest file first."""
     for path in sorted(_files(directory), key=_modified_s):
         events = _events(_read(path))
         starts = [at for at, event in enumerate(events) if at and _begins(event)]
@@ -154,7 +154,7 @@ def _read(path: str) -> bytes:
 
 
 def _events(data: bytes) -> list[dict[str, Any]]:
-    """The events of a file; what is no event is passed over."""
+    """Return the events of a file; pass over what is no event."""
     events = []
     for line in data.splitlines():
         try:
@@ -167,7 +167,7 @@ def _events(data: bytes) -> list[dict[str, Any]]:
 
 
 def _current(path: str, events: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The events of the session that is going on: all, unless several share the file."""
+    """Return the events of the current session: all, unless several share the file."""
     if not _is_shared(path):
         return events
     starts = [at for at, event in enumerate(events) if _begins(event)]
@@ -175,7 +175,7 @@ def _current(path: str, events: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _is_shared(path: str) -> bool:
-    """Whether a file holds the sessions of clients that name none."""
+    """Return whether a file holds the sessions of clients that name none."""
     return os.path.basename(path).startswith(_UNNAMED.partition("%")[0])
 
 

@@ -37,7 +37,7 @@ class EditedTextError(SentinelError, ValueError):
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `cli.py edit`."""
+    """Add the options of `cli.py edit`."""
     parser.add_argument("id", metavar="ID", help="an id, its first 4 or more characters, or id@fp")
     add_project(parser)
 
@@ -93,7 +93,7 @@ def text_for_editor(record: Record, lang: Language) -> str:
 
 
 def sections_in(text: str) -> dict[str, str] | None:
-    """The texts by their names, None for an emptied file. Raises EditedTextError.
+    """Return the texts by their names, None for an emptied file. Raises EditedTextError.
 
     Blank lines around a text do not count, nor does what stands before the first section.
     """
@@ -152,7 +152,7 @@ def _edited(opened: Opened, record: Record, editor: list[str], path: Path) -> li
 
 
 def _content(path: Path) -> bytes:
-    """The file; nothing for one that the editor has removed."""
+    """Return the content of the file, nothing for one that the editor has removed."""
     return path.read_bytes() if path.exists() else b""
 
 

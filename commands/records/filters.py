@@ -36,14 +36,14 @@ def screen_here() -> Screen:
 def has_colours(
     environment: Mapping[str, str], *, is_terminal: bool, system: str = os.name
 ) -> bool:
-    """Whether to write colours: to a terminal that knows them, unless NO_COLOR is set."""
+    """Return whether to write colours: to a terminal that knows them, unless NO_COLOR is set."""
     if not is_terminal or environment.get("NO_COLOR") or environment.get("TERM") == "dumb":
         return False
     return system != "nt" or bool({"WT_SESSION", "TERM", "ANSICON"} & set(environment))
 
 
 def add_filters(parser: argparse.ArgumentParser) -> None:
-    """The options that narrow down which records a command shows."""
+    """Add the options that narrow down which records a command shows."""
     parser.add_argument(
         "--topic", action="append", metavar="T", help="only this topic; may be given several times"
     )
@@ -60,7 +60,7 @@ def add_filters(parser: argparse.ArgumentParser) -> None:
 
 
 def filtered(records: Iterable[Record], arguments: argparse.Namespace) -> list[Record]:
-    """The records that pass all given filters, in the same order; the limit is no filter."""
+    """Return the records that pass all given filters, in the same order; the limit is no filter."""
     topics = {normalise_topic(topic) for topic in arguments.topic or ()}
     since = seconds_of(arguments.since) if arguments.since else None
     return [
@@ -74,7 +74,7 @@ def filtered(records: Iterable[Record], arguments: argparse.Namespace) -> list[R
 
 
 def nothing_lines(opened: Opened, log: MemoryLog, arguments: argparse.Namespace) -> list[str]:
-    """Why no record is shown, and which topics resemble one that is not there."""
+    """Say why no record is shown, and which topics resemble one that is not there."""
     lang = opened.lang
     if not log.count:
         return [word(lang, "empty")]
@@ -86,7 +86,7 @@ def nothing_lines(opened: Opened, log: MemoryLog, arguments: argparse.Namespace)
 
 
 def unknown_topic(topic: str, log: MemoryLog, opened: Opened) -> str:
-    """The sentence that there is no such topic, with those that resemble it."""
+    """Say that there is no such topic, and name those that resemble it."""
     from core.lessons.compaction import similar_to
 
     near = similar_to(topic, list(log.topics))
@@ -98,17 +98,17 @@ def unknown_topic(topic: str, log: MemoryLog, opened: Opened) -> str:
 
 
 def last_of(record: Record) -> str:
-    """When a record was last saved."""
+    """Return when a record was last saved."""
     return record.updated or record.created
 
 
 def newest_first(records: Sequence[Record]) -> list[Record]:
-    """By their last dates; within a second the record further down in the file comes first."""
+    """Sort by last date; within a second the record further down in the file comes first."""
     return sorted(reversed(records), key=lambda record: seconds_of(last_of(record)), reverse=True)
 
 
 def print_json(opened: Opened, records: Iterable[Record], **facts: object) -> None:
-    """The records as data for scripts; docs/desk.md describes the keys."""
+    """Print the records as data for scripts; docs/desk.md describes the keys."""
     project = str(opened.project.root)
     print(plain_json({"project": project, **facts, "records": [*map(as_json, records)]}))
 

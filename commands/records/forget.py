@@ -16,7 +16,7 @@ from core.messages import Language
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `cli.py forget`."""
+    """Add the options of `cli.py forget`."""
     parser.add_argument(
         "ids", metavar="ID", nargs="+", help="an id, its first 4 or more characters, or id@fp"
     )

@@ -44,7 +44,7 @@ class Story:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `cli.py history`."""
+    """Add the options of `cli.py history`."""
     parser.add_argument("id", metavar="ID", help="an id, its first 4 or more characters, or id@fp")
     add_project(parser)
     parser.add_argument(
@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def story_of(opened: Opened, name: str, *, everywhere: bool) -> Story:
-    """What the log and git know of the record that `name` means. Raises HistoryError."""
+    """Return what the log and git know of the record that `name` means. Raises HistoryError."""
     history = History(opened.store.path, opened.store.read())
     record_id = named(name, history).id
     now = present(record_id, history.log)

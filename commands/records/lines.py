@@ -29,7 +29,7 @@ def record_table(
     *,
     questions: bool = False,
 ) -> list[str]:
-    """A line for each record, or two on a narrow terminal.
+    """Return a line for each record, or two on a narrow terminal.
 
     known: all records of the log; ids are as short as these allow. questions: the open question
     stands in the last column instead of the lesson.
@@ -45,12 +45,12 @@ def record_table(
 
 
 def coloured(line: str, screen: Screen) -> str:
-    """The heading of other lines, bold where the screen shows colours."""
+    """Return the heading of other lines, bold where the screen shows colours."""
     return f"{_BOLD}{line}{_RESET}" if screen.colours else line
 
 
 def whole(record: Record, screen: Screen, lang: Language) -> list[str]:
-    """Everything about one record that a person may need, each line within the screen."""
+    """Return everything about one record that a person may need, each line within the screen."""
     lines = [named_record(record, lang), *text_lines(record)]
     facts = {
         "paths": ", ".join(record.paths),
@@ -69,7 +69,7 @@ def whole(record: Record, screen: Screen, lang: Language) -> list[str]:
 
 
 def redacted_lines(kinds: Iterable[str], lang: Language) -> list[str]:
-    """A sentence that counts the secrets that were replaced, by kind; none for none."""
+    """Return a sentence that counts the replaced secrets by kind, none when there are none."""
     found = list(kinds)
     return [word(lang, "redacted", **counted_kinds(found))] if found else []
 
@@ -83,7 +83,7 @@ def print_within(lines: Sequence[str], *, error: bool = False) -> None:
 
 
 def hung(line: str, width: int) -> list[str]:
-    """A line broken into as many as it needs, the further ones indented below it."""
+    """Break a line into as many as it needs, the further ones indented below it."""
     text = line.lstrip(" ")
     first = line[: len(line) - len(text)]
     further = first + INDENT if first else ""
@@ -117,7 +117,7 @@ def _with_id(line: str, name: str, screen: Screen) -> str:
 
 
 def _id_chars(known: Sequence[Record]) -> int:
-    """How many characters tell the ids apart; a wide or long id is cut all the same."""
+    """Return how many characters tell the ids apart; a wide or long id is cut all the same."""
     ids = {record.id for record in known}
     is_short = len({name[:SHORT_ID] for name in ids}) == len(ids)
     return SHORT_ID if is_short and all(cells(name) == len(name) for name in ids) else WHOLE_ID

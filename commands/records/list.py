@@ -16,7 +16,7 @@ from commands.terminal.console import add_project, open_memory
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `cli.py list`."""
+    """Add the options of `cli.py list`."""
     add_project(parser)
     add_filters(parser)
 

@@ -17,7 +17,7 @@ from core.messages import Language
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `cli.py restore`."""
+    """Add the options of `cli.py restore`."""
     parser.add_argument("id", metavar="ID", help="an id, its first 4 or more characters, or id@fp")
     add_project(parser)
     parser.add_argument("--dry-run", action="store_true", help="only print what would be written")
@@ -52,7 +52,7 @@ def restore(opened: Opened, name: str, *, dry_run: bool) -> list[str]:
 
 
 def _version(history: History, wanted: Named, now: Present) -> Record:
-    """The version that was named, else the last one. Raises HistoryError."""
+    """Return the version that was named, else the last one. Raises HistoryError."""
     if wanted.token:
         version = history.find_versions([wanted.token]).get(wanted.token)
         if not version:
@@ -68,7 +68,7 @@ def _version(history: History, wanted: Named, now: Present) -> Record:
 
 
 def _about_principles(opened: Opened, wanted: Named, now: Present, version: Record) -> list[str]:
-    """What a person must know where a principle had replaced the record."""
+    """Say what a person must know where a principle had replaced the record."""
     lines = []
     was_replaced = now.replaced and now.state != "present" and not wanted.token
     if was_replaced and version.token not in (token for _, token in now.principles):
@@ -82,7 +82,7 @@ def _about_principles(opened: Opened, wanted: Named, now: Present, version: Reco
 def closing_lines(
     outcome: BroughtBack, before: MemoryLog, lang: Language, *, dry_run: bool
 ) -> list[str]:
-    """What else bringing records back has done, and what to do next."""
+    """Say what else bringing records back has done, and what to do next."""
     lines = redacted_lines(outcome.redacted, lang)
     shown = {record.id for record in (*outcome.log.records, *outcome.removal.removed)}
     hidden = [record.token for record in before.records if record.id not in shown]

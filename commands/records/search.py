@@ -10,7 +10,7 @@ from core.text.ranking import rank_hits
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `cli.py search`."""
+    """Add the options of `cli.py search`."""
     parser.add_argument("words", metavar="WORD", nargs="+", help="what is looked for")
     add_project(parser)
     add_filters(parser)

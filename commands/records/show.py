@@ -9,7 +9,7 @@ from core.lessons.git.naming import records_named
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `cli.py show`."""
+    """Add the options of `cli.py show`."""
     parser.add_argument(
         "ids", metavar="ID", nargs="+", help="an id, its first 4 or more characters, or id@fp"
     )

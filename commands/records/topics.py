@@ -28,7 +28,7 @@ MOST_PAIRS = 10
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `cli.py topics`."""
+    """Add the options of `cli.py topics`."""
     add_project(parser)
     actions = parser.add_subparsers(dest="action", metavar="ACTION", title="actions")
     summary = "rename a topic, or merge it into another one"
@@ -135,7 +135,7 @@ def _rename(arguments: argparse.Namespace) -> int:
 def _preview(
     opened: Opened, log: MemoryLog, trial: Renewed, changed: dict[str, Record]
 ) -> list[str]:
-    """The records that move, whether the topic exists, and which records become one."""
+    """Say which records move, whether the topic exists, and which records become one."""
     lang, screen = opened.lang, screen_here()
     before = [record for record in log.records if record.token in changed]
     topic = trial.renewals[0].after.topic

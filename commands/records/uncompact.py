@@ -30,7 +30,7 @@ class Originals:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `cli.py uncompact`."""
+    """Add the options of `cli.py uncompact`."""
     parser.add_argument("id", metavar="ID", help="a principle: its id, a beginning of it, or id@fp")
     add_project(parser)
     parser.add_argument(
@@ -83,7 +83,7 @@ def _principle(history: History, name: str) -> Record:
 
 
 def _originals(history: History, principle: Record) -> Originals:
-    """The originals that no other original had replaced, each in its newest version."""
+    """Return the originals that no other original had replaced, each in its newest version."""
     tokens = originals_of(principle)
     versions = history.find_versions(tokens)
     older = {

@@ -8,7 +8,7 @@ from core.messages import Language
 
 
 def as_json(report: Report, lang: Language) -> dict[str, object]:
-    """The object that `--json` prints; `docs/report.md` lists its keys."""
+    """Return the object that `--json` prints; `docs/report.md` lists its keys."""
     revisions, records = report.revisions, report.records
     return {
         "summary": summary(report, lang),

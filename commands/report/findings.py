@@ -126,7 +126,7 @@ def _place(found: Found) -> tuple[str, str, str]:
 
 
 def _values(found: Found) -> set[str]:
-    """The secrets of this kind in the field; nothing where no text of a record holds them."""
+    """Return the secrets of this kind in the field, none where no text of a record holds them."""
     if not found.record or found.field not in LIMITS_BYTES:
         return set()
     text = getattr(found.record, found.field)
@@ -150,7 +150,7 @@ def _damage(revisions: Revisions) -> Iterator[Damage]:
 
 
 def _broken(log: MemoryLog) -> Iterator[tuple[int, bytes, str]]:
-    """The lines that no reader can read, counted from 1, and where each conflict begins."""
+    """Yield the lines that no reader can read, counted from 1, and where each conflict begins."""
     begun = [at for at in sorted(log.conflict) if CONFLICT_BEGIN.match(log.content(at))]
     conflicts = frozenset(begun or sorted(log.conflict)[:1])
     for at, entry in enumerate(log.entries):

@@ -27,7 +27,7 @@ _IN_PROPERTY = {**_IN_DATA, ":": "%3A", ",": "%2C"}
 
 
 def annotations(report: Report, lang: Language) -> list[str]:
-    """Errors for what must not be merged, warnings for what should be read.
+    """Return errors for what must not be merged, warnings for what should be read.
 
     GitHub shows no more than MOST_ANNOTATIONS of a kind, so the last one counts the rest.
     """
@@ -36,7 +36,7 @@ def annotations(report: Report, lang: Language) -> list[str]:
 
 
 def stopped(text: str) -> str:
-    """The text as the runner prints it, none of it a command."""
+    """Return the text so that the runner prints it and takes none of it for a command."""
     token = secrets.token_hex(16)
     return f"::stop-commands::{token}\n{text.rstrip()}\n::{token}::\n"
 
@@ -102,7 +102,7 @@ def _limited(kind: str, lines: Iterator[str], lang: Language) -> list[str]:
 
 
 def _annotation(kind: str, title: str, text: str, path: str = "", line: int = 0) -> str:
-    """One command of the runner; without its path where that may not be printed as it is."""
+    """Return one command of the runner, without its path where that may not be printed as it is."""
     properties = {"title": title}
     if path and safe(path) and plain(path) == path:
         properties = {"file": path, "line": str(line), "title": title}

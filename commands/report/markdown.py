@@ -25,7 +25,7 @@ MOST_ORIGINALS = 50
 
 
 def markdown(report: Report, lang: Language, *, fits: Callable[[str], bool]) -> str:
-    """The document; fits: whether a text is short enough."""
+    """Return the document. fits: whether a text is short enough."""
     head = [summary(report, lang)]
     if report.is_absent:
         return head[0] + "\n"
@@ -36,7 +36,7 @@ def markdown(report: Report, lang: Language, *, fits: Callable[[str], bool]) -> 
 
 
 def summary(report: Report, lang: Language) -> str:
-    """The whole report in one sentence, of numbers only."""
+    """Sum up the whole report in one sentence, of numbers only."""
     if report.is_absent:
         return word(lang, "no_log", path=code(shown_path(lang, report.revisions.path)))
     records = report.records
@@ -108,7 +108,7 @@ def _refused(report: Report, lang: Language) -> Part:
 
 
 def found_text(lang: Language, found: Found) -> str:
-    """Where something was found, of what kind and in which record; no text of it."""
+    """Say where something was found, of what kind and in which record, with no text of it."""
     where = _where(lang, found.path, found.line)
     if not found.record:
         return word(lang, "in_line", where=where, kind=found.kind)
@@ -132,7 +132,7 @@ def _marked(marked: Marked, lang: Language) -> Item:
 
 
 def _added(entries: Sequence[Entry], lang: Language) -> list[Item]:
-    """By topic, principles first, since they sum up many logs."""
+    """List the added records by topic, principles first, since they sum up many logs."""
     ordered = sorted(entries, key=lambda it: it.record.type != "principle")
     return _by_topic([Item(_record(it, lang), it.record.topic) for it in ordered])
 
@@ -145,7 +145,7 @@ def _by_topic(items: Iterable[Item]) -> list[Item]:
 
 
 def _record(entry: Entry, lang: Language) -> list[str]:
-    """A whole record as an item."""
+    """Return a whole record as an item."""
     record = entry.record
     lines = listed("- ", inert_lines(record.lesson))
     for label, text in labelled(record, lang):
@@ -194,7 +194,7 @@ def _returned(returned: Returned, lang: Language) -> Item:
 
 
 def _compacted(compacted: Compacted, lang: Language, folded: str = "originals") -> Item:
-    """The principle, and its originals folded away; blank lines keep those Markdown.
+    """Return the principle, with its originals folded away; blank lines keep those Markdown.
 
     folded: the key of the sentence that counts them.
     """

@@ -44,7 +44,7 @@ def fitted(
     lang: Language,
     fits: Callable[[str], bool],
 ) -> str:
-    """As many whole items as fit, the first parts before the last.
+    """Return as many whole items as fit, the first parts before the last.
 
     Very long items are left out first, whatever their part: none pushes the rest off the page.
     """
@@ -82,6 +82,6 @@ def _text(part: Part, gone: Container[int], lang: Language) -> str:
 
 
 def _once_blank(lines: Sequence[str]) -> str:
-    """The lines, with no two blank ones in a row and none at the end."""
+    """Join the lines, with no two blank ones in a row and none at the end."""
     kept = [line for at, line in enumerate(lines) if line or (at and lines[at - 1])]
     return "\n".join(kept).rstrip("\n")

@@ -30,7 +30,7 @@ MOST_CHARS = 60_000  # GitHub refuses a comment of more than 65,536
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `cli.py report`."""
+    """Add the options of `cli.py report`."""
     versions = parser.add_mutually_exclusive_group()
     versions.add_argument(
         "range",

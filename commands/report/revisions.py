@@ -39,7 +39,7 @@ class Side:
 
     @classmethod
     def of(cls, name: str, data: bytes | None) -> "Side":
-        """The side with these bytes; None for a log that is not there."""
+        """Return the side with these bytes (None: the log is not there)."""
         held = data or b""
         return cls(
             name=name,
@@ -74,7 +74,7 @@ class Revisions:
 
 
 def read_revisions(store: MemoryStore, wanted: str | None, *, staged: bool) -> Revisions:
-    """The revisions that `wanted` names (None: from HEAD), to the index if `staged`.
+    """Return the revisions that `wanted` names (None: from HEAD), to the index if `staged`.
 
     Raises HistoryError, and LogReadError for a log that cannot be read.
     """
@@ -89,7 +89,7 @@ def read_revisions(store: MemoryStore, wanted: str | None, *, staged: bool) -> R
 
 
 def _ends(wanted: str) -> tuple[str, str]:
-    """The revisions of a range; the second is "" where only one is named.
+    """Return the revisions of a range; the second is "" where only one is named.
 
     Dots alone are no range: two variables that nobody has set would make one without any change.
     """
@@ -137,7 +137,7 @@ class _Reader:
         return self._compared(commit, after, self._links_here())
 
     def _compared(self, commit: str, after: Side, links: list[bytes]) -> Revisions:
-        """A commit, "" for nothing before, and a later version. links: as of `_links_in`.
+        """Compare a commit, "" for nothing before, with a later version. links: as of `_links_in`.
 
         Where a link is new, what stood in its place is what readers had.
         """
@@ -158,12 +158,12 @@ class _Reader:
         )
 
     def _links_in(self, commit: str) -> list[bytes]:
-        """What the log and its folder are links to in a commit, "" for the index."""
+        """Return what the log and its folder are links to in a commit, "" for the index."""
         paths = (self._own.rpartition("/")[0], self._own)
         return [self._logs.content(blob) for blob in self._repository.links_in(commit, paths)]
 
     def _links_here(self) -> list[bytes]:
-        """The same of the work tree; nothing for a link that git is not to keep."""
+        """Return the same for the work tree, nothing for a link that git is not to keep."""
         if not (self._links_in("") or self._repository.blob_in("", self._own)):
             return []
         paths = (self._store.path.parent, self._store.path)

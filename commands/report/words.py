@@ -121,5 +121,5 @@ word = partial(sentence, WORDS)
 
 
 def counted(lang: Language, key: str, count: int) -> str:
-    """How many there are of a kind."""
+    """Say how many there are of a kind."""
     return word(lang, f"{key}_1") if count == 1 else word(lang, key, count=count)

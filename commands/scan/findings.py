@@ -127,7 +127,7 @@ def _add_file(path: str, scan: Scan) -> None:
 
 
 def _files_below(folder: str, scan: Scan) -> Iterator[str]:
-    """What git tracks below a folder, else every file there; links are not followed."""
+    """Yield what git tracks below a folder, else every file there; links are not followed."""
     if _GIT in Path(os.path.abspath(folder)).parts:
         scan.skipped.append((folder, "git_folder"))
         return
@@ -159,7 +159,7 @@ def _below(folder: str, name: str) -> str:
 
 
 def _in_file(path: str, data: bytes, *, is_log: bool) -> list[Found] | None:
-    """What stands in a file; None for a binary one."""
+    """Return what is found in a file, None for a binary one."""
     wide = is_utf_16(data)
     if not wide and (is_log or _OF_RECORDS in data):
         log = MemoryLog.parse(data)
@@ -192,7 +192,7 @@ def _in_log(path: str, log: MemoryLog) -> Iterator[Found]:
 def _secrets_of(
     looked: Looked, path: str, first: int, commit: Commit | None = None
 ) -> Iterator[Found]:
-    """The secrets of some lines; first: the number of line 0."""
+    """Yield the secrets of some lines. first: the number of line 0."""
     for line, name, kind in looked.spots:
         yield Found(
             path=path, line=first + line, kind=kind, field=name, record=looked.record, commit=commit
@@ -233,7 +233,7 @@ def fresh_lines(data: bytes, known: set[bytes]) -> list[tuple[int, bytes]]:
 def in_lines(
     path: str, numbered: Iterable[tuple[int, bytes]], commit: Commit | None = None
 ) -> Iterator[Found]:
-    """The secrets in some lines of a log; neighbours are looked at together."""
+    """Yield the secrets in some lines of a log; neighbours are looked at together."""
     for _, run in groupby(enumerate(numbered), key=lambda it: it[1][0] - it[0]):
         neighbours = [line for _, line in run]
         first, lines = neighbours[0][0], [content + b"\n" for _, content in neighbours]

@@ -17,7 +17,7 @@ INDENT = "  "
 
 
 def finding_line(lang: Language, found: Found, where: str) -> str:
-    """One finding in a line without any secret."""
+    """Return one finding as a line without any secret."""
     if not found.record:
         return word(lang, "in_file", where=where, kind=found.kind)
     field = found.field if found.field in LIMITS_BYTES else word(lang, found.field)
@@ -39,7 +39,7 @@ def shown_path(lang: Language, path: str) -> str:
 
 
 def finding_json(lang: Language, found: Found) -> dict[str, object]:
-    """The same as data."""
+    """Return one finding as data, without any secret."""
     value: dict[str, object] = {
         "path": shown_path(lang, found.path),
         "line": found.line,
@@ -56,7 +56,7 @@ def finding_json(lang: Language, found: Found) -> dict[str, object]:
 
 
 def change_lines(lang: Language, change: Cleaned) -> list[str]:
-    """What became of some lines; of records only their version ids."""
+    """Say what became of some lines; of records only their version ids."""
     numbers = ", ".join(map(str, change.lines))
     place = word(lang, "line" if len(change.lines) == 1 else "lines", line=numbers, numbers=numbers)
     facts = {"lines": place, "kinds": _counted(change.kinds)}
@@ -85,7 +85,7 @@ def _counted(kinds: Iterable[str]) -> str:
 
 
 def change_json(lang: Language, change: Cleaned) -> dict[str, object]:
-    """The same as data."""
+    """Return what became of some lines as data; of records only their version ids."""
     return {
         "lines": list(change.lines),
         "before": [_token(lang, record) for record in change.before],

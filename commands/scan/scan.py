@@ -41,7 +41,7 @@ class RedactionError(SentinelError, RuntimeError):
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `cli.py scan`."""
+    """Add the options of `cli.py scan`."""
     places = parser.add_mutually_exclusive_group()
     places.add_argument(
         "paths",
@@ -87,7 +87,7 @@ def _scan_log(opened: Opened, *, as_json: bool) -> int:
 
 
 def _scanned(opened: Opened) -> tuple[Scan, bool]:
-    """The log as it stands, and whether there is one."""
+    """Scan the log as it stands; return also whether there is one."""
     scan, data = Scan(), opened.store.read_bytes()
     is_there = bool(data) or os.path.lexists(opened.store.path)
     if is_there:
@@ -96,7 +96,7 @@ def _scanned(opened: Opened) -> tuple[Scan, bool]:
 
 
 def _path(opened: Opened) -> str:
-    """The path of the log, from here when it is below."""
+    """Return the path of the log, relative to the current directory when below it."""
     return str(opened.store.path).removeprefix(os.path.join(os.getcwd(), ""))
 
 

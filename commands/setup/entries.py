@@ -75,7 +75,7 @@ def _edit(change: Change, job: Job, client: Client, keys: Keys) -> list[Remark]:
 
 
 def entry_for(client: Client, installation: Installation, root: str) -> dict[str, Any]:
-    """The entry that starts the server for the project `root`."""
+    """Return the entry that starts the server for the project `root`."""
     command, *before = installation.runner
     project = root if client.project is None else client.project
     named = ["--project", project] if project else []
@@ -104,7 +104,7 @@ def _with_entry(
 
 
 def _language(old: Mapping[str, Any], job: Job) -> dict[str, str]:
-    """What the environment of the entry needs for the language that the user asked for."""
+    """Return what the environment of the entry needs for the language that the user asked for."""
     env = old.get("env")
     said = env.get(LANG) if isinstance(env, dict) else None
     now = "ko" if isinstance(said, str) and said.strip().lower().startswith("ko") else "en"
@@ -112,7 +112,7 @@ def _language(old: Mapping[str, Any], job: Job) -> dict[str, str]:
 
 
 def _without_start(text: str, path: Keys, old: Mapping[str, Any], job: Job, client: Client) -> str:
-    """Without a `cwd` that would name another project."""
+    """Return the text without a `cwd` that would name another project."""
     cwd = old.get("cwd")
     if client.project != "" or not client.honours_cwd or not isinstance(cwd, str):
         return text
@@ -124,7 +124,7 @@ def _without_start(text: str, path: Keys, old: Mapping[str, Any], job: Job, clie
 
 
 def _variable_note(job: Job, client: Client) -> list[Remark]:
-    """A note where the client would change a path that holds the sign of its variables."""
+    """Return a note where the client would change a path that holds the sign of its variables."""
     sign = "${" if "{" in client.variables else client.variables[:1]
     installation = job.installation
     for word in (*installation.runner, installation.server):
@@ -162,7 +162,7 @@ def _without_entry(change: Change, path: Keys, form: str) -> str:
 def _own(
     change: Change, data: Any, keys: Keys, job: Job, client: Client
 ) -> tuple[str, Mapping[str, Any]]:
-    """The name of our entry and what is there of it. Raises EntryError."""
+    """Return the name of our entry and what is there of it. Raises EntryError."""
     entries = data
     for key in keys:
         entries = entries.get(key) if isinstance(entries, dict) else None
@@ -180,6 +180,6 @@ def _own(
 
 
 def _runs_ours(entry: Mapping[str, Any], name: str, job: Job, client: Client) -> bool:
-    """Whether an entry may be changed: servers of others are named after a sentinel, too."""
+    """Return whether an entry may be changed: servers of others are named after a sentinel, too."""
     words = entry_line(entry, expander(client, client.places[0], job.machine))
     return script_at(words, name if name == ENTRY else "", job.machine) >= 0

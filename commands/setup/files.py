@@ -121,12 +121,12 @@ class Desk:
         self.problems: dict[str, Remark] = {}
 
     def changes(self) -> list[Change]:
-        """The files that would change and have no problem."""
+        """Return the files that would change and have no problem."""
         sound = [change for real, change in self.files.items() if real not in self.problems]
         return [change for change in sound if change.before != change.after]
 
     def text(self, path: Path) -> str | None:
-        """The text of a file as planned so far; None also for one that cannot be read."""
+        """Return the text of a file as planned so far; None also for one that cannot be read."""
         change = self.files.get(os.path.realpath(path))
         if change:
             return change.after
@@ -163,7 +163,7 @@ class Desk:
 
 
 def opened(path: Path) -> UserFile:
-    """A file of the user; a link that leads nowhere is no file. Raises ExportError."""
+    """Return a file of the user; a link that leads nowhere is no file. Raises ExportError."""
     if path.is_symlink() and not path.exists():
         return UserFile(path, "", None)
     return UserFile.read(path)
@@ -205,7 +205,7 @@ def unless_made(change: Change, text: str) -> str | None:
 
 
 def strings_in(value: object) -> set[str]:
-    """Every text in a value; a key of an object is none."""
+    """Return every text in a value; a key of an object is none."""
     if isinstance(value, dict):
         return {text for it in value.values() for text in strings_in(it)}
     if isinstance(value, Sequence) and not isinstance(value, str):

@@ -28,7 +28,7 @@ _OF_UV = re.compile(r"[/\\](?:environments|archive|builds)-v\d+[/\\]")
 
 
 def missing_packages() -> list[str]:
-    """The packages without which the server does not start in this Python."""
+    """Return the packages without which the server does not start in this Python."""
     return [name for name in PACKAGES if importlib.util.find_spec(name) is None]
 
 
@@ -44,7 +44,7 @@ def runner_of(interpreter: str, environment: Mapping[str, str]) -> tuple[str, ..
 
 
 def installed(runner: Sequence[str], directory: str, *, windows: bool) -> Installation:
-    """The installation in a directory; on Windows its paths have forward slashes."""
+    """Return the installation in a directory; on Windows its paths have forward slashes."""
     server, cli = (f"{directory}{os.sep}{name}" for name in ("server.py", "cli.py"))
     words = [*runner, server, cli]
     if windows:
@@ -78,13 +78,13 @@ def tried_hook(installation: Installation) -> str:
 
 
 def machine_here(project: Project) -> Machine:
-    """This machine, with this project and the server of this installation."""
+    """Return this machine, with this project and the server of this installation."""
     home = Path(os.path.expanduser("~"))
     return machine_of(project.root, server=SERVER, home=home, environment=os.environ)
 
 
 def present_clients(machine: Machine) -> frozenset[str]:
-    """The keys of the clients that start the server already, for whatever project."""
+    """Return the keys of the clients that start the server already, for any project."""
     found = configured_clients(
         machine.root, server=machine.server, home=machine.home, environment=machine.environment
     )
@@ -93,7 +93,7 @@ def present_clients(machine: Machine) -> frozenset[str]:
 
 
 def trace_of(client: Client, machine: Machine) -> str:
-    """What shows that a client is here: a program or a file; "" when nothing does."""
+    """Return what shows that a client is here: a program or a file; "" when nothing does."""
     for command in client.commands:
         if shutil.which(command, path=machine.variable("PATH") or ""):
             return command

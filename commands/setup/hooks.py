@@ -39,7 +39,7 @@ class Call:
     lang: str | None = None
 
     def words(self, event: str, lang: str) -> list[str]:
-        """The command line for one of our events."""
+        """Return the command line for one of our events."""
         said = ["--lang", lang] if lang else []
         named = ["--project", self.project] if self.project else []
         started = [*self.installation.runner, self.installation.cli, "hook", event]
@@ -61,7 +61,7 @@ class _Place:
 
 
 def with_hooks(text: str, hooks: Hooks, call: Call, *, prompt: bool) -> str:
-    """The text with a handler for each event of the client, the prompt only where that is wanted.
+    """Return the text with a handler for each event of the client, the prompt only where wanted.
 
     A handler of ours that is there changes in place, also one for the prompt. Raises
     BrokenJsonError and OtherKindError.
@@ -87,12 +87,12 @@ def with_hooks(text: str, hooks: Hooks, call: Call, *, prompt: bool) -> str:
 
 
 def without_hooks(text: str, hooks: Hooks) -> str:
-    """The text without our handlers, and without the groups and lists that were made for those."""
+    """Return the text without our handlers, and without the groups and lists made for those."""
     return _without_others(text, hooks, ())
 
 
 def hook_strings(text: str, hooks: Hooks) -> Iterator[str]:
-    """The texts in our handlers."""
+    """Yield the texts in our handlers."""
     data = data_of(text)
     for place in _places(text, hooks):
         for value in _at(data, place.path).values():
@@ -102,7 +102,7 @@ def hook_strings(text: str, hooks: Hooks) -> Iterator[str]:
 
 
 def _without_others(text: str, hooks: Hooks, events: Sequence[Event]) -> str:
-    """Only the first handler of ours for each of these events stays."""
+    """Return the text with only the first handler of ours for each of these events."""
     kept, places = {(event.name, event.ours) for event in events}, _places(text, hooks)
     leaving = []
     for at, place in enumerate(places):
@@ -189,7 +189,7 @@ def _places(text: str, hooks: Hooks) -> list[_Place]:
 
 
 def _call_in(handler: object) -> re.Match[str] | None:
-    """The call of `cli.py hook` in a handler, None in a handler of somebody else."""
+    """Return the call of `cli.py hook` in a handler, None in a handler of somebody else."""
     if not isinstance(handler, dict):
         return None
     texts = [text for text in (handler.get(key) for key in _COMMANDS) if isinstance(text, str)]
@@ -210,7 +210,7 @@ _ENDS = {"powershell": "; exit 0", "cmd": " & exit /b 0"}
 
 
 def handler_of(hooks: Hooks, words: Sequence[str], event: str, *, windows: bool) -> dict[str, Any]:
-    """What is written for one of our events; its line always ends with status 0."""
+    """Return what is written for one of our events; its line always ends with status 0."""
     end = _ENDS[hooks.shell] if windows else " || :"
     line = command_line(words, windows=windows, shell=hooks.shell) + end
     form = hooks.windows or hooks.handler if windows else hooks.handler
@@ -221,7 +221,7 @@ def handler_of(hooks: Hooks, words: Sequence[str], event: str, *, windows: bool)
 
 
 def command_line(words: Sequence[str], *, windows: bool, shell: Shell = "powershell") -> str:
-    """The words as a line for a shell of the system; `shell` is the one of Windows."""
+    """Return the words as a line for a shell of the system; `shell` is the one of Windows."""
     if not windows:
         return shlex.join(words)
     if all(re.fullmatch(r"[\w.:/+=-]+", word) for word in words):

@@ -25,7 +25,7 @@ _CONFIGURATIONS = (".json", ".toml")
 
 
 def change_lines(lang: Language, change: Change, root: Path) -> list[str]:
-    """The head of one change, and its diff."""
+    """Return the head of one change, and its diff."""
     path = shown_path(change.path, root)
     head = word(lang, "gone", path=path) if change.after is None else path
     old, new = ("/dev/null" if text is None else path for text in (change.before, change.after))
@@ -38,7 +38,7 @@ def change_lines(lang: Language, change: Change, root: Path) -> list[str]:
 
 
 def shown_path(path: Path, root: Path) -> str:
-    """A path for a person: from the project when it is below it."""
+    """Return a path for a person: from the project when it is below it."""
     below = path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
     return plain(below)
 
@@ -65,7 +65,7 @@ def _safe(line: str, change: Change) -> str:
 
 
 def _known(found: re.Match[str], shown: Iterable[str]) -> str:
-    """A key, or a text of ours, as it is; every other text hidden."""
+    """Return a key, or a text of ours, as it is; hide every other text."""
     text, after = found[1], found[2] or ""
     inner = text[1:-1].replace("\\\\", "\\").replace('\\"', '"')
     is_key = bool(after) and text[-1] in "\"'"

@@ -20,7 +20,7 @@ class Plan:
 
 
 def plan(job: Job) -> Plan:
-    """What a job would change."""
+    """Return what a job would change."""
     desk, notes = Desk(), list[Remark]()
     for client in CLIENTS:
         if client.key not in job.clients:

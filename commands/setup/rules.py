@@ -74,7 +74,7 @@ def put_out(desk: Desk, job: Job) -> list[Remark]:
 
 
 def _import_notes(files: RulesFiles, homes: Homes) -> list[Remark]:
-    """That Claude Code gets AGENTS.md with a text of the user by way of a new import."""
+    """Say that Claude Code gets AGENTS.md with a text of the user by way of a new import."""
     new = [
         name for name, body in homes.items() if body == "import" and not files.imports_ours(name)
     ]
@@ -82,7 +82,7 @@ def _import_notes(files: RulesFiles, homes: Homes) -> list[Remark]:
 
 
 def _reader_notes(files: RulesFiles, homes: Homes, job: Job) -> list[Remark]:
-    """Which clients get the rules twice, not at all, or by a file that is another client's."""
+    """Say which clients get the rules twice, not at all, or by a file that is another client's."""
     notes = []
     for client in _rows({*job.clients, *job.present}):
         names, is_asked = copies(files, client.key, homes), client.key in job.clients
@@ -97,7 +97,7 @@ def _reader_notes(files: RulesFiles, homes: Homes, job: Job) -> list[Remark]:
 
 
 def _cut_notes(files: RulesFiles, homes: Homes, desk: Desk, job: Job) -> list[Remark]:
-    """The files that a client would not read to the end of the rules."""
+    """Name the files that a client would not read to the end of the rules."""
     notes = []
     for client in (row for row in _rows(job.clients) if row.rules and row.rules.most_bytes):
         most_bytes = ROWS[client.key].most_bytes
@@ -110,7 +110,7 @@ def _cut_notes(files: RulesFiles, homes: Homes, desk: Desk, job: Job) -> list[Re
 
 
 def _rules_now(desk: Desk, job: Job) -> RulesFiles:
-    """The rules files as they are before anything is changed."""
+    """Return the rules files as they are before anything is changed."""
 
     @cache
     def text(name: str) -> str | None:
@@ -142,7 +142,7 @@ def _language(files: RulesFiles, name: str, job: Job) -> Language:
 
 
 def _with_rules(change: Change, name: str, body: Body, lang: Language) -> str:
-    """The text with the rules or the import.
+    """Return the text with the rules or the import.
 
     An empty file of the user gets no line end after the block, which tells it from a file that was
     made for the block.
@@ -168,7 +168,7 @@ def _take_out(desk: Desk, job: Job, name: str) -> None:
 
 
 def _is_all_ours(rest: str) -> bool:
-    """Whether a file made for the rules holds nothing of the user beside the block."""
+    """Return whether a file made for the rules holds nothing of the user beside the block."""
     return rest.replace("\r\n", "\n") in ("", *FRONT_MATTER.values())
 
 
@@ -195,7 +195,7 @@ def _names_in(text: str, setting: Sequence[str]) -> tuple[str, ...]:
 
 
 def _is_name(name: object) -> bool:
-    """Whether a setting names a file below the project."""
+    """Return whether a setting names a file below the project."""
     return isinstance(name, str) and bool(name) and not os.path.isabs(name) and ".." not in name
 
 

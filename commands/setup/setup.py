@@ -36,7 +36,7 @@ KEYS = [client.key for client in CLIENTS]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `cli.py setup`."""
+    """Add the options of `cli.py setup`."""
     parser.add_argument("clients", nargs="*", metavar="CLIENT", help=", ".join(KEYS))
     parser.add_argument("--all", action="store_true", help="every client that is found here")
     add_project(parser)
@@ -91,7 +91,7 @@ def _check(arguments: argparse.Namespace) -> None:
 
 
 def _installation(lang: Language, *, remove: bool) -> Installation | None:
-    """What starts the server; None, and why, when nothing here could."""
+    """Return what starts the server; return None, and print why, when nothing here could."""
     windows, missing = os.name == "nt", missing_packages()
     runner = runner_of(sys.executable, os.environ)
     if remove:  # nothing that it would start is written down
@@ -159,7 +159,7 @@ def _tell_remarks(planned: Plan, lang: Language) -> None:
 
 
 def _sentence(remark: Remark, lang: Language) -> str:
-    """A sentence; a text of several lines in it keeps them."""
+    """Return a sentence; a text of several lines in it keeps them."""
     shown = {
         key: "\n".join(plain_lines(fact)) if isinstance(fact, str) else fact
         for key, fact in remark.facts.items()

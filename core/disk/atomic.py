@@ -126,7 +126,7 @@ def kept_aside(path: Path, data: bytes) -> Iterator[None]:
 
 
 def _replaceable(target: Path) -> os.stat_result | None:
-    """The status of the file to be replaced; None without a file."""
+    """Return the status of the file to be replaced; None without a file."""
     try:
         status = os.stat(target)
     except FileNotFoundError:
@@ -204,5 +204,5 @@ def with_sharing_retry(action: Callable[[], _Result]) -> _Result:
 
 
 def reason_of(error: OSError) -> str:
-    """The operating system's words for an error, without the path."""
+    """Return the operating system's words for an error, without the path."""
     return error.strerror or type(error).__name__

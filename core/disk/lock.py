@@ -47,7 +47,7 @@ def held(path: str, *, timeout_s: float) -> Iterator[None]:
 
 @lru_cache(maxsize=64)  # to make one costs as much as to take it
 def _lock(path: str, process: int) -> "FileLock":
-    """The lock at `path` among processes.
+    """Return the lock at `path` among processes.
 
     process: part of the key, so that a fork does not take over the lock of its parent.
     """
@@ -58,7 +58,7 @@ def _lock(path: str, process: int) -> "FileLock":
 
 @lru_cache(maxsize=64)
 def _turn(path: str, process: int) -> threading.Lock:
-    """The lock among threads of this process, of which only the holder polls the lock file.
+    """Return the lock among threads of this process, of which only the holder polls the lock file.
 
     Many polling threads would take the processor from the one that writes.
     """

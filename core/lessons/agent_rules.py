@@ -120,10 +120,10 @@ Skip no step.
 
 
 def rules(lang: Language) -> str:
-    """The rules for an agent, as `.cursorrules` holds them."""
+    """Return the rules for an agent, as `.cursorrules` holds them."""
     return _RULES[lang]
 
 
 def language_of(text: str) -> Language:
-    """The language in which rules of any version are written."""
+    """Return the language in which rules of any version are written."""
     return "ko" if re.search("[가-힣]", text) else "en"

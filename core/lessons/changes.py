@@ -26,7 +26,7 @@ from core.lessons.record import (
 def upsert(
     log: MemoryLog, draft: Draft, tokens: Sequence[str] = (), *, now: str
 ) -> tuple[MemoryLog, Record, Removal]:
-    """The log with this checked draft saved and its originals (`tokens`) replaced.
+    """Return the log with this checked draft saved and its originals (`tokens`) replaced.
 
     A known id keeps its place and `created`; a new log goes to the end; a new principle takes the
     place of its first original. Raises IdCollisionError when the id belongs to another text.
@@ -50,7 +50,7 @@ def upsert(
 
 
 def delete(log: MemoryLog, tokens: Sequence[str]) -> tuple[MemoryLog, Removal]:
-    """The log without the records that these version ids name."""
+    """Return the log without the records that these version ids name."""
     removal = select(log, tokens)
     if not removal.removed:
         return log, removal
@@ -58,7 +58,7 @@ def delete(log: MemoryLog, tokens: Sequence[str]) -> tuple[MemoryLog, Removal]:
 
 
 def select(log: MemoryLog, tokens: Sequence[str], *, but: str = "") -> Removal:
-    """Which records these version ids name; never the one with the id `but`."""
+    """Return which records these version ids name; never the one with the id `but`."""
     removed: dict[int, Record] = {}
     changed: list[str] = []
     absent: list[str] = []
@@ -121,7 +121,7 @@ def bring_back(
 
 
 def add(log: MemoryLog, records: Iterable[Record]) -> tuple[MemoryLog, list[Fate]]:
-    """The log with those of the records at its end that it does not have, each as it is.
+    """Return the log with those of the records at its end that it does not have, each as it is.
 
     The fates follow the order of the records: `added`; or, without a change, `known` (the same
     words are there), `other` (the same gap is there in other words), `replaced` (a principle took
@@ -147,13 +147,13 @@ def add(log: MemoryLog, records: Iterable[Record]) -> tuple[MemoryLog, list[Fate
 
 
 def hidden_by(before: MemoryLog, after: MemoryLog) -> tuple[Record, ...]:
-    """The records of one version of the log that a reader of the next no longer sees."""
+    """Return the records of one version of the log that a reader of the next no longer sees."""
     seen = {record.token for record in after.records}
     return tuple(record for record in before.records if record.token not in seen)
 
 
 def _of_gap(lines: Mapping[int, Record], wanted: Draft | Record) -> tuple[int, Record] | None:
-    """The record of these that is about the same gap, with its line."""
+    """Return the record of these that is about the same gap, with its line."""
     return next(((at, it) for at, it in lines.items() if it.gap == wanted.gap), None)
 
 
@@ -167,7 +167,7 @@ def _lines_of(removal: Removal, log: MemoryLog) -> set[int]:
 
 
 def _updated(known: Record, draft: Draft, now: str) -> Record:
-    """A record with the words of a draft about the same gap."""
+    """Return a record with the words of a draft about the same gap."""
     asked = known.ask_next_time if draft.ask_next_time is None else draft.ask_next_time
     record = replace(
         known,
@@ -184,7 +184,7 @@ def _updated(known: Record, draft: Draft, now: str) -> Record:
 def _replacing(
     originals: Sequence[Record], record: Record, now: str, *, keeps_paths: bool
 ) -> Record:
-    """A principle as the one that replaces these records.
+    """Return a principle as the one that replaces these records.
 
     It lists all their version ids, and those that they themselves replaced. It takes over their
     paths unless it came with its own.
@@ -219,7 +219,7 @@ def _as_newest(version: Record, known: Record | None, now: str) -> Record:
 
 
 def _visible(record: Record, log: MemoryLog) -> Record:
-    """The record in a version that no principle hides."""
+    """Return the record in a version that no principle hides."""
     while record.token in log.replaced.get(record.id, ()):
         record = replace(record, seen=record.seen + 1)
     return replace(record, seen=MOST_COUNTED) if record.seen > MOST_COUNTED else record

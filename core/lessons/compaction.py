@@ -61,7 +61,7 @@ def check_threshold(threshold: int) -> None:
 
 
 def is_required(count: int, threshold: int) -> bool:
-    """Compaction is required above the threshold, not at it."""
+    """Return whether compaction is required: above the threshold, not at it."""
     return count > threshold
 
 
@@ -73,7 +73,7 @@ def need_for(groups: Sequence[Group], count: int, threshold: int) -> Need:
 
 
 def group_by_topic(records: Iterable[Record]) -> list[Group]:
-    """One group for each topic, in the order in which the topics first appear."""
+    """Return one group for each topic, in the order in which the topics first appear."""
     by_topic: dict[str, list[Record]] = {}
     for record in records:
         by_topic.setdefault(record.topic, []).append(record)
@@ -131,7 +131,7 @@ def fit_question(record_type: str | None, question: str | None) -> tuple[str | N
 def similar_topics(
     topics: Sequence[str], among: Collection[str] | None = None
 ) -> list[SimilarTopics]:
-    """Pairs of different topics that may mean the same, each pair once.
+    """Return pairs of different topics that may mean the same, each pair once.
 
     among: only pairs with one of these topics.
     """
@@ -154,14 +154,14 @@ def similar_topics(
 
 
 def similar_to(topic: str, topics: Sequence[str]) -> list[str]:
-    """The topics that resemble `topic`, the closest spelling first."""
+    """Return the topics that resemble `topic`, the closest spelling first."""
     shape = _Shape.of(topic)
     alike = [other for other in topics if other != topic and _likeness(shape, _Shape.of(other))[0]]
     return closest_first(topic, alike)
 
 
 def closest_first(topic: str, topics: Iterable[str]) -> list[str]:
-    """Topics by how alike they are spelled, ties in the order given."""
+    """Sort topics by how alike they are spelled, ties in the order given."""
     folded = _fold(topic[:COMPARED_CHARS])
 
     def distance(other: str) -> float:
@@ -206,7 +206,7 @@ def _likeness(one: _Shape, two: _Shape) -> tuple[Reason | None, str]:
 
 
 def _common_letters(one: str, two: str) -> str:
-    """The letters with which both begin."""
+    """Return the letters with which both begin."""
     pairs = takewhile(
         lambda pair: pair[0] == pair[1] and pair[0].isalpha(), zip(one, two, strict=False)
     )

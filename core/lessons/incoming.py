@@ -19,7 +19,7 @@ MOST_REDACTED_CHARS = 32_768
 def redacted_draft(
     draft: Draft, *, project: str = "", strict: bool
 ) -> tuple[Draft, tuple[str, ...], tuple[str, ...]]:
-    """The draft as it may be stored, the kinds of replaced secrets, and suspicious fields.
+    """Return the draft as it may be stored, the kinds of replaced secrets, and suspicious fields.
 
     Topic, question and paths stay as they came, suspicious or not. project: its directory, which
     paths lose. Raises what `check` and `normalise_paths` raise, and SecretRefusedError when strict.
@@ -44,7 +44,7 @@ def redacted_draft(
 
 
 def redacted_record(record: Record, *, strict: bool) -> tuple[Record, tuple[str, ...]]:
-    """The record as a save stores it, and the kinds of replaced secrets."""
+    """Return the record as a save stores it, and the kinds of replaced secrets."""
     draft, kinds, _ = redacted_draft(_draft_of(record), strict=strict)
     if not kinds:
         return record, ()
@@ -118,7 +118,7 @@ def _check_redactable(texts: Mapping[str, str]) -> None:
 
 
 def _redaction(text: str, known: Mapping[str, str]) -> "Redaction":
-    """The text without its secrets, even those that hidden characters split.
+    """Return the text without its secrets, even those that hidden characters split.
 
     Such characters go with the secret around them; all others stay, and are marked. known: secrets
     of all fields, with their kinds.
@@ -134,7 +134,7 @@ def _redaction(text: str, known: Mapping[str, str]) -> "Redaction":
 
 
 def _draft_of(record: Record) -> Draft:
-    """The words of a record, its paths left out."""
+    """Return the words of a record, its paths left out."""
     return Draft(
         topic=record.topic,
         missing_context=record.missing_context,

@@ -14,7 +14,7 @@ CONFLICT_BEGIN = re.compile(rb"<{7}(?!<)")
 
 
 def is_utf_16(data: bytes) -> bool:
-    """Whether a file is UTF-16 from its mark to its end, as some editors write it."""
+    """Return whether a file is UTF-16 from its mark to its end, as some editors write it."""
     if not data.startswith(UTF_16_MARKS):
         return False
     try:
@@ -25,13 +25,13 @@ def is_utf_16(data: bytes) -> bool:
 
 
 def as_utf_8(data: bytes) -> bytes:
-    """The file as UTF-8 without a byte order mark."""
+    """Return the file as UTF-8 without a byte order mark."""
     read = data.decode("utf-16").encode("utf-8") if is_utf_16(data) else data
     return read.removeprefix(BOM)
 
 
 def split_lines(data: bytes) -> list[bytes]:
-    r"""The lines of a file with their `\n`, the only line end there is."""
+    r"""Return the lines of a file with their `\n`, the only line end there is."""
     if b"\r" not in data:  # which would end a line here, too
         return data.splitlines(keepends=True)
     *ended, last = data.split(b"\n")

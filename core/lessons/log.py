@@ -39,7 +39,7 @@ class MemoryLog:
     def of_lines(
         cls, lines: Sequence[bytes], parse: Callable[[bytes], Record | None]
     ) -> "MemoryLog":
-        """The log of these lines, for a caller whose `parse` remembers its answers."""
+        """Return the log of these lines, for a caller whose `parse` remembers its answers."""
         entries = [parse(line) for line in lines]
         if lines and lines[0].startswith(BOM):
             entries[0] = parse(lines[0].removeprefix(BOM))
@@ -49,11 +49,11 @@ class MemoryLog:
         return cls(lines, entries, conflict)
 
     def content(self, at: int) -> bytes:
-        """A line without the byte order mark that the first one may begin with."""
+        """Return a line without the byte order mark that the first one may begin with."""
         return self.lines[at].removeprefix(BOM if at == 0 else b"")
 
     def to_bytes(self) -> bytes:
-        """The file."""
+        """Return the file as bytes."""
         return b"".join(self.lines)
 
     @cached_property
@@ -98,11 +98,11 @@ class MemoryLog:
         return self._merged.replaced
 
     def all_records(self) -> Iterator[tuple[int, Record]]:
-        """Every record with its line (from 0), leftovers of a merge included."""
+        """Return every record with its line (from 0), leftovers of a merge included."""
         return ((at, record) for at, record in enumerate(self.entries) if record)
 
     def with_id(self, record_id_: str) -> dict[int, Record]:
-        """By line, what a reader sees of an id: one record, unless gaps share the id."""
+        """Return by line what a reader sees of an id: one record, unless gaps share the id."""
         first = self._merged.places.get(record_id_)
         if first is None:
             return {}
@@ -111,7 +111,7 @@ class MemoryLog:
         return {at: seen[at] for at in lines if at in seen}
 
     def without_leftovers(self) -> "MemoryLog":
-        """The same records, each on one line."""
+        """Return a log of the same records, each on one line."""
         return self.rewritten((), {})
 
     def rewritten(self, drop: Iterable[int], placed: Mapping[int, Sequence[Record]]) -> "MemoryLog":

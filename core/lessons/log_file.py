@@ -66,7 +66,7 @@ class LogFile:
         self._lock_timeout_s = lock_timeout_s
 
     def read(self) -> bytes:
-        """The whole file, b"" where there is none. Raises LogReadError."""
+        """Return the whole file, b"" where there is none. Raises LogReadError."""
         return self._read()[0]
 
     def rewrite(
@@ -107,7 +107,7 @@ class LogFile:
                     self._put_companion(companion, b"".join([ended, *missing]))
 
     def strays(self) -> list[Path]:
-        """Temporary files of killed writers, and of one at work. Raises LogReadError."""
+        """Return temporary files of killed writers, and of one at work. Raises LogReadError."""
         try:
             return list(_temporaries(self.path, real_path(self.path)))
         except FileNotFoundError:
@@ -121,7 +121,7 @@ class LogFile:
             _sweep(self.path, real_path(self.path))
 
     def _read_settled(self) -> tuple[bytes, Identity]:
-        """The file; an empty or missing one is read again for a moment.
+        """Return the file; read an empty or missing one again for a moment.
 
         An editor empties a file before it writes it, and git removes it before it writes it anew.
         """
@@ -186,7 +186,7 @@ class LogFile:
 
 
 def _temporaries(path: Path, target: Path) -> Iterator[Path]:
-    """Files named like temporary ones, beside the link and beside its target."""
+    """Yield files named like temporary ones, beside the link and beside its target."""
     for place in dict.fromkeys((target, path)):
         for name in sorted(os.listdir(place.parent)):
             match = _TEMPORARY.fullmatch(name)

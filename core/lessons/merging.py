@@ -56,7 +56,7 @@ def merged(entries: Sequence[Record | None]) -> Merged:
 
 
 def following(record: Record, *earlier: Record) -> Record:
-    """The record as one that follows these versions of it."""
+    """Return the record as one that follows these versions of it."""
     known = [fingerprint for it in earlier for fingerprint in (*it.former, it.fingerprint())]
     return replace(record, former=tuple(dict.fromkeys((*record.former, *known)))[-MOST_FORMER:])
 
@@ -83,7 +83,7 @@ def _seen(lines: Mapping[int, Record], replaced: Collection[str]) -> dict[int, R
 
 
 def _newest(versions: Mapping[int, Record]) -> tuple[int, Record]:
-    """The surviving version, with what it inherits from the others, and its line."""
+    """Return the surviving version, with what it inherits from the others, and its line."""
     followed = {fingerprint for record in versions.values() for fingerprint in record.former}
     latest = {at: it for at, it in versions.items() if it.fingerprint() not in followed}
     at = max(latest or versions, key=lambda line: (versions[line].version(), line))

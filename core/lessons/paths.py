@@ -54,13 +54,13 @@ def matches(pattern: str, path: str) -> bool:
 
 
 def could_match(pattern: str, path: str) -> bool:
-    """False only where `matches` is False; for very many patterns, since it compiles none."""
+    """Return False only where `matches` does; for very many patterns, since it compiles none."""
     name = path.casefold()
     return all(piece in name for piece in _PLAIN.findall(pattern.casefold().partition("[")[0]))
 
 
 def is_exact(pattern: str) -> bool:
-    """Whether a pattern names something in one directory, not a kind of file anywhere."""
+    """Return whether a pattern names something in one directory, not a kind of file anywhere."""
     return "/" in pattern.rstrip("/")
 
 
@@ -78,7 +78,7 @@ def _listed(given: str | Sequence[str]) -> Sequence[str]:
 
 
 def _alternatives(text: str) -> list[str]:
-    """The patterns that one with `{a,b}` stands for; stops when there are too many."""
+    """Return the patterns that one with `{a,b}` stands for; stop when there are too many."""
     found = _BRACES.search(text)
     if not found:
         return [text]
@@ -119,7 +119,7 @@ def _slashed(text: str) -> str:
 
 @lru_cache(maxsize=1_024)
 def _expression(pattern: str) -> re.Pattern[str]:
-    """The expression of a pattern; its time grows with the length of a path and no faster.
+    """Return the expression of a pattern; its time grows with the length of a path and no faster.
 
     An atomic group takes the first place of what stands between two stars: a later one is never
     better.
@@ -140,7 +140,7 @@ def _expression(pattern: str) -> re.Pattern[str]:
 
 
 def _name(name: str) -> str:
-    """The expression of one name in a pattern."""
+    """Return the expression of one name in a pattern."""
     parts = [""]
     for piece in _PIECE.findall(name):
         if piece[0] == "*":
@@ -157,7 +157,7 @@ def _name(name: str) -> str:
 
 
 def _one_of(piece: str) -> str:
-    """A class such as `[a-z]`; one that is no valid expression stands for its letters."""
+    """Return the expression of a class such as `[a-z]`; an invalid one stands for its letters."""
     inner = piece[1:-1]
     negated, inner = inner[:1] in ("!", "^"), inner.removeprefix("!").removeprefix("^")
     escaped = re.sub(r"([\\\[\]^&~|])", r"\\\1", inner).replace("--", r"-\-")

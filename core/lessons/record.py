@@ -126,7 +126,7 @@ class Record:
         return sha256(canonical.encode("ascii")).hexdigest()[:FINGERPRINT_DIGITS]
 
     def as_json(self) -> dict[str, Any]:
-        """The JSON object of the line, keys in their fixed order."""
+        """Return the JSON object of the line, keys in their fixed order."""
         meta: dict[str, Any] = {"created": self.created}
         if self.updated:
             meta["updated"] = self.updated
@@ -156,7 +156,7 @@ class Record:
         return {**line, "meta": {**meta, **self.meta_extra}, **self.extra}
 
     def to_line(self) -> bytes:
-        r"""The line of this record, with its `\n`; UTF-8, other scripts unescaped."""
+        r"""Return the line of this record, with its `\n`; UTF-8, other scripts unescaped."""
         text = json.dumps(self.as_json(), ensure_ascii=False)
         if _SURROGATE.search(text):  # another program's record: only escapes can carry it
             text = json.dumps(self.as_json())
@@ -168,7 +168,7 @@ class Record:
         return self.type, self.topic, self.key_text
 
     def tokens(self) -> tuple[str, ...]:
-        """The version ids of this version and of those that it follows."""
+        """Return the version ids of this version and of those that it follows."""
         return (self.token, *(f"{self.id}@{fingerprint}" for fingerprint in self.former))
 
     def version(self) -> tuple[float, int, bytes]:
@@ -177,7 +177,7 @@ class Record:
 
 
 def parse_line(raw: bytes) -> Record | None:
-    """The record of one line, or None where the line is no complete record."""
+    """Return the record of one line, or None where the line is no complete record."""
     try:
         text = raw.decode("utf-8").lstrip(_JSON_BLANKS)
         value, end = DECODER.raw_decode(text)
@@ -192,7 +192,7 @@ def parse_line(raw: bytes) -> Record | None:
 
 
 def too_deep(raw: bytes, value: object) -> bool:
-    """Whether an object is nested deeper than some part of the program can follow."""
+    """Return whether an object is nested deeper than some part of the program can follow."""
     if raw.count(b"[") + raw.count(b"{") <= MOST_NESTED:
         return False
     level = [value]
@@ -236,7 +236,7 @@ def _others(value: Mapping[str, Any], known: frozenset[str]) -> dict[str, Any]:
 
 
 def well_typed(value: Mapping[str, Any], meta: Mapping[str, Any]) -> bool:
-    """Whether every known key has its type; spelled out, since it runs for every line."""
+    """Return whether every known key has its type; spelled out, since it runs for every line."""
     return (
         isinstance(value.get("id"), str)
         and bool(value["id"].strip())
@@ -268,22 +268,22 @@ def _is_texts(value: object) -> bool:
 
 
 def has_surrogate(record: Record) -> bool:
-    """Whether a text of the record holds half of a character, which UTF-8 cannot carry."""
+    """Return whether a text of the record holds half of a character, which UTF-8 cannot carry."""
     return bool(_SURROGATE.search(json.dumps(record.as_json(), ensure_ascii=False)))
 
 
 def id_in(token: str) -> str:
-    """The id in a version id (`id@fp`)."""
+    """Return the id in a version id (`id@fp`)."""
     return token.rpartition("@")[0]
 
 
 def ids_in(tokens: Iterable[str]) -> set[str]:
-    """The ids in these version ids, each once."""
+    """Return the ids in these version ids, each once."""
     return set(map(id_in, tokens))
 
 
 def is_token(text: str) -> bool:
-    """Whether a text is a version id (`id@fp`)."""
+    """Return whether a text is a version id (`id@fp`)."""
     name, at_sign, fingerprint = text.rpartition("@")
     return bool(name and at_sign) and re.fullmatch(r"[0-9a-f]{6}", fingerprint) is not None
 
@@ -294,12 +294,12 @@ def _is_count(value: object) -> bool:
 
 @lru_cache(maxsize=CACHED_TOPICS)  # few topics, many records
 def normalise_topic(topic: str) -> str:
-    """The topic as it is hashed, stored and filtered: trimmed, NFC; case is kept."""
+    """Return the topic as it is hashed, stored and filtered: trimmed, NFC; case is kept."""
     return unicodedata.normalize("NFC", topic).strip()
 
 
 def check(draft: Draft) -> Draft:
-    """The draft with its topic normalised, when every rule of the format holds.
+    """Return the draft with its topic normalised if every rule of the format holds.
 
     Raises BlankFieldError, FieldTooLongError, LoneSurrogateError or UnknownTypeError, all of them
     ValueError. Redaction and `normalise_paths` come before: the limits hold for the stored text.
@@ -331,12 +331,12 @@ def record_id(draft: "Draft | Record") -> str:
 
 
 def reidentified(record: Record) -> Record:
-    """The record with the id of its text, which an edit by hand may have changed."""
+    """Return the record with the id of its text, which an edit by hand may have changed."""
     return record if has_surrogate(record) else replace(record, id=record_id(record))
 
 
 def new_record(draft: Draft, *, now: str) -> Record:
-    """The record of a checked draft, first saved at `now`."""
+    """Return the record of a checked draft, first saved at `now`."""
     principle = draft.type == "principle"
     return Record(
         id=record_id(draft),
@@ -352,7 +352,7 @@ def new_record(draft: Draft, *, now: str) -> Record:
 
 
 def marked(record: Record, earlier: Record | None = None) -> Record:
-    """The record with the marks of its texts.
+    """Return the record with the marks of its texts.
 
     Marks that only a later version of this program knows stay while the texts are those of the
     `earlier` record.
@@ -364,12 +364,12 @@ def marked(record: Record, earlier: Record | None = None) -> Record:
 
 
 def utc_now() -> str:
-    """This moment as the log writes it: ISO 8601, UTC, whole seconds."""
+    """Return this moment as the log writes it: ISO 8601, UTC, whole seconds."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def later(one: str, other: str) -> str:
-    """The later of two moments; a colleague's clock may be ahead of ours."""
+    """Return the later of two moments; a colleague's clock may be ahead of ours."""
     return max(one, other, key=seconds_of)
 
 

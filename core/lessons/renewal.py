@@ -37,7 +37,7 @@ class _Line:
 
 
 def renewed(before: Record, changed: Record, now: str, tokens: Iterable[str]) -> Record:
-    """The changed record as one that wins over every earlier version.
+    """Return the changed record as one that wins over every earlier version.
 
     tokens: the version ids of the earlier version and of those that it follows.
     """
@@ -76,7 +76,7 @@ def joined(records: Sequence[Record], now: str) -> Record:
 def renew(
     log: MemoryLog, changed: Mapping[str, Record], *, now: str, join: bool
 ) -> tuple[MemoryLog, list[Renewal]]:
-    """The log with records under changed texts, each in its place, all in one version.
+    """Return the log with records under changed texts, each in its place, all in one version.
 
     changed: by the version id of a record that a reader sees, this record with its new texts. join:
     whether a record that gets the gap of another becomes one with it, in the place of the other.
@@ -153,7 +153,7 @@ def _one_of(members: Sequence[_Line], now: str) -> Record:
 
 
 def _all_of(texts: Sequence[str]) -> str:
-    """These texts one below the other, without those that another one contains."""
+    """Return these texts one below the other, without those that another one contains."""
     kept: list[str] = []
     for text in texts:
         if text.strip() and not any(text in other for other in kept):

@@ -147,7 +147,7 @@ class Name:
         return self.word.endswith(PHRASE_WORDS)
 
     def is_bare_pass(self, text: str) -> bool:
-        """Whether it is the verb or the noun `pass`, with no user named before it."""
+        """Return whether it is the verb or the noun `pass`, with no user named before it."""
         if self.word != "pass" or self.start != self.word_start:
             return False
         first = max(0, self.start - 60)

@@ -35,5 +35,5 @@ OTHER_FORMS = {
 
 
 def stem_of(word: str) -> str:
-    """A lower-case word without the ending of a plural, a tense or an adverb."""
+    """Return a lower-case word without the ending of a plural, a tense or an adverb."""
     return _ENDING.sub("", word)

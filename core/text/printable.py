@@ -11,12 +11,12 @@ _UNPRINTABLE = re.compile(f"[{HIDDEN_CLASS}\ud800-\udfff]")
 
 
 def one_line(text: str) -> str:
-    """Text without line ends and hidden characters, for use inside a line of ours."""
+    """Return text without line ends and hidden characters, for use inside a line of ours."""
     return printable(LINE_ENDS.sub(" ", text))
 
 
 def printable(text: str) -> str:
-    """Text as it is, hidden characters spelled out and lone surrogates shown as U+FFFD.
+    """Return text as it is, hidden characters spelled out and lone surrogates shown as U+FFFD.
 
     A byte order mark is harmless only where a text begins, and something is put before this one.
     """

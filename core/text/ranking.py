@@ -94,13 +94,13 @@ def rank(query: str, texts: Sequence[str]) -> list[int]:
 
 
 def rank_hits(query: str, texts: Sequence[str]) -> list[int]:
-    """The first part of `rank`: only the texts in which something of the query was found."""
+    """Return the first part of `rank`: only the texts in which something of the query was found."""
     scores = _leaning(_scores(query, texts), texts)
     return sorted(sorted(scores, reverse=True), key=scores.__getitem__, reverse=True)
 
 
 def _leaning(scores: dict[int, float], texts: Sequence[str]) -> dict[int, float]:
-    """The scores with what texts gain from their better neighbours: see _NEIGHBOUR."""
+    """Return the scores with what texts gain from their better neighbours: see _NEIGHBOUR."""
     get = scores.get
     return {
         at: score
@@ -112,7 +112,7 @@ def _leaning(scores: dict[int, float], texts: Sequence[str]) -> dict[int, float]
 
 
 def rank_topics(query: str, topics: Sequence[str], texts: Sequence[str]) -> list[str]:
-    """Each topic once, that of the text most relevant to `query` first.
+    """Return each topic once, that of the text most relevant to `query` first.
 
     topics: the topic of each text, which should also stand in the text. Of equals, and without a
     usable query, the topic of more texts comes first, then the one that was used last.
@@ -128,7 +128,7 @@ def rank_topics(query: str, topics: Sequence[str], texts: Sequence[str]) -> list
 
 
 def _scores(query: str, texts: Sequence[str]) -> dict[int, float]:
-    """BM25 by index, of the texts in which something is found."""
+    """Return BM25 by index, of the texts in which something is found."""
     scores: dict[int, float] = {}
     words = _words(query)
     if not words or not texts:
@@ -173,7 +173,7 @@ def _read(texts: tuple[str, ...]) -> _Reading:
 
 
 def _words(query: str) -> list[list[_Term]]:
-    """Strong terms, each followed by the weak ones that support it."""
+    """Return strong terms, each followed by the weak ones that support it."""
     words: list[list[_Term]] = []
     for term in dict.fromkeys(_terms(query)):
         if term.weak and words:
@@ -209,7 +209,7 @@ def _runs(query: str) -> Iterator[str]:
 
 
 def _word_terms(word: str) -> Iterator[_Term]:
-    """The stem of an English word, and its padded 4-grams, which survive a typing error."""
+    """Yield the stem of an English word, and its padded 4-grams, which survive a typing error."""
     if len(word) == 1 or word in FUNCTION_WORDS:
         return
     for form in OTHER_FORMS.get(word, ()):
@@ -226,7 +226,7 @@ def _word_terms(word: str) -> Iterator[_Term]:
 
 
 def _hits(term: _Term, reading: _Reading) -> dict[int, int]:
-    """By index, how often a text has `term`; only texts that have it."""
+    """Return by index how often a text has `term`; only texts that have it."""
     hits: dict[int, int] = {}
     starts = reading.starts
     index = end = 0
@@ -240,7 +240,7 @@ def _hits(term: _Term, reading: _Reading) -> dict[int, int]:
 
 
 def _places(term: _Term, joined: str) -> Iterator[int]:
-    """Where `term` stands, whatever is before it; the `s` of a plural may follow its end."""
+    """Yield where `term` stands, whatever is before it; the `s` of a plural may follow its end."""
     needle = term.needle
     if term.ends and needle[-1].isascii():
         follows = r"(?![0-9])" if needle.isdigit() else r"(?=s?(?![a-z]))"
@@ -263,7 +263,7 @@ def _begins(term: _Term, reading: _Reading, index: int, place: int) -> bool:
 
 
 def _kind(char: str) -> str:
-    """The kind of a character; a run ends where it changes."""
+    """Return the kind of a character; a run ends where it changes."""
     if char.isdecimal():
         return "digit"
     if not char.isalpha():

@@ -20,7 +20,7 @@ _JAMO = b"\x11"
 
 
 def estimate_tokens(text: str) -> int:
-    """Estimated tokens of any text, rounded up.
+    """Estimate the tokens of any text, rounded up.
 
     For prose, code and records in English and Korean mostly within 15 % of `o200k_base`. Random
     letters (keys, encoded data) and rare Hangul syllables cost a model up to three times as much,

@@ -26,7 +26,7 @@ class Frame:
         return Budget(self.settings.budget_tokens, self.settings.budget_chars)
 
     def halved(self) -> "Frame":
-        """The same with half the budget, for an answer in two parts."""
+        """Return the same with half the budget, for an answer in two parts."""
         tokens, chars = self.settings.budget_tokens // 2, self.settings.budget_chars // 2
         settings = replace(self.settings, budget_tokens=tokens, budget_chars=chars)
         return replace(self, settings=settings)

@@ -33,8 +33,8 @@ def search_answer(log: MemoryLog, frame: Frame, *, query: str, topic: str = "") 
 
 
 def _topics(log: MemoryLog, frame: Frame, query: str) -> str:
-    """The topics that exist, those with the most records first; where not all are shown, those
-    that a question is about."""
+    """Return the topics that exist, those with the most records first; where not all are shown,
+    those that a question is about."""
     counts, budget_tokens = log.topics.most_common(), frame.settings.budget_tokens
     if query.strip() and is_shortened(counts, budget_tokens):
         counts = [(name, log.topics[name]) for name in topics_by_relevance(query, log.records)]

@@ -25,7 +25,7 @@ _FOREIGN = re.compile(
 
 
 def command(*arguments: str) -> list[str]:
-    """The words of one call. Raises FileNotFoundError where git is not installed."""
+    """Return the words of one call. Raises FileNotFoundError where git is not installed."""
     program = shutil.which("git")
     if not program:
         raise FileNotFoundError("git is not installed")
@@ -34,7 +34,7 @@ def command(*arguments: str) -> list[str]:
 
 
 def environment() -> dict[str, str]:
-    """This process's environment, in English and without what a hook of git has set."""
+    """Return this process's environment, in English and without what a hook of git has set."""
     kept = {name: value for name, value in os.environ.items() if not _FOREIGN.fullmatch(name)}
     return {**kept, "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
 

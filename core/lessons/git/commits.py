@@ -51,12 +51,12 @@ class Commits:
         self._paths: dict[bool, tuple[str, ...]] = {}
 
     def exist(self) -> bool:
-        """Whether any commit knows the file."""
+        """Return whether any commit knows the file."""
         paths = map(literal, self._names(everywhere=True))
         return bool(self._repository.ask("rev-list", "--max-count=1", *_EVERYWHERE, "--", *paths))
 
     def matching(self, pattern: str = "", *, everywhere: bool = False) -> list[Commit]:
-        """Commits that changed a line of the file, the newest first.
+        """Return the commits that changed a line of the file, the newest first.
 
         pattern: a regular expression that the line holds. everywhere: in all branches, the stash
         and the reflog, not only in what HEAD has behind it. A merge is among them when its file
@@ -71,7 +71,7 @@ class Commits:
         return self._log("-c", "--date-order", _FORMAT, everywhere=True, starts=starts)
 
     def standings(self) -> list[tuple[str, str]]:
-        """How the file changed in the first-parent history of HEAD, the oldest first.
+        """Return how the file changed in the first-parent history of HEAD, the oldest first.
 
         Each time the date at which the commit was made there (its author may have written it long
         before), and the object name of the file after it, "" for none.
@@ -101,7 +101,7 @@ class Commits:
         return ("HEAD",) if self._repository.has_head else ()
 
     def _names(self, *, everywhere: bool) -> tuple[str, ...]:
-        """The path of the file and those that it was moved from, the newest first."""
+        """Return the path of the file and those that it was moved from, the newest first."""
         if everywhere not in self._paths:
             names = [self._repository.path]
             for name in names:
@@ -110,7 +110,7 @@ class Commits:
         return self._paths[everywhere]
 
     def _former(self, name: str, everywhere: bool) -> Iterator[str]:
-        """Where the commits that brought the file to `name` took it from."""
+        """Yield where the commits that brought the file to `name` took it from."""
         starts = self._starts(everywhere)
         if not starts:
             return
@@ -129,7 +129,7 @@ class Commits:
 
 
 def _parsed(data: bytes) -> Iterator[Commit]:
-    """The commits of a log in `_FORMAT` with raw changes; every field ends in a NUL."""
+    """Yield the commits of a log in `_FORMAT` with raw changes; every field ends in a NUL."""
     fields = [field.removeprefix(b"\n") for field in data.split(b"\0")]
     at = 0
     while at < len(fields):

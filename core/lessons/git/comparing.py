@@ -35,7 +35,7 @@ class Entry:
 
     @classmethod
     def of(cls, record: Record) -> "Entry":
-        """The entry of a record of the log."""
+        """Return the entry of a record of the log."""
         return cls(safe(record.token), clean_record(record)[0])
 
 
@@ -97,7 +97,7 @@ class Comparison:
 
 
 def changes(before: Record, after: Record) -> list[Change]:
-    """The keys whose values differ, with both values."""
+    """Return the keys whose values differ, with both values."""
     old, new = _flat(before), _flat(after)
     keys = dict.fromkeys([*old, *new])
     return [(key, old.get(key), new.get(key)) for key in keys if old.get(key) != new.get(key)]
@@ -110,7 +110,7 @@ def _flat(record: Record) -> dict[str, object]:
 
 
 def compare(before: MemoryLog, after: MemoryLog, passed: Mapping[str, Record]) -> Comparison:
-    """What became of the records; passed: by version id, what was there between the two."""
+    """Return what became of the records; passed: by version id, what was there between the two."""
     return _Comparer(before, after, passed).comparison()
 
 
@@ -169,7 +169,7 @@ class _Comparer:
             self._result.returned.append(Returned(before=seen, after=Entry.of(record)))
 
     def _is_back(self, record: Record) -> bool:
-        """Whether a gap is back that was compacted; one that was brought back is an old record."""
+        """Return whether a compacted gap is back; one that was brought back is an old record."""
         compacted_s = self._compacted_s.get(record.id)
         return compacted_s is not None and seconds_of(record.created) >= compacted_s
 

@@ -18,5 +18,5 @@ class HistoryError(SentinelError, LookupError):
         super().__init__(key, **facts)
 
     def text(self, lang: Language) -> str:
-        """The sentence of the error, then those of its notes."""
+        """Return the sentence of the error, then those of its notes."""
         return " ".join([super().text(lang), *(word(lang, note) for note in self.notes)])

@@ -90,7 +90,7 @@ def lineage_of(log_path: Path, log: MemoryLog) -> Lineage:
 
 
 def point_of(log: MemoryLog, date: str, costs: dict[bytes, int] | None = None) -> Point:
-    """The state of a log at this date. costs: what a line costs, kept from call to call."""
+    """Return the state of a log at this date. costs: what a line costs, kept from call to call."""
     costs = {} if costs is None else costs
     tokens = principles = 0
     places = (at for at, entry in enumerate(log.entries) if entry and at not in log.leftovers)
@@ -113,7 +113,7 @@ def point_of(log: MemoryLog, date: str, costs: dict[bytes, int] | None = None) -
 
 
 def _brought(record: Record, added: Mapping[str, int]) -> list[int]:
-    """The commits that brought a record, under its id and under those that it had before."""
+    """Return the commits that brought a record, under its id and under those that it had before."""
     ids = {record.id, *ids_in(former_selves_of(record))}
     return [added[name] for name in ids if name in added]
 
@@ -147,7 +147,7 @@ class _Reader:
         self.versions: dict[str, Record] = {}
 
     def log(self, blob: str) -> MemoryLog:
-        """The log of this object, an empty one for "". Raises HistoryError."""
+        """Return the log of this object, an empty one for "". Raises HistoryError."""
         data = self._logs.content(blob) if blob else b""
         return MemoryLog.of_lines(split_lines(data), self._parsed.__getitem__)
 
@@ -187,7 +187,7 @@ def _versions(log: MemoryLog, reader: _Reader, commits: Commits) -> dict[str, Re
 
 
 def _listed(log: MemoryLog, known: Mapping[str, Record]) -> dict[str, Record | None]:
-    """By version id, what records list as replaced, and so on; None if unknown."""
+    """Return, by version id, what records list as replaced, and so on; None if unknown."""
     listed: dict[str, Record | None] = {}
     tokens = [token for record in log.records for token in record.source_ids]
     for token in tokens:

@@ -22,7 +22,7 @@ class Named:
 
 
 def named(text: str, history: History) -> Named:
-    """The record that an argument names: an id, a beginning of one, or a version id.
+    """Return the record that an argument names: an id, a beginning of one, or a version id.
 
     The log as it stands comes first, then what it says of replaced records, then git. Raises
     HistoryError: bad_token, too_short, unknown or ambiguous.
@@ -41,7 +41,7 @@ def named(text: str, history: History) -> Named:
 
 
 def records_named(text: str, log: MemoryLog) -> list[Record]:
-    """The records of the log that an argument names: one, or all that share its id.
+    """Return the records of the log that an argument names: one, or all that share its id.
 
     Only what a reader sees counts. Raises HistoryError: bad_token, too_short, not_there, ambiguous
     or other_version.
@@ -80,7 +80,7 @@ def _parted(text: str, known: Container[str]) -> tuple[str, str]:
 
 
 def _only(ids: Mapping[str, str], beginning: str, text: str) -> str:
-    """The one of these ids that is meant. Raises HistoryError: too_short or ambiguous."""
+    """Return the one of these ids that is meant. Raises HistoryError: too_short or ambiguous."""
     if beginning in ids:
         return beginning
     if len(beginning) < PREFIX_CHARS:

@@ -41,7 +41,7 @@ class OldLogs:
             self._process.wait()
 
     def content(self, blob: str) -> bytes:
-        """The file of this object as git has it; each answer may take TIMEOUT_S.
+        """Return the file of this object as git has it; each answer may take TIMEOUT_S.
 
         Raises HistoryError.
         """
@@ -55,7 +55,7 @@ class OldLogs:
             timer.cancel()
 
     def _log(self, blob: str) -> MemoryLog:
-        """The log of this object, an empty one for "". Raises HistoryError."""
+        """Return the log of this object, an empty one for "". Raises HistoryError."""
         return MemoryLog.parse(self.content(blob)) if blob else MemoryLog()
 
     def _give_up(self) -> None:

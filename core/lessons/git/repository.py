@@ -56,7 +56,7 @@ class Repository:
         return not self._run("check-ignore", "--quiet", "--", self._below).returncode
 
     def commit_of(self, name: str) -> str:
-        """The id of the commit that a revision means.
+        """Return the id of the commit that a revision means.
 
         Raises HistoryError where it means none, or where a branch and a tag are called so: git
         would take the tag, and whoever may push one would decide what is looked at.
@@ -85,7 +85,7 @@ class Repository:
         return ("cut",) if self.is_cut else ()
 
     def blob_in(self, commit: str, path: str = "") -> str:
-        """The object name of the file in a commit, "" where there is none, or only a link.
+        """Return the object name of the file in a commit, "" where there is none, or only a link.
 
         commit: "" for the index; HistoryError is raised while it holds an open conflict. path: a
         former name of the file, as a `FileChange` has it.
@@ -126,7 +126,7 @@ class Repository:
         return {"GIT_INDEX_FILE": str(index)} if is_ours else {}
 
     def own_path(self, log_path: Path) -> str:
-        """The path of a log in its project as the project has it, whatever it is a link to.
+        """Return the path of a log in its project as the project has it, whatever it is a link to.
 
         That of the file itself where the project is no part of this work tree.
         """
@@ -139,7 +139,7 @@ class Repository:
         return (below / CONTEXT_DIRECTORY / LOG_NAME).as_posix()
 
     def ask(self, *arguments: str, variables: Mapping[str, str] | None = None) -> bytes:
-        """What git prints. variables: added to its environment. Raises HistoryError."""
+        """Return what git prints. variables: added to its environment. Raises HistoryError."""
         done = self._run(*arguments, variables=variables)
         if done.returncode:
             raise _failed(done.stderr)
@@ -157,7 +157,7 @@ class Repository:
 
 
 def literal(path: str) -> str:
-    """A path from the top of the work tree as git takes it, none of its signs a pattern."""
+    """Return a path from the top of the work tree as git takes it, none of its signs a pattern."""
     return f":(top,literal){path}"
 
 

@@ -68,7 +68,7 @@ class History:
     """The former versions of the records of one memory log, as far as git has them."""
 
     def __init__(self, log_path: Path, log: MemoryLog) -> None:
-        """log: the file as it stands. Git is not asked before something is wanted of it."""
+        """Take the file as it stands (`log`). Git is not asked before something is wanted of it."""
         self._target = Path(os.path.realpath(log_path))
         self.log = log
 
@@ -83,7 +83,7 @@ class History:
         return Commits(self.repository)
 
     def events(self, record_id: str, *, everywhere: bool = False) -> list[Event]:
-        """What happened to a record, the newest first, each once. Raises HistoryError.
+        """Return what happened to a record, the newest first, each once. Raises HistoryError.
 
         A commit that only took over one side of a merge is no event of its own, nor is a copy of
         a commit (a rebase, a cherry-pick, an amendment) in another branch.
@@ -107,7 +107,7 @@ class History:
         return None
 
     def find_versions(self, tokens: Collection[str]) -> dict[str, Record]:
-        """By version id, what the file or any commit holds. Raises HistoryError."""
+        """Return, by version id, what the file or any commit holds. Raises HistoryError."""
         wanted = ids_in(tokens)
         found = dict(_versions(self.log, wanted, tokens))
         if len(found) == len(set(tokens)):
@@ -120,7 +120,7 @@ class History:
         return found
 
     def committed(self, record_id: str) -> Record | None:
-        """The record as HEAD shows it. Raises HistoryError."""
+        """Return the record as HEAD shows it. Raises HistoryError."""
         repository = self.repository
         blob = repository.blob_in("HEAD") if repository.has_head else ""
         with OldLogs(repository) as logs:
@@ -137,14 +137,14 @@ class History:
         return found
 
     def notes(self) -> list[str]:
-        """Reasons why a version may be missing in git, as keys of sentences."""
+        """Return reasons why a version may be missing in git, as keys of sentences."""
         notes = ["cut"] if self.repository.is_cut else []
         if not self.commits.exist():
             notes.append("ignored" if self.repository.is_ignored else "not_committed")
         return notes
 
     def _blobs(self, ids: Collection[str]) -> list[str]:
-        """The files in which a line with one of these ids came or went, the newest first."""
+        """Return the files in which a line with one of these ids came or went, the newest first."""
         commits = self.commits.matching(_pattern(ids), everywhere=True)
         blobs = [
             blob
@@ -176,7 +176,7 @@ def former_selves_of(record: Record) -> tuple[str, ...]:
 
 
 def present(record_id: str, log: MemoryLog) -> Present:
-    """What this log says of a record."""
+    """Return what this log says of a record."""
     replaced = tuple(
         (principle, token)
         for principle in whole(log)
@@ -201,7 +201,7 @@ def _pattern(ids: Collection[str]) -> str:
 
 
 def _event(record_id: str, commit: Commit, logs: OldLogs) -> Event | None:
-    """What a commit did to a record; None where a parent shows the same."""
+    """Return what a commit did to a record; None where a parent shows the same."""
     after = _first(record_id, [change.after for change in commit.changes], logs)
     parents = max((len(change.before) for change in commit.changes), default=0)
     befores = [
@@ -247,7 +247,7 @@ def _seen(log: MemoryLog, record_id: str) -> Record | None:
 
 
 def whole(log: MemoryLog) -> Iterator[Record]:
-    """All lines that are records, leftovers of a merge included."""
+    """Yield all lines that are records, leftovers of a merge included."""
     return (record for _, record in log.all_records())
 
 

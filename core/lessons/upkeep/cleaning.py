@@ -53,7 +53,7 @@ class _Line:
 
 
 def clean(data: bytes, *, now: str) -> Cleaning:
-    """The log without secrets: every other line keeps its bytes, leftovers of a merge go.
+    """Return the log without secrets: every other line keeps its bytes, leftovers of a merge go.
 
     now: ISO 8601; when the cleaned records were updated.
     """
@@ -97,12 +97,12 @@ def _line(looked: Looked, log: MemoryLog, numbers: Sequence[int], now: str) -> _
 
 
 def _renewed(before: Record, clean: Record, now: str) -> Record:
-    """The cleaned record; an id that holds a secret itself is not listed."""
+    """Return the cleaned record; an id that holds a secret itself is not listed."""
     return renewed(before, clean, now, [token for token in before.tokens() if not find(token)])
 
 
 def _folded(lines: Sequence[_Line], now: str) -> list[_Line]:
-    """The lines, with those as one that have become the same gap under the same id."""
+    """Return the lines, joining those that have become the same gap under the same id."""
     groups: dict[object, list[int]] = {}
     for at, line in enumerate(lines):
         if line.record:
@@ -124,12 +124,12 @@ def _folded(lines: Sequence[_Line], now: str) -> list[_Line]:
 
 
 def _version(line: _Line) -> tuple[float, int, bytes]:
-    """How new a record is, by what it was before it was cleaned."""
+    """Return how new a record is, by what it was before it was cleaned."""
     return max(record.version() for record in line.before)
 
 
 def _joined(members: Sequence[_Line], now: str) -> Record:
-    """One record of several, the newest last."""
+    """Return one record of several, the newest last."""
     untouched = [line.record for line in members if line.record and not line.kinds]
     return following(joined([line.record for line in members if line.record], now), *untouched)
 

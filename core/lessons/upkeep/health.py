@@ -50,7 +50,7 @@ class Finding:
 
 
 def examine(log: MemoryLog, *, now: str, threshold: int = DEFAULT_THRESHOLD) -> list[Finding]:
-    """Everything that somebody should know about these lines, in their order.
+    """Return everything that somebody should know about these lines, in their order.
 
     now: ISO 8601, to notice dates that lie ahead. threshold: records above which to compact.
     """
@@ -114,7 +114,7 @@ def _about_pairs(log: MemoryLog) -> Iterator[Finding]:
 
 
 def id_fits(record: Record) -> bool:
-    """Whether the record has the id that its text gives it."""
+    """Return whether the record has the id that its text gives it."""
     return reidentified(record) == record
 
 
@@ -163,7 +163,7 @@ def _dates_readable(record: Record) -> bool:
 
 
 def flaw_of(raw: bytes) -> tuple[str, str]:
-    """Why a line is no record: a reason and the key that it is about, ("", "") for a record.
+    """Return why a line is no record: a reason and the key that it is about, ("", "") for a record.
 
     Reasons: not_utf8, not_json, too_deep, not_object, missing (a key), wrong_type (of a key).
     """
@@ -189,7 +189,7 @@ def flaw_of(raw: bytes) -> tuple[str, str]:
 
 
 def _wrong_type(value: dict[str, Any], meta: dict[str, Any] | None) -> tuple[str, str]:
-    """The key with a value that no record can have: without it the rest would be one."""
+    """Return the key with a value that no record can have: without it the rest would be one."""
     if meta is None:
         return "wrong_type", "meta"
     good = {"id": "x", "type": "log", "topic": "", "missing_context": "", "lesson": ""}
@@ -232,7 +232,7 @@ def mended(content: bytes) -> list[Record]:
 
 
 def _records_in(text: str) -> Iterator[Record | None]:
-    """Each record of a text in which records follow each other; None for anything else."""
+    """Yield each record of a text in which records follow each other; None for anything else."""
     decoder = json.JSONDecoder()
     at = 0
     while at < len(text):

@@ -33,7 +33,7 @@ class _Kept:
 
 
 def repair(data: bytes) -> Repair:
-    """The log as `examine` would like it; repairing twice changes nothing more."""
+    """Return the log as `examine` would like it; repairing twice changes nothing more."""
     aside: list[bytes] = []
     if data.startswith(UTF_16_MARKS):
         if not is_utf_16(data):  # what its lines are, nobody can say
@@ -47,7 +47,7 @@ def repair(data: bytes) -> Repair:
 
 
 def _readable(log: MemoryLog, aside: list[bytes]) -> list[_Kept]:
-    """The lines that hold records, mended where that is possible; the others go aside."""
+    """Return the lines that hold records, mended where that is possible; the others go aside."""
     kept: list[_Kept] = []
     for number in range(1, len(log.lines) + 1):
         entry = log.entries[number - 1]
@@ -70,7 +70,7 @@ def _readable(log: MemoryLog, aside: list[bytes]) -> list[_Kept]:
 
 
 def _without_leftovers(kept: list[_Kept], aside: list[bytes]) -> list[_Kept]:
-    """What a reader sees; the older versions and the originals of principles go aside."""
+    """Return what a reader sees; the older versions and the originals of principles go aside."""
     log = MemoryLog([line.raw for line in kept], [line.record for line in kept])
     gone = [kept[at] for at in sorted(log.leftovers)]
     aside += [_heading(line.number, "leftover") + line.original for line in gone]

@@ -45,7 +45,7 @@ class Looked(NamedTuple):
 
 
 def look(log: MemoryLog) -> Iterator[Looked]:
-    """Every line of a log, records and others, with the secrets that stand there."""
+    """Yield every line of a log, records and others, with the secrets that stand there."""
     at, count = 0, len(log.lines)
     while at < count:
         record = log.entries[at]
