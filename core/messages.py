@@ -65,6 +65,6 @@ MESSAGES: dict[str, tuple[str, str]] = {
 
 
 def sentence(table: Table, lang: Language, key: str, /, **facts: str | int) -> str:
-    """The sentence `key` of a table with its facts filled in; `word` of a room binds its table."""
+    """Return the sentence `key` of a table, facts filled in; `word` of a room binds its table."""
     english, korean = table[key]
     return (korean if lang == "ko" else english).format(**facts)

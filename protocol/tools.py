@@ -100,14 +100,14 @@ class SessionlessServer(FastMCP):
 
 @asynccontextmanager
 async def _more_threads(_: FastMCP) -> AsyncIterator[None]:
-    """With the usual 40 threads, that many saves behind a held lock would stop a search."""
+    """Add threads: with the usual 40, that many saves behind a held lock would stop a search."""
     current_default_thread_limiter().total_tokens = WORKER_THREADS
     yield
 
 
 @contextmanager
 def _without_docstring(function: Callable[..., str]) -> Iterator[str | None]:
-    """The text that a model reads of a function, which has no docstring as long as this lasts.
+    """Yield the text a model reads of a function, which has no docstring while this lasts.
 
     In a docstring the library looks for sections on parameters. Ours have none, and the parser
     is a large package that nothing else needs.

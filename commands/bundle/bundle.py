@@ -101,7 +101,7 @@ class Bundle:
         return f"{NAME}-{self.version}{SUFFIX}"
 
     def archive(self) -> bytes:
-        """The files as one archive: the same files give the same bytes, with the same zlib."""
+        """Make one archive of the files: the same files give the same bytes, with the same zlib."""
         packed = io.BytesIO()
         with zipfile.ZipFile(packed, "w") as archive:
             for path, data in sorted(self.files.items()):
@@ -147,7 +147,7 @@ def _program(root: Path) -> dict[str, bytes]:
 
 
 def _pyproject(version: str, needs: Mapping[str, object]) -> str:
-    """A project that only names its packages: what `uv` needs to make an environment."""
+    """Return a project that only names its packages: what `uv` needs to make an environment."""
     lines = [
         "[project]",
         f"name = {json.dumps(NAME)}",

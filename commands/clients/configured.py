@@ -193,7 +193,7 @@ def _project(
 
 
 def _cannot_start(command: str, script: str, start: Path | None, machine: Machine) -> str:
-    """`command_missing` or `script_missing`; "" also when that depends on an unknown directory."""
+    """Return `command_missing`, `script_missing` or ""; "" also if an unknown directory decides."""
 
     def is_there(path: str) -> bool:
         if not os.path.isabs(path) and start is None:

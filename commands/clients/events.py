@@ -111,7 +111,7 @@ def read_moment(client: str, event: str, payload: Mapping[str, Any]) -> Moment:
 
 
 def answer(client: str, event: str, moment: Moment, text: str) -> str:
-    """The JSON that puts `text` before the model of a client; ASCII, whatever the console takes."""
+    """Return the JSON that puts `text` before a client's model; ASCII, whatever a console takes."""
     known = event_of(client, event)
     if known and known.key:
         return json.dumps({known.key: text})
@@ -148,7 +148,7 @@ def folder_of(moment: Moment) -> str:
 
 
 def paths_inside(root: str, moment: Moment) -> Iterator[str]:
-    """The files of an action, relative to the project, or to the worktree that stands for it."""
+    """Yield an action's files, relative to the project or to the worktree that stands for it."""
     folders = [folder for folder in (*moment.folders, moment.cwd) if folder]
     tops = [
         root,

@@ -86,7 +86,7 @@ def paths_of(place: Place, machine: Machine) -> list[Path]:
 
 
 def expander(client: Client, place: Place, machine: Machine) -> Expand:
-    """What turns a value of an entry into the text that the client makes of it."""
+    """Return what turns a value of an entry into the text that the client makes of it."""
     if client.variables == "${NAME:-default}":
         return _from_environment(r"\$\{(?P<name>[^}]+?)(?::-(?P<default>[^}]*))?\}", machine)
     if client.variables == "$NAME":
@@ -116,7 +116,7 @@ def _as_editors(machine: Machine, place: Place, *, tilde: bool) -> Expand:
 
 
 def _from_environment(pattern: str, machine: Machine) -> Expand:
-    """Variables of the environment; one that is not set and has no default stays as it is."""
+    """Return what fills in environment variables; one neither set nor with a default stays."""
 
     def value(match: re.Match[str]) -> str:
         parts = match.groupdict()
@@ -131,7 +131,7 @@ def _from_environment(pattern: str, machine: Machine) -> Expand:
 
 
 def entry_line(entry: Mapping[str, object], expand: Expand) -> list[str]:
-    """The words that an entry starts, with its variables filled in; "" for what is no text."""
+    """Return the words that an entry starts, its variables filled in; "" for what is no text."""
     listed = entry.get("args")
     words = [entry.get("command"), *(listed if isinstance(listed, list) else ())]
     return [expand(word) if isinstance(word, str) else "" for word in words]

@@ -73,7 +73,7 @@ class RulesFiles:
         return self.block(name) == import_of(name)
 
     def has_text(self, name: str) -> bool:
-        """Whether a file holds more than our block; a file that cannot be read may."""
+        """Return whether a file holds more than our block; True for one that cannot be read."""
         return bool(self._rest(name).strip("\ufeff \t\r\n")) or not self.is_sound(name)
 
     def by_hand(self) -> frozenset[str]:
@@ -86,7 +86,7 @@ class RulesFiles:
         return self.text(name) is not None or not self.is_sound(name)
 
     def reach_agents(self, names: Iterable[str]) -> bool:
-        """Whether texts of the user in these files import AGENTS.md, also by way of others."""
+        """Return whether texts of the user in these files import AGENTS.md, also through others."""
         met, last = set[str](), list(names)
         for _ in range(_HOPS):
             found = {path for name in last for path in imported(self._rest(name), name)} - met
@@ -109,7 +109,7 @@ class RulesFiles:
 
 
 def import_of(name: str) -> str:
-    """The line with which the file `name` takes in AGENTS.md; its path counts from that file."""
+    """Return the line by which the file `name` imports AGENTS.md; its path counts from there."""
     return f"@{'../' * name.count('/')}{AGENTS}"
 
 
@@ -262,12 +262,12 @@ def _is_linked(files: RulesFiles) -> bool:
 
 
 def _would_hide(files: RulesFiles) -> bool:
-    """Whether a CLAUDE.md without an import would keep a text of AGENTS.md from Claude Code."""
+    """Return whether a CLAUDE.md with no import would keep an AGENTS.md text from Claude Code."""
     return not any(map(files.has_text, CLAUDE)) and files.has_text(AGENTS)
 
 
 def _keeps_import(files: RulesFiles) -> bool:
-    """Whether Claude Code gets a text of AGENTS.md by an import of ours, which then stays."""
+    """Return whether Claude Code gets a text of AGENTS.md by our import, which then stays."""
     return files.imports_ours(_importer_home(files)) and files.has_text(AGENTS)
 
 

@@ -180,7 +180,7 @@ async def past_the_threshold(stage: Stage, lessons: Sequence[Lesson]) -> None:
 
 
 async def what_to_compact(stage: Stage) -> str:
-    """Scene 6: groups, tokens and similar topics, which change nothing; returns the answer."""
+    """Play scene 6: groups, version ids, similar topics; nothing changes. Return the answer."""
     before, count = stage.project.log_bytes(), len(stage.project.records())
     stage.open("offer")
     answer = await stage.done("compact_memory")

@@ -160,7 +160,7 @@ def _checkup_lines(lang: Language, checkup: Checkup) -> list[str]:
 
 
 def _finding_lines(lang: Language, findings: Iterable[Finding]) -> list[str]:
-    """One line for each kind of finding, the gravest first; lines of the same kind together."""
+    """Return one line for each kind of finding, the gravest first; the same kind together."""
     grouped: dict[tuple[str, str], list[int]] = {}
     for finding in sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity)):
         key = (word(lang, finding.severity), text_of(lang, finding))

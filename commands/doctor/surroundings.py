@@ -209,7 +209,7 @@ class _Git:
         return output if succeeded else ""
 
     def _run(self, *arguments: str) -> tuple[bool, str]:
-        """Whether git succeeded, and what it printed, in its error stream where it failed."""
+        """Return whether git succeeded, and what it printed, on its error stream if it failed."""
         try:
             done = git.run(self._folder, *arguments, variables=self._variables)
         except (OSError, subprocess.SubprocessError) as error:

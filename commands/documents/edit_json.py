@@ -57,7 +57,7 @@ def without(text: str, path: Keys, *, comments: bool = True, kept: int = 0) -> s
 
 
 def _part(node: Node, key: str | int, path: Keys) -> Part | None:
-    """The part with this key. Raises OtherKindError where the kind of `node` has no such keys."""
+    """Return the part with this key. Raises OtherKindError if `node`'s kind has no such keys."""
     if not isinstance(node.value, dict if isinstance(key, str) else list):
         raise OtherKindError(path)
     return next((part for part in node.parts if part.key == key), None)
@@ -90,7 +90,7 @@ def _with_part(text: str, node: Node, key: str | int, value: object) -> str:
 
 
 def _filled(text: str, node: Node, key: str | int, value: object) -> str:
-    """The text with the first part in an object or a list, behind comments of its first line."""
+    """Return the text with the first part in an object or list, after its first line's comments."""
     newline, unit, outer = _newline(text), _unit(text), _indent(text, node.start)
     made = newline + outer + unit + _written_part(key, value, outer + unit, unit, newline)
     inside = text[node.start + 1 : node.end - 1]
@@ -124,7 +124,7 @@ def _written(value: object, indent: str | None, unit: str, newline: str) -> str:
 
 
 def _styled(text: str, node: Node, value: object) -> str:
-    """The text of a value in the place of another: a list with a line for each item keeps that."""
+    """Return the text of a value in place of another: a list with a line per item keeps that."""
     newline, indent, unit = _newline(text), _indent(text, node.start), _unit(text)
     if isinstance(value, list) and value and "\n" in text[node.start : node.end]:
         inner = indent + unit
@@ -140,7 +140,7 @@ def _styled(text: str, node: Node, value: object) -> str:
 
 
 def _is_made_for(text: str, chain: list[tuple[Node, int]]) -> bool:
-    """Whether the last node of a chain holds one part, in the form in which that is put in."""
+    """Return whether the last node of a chain holds one part, in the form that is put in."""
     (outer, position), (node, _) = chain[-2:]
     if len(node.parts) != 1:
         return False
@@ -183,7 +183,7 @@ def _without_part(text: str, node: Node, position: int) -> str:
 
 
 def _cut(text: str, start: int, end: int, between: str) -> str:
-    """Without this span and the blanks before it, or behind it where those before must stay.
+    """Cut this span and the blanks before it, or after it where those before must stay.
 
     between: what stands before the span, since the part before it or the opening bracket.
     """

@@ -90,7 +90,7 @@ def without_table(text: str, path: Keys) -> str:
 
 
 def _cut(text: str, start: int, end: int) -> str:
-    """Without these lines; the blank line before them goes, too, or at the start the one after."""
+    """Cut these lines and the blank line before them, or at the start the one after."""
     head, rest = text[:start], text[end:]
     ended = text[start:end].endswith("\n")
     if not head.strip("\ufeff"):
@@ -128,7 +128,7 @@ def _checked(after: str, before: dict[str, Any], path: Keys, table: object) -> s
 
 
 def _replaced(tables: dict[str, Any], path: Keys, table: object) -> dict[str, Any]:
-    """The same data with another table there, without it for None, and then without empty ones."""
+    """Return the same data with another table there; for None without it, then no empty ones."""
     tables = copy.deepcopy(tables)
     around = [tables]
     for key in path[:-1]:

@@ -77,7 +77,7 @@ def data_of(text: str, *, comments: bool = True) -> Any:
 
 
 def object_of(text: str, *, comments: bool = True) -> dict[str, Any]:
-    """The document as an object, {} for a text of blanks only; raises OtherKindError for others."""
+    """Return the document as an object, {} for only blanks. Raises OtherKindError for others."""
     data = data_of(text, comments=comments)
     if data is not None and not isinstance(data, dict):
         raise OtherKindError(())

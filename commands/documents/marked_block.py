@@ -14,7 +14,7 @@ class BrokenBlockError(ValueError):
 
 
 def block_in(text: str, name: str) -> str | None:
-    """What stands between the markers of `name`, without the line ends next to them; None: nothing.
+    """Return what stands between the markers of `name`, without adjoining line ends; None: nothing.
 
     Raises BrokenBlockError.
     """
@@ -60,7 +60,7 @@ def without_block(text: str, name: str) -> str:
 
 
 def markers(name: str) -> tuple[str, str]:
-    """The lines before and after the block of this name (lower-case words joined by hyphens)."""
+    """Return the lines before and after this name's block (lower-case words joined by hyphens)."""
     if not _NAME.fullmatch(name):
         raise ValueError(name)
     return f"<!-- sentinel-memory {name}: begin -->", f"<!-- sentinel-memory {name}: end -->"

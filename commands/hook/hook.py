@@ -183,7 +183,7 @@ def _scene(
 
 
 def _at_start(scene: Scene) -> Briefing:
-    """What the memory holds, at the start of a session or of a sub-agent, and after compaction."""
+    """Say what the memory holds, when a session or sub-agent starts, and after compaction."""
     if _has_just_started(scene, scene.session) or _is_known(scene):
         return Briefing()
     briefing = session_briefing(
@@ -260,7 +260,7 @@ _BRIEFINGS = {
 
 
 def _arguments(words: Sequence[str]) -> tuple[str, str, str | None, dict[str, str]]:
-    """Event, client, project and variables; wrong ones must not end as a parser ends, with 2."""
+    """Return event, client, project, variables; wrong ones must not end with 2 as in a parser."""
     given, rest = dict[str, str](), list(words)
     while rest:
         name, equals, value = rest.pop(0).partition("=")

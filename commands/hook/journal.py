@@ -42,7 +42,7 @@ class Session:
     events: list[dict[str, Any]] = field(default_factory=list)
 
     def shown(self, agent: str) -> set[str]:
-        """Versions of the records that were put before this agent at an action, as far as it knows.
+        """Return versions of the records put before this agent at an action, as far as it knows.
 
         agent: the id of a sub-agent, which has a context of its own; "" for the session itself.
         """

@@ -69,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def editor_in(environment: Mapping[str, str], *, is_terminal: bool) -> list[str]:
-    """The command of the editor: of VISUAL, EDITOR, else a usual one; [] where there is none."""
+    """Return the editor's command: of VISUAL, EDITOR, else a usual one; [] where there is none."""
     for name in ("VISUAL", "EDITOR"):
         if command := environment.get(name, "").strip():
             try:
@@ -82,7 +82,7 @@ def editor_in(environment: Mapping[str, str], *, is_terminal: bool) -> list[str]
 
 
 def text_for_editor(record: Record, lang: Language) -> str:
-    """Comment lines, then a section for each text; a line that looks like a heading gets a `\\`."""
+    r"""Return comment lines, then a section per text; a line that looks like a heading gets `\`."""
     limits = ", ".join(f"{name} {limit_bytes:,}" for name, limit_bytes in LIMITS_BYTES.items())
     head = word(lang, "edit_head", token=plain(record.token), type=record.type, limits=limits)
     lines = [f"# {line}" for line in head.splitlines()]
@@ -117,7 +117,7 @@ def sections_in(text: str) -> dict[str, str] | None:
 
 
 def edited(record: Record, before: Mapping[str, str], after: Mapping[str, str]) -> Record:
-    """The record with the texts that differ; one that was left alone stays as it is stored."""
+    """Return the record with the texts that differ; one left alone stays as it is stored."""
     texts = {name: after[name] for name in LIMITS_BYTES if after[name] != before[name]}
     paths = record.paths
     if after["paths"] != before["paths"]:

@@ -28,7 +28,7 @@ class Screen:
 
 
 def screen_here() -> Screen:
-    """The terminal of this process; 80 cells without colours where the output goes elsewhere."""
+    """Return this process's terminal; 80 cells, no colours where the output goes elsewhere."""
     width = max(shutil.get_terminal_size((80, 24)).columns, LEAST_WIDTH)
     return Screen(width=width, colours=has_colours(os.environ, is_terminal=sys.stdout.isatty()))
 
@@ -114,7 +114,7 @@ def print_json(opened: Opened, records: Iterable[Record], **facts: object) -> No
 
 
 def as_json(record: Record) -> dict[str, object]:
-    """Everything about one record; every key is always there, null for what the record lacks."""
+    """Return everything about one record; every key is always there, null for what it lacks."""
     return {
         "id": record.id,
         "token": record.token,

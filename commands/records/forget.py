@@ -49,7 +49,7 @@ def _preview(records: list[Record], lang: Language) -> list[str]:
 
 
 def _deleted_lines(removal: Removal, lang: Language) -> list[str]:
-    """The deleted records as they stood in the file, so that nothing is lost that git lacks."""
+    """Return the deleted records as they stood in the file, so nothing is lost that git lacks."""
     lines = [word(lang, "forgotten", count=len(removal.removed))]
     lines += [plain_json(record.as_json(), indent=None) for record in removal.removed]
     if removal.removed:

@@ -67,7 +67,7 @@ def uncompact(opened: Opened, name: str, *, keep: bool, dry_run: bool) -> list[s
 
 
 def _principle(history: History, name: str) -> Record:
-    """The principle that is meant, in the log and in the version named. Raises HistoryError."""
+    """Return the principle meant, in the log and in the version named. Raises HistoryError."""
     wanted = named(name, history)
     now = present(wanted.id, history.log)
     record = now.record

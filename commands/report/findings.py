@@ -116,7 +116,7 @@ def report_on(revisions: Revisions, *, threshold: int) -> Report:
 
 
 def _is_there(found: Found, there: Mapping[tuple[str, str, str], set[str]]) -> bool:
-    """Whether only other words of its record have changed; another value is another secret."""
+    """Return whether only other words of its record changed; another value is another secret."""
     values = _values(found)
     return bool(values) and values <= there.get(_place(found), set())
 
@@ -135,7 +135,7 @@ def _values(found: Found) -> set[str]:
 
 
 def _damage(revisions: Revisions) -> Iterator[Damage]:
-    """What is broken and was not before; a line that stands there once more counts as well."""
+    """Yield what is broken and was not before; a line that is there once more counts as well."""
     before, after = revisions.before, revisions.after
     if revisions.link:
         yield Damage(path=revisions.link, line=1, kind=LINK)

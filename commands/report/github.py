@@ -42,7 +42,7 @@ def stopped(text: str) -> str:
 
 
 def room_in_summary() -> int | None:
-    """How many bytes the summary of this step can still take; None where there is no summary."""
+    """Return how many bytes this step's summary can still take, None where there is none."""
     path = os.environ.get(SUMMARY)
     if not path:
         return None

@@ -70,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _most_chars(text: str) -> int:
-    """The number of the option. Raises ArgumentTypeError below what the shortest report needs."""
+    """Return the option's number. Raises ArgumentTypeError below what the shortest report needs."""
     most = positive(text)
     if most < LEAST_CHARS:
         raise argparse.ArgumentTypeError(f"it must be {LEAST_CHARS:,} or more")

@@ -108,7 +108,7 @@ class _Reader:
         self._own = repository.own_path(store.path)
 
     def between(self, first: str, last: str) -> Revisions:
-        """What commit `last` brings since it parted from `first`, and took back on the way."""
+        """Return what commit `last` brings since it left `first`, and took back on the way."""
         repository = self._repository
         parted = repository.merge_base(first, last)
         after = Side.of(last, self._content(repository.blob_in(last)))
@@ -127,7 +127,7 @@ class _Reader:
         return found
 
     def since(self, commit: str, *, staged: bool) -> Revisions:
-        """What stands there or is staged, and a commit did not have; "" for nothing before."""
+        """Return what stands there or is staged that a commit lacked; "" for nothing before."""
         if staged:
             after = Side.of(INDEX, self._content(self._repository.blob_in("")))
             return self._compared(commit, after, self._links_in(""))

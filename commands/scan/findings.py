@@ -220,7 +220,7 @@ def scan_history(repository: Repository) -> Scan:
 
 
 def fresh_lines(data: bytes, known: set[bytes]) -> list[tuple[int, bytes]]:
-    """The lines of a file that are not known yet, and become so; numbers count from 1."""
+    """Return the lines of a file not known yet, and make them known; numbers count from 1."""
     fresh: list[tuple[int, bytes]] = []
     for number, line in enumerate(split_lines(as_utf_8(data)), start=1):
         content = line.rstrip(b"\r\n")
@@ -242,7 +242,7 @@ def in_lines(
 
 
 def shown_record(record: Record, lang: Language) -> tuple[str, str]:
-    """The token and the topic of a record as they may be printed; "" for one with a secret."""
+    """Return a record's version id and topic as they may be printed; "" for one with a secret."""
     token = plain(token_text(record, lang))
     topic = plain(topic_text(record.topic))
     return safe(token), "" if has_secret(record.topic) else topic

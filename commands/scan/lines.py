@@ -33,7 +33,7 @@ def _record(lang: Language, record: Record) -> str:
 
 
 def shown_path(lang: Language, path: str) -> str:
-    """A path for a line of ours, which no runner of CI can take for a command (`::error …`)."""
+    """Return a path for a line of ours that no CI runner can take for a command (`::error …`)."""
     shown = plain(safe(path) or word(lang, "hidden_name"))
     return f"./{shown}" if shown.lstrip().startswith("::") else shown
 

@@ -86,7 +86,7 @@ def entry_for(client: Client, installation: Installation, root: str) -> dict[str
 def _with_entry(
     change: Change, path: Keys, entry: dict[str, Any], env: dict[str, str], form: str, is_new: bool
 ) -> str:
-    """The text with a new entry, or with the command of one that is there brought up to date."""
+    """Return the text with a new entry, or with the command of one there brought up to date."""
     text, below = change.text, (*path, "env")
     values = entry if is_new else {key: entry[key] for key in COMMAND}
     if form != "toml":
@@ -134,7 +134,7 @@ def _variable_note(job: Job, client: Client) -> list[Remark]:
 
 
 def _other_project(name: str, old: Mapping[str, Any], job: Job, client: Client) -> str:
-    """The project that an entry of the user's own file serves when it is not this one, else ""."""
+    """Return the project an entry of the user's own file serves if it is not this one, else ""."""
     machine = job.machine
     if client.places[0].directory == "root" or not old:
         return ""

@@ -138,7 +138,7 @@ class Desk:
 
     @contextmanager
     def editing(self, path: Path, part: str, *clients: Client) -> Iterator[Change]:
-        """The change of a file, to be edited; what goes wrong becomes a problem of the file."""
+        """Yield a file's change, to be edited; what goes wrong becomes a problem of the file."""
         real = os.path.realpath(path)
         change = self.files.get(real) or self._opened(path, real)
         before = change.after
@@ -170,7 +170,7 @@ def opened(path: Path) -> UserFile:
 
 
 def _is_read_only(path: str) -> bool:
-    """Whether the owner of a file may not write to it; who replaces it would not be stopped."""
+    """Return whether a file's owner may not write to it; who replaces it would not be stopped."""
     try:
         return not os.stat(path).st_mode & stat.S_IWUSR
     except OSError:
@@ -194,7 +194,7 @@ def _problem(path: Path, error: ValueError) -> Remark:
 
 
 def unless_made(change: Change, text: str) -> str | None:
-    """The text that is left when ours is out, None for a file that setup can have made itself.
+    """Return the text left when ours is out, None for a file that setup can have made itself.
 
     That is what is left of such a file, to the byte. A link was made by the user.
     """

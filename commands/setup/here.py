@@ -33,7 +33,7 @@ def missing_packages() -> list[str]:
 
 
 def runner_of(interpreter: str, environment: Mapping[str, str]) -> tuple[str, ...] | None:
-    """The words that start a script: an interpreter, or uv for one of its temporary environments.
+    """Return a script's start words: an interpreter, or uv for one of its temporary environments.
 
     None when uv, which names itself in UV, cannot be found for such an environment.
     """

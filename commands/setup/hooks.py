@@ -116,7 +116,7 @@ def _without_others(text: str, hooks: Hooks, events: Sequence[Event]) -> str:
 
 
 def _is_older(place: _Place, after: Sequence[_Place], hooks: Hooks) -> bool:
-    """Whether the list of an event was there before our handlers: a new one comes behind others.
+    """Say whether an event's list was there before our handlers: a new one comes behind others.
 
     The handler for a prompt does not count, since it may come later than all.
     """

@@ -131,7 +131,7 @@ def _rules_now(desk: Desk, job: Job) -> RulesFiles:
 
 
 def _language(files: RulesFiles, name: str, job: Job) -> Language:
-    """The language of the rules that are there, so that a team keeps its own, unless one is set."""
+    """Return the language of the rules there, so that a team keeps its own, unless one is set."""
     wanted = (job.machine.variable("SENTINEL_MEMORY_LANG") or "").strip().lower()
     if wanted.startswith(("en", "ko")):
         return job.lang
@@ -173,7 +173,7 @@ def _is_all_ours(rest: str) -> bool:
 
 
 def _named(desk: Desk, job: Job) -> dict[str, tuple[str, ...]]:
-    """By client, the files that its settings name: those of the project, else of the user."""
+    """Return, by client, the files its settings name: those of the project, else of the user."""
     found: dict[str, tuple[str, ...]] = {}
     for client in (row for row in CLIENTS if row.rules and row.rules.setting):
         for path in (file for place in client.places for file in paths_of(place, job.machine)):

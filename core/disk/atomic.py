@@ -28,7 +28,7 @@ def read_regular(path: Path) -> tuple[bytes, Identity]:
 
 
 def identity_of(path: Path) -> Identity:
-    """What tells one version of a file from the next without reading it; None without a file."""
+    """Return what tells a file's versions apart without reading it; None without a file."""
     try:
         return _of_status(os.stat(path))
     except FileNotFoundError:
@@ -40,7 +40,7 @@ def _of_status(status: os.stat_result) -> tuple[int, ...]:
 
 
 def is_there(path: Path) -> bool:
-    """Whether something has this name, even a broken link. Raises OSError when that is unsure."""
+    """Return whether something, even a broken link, has this name. Raises OSError if unsure."""
     try:
         os.lstat(path)
     except FileNotFoundError:
@@ -49,7 +49,7 @@ def is_there(path: Path) -> bool:
 
 
 def real_path(path: Path) -> Path:
-    """The path without links; its last part need not exist. Raises OSError when that is unsure.
+    """Return the path without links; its last part need not exist. Raises OSError if unsure.
 
     A link that is taken for a file because it cannot be read would be replaced.
     """

@@ -94,7 +94,7 @@ def bring_back(
     now: str,
     since: MemoryLog | None = None,
 ) -> tuple[MemoryLog, tuple[Record, ...], Removal]:
-    """The log with former versions of records as the newest ones, without the record `token`.
+    """Return the log with former versions of records as the newest, without the record `token`.
 
     A record that is there keeps its place; the others take that of the removed one, or go to the
     end. Raises OtherTextError when an id belongs to another text, RecordChangedError when `token`
@@ -202,7 +202,7 @@ def _replacing(
 
 
 def _as_newest(version: Record, known: Record | None, now: str) -> Record:
-    """A former version as the newest one; the originals that a newer one replaced stay listed."""
+    """Return a former version as the newest; originals that a newer one replaced stay listed."""
     earlier = [it for it in (version, known) if it]
     for it in earlier:
         now = later(now, it.updated or it.created)

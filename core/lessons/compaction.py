@@ -66,7 +66,7 @@ def is_required(count: int, threshold: int) -> bool:
 
 
 def need_for(groups: Sequence[Group], count: int, threshold: int) -> Need:
-    """Required above the threshold; pointless when no group holds anything to merge."""
+    """Return the need: required above the threshold, pointless if no group has things to merge."""
     if is_required(count, threshold):
         return "required"
     return "pointless" if all(group.already_compact for group in groups) else "optional"
@@ -92,7 +92,7 @@ def group_by_topic(records: Iterable[Record]) -> list[Group]:
 
 
 def join_questions(questions: Iterable[str]) -> tuple[str, int]:
-    """The different questions joined by spaces, whole ones only, and how many did not fit."""
+    """Join the different questions by spaces, whole ones only; return also how many did not fit."""
     joined, left_out = "", 0
     for question in dict.fromkeys(" ".join(text.split()) for text in questions):
         longer = f"{joined} {question}".strip()
@@ -104,7 +104,7 @@ def join_questions(questions: Iterable[str]) -> tuple[str, int]:
 
 
 def shorten_question(text: str, limit_bytes: int = LIMITS_BYTES["ask_next_time"]) -> str:
-    """The beginning of a text within the limit: up to a question's end, else whole characters.
+    """Return a text's beginning within the limit: up to a question's end, else whole characters.
 
     A question that ends in the first half does not count, since too much would be lost.
     """
@@ -214,7 +214,7 @@ def _common_letters(one: str, two: str) -> str:
 
 
 def _unspaced(text: str) -> bool:
-    """Whether a script writes compounds without a separator: Hangul, Han, kana and their like."""
+    """Say whether a script writes compounds without a separator: Hangul, Han, kana and the like."""
     return all(char >= "\u1100" for char in text if char.isalpha()) and any(map(str.isalpha, text))
 
 

@@ -57,7 +57,7 @@ def redacted_record(record: Record, *, strict: bool) -> tuple[Record, tuple[str,
 def redacted_renewals(
     changed: Mapping[str, Record], *, project: str, strict: bool
 ) -> tuple[dict[str, Record], tuple[str, ...], tuple[str, ...]]:
-    """Records under changed texts, by version id, as a save stores them; then as `redacted_draft`.
+    """Return records under new texts, by version id, as saves store them; then as `redacted_draft`.
 
     The error of one among several names its record; a topic is the same for all.
     """
@@ -85,7 +85,7 @@ def redacted_renewals(
 
 
 def redacted_offer(record: Record, *, strict: bool) -> Offered:
-    """The record without secrets in any field and with the id of its text, or why it is refused.
+    """Return the record, no secret in any field, with the id of its text, or why it is refused.
 
     "added" is provisional: only the log can say whether it has the record already.
     """

@@ -40,7 +40,7 @@ def split_lines(data: bytes) -> list[bytes]:
 
 
 def conflict_lines(lines: Sequence[bytes], entries: Sequence[object]) -> frozenset[int]:
-    """The lines of conflict markers, and those of the common ancestor that git shows between them.
+    """Return the lines of conflict markers, and of the common ancestor that git shows between them.
 
     A record that stands only in the ancestor was removed by both sides.
     """

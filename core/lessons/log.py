@@ -115,7 +115,7 @@ class MemoryLog:
         return self.rewritten((), {})
 
     def rewritten(self, drop: Iterable[int], placed: Mapping[int, Sequence[Record]]) -> "MemoryLog":
-        """The log without leftovers and the lines `drop`; `placed` in their lines or at the end."""
+        """Return the log less leftovers and lines `drop`; `placed` in their lines or at the end."""
         dropped = set(drop)
         merged_here = {
             at: [record]

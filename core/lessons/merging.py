@@ -70,7 +70,7 @@ def _replaced(compacted: Iterable[Record]) -> dict[str, frozenset[str]]:
 
 
 def _seen(lines: Mapping[int, Record], replaced: Collection[str]) -> dict[int, Record]:
-    """By line, the records of one id that a reader sees: one of each gap, unless it was replaced.
+    """Return by line the records of one id that a reader sees: one of each gap, unless replaced.
 
     Two gaps whose joined texts are equal share an id; they are no versions of each other.
     """

@@ -32,7 +32,7 @@ _ANYWHERE, _BELOW = "(?:[^/]+/)*?", "(?:/.*)?"
 
 
 def normalise_paths(given: str | Sequence[str], root: str = "") -> tuple[str, ...]:
-    """Patterns as the log stores them, each once: NFC, `/` between names, relative to the project.
+    """Return patterns as the log stores them, each once: NFC, `/` between names, project-relative.
 
     given: a list, or one text with commas, line ends or as JSON. `{a,b}`, which models write and
     git does not know, becomes two patterns. root: the directory of the project, which paths lose.
@@ -49,7 +49,7 @@ def normalise_paths(given: str | Sequence[str], root: str = "") -> tuple[str, ..
 
 
 def matches(pattern: str, path: str) -> bool:
-    """Whether a pattern stands for a file; path: relative to the project, `/` between names."""
+    """Say whether a pattern stands for a file; path: relative to the project, `/` between names."""
     return bool(_expression(pattern).fullmatch(path.casefold()))
 
 

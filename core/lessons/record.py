@@ -119,7 +119,7 @@ class Record:
         return f"{self.id}@{self.fingerprint()}"
 
     def fingerprint(self) -> str:
-        """Hex digits over every stored value, whatever the spacing, key order and line ends."""
+        """Return hex digits over all stored values, whatever the spacing, key order, line ends."""
         from hashlib import sha256  # brings OpenSSL: most starts of a hook show nothing
 
         canonical = json.dumps(self.as_json(), sort_keys=True, separators=(",", ":"))
@@ -172,7 +172,7 @@ class Record:
         return (self.token, *(f"{self.id}@{fingerprint}" for fingerprint in self.former))
 
     def version(self) -> tuple[float, int, bytes]:
-        """Orders versions of one id that do not follow each other, in every clone alike."""
+        """Return what orders versions of one id not following each other, in every clone alike."""
         return (seconds_of(self.updated or self.created), self.seen, self.to_line())
 
 
@@ -324,7 +324,7 @@ def check(draft: Draft) -> Draft:
 
 
 def record_id(draft: "Draft | Record") -> str:
-    """First 16 hex digits of SHA-256 over topic + missing_context (log) or topic + lesson."""
+    """Return SHA-256's first 16 hex digits over topic + missing_context (log) or topic + lesson."""
     from hashlib import sha256
 
     return sha256((draft.topic + draft.key_text).encode("utf-8")).hexdigest()[:ID_DIGITS]
@@ -374,7 +374,7 @@ def later(one: str, other: str) -> str:
 
 
 def seconds_of(moment: str) -> float:
-    """Seconds since 1970 of an ISO 8601 text; an unreadable one is older than all others."""
+    """Return seconds since 1970 of an ISO 8601 text; an unreadable one is older than all others."""
     try:
         parsed = datetime.fromisoformat(moment)
         return (parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).timestamp()
@@ -383,7 +383,7 @@ def seconds_of(moment: str) -> float:
 
 
 def split_tokens(tokens: str | Sequence[str]) -> tuple[str, ...]:
-    """Version ids as a model hands them over: a list, or one text with commas, spaces or JSON."""
+    """Split version ids as a model gives them: a list, or one text with commas, spaces or JSON."""
     given = [tokens] if isinstance(tokens, str) else tokens
     parts = [part for text in given for part in re.split(r"[\s,;\[\]\"'`]+", text)]
     return tuple(dict.fromkeys(part for part in parts if part))

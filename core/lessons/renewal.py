@@ -49,7 +49,7 @@ def renewed(before: Record, changed: Record, now: str, tokens: Iterable[str]) ->
 
 
 def joined(records: Sequence[Record], now: str) -> Record:
-    """One record of several about one gap, the newest last, without losing a text or a number."""
+    """Join several records about one gap into one, newest last, without losing a text or number."""
     newest = records[-1]
     source_ids = tuple(dict.fromkeys(token for it in reversed(records) for token in it.source_ids))
     count = newest.source_count
@@ -119,7 +119,7 @@ def _line(at: int, record: Record, changed: Mapping[str, Record], now: str) -> _
 
 
 def _groups(lines: Sequence[_Line], *, join: bool) -> list[list[_Line]]:
-    """The changed lines, each with those about the same gap. Raises where one id gets two texts."""
+    """Return changed lines, each with those about the same gap. Raises if one id gets two texts."""
     by_id: dict[str, list[_Line]] = {}
     for line in lines:
         by_id.setdefault(line.after.id, []).append(line)

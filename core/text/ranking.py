@@ -66,7 +66,7 @@ class _Reading(NamedTuple):
 
 
 def rank(query: str, texts: Sequence[str]) -> list[int]:
-    """Indexes of `texts`, the most relevant to `query` first; of equals the later (newer) first.
+    """Return indexes of `texts`, most relevant to `query` first; of equals, later (newer) first.
 
     query: words, a question or keywords, in any mixture of languages; only its first 1,000
     characters count. texts: in the order in which they were written. Any string is allowed on
@@ -198,7 +198,7 @@ def _terms(query: str) -> Iterator[_Term]:
 
 
 def _runs(query: str) -> Iterator[str]:
-    """Runs of letters and digits; `feeRate`, `fee_rate` and `utf8` come in parts and joined."""
+    """Yield runs of letters and digits; `feeRate`, `fee_rate`, `utf8` come in parts and joined."""
     query = unicodedata.normalize("NFKC", query[:_QUERY_CHARS])
     split = _INNER_START.sub(r" \g<0>", query)
     joined = _SEPARATOR.sub("", query)
@@ -254,7 +254,7 @@ def _places(term: _Term, joined: str) -> Iterator[int]:
 
 
 def _begins(term: _Term, reading: _Reading, index: int, place: int) -> bool:
-    """Whether a run of letters, digits or wide characters begins here, or a part of a name."""
+    """Say whether a run of letters, digits or wide characters, or a part of a name, begins here."""
     if _kind(reading.joined[place - 1]) != _kind(term.needle[0]):
         return True
     if index in reading.respelled:

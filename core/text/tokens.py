@@ -44,7 +44,7 @@ def estimate_tokens(text: str) -> int:
 
 
 def _beyond_ascii(text: str, count: int) -> int:
-    """Hundredths of a token for the `count` characters of `text` that ASCII does not have."""
+    """Return hundredths of a token for the `count` characters of `text` that ASCII lacks."""
     high_bytes = text.encode("utf-16-le", "surrogatepass")[1::2]
     wide = len(high_bytes.translate(None, _NARROW))
     jamo = high_bytes.count(_JAMO)

@@ -66,7 +66,7 @@ class Commits:
         return self._log("-c", "--date-order", _FORMAT, *lines, everywhere=everywhere)
 
     def between(self, base: str, head: str) -> list[Commit]:
-        """Those that commit `head` has behind it and commit `base` has not, the newest first."""
+        """Return those that commit `head` has behind it and commit `base` has not, newest first."""
         starts = (f"{base}..{head}",)
         return self._log("-c", "--date-order", _FORMAT, everywhere=True, starts=starts)
 
@@ -148,7 +148,7 @@ def _parsed(data: bytes) -> Iterator[Commit]:
 
 
 def _change(raw: bytes, path: str) -> FileChange:
-    """`:mode mode name name M`, with one more colon, mode and name for each further parent."""
+    """Parse `:mode mode name name M`, plus a colon, mode and name for each further parent."""
     parents = len(raw) - len(raw.lstrip(b":"))
     words = raw.lstrip(b":").decode("ascii").split(" ")
     modes, names = words[: parents + 1], words[parents + 1 : 2 * (parents + 1)]

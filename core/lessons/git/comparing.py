@@ -223,7 +223,7 @@ class _Comparer:
 
 
 def _pairs(before: Sequence[Record], after: Sequence[Record]) -> dict[int, Record]:
-    """By place in `after`, the record that it was; a hand may have changed what it is about."""
+    """Return, by place in `after`, the record it was; a hand may have changed what it is about."""
     left: dict[str, list[Record]] = {}
     for record in before:
         left.setdefault(record.id, []).append(record)

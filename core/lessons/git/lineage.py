@@ -152,7 +152,7 @@ class _Reader:
         return MemoryLog.of_lines(split_lines(data), self._parsed.__getitem__)
 
     def new_in(self, blobs: Iterable[str]) -> dict[str, Record]:
-        """By version id, the records of lines that no file had so far. Raises HistoryError."""
+        """Return, by version id, records of lines that no file had so far. Raises HistoryError."""
         for blob in blobs:
             if blob not in self._read:
                 self._read.add(blob)
@@ -164,7 +164,7 @@ class _Reader:
 
 
 def _put_together(log: MemoryLog) -> dict[str, Record]:
-    """By version id, the records that say more than their line: several lines were merged."""
+    """Return, by version id, records that say more than their line: several lines were merged."""
     ids = [record.id for record in log.entries if record]
     if len(set(ids)) == len(ids):
         return {}
@@ -173,7 +173,7 @@ def _put_together(log: MemoryLog) -> dict[str, Record]:
 
 
 def _versions(log: MemoryLog, reader: _Reader, commits: Commits) -> dict[str, Record]:
-    """What the principles list, and what that lists; read from all branches if some is missing.
+    """Return what the principles list, and what that lists; of all branches if some is missing.
 
     It may be missing everywhere: a record can be replaced before any commit has it.
     """
@@ -207,7 +207,7 @@ def _growth(standings: Sequence[tuple[str, str]], reader: _Reader) -> tuple[Poin
 
 
 def _sampled(dates: Sequence[str]) -> list[int]:
-    """Which of these dates stand for all: the first, the last, and evenly over time between them.
+    """Return which of these dates stand for all: first, last, and evenly over time between them.
 
     At each moment of an even division the last date up to it tells how things were.
     """

@@ -61,7 +61,7 @@ def records_named(text: str, log: MemoryLog) -> list[Record]:
 
 
 def one_named(text: str, log: MemoryLog) -> Record:
-    """The one record of the log that an argument names. Raises HistoryError, shared_id as well."""
+    """Return the one record of the log that an argument names. Raises HistoryError."""
     found = records_named(text, log)
     if len(found) > 1:
         tokens = ", ".join(record.token for record in found)
@@ -70,7 +70,7 @@ def one_named(text: str, log: MemoryLog) -> Record:
 
 
 def _parted(text: str, known: Container[str]) -> tuple[str, str]:
-    """An id or its beginning, and the fingerprint behind it, "" for none; an id may hold an @."""
+    """Return an id or its beginning, and the fingerprint behind it, or ""; an id may hold an @."""
     if text in known or "@" not in text:
         return text, ""
     if not is_token(text):
@@ -95,7 +95,7 @@ def _beginning_so(beginning: str, topics: Mapping[str, str]) -> dict[str, str]:
 
 
 def _replaced_topics(log: MemoryLog) -> dict[str, str]:
-    """By id, the topics under which records were replaced; they may never have been committed."""
+    """Return, by id, topics under which records were replaced; maybe they were never committed."""
     return {
         id_in(token): principle.topic
         for principle in whole(log)

@@ -77,7 +77,7 @@ class OldLogs:
         return data[:-1] if kind == b"blob" else b""
 
     def _failure(self, blob: str) -> HistoryError:
-        """What to raise: git was stopped here, or ended, or has no such object (it is damaged)."""
+        """Say what to raise: git was stopped here, or ended, or lacks the object (is damaged)."""
         if self._is_late:
             return HistoryError("git_slow", seconds=git.TIMEOUT_S)
         return HistoryError("git_failed", reason=f"cat-file {blob[:SHORT_DIGITS]}")

@@ -71,7 +71,7 @@ class Repository:
         raise HistoryError("bad_revision", *self._cut, name=name)
 
     def merge_base(self, one: str, other: str) -> str:
-        """The commit at which two others parted. Raises HistoryError where git knows none."""
+        """Return the commit at which two others parted. Raises HistoryError if git knows none."""
         done = self._run("merge-base", one, other)
         if done.returncode > 1:
             raise _failed(done.stderr)
@@ -96,11 +96,11 @@ class Repository:
         return next((name for mode, name, _ in entries if mode.startswith(_FILE)), "")
 
     def links_in(self, commit: str, paths: Sequence[str]) -> list[str]:
-        """The object names of those paths that are symbolic links there; "": in the index."""
+        """Return the object names of the paths that are symbolic links there; "": in the index."""
         return [name for mode, name, _ in self._entries(commit, *paths) if mode == _LINK]
 
     def _entries(self, commit: str, *paths: str) -> list[tuple[str, str, str]]:
-        """The mode, the object name and the stage of these paths in a commit, "": in the index."""
+        """Return mode, object name and stage of these paths in a commit, "": in the index."""
         named = map(literal, paths)
         if commit:
             data = self.ask("ls-tree", "-z", "--full-tree", commit, "--", *named)
@@ -113,7 +113,7 @@ class Repository:
         return [(head[0], head[1], head[2]) for head in heads if head]
 
     def _index(self) -> dict[str, str]:
-        """The index that git has made for the hook that runs now, if it is of this repository.
+        """Return the index that git made for the hook running now, if it is of this repository.
 
         `git commit --all` and `git commit FILE` do not put what they commit into the usual one.
         """

@@ -99,7 +99,7 @@ class History:
         return list(events.values())
 
     def last(self, record_id: str) -> Record | None:
-        """The last version of a record that was removed; what HEAD has behind it comes first."""
+        """Return the last version of a removed record; what HEAD has behind it comes first."""
         for everywhere in (False, True):
             events = self.events(record_id, everywhere=everywhere)
             if events:
@@ -127,7 +127,7 @@ class History:
             return _seen(logs.log(blob), record_id)
 
     def topics(self, beginning: str) -> dict[str, str]:
-        """By id, the topics of all former records whose id begins so. Raises HistoryError."""
+        """Return, by id, topics of all former records whose id begins so. Raises HistoryError."""
         found: dict[str, str] = {}
         with OldLogs(self.repository) as logs:
             for blob in self._blobs([beginning]):
@@ -156,7 +156,7 @@ class History:
 
 
 def originals_of(principle: Record) -> tuple[str, ...]:
-    """The version ids of what a principle replaced, without those of its own former versions.
+    """Return the version ids of what a principle replaced, without its own former versions.
 
     It lists those, too, if its id changed because a secret was taken out of its text.
     """
@@ -168,7 +168,7 @@ def originals_of(principle: Record) -> tuple[str, ...]:
 
 
 def former_selves_of(record: Record) -> tuple[str, ...]:
-    """The version ids of a record from before its topic or its text, and so its id, changed."""
+    """Return a record's version ids from before its topic or its text, and so its id, changed."""
     if record.type == "log":  # it replaces nothing else
         return record.source_ids
     originals = set(originals_of(record))
@@ -194,7 +194,7 @@ def present(record_id: str, log: MemoryLog) -> Present:
 
 
 def _pattern(ids: Collection[str]) -> str:
-    """A regular expression for lines with one of these; "" where only reading them all helps."""
+    """Return a regular expression for lines with one of these; "" if only reading all helps."""
     if len(ids) > SEARCHED_IDS or not all(map(_PLAIN_ID.fullmatch, ids)):
         return ""
     return "|".join(name.replace(".", "[.]") for name in sorted(ids))
@@ -219,7 +219,7 @@ def _event(record_id: str, commit: Commit, logs: OldLogs) -> Event | None:
 
 
 def _gone(before: Record, commit: Commit, logs: OldLogs) -> Event:
-    """How a record went: removed, replaced by a principle, or still there and hidden by one."""
+    """Say how a record went: removed, replaced by a principle, or still there and hidden by one."""
     for change in commit.changes:
         now = present(before.id, logs.log(change.after))
         known = present(before.id, logs.log(change.before[0])).tokens
@@ -233,7 +233,7 @@ def _gone(before: Record, commit: Commit, logs: OldLogs) -> Event:
 
 
 def _first(record_id: str, blobs: Sequence[str], logs: OldLogs) -> Record | None:
-    """The record in the first of these files that shows it; a moved log is two files at once."""
+    """Return the record in the first of these files with it; a moved log is two files at once."""
     seen = (_seen(logs.log(blob), record_id) for blob in blobs)
     return next((record for record in seen if record), None)
 
@@ -254,7 +254,7 @@ def whole(log: MemoryLog) -> Iterator[Record]:
 def _versions(
     log: MemoryLog, ids: Collection[str], tokens: Collection[str]
 ) -> Iterator[tuple[str, Record]]:
-    """Lines, and what a reader saw of them: after a merge that can be more than one line says."""
+    """Yield lines, and what a reader saw of them: after a merge maybe more than one line says."""
     for record in (*whole(log), *log.records):
         if record.id in ids and record.token in tokens:
             yield record.token, record

@@ -97,7 +97,7 @@ def _about_records(log: MemoryLog, now: str) -> Iterator[Finding]:
 
 
 def _about_pairs(log: MemoryLog) -> Iterator[Finding]:
-    """Records that are one when their ids fit, and different ones that have one id."""
+    """Yield findings on records that are one if their ids fit, and different ones with one id."""
     gaps: dict[tuple[str, str, str], int] = {}
     ids: dict[str, tuple[int, Record]] = {}
     for at, record in log.all_records():
@@ -203,7 +203,7 @@ def _wrong_type(value: dict[str, Any], meta: dict[str, Any] | None) -> tuple[str
 
 
 def as_written(raw: bytes) -> tuple[str, list[str]]:
-    """The topic as it stands in a record's line, and the keys that stand twice in one object."""
+    """Return the topic as it stands in a record's line, and the keys that an object has twice."""
     repeated: list[str] = []
 
     def noted(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -216,7 +216,7 @@ def as_written(raw: bytes) -> tuple[str, list[str]]:
 
 
 def mended(content: bytes) -> list[Record]:
-    """The records of an unreadable line that only needs other punctuation or another encoding.
+    """Return the records of an unreadable line that only needs other punctuation or encoding.
 
     Several records on one line, a comma or plus sign of a list or a diff, or Korean text that an
     editor saved in EUC-KR. [] when a part of the line would be lost.

@@ -74,7 +74,7 @@ def _looked_record(record: Record, content: bytes, at: int) -> Looked:
 
 
 def _looked_value(value: Any, content: bytes, at: int) -> Looked:
-    """A line of JSON that is no record: half of one, or one that only git's markers hide."""
+    """Look at a JSON line that is no record: half of one, or one that only git's markers hide."""
     if isinstance(value, dict):
         clean, kinds = clean_members(value)
     else:
@@ -91,7 +91,7 @@ def _utf_8(value: Any) -> bytes:
 
 
 def _looked_text(data: bytes, at: int, count: int) -> Looked:
-    r"""Lines that are no JSON; what stands behind an escape such as `\n` is found all the same."""
+    r"""Look at lines that are no JSON; what is behind an escape such as `\n` is still found."""
     text = data.decode("utf-8", "surrogateescape")
     secrets = secrets_in(text)
     if "\\" in text:
@@ -108,7 +108,7 @@ def _looked_text(data: bytes, at: int, count: int) -> Looked:
 
 
 def _unescaped(text: str) -> tuple[str, list[int]]:
-    """The text with characters for its escapes, and where each of them stands, the end included."""
+    """Return the text with characters for its escapes, and where each stands, the end included."""
     parts, places, at = list[str](), list[int](), 0
     for escape in _ESCAPE.finditer(text):
         parts += [text[at : escape.start()], json.loads(f'"{escape[0]}"')]
