@@ -48,8 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
     lang, record = opened.lang, one_named(arguments.id, opened.store.read())
     editor = editor_in(os.environ, is_terminal=sys.stdin.isatty() and sys.stdout.isatty())
     if not editor:
-        print_within([word(lang, "no_editor")], error=True)
-        return 1
+        raise EditedTextError("no_editor")
     given = text_for_editor(record, lang).encode("utf-8", "replace")
     handle, name = tempfile.mkstemp(prefix="sentinel-memory-", suffix=".txt")
     with os.fdopen(handle, "wb") as file:

@@ -28,11 +28,18 @@ from commands.setup.plan import Plan, plan
 from commands.setup.words import WORDS, word
 from commands.terminal.console import add_confirmation, add_project, is_confirmed
 from commands.terminal.safe_text import plain, plain_lines
+from core.errors import SentinelError
 from core.messages import Facts, Language
 from core.project import Project, find_project
 from core.settings import read_settings
 
 KEYS = [client.key for client in CLIENTS]
+
+
+class SetupError(SentinelError, RuntimeError):
+    """Nothing here can be set up, or nothing here can start the server; no file was written."""
+
+    words = WORDS
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -68,8 +75,8 @@ def run(arguments: argparse.Namespace) -> int:
     here = Path(os.path.abspath(os.path.expanduser(named)))
     if job.root in here.parents:
         print(word(lang, "above", root=plain(str(job.root)), here=plain(str(here))))
-    if arguments.all and not arguments.remove and not _tell_found(job):
-        return 1
+    if arguments.all and not arguments.remove:
+        _tell_found(job)
     planned = plan(job)
     for change in planned.changes:
         print("", *change_lines(lang, change, job.root), sep="\n")
@@ -91,14 +98,13 @@ def _check(arguments: argparse.Namespace) -> None:
 
 
 def _installation(lang: Language, *, remove: bool) -> Installation | None:
-    """Return what starts the server; return None, and print why, when nothing here could."""
+    """Return what starts the server, None (and print how to install) where packages are missing."""
     windows, missing = os.name == "nt", missing_packages()
     runner = runner_of(sys.executable, os.environ)
     if remove:  # nothing that it would start is written down
         return installed(runner or (sys.executable,), str(HERE), windows=windows)
     if runner is None:
-        print(word(lang, "no_uv"), file=sys.stderr)
-        return None
+        raise SetupError("no_uv")
     if missing:
         pip = HERE / ".venv" / ("Scripts/pip.exe" if windows else "bin/pip")
         lines = [
@@ -134,18 +140,16 @@ def _job(
     )
 
 
-def _tell_found(job: Job) -> bool:
-    """Say which clients `--all` has found, and by what; whether there is any."""
+def _tell_found(job: Job) -> None:
+    """Say which clients `--all` has found, and by what. Raises SetupError for none."""
     if not job.clients:
-        print(word(job.lang, "none_found", clients=", ".join(KEYS)), file=sys.stderr)
-        return False
+        raise SetupError("none_found", clients=", ".join(KEYS))
     said = []
     for client in CLIENTS:
         if client.key in job.clients:
             where = plain(trace_of(client, job.machine))
             said.append(f"{client.name} ({where})")
     print(word(job.lang, "found", clients=", ".join(said)))
-    return True
 
 
 def _tell_remarks(planned: Plan, lang: Language) -> None:
