@@ -26,12 +26,11 @@ from commands.setup.hooks import command_line
 from commands.setup.lines import change_lines, shown_path
 from commands.setup.plan import Plan, plan
 from commands.setup.words import WORDS, word
-from commands.terminal.console import add_confirmation, add_project, is_confirmed
+from commands.terminal.console import add_confirmation, add_project, is_confirmed, open_memory
 from commands.terminal.safe_text import plain, plain_lines
 from core.errors import SentinelError
 from core.messages import Facts, Language
-from core.project import Project, find_project
-from core.settings import read_settings
+from core.project import Project
 
 KEYS = [client.key for client in CLIENTS]
 
@@ -60,12 +59,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Plan, show, ask, write; 1 when anything asked for could not be done."""
     _check(arguments)
-    settings = read_settings(os.environ)
-    project = find_project(arguments.project, os.environ, Path.cwd())
-    for warning in (*settings.warnings, *project.warnings):
-        print(warning, file=sys.stderr)
-    project.check_writable(os.environ)
-    lang = settings.lang
+    opened = open_memory(arguments, writes=True)
+    project, lang = opened.project, opened.lang
     installation = _installation(lang, remove=arguments.remove)
     if installation is None:
         return 1
