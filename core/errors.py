@@ -93,6 +93,12 @@ class UnknownTypeError(SentinelError, ValueError):
     key = "unknown_type"
 
 
+class RecordFormError(SentinelError, ValueError):
+    """A record that a program gives has a value of another kind than the file. Facts: field."""
+
+    key = "record_form"
+
+
 class ThresholdError(SentinelError, ValueError):
     """`compact_threshold` is below 1."""
 

@@ -27,6 +27,8 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "paths: {count}개로, {most}개까지만 둘 수 있습니다. 파일은 바뀌지 않았습니다. 파일 하나하나 대신 디렉터리나 glob을 주고 다시 호출하십시오."),
     "unknown_type": ('type: only "log" and "principle" exist. The file is unchanged. Use one of the two.',
         'type: "log"와 "principle"만 있습니다. 파일은 바뀌지 않았습니다. 둘 중 하나를 쓰십시오.'),
+    "record_form": ("{field}: the record holds something else there than the file would. The file is unchanged. Give texts as text and meta as an object, as docs/format.md shows, and call again.",
+        "{field}: 파일 형식과 다른 값이 들어 있습니다. 파일은 바뀌지 않았습니다. docs/format.md의 형식대로 글은 문자열로, meta는 객체로 주고 다시 호출하십시오."),
     "threshold": ("compact_threshold: it must be 1 or more. The file is unchanged. Leave it out for the default 50.",
         "compact_threshold: 1 이상이어야 합니다. 파일은 바뀌지 않았습니다. 생략하면 기본값 50이 쓰입니다."),
     "source_ids_of_log": ('source_ids: only a principle replaces originals. The file is unchanged. Use type="principle", or leave source_ids out.',

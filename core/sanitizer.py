@@ -55,6 +55,11 @@ class Redaction:
     kinds: tuple[str, ...]
 
 
+def sanitize(text: str) -> str:
+    """Return `text` with `[REDACTED]` in place of every API key, token and password in it."""
+    return redact(text).text
+
+
 def redact(text: str, known: Mapping[str, str] | None = None) -> Redaction:
     """Return `text` with the marker in place of every secret; redacting twice changes nothing."""
     secrets = find(text, known)

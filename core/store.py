@@ -1,20 +1,28 @@
 """The one door to the memory file: save, delete, read and count the records of one project."""
 
 import logging
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from core.errors import SourceIdsOfLogError
-from core.lessons.changes import add, bring_back, delete, hidden_by, select, upsert
-from core.lessons.incoming import redacted_draft, redacted_offer, redacted_record, redacted_renewals
+from core.lessons.changes import NOTHING, add, bring_back, delete, hidden_by, select, upsert
+from core.lessons.incoming import (
+    given_draft,
+    redacted_draft,
+    redacted_offer,
+    redacted_record,
+    redacted_renewals,
+)
 from core.lessons.log import MemoryLog
 from core.lessons.log_file import Change, LogFile
 from core.lessons.outcomes import Added, BroughtBack, Removal, Renewed, Saved
 from core.lessons.record import Draft, Record, normalise_topic, split_tokens, utc_now
-from core.project import Project
-from core.settings import DEFAULT_LOCK_TIMEOUT_S, Settings
+from core.project import CONTEXT_DIRECTORY, LOG_NAME, Project
+from core.settings import DEFAULT_LOCK_TIMEOUT_S, Settings, read_settings
 
 if TYPE_CHECKING:
     from core.lessons.upkeep.cleaning import Cleaning
@@ -72,7 +80,7 @@ class LogReader:
 
 
 class LogUpkeep(LogReader):
-    """Puts the file of a memory log right when a person asks for it; see `core.lessons.upkeep`."""
+    """Changes a memory log as a whole, or puts its file right; see `core.lessons.upkeep`."""
 
     def __init__(self, file: LogFile, *, now: Callable[[], str]) -> None:
         super().__init__(file)
@@ -92,7 +100,8 @@ class LogUpkeep(LogReader):
 
         def mend(data: bytes) -> Change[bool]:
             repaired = repair(data)
-            return Change(repaired.data, bool(repaired.aside), repaired.aside)
+            keep = self._keeping(MemoryLog.parse(data), MemoryLog.parse(repaired.data))
+            return Change(repaired.data, bool(repaired.aside), repaired.aside, keep)
 
         if self._file.strays():
             self._file.tidy()
@@ -103,19 +112,46 @@ class LogUpkeep(LogReader):
 
         A save leaves topic and question as they came, because a model is told and can correct
         them. Here a person asks for it, after the fact and for the whole file, so that all fields
-        are cleaned, other keys and lines that are no records, too. A log without secrets is not
-        written.
+        are cleaned, other keys and lines that are no records, too, and what was replaced. A file
+        without secrets is not written.
         """
         from core.lessons.upkeep.cleaning import clean  # as above
+        from core.lessons.upkeep.replaced import cleaned
 
         def scrub(data: bytes) -> "Change[Cleaning]":
             cleaning = clean(data, now=self._now())
             return Change(cleaning.data, cleaning)
 
-        known = scrub(self._file.read())
-        if not known.outcome.changes:  # nothing to write: works on a read-only checkout, too
-            return known.outcome
+        side = self._file.read_side()
+        if cleaned(side) != side:
+            self._file.rewrite_side(cleaned)
+        known = scrub(self._file.read()).outcome
+        if not known.changes:  # nothing to write: works on a read-only checkout, too
+            return known
         return self._file.rewrite(scrub)
+
+    def _change(
+        self, change: Callable[[MemoryLog], tuple[MemoryLog, _Result]], *, dry_run: bool = False
+    ) -> _Result:
+        """Replace the log by what `change` makes of it; what leaves it is kept beside it.
+
+        dry_run: only say what it would do.
+        """
+
+        def rewrite(data: bytes) -> Change[_Result]:
+            before = self._parsed(data)
+            after, outcome = change(before)
+            keep = None if dry_run else self._keeping(before, after)
+            return Change(after.to_bytes(), outcome, replaced=keep)
+
+        return rewrite(self._file.read()).outcome if dry_run else self._file.rewrite(rewrite)
+
+    def _keeping(self, before: MemoryLog, after: MemoryLog) -> Callable[[bytes], bytes] | None:
+        """Return what adds to the side file the records that leave the log; None if none does."""
+        from core.lessons.upkeep.replaced import what_left, with_added  # as above
+
+        left = what_left(before, after, self._now)
+        return partial(with_added, added=left) if left else None
 
     def tell_git(self) -> None:
         """Complete `.gitignore` and `.gitattributes` beside the log."""
@@ -147,11 +183,17 @@ class MemoryStore(LogUpkeep):
         self._project = str(path.absolute().parent.parent)  # a model names files as it sees them
         self._strict = strict
 
-    def upsert_log(self, record: Draft, source_ids: str | Sequence[str] = ()) -> Saved:
+    def upsert_log(
+        self,
+        record: Draft,
+        source_ids: str | Sequence[str] = (),
+        given: Mapping[str, Any] = NOTHING,
+    ) -> Saved:
         """Save a record, redacted and checked; the same gap again updates the one that is there.
 
         source_ids: tokens (`id@fp`) of the originals that a principle replaces; they go in the
-        same atomic write that saves it, and only in the version that their token names.
+        same atomic write that saves it, and only in the version that their token names. given:
+        values for other fields of the record, as of `changes.upsert`.
         """
         tokens = split_tokens(source_ids)
         if tokens and record.type != "principle":
@@ -161,9 +203,14 @@ class MemoryStore(LogUpkeep):
         )
 
         def save(log: MemoryLog) -> tuple[MemoryLog, Saved]:
-            after, saved, removal = upsert(log, draft, tokens, now=self._now())
+            after, saved, removal = upsert(log, draft, tokens, now=self._now(), given=given)
             return after, Saved(
-                record=saved, removal=removal, redacted=redacted, suspicious=suspicious, log=after
+                record=saved,
+                removal=removal,
+                redacted=redacted,
+                suspicious=suspicious,
+                log=after,
+                before=log,
             )
 
         return self._change(save)
@@ -262,16 +309,45 @@ class MemoryStore(LogUpkeep):
 
         return self._change(rewrite, dry_run=dry_run)
 
-    def _change(
-        self, change: Callable[[MemoryLog], tuple[MemoryLog, _Result]], *, dry_run: bool = False
-    ) -> _Result:
-        """Replace the log by what `change` makes of it; dry_run: only say what it would do."""
 
-        def rewrite(data: bytes) -> Change[_Result]:
-            after, outcome = change(self._parsed(data))
-            return Change(after.to_bytes(), outcome)
+# The store as the specification names it: functions on plain dicts, in the form of the file.
 
-        return rewrite(self._file.read()).outcome if dry_run else self._file.rewrite(rewrite)
+MEMORY_LOG_PATH: str | os.PathLike[str] = Path(CONTEXT_DIRECTORY, LOG_NAME)
+
+
+def upsert_log(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Save a record, redacted and checked, and return it as stored; see `MemoryStore.upsert_log`.
+
+    record: `topic`, `lesson` and, for a log, `missing_context`; its id is computed. Raises
+    ValueError for what the format does not allow, and OSError as `MemoryStore` does.
+    """
+    draft, given = given_draft(record)
+    return _store_here().upsert_log(draft, given=given).record.as_json()
+
+
+def delete_by_ids(ids: str | Sequence[str]) -> int:
+    """Delete the records with these ids, in whatever version; return how many there were."""
+    store = _store_here()
+    wanted = set(split_tokens(ids))
+    tokens = [record.token for record in store.read_all() if record.id in wanted]
+    return len(store.delete_by_ids(tokens)[0].removed)
+
+
+def read_all(topic: str | None = None) -> list[dict[str, Any]]:
+    """Return all records in the order of the file, or those of exactly this topic."""
+    return [record.as_json() for record in _store_here().read_all(topic)]
+
+
+def count() -> int:
+    """Return how many records there are."""
+    return _store_here().count()
+
+
+def _store_here() -> MemoryStore:
+    """Return the store of MEMORY_LOG_PATH, from the directory in which this process is now."""
+    settings = read_settings(os.environ)
+    path = Path.cwd() / MEMORY_LOG_PATH
+    return MemoryStore(path, lock_timeout_s=settings.lock_timeout_s, strict=settings.strict)
 
 
 def open_store(project: Project, settings: Settings) -> MemoryStore:

@@ -80,12 +80,15 @@ def make_directory(directory: Path) -> None:
 
 
 @contextlib.contextmanager
-def prepared(target: Path, data: bytes, name: str = "") -> Iterator[Path]:
+def prepared(
+    target: Path, data: bytes, name: str = "", *, like: Path | None = None
+) -> Iterator[Path]:
     """A temporary file beside `target` with its mode and owner and this content, on disk.
 
-    Afterwards it is gone, unless it was renamed. name: the base of its own name.
+    Afterwards it is gone, unless it was renamed. name: the base of its own name. like: the file
+    whose mode and owner it gets where there is no target yet.
     """
-    status = _replaceable(target)
+    status = _replaceable(target) or (os.stat(like) if like else None)
     temporary = target.with_name(f".{name or target.name}.{os.urandom(8).hex()}.tmp")
     try:
         _write_synced(temporary, data, status)

@@ -6,10 +6,11 @@ and changes nothing.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from core.errors import IdCollisionError, OtherTextError, RecordChangedError
 from core.lessons.log import MemoryLog
-from core.lessons.merging import following
+from core.lessons.merging import following, united
 from core.lessons.outcomes import Fate, Removal
 from core.lessons.record import (
     MOST_COUNTED,
@@ -20,33 +21,51 @@ from core.lessons.record import (
     marked,
     new_record,
     record_id,
+    reidentified,
+    seconds_of,
 )
+
+RECURRENCE_S = 24 * 3600
+NOTHING: Mapping[str, Any] = {}
+_GIVEN_AGAIN = frozenset(("compacted_at", "source_count", "extra", "meta_extra"))
 
 
 def upsert(
-    log: MemoryLog, draft: Draft, tokens: Sequence[str] = (), *, now: str
+    log: MemoryLog,
+    draft: Draft,
+    tokens: Sequence[str] = (),
+    *,
+    now: str,
+    given: Mapping[str, Any] = NOTHING,
 ) -> tuple[MemoryLog, Record, Removal]:
     """Return the log with this checked draft saved and its originals (`tokens`) replaced.
 
     A known id keeps its place and `created`; a new log goes to the end; a new principle takes the
-    place of its first original. Raises IdCollisionError when the id belongs to another text.
+    place of its first original. Versions of one gap that a merge has left side by side become one.
+    The same words again within a day change nothing: that is no gap that came back. given: values
+    for other fields of the record, from a program that has them. Raises IdCollisionError when the
+    id belongs to another text.
     """
     own_id = record_id(draft)
     there = log.with_id(own_id)
-    found = _of_gap(there, draft)
-    if there and not found:
+    versions = _of_gap(there, draft)
+    if not versions and any(reidentified(it).id == it.id for it in there.values()):
         raise IdCollisionError(id=own_id)
-    known = found[1] if found else None
+    known = _one_of(versions.values()) if versions else None
+    is_alone = len(versions) == 1 and not tokens and not given
+    if known and is_alone and _is_repeated(known, draft, now):
+        return log, known, Removal()
     removal = select(log, tokens, but=own_id)
     record = _updated(known, draft, now) if known else new_record(draft, now=now)
+    record = replace(record, **_given(given, is_new=not known))
     if removal.removed:
         record = _replacing(removal.removed, record, now, keeps_paths=draft.paths is not None)
     if own_id in log.replaced and not known:  # the gap is back after its compaction
         record = replace(record, seen=record.seen + 1)
     record = _visible(marked(record, known), log)
-    originals = _lines_of(removal, log)
-    place = found[0] if found else min(originals, default=len(log.lines))
-    return log.rewritten(originals, {place: [record]}), record, removal
+    dropped = {*_lines_of(removal, log), *versions}
+    place = min(versions or _lines_of(removal, log), default=len(log.lines))
+    return log.rewritten(dropped, {place: [record]}), record, _with_hidden(removal, log)
 
 
 def delete(log: MemoryLog, tokens: Sequence[str]) -> tuple[MemoryLog, Removal]:
@@ -54,7 +73,7 @@ def delete(log: MemoryLog, tokens: Sequence[str]) -> tuple[MemoryLog, Removal]:
     removal = select(log, tokens)
     if not removal.removed:
         return log, removal
-    return log.rewritten(_lines_of(removal, log), {}), removal
+    return log.rewritten(_lines_of(removal, log), {}), _with_hidden(removal, log)
 
 
 def select(log: MemoryLog, tokens: Sequence[str], *, but: str = "") -> Removal:
@@ -115,8 +134,10 @@ def bring_back(
         found = _of_gap(there, version)
         if there and not found:
             raise OtherTextError(id=version.id)
-        brought.append(_visible(_as_newest(version, found[1] if found else None, now), log))
-        placed.setdefault(found[0] if found else end, []).append(brought[-1])
+        known = _one_of(found.values()) if found else None
+        brought.append(_visible(_as_newest(version, known, now), log))
+        removed |= found.keys()
+        placed.setdefault(min(found, default=end), []).append(brought[-1])
     return log.rewritten(removed, placed), tuple(brought), removal
 
 
@@ -152,9 +173,39 @@ def hidden_by(before: MemoryLog, after: MemoryLog) -> tuple[Record, ...]:
     return tuple(record for record in before.records if record.token not in seen)
 
 
-def _of_gap(lines: Mapping[int, Record], wanted: Draft | Record) -> tuple[int, Record] | None:
-    """Return the record of these that is about the same gap, with its line."""
-    return next(((at, it) for at, it in lines.items() if it.gap == wanted.gap), None)
+def _with_hidden(removal: Removal, log: MemoryLog) -> Removal:
+    """Return what went with a change of this log, the lines that another one hid among it."""
+    return replace(removal, hidden=tuple(record for record, _ in log.hidden))
+
+
+def _given(given: Mapping[str, Any], *, is_new: bool) -> dict[str, Any]:
+    """Return what a program gave beside the texts; an update keeps its own dates and counts."""
+    kept = given.keys() if is_new else _GIVEN_AGAIN & given.keys()
+    return {name: given[name] for name in kept}
+
+
+def _of_gap(lines: Mapping[int, Record], wanted: Draft | Record) -> dict[int, Record]:
+    """Return those of these lines that are about the same gap: several, if none is settled."""
+    return {at: it for at, it in lines.items() if it.gap == wanted.gap}
+
+
+def _one_of(versions: Iterable[Record]) -> Record:
+    """Return the newest of these versions as the one that all others led to."""
+    *others, newest = sorted(versions, key=Record.version)
+    if not others:
+        return newest
+    first = min((newest, *others), key=lambda it: seconds_of(it.created))
+    paths = dict.fromkeys(path for it in (newest, *others) for path in it.paths)
+    return replace(united(newest, others), created=first.created, paths=tuple(paths))
+
+
+def _is_repeated(known: Record, draft: Draft, now: str) -> bool:
+    """Return whether a draft only says once more, within a day, what the record says."""
+    said = known.lesson, known.ask_next_time, known.paths
+    asked = known.ask_next_time if draft.ask_next_time is None else draft.ask_next_time
+    paths = known.paths if draft.paths is None else tuple(draft.paths)
+    passed_s = seconds_of(now) - seconds_of(known.updated or known.created)
+    return said == (draft.lesson, asked, paths) and passed_s < RECURRENCE_S
 
 
 def _lines_of(removal: Removal, log: MemoryLog) -> set[int]:
@@ -187,8 +238,11 @@ def _replacing(
     """Return a principle as the one that replaces these records.
 
     It lists all their version ids, and those that they themselves replaced. It takes over their
-    paths unless it came with its own.
+    paths unless it came with its own. Its date is no earlier than theirs.
     """
+    for it in (*originals, record):
+        for moment in (it.created, it.updated, it.compacted_at):
+            now = later(now, moment)
     lineage = [token for it in originals for token in (*it.tokens(), *it.source_ids)]
     added = sum((it.source_count or 1) if it.type == "principle" else 1 for it in originals)
     paths = [] if keeps_paths else [path for it in originals for path in it.paths]

@@ -2,18 +2,60 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from core.errors import FieldTooLongError, SecretRefusedError, SentinelError
+from core.errors import (
+    FieldTooLongError,
+    RecordFormError,
+    SecretRefusedError,
+    SentinelError,
+    UnknownTypeError,
+)
 from core.injection.marks import may_hide
 from core.lessons.outcomes import Offered
 from core.lessons.paths import normalise_paths
-from core.lessons.record import LIMITS_BYTES, Draft, Record, check, marked, record_id, reidentified
+from core.lessons.record import (
+    LIMITS_BYTES,
+    Draft,
+    Record,
+    check,
+    marked,
+    record_id,
+    record_of,
+    reidentified,
+)
 
 if TYPE_CHECKING:
     from core.sanitizer import Redaction
 
 MOST_REDACTED_CHARS = 32_768
+_META_FIELDS = (
+    "created updated compacted_at source_count source_ids former extra meta_extra".split()
+)
+
+
+def given_draft(line: Mapping[str, Any]) -> tuple[Draft, dict[str, Any]]:
+    """Return the draft of a record in the form of the file, and what else a program gives of it.
+
+    Its id follows from its texts, whatever the line says.
+    Raises RecordFormError where a value is of another kind than in the file.
+    """
+    needed = {"type": "log", "topic": "", "missing_context": "", "lesson": ""}
+    whole = {**needed, **line, "id": "-"}
+    given = whole.get("meta") or {}
+    if whole["type"] not in ("log", "principle"):
+        raise UnknownTypeError
+    if not isinstance(given, dict):
+        raise RecordFormError(field="meta")
+    whole["meta"] = {"created": "", **given}
+    record = record_of(whole)
+    if not record:
+        wrong = [name for name in LIMITS_BYTES if not isinstance(whole.get(name, ""), str | None)]
+        raise RecordFormError(field=", ".join(wrong) or "meta")
+    fields = {name: getattr(record, name) for name in _META_FIELDS}
+    paths = record.paths if "paths" in given else None
+    draft = replace(_draft_of(record), ask_next_time=line.get("ask_next_time"), paths=paths)
+    return draft, {name: value for name, value in fields.items() if value}
 
 
 def redacted_draft(

@@ -3,9 +3,10 @@
 Pure: bytes in, bytes out. Every line keeps its bytes until a change names its record; lines that
 hold no record (torn, a conflict marker, somebody's note) stay where they are.
 
-After a git merge an id can stand there twice: the newest version is the record. An original can be
-back beside the principle that replaced it: it is hidden as long as the principle's `source_ids`
-list its token. Both kinds of line are leftovers, and the next change drops them.
+After a git merge an id can stand there twice: the newest version is the record, and versions that
+do not know each other are both shown. An original can be back beside the principle that replaced
+it: it is hidden as long as the principle's `source_ids` list its token. Older versions and hidden
+originals are leftovers, and the next change drops them.
 """
 
 from collections import Counter
@@ -58,7 +59,7 @@ class MemoryLog:
 
     @cached_property
     def records(self) -> list[Record]:
-        """The records a reader sees, in the order of the file: each gap once."""
+        """The records a reader sees, in the order of the file: each gap once, unless unsettled."""
         return [*self._merged.seen.values()]
 
     @property
@@ -92,6 +93,27 @@ class MemoryLog:
         """The lines of a merge that no reader sees: older versions, and replaced originals."""
         return self._merged.leftovers
 
+    @cached_property
+    def hidden(self) -> list[tuple[Record, Record]]:
+        """Records of which a reader sees no version, because a line that is there hides them.
+
+        Each with the record that hides it. A compaction takes its originals out of the file, so
+        that such a line came with a merge, or from a hand.
+        """
+        places = self._merged.hidden
+        found = {self._entry(at).id: (self._entry(at), places[at]) for at in sorted(places)}
+        return [pair for name, pair in found.items() if not self.with_id(name)]
+
+    @cached_property
+    def unsettled(self) -> list[list[Record]]:
+        """Versions of one gap in different words, none of which follows the other."""
+        return [[self._merged.seen[at] for at in lines] for lines in self._merged.unsettled]
+
+    def _entry(self, at: int) -> Record:
+        entry = self.entries[at]
+        assert entry is not None
+        return entry
+
     @property
     def replaced(self) -> Mapping[str, frozenset[str]]:
         """By id, the version ids that some principle replaced."""
@@ -102,7 +124,7 @@ class MemoryLog:
         return ((at, record) for at, record in enumerate(self.entries) if record)
 
     def with_id(self, record_id_: str) -> dict[int, Record]:
-        """Return by line what a reader sees of an id: one record, unless gaps share the id."""
+        """Return by line what a reader sees of an id: one record, unless unsettled or shared."""
         first = self._merged.places.get(record_id_)
         if first is None:
             return {}

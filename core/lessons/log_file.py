@@ -36,8 +36,9 @@ from core.errors import LogReadError, LogUnsettledError, LogWriteError, Sentinel
 
 LOCK_SUFFIX = ".lock"
 ASIDE_NAME = "memory_log.removed"
+REPLACED_NAME = "memory_log.replaced.jsonl"
 
-GITIGNORE = f"memory_log.jsonl.lock\n.memory_log.jsonl.*.tmp\n{ASIDE_NAME}-*.txt\n"
+GITIGNORE = f"memory_log.jsonl.lock\n.memory_log.jsonl.*.tmp\n{ASIDE_NAME}-*.txt\n{REPLACED_NAME}\n"
 GITATTRIBUTES = "memory_log.jsonl merge=union text eol=lf\n"
 COMPANIONS = {".gitignore": GITIGNORE, ".gitattributes": GITATTRIBUTES}
 
@@ -50,12 +51,14 @@ _Result = TypeVar("_Result")
 class Change(NamedTuple, Generic[_Result]):
     """What a writer makes of the file: its new bytes, and what the caller gets to know.
 
-    aside: bytes that leave the file and are kept in a file beside it.
+    aside: bytes that leave the file and are kept in a file of their own beside it. replaced: makes
+    of the side file, in which all that was replaced is kept, what it is to be.
     """
 
     data: bytes
     outcome: _Result
     aside: bytes = b""
+    replaced: Callable[[bytes], bytes] | None = None
 
 
 class LogFile:
@@ -63,6 +66,7 @@ class LogFile:
 
     def __init__(self, path: Path, *, lock_timeout_s: float) -> None:
         self.path = path
+        self._beside = _Beside(path)
         self._lock_timeout_s = lock_timeout_s
 
     def read(self) -> bytes:
@@ -76,7 +80,7 @@ class LogFile:
 
         `change` runs under the lock, and again when a program that does not take the lock has
         replaced the file meanwhile. What it sets aside goes into a new file `aside_name` in the
-        same directory, on disk before the log is replaced.
+        same directory, on disk before the log is replaced, and so does the side file.
 
         Raises LogBusyError when another holder keeps the lock, LogReadError, LogWriteError,
         LogUnsettledError when the file never stands still, and what `change` raises. After an
@@ -90,21 +94,23 @@ class LogFile:
                     return changed.outcome
         raise LogUnsettledError(path=str(self.path))
 
+    def read_side(self) -> bytes:
+        """Return the side file, b"" where there is none. Raises LogReadError."""
+        return self._beside.read_side()
+
+    def rewrite_side(self, change: Callable[[bytes], bytes]) -> None:
+        """Replace the side file alone, under the lock; errors as of `rewrite`."""
+        with self._locked():
+            self._beside.replace_side(change, real_path(self.path))
+
     def tell_git(self) -> None:
         """Add to the companions what git must know, under the lock; other lines stay.
 
         Raises LogBusyError or LogWriteError.
         """
         with self._locked():
-            for name, text in COMPANIONS.items():
-                companion = self.path.parent / name
-                known = companion.read_bytes() if is_there(companion) else b""
-                lines = [line.strip() for line in known.splitlines()]
-                wanted = text.encode("ascii").splitlines(keepends=True)
-                missing = [line for line in wanted if line.strip() not in lines]
-                if missing:
-                    ended = known if not known or known.endswith(b"\n") else known + b"\n"
-                    self._put_companion(companion, b"".join([ended, *missing]))
+            for name in COMPANIONS:
+                self._beside.complete(name)
 
     def strays(self) -> list[Path]:
         """Return temporary files of killed writers, and of one at work. Raises LogReadError."""
@@ -128,7 +134,7 @@ class LogFile:
         deadline = time.monotonic() + _SETTLE_S
         while True:
             data, identity = self._read()
-            if data or time.monotonic() > deadline or not all(self._companions_there()):
+            if data or time.monotonic() > deadline or not self._beside.all_companions():
                 return data, identity
             time.sleep(_SETTLE_S / 5)
 
@@ -159,29 +165,82 @@ class LogFile:
         """Replace the file if it still has this identity; whether it did."""
         target = real_path(self.path)
         _sweep(self.path, target)
-        if not is_there(target) or not any(self._companions_there()):
-            self._add_companions()
+        if not is_there(target) or not self._beside.any_companion():
+            self._beside.add_companions()
         with prepared(target, change.data) as temporary:
             if identity_of(target) != identity:
                 return False
             with kept_aside(self.path.parent / aside_name, change.aside):
+                if change.replaced:
+                    self._beside.replace_side(change.replaced, target)
                 rename(temporary, target)
         sync_directory(target.parent)
         return True
 
-    def _companions_there(self) -> Iterator[bool]:
-        return (is_there(self.path.parent / name) for name in COMPANIONS)
 
-    def _add_companions(self) -> None:
+class _Beside:
+    """What stands beside a log: git's two files (companions), and what was replaced (side file).
+
+    Their temporary names are like the log's, so that strays are swept.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._log_name = path.name
+        self._folder = path.parent
+
+    def any_companion(self) -> bool:
+        return any(is_there(self._folder / name) for name in COMPANIONS)
+
+    def all_companions(self) -> bool:
+        return all(is_there(self._folder / name) for name in COMPANIONS)
+
+    def add_companions(self) -> None:
         """Write the companions that are missing; existing ones stay as they are."""
         for name, text in COMPANIONS.items():
-            companion = self.path.parent / name
-            if not is_there(companion):
-                self._put_companion(companion, text.encode("ascii"))
+            if not is_there(self._folder / name):
+                self._put(self._folder / name, text.encode("ascii"))
 
-    def _put_companion(self, companion: Path, data: bytes) -> None:
-        """Write a companion; its temporary name is like the log's, so that strays are swept."""
-        with prepared(companion, data, self.path.name) as temporary:
+    def complete(self, name: str) -> None:
+        """Add to a companion the lines that it lacks."""
+        companion = self._folder / name
+        known = companion.read_bytes() if is_there(companion) else b""
+        lines = [line.strip() for line in known.splitlines()]
+        wanted = COMPANIONS[name].encode("ascii").splitlines(keepends=True)
+        missing = [line for line in wanted if line.strip() not in lines]
+        if missing:
+            ended = known if not known or known.endswith(b"\n") else known + b"\n"
+            self._put(companion, b"".join([ended, *missing]))
+
+    def read_side(self) -> bytes:
+        path = self._folder / REPLACED_NAME
+        try:
+            return with_sharing_retry(lambda: read_regular(path))[0]
+        except FileNotFoundError:
+            return b""
+        except OSError as error:
+            raise LogReadError(path=str(path), reason=reason_of(error)) from error
+
+    def replace_side(self, change: Callable[[bytes], bytes], log: Path) -> None:
+        """Replace the side file, which git must not track; the caller holds the lock.
+
+        log: the real file, whose mode and owner a new side file gets.
+        """
+        known = self.read_side()
+        data = change(known)
+        if data == known:
+            return
+        if not known:
+            self.complete(".gitignore")
+        path = self._folder / REPLACED_NAME
+        try:
+            like = log if is_there(log) else None
+            with prepared(path, data, self._log_name, like=like) as temporary:
+                rename(temporary, path)
+        except OSError as error:
+            raise LogWriteError(path=str(path), reason=reason_of(error)) from error
+
+    def _put(self, companion: Path, data: bytes) -> None:
+        with prepared(companion, data, self._log_name) as temporary:
             rename(temporary, companion)
 
 

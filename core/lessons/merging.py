@@ -1,14 +1,31 @@
-"""Decides which version of a record a reader sees when a git merge leaves several in the file.
+"""Decides which records a reader sees when a git merge or a hand leaves several lines of one id.
 
-Pure. A version lists the ones it follows (`former`); where none follows the other, the later date
-wins. A version that a principle has replaced is hidden. The surviving version inherits the `former`
-and `source_ids` of the others: a later compaction covers them all, and no merge brings one back.
+Pure. A version lists the ones it follows (`former`). Versions of which none follows the other were
+written on two branches: where their words are the same they are one record, the later date wins;
+where their words differ all of them stay until a save settles it, so that no lesson is lost.
+
+A principle hides the originals that it lists (`source_ids`), and a record under changed texts the
+one that it was. Anybody can write such a list into a line, so that it counts only for what stood
+before that line, and not for more lines at once than a compaction replaces.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from core.lessons.record import MOST_COUNTED, MOST_FORMER, Record, id_in, ids_in
+from core.lessons.record import (
+    MOST_COUNTED,
+    MOST_FORMER,
+    Record,
+    id_in,
+    ids_in,
+    seconds_of,
+)
+
+MOST_HIDDEN = 100  # an answer of compact_memory shows no more records at their usual size
+LEAST_LINE = 12  # characters; shorter ones are alike by chance
+MARKER = "[REDACTED]"
+
+_Lines = Mapping[int, Record]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,13 +34,17 @@ class Merged:
 
     seen: by line, in the order of the file; the next change writes a record that inherited from
     others. places: by id, its first line. others: by id, its further lines. leftovers: lines that
-    no reader sees. replaced: by id, the version ids that some principle replaced.
+    no reader sees. hidden: those of them that a principle hides, with this principle. unsettled:
+    lines of different versions of one gap, all of them seen. replaced: by id, the version ids that
+    some record has replaced.
     """
 
     seen: Mapping[int, Record]
     places: Mapping[str, int]
     others: Mapping[str, Sequence[int]]
     leftovers: frozenset[int]
+    hidden: Mapping[int, Record]
+    unsettled: Sequence[Sequence[int]]
     replaced: Mapping[str, frozenset[str]]
 
 
@@ -32,7 +53,7 @@ def merged(entries: Sequence[Record | None]) -> Merged:
     seen: dict[int, Record] = {}
     places: dict[str, int] = {}
     others: dict[str, list[int]] = {}
-    compacted: list[Record] = []
+    listing: dict[int, Record] = {}
     for at, record in enumerate(entries):
         if record is None:
             continue
@@ -40,19 +61,101 @@ def merged(entries: Sequence[Record | None]) -> Merged:
         if places.setdefault(record.id, at) != at:
             others.setdefault(record.id, []).append(at)
         if record.source_ids:
-            compacted.append(record)
-    replaced = _replaced(compacted)
+            listing[at] = record
+    lists = _Lists(listing, places.keys())
     leftovers: set[int] = set()
-    for name in others.keys() | (replaced.keys() & places.keys()):
-        lines = (places[name], *others.get(name, ()))
-        kept = _seen({at: seen[at] for at in lines}, replaced.get(name, ()))
+    hidden: dict[int, Record] = {}
+    unsettled: list[list[int]] = []
+    for name in others.keys() | (lists.tokens.keys() & places.keys()):
+        lines = {at: seen[at] for at in (places[name], *others.get(name, ()))}
+        kept: dict[int, Record] = {}
+        for versions in _gaps(lines, lists, hidden):
+            survivors = _survivors(versions)
+            kept |= {at: record for at, record in survivors.items() if not lists.hider(at, record)}
+            if len(survivors) > 1:
+                unsettled.append(sorted(survivors))
         leftovers.update(at for at in lines if at not in kept)
         seen |= kept
     for at in leftovers:
         del seen[at]
     return Merged(
-        seen=seen, places=places, others=others, leftovers=frozenset(leftovers), replaced=replaced
+        seen=seen,
+        places=places,
+        others=others,
+        leftovers=frozenset(leftovers),
+        hidden=hidden,
+        unsettled=sorted(unsettled),
+        replaced={name: frozenset(tokens) for name, tokens in lists.tokens.items()},
     )
+
+
+class _Lists:
+    """What the records of a file list as replaced. tokens: by id, the version ids that count."""
+
+    def __init__(self, listing: _Lines, present: Iterable[str]) -> None:
+        self.tokens: dict[str, set[str]] = {}
+        self._listing: dict[str, list[int]] = {}
+        self._records = listing
+        present = frozenset(present) if listing else frozenset()
+        for at, record in listing.items():
+            if len(ids_in(record.source_ids) & present) > MOST_HIDDEN:
+                continue
+            for token in record.source_ids:
+                self.tokens.setdefault(id_in(token), set()).add(token)
+                self._listing.setdefault(token, []).append(at)
+
+    def hider(self, at: int, record: Record) -> Record | None:
+        """Return the record that hides this line, if any does."""
+        if record.id not in self.tokens:
+            return None
+        lines = self._listing.get(record.token, ())
+        hiders = (self._records[line] for line in lines if self._came_after(line, at, record))
+        return next((it for it in hiders if _may_replace(it, record)), None)
+
+    def _came_after(self, line: int, at: int, record: Record) -> bool:
+        return line > at or _last_s(self._records[line]) >= _last_s(record)
+
+
+def _last_s(record: Record) -> float:
+    return max(map(seconds_of, (record.created, record.updated, record.compacted_at)))
+
+
+def _may_replace(record: Record, original: Record) -> bool:
+    """Return whether a record may hide this one: a principle any, a log only one that it was."""
+    if record.type == "principle":
+        return True
+    if original.type == "principle":
+        return False
+    if _shares_text(record, original):
+        return True
+    if MARKER not in record.missing_context + record.lesson:
+        return False
+    from core.lessons.clean_record import clean_record  # hardly any log needs it
+
+    return _shares_text(record, clean_record(original)[0])
+
+
+def _shares_text(record: Record, original: Record) -> bool:
+    """Return whether one text is the same, or contains a line of the other."""
+    texts = zip(record.texts[1:3], original.texts[1:3], strict=True)
+    return any(
+        new == old or any(len(line) >= LEAST_LINE and line in old for line in new.split("\n"))
+        for new, old in texts
+    )
+
+
+def _gaps(lines: _Lines, lists: _Lists, hidden: dict[int, Record]) -> Iterable[_Lines]:
+    """Return the lines of one id by what they are about; what a record hides goes to `hidden`.
+
+    Two gaps whose joined texts are equal share an id; they are no versions of each other.
+    """
+    gaps: dict[tuple[str, str, str], dict[int, Record]] = {}
+    for at, record in lines.items():
+        if hider := lists.hider(at, record):
+            hidden[at] = hider
+        else:
+            gaps.setdefault(record.gap, {})[at] = record
+    return gaps.values()
 
 
 def following(record: Record, *earlier: Record) -> Record:
@@ -61,49 +164,61 @@ def following(record: Record, *earlier: Record) -> Record:
     return replace(record, former=tuple(dict.fromkeys((*record.former, *known)))[-MOST_FORMER:])
 
 
-def _replaced(compacted: Iterable[Record]) -> dict[str, frozenset[str]]:
-    tokens: dict[str, set[str]] = {}
-    for record in compacted:
-        for token in record.source_ids:
-            tokens.setdefault(id_in(token), set()).add(token)
-    return {name: frozenset(given) for name, given in tokens.items()}
+def _survivors(versions: _Lines) -> dict[int, Record]:
+    """Return by line the versions of one gap that no other follows, those in equal words as one."""
+    if len(versions) == 1:
+        return dict(versions)
+    latest = {at: it for at, it in versions.items() if not _is_followed(it, versions.values())}
+    by_words: dict[tuple[str, str], dict[int, Record]] = {}
+    for at, record in (latest or versions).items():
+        by_words.setdefault((record.lesson, record.ask_next_time), {})[at] = record
+    if len(by_words) == 1:
+        return dict([_newest(latest or versions, versions)])
+    return dict(_newest(alike, alike) for alike in by_words.values())
 
 
-def _seen(lines: Mapping[int, Record], replaced: Collection[str]) -> dict[int, Record]:
-    """Return by line the records of one id that a reader sees: one of each gap, unless replaced.
+def _is_followed(record: Record, versions: Iterable[Record]) -> bool:
+    """Return whether one of these versions follows this one.
 
-    Two gaps whose joined texts are equal share an id; they are no versions of each other.
+    A program that does not know `former` keeps the creation date and adds that of its update.
     """
-    gaps: dict[tuple[str, str, str], dict[int, Record]] = {}
-    for at, record in lines.items():
-        if record.token not in replaced:
-            gaps.setdefault(record.gap, {})[at] = record
-    newest = map(_newest, gaps.values())
-    return {at: record for at, record in newest if record.token not in replaced}
+    fingerprint = record.fingerprint()
+    return any(
+        fingerprint in it.former
+        or (
+            it.updated
+            and not (it.former or record.updated)
+            and (it.created, it.gap) == (record.created, record.gap)
+        )
+        for it in versions
+        if it is not record
+    )
 
 
-def _newest(versions: Mapping[int, Record]) -> tuple[int, Record]:
-    """Return the surviving version, with what it inherits from the others, and its line."""
-    followed = {fingerprint for record in versions.values() for fingerprint in record.former}
-    latest = {at: it for at, it in versions.items() if it.fingerprint() not in followed}
-    at = max(latest or versions, key=lambda line: (versions[line].version(), line))
-    record = versions[at]
-    known = {*record.former, record.fingerprint(), *record.source_ids}
-    others = [
-        it
-        for it in versions.values()
-        if not known.issuperset((*it.former, it.fingerprint(), *it.source_ids))
-    ]
-    if not others:
-        return at, record
-    changed = _taking_over(record, sorted(others, key=Record.version))
+def _newest(candidates: _Lines, versions: _Lines) -> tuple[int, Record]:
+    """Return the newest candidate and its line, with what it inherits from these versions."""
+    at = max(candidates, key=lambda line: (candidates[line].version(), line))
+    record = candidates[at]
+    changed = united(record, [it for line, it in versions.items() if line != at])
     return at, record if changed == record else changed  # its line keeps its bytes
 
 
-def _taking_over(record: Record, others: Sequence[Record]) -> Record:
-    source_ids = dict.fromkeys(token for it in (record, *others) for token in it.source_ids)
+def united(record: Record, others: Iterable[Record]) -> Record:
+    """Return the record as one that follows these versions, too, and replaces what they replaced.
+
+    A later compaction covers them all, and no merge brings one back.
+    """
+    known = {*record.former, record.fingerprint(), *record.source_ids}
+    news = [
+        it
+        for it in sorted(others, key=Record.version)
+        if not known.issuperset((*it.former, it.fingerprint(), *it.source_ids))
+    ]
+    if not news:
+        return record
+    source_ids = dict.fromkeys(token for it in (record, *news) for token in it.source_ids)
     added = len(ids_in(source_ids) - ids_in(record.source_ids))
-    changed = replace(following(record, *others, record), source_ids=tuple(source_ids))
+    changed = replace(following(record, *news, record), source_ids=tuple(source_ids))
     if not added:
         return changed
     return replace(changed, source_count=min((record.source_count or 0) + added, MOST_COUNTED))

@@ -16,13 +16,15 @@ class Removal:
 
     removed: the deleted records. changed: ids of records that stay, because they are no longer in
     this version (or were updated, and the id came without a version). absent: ids of no record.
-    gone: ids of records that a principle has already replaced.
+    gone: ids of records that a principle has already replaced. hidden: records that a line had
+    hidden, and whose own lines went now.
     """
 
     removed: tuple[Record, ...] = ()
     changed: tuple[str, ...] = ()
     absent: tuple[str, ...] = ()
     gone: tuple[str, ...] = ()
+    hidden: tuple[Record, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +32,7 @@ class Saved:
     """What one save did: the record as stored, what it replaced, and the log afterwards.
 
     redacted: one rule name for each replaced secret, in order of place. suspicious: fields that
-    look like a secret but are stored as they came.
+    look like a secret but are stored as they came. before: the log in which it was saved.
     """
 
     record: Record
@@ -38,6 +40,19 @@ class Saved:
     redacted: tuple[str, ...]
     suspicious: tuple[str, ...]
     log: MemoryLog
+    before: MemoryLog
+
+    @property
+    def is_repeated(self) -> bool:
+        """Whether nothing was written, because the same words were saved within the day."""
+        return self.log is self.before
+
+    @property
+    def settled(self) -> int:
+        """How many versions of the gap have become one; 0 where there was one, or none."""
+        there = self.before.with_id(self.record.id).values()
+        versions = sum(it.gap == self.record.gap for it in there)
+        return versions if versions > 1 else 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

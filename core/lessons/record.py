@@ -183,10 +183,15 @@ def parse_line(raw: bytes) -> Record | None:
         value, end = DECODER.raw_decode(text)
     except (ValueError, RecursionError):
         return None
-    if text[end:].strip(_JSON_BLANKS) or not isinstance(value, dict):
+    if text[end:].strip(_JSON_BLANKS) or not isinstance(value, dict) or too_deep(raw, value):
         return None
+    return record_of(value)
+
+
+def record_of(value: dict[str, Any]) -> Record | None:
+    """Return the record of a JSON object, or None where a key is missing or of another kind."""
     meta = value.get("meta")
-    if not isinstance(meta, dict) or not well_typed(value, meta) or too_deep(raw, value):
+    if not isinstance(meta, dict) or not well_typed(value, meta):
         return None
     return _record(value, meta)
 

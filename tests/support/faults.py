@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from core.errors import SentinelError
-from core.lessons.log_file import COMPANIONS, LOCK_SUFFIX, Change, LogFile
+from core.lessons.log_file import COMPANIONS, LOCK_SUFFIX, REPLACED_NAME, Change, LogFile
 from core.project import CONTEXT_DIRECTORY, LOG_NAME
 from core.store import MemoryStore
 from tests.support.samples import LATER, NOW, a_draft, a_principle, a_record
@@ -283,12 +283,17 @@ def without_litter(items: Tree) -> Tree:
 
 
 def belongings(items: Tree) -> Tree:
-    """What is the user's: without folders, temporary files and companions of our own making."""
+    """What is the user's: without folders, temporary files and companions of our own making.
+
+    Nor the side file: what an error has left in the log may stand there, too.
+    """
     ours = {text.encode("ascii") for text in COMPANIONS.values()}
     return {
         name: item
         for name, item in without_litter(items).items()
-        if item.kind != "folder" and not (Path(name).name in COMPANIONS and item.data in ours)
+        if item.kind != "folder"
+        and not (Path(name).name in COMPANIONS and item.data in ours)
+        and Path(name).name != REPLACED_NAME
     }
 
 

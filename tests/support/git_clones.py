@@ -164,7 +164,7 @@ def shown(clone: Path) -> list[Shown]:
 
 
 def records_by_id(clone: Path) -> list[Record]:
-    return sorted(saved(clone), key=lambda record: record.id)
+    return sorted(saved(clone), key=lambda record: (record.id, record.lesson))
 
 
 def now_of(clone: Path, record_id: str) -> Record:

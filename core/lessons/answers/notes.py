@@ -10,6 +10,7 @@ from core.messages import Language
 from core.text.tokens import estimate_tokens
 
 TOPICS_SHOWN = 40
+HIDERS_SHOWN = 3
 LIST_SHARE = 0.125  # of the tokens of an answer, for a list that could be long
 
 
@@ -24,8 +25,16 @@ def notes(log: MemoryLog, threshold: int, lang: Language) -> list[str]:
 
 
 def flaw_notes(log: MemoryLog, lang: Language) -> list[str]:
-    """Say how many lines nobody can read, and how many conflicts are open."""
+    """Say what a merge or a hand left: hidden records, versions, conflicts, unreadable lines."""
     found = []
+    if log.hidden:
+        by = {hider.token: f"{hider.id[:8]} [{topic_text(hider.topic)}]" for _, hider in log.hidden}
+        listed = ", ".join([*by.values()][:HIDERS_SHOWN])
+        found.append(say(lang, "hidden", count=len(log.hidden), by=listed))
+    if log.unsettled:
+        topics = dict.fromkeys(topic_text(versions[0].topic) for versions in log.unsettled)
+        listed = ", ".join([*topics][:HIDERS_SHOWN])
+        found.append(say(lang, "unsettled", count=len(log.unsettled), topics=listed))
     if log.skipped:
         found.append(say(lang, "skipped", skipped=log.skipped))
     if log.conflicts:

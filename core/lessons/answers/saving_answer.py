@@ -26,10 +26,12 @@ def saved_answer(saved: Saved, frame: Frame, *, shortened_from_bytes: int = 0) -
         topic = say(lang, "not_repeated")
         del topics[record.topic]
     facts: Facts = {"type": record.type, "topic": topic, "project": one_line(frame.project)}
-    key = "saved_again" if again else "saved_new"
+    key = "saved_same" if saved.is_repeated else "saved_again" if again else "saved_new"
     lines = [say(lang, key, seen=record.seen, count=count, **facts)]
-    if record.seen > 1 and not again:
+    if record.seen > 1 and not (again or saved.is_repeated):
         lines.append(say(lang, "came_back"))
+    if saved.settled:
+        lines.append(say(lang, "settled", count=saved.settled))
     if saved.removal.removed:
         lines.append(say(lang, "replaced", count=len(saved.removal.removed)))
     lines += tokens_left(saved.removal, frame)
@@ -68,13 +70,18 @@ def _shortened(kept: str, used_bytes: int, lang: Language) -> str:
 
 
 def tokens_left(removal: Removal, frame: Frame) -> list[str]:
+    """Say which version ids named nothing to remove, and which hidden records went."""
     lang = frame.lang
     fates = (
         ("token_changed", removal.changed),
         ("token_gone", removal.gone),
         ("token_absent", removal.absent),
     )
-    return [say(lang, key, tokens=listed_tokens(given, frame)) for key, given in fates if given]
+    lines = [say(lang, key, tokens=listed_tokens(given, frame)) for key, given in fates if given]
+    if removal.hidden:
+        tokens = listed_tokens([record.token for record in removal.hidden], frame)
+        lines.append(say(lang, "hidden_went", count=len(removal.hidden), tokens=tokens))
+    return lines
 
 
 def listed_tokens(tokens: Sequence[str], frame: Frame) -> str:

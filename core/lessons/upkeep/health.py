@@ -29,6 +29,8 @@ Severity = Literal["error", "warning", "note"]
 
 FAR_ABOVE = 2  # thresholds
 CLOCK_SKEW_S = 24 * 3600
+_OLDER: tuple[str, Severity] = ("older_version", "note")
+_HIDDEN: tuple[str, Severity] = ("hidden", "warning")
 _BETWEEN = re.compile(r"[ \t\r\n,]*")
 
 
@@ -85,13 +87,14 @@ def _about_lines(log: MemoryLog) -> Iterator[Finding]:
 
 
 def _about_records(log: MemoryLog, now: str) -> Iterator[Finding]:
-    seen = {record.id for record in log.records}
+    hidden = {record.id: hider for record, hider in log.hidden}
     yield from _about_pairs(log)
     for at, record in log.all_records():
         if at in log.leftovers:
-            kind = "older_version" if record.id in seen else "replaced_original"
-            facts: Facts = {"id": record.id}
-            yield Finding(kind, "note", lines=(at + 1,), facts=facts, fixable=True)
+            hider = hidden.get(record.id)
+            facts: Facts = {"id": record.id, "by": hider.id if hider else ""}
+            kind, severity = _HIDDEN if hider else _OLDER
+            yield Finding(kind, severity, lines=(at + 1,), facts=facts, fixable=True)
         else:
             yield from _about_record(record, log.content(at), at + 1, now)
 
@@ -107,9 +110,13 @@ def _about_pairs(log: MemoryLog) -> Iterator[Finding]:
         other = gaps.setdefault(record.gap, at)
         if other != at:
             both = (other + 1, at + 1)
-            yield Finding("same_gap", "warning", lines=both, facts=facts, fixable=True)
+            is_version = record in log.with_id(record.id).values() and other in log.with_id(
+                record.id
+            )
+            kind = "unsettled" if is_version else "same_gap"
+            yield Finding(kind, "warning", lines=both, facts=facts, fixable=not is_version)
         first, holder = ids.setdefault(record.id, (at, record))
-        if first != at and id_fits(record) and id_fits(holder):
+        if holder.gap != record.gap and id_fits(record) and id_fits(holder):
             yield Finding("shared_id", "warning", lines=(first + 1, at + 1), facts=facts)
 
 

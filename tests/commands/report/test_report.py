@@ -38,8 +38,8 @@ REPAIR = "`cli.py doctor --fix` repairs the log and keeps what it takes out."
 KEEPS = "A later commit took it out, but git's history keeps it unless the commits are squashed."
 
 
-def saving(project: Path) -> MemoryStore:
-    return store_of(project, LATER)
+def saving(project: Path, now: str = LATER) -> MemoryStore:
+    return store_of(project, now)
 
 
 # The whole of it.
@@ -774,7 +774,7 @@ def test_a_gap_that_came_back_under_another_topic_is_told(project: Path, report:
     store.upsert_log(a_draft("gap", topic="a"))
     commit(project)
     store.renew({it.token: replace(it, topic="b") for it in store.read_all()}, join=False)
-    store.upsert_log(a_draft("gap", topic="b"))
+    saving(project, "2026-03-03T09:00:00+00:00").upsert_log(a_draft("gap", topic="b"))
     told = report()
     assert told.first == "**Memory:** 1 gap came back, 1 record under another topic."
     assert ", seen 1 → 2: gap" in told.part("Came back")

@@ -246,7 +246,7 @@ def test_no_more_than_sixteen_former_versions_are_kept() -> None:
     fingerprints = []
     for _ in range(20):
         fingerprints.append(log.records[0].fingerprint())
-        log, _, _ = upsert(log, a_draft(), now=LATER)
+        log, _, _ = upsert(log, a_draft(lesson=f"rule {len(fingerprints)}"), now=LATER)
     assert log.records[0].former == tuple(fingerprints[-16:])
 
 
@@ -270,7 +270,7 @@ def test_a_file_too_long_for_the_cache_of_lines_is_changed_like_any_other() -> N
 
 
 def test_two_versions_of_the_same_second_resolve_alike_in_any_order() -> None:
-    one, two = replace(a_record(), lesson="a"), replace(a_record(), lesson="b")
+    one, two = replace(a_record(), paths=("a",)), replace(a_record(), paths=("b",))
     assert log_of(one, two).records == log_of(two, one).records
 
 

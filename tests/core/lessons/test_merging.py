@@ -120,10 +120,12 @@ def by_id(records: Iterable[Record]) -> dict[str, Record]:
     return {record.id: record for record in records}
 
 
-def newest(one: Record | None, other: Record | None) -> Record:
-    return max((record for record in (one, other) if record), key=Record.version)
+def is_alone(record: Record, log: MemoryLog) -> bool:
+    return sum(it.id == record.id for it in log.records) == 1
 
 
+FIRST = Save("one", "a", "2026-03-02T09:00:00+00:00")
+OTHER_WORDS = Save("one", "b", "2026-03-01T09:00:00+00:00")
 # A colleague's clock is ahead, and the gap comes back after its compaction.
 AHEAD = Branches(
     before=[Save("two", "a", "2026-03-05T09:00:00+00:00")],
@@ -168,23 +170,35 @@ quickly = settings(
 
 @quickly
 @given(BRANCHES, WAYS)
-def test_no_id_is_shown_twice(drawn: Branches, way: str) -> None:
+def test_an_id_is_shown_twice_only_in_words_that_two_branches_chose(
+    drawn: Branches, way: str
+) -> None:
     log = drawn.joined(way)
-    ids = [record.id for record in log.records]
-    assert sorted(ids) == sorted(set(ids))
+    words = [(record.id, record.lesson) for record in log.records]
+    assert sorted(words) == sorted(set(words))
+    twice = {it.id for it in log.records} - {it.id for it in log.records if is_alone(it, log)}
+    assert twice == {versions[0].id for versions in log.unsettled}
+    base = by_id(drawn.base.records)
+    for side in (drawn.ours, drawn.theirs):
+        changed = {it.id for it in side.records if it != base.get(it.id)}
+        assert twice <= changed | drawn.replaced_ids
 
 
 @quickly
 @given(BRANCHES, WAYS)
-def test_what_no_side_replaced_is_shown_in_its_newest_version(drawn: Branches, way: str) -> None:
+@example(Branches(before=[], our_edits=[FIRST], their_edits=[OTHER_WORDS]), "--union")
+def test_no_lesson_that_no_side_replaced_vanishes(drawn: Branches, way: str) -> None:
+    base = by_id(drawn.base.records)
     ours, theirs = by_id(drawn.ours.records), by_id(drawn.theirs.records)
     kept = (ours.keys() | theirs.keys()) - drawn.replaced_ids
-    expected = {id_: newest(ours.get(id_), theirs.get(id_)) for id_ in kept}
-    log = drawn.joined(way)
-    found = {record.id: record for record in log.records if record.id in kept}
-    assert {id_: apart(record) for id_, record in found.items()} == {
-        id_: apart(record) for id_, record in expected.items()
+    expected = {
+        (id_, one[id_].lesson)
+        for one, other in ((ours, theirs), (theirs, ours))
+        for id_ in kept & one.keys()
+        if one[id_] != base.get(id_) or other.get(id_) == base.get(id_)
     }
+    log = drawn.joined(way)
+    assert {(it.id, it.lesson) for it in log.records if it.id in kept} == expected
 
 
 @quickly

@@ -72,12 +72,12 @@ SCENARIOS = {
     "same-new-gap": Scenario(
         mine=(save("five", "mine, older"),),
         theirs=(save("five", NEWER, LATER), save("six")),
-        expected=[*ALL, log("five", NEWER), log("six")],
+        expected=[*ALL, log("five", "mine, older"), log("five", NEWER), log("six")],
     ),
     "same-known-gap": Scenario(
         mine=(save("two", "mine, older"),),
         theirs=(save("two", NEWER, LATER),),
-        expected=[*REST, log("two", NEWER)],
+        expected=[*REST, log("two", "mine, older"), log("two", NEWER)],
     ),
     "update-append": Scenario(
         mine=(save("two", "mine"),),
@@ -155,7 +155,10 @@ SCENARIOS = {
     "gap-again-twice": Scenario(
         mine=(compact("rule"), save("two", "once more", LATER)),
         theirs=(compact("their rule"), save("two", NEWER, LATEST)),
-        expected=[principle("rule"), principle("their rule"), log("two", NEWER)],
+        expected=[
+            *(principle("rule"), principle("their rule")),
+            *(log("two", "once more"), log("two", NEWER)),
+        ],
     ),
     "same-deletion": Scenario(
         mine=(delete("four"), save("five")),
@@ -407,16 +410,24 @@ def test_both_sides_of_two_appends_are_there_after_a_pull(clones: tuple[Path, Pa
     assert gaps(mine) == gaps(theirs) == ["five", "four", "one", "six", "three", "two"]
 
 
-def test_the_same_gap_on_both_sides_is_one_record_the_newest(clones: tuple[Path, Path]) -> None:
+def test_the_same_gap_in_other_words_on_both_sides_is_shown_twice_until_a_save(
+    clones: tuple[Path, Path],
+) -> None:
     mine, theirs = clones
     store_of(mine, NOW).upsert_log(a_draft("two", lesson="mine, older"))
     store_of(theirs, LATER).upsert_log(a_draft("two", lesson="theirs, newer"))
     commit(mine)
     commit(theirs)
     pull(mine, theirs)
-    assert gaps(mine) == ["four", "one", "three", "two"]
-    [two] = [record for record in store_of(mine).read_all() if record.missing_context == "two"]
-    assert two.lesson == "theirs, newer"
+    assert gaps(mine) == ["four", "one", "three", "two", "two"]
+    versions = [record for record in store_of(mine).read_all() if record.missing_context == "two"]
+    assert {record.lesson for record in versions} == {"mine, older", "theirs, newer"}
+    store_of(mine, LATEST).upsert_log(a_draft("two", lesson="both"))
+    commit(mine)
+    pull(theirs, mine)
+    for clone in (mine, theirs):
+        [two] = [record for record in store_of(clone).read_all() if record.missing_context == "two"]
+        assert two.lesson == "both"
 
 
 def test_a_compaction_keeps_what_a_colleague_added_and_changed(clones: tuple[Path, Path]) -> None:
@@ -762,9 +773,10 @@ def test_a_stashed_save_comes_back_beside_a_later_one(tmp_path: Path, style: str
     commit(mine)
     conflict = ended_in_conflict(mine, *style_of(style), "stash", "pop", "--quiet")
     assert conflict == (style != UNION)
-    assert shown(mine) == sorted([*REST, log("two", "stashed, newer"), log("five"), log("six")])
+    both = [log("two", "stashed, newer"), log("two", "older")]
+    assert shown(mine) == sorted([*REST, *both, log("five"), log("six")])
     save("nine")(mine)
-    assert gaps(mine) == sorted([*NUMBERS, "five", "six", "nine"])
+    assert gaps(mine) == sorted([*NUMBERS, "two", "five", "six", "nine"])
 
 
 def test_a_log_and_a_principle_with_one_id_survive_a_merge_and_the_next_save(

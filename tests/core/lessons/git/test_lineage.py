@@ -284,9 +284,9 @@ def test_a_version_that_a_reader_put_together_has_no_commit_but_can_be_listed(
     project: Path, tmp_path: Path
 ) -> None:
     other = copied(project, tmp_path / "other")
-    save("two", "theirs", LATEST)(other)
+    save("two", "the same words", LATEST)(other)
     commit_as(other, "theirs")
-    save("two", "mine", LATER)(project)
+    save("two", "the same words", LATER)(project)
     commit_as(project, "mine")
     pull(project, other)
     together = now_of(project, TWO.id)

@@ -134,7 +134,7 @@ def test_leftovers_of_a_merge_are_named_by_line_and_moved_aside() -> None:
     principle, original = compacted()
     newer = following(replace(TWO, updated=LATER, lesson="newer"), TWO)
     parts: list[bytes | Record] = [TWO, principle, original, newer]
-    assert found(*parts) == [("older_version", "note", (1,)), ("replaced_original", "note", (3,))]
+    assert found(*parts) == [("older_version", "note", (1,)), ("hidden", "warning", (3,))]
     repaired = repair(file_of(*parts))
     assert repaired.data == file_of(principle, newer)
     assert repaired.aside == file_of(

@@ -1,0 +1,133 @@
+"""Keeps what leaves the log: the lines of `memory_log.replaced.jsonl`, the oldest first.
+
+Pure. A line is that of the record as it stood, without secrets, and one more key: `replaced` says
+`at` which moment it left, `by` which version id it was followed, if any, and under which `version`
+id it stood where redaction has changed that.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from core.lessons.clean_record import clean_record
+from core.lessons.lines import split_lines
+from core.lessons.log import MemoryLog
+from core.lessons.record import Record, id_in, parse_line
+
+MOST_BYTES, MOST_LINES = 1_000_000, 2_000
+KEY = "replaced"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replaced:
+    """A record that left the log. at: ISO 8601. by: the version id of what followed it, or ""."""
+
+    record: Record
+    token: str
+    at: str
+    by: str = ""
+
+    def to_line(self) -> bytes:
+        """Return its line in the file."""
+        left = {"at": self.at}
+        if self.by:
+            left["by"] = self.by
+        if self.token != self.record.token:
+            left["version"] = self.token
+        return replace(self.record, extra={**self.record.extra, KEY: left}).to_line()
+
+
+def what_left(before: MemoryLog, after: MemoryLog, now: Callable[[], str]) -> list[Replaced]:
+    """Return the records of one version of the log that the next holds in no words, redacted.
+
+    A version that only counts or dates differently is not lost. now: gives the moment, ISO 8601;
+    asked only when something left.
+    """
+    kept = set(map(id, after.entries))
+    gone = [record for _, record in before.all_records() if id(record) not in kept]
+    if not gone:
+        return []
+    new = [record for _, record in after.all_records()]
+    there = {_words(record) for record in new}
+    followers = _followers(before, new)
+    left: dict[str, Replaced] = {}
+    at = ""
+    for record in gone:
+        if _words(record) not in there:
+            at = at or now()
+            follower = followers.get(record.id) or followers.get(record.token)
+            by = follower.token if follower else ""
+            clean = clean_record(record)[0]
+            left[record.token] = Replaced(record=clean, token=record.token, at=at, by=by)
+    return list(left.values())
+
+
+def _words(record: Record) -> tuple[object, ...]:
+    return (record.id, record.type, record.texts, record.paths, repr(record.extra))
+
+
+def _followers(before: MemoryLog, after: Sequence[Record]) -> dict[str, Record]:
+    """Return by id the next version of a record, and by version id what lists it as replaced."""
+    known = set(map(id, before.entries))
+    found: dict[str, Record] = {}
+    for record in after:
+        if record.source_ids:
+            found |= dict.fromkeys(record.source_ids, record)
+    return found | {record.id: record for record in after if id(record) not in known}
+
+
+def with_added(data: bytes, added: Iterable[Replaced]) -> bytes:
+    """Return the file with these at its end; above the limits its oldest lines go.
+
+    None of those that are added goes: they left the log just now.
+    """
+    new = {it.token: it.to_line() for it in added}
+    old = [line if line.endswith(b"\n") else line + b"\n" for line in split_lines(data)]
+    old = [line for line in old if line.strip() and _token(line) not in new]
+    lines = [*old, *new.values()]
+    size = sum(map(len, lines))
+    first = 0
+    while first < len(old) and (size > MOST_BYTES or len(lines) - first > MOST_LINES):
+        size -= len(lines[first])
+        first += 1
+    return b"".join(lines[first:])
+
+
+def replaced_in(data: bytes) -> Iterator[Replaced]:
+    """Yield the records of the file, the newest first; lines that hold none are passed over."""
+    for line in reversed(split_lines(data)):
+        found = _parsed(line)
+        if found:
+            yield found
+
+
+def cleaned(data: bytes) -> bytes:
+    """Return the file with no secret in any record; a line that holds none is left out."""
+    kept = []
+    for line in split_lines(data):
+        found = _parsed(line)
+        if found:
+            kept.append(replace(found, record=clean_record(found.record)[0]).to_line())
+    return b"".join(kept)
+
+
+def _token(line: bytes) -> str:
+    found = _parsed(line)
+    return found.token if found else ""
+
+
+def _parsed(line: bytes) -> Replaced | None:
+    record = parse_line(line)
+    if not record:
+        return None
+    left: Any = record.extra.get(KEY)
+    facts = left if isinstance(left, dict) else {}
+    extra = {key: value for key, value in record.extra.items() if key != KEY}
+    record = replace(record, extra=extra)
+    at, by, version = (_text(facts.get(key)) for key in ("at", "by", "version"))
+    token = version if id_in(version) == record.id else record.token
+    return Replaced(record=record, token=token, at=at, by=by)
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,202 @@
+"""Tests that what a save or a compaction takes out of the log is kept beside it."""
+
+import json
+import os
+import stat
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from core.errors import LogReadError
+from core.lessons.log import MemoryLog
+from core.lessons.log_file import REPLACED_NAME
+from core.lessons.record import Record
+from core.lessons.upkeep.replaced import (
+    MOST_BYTES,
+    MOST_LINES,
+    Replaced,
+    cleaned,
+    replaced_in,
+    what_left,
+    with_added,
+)
+from core.store import MemoryStore
+from tests.support.git_clones import git, new_project, store_of
+from tests.support.samples import LATER, NOW, a_draft, a_principle, a_record
+
+
+def a_secret() -> str:
+    return "ghp" + "_" + "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dE3fG5"
+
+
+def a_store(folder: Path) -> MemoryStore:
+    (folder / ".context").mkdir()
+    return MemoryStore(folder / ".context" / "memory_log.jsonl", now=lambda: NOW)
+
+
+def kept(store: MemoryStore) -> list[Replaced]:
+    side = store.path.with_name(REPLACED_NAME)
+    return list(replaced_in(side.read_bytes())) if side.exists() else []
+
+
+def texts(found: list[Replaced]) -> list[str]:
+    return [it.record.lesson for it in found]
+
+
+def test_nothing_is_kept_of_a_new_record(tmp_path: Path) -> None:
+    store = a_store(tmp_path)
+    store.upsert_log(a_draft())
+    store.upsert_log(a_draft("another"))
+    store.upsert_log(a_draft())
+    assert not store.path.with_name(REPLACED_NAME).exists()
+
+
+def test_a_former_version_is_kept_with_what_followed_it(tmp_path: Path) -> None:
+    store = a_store(tmp_path)
+    first = store.upsert_log(a_draft(lesson="first")).record
+    second = store.upsert_log(a_draft(lesson="second")).record
+    [version] = kept(store)
+    assert (version.record, version.token) == (first, first.token)
+    assert (version.at, version.by) == (NOW, second.token)
+
+
+def test_a_version_that_only_counts_anew_is_not_kept(tmp_path: Path) -> None:
+    store = a_store(tmp_path)
+    store.upsert_log(a_draft())
+    later = MemoryStore(store.path, now=lambda: LATER)
+    assert later.upsert_log(a_draft()).record.seen == 2
+    assert kept(store) == []
+
+
+def test_originals_are_kept_with_their_principle(tmp_path: Path) -> None:
+    store = a_store(tmp_path)
+    originals = [store.upsert_log(a_draft(gap)).record for gap in ("one", "two")]
+    tokens = [record.token for record in originals]
+    principle = store.upsert_log(a_principle(), tokens).record
+    assert [it.record for it in reversed(kept(store))] == originals
+    assert {it.by for it in kept(store)} == {principle.token}
+
+
+def test_a_deleted_record_is_kept(tmp_path: Path) -> None:
+    store = a_store(tmp_path)
+    record = store.upsert_log(a_draft()).record
+    store.delete_by_ids([record.token])
+    assert [(it.record, it.by) for it in kept(store)] == [(record, "")]
+
+
+def test_what_a_line_from_elsewhere_had_hidden_is_kept(tmp_path: Path) -> None:
+    store = a_store(tmp_path)
+    record = store.upsert_log(a_draft()).record
+    hider = replace(a_record("", type="principle", lesson="x"), source_ids=(record.token,))
+    store.path.write_bytes(store.read_bytes() + hider.to_line())
+    store.upsert_log(a_draft("another"))
+    assert [it.record for it in kept(store)] == [record]
+    assert record.id.encode() in store.path.with_name(REPLACED_NAME).read_bytes()
+
+
+def test_no_secret_is_kept(tmp_path: Path) -> None:
+    store, secret = a_store(tmp_path), a_secret()
+    record = a_record(lesson=f"the token is {secret}")
+    store.path.write_bytes(record.to_line())
+    store.delete_by_ids([record.token])
+    [version] = kept(store)
+    assert "[REDACTED]" in version.record.lesson
+    assert version.token == record.token
+    assert secret.encode() not in store.path.with_name(REPLACED_NAME).read_bytes()
+
+
+def test_a_cleaning_takes_the_secrets_out_of_what_was_replaced(tmp_path: Path) -> None:
+    store, secret = a_store(tmp_path), a_secret()
+    store.upsert_log(a_draft())
+    side = store.path.with_name(REPLACED_NAME)
+    side.write_bytes(a_record(lesson=f"the token is {secret}").to_line() + b"torn\n")
+    store.clean()
+    assert secret.encode() not in side.read_bytes()
+    assert cleaned(side.read_bytes()) == side.read_bytes()
+
+
+def test_the_oldest_go_first_above_the_limits() -> None:
+    old = [left(a_record(f"gap {number}")) for number in range(MOST_LINES)]
+    data = with_added(b"", old)
+    assert data.count(b"\n") == MOST_LINES
+    grown = with_added(data, [left(a_record("new"))])
+    assert grown.count(b"\n") == MOST_LINES
+    assert [it.record.missing_context for it in replaced_in(grown)][:2] == ["new", "gap 1999"]
+    assert b'"gap 0"' not in grown
+
+
+def test_no_more_than_a_megabyte_is_kept_unless_one_change_replaced_more() -> None:
+    large = [left(a_record(f"gap {number}", lesson="x" * 100_000)) for number in range(20)]
+    assert len(with_added(b"", large)) > MOST_BYTES
+    grown = with_added(with_added(b"", large), [left(a_record("new"))])
+    assert MOST_BYTES - 101_000 < len(grown) <= MOST_BYTES
+
+
+def test_the_same_version_is_kept_once() -> None:
+    one = left(a_record())
+    assert with_added(with_added(b"", [one]), [one]).count(b"\n") == 1
+
+
+def left(record: Record) -> Replaced:
+    return Replaced(record=record, token=record.token, at=NOW)
+
+
+def test_lines_that_hold_no_record_are_passed_over() -> None:
+    data = b"torn\n" + left(a_record()).to_line() + b'{"replaced": 1}\n\xff\n'
+    assert [it.record for it in replaced_in(data)] == [a_record()]
+
+
+def test_a_line_in_the_form_of_the_log_is_read_too() -> None:
+    assert [it.token for it in replaced_in(a_record().to_line())] == [a_record().token]
+
+
+def test_keys_of_other_programs_are_kept() -> None:
+    record = replace(a_record(), extra={"team": "blue"})
+    [version] = replaced_in(left(record).to_line())
+    assert version.record == record
+
+
+def test_the_side_file_cannot_be_read_and_nothing_is_replaced(tmp_path: Path) -> None:
+    store = a_store(tmp_path)
+    store.upsert_log(a_draft(lesson="first"))
+    before = store.read_bytes()
+    store.path.with_name(REPLACED_NAME).mkdir()
+    with pytest.raises(LogReadError, match=REPLACED_NAME):
+        store.upsert_log(a_draft(lesson="second"))
+    assert store.read_bytes() == before
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes of POSIX")
+def test_who_may_not_read_the_log_may_not_read_what_was_replaced(tmp_path: Path) -> None:
+    store = a_store(tmp_path)
+    record = store.upsert_log(a_draft()).record
+    store.path.chmod(0o600)
+    store.delete_by_ids([record.token])
+    mode = store.path.with_name(REPLACED_NAME).stat().st_mode
+    assert stat.S_IMODE(mode) == 0o600
+
+
+def test_git_does_not_track_it_where_an_older_version_made_its_files(tmp_path: Path) -> None:
+    project = new_project(tmp_path / "shop", "one")
+    ignored = project / ".context" / ".gitignore"
+    ignored.write_text("memory_log.jsonl.lock\n", encoding="ascii")
+    git(project, "commit", "--quiet", "--all", "--message", "older")
+    [record] = store_of(project).read_all()
+    store_of(project).delete_by_ids([record.token])
+    assert (project / ".context" / REPLACED_NAME).exists()
+    changed = git(project, "status", "--short").split("\n")
+    assert not [line for line in changed if REPLACED_NAME in line]
+
+
+def test_a_line_is_that_of_the_log_with_one_more_key() -> None:
+    line = json.loads(left(a_record()).to_line())
+    assert line.pop("replaced") == {"at": NOW}
+    assert line == a_record().as_json()
+
+
+def test_a_record_that_moves_in_the_file_did_not_leave_it() -> None:
+    one, two = a_record("one"), a_record("two")
+    before = MemoryLog.parse(one.to_line() + two.to_line())
+    after = MemoryLog.parse(two.to_line() + one.to_line())
+    assert what_left(before, after, lambda: NOW) == []
