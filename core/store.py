@@ -26,6 +26,7 @@ from core.settings import DEFAULT_LOCK_TIMEOUT_S, Settings, read_settings
 
 if TYPE_CHECKING:
     from core.lessons.upkeep.cleaning import Cleaning
+    from core.lessons.upkeep.replaced import Replaced
 
 _log = logging.getLogger("sentinel_memory")
 _Result = TypeVar("_Result")
@@ -65,6 +66,12 @@ class LogReader:
     def read_bytes(self) -> bytes:
         """Return the file as it is, unreadable lines included."""
         return self._file.read()
+
+    def read_replaced(self) -> "list[Replaced]":
+        """Return what changes took out of the log and is kept beside it, the newest first."""
+        from core.lessons.upkeep.replaced import replaced_in  # a server starts faster without it
+
+        return list(replaced_in(self._file.read_side()))
 
     def _parsed(self, data: bytes) -> MemoryLog:
         """Return the log of this file's bytes, parsed once as long as they stay the same."""

@@ -26,7 +26,8 @@ ROOMS = {
     "core.store": "core core.lessons core.lessons.log_file core.lessons.upkeep",
     "core.lessons.answers": "core core.lessons core.text core.injection",
     "core.lessons.upkeep": "core core.lessons core.text_redaction core.sanitizer",
-    "core.lessons.git": "core core.lessons core.lessons.answers core.text_redaction core.text",
+    "core.lessons.git": "core core.lessons core.lessons.answers core.lessons.upkeep core.text"
+    " core.text_redaction",
     "core.lessons.log_file": "core core.disk",
     "core.lessons": "core core.text_redaction core.sanitizer core.text core.injection",
     "core.text_redaction": "core.sanitizer core.injection",

@@ -22,6 +22,7 @@ from core.lessons.git.naming import named
 from core.lessons.git.versions import Event, History, Present, originals_of, present
 from core.lessons.git.words import word as git_word
 from core.lessons.record import Record
+from core.lessons.upkeep.replaced import Replaced
 from core.messages import Language
 
 MINUTES = 16
@@ -32,7 +33,8 @@ class Story:
     """Everything that `history` says of one record.
 
     is_new: whether the log as it stands has another version of it than HEAD. originals: by version
-    id, those of a principle, None where neither the file nor git has the version.
+    id, those of a principle, None where neither the file nor git has the version. kept: versions
+    that are kept beside the log, and that no event shows.
     """
 
     id: str
@@ -41,6 +43,7 @@ class Story:
     events: Sequence[Event]
     originals: dict[str, Record | None]
     notes: Sequence[str]
+    kept: Sequence[Replaced] = ()
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -66,16 +69,19 @@ def run(arguments: argparse.Namespace) -> int:
 
 def story_of(opened: Opened, name: str, *, everywhere: bool) -> Story:
     """Return what the log and git know of the record that `name` means. Raises HistoryError."""
-    history = History(opened.store.path, opened.store.read())
+    history = History(opened.store.path, opened.store.read(), opened.store.read_replaced())
     record_id = named(name, history).id
     now = present(record_id, history.log)
-    events = history.events(record_id, everywhere=everywhere)
+    kept = [it for it in history.kept.values() if it.record.id == record_id]
+    asks_git = history.has_git or not kept
+    events = history.events(record_id, everywhere=everywhere) if asks_git else []
     notes = history.notes()
-    if {"ignored", "not_committed"} & set(notes):
+    if {"ignored", "not_committed"} & set(notes) and not kept:
         raise HistoryError("no_history", *notes)
-    committed = history.committed(record_id)
+    committed = history.committed(record_id) if asks_git else None
     shown = now.record if now.state == "present" else None
     last = now.record or (events[0].record if events else None)
+    told = {event.record.token for event in events}
     tokens = originals_of(last) if last and last.type == "principle" else ()
     found = history.find_versions(tokens)
     return Story(
@@ -85,6 +91,7 @@ def story_of(opened: Opened, name: str, *, everywhere: bool) -> Story:
         events=events,
         originals={token: found.get(token) for token in tokens},
         notes=notes,
+        kept=[it for it in kept if it.token not in told],
     )
 
 
@@ -95,6 +102,8 @@ def _lines(lang: Language, story: Story, *, everywhere: bool) -> list[str]:
     lines += [git_word(lang, note) for note in story.notes]
     for number, event in enumerate(story.events, start=1):
         lines += ["", *_event_lines(lang, number, event)]
+    if story.kept:
+        lines += ["", *_kept_lines(lang, story.kept)]
     if story.originals:
         lines += ["", *_original_lines(lang, story.originals)]
     return lines
@@ -130,6 +139,15 @@ def _event_lines(lang: Language, number: int, event: Event) -> list[str]:
     return lines + text_lines(event.record)
 
 
+def _kept_lines(lang: Language, kept: Sequence[Replaced]) -> list[str]:
+    lines = [word(lang, "kept_beside", count=len(kept))]
+    for version in kept:
+        date = plain(version.at[:MINUTES].replace("T", " "))
+        lines.append(f"{INDENT}{date}  {plain(version.token)}")
+        lines += [INDENT + line for line in text_lines(version.record)]
+    return lines
+
+
 def _original_lines(lang: Language, originals: dict[str, Record | None]) -> list[str]:
     found = [record for record in originals.values() if record]
     lines = [word(lang, "originals", count=len(originals), found=len(found))]
@@ -157,6 +175,10 @@ def _as_json(opened: Opened, story: Story, *, everywhere: bool) -> dict[str, obj
         "everywhere": everywhere,
         "shallow": "cut" in story.notes,
         "events": [_event_json(event) for event in story.events],
+        "kept": [
+            {"at": it.at, "by": it.by, "token": it.token, "record": it.record.as_json()}
+            for it in story.kept
+        ],
         "originals": [
             {"token": token, "found": record is not None, "version": _version(record)}
             for token, record in story.originals.items()

@@ -32,7 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def restore(opened: Opened, name: str, *, dry_run: bool) -> list[str]:
     """Bring the version back that `name` means; what to print. Raises HistoryError."""
-    history = History(opened.store.path, opened.store.read())
+    history = History(opened.store.path, opened.store.read(), opened.store.read_replaced())
     wanted = named(name, history)
     now = present(wanted.id, history.log)
     there = now.record if now.state == "present" else None

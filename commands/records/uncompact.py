@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def uncompact(opened: Opened, name: str, *, keep: bool, dry_run: bool) -> list[str]:
     """Undo the compaction that `name` means; what to print. Raises HistoryError."""
-    history = History(opened.store.path, opened.store.read())
+    history = History(opened.store.path, opened.store.read(), opened.store.read_replaced())
     principle = _principle(history, name)
     originals = _originals(history, principle)
     if originals.missing and not (keep and originals.found):

@@ -94,6 +94,8 @@ WORDS: dict[str, tuple[str, str]] = {
     "removed": ("removed", "제거"),
     "replaced": ("replaced by {by}", "{by}(으)로 대체"),
     "hidden": ("hidden behind {by}", "{by}에 가려짐"),
+    "kept_beside": ("Versions kept beside the log on this machine, which no commit shows: {count}. cli.py restore ID@FP brings one back.",
+        "커밋에는 없고 이 컴퓨터의 로그 옆에 보관된 버전 {count}개. cli.py restore ID@FP로 되살릴 수 있습니다."),
     "originals": ("Versions that this principle replaced: {count}, still to be had: {found}.",
         "이 principle이 대체한 버전 {count}개, 되찾을 수 있는 것 {found}개."),
     "original_missing": ("not in git", "git에 없음"),

@@ -23,11 +23,12 @@ from core.text.tokens import estimate_tokens
 from core.text_redaction import secrets_in
 
 CONFLICT, UNREADABLE, UTF_16, LINK = "conflict", "unreadable", "utf_16", "link"
+HIDDEN = "hidden"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Damage:
-    """A line that no reader can read, an open conflict, or another file in the log's place.
+    """A line that no reader can read or sees, an open conflict, or another file in its place.
 
     kind: CONFLICT and the like.
     """
@@ -150,7 +151,11 @@ def _damage(revisions: Revisions) -> Iterator[Damage]:
 
 
 def _broken(log: MemoryLog) -> Iterator[tuple[int, bytes, str]]:
-    """Yield the lines that no reader can read, counted from 1, and where each conflict begins."""
+    """Yield the lines that no reader can read, or that another line hides, counted from 1.
+
+    Of an open conflict the line where it begins.
+    """
+    hidden = {id(record) for record, _ in log.hidden}
     begun = [at for at in sorted(log.conflict) if CONFLICT_BEGIN.match(log.content(at))]
     conflicts = frozenset(begun or sorted(log.conflict)[:1])
     for at, entry in enumerate(log.entries):
@@ -159,6 +164,8 @@ def _broken(log: MemoryLog) -> Iterator[tuple[int, bytes, str]]:
             yield at + 1, content, CONFLICT
         elif entry is None and at not in log.conflict and content.strip():
             yield at + 1, content, UNREADABLE
+        elif id(entry) in hidden:
+            yield at + 1, content, HIDDEN
 
 
 def _marked(revisions: Revisions, records: Comparison) -> Iterator[Marked]:

@@ -9,7 +9,7 @@ from commands.documents.facts import labelled
 from commands.documents.github_markdown import code, inert, inert_lines
 from commands.documents.markdown import EMPTY, listed
 from commands.documents.words import word as record_word
-from commands.report.findings import LINK, Marked, Report
+from commands.report.findings import HIDDEN, LINK, Marked, Report
 from commands.report.parts import Item, Part, fitted
 from commands.report.words import counted, word
 from commands.scan.findings import Found
@@ -22,6 +22,7 @@ from core.lessons.record import LIMITS_BYTES
 from core.messages import Language
 
 MOST_ORIGINALS = 50
+MOST_UNSETTLED = 10
 
 
 def markdown(report: Report, lang: Language, *, fits: Callable[[str], bool]) -> str:
@@ -69,6 +70,12 @@ def _notes(report: Report, lang: Language) -> Iterator[str]:
         yield word(lang, "after_absent")
     if report.revisions.is_cut:
         yield word(lang, "cut")
+    if unsettled := report.revisions.after.log.unsettled:
+        named = "; ".join(
+            " ↔ ".join(_named(Entry.of(record), lang) for record in versions)
+            for versions in unsettled[:MOST_UNSETTLED]
+        )
+        yield word(lang, "unsettled", count=len(unsettled), records=named)
 
 
 def _parts(report: Report, lang: Language) -> list[Part]:
@@ -101,7 +108,7 @@ def _refused(report: Report, lang: Language) -> Part:
     advice = {
         "replace_advice": report.secrets or report.passing,
         "redact_advice": report.secrets,
-        "damage_advice": [it for it in report.damage if it.kind != LINK],
+        "damage_advice": [it for it in report.damage if it.kind not in (LINK, HIDDEN)],
     }
     due = " ".join(word(lang, key) for key, is_due in advice.items() if is_due)
     return Part(word(lang, "refused"), items, after=[due])

@@ -73,7 +73,7 @@ def _page(opened: Opened, threshold: int) -> tuple[str, int]:
     log = opened.store.read()
     root = str(opened.project.root)
     try:
-        lineage = lineage_of(opened.store.path, log)
+        lineage = lineage_of(opened.store.path, log, opened.store.read_replaced())
     except HistoryError as error:
         print(word(lang, "no_git", reason=plain(error.text(lang))), file=sys.stderr)
         lineage = None

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from core.lessons.log_file import REPLACED_NAME
 from core.lessons.record import Record
 from core.store import MemoryStore
 from tests.support.samples import LATER, NOW, a_draft, a_principle
@@ -161,6 +162,12 @@ def shown(clone: Path) -> list[Shown]:
     """Type, key text and lesson of every record that a reader sees."""
     records = store_of(clone).read_all()
     return sorted((record.type, record.key_text, record.lesson) for record in records)
+
+
+def without_side_file(clone: Path) -> Path:
+    """The clone, as on a machine on which nothing was replaced."""
+    path_of(clone).with_name(REPLACED_NAME).unlink(missing_ok=True)
+    return clone
 
 
 def records_by_id(clone: Path) -> list[Record]:

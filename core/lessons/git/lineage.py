@@ -12,12 +12,13 @@ from itertools import accumulate
 from pathlib import Path
 
 from core.lessons.answers.rendering import record_block
-from core.lessons.git.commits import Commit, Commits
+from core.lessons.git.commits import Commit
 from core.lessons.git.old_logs import OldLogs
 from core.lessons.git.versions import History, former_selves_of, whole
 from core.lessons.lines import split_lines
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, ids_in, parse_line, seconds_of
+from core.lessons.upkeep.replaced import Replaced
 from core.text.tokens import estimate_tokens
 
 MOST_POINTS = 120
@@ -65,9 +66,12 @@ class Lineage:
     notes: tuple[str, ...]
 
 
-def lineage_of(log_path: Path, log: MemoryLog) -> Lineage:
-    """Ask git about the log at `log_path`; log: the file as it stands. Raises HistoryError."""
-    history = History(log_path, log)
+def lineage_of(log_path: Path, log: MemoryLog, kept: Iterable[Replaced] = ()) -> Lineage:
+    """Ask git about the log at `log_path`. Raises HistoryError.
+
+    log: the file as it stands. kept: what was replaced and is kept beside the log.
+    """
+    history = History(log_path, log, kept)
     commits = list(reversed(history.commits.matching()))
     added: dict[str, int] = {}
     saved: dict[str, Commit] = {}
@@ -83,7 +87,7 @@ def lineage_of(log_path: Path, log: MemoryLog) -> Lineage:
         return Lineage(
             added={name: commits[number] for name, number in added.items()},
             saved=saved,
-            versions=_versions(log, reader, history.commits),
+            versions=_versions(log, reader, history),
             growth=_growth(history.commits.standings(), reader),
             notes=tuple(history.notes()),
         )
@@ -172,15 +176,16 @@ def _put_together(log: MemoryLog) -> dict[str, Record]:
     return {record.token: record for record in log.records if id(record) not in lines}
 
 
-def _versions(log: MemoryLog, reader: _Reader, commits: Commits) -> dict[str, Record]:
+def _versions(log: MemoryLog, reader: _Reader, history: History) -> dict[str, Record]:
     """Return what the principles list, and what that lists; of all branches if some is missing.
 
     It may be missing everywhere: a record can be replaced before any commit has it.
     """
+    reader.versions |= {token: it.record for token, it in history.kept.items()}
     reader.versions |= {record.token: record for record in (*whole(log), *log.records)}
     listed = _listed(log, reader.versions)
     if None in listed.values():
-        for commit in commits.matching(everywhere=True):
+        for commit in history.commits.matching(everywhere=True):
             reader.new_in(change.after for change in commit.changes)
         listed = _listed(log, reader.versions)
     return {token: record for token, record in listed.items() if record}

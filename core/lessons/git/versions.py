@@ -2,17 +2,20 @@
 
 import os
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
 from core.lessons.git.commits import Commit, Commits
+from core.lessons.git.errors import HistoryError
 from core.lessons.git.old_logs import OldLogs
 from core.lessons.git.repository import Repository
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, id_in, ids_in
+from core.lessons.upkeep.replaced import Replaced
 
 EventKind = Literal["added", "changed", "removed", "replaced", "hidden"]
 State = Literal["present", "hidden", "replaced", "gone"]
@@ -65,17 +68,29 @@ class Present:
 
 
 class History:
-    """The former versions of the records of one memory log, as far as git has them."""
+    """The former versions of the records of one memory log: those kept beside it, and git's."""
 
-    def __init__(self, log_path: Path, log: MemoryLog) -> None:
-        """Take the file as it stands (`log`). Git is not asked before something is wanted of it."""
+    def __init__(self, log_path: Path, log: MemoryLog, kept: Iterable[Replaced] = ()) -> None:
+        """Take the file as it stands (`log`). Git is not asked before something is wanted of it.
+
+        kept: what was replaced and is kept beside the log, the newest first.
+        """
         self._target = Path(os.path.realpath(log_path))
         self.log = log
+        self.kept = {it.token: it for it in reversed([*kept])}
 
     @cached_property
     def repository(self) -> Repository:
         """The repository of the file. Raises HistoryError where there is none."""
         return Repository(self._target)
+
+    @cached_property
+    def has_git(self) -> bool:
+        """Whether git can be asked for the history of the log."""
+        try:
+            return bool(self.repository)
+        except HistoryError:
+            return False
 
     @cached_property
     def commits(self) -> Commits:
@@ -100,24 +115,37 @@ class History:
 
     def last(self, record_id: str) -> Record | None:
         """Return the last version of a removed record; what HEAD has behind it comes first."""
-        for everywhere in (False, True):
-            events = self.events(record_id, everywhere=everywhere)
-            if events:
-                return events[0].record
-        return None
+        kept = [it.record for it in self.kept.values() if it.record.id == record_id]
+        with self._git_is_needed(unless=kept):
+            for everywhere in (False, True):
+                events = self.events(record_id, everywhere=everywhere)
+                if events:
+                    kept.append(events[0].record)
+                    break
+        return max(kept, key=Record.version, default=None)
 
     def find_versions(self, tokens: Collection[str]) -> dict[str, Record]:
         """Return, by version id, what the file or any commit holds. Raises HistoryError."""
         wanted = ids_in(tokens)
-        found = dict(_versions(self.log, wanted, tokens))
+        kept = {token: self.kept[token].record for token in tokens if token in self.kept}
+        found = {**kept, **dict(_versions(self.log, wanted, tokens))}
         if len(found) == len(set(tokens)):
             return found
-        with OldLogs(self.repository) as logs:
+        with self._git_is_needed(unless=found), OldLogs(self.repository) as logs:
             for blob in self._blobs(wanted):
                 found.update(_versions(logs.log(blob), wanted, tokens))
                 if len(found) == len(set(tokens)):
                     break
         return found
+
+    @contextmanager
+    def _git_is_needed(self, *, unless: Collection[object]) -> Iterator[None]:
+        """Let an error of git pass where something was found without it."""
+        try:
+            yield
+        except HistoryError:
+            if not unless:
+                raise
 
     def committed(self, record_id: str) -> Record | None:
         """Return the record as HEAD shows it. Raises HistoryError."""
@@ -128,8 +156,12 @@ class History:
 
     def topics(self, beginning: str) -> dict[str, str]:
         """Return, by id, topics of all former records whose id begins so. Raises HistoryError."""
-        found: dict[str, str] = {}
-        with OldLogs(self.repository) as logs:
+        found = {
+            it.record.id: it.record.topic
+            for it in self.kept.values()
+            if it.record.id.startswith(beginning)
+        }
+        with self._git_is_needed(unless=found), OldLogs(self.repository) as logs:
             for blob in self._blobs([beginning]):
                 for record in whole(logs.log(blob)):
                     if record.id.startswith(beginning):
@@ -138,6 +170,8 @@ class History:
 
     def notes(self) -> list[str]:
         """Return reasons why a version may be missing in git, as keys of sentences."""
+        if self.kept and not self.has_git:
+            return []
         notes = ["cut"] if self.repository.is_cut else []
         if not self.commits.exist():
             notes.append("ignored" if self.repository.is_ignored else "not_committed")

@@ -24,6 +24,7 @@ from tests.support.git_clones import (
     pull,
     save,
     store_of,
+    without_side_file,
 )
 from tests.support.samples import LATER, a_draft, a_principle, a_record
 
@@ -500,7 +501,7 @@ def test_without_git_a_sentence_says_what_to_install(
     project: Path, command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(project))
-    before = path_of(project).read_bytes()
+    before = path_of(without_side_file(project)).read_bytes()
     for asked in (("history", TWO.id), ("restore", TWO.id), ("uncompact", RULE)):
         assert command(project, *asked).refusal == (
             "git was not found, and former versions are read through it. The log itself is as it"
@@ -617,6 +618,7 @@ def test_a_replaced_record_that_was_never_committed_is_named_as_lost(
 ) -> None:
     save("four")(project)
     compact("newer rule", "four")(project)
+    without_side_file(project)
     four, rule = a_record("four"), now_of(project, NEWER_RULE)
     assert command(project, "restore", four.id).refusal == (
         f"{four.id}: principle {rule.token} replaced it before any commit had it, so git has no"
@@ -630,6 +632,7 @@ def test_an_older_version_than_the_replaced_one_is_said_to_be_older(
     save("three", "never committed", LATER)(project)
     lost = now_of(project, THREE.id).token
     compact("newer rule", "three")(project)
+    without_side_file(project)
     assert command(project, "restore", THREE.id).lines[4] == (
         f"The version that the principle replaced ({lost}) was never committed; this is the last"
         " one that git has."
@@ -727,7 +730,7 @@ def partly_lost(project: Path) -> Path:
     save("four")(project)
     compact("newer rule", "three", "four")(project)
     commit(project)
-    return project
+    return without_side_file(project)
 
 
 def test_a_lost_original_stops_everything(partly_lost: Path, command: Command) -> None:
@@ -760,6 +763,7 @@ def test_what_can_be_had_comes_back_beside_the_principle(
 def test_originals_of_which_none_is_left_are_named(project: Path, command: Command) -> None:
     save("four")(project)
     compact("newer rule", "four")(project)
+    without_side_file(project)
     for options in ((), ("--keep-principle",)):
         assert command(project, "uncompact", NEWER_RULE, *options).refusal == (
             "None of the 1 originals can be had; they were never committed, or git has dropped"
@@ -774,6 +778,7 @@ def test_an_uncommitted_version_is_not_passed_over_for_an_older_one(
     save("three", "never committed", LATER)(project)
     lost = now_of(project, THREE.id).token
     compact("newer rule", "three")(project)
+    without_side_file(project)
     assert f"git has dropped them: {lost}." in command(project, "uncompact", NEWER_RULE).refusal
 
 
@@ -837,3 +842,38 @@ def test_settings_of_a_user_hide_no_version(project: Path, command: Command, set
     before = command(project, "history", ONE.id).lines
     git(project, "config", *setting.split("="))
     assert command(project, "history", ONE.id).lines == before
+
+
+# What is kept beside the log
+
+
+def test_a_compaction_that_was_never_committed_is_undone(project: Path, command: Command) -> None:
+    save("four")(project)
+    before = {it.lesson for it in store_of(project).read_all()}
+    compact("newer rule", "three", "four")(project)
+    assert "Originals brought back: 2." in command(project, "uncompact", NEWER_RULE).lines
+    assert {it.lesson for it in store_of(project).read_all()} == before
+
+
+def test_without_git_a_deleted_record_and_a_former_version_come_back(
+    tmp_path: Path, command: Command
+) -> None:
+    project = tmp_path / "plain"
+    (project / ".context").mkdir(parents=True)
+    save("one", "first")(project)
+    first = now_of(project, ONE.id)
+    save("one", "second", LATER)(project)
+    told = "\n".join(command(project, "history", ONE.id).lines)
+    assert f"{first.token}" in told and "first" in told
+    assert "Versions kept beside the log on this machine, which no commit shows: 1." in told
+    assert command(project, "restore", first.token).lines
+    assert now_of(project, ONE.id).lesson == "first"
+    delete("one")(project)
+    assert command(project, "restore", ONE.id[:6]).lines[0].startswith("Brought back")
+    assert gaps(project) == ["one"]
+
+
+def test_a_version_that_git_shows_is_not_told_twice(project: Path, command: Command) -> None:
+    save("three", "newer", LATER)(project)
+    told = "\n".join(command(project, "history", THREE.id).lines)
+    assert "Versions kept beside" not in told

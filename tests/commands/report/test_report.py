@@ -876,7 +876,9 @@ def test_a_hand_that_changed_what_a_record_is_about_has_changed_that_record(
     assert "    - after: by hand\n" in told.out
 
 
-def test_a_leftover_that_a_merge_brought_back_is_not_told(project: Path, report: Report) -> None:
+def test_an_original_that_is_back_beside_its_principle_is_told_as_hidden(
+    project: Path, report: Report
+) -> None:
     app = new_project(project / "app", "one", "two")
     originals = path_of(app).read_bytes()
     compact("a sum")(app)
@@ -885,7 +887,29 @@ def test_a_leftover_that_a_merge_brought_back_is_not_told(project: Path, report:
     path_of(app).write_bytes(originals + path_of(app).read_bytes())
     commit(app)
     told = report(f"{base}..HEAD", "--project", str(app))
-    assert told.out == "**Memory:** other lines of the file changed.\n"
+    assert told.code == 1
+    assert told.first == "**Memory:** 2 damaged lines."
+    assert ".context/memory_log.jsonl:1`: readers no longer see this record" in told.out
+
+
+def test_one_line_that_hides_a_whole_memory_is_told_line_by_line(
+    project: Path, report: Report
+) -> None:
+    app = new_project(project / "app", "one", "two", "three")
+    commit(app)
+    base = head(app)
+    line = a_record("", type="principle", lesson="x", now="2026-05-01T00:00:00+00:00")
+    line = replace(line, source_ids=tuple(it.token for it in store_of(app).read_all()))
+    path_of(app).write_bytes(path_of(app).read_bytes() + line.to_line())
+    commit(app)
+    told = report(f"{base}..HEAD", "--project", str(app))
+    assert told.code == 1
+    assert told.out.count("readers no longer see this record") == 3
+
+
+def test_two_versions_of_one_gap_are_told(project: Path, report: Report) -> None:
+    write(project, PLAIN, replace(PLAIN, lesson="in other words"))
+    assert "Gaps with more than one version" in report().out
 
 
 # 7 and the forms.
