@@ -177,6 +177,12 @@ class LogBusyError(SentinelError, TimeoutError):
     key = "log_busy"
 
 
+class WaitEndedError(SentinelError, TimeoutError):
+    """The wait for the lock ended early: the caller cancelled, or the process ends. Facts: path."""
+
+    key = "wait_ended"
+
+
 class ProjectMissingError(SentinelError, OSError):
     """The project directory does not exist. Facts: path, source."""
 

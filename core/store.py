@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from core.cancellation import NO_CANCELLATION, Cancellation
 from core.errors import SourceIdsOfLogError
 from core.lessons.changes import NOTHING, add, bring_back, delete, hidden_by, select, upsert
 from core.lessons.incoming import (
@@ -168,12 +169,11 @@ class LogUpkeep(LogReader):
 class MemoryStore(LogUpkeep):
     """The records of one memory log. Safe for threads and processes that share the file.
 
-    Every change is one atomic replacement, on disk when the call returns. It raises LogBusyError,
-    LogReadError or LogWriteError, a save also the ValueErrors of `redacted_draft` and of the change
-    itself; after an error the file is byte for byte what it was.
+    Every change is one atomic replacement, on disk when the call returns. After LogBusyError,
+    WaitEndedError, LogReadError, LogWriteError or a ValueError the file is what it was.
 
     path: the file, usually `<project>/.context/memory_log.jsonl`; it need not exist.
-    lock_timeout_s: how long a change waits for another writer before LogBusyError.
+    lock_timeout_s: how long a change waits for another writer, unless `cancellation` ends that.
     strict: refuse a text with a secret, in whatever field, instead of storing it redacted.
     now: gives the present as ISO 8601 text in UTC.
     """
@@ -183,10 +183,11 @@ class MemoryStore(LogUpkeep):
         path: Path,
         *,
         lock_timeout_s: float = DEFAULT_LOCK_TIMEOUT_S,
+        cancellation: Cancellation = NO_CANCELLATION,
         strict: bool = False,
         now: Callable[[], str] = utc_now,
     ) -> None:
-        super().__init__(LogFile(path, lock_timeout_s=lock_timeout_s), now=now)
+        super().__init__(LogFile(path, lock_timeout_s, cancellation), now=now)
         self._project = str(path.absolute().parent.parent)  # a model names files as it sees them
         self._strict = strict
 
@@ -357,8 +358,13 @@ def _store_here() -> MemoryStore:
     return MemoryStore(path, lock_timeout_s=settings.lock_timeout_s, strict=settings.strict)
 
 
-def open_store(project: Project, settings: Settings) -> MemoryStore:
+def open_store(
+    project: Project, settings: Settings, cancellation: Cancellation = NO_CANCELLATION
+) -> MemoryStore:
     """Return the store of a project; nothing is read or created yet."""
     return MemoryStore(
-        project.log_path, lock_timeout_s=settings.lock_timeout_s, strict=settings.strict
+        project.log_path,
+        lock_timeout_s=settings.lock_timeout_s,
+        cancellation=cancellation,
+        strict=settings.strict,
     )

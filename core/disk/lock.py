@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from core.errors import LogBusyError
+from core.cancellation import NO_CANCELLATION, Cancellation
+from core.errors import LogBusyError, WaitEndedError
 
 if TYPE_CHECKING:
     from filelock import FileLock
@@ -18,11 +19,14 @@ _RELEASES = 2
 
 
 @contextlib.contextmanager
-def held(path: str, *, timeout_s: float) -> Iterator[None]:
+def held(
+    path: str, *, timeout_s: float, cancellation: Cancellation = NO_CANCELLATION
+) -> Iterator[None]:
     """Hold the lock file at `path`, which is made when missing and stays afterwards.
 
     A killed holder lets go at once. Raises LogBusyError when another holder keeps the lock for
-    `timeout_s` seconds, OSError when the lock file cannot be opened.
+    `timeout_s` seconds, WaitEndedError when `cancellation` ends the wait before, OSError when the
+    lock file cannot be opened.
     """
     from filelock import Timeout  # a reader does not need the package
 
@@ -34,10 +38,14 @@ def held(path: str, *, timeout_s: float) -> Iterator[None]:
         raise busy
     try:
         try:
-            lock.acquire(timeout=max(deadline - time.monotonic(), 0))
+            lock.acquire(
+                timeout=max(deadline - time.monotonic(), 0), cancel_check=cancellation.ends_wait
+            )
         except Timeout as error:
-            raise busy from error
+            raise WaitEndedError(path=path) if cancellation.ends_wait() else busy from error
         try:
+            if cancellation.is_requested():  # while it waited for its turn among the threads
+                raise WaitEndedError(path=path)
             yield
         finally:
             _release(lock)

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
 
+from core.cancellation import NO_CANCELLATION, Cancellation
 from core.disk.atomic import (
     Identity,
     identity_of,
@@ -64,10 +65,13 @@ class Change(NamedTuple, Generic[_Result]):
 class LogFile:
     """The file at `path`; the first replacement creates it and its directory."""
 
-    def __init__(self, path: Path, *, lock_timeout_s: float) -> None:
+    def __init__(
+        self, path: Path, lock_timeout_s: float, cancellation: Cancellation = NO_CANCELLATION
+    ) -> None:
         self.path = path
         self._beside = _Beside(path)
         self._lock_timeout_s = lock_timeout_s
+        self._cancellation = cancellation
 
     def read(self) -> bytes:
         """Return the whole file, b"" where there is none. Raises LogReadError."""
@@ -82,9 +86,9 @@ class LogFile:
         replaced the file meanwhile. What it sets aside goes into a new file `aside_name` in the
         same directory, on disk before the log is replaced, and so does the side file.
 
-        Raises LogBusyError when another holder keeps the lock, LogReadError, LogWriteError,
-        LogUnsettledError when the file never stands still, and what `change` raises. After an
-        error the file is byte for byte what it was.
+        Raises LogBusyError or WaitEndedError when another holder keeps the lock, LogReadError,
+        LogWriteError, LogUnsettledError when the file never stands still, and what `change` raises.
+        After an error the file is byte for byte what it was.
         """
         with self._locked():
             for _ in range(_ATTEMPTS):
@@ -154,7 +158,11 @@ class LogFile:
         """Hold the lock of this file; an error of the disk inside becomes LogWriteError."""
         try:
             make_directory(self.path.parent)
-            with held(str(real_path(self.path)) + LOCK_SUFFIX, timeout_s=self._lock_timeout_s):
+            with held(
+                str(real_path(self.path)) + LOCK_SUFFIX,
+                timeout_s=self._lock_timeout_s,
+                cancellation=self._cancellation,
+            ):
                 yield
         except SentinelError:
             raise

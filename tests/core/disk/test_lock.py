@@ -1,0 +1,71 @@
+"""Tests how a wait for the lock ends: in time, for a cancelled call, with the process."""
+
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from filelock import FileLock
+
+from core.cancellation import Cancellation
+from core.disk.lock import held
+from core.errors import LogBusyError, WaitEndedError
+
+CANCELLED = Cancellation(is_requested=lambda: True)
+ENDING = Cancellation(is_ending=lambda: True)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> str:
+    return str(tmp_path / "log.lock")
+
+
+def test_a_held_lock_is_waited_for_no_longer_than_said(path: str) -> None:
+    began = time.monotonic()
+    with FileLock(path), pytest.raises(LogBusyError), held(path, timeout_s=0.2):
+        pass
+    assert 0.2 <= time.monotonic() - began < 5
+
+
+@pytest.mark.parametrize("cancellation", [CANCELLED, ENDING])
+def test_a_wait_that_ends_early_ends_at_once(path: str, cancellation: Cancellation) -> None:
+    began = time.monotonic()
+    with (
+        FileLock(path),
+        pytest.raises(WaitEndedError),
+        held(path, timeout_s=60, cancellation=cancellation),
+    ):
+        pass
+    assert time.monotonic() - began < 5
+
+
+def test_a_free_lock_is_taken_when_the_process_ends_and_not_for_a_cancelled_call(path: str) -> None:
+    with held(path, timeout_s=1, cancellation=ENDING):
+        pass
+    with pytest.raises(WaitEndedError), held(path, timeout_s=1, cancellation=CANCELLED):
+        pass
+    with FileLock(path, timeout=0):  # it was let go
+        pass
+
+
+def test_threads_that_wait_for_their_turn_end_with_the_one_that_polls(path: str) -> None:
+    ends = threading.Event()
+    cancellation = Cancellation(is_ending=ends.is_set)
+    ended = []
+
+    def wait() -> None:
+        try:
+            with held(path, timeout_s=60, cancellation=cancellation):
+                pass
+        except WaitEndedError:
+            ended.append(1)
+
+    threads = [threading.Thread(target=wait) for _ in range(50)]
+    with FileLock(path):
+        for thread in threads:
+            thread.start()
+        time.sleep(0.05)
+        ends.set()
+        for thread in threads:
+            thread.join(10)
+    assert len(ended) == 50
