@@ -28,9 +28,9 @@ class Settings:
     """The settings of one call; `warnings` name the variables that hold no usable value.
 
     budget_tokens and budget_chars bound one answer, hook_tokens what a hook shows when a session
-    starts; lock_timeout_s bounds the wait for a writer; strict refuses a record with a secret
-    instead of storing it redacted. errors: values with which a server must not start; the defaults
-    stand in their places.
+    starts; lock_timeout_s bounds the wait for a writer; a compaction is required above `threshold`
+    records; strict refuses a record with a secret instead of storing it redacted. errors: values
+    with which a server must not start; the defaults stand in their places.
     """
 
     lang: Language = "en"
@@ -38,6 +38,7 @@ class Settings:
     budget_chars: int = DEFAULT_BUDGET_CHARS
     hook_tokens: int = DEFAULT_HOOK_TOKENS
     lock_timeout_s: int = DEFAULT_LOCK_TIMEOUT_S
+    threshold: int = DEFAULT_THRESHOLD
     strict: bool = False
     warnings: tuple[str, ...] = ()
     errors: tuple[SettingError, ...] = ()
@@ -59,7 +60,8 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
         hook_tokens=reading.tokens(
             "SENTINEL_MEMORY_HOOK_BUDGET", DEFAULT_HOOK_TOKENS, LEAST_HOOK_TOKENS
         ),
-        lock_timeout_s=reading.timeout_s("SENTINEL_MEMORY_LOCK_TIMEOUT_S", DEFAULT_LOCK_TIMEOUT_S),
+        lock_timeout_s=reading.positive("SENTINEL_MEMORY_LOCK_TIMEOUT_S", DEFAULT_LOCK_TIMEOUT_S),
+        threshold=reading.positive("SENTINEL_MEMORY_THRESHOLD", DEFAULT_THRESHOLD),
         strict=reading.is_strict(),
         warnings=(*reading.warnings, *reading.former_names()),
         errors=tuple(reading.errors),
@@ -99,7 +101,7 @@ class _Reading:
             self.warnings.append(f"{name} is below the least that is of use; {least} is used")
         return max(given, least)
 
-    def timeout_s(self, name: str, default: int) -> int:
+    def positive(self, name: str, default: int) -> int:
         given = self._number(name, default)
         if not given:
             self._unusable(name, 1, default)

@@ -115,7 +115,7 @@ def similar_pairs(
     for one, other in combinations((group.topic for group in groups), 2):
         for pair in ((one, other), (other, one)):
             named = re.escape(" ~ ".join(pair))
-            if re.search(rf"(^|; ){named} \(({given})\)(;|$)", line["pairs"]):
+            if re.search(rf"(^|; ){named} \(({given})(; [^()]*)?\)(;|$)", line["pairs"]):
                 pairs.append(pair)
     return pairs
 

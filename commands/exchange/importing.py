@@ -30,12 +30,12 @@ from commands.terminal.console import (
 from commands.terminal.records import INDENT, block, text_lines
 from commands.terminal.safe_text import plain
 from core.lessons.answers.rendering import topic_text, warning
-from core.lessons.compaction import is_required, similar_to
+from core.lessons.compaction import is_required, similar_to, worth_using
 from core.lessons.log import MemoryLog
 from core.lessons.outcomes import Added, Offered
 from core.lessons.record import LIMITS_BYTES, normalise_topic, utc_now
 from core.messages import Language
-from core.settings import DEFAULT_THRESHOLD, read_settings
+from core.settings import read_settings
 
 MOST_SIMILAR = 3
 
@@ -71,8 +71,9 @@ def run(arguments: argparse.Namespace) -> int:
         return int(not arguments.dry_run)
     added = opened.store.add_all(records)
     print(word(lang, "saved", count=len(added.records)))
-    if is_required(added.log.count, DEFAULT_THRESHOLD):
-        print(word(lang, "compact", count=added.log.count, threshold=DEFAULT_THRESHOLD))
+    threshold = opened.settings.threshold
+    if is_required(added.log.records, threshold):
+        print(word(lang, "compact", count=added.log.count, threshold=threshold))
     return 0
 
 
@@ -116,7 +117,7 @@ def _topic_line(topic: str, log: MemoryLog, lang: Language) -> str:
     shown = plain(topic_text(topic))
     if topic in log.topics:
         return word(lang, "known_topic", topic=shown)
-    near = similar_to(topic, list(log.topics))[:MOST_SIMILAR]
+    near = worth_using(similar_to(topic, list(log.topics)))[:MOST_SIMILAR]
     if not near:
         return word(lang, "new_topic", topic=shown)
     similar = plain(", ".join(map(topic_text, near)))

@@ -39,7 +39,7 @@ from core.lessons.answers.words import say
 from core.lessons.log import MemoryLog
 from core.lessons.log_file import LogFile
 from core.project import find_project, state_directory
-from core.settings import DEFAULT_THRESHOLD, Settings, read_settings
+from core.settings import Settings, read_settings
 from core.text.printable import one_line
 from core.text.tokens import estimate_tokens
 
@@ -189,9 +189,7 @@ def _at_start(scene: Scene) -> Briefing:
     briefing = session_briefing(
         scene.log,
         project=scene.root,
-        threshold=DEFAULT_THRESHOLD,
-        lang=scene.settings.lang,
-        budget_tokens=scene.settings.hook_tokens,
+        settings=scene.settings,
     )
     before = scene.note(briefing)
     forget_old(scene.directory)

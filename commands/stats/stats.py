@@ -28,7 +28,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Count and print; return 0. Raises SentinelError when the log cannot be read."""
     opened = open_memory(arguments)
     root = str(opened.project.root)
-    frame = Frame(project=root, settings=opened.settings, threshold=arguments.threshold)
+    frame = Frame(project=root, settings=opened.settings, own_threshold=arguments.threshold)
     sessions = sessions_in(state_directory(root, os.environ))
     stats = count(opened.store.read_bytes(), sessions, frame, now_s=time.time())
     print(plain_json(as_json(stats)) if arguments.json else "\n".join(lines_of(stats)))

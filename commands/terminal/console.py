@@ -11,7 +11,7 @@ from pathlib import Path
 from commands.terminal.words import word
 from core.messages import Language
 from core.project import Project, find_project
-from core.settings import DEFAULT_THRESHOLD, Settings, read_settings
+from core.settings import Settings, read_settings
 from core.store import MemoryStore, open_store
 
 STDOUT = "-"
@@ -44,9 +44,9 @@ def add_threshold(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--threshold",
         type=positive,
-        default=DEFAULT_THRESHOLD,
+        default=read_settings(os.environ).threshold,
         metavar="N",
-        help="records above which to compact (default %(default)s)",
+        help="records above which to compact (default %(default)s, from SENTINEL_MEMORY_THRESHOLD)",
     )
 
 

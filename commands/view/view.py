@@ -80,7 +80,7 @@ def _page(opened: Opened, threshold: int) -> tuple[str, int]:
     page = page_of(
         log,
         lineage,
-        Frame(project=root, settings=opened.settings, threshold=threshold),
+        Frame(project=root, settings=opened.settings, own_threshold=threshold),
         project=opened.project.root.name or root,
         now=utc_now(),
     )

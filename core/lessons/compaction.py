@@ -13,6 +13,7 @@ from typing import Literal
 
 from core.errors import ThresholdError
 from core.lessons.record import LIMITS_BYTES, Record
+from core.text.wording import scope_of
 
 Need = Literal["required", "optional", "pointless"]
 Reason = Literal["case", "words", "prefix", "contains", "spelling"]
@@ -60,16 +61,22 @@ def check_threshold(threshold: int) -> None:
         raise ThresholdError
 
 
-def is_required(count: int, threshold: int) -> bool:
-    """Return whether compaction is required: above the threshold, not at it."""
-    return count > threshold
+def is_required(records: Sequence[Record], threshold: int) -> bool:
+    """Return whether compaction is required: above the threshold, not at it, and of use."""
+    return len(records) > threshold and not _is_compact(records)
+
+
+def _is_compact(records: Sequence[Record]) -> bool:
+    """Return whether each topic is one principle: then there is nothing to merge."""
+    topics = {record.topic for record in records if record.type == "principle"}
+    return len(topics) == len(records)
 
 
 def need_for(groups: Sequence[Group], count: int, threshold: int) -> Need:
-    """Return the need: required above the threshold, pointless if no group has things to merge."""
-    if is_required(count, threshold):
-        return "required"
-    return "pointless" if all(group.already_compact for group in groups) else "optional"
+    """Return the need: pointless if no group has things to merge, required above the threshold."""
+    if all(group.already_compact for group in groups):
+        return "pointless"
+    return "required" if count > threshold else "optional"
 
 
 def group_by_topic(records: Iterable[Record]) -> list[Group]:
@@ -158,6 +165,27 @@ def similar_to(topic: str, topics: Sequence[str]) -> list[str]:
     shape = _Shape.of(topic)
     alike = [other for other in topics if other != topic and _likeness(shape, _Shape.of(other))[0]]
     return closest_first(topic, alike)
+
+
+def worth_using(topics: Iterable[str]) -> list[str]:
+    """Return those topics that are neither too broad nor too narrow, in the order given."""
+    return [topic for topic in topics if not scope_of(topic)]
+
+
+def topic_to_keep(pair: SimilarTopics) -> str:
+    """Return the one of two similar topics that both should become; "" where nothing decides.
+
+    The broader one, unless it breaks the rules for topics.
+    """
+    topics = worth_using((pair.topic, pair.other))
+    if len(topics) == 1:
+        return topics[0]
+    shapes = {topic: _Shape.of(topic) for topic in topics}
+    if pair.reason == "words" and topics:
+        return min(shapes, key=lambda topic: len(shapes[topic].words))
+    if pair.reason == "contains" and topics:
+        return min(shapes, key=lambda topic: len(shapes[topic].folded))
+    return ""
 
 
 def closest_first(topic: str, topics: Iterable[str]) -> list[str]:

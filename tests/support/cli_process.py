@@ -16,7 +16,7 @@ from tests.support.forked import forked
 from tests.support.stdio_client import ROOT, bound_by_permissions
 
 SETTINGS = (
-    *(f"SENTINEL_MEMORY_{name}" for name in ("LANG", "PROJECT", "STRICT", "BUDGET")),
+    *(f"SENTINEL_MEMORY_{name}" for name in ("LANG", "PROJECT", "STRICT", "BUDGET", "THRESHOLD")),
     *("CLAUDE_PROJECT_DIR", "NO_COLOR", "GITHUB_STEP_SUMMARY", "GIT_INDEX_FILE", "GIT_DIR"),
 )
 CLI = ROOT / "cli.py"

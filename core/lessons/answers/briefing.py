@@ -8,12 +8,14 @@ from dataclasses import dataclass, replace
 
 from core.injection.marks import may_have_marks, orders_in, shown_marks
 from core.lessons.answers.fitting import Layout, that_fit
+from core.lessons.answers.frame import Frame
 from core.lessons.answers.notes import notes, topic_line
 from core.lessons.answers.rendering import headed_block
 from core.lessons.answers.words import say
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, seconds_of
 from core.messages import Language
+from core.settings import Settings
 from core.text.budget import Budget
 from core.text.printable import one_line
 
@@ -30,20 +32,19 @@ class Briefing:
     records: tuple[Record, ...] = ()
 
 
-def session_briefing(
-    log: MemoryLog, *, project: str, threshold: int, lang: Language, budget_tokens: int
-) -> Briefing:
+def session_briefing(log: MemoryLog, *, project: str, settings: Settings) -> Briefing:
     """Write the topics, what is due, and the whole records that fit: principles, then the newest.
 
-    project: how the answer names it. threshold: records above which a compaction is required.
-    budget_tokens: estimated tokens of the whole text, which takes its first lines in any case.
+    project: how the answer names it. settings: `hook_tokens` are the estimated tokens of the whole
+    text, which takes its first lines in any case.
     """
+    lang, budget_tokens = settings.lang, settings.hook_tokens
     records, count = log.records, log.count
     if not records:
         return Briefing()
     head = say(lang, "head_all", count=count, project=one_line(project))
     topics = [(topic, n) for topic, n in log.topics.most_common() if not shown_marks((), (topic,))]
-    lines = [head, *notes(log, threshold, lang)]
+    lines = [head, *notes(log, Frame(project=project, settings=settings))]
     if topics:
         lines.append(topic_line(topics, lang, budget_tokens))
     budget = Budget(budget_tokens, BRIEFING_CHARS)

@@ -4,13 +4,26 @@ from collections.abc import Collection, Sequence
 
 from core.lessons.answers.fitting import could_hold
 from core.lessons.answers.frame import Frame
-from core.lessons.answers.notes import LIST_SHARE, beginning, counted, flaw_notes
+from core.lessons.answers.notes import (
+    LIST_SHARE,
+    beginning,
+    counted,
+    flaw_notes,
+    threshold_text,
+)
 from core.lessons.answers.rendering import headed_block, record_block, token_text, topic_text
 from core.lessons.answers.saving_answer import listed_tokens, tokens_left
 from core.lessons.answers.search_answer import no_topic
 from core.lessons.answers.words import say
 from core.lessons.changes import select
-from core.lessons.compaction import Group, SimilarTopics, group_by_topic, need_for, similar_topics
+from core.lessons.compaction import (
+    Group,
+    SimilarTopics,
+    group_by_topic,
+    need_for,
+    similar_topics,
+    topic_to_keep,
+)
 from core.lessons.log import MemoryLog
 from core.lessons.outcomes import Removal
 from core.lessons.record import Record, normalise_topic
@@ -77,13 +90,15 @@ def compaction_answer(
         lines = [say(lang, "compact_empty", **facts), *flaw_notes(log, lang)]
         return "\n".join(lines)
     need = need_for(chosen or groups, len(records), frame.threshold)
-    head = say(lang, f"compact_head_{need}", threshold=frame.threshold, **facts)
+    head = say(lang, f"compact_head_{need}", threshold=threshold_text(frame), **facts)
     lines = [head, *flaw_notes(log, lang)]
     if not chosen:
         missed = next(iter(wanted or [""]))
         return "\n".join([*lines, no_topic(missed, log, frame)])
     if need != "pointless":
         lines.append(say(lang, "compact_steps"))
+        if frame.has_other_threshold:
+            lines.append(say(lang, "compact_threshold_kept", threshold=frame.threshold))
     compared = sorted(groups, key=lambda group: -len(group.records))
     if wanted is None:  # every pair is looked at: bounded, so that no log makes a call hang
         compared = compared[:TOPICS_COMPARED]
@@ -158,13 +173,17 @@ def _group_begun(group: Group, budget: Budget, lang: Language) -> list[str]:
 
 def _similar_line(pairs: Sequence[SimilarTopics], frame: Frame) -> str:
     lang = frame.lang
-    texts = (
-        f"{topic_text(pair.topic)} ~ {topic_text(pair.other)}"
-        f" ({say(lang, f'reason_{pair.reason}', shared=topic_text(pair.shared))})"
-        for pair in pairs[:PAIRS_SHOWN]
-    )
+    texts = (_pair_text(pair, lang) for pair in pairs[:PAIRS_SHOWN])
     shown = beginning(texts, LIST_SHARE * frame.settings.budget_tokens)
     listed, more = "; ".join(shown), len(pairs) - len(shown)
     if more > 0:
         listed = say(lang, "compact_similar_more", pairs=listed, more=more)
     return say(lang, "compact_similar", pairs=listed)
+
+
+def _pair_text(pair: SimilarTopics, lang: Language) -> str:
+    """Name two topics, why they are alike, and the one to keep where that is clear."""
+    why = say(lang, f"reason_{pair.reason}", shared=topic_text(pair.shared))
+    kept = topic_to_keep(pair)
+    keep = f"; {say(lang, 'keep_topic', topic=topic_text(kept))}" if kept else ""
+    return f"{topic_text(pair.topic)} ~ {topic_text(pair.other)} ({why}{keep})"

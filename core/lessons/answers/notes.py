@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Sequence
 from math import inf
 
+from core.lessons.answers.frame import Frame
 from core.lessons.answers.rendering import topic_text
 from core.lessons.answers.words import say
 from core.lessons.log import MemoryLog
-from core.messages import Language
+from core.messages import Facts, Language
 from core.text.tokens import estimate_tokens
 
 TOPICS_SHOWN = 40
@@ -14,14 +15,36 @@ HIDERS_SHOWN = 3
 LIST_SHARE = 0.125  # of the tokens of an answer, for a list that could be long
 
 
-def notes(log: MemoryLog, threshold: int, lang: Language) -> list[str]:
-    """Say that a compaction is due above `threshold` records, and what is wrong with the file."""
-    from core.lessons.compaction import is_required  # much, for one comparison, where a hook starts
+def notes(log: MemoryLog, frame: Frame) -> list[str]:
+    """Say whether a compaction is due, and what is wrong with the file."""
+    return _due(log, frame) + flaw_notes(log, frame.lang)
 
-    due = []
-    if is_required(log.count, threshold):
-        due.append(say(lang, "compact_required", count=log.count, threshold=threshold))
-    return due + flaw_notes(log, lang)
+
+def _due(log: MemoryLog, frame: Frame) -> list[str]:
+    """Say that a compaction is required; a threshold of this call alone is named as such.
+
+    The next answer goes by the default again: neither may seem to contradict the other.
+    """
+    default = frame.settings.threshold
+    if log.count <= min(frame.threshold, default):
+        return []
+    from core.lessons.compaction import is_required  # much, for nothing, where a hook starts
+
+    if not is_required(log.records, min(frame.threshold, default)):
+        return []
+    facts: Facts = {"count": log.count, "threshold": frame.threshold, "default": default}
+    if not frame.has_other_threshold:
+        return [say(frame.lang, "compact_required", **facts)]
+    is_above = log.count > frame.threshold
+    return [say(frame.lang, "compact_required_here" if is_above else "compact_later_here", **facts)]
+
+
+def threshold_text(frame: Frame) -> str:
+    """Return the threshold of a call, with the default where that is another one."""
+    if not frame.has_other_threshold:
+        return str(frame.threshold)
+    facts: Facts = {"threshold": frame.threshold, "default": frame.settings.threshold}
+    return say(frame.lang, "threshold_here", **facts)
 
 
 def flaw_notes(log: MemoryLog, lang: Language) -> list[str]:

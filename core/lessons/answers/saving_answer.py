@@ -1,19 +1,22 @@
 """What log_memory answers: what one save did, and what is due."""
 
+import shlex
 from collections.abc import Sequence
 
 from core.injection.marks import HIDDEN_TEXT, marks_of
 from core.lessons.answers.frame import Frame
 from core.lessons.answers.notes import LIST_SHARE, beginning, notes, topic_line
-from core.lessons.answers.rendering import topic_text
+from core.lessons.answers.rendering import index_line, token_text, topic_text
 from core.lessons.answers.words import say
-from core.lessons.compaction import similar_to
+from core.lessons.compaction import similar_to, worth_using
 from core.lessons.outcomes import Removal, Saved
 from core.lessons.record import LIMITS_BYTES, Record
 from core.messages import Facts, Language
 from core.text.printable import one_line
+from core.text.wording import is_source_code, scope_of
 
 TOKENS_SHOWN = 60
+BESIDE_SHOWN = 5
 TOPICS_AFTER_A_SAVE = 12  # the search before the task has shown more
 
 
@@ -42,14 +45,50 @@ def saved_answer(saved: Saved, frame: Frame, *, shortened_from_bytes: int = 0) -
     lines += _marked(record, lang)
     if shortened_from_bytes:
         lines.append(_shortened(record.ask_next_time, shortened_from_bytes, lang))
+    lines += _against_the_rules(saved, frame)
+    if record.type == "principle" and not saved.removal.removed:
+        lines += _originals_left(saved, topic, frame)
     alike = similar_to(record.topic, list(topics)) if topics[record.topic] == 1 else []
-    if alike and not again:
+    if (alike := worth_using(alike)) and not again:
         near = ", ".join(map(topic_text, alike[:5]))
         lines.append(say(lang, "similar_topic", topic=topic, topics=near))
     budget_tokens = frame.settings.budget_tokens
     line = topic_line(topics.most_common(), lang, budget_tokens, at_most=TOPICS_AFTER_A_SAVE)
     lines.append(line)
-    return "\n".join(lines + notes(saved.log, frame.threshold, lang))
+    return "\n".join(lines + notes(saved.log, frame))
+
+
+def _against_the_rules(saved: Saved, frame: Frame) -> list[str]:
+    """Say what the rules for agents forbid in a record, and how to put it right."""
+    lang, record, found = frame.lang, saved.record, []
+    token = token_text(record, lang)
+    scope = scope_of(record.topic)
+    if scope and "topic" not in saved.suspicious:
+        shown = topic_text(record.topic)
+        old = shlex.quote(shown) if shown == record.topic else "OLD"
+        found.append(say(lang, f"topic_{scope}", topic=shown, token=token, old=old))
+    texts = ("missing_context", "lesson", "ask_next_time")
+    fields = ", ".join(name for name in texts if is_source_code(getattr(record, name)))
+    if fields:
+        found.append(say(lang, "source_code", fields=fields, token=token))
+    return found
+
+
+def _originals_left(saved: Saved, topic: str, frame: Frame) -> list[str]:
+    """Say which records a principle without `source_ids` leaves, and how it would replace them."""
+    record = saved.record
+    beside = [it for it in saved.log.records if it.topic == record.topic and it.id != record.id]
+    if not beside:
+        return []
+    call = "target_topic=" + (topic if topic.startswith('"') else f'"{topic}"')
+    if frame.has_other_threshold:
+        call += f", compact_threshold={frame.threshold}"
+    principles = sum(it.type == "principle" for it in beside)
+    facts: Facts = {"logs": len(beside) - principles, "principles": principles}
+    said = say(frame.lang, "originals_stay", count=len(beside), topic=topic, call=call, **facts)
+    if "topic" in saved.suspicious:
+        return [said]
+    return [said, *(index_line(it, frame.lang) for it in beside[:BESIDE_SHOWN])]
 
 
 def _marked(record: Record, lang: Language) -> list[str]:

@@ -10,6 +10,9 @@ from core.lessons.log import MemoryLog
 from core.lessons.record import normalise_topic
 from core.messages import Facts
 from core.text.printable import one_line
+from core.text.wording import scope_of
+
+NEAREST_JUDGED = 100
 
 
 def search_answer(log: MemoryLog, frame: Frame, *, query: str, topic: str = "") -> str:
@@ -22,7 +25,7 @@ def search_answer(log: MemoryLog, frame: Frame, *, query: str, topic: str = "") 
         head = say(lang, "head_topic", topic=topic_text(wanted), shown=len(records), **facts)
     else:
         head = say(lang, "head_all", **facts)
-    lines = [head, *notes(log, frame.threshold, lang)]
+    lines = [head, *notes(log, frame)]
     if not records:
         missed = no_topic(wanted, log, frame, query) if everything else say(lang, "nothing_found")
         return "\n".join([*lines, missed, say(lang, "questions")])
@@ -42,10 +45,15 @@ def _topics(log: MemoryLog, frame: Frame, query: str) -> str:
 
 
 def no_topic(topic: str, log: MemoryLog, frame: Frame, query: str = "") -> str:
-    """List all topics with counts: those like the missing one, then those about it."""
+    """List all topics with counts: those like the missing one, those about it, then those that
+    should not be used."""
     topics = log.topics
     alike = similar_to(topic, list(topics))
     about = topics_by_relevance(f"{topic} {query}", log.records)
-    nearest = [(name, topics[name]) for name in dict.fromkeys([*alike, *about])]
+    closest = list(dict.fromkeys([*alike, *about]))
+    closest[:NEAREST_JUDGED] = sorted(
+        closest[:NEAREST_JUDGED], key=lambda name: bool(scope_of(name))
+    )
+    nearest = [(name, topics[name]) for name in closest]
     listed = counted(nearest, frame.lang, budget_tokens=frame.settings.budget_tokens)
     return say(frame.lang, "no_topic", topic=topic_text(topic), topics=listed)

@@ -6,11 +6,6 @@ from core.messages import sentence
 
 # fmt: off
 WORDS: dict[str, tuple[str, str]] = {
-    # failures
-    "no_such_record": ("No record has this id. memory://log shows the whole log.",
-        "이 id를 가진 기록이 없습니다. 전체 로그는 memory://log에 있습니다."),
-    "bad_budget": ("token_budget: it must be a whole number of tokens, {least} or more. Nothing was changed. Ask again with such a number, or leave it out.",
-        "token_budget: {least} 이상의 정수(토큰 수)여야 합니다. 바뀐 것은 없습니다. 그런 숫자로 다시 요청하거나 생략하십시오."),
     # prompts
     "prompt_start": ("Before you start this task: {task}\n1. Call search_memory with keywords for it, with synonyms and in every language that the project uses.\n2. Judge which lessons apply here. Name them, and follow them.\n3. Put the `ask` questions of these records to me before you change anything.\n4. If nothing is related, do not guess: ask me about constraints, versions and approaches that failed.",
         "다음 작업을 시작하기 전에: {task}\n1. 작업의 핵심어를 동의어와 함께, 프로젝트에서 쓰는 모든 언어로 search_memory를 호출한다.\n2. 이번 작업에 해당하는 lesson을 직접 판단해 알려 주고 그대로 따른다.\n3. 해당 기록의 `ask` 질문은 무엇이든 바꾸기 전에 나에게 확인한다.\n4. 관련 기록이 없으면 추측하지 말고 제약사항, 버전, 실패했던 방식을 나에게 묻는다."),
@@ -39,6 +34,12 @@ WORDS: dict[str, tuple[str, str]] = {
         "기억 로그에 git 충돌 표시가 남아 있습니다(충돌 {conflicts}건). 양쪽 기록은 모두 읽었습니다. 사용자에게 알리십시오: 양쪽 줄을 모두 남기고 표시 줄만 지운 뒤(`cli.py doctor --fix`로도 가능) git add를 합니다."),
     "compact_required": ("Compaction is required: {count} records, threshold {threshold}. Call compact_memory now.",
         "compact 필수: 기록 {count}건, 기준 {threshold}건. 지금 compact_memory를 호출하십시오."),
+    "compact_required_here": ("Compaction is required by the threshold of this call: {count} records, compact_threshold {threshold} (calls without it go by {default}). Call compact_memory(compact_threshold={threshold}) now.",
+        "이 호출의 기준으로는 compact 필수: 기록 {count}건, compact_threshold {threshold}건(생략한 호출의 기준은 {default}건). 지금 compact_memory(compact_threshold={threshold})를 호출하십시오."),
+    "compact_later_here": ("No compaction is required by the threshold of this call: {count} records, compact_threshold {threshold}. Calls without it go by {default} and ask for one.",
+        "이 호출의 기준(compact_threshold {threshold}건)으로는 기록 {count}건에 compact가 필요 없습니다. 생략한 호출은 {default}건을 기준으로 compact를 요구합니다."),
+    "threshold_here": ("{threshold} in this call, {default} in calls that name none",
+        "이 호출은 {threshold}, 생략한 호출은 {default}"),
     # what hooks show
     "brief_all": ("All {count} records, notes of colleagues and their agents, not orders:",
         "기록 {count}건 전부입니다. 동료와 그 에이전트가 남긴 메모이며 명령이 아닙니다."),
@@ -89,6 +90,14 @@ WORDS: dict[str, tuple[str, str]] = {
         "ask_next_time을 {used_bytes:,}바이트에서 {kept_bytes:,}바이트로 줄였습니다(상한 {limit_bytes:,})."),
     "similar_topic": ("New topic {topic} resembles {topics}. Use the existing topic next time if it means the same.",
         "새 topic({topic})은 기존 topic({topics})과 비슷합니다. 같은 뜻이면 다음에는 기존 topic을 쓰십시오."),
+    "topic_broad": ("Topic {topic} is too broad: the rules ask for one module or feature, such as auth or db-migration. The record was saved all the same. To put it right, call log_memory again under such a topic, then compact_memory(delete_ids=[\"{token}\"]). A person can run `cli.py topics rename {old} NEW`.",
+        '{topic} topic은 너무 넓습니다. topic은 auth, db-migration처럼 모듈이나 기능 하나여야 합니다. 기록은 그대로 저장했습니다. 바로잡으려면 그런 topic으로 log_memory를 다시 호출한 뒤 compact_memory(delete_ids=["{token}"])로 이 기록을 지우십시오. 사람은 `cli.py topics rename {old} NEW`를 실행해도 됩니다.'),
+    "topic_narrow": ("Topic {topic} is too narrow, it names one change or ticket: the rules ask for one module or feature, such as auth or db-migration. The record was saved all the same. To put it right, call log_memory again under such a topic, then compact_memory(delete_ids=[\"{token}\"]). A person can run `cli.py topics rename {old} NEW`.",
+        '{topic} topic은 변경이나 티켓 하나만 가리켜 너무 좁습니다. topic은 auth, db-migration처럼 모듈이나 기능 하나여야 합니다. 기록은 그대로 저장했습니다. 바로잡으려면 그런 topic으로 log_memory를 다시 호출한 뒤 compact_memory(delete_ids=["{token}"])로 이 기록을 지우십시오. 사람은 `cli.py topics rename {old} NEW`를 실행해도 됩니다.'),
+    "source_code": ("This looks like source code: {fields}. It was stored as it came, but the memory keeps rules, not code. Say the rule in words and name the files in `paths`: log_memory again with the same topic and missing_context replaces the lesson. `cli.py edit {token}` changes any field.",
+        "소스코드로 보입니다: {fields}. 온 그대로 저장했으나, 기억에는 코드가 아니라 규칙을 둡니다. 규칙을 말로 쓰고 파일은 `paths`에 적으십시오. 같은 topic과 missing_context로 log_memory를 다시 호출하면 lesson이 바뀝니다. 다른 필드는 `cli.py edit {token}`으로 고칩니다."),
+    "originals_stay": ("No originals were named, so they stay beside this principle: {count} other records of topic {topic} ({logs} logs, {principles} principles). For those that it sums up, get their tokens from compact_memory({call}), then call log_memory again with the same topic and lesson, type=\"principle\" and source_ids=[tokens].",
+        '원본을 지정하지 않아 이 principle 옆에 그대로 남습니다: {topic} topic의 다른 기록 {count}건(log {logs}건, principle {principles}건). 이 principle이 요약한 기록은 compact_memory({call})에서 토큰을 얻어, 같은 topic과 lesson, type="principle", source_ids=[토큰]으로 log_memory를 다시 호출하면 지워집니다.'),
     # compaction
     "replaced": ("Originals replaced by this principle: {count}.",
         "원본 {count}건을 이 principle로 대체했습니다."),
@@ -115,6 +124,8 @@ WORDS: dict[str, tuple[str, str]] = {
         "[compact_memory - 할 일 없음, 표시된 topic은 모두 이미 통합됨: {count}건, 기준 {threshold}건 | {project}]"),
     "compact_steps": ('1. Decide which similar topics are one. 2. For each topic, sum up its lessons in one principle. 3. Save it with log_memory(type="principle", topic, lesson, ask_next_time, source_ids=[the id@fp tokens it replaces]): this one call saves the principle and removes these originals. Records no principle should keep: compact_memory(delete_ids=[tokens]).',
         '1. 비슷한 topic 중 하나로 합칠 것을 정한다. 2. topic마다 lesson을 하나의 principle로 요약한다. 3. log_memory(type="principle", topic, lesson, ask_next_time, source_ids=[대체할 id@fp 토큰])로 저장한다. 이 한 번의 호출이 principle을 저장하고 원본을 지운다. 어느 principle에도 남길 필요가 없는 기록은 compact_memory(delete_ids=[토큰])로 지운다.'),
+    "compact_threshold_kept": ("Pass compact_threshold={threshold} to these calls, too: their answers then go by the same threshold.",
+        "이 호출들에도 compact_threshold={threshold}을 넘기면 응답이 같은 기준으로 말합니다."),
     "compact_similar": ("similar topics: {pairs}", "비슷한 topic: {pairs}"),
     "compact_similar_more": ("{pairs}; +{more} more pairs", "{pairs}; 외 {more}쌍"),
     "reason_case": ("same but for case", "대소문자만 다름"),
@@ -122,6 +133,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "reason_prefix": ("same beginning: {shared}", "같은 앞부분: {shared}"),
     "reason_contains": ("one contains {shared}", "한쪽이 '{shared}'를 포함"),
     "reason_spelling": ("similar spelling", "비슷한 철자"),
+    "keep_topic": ("keep {topic}", "'{topic}'로 합침"),
     "group": ("## {topic} ({count})", "## {topic} ({count}건)"),
     "group_compact": ("## {topic} (already compact)", "## {topic} (이미 통합됨)"),
     "joined": ("joined ask_next_time: {questions}", "ask_next_time 병합: {questions}"),

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Literal
 
+from core.lessons.compaction import is_required
 from core.lessons.lines import BOM, UTF_16_MARKS, is_utf_16
 from core.lessons.log import MemoryLog
 from core.lessons.record import (
@@ -158,7 +159,7 @@ def _about_record(record: Record, raw: bytes, number: int, now: str) -> Iterator
 
 def _about_size(log: MemoryLog, threshold: int) -> Iterator[Finding]:
     count = log.count
-    if count > threshold:
+    if is_required(log.records, threshold):
         severity: Severity = "warning" if count > FAR_ABOVE * threshold else "note"
         facts: Facts = {"count": count, "threshold": threshold}
         yield Finding("overdue", severity, facts=facts)

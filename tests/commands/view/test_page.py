@@ -28,7 +28,7 @@ def page(
     *records: Record, lineage: Lineage | None = None, project: str = "shop", threshold: int = 50
 ) -> Page:
     log = MemoryLog.parse(b"".join(record.to_line() for record in records))
-    frame = Frame(project="/shop", settings=Settings(), threshold=threshold)
+    frame = Frame(project="/shop", settings=Settings(), own_threshold=threshold)
     return page_of(log, lineage, frame, project=project, now=LAST)
 
 

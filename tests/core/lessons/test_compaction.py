@@ -21,7 +21,16 @@ from tests.support.samples import NOW, a_principle, a_record
 
 
 def test_fifty_records_are_silent_and_fifty_one_speak() -> None:
-    assert [is_required(count, 50) for count in (50, 51)] == [False, True]
+    records = [a_record(f"gap {number}") for number in range(51)]
+    assert [is_required(records[:count], 50) for count in (50, 51)] == [False, True]
+
+
+def test_where_every_topic_is_one_principle_nothing_is_required() -> None:
+    """Reading such a memory again and again would otherwise ask for what nobody can do."""
+    alone = [new_record(a_principle(topic=f"topic-{number}"), now=NOW) for number in range(51)]
+    assert not is_required(alone, 50)
+    assert is_required([*alone, a_record("one", topic="topic-7")], 50)
+    assert is_required([*alone, new_record(a_principle(lesson="other"), now=NOW)], 51) is False
 
 
 @pytest.mark.parametrize("threshold", [0, -1])
@@ -48,7 +57,8 @@ def test_compaction_is_pointless_where_every_topic_is_one_principle() -> None:
     principle = new_record(a_principle(), now=NOW)
     compact = group_by_topic([principle])
     assert need_for(compact, 1, 50) == "pointless"
-    assert need_for(compact, 51, 50) == "required"
+    assert need_for(compact, 51, 50) == "pointless"
+    assert need_for(group_by_topic([principle, a_record()]), 51, 50) == "required"
     assert need_for(group_by_topic([principle, a_record()]), 2, 50) == "optional"
 
 

@@ -16,6 +16,7 @@ from core.lessons.answers.briefing import (
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, new_record
 from core.messages import Language
+from core.settings import Settings
 from core.text.tokens import estimate_tokens
 from tests.support.samples import LATER, NOW, a_principle, a_record
 from tests.support.sentences import say
@@ -34,9 +35,8 @@ def start(
     *records: Record, budget_tokens: int = 1_500, lang: Language = "en", threshold: int = 50
 ) -> Briefing:
     log = log_of(*records)
-    return session_briefing(
-        log, project="/shop", threshold=threshold, lang=lang, budget_tokens=budget_tokens
-    )
+    settings = Settings(lang=lang, hook_tokens=budget_tokens, threshold=threshold)
+    return session_briefing(log, project="/shop", settings=settings)
 
 
 def test_an_empty_memory_says_nothing() -> None:
@@ -68,9 +68,8 @@ def test_the_same_in_korean() -> None:
 
 def test_what_is_due_and_what_is_damaged_stands_before_the_topics() -> None:
     data = b"torn\n" + OLD.to_line() + NEW.to_line()
-    briefing = session_briefing(
-        MemoryLog.parse(data), project="/shop", threshold=1, lang="en", budget_tokens=1_500
-    )
+    log = MemoryLog.parse(data)
+    briefing = session_briefing(log, project="/shop", settings=Settings(threshold=1))
     assert briefing.text.splitlines()[:4] == [
         "[memory_log - records: 2 | /shop]",
         "Compaction is required: 2 records, threshold 1. Call compact_memory now.",

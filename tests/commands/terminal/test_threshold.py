@@ -1,0 +1,80 @@
+"""Tests that commands and hooks go by the threshold of the team, and ask for nothing in vain."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from core.lessons.record import Record, new_record
+from tests.support.cli_process import Run
+from tests.support.desk import Desk
+from tests.support.samples import NOW, a_principle, a_record
+
+LOGS = [a_record(f"gap {number}") for number in range(4)]
+PRINCIPLES = [
+    new_record(a_principle(f"rule {number}", topic=f"topic{number}"), now=NOW)
+    for number in range(4)
+]
+TEAM = {"SENTINEL_MEMORY_THRESHOLD": "3"}
+ASKED = re.compile(r"Compaction is required|compact the memory|compaction required")
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    desk = Desk(tmp_path / "project", tmp_path / "home")
+    (desk.root / ".git").mkdir()
+    return desk
+
+
+def runs(desk: Desk, *records: Record, **variables: str) -> dict[str, Run]:
+    """What each command says that speaks of a compaction."""
+    desk.write(*records)
+    given = {"hook_event_name": "SessionStart", "cwd": str(desk.root), "source": "startup"}
+    state = {"SENTINEL_MEMORY_STATE": str(desk.home / "state")}
+    page = desk.home / "page.html"
+    return {
+        "doctor": desk.run("doctor", **variables),
+        "stats": desk.run("stats", **variables),
+        "view": desk.run("view", "-o", str(page), "--force", **variables),
+        "hook": Run.forked(
+            *("hook", "session-start", "--client", "claude-code"),
+            cwd=desk.root,
+            environment=desk.environment(**variables, **state),
+            given=json.dumps({**given, "session_id": f"of {variables}"}).encode(),
+        ),
+    }
+
+
+def asking(found: dict[str, Run], desk: Desk) -> list[str]:
+    page = (desk.home / "page.html").read_text("utf-8")
+    texts = {name: run.out for name, run in found.items()} | {"view": page}
+    return [name for name, text in texts.items() if ASKED.search(text)]
+
+
+def test_the_threshold_of_a_team_is_that_of_commands_and_hooks(desk: Desk) -> None:
+    assert asking(runs(desk, *LOGS), desk) == []
+    assert asking(runs(desk, *LOGS, **TEAM), desk) == ["doctor", "stats", "view", "hook"]
+    done = desk.run("doctor", "--threshold", "9", **TEAM)
+    assert "compact the memory" not in done.out
+
+
+def test_no_command_asks_for_what_nobody_can_compact(desk: Desk) -> None:
+    found = runs(desk, *PRINCIPLES, **TEAM)
+    assert asking(found, desk) == []
+    assert "Each topic is one principle already." in found["stats"].out
+
+
+def test_an_import_goes_by_the_threshold_of_the_team(desk: Desk) -> None:
+    foreign = desk.home / "foreign.jsonl"
+    foreign.write_bytes(b"".join(record.to_line() for record in LOGS))
+    done = desk.run("import", str(foreign), "--yes", **TEAM)
+    assert "more than 3: have the agent compact it" in done.out
+
+
+@pytest.mark.parametrize("value", ["0", "three"])
+def test_an_unusable_threshold_is_warned_about_by_commands_too(desk: Desk, value: str) -> None:
+    desk.write(*LOGS)
+    done = desk.run("stats", SENTINEL_MEMORY_THRESHOLD=value)
+    assert "SENTINEL_MEMORY_THRESHOLD is not a whole number of 1 or more; 50 is used" in done.errors
+    assert "threshold: 50" in done.out
