@@ -12,7 +12,11 @@ read goes to standard error and never holds a record's text.
 """
 
 import os
+import signal
 import sys
+
+if __name__ == "__main__":  # no traceback for a Ctrl-C during the imports
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 # A `.env` in the user's project must not configure the server; it has to be said before the import.
 os.environ.setdefault("FASTMCP_ENV_FILE", os.devnull)
@@ -25,20 +29,19 @@ if sys.flags.safe_path:  # `python -I` and PYTHONSAFEPATH leave out the director
 
 import argparse
 import io
-import logging
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Annotated, Literal, NamedTuple, cast
+from contextlib import contextmanager, suppress
+from typing import Annotated, BinaryIO, Literal, NamedTuple, cast
 
 from protocol.quick_start import quick_start
 
 with quick_start():
-    from fastmcp.exceptions import FastMCPError, PromptError, ResourceError, ToolError
     from pydantic import BeforeValidator, Field
     from pydantic.json_schema import SkipJsonSchema
 
     from protocol.tools import SessionlessServer
 
+from core.cancellation import Cancellation
 from core.lessons.agent_rules import INSTRUCTIONS
 from core.lessons.answers.compaction_answer import (
     compaction_answer,
@@ -53,16 +56,28 @@ from core.lessons.answers.search_answer import search_answer
 from core.lessons.answers.words import say
 from core.lessons.compaction import check_threshold, fit_question
 from core.lessons.record import Draft, split_tokens
-from core.settings import DEFAULT_THRESHOLD, read_settings
+from core.settings import read_settings
 from core.store import MemoryStore, open_store
 from core.text.budget import Budget
 from core.text.printable import one_line, printable
-from protocol.call import arguments, language, opened_project, warn
-from protocol.half_characters import AnswerableInput
+from protocol.call import (
+    RequestError,
+    arguments,
+    is_cancelled,
+    language,
+    opened_project,
+    warn,
+)
+from protocol.ending import Ending
+from protocol.streams import AnswerOutput, RequestInput
+from protocol.under_way import UnderWay
+from protocol.words import say as word
 
 VERSION = "0.10.0"
 LEAST_PROMPT_TOKENS = 200
 
+under_way = UnderWay()
+cancellation = Cancellation(is_cancelled, under_way.is_ending)
 mcp = SessionlessServer("sentinel-memory", version=VERSION, instructions=INSTRUCTIONS)
 
 
@@ -91,6 +106,10 @@ Paths = Annotated[
 ]
 
 
+# What a client shows of a call without a threshold; a call goes by the settings of its moment.
+SHOWN_DEFAULTS = {"compact_threshold": read_settings(os.environ).threshold}
+
+
 class Call(NamedTuple):
     """What one call of the log works with, and how it is answered."""
 
@@ -99,21 +118,22 @@ class Call(NamedTuple):
 
 
 @contextmanager
-def opened(
-    *,
-    threshold: int | None = DEFAULT_THRESHOLD,
-    writes: bool = False,
-    failure: type[FastMCPError] = ToolError,
-) -> Iterator[Call]:
-    """Open the log for one call; see `opened_project` for what goes wrong."""
-    with opened_project(writes=writes, failure=failure) as (project, settings):
-        threshold = DEFAULT_THRESHOLD if threshold is None else threshold
-        check_threshold(threshold)
-        frame = Frame(project=str(project.root), settings=settings, threshold=threshold)
-        yield Call(open_store(project, settings), frame)
+def opened(*, threshold: int | None = None, writes: bool = False) -> Iterator[Call]:
+    """Open the log for one call. Raises SentinelError; see `opened_project`."""
+    with opened_project(writes=writes) as (project, settings):
+        if threshold is not None:
+            check_threshold(threshold)
+        frame = Frame(project=str(project.root), settings=settings, own_threshold=threshold)
+        yield Call(open_store(project, settings, cancellation), frame)
 
 
-@mcp.offer_tool("Search memory", reads=True, destroys=False, repeats=True)
+def warn_if_cancelled(tool: str) -> None:
+    """Say on standard error that a change was made although the client had cancelled its call."""
+    if is_cancelled():
+        print(f"server.py: {word(language(), 'stored_cancelled', tool=tool)}", file=sys.stderr)
+
+
+@mcp.offer_tool("Search memory", reads=True, destroys=False, repeats=True, may_leave_out=("query",))
 def search_memory(
     query: Annotated[
         Text,
@@ -121,7 +141,7 @@ def search_memory(
             description="The task in keywords, with synonyms and in every language of the project."
             " Never filters; it orders the records when not all fit"
         ),
-    ] = "",
+    ],
     topic: Annotated[Text, Field(description="Only records of exactly this topic")] = None,
 ) -> str:
     """Lessons of earlier tasks in this project. Call it before you plan or edit anything.
@@ -134,15 +154,21 @@ def search_memory(
         return search_answer(call.store.read(), call.frame, query=query or "", topic=topic or "")
 
 
-@mcp.offer_tool("Log memory", reads=False, destroys=True, repeats=False)
+@mcp.offer_tool(
+    "Log memory",
+    reads=False,
+    destroys=True,
+    repeats=False,
+    may_leave_out=("missing_context",),
+    shown_defaults=SHOWN_DEFAULTS,
+)
 def log_memory(
-    *,
     topic: Annotated[
         str, Field(description="Module or feature, e.g. auth, css-layout. Reuse existing ones")
     ],
     missing_context: Annotated[
-        Text, Field(description="What the instructions left out. Required for a log")
-    ] = None,
+        Text, Field(description="What the instructions left out; '' for a principle")
+    ],
     lesson: Annotated[str, Field(description="The rule to apply next time; concrete, checkable")],
     ask_next_time: Annotated[
         Text, Field(description="Question for the user before such a task; '' removes it")
@@ -151,7 +177,7 @@ def log_memory(
         Literal["log", "principle"] | SkipJsonSchema[None],
         Field(description="principle: the result of a compaction"),
     ] = "log",
-    compact_threshold: Threshold = DEFAULT_THRESHOLD,
+    compact_threshold: Threshold = None,
     source_ids: Originals = None,
     paths: Paths = None,
 ) -> str:
@@ -174,13 +200,20 @@ def log_memory(
     )
     with opened(threshold=compact_threshold, writes=True) as call:
         saved = call.store.upsert_log(draft, source_ids or ())
+        warn_if_cancelled("log_memory")
         return saved_answer(saved, call.frame, shortened_from_bytes=shortened_from_bytes)
 
 
-@mcp.offer_tool("Compact memory", reads=False, destroys=True, repeats=True)
+@mcp.offer_tool(
+    "Compact memory",
+    reads=False,
+    destroys=True,
+    repeats=True,
+    shown_defaults=SHOWN_DEFAULTS,
+)
 def compact_memory(
     target_topic: Annotated[Text, Field(description="Only this topic; default all")] = None,
-    compact_threshold: Threshold = DEFAULT_THRESHOLD,
+    compact_threshold: Threshold = None,
     delete_ids: Annotated[
         Tokens, Field(description="Tokens of wrong or obsolete records to delete")
     ] = None,
@@ -199,6 +232,7 @@ def compact_memory(
             call.store.read(), split_tokens(delete_ids), call.frame
         )
         removal, log = call.store.delete_by_ids(tokens)
+        warn_if_cancelled("compact_memory")
         lines = [deletion_answer(removal, log, call.frame, put_off)]
         touched = {record.topic for record in removal.removed}
         shown = target_topics or touched & log.topics.keys()
@@ -207,22 +241,22 @@ def compact_memory(
         return "\n".join(lines)
 
 
-@mcp.resource("memory://log", name="log", title="Memory log", mime_type="application/jsonl")
+@mcp.offer_resource("memory://log", name="log", title="Memory log", mime_type="application/jsonl")
 def read_log() -> str:
     """The whole memory log as it stands in the file."""
-    with opened(failure=ResourceError) as call:
+    with opened() as call:
         return call.store.read_bytes().decode("utf-8", "replace")
 
 
-@mcp.resource(
+@mcp.offer_resource(
     "memory://record/{id}", name="record", title="One record", mime_type="application/json"
 )
 def read_record(id: str) -> str:
     """One record by its id, as JSON."""
-    with opened(failure=ResourceError) as call:
+    with opened() as call:
         for record in call.store.read().with_id(id).values():
             return record_json(record)
-        raise ResourceError(say(call.frame.lang, "no_such_record"), log_level=logging.DEBUG)
+        raise RequestError("no_such_record")
 
 
 @mcp.offer_prompt("Start a task")
@@ -246,11 +280,10 @@ def compact() -> str:
 @mcp.offer_prompt("Memory for a prompt")
 def memory_injection(query: str = "", token_budget: str = "1500") -> str:
     """The records that fit a budget of tokens (default 1500), the most relevant first."""
-    with opened(failure=PromptError) as call:
+    with opened() as call:
         is_number = token_budget.isascii() and token_budget.isdigit() and len(token_budget) < 8
         if not is_number or int(token_budget) < LEAST_PROMPT_TOKENS:
-            text = say(call.frame.lang, "bad_budget", least=LEAST_PROMPT_TOKENS)
-            raise PromptError(text, log_level=logging.DEBUG)
+            raise RequestError("bad_budget", least=LEAST_PROMPT_TOKENS)
         records = call.store.read_all()
         budget = Budget(int(token_budget), call.frame.settings.budget_chars)
         heading = say(call.frame.lang, "prompt_injection", project=one_line(call.frame.project))
@@ -258,6 +291,19 @@ def memory_injection(query: str = "", token_budget: str = "1500") -> str:
         shown = records_that_fit(records, query, budget, call.frame.lang)
         missed = "prompt_nothing_fits" if records else "nothing_found"
         return f"{heading}\n{shown or say(call.frame.lang, missed, count=len(records))}"
+
+
+def take_streams(ending: Ending) -> None:
+    """Put streams that know what is under way in the place of standard input and output."""
+    lines = RequestInput(
+        cast(io.BufferedReader, sys.stdin.buffer), under_way, ending.on_end_of_input
+    )
+    sys.stdin = io.TextIOWrapper(io.BufferedReader(lines), encoding="utf-8", errors="replace")
+    wire = os.dup(sys.stdout.fileno())
+    with suppress(OSError, AttributeError):  # whatever else prints is no protocol
+        os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    answers = AnswerOutput(wire, under_way, ending.on_failed_output)
+    sys.stdout = io.TextIOWrapper(cast(BinaryIO, answers), encoding="utf-8")
 
 
 def main() -> None:
@@ -270,9 +316,12 @@ def main() -> None:
     if settings.errors:
         lines = [f"server.py: {error.text(settings.lang)}\n" for error in settings.errors]
         parser.exit(2, "".join(lines))
+    if sys.stdin is None or sys.stdout is None:
+        parser.exit(2, f"server.py: {word(settings.lang, 'no_streams')}\n")
     warn(settings.warnings)
-    requests = AnswerableInput(cast(io.BufferedReader, sys.stdin.buffer))
-    sys.stdin = io.TextIOWrapper(io.BufferedReader(requests), encoding="utf-8", errors="replace")
+    ending = Ending(under_way)
+    ending.watch()
+    take_streams(ending)
     mcp.run(transport="stdio", show_banner=False, log_level="WARNING")
 
 

@@ -1,26 +1,36 @@
 """The frame of one call: its project and settings, and a sentence for whatever goes wrong."""
 
 import argparse
+import functools
 import logging
 import os
 import traceback
-from collections.abc import Iterable, Iterator
+from asyncio import CancelledError
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import ClassVar
 
-from fastmcp.exceptions import FastMCPError, ToolError
+from anyio.from_thread import check_cancelled
+from fastmcp.exceptions import FastMCPError, ToolError, ValidationError
 
 from core.errors import SentinelError
-from core.messages import Language
+from core.messages import Language, Table
 from core.project import Project, find_project
 from core.settings import Settings, read_settings
 from core.text.printable import one_line
-from protocol.words import say
+from protocol.words import WORDS, say
 
 arguments = argparse.Namespace(project=None)  # of the command line of the server
 
 _log = logging.getLogger("sentinel_memory")
 _warned: set[str] = set()
+
+
+class RequestError(SentinelError, ValueError):
+    """A resource or prompt cannot be had as it was asked for; takes the key of its sentence."""
+
+    words: ClassVar[Table] = WORDS
 
 
 def language() -> Language:
@@ -36,30 +46,52 @@ def warn(warnings: Iterable[str]) -> None:
             _log.warning("%s", warning)
 
 
+def is_cancelled() -> bool:
+    """Return whether the client cancelled the request of this thread; False outside of one."""
+    try:
+        check_cancelled()
+    except (RuntimeError, AttributeError):  # the function was called directly
+        return False
+    except CancelledError:
+        return True
+    return False
+
+
 @contextmanager
-def opened_project(
-    *, writes: bool = False, failure: type[FastMCPError] = ToolError
-) -> Iterator[tuple[Project, Settings]]:
+def opened_project(*, writes: bool = False) -> Iterator[tuple[Project, Settings]]:
     """Yield the project and the settings of one call, from `--project`, environment and directory.
 
-    writes: the project must be one in which a memory may be kept. What is refused or fails becomes
-    a sentence that travels as `failure`, the error that the library passes on as it is.
+    writes: the project must be one in which a memory may be kept. Raises SentinelError.
     """
-    settings = Settings()
-    try:
-        settings = read_settings(os.environ)
-        project = find_project(arguments.project, os.environ, Path.cwd())
-        warn((*settings.warnings, *project.warnings))
-        if writes:
-            project.check_writable(os.environ)
-        else:
-            project.check_readable()
-        yield project, settings
-    except SentinelError as error:
-        raise failure(one_line(error.text(settings.lang)), log_level=logging.DEBUG) from error
-    except FastMCPError:
-        raise
-    except Exception as error:
-        where = "".join(traceback.format_tb(error.__traceback__, limit=-3))
-        _log.error("unexpected %s\n%s", type(error).__name__, where)
-        raise failure(say(settings.lang, "unexpected"), log_level=logging.DEBUG) from error
+    settings = read_settings(os.environ)
+    project = find_project(arguments.project, os.environ, Path.cwd())
+    warn((*settings.warnings, *project.warnings))
+    if writes:
+        project.check_writable(os.environ)
+    else:
+        project.check_readable()
+    yield project, settings
+
+
+def with_sentences(function: Callable[..., str], failure: type[FastMCPError]) -> Callable[..., str]:
+    """Return a function for the protocol: what the given one refuses or fails at is a sentence.
+
+    It travels as `failure`, an error that the library passes on as it is. A ValueError of a
+    resource or prompt becomes a ValidationError, which is "invalid params" there; the refusal of a
+    tool is a result. Whoever calls the given function itself gets its own errors.
+    """
+
+    @functools.wraps(function)
+    def spoken(*values: object, **named: object) -> str:
+        try:
+            return function(*values, **named)
+        except SentinelError as error:
+            is_argument = isinstance(error, ValueError) and failure is not ToolError
+            raised = ValidationError if is_argument else failure
+            raise raised(one_line(error.text(language())), log_level=logging.DEBUG) from error
+        except Exception as error:
+            where = "".join(traceback.format_tb(error.__traceback__, limit=-3))
+            _log.error("unexpected %s\n%s", type(error).__name__, where)
+            raise failure(say(language(), "unexpected"), log_level=logging.DEBUG) from error
+
+    return spoken

@@ -1,40 +1,18 @@
-"""Reads standard input so that a half character in a request gets an answer.
+"""Changes a request with half a character so that it gets an answer.
 
 A JSON escape such as `\\ud800` alone is half of a character. The protocol library drops the whole
 line without an answer, and the client waits until its own timeout. Here such an argument becomes
 `LONE_SURROGATE`, which is no text, so that the server can refuse it with a sentence.
 """
 
-import io
 import json
 import re
-from typing import Any, BinaryIO
+from typing import Any
 
 LONE_SURROGATE = {"lone_surrogate": True}
 
 _ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-
-
-class AnswerableInput(io.RawIOBase):
-    """Gives the lines of `source`, each complete; lines without half characters come unchanged."""
-
-    def __init__(self, source: BinaryIO) -> None:
-        self._source = source
-        self._line = memoryview(b"")
-
-    def readable(self) -> bool:
-        """Always."""
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        """Fill `buffer` from the current line; 0 at the end of the input."""
-        if not self._line:
-            self._line = memoryview(answerable(self._source.readline()))
-        size = min(len(buffer), len(self._line))
-        buffer[:size] = self._line[:size]
-        self._line = self._line[size:]  # a view: the rest of a long line is not copied
-        return size
 
 
 def answerable(line: bytes) -> bytes:

@@ -1,25 +1,36 @@
-"""Offers functions as tools and prompts, and keeps FastMCP from what this server never needs."""
+"""Offers functions as tools, resources and prompts, and spares what FastMCP needs not do."""
 
 import inspect
 import logging
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any, TypeVar
 
+from anyio import CapacityLimiter
 from anyio.to_thread import current_default_thread_limiter
 from fastmcp import FastMCP
-from fastmcp.exceptions import ToolError, ValidationError
+from fastmcp.exceptions import (
+    NotFoundError,
+    PromptError,
+    ResourceError,
+    ToolError,
+    ValidationError,
+)
 from fastmcp.prompts import Prompt
 from fastmcp.server.middleware import Middleware, MiddlewareContext
 from fastmcp.tools import Tool
 from fastmcp.utilities.versions import VersionSpec
-from mcp.types import ToolAnnotations
+from mcp import MCPError
+from mcp.types import INVALID_PARAMS, ToolAnnotations
 from pydantic import ValidationError as ArgumentError
 
+from core.text.printable import one_line
 from protocol.arguments import argument_sentence
-from protocol.call import language
+from protocol.call import language, with_sentences
+from protocol.words import say
 
 WORKER_THREADS = 400
+MOST_CALLS = 360  # the others read requests and write answers, whatever the calls wait for
 
 # Claude Code cuts a longer answer at some 50,000 characters unless the tool asks for more; ours are
 # bounded by our own budget, which a user may raise.
@@ -43,8 +54,10 @@ class SessionlessServer(FastMCP):
             lifespan=_more_threads,
             mask_error_details=True,
         )
+        self._may_leave_out: dict[str, tuple[str, ...]] = {}
         self.add_middleware(_Listings(self))
-        self.add_middleware(_ArgumentSentences(self))
+        self.add_middleware(_ArgumentSentences(self, self._may_leave_out))
+        self.add_middleware(_MissingOnes(self))
 
     async def get_tool(self, name: str, version: VersionSpec | None = None) -> Tool | None:
         """Return the tool of this name, as it is registered."""
@@ -55,18 +68,28 @@ class SessionlessServer(FastMCP):
         return await self.local_provider.get_prompt(name, version)
 
     def offer_tool(
-        self, title: str, *, reads: bool, destroys: bool, repeats: bool
+        self,
+        title: str,
+        *,
+        reads: bool,
+        destroys: bool,
+        repeats: bool,
+        may_leave_out: tuple[str, ...] = (),
+        shown_defaults: Mapping[str, object] | None = None,
     ) -> Callable[[Answer], Answer]:
         """Offer a function as a tool; the three flags become the hints that clients act on.
 
         reads: it changes nothing. destroys: it may take away what was there. repeats: a second
-        call with the same arguments changes nothing more.
+        call with the same arguments changes nothing more. may_leave_out: required arguments that
+        count as "" in a call without them. shown_defaults: by argument, what the schema shows
+        where the function has None.
         """
 
         def offer(function: Answer) -> Answer:
-            with _without_docstring(function) as description:
+            spoken = with_sentences(function, ToolError)
+            with _without_docstring(spoken) as description:
                 tool = Tool.from_function(
-                    function,
+                    spoken,
                     description=description,
                     output_schema=None,  # else every answer travels twice
                     meta=LARGE_ANSWERS,
@@ -78,10 +101,24 @@ class SessionlessServer(FastMCP):
                         open_world_hint=False,
                     ),
                 )
-            for schema in tool.parameters["properties"].values():
-                if schema.get("default", "") is None:  # null would not be of the type shown
-                    del schema["default"]
+            _show_defaults(tool, shown_defaults or {})
+            self._may_leave_out[tool.name] = may_leave_out
             self.add_tool(tool)
+            return function
+
+        return offer
+
+    def offer_resource(
+        self, uri: str, *, name: str, title: str, mime_type: str
+    ) -> Callable[[Answer], Answer]:
+        """Offer a function as a resource, or as a template where `uri` holds its arguments."""
+
+        def offer(function: Answer) -> Answer:
+            spoken = with_sentences(function, ResourceError)
+            with _without_docstring(spoken) as description:
+                self.resource(
+                    uri, name=name, title=title, description=description, mime_type=mime_type
+                )(spoken)
             return function
 
         return offer
@@ -90,8 +127,9 @@ class SessionlessServer(FastMCP):
         """Offer a function as a prompt."""
 
         def offer(function: Answer) -> Answer:
-            with _without_docstring(function) as description:
-                prompt = Prompt.from_function(function, title=title, description=description)
+            spoken = with_sentences(function, PromptError)
+            with _without_docstring(spoken) as description:
+                prompt = Prompt.from_function(spoken, title=title, description=description)
             self.add_prompt(prompt)
             return function
 
@@ -120,6 +158,15 @@ def _without_docstring(function: Callable[..., str]) -> Iterator[str | None]:
         function.__doc__ = docstring
 
 
+def _show_defaults(tool: Tool, shown: Mapping[str, object]) -> None:
+    """Put these defaults into the schema, and take out null, which is not of the type shown."""
+    for name, schema in tool.parameters["properties"].items():
+        if name in shown:
+            schema["default"] = shown[name]
+        elif schema.get("default", "") is None:
+            del schema["default"]
+
+
 class _Listings(Middleware):
     """Answers lists from what is registered; see `SessionlessServer`."""
 
@@ -146,13 +193,21 @@ class _Listings(Middleware):
 class _ArgumentSentences(Middleware):
     """Refuses arguments of the wrong kind with a sentence that never repeats their value."""
 
-    def __init__(self, server: FastMCP) -> None:
+    def __init__(self, server: FastMCP, may_leave_out: Mapping[str, tuple[str, ...]]) -> None:
         self._server = server
+        self._may_leave_out = may_leave_out
+        self._turns = CapacityLimiter(MOST_CALLS)
 
     async def on_call_tool(self, context: MiddlewareContext[Any], call_next: Any) -> Any:
         """Run the tool; a refused argument becomes our own sentence."""
+        given = context.message.arguments or {}
+        empty = dict.fromkeys(self._may_leave_out.get(context.message.name, ()), "")
+        if empty.keys() - given.keys():
+            completed = context.message.model_copy(update={"arguments": {**empty, **given}})
+            context = context.copy(message=completed)
         try:
-            return await call_next(context)
+            async with self._turns:
+                return await call_next(context)
         except ValidationError as error:
             cause = error.__cause__
             if not isinstance(cause, ArgumentError):
@@ -162,3 +217,38 @@ class _ArgumentSentences(Middleware):
             known = list(tool.parameters["properties"]) if tool else []
             text = argument_sentence(cause, name, known, language())
             raise ToolError(text, log_level=logging.DEBUG) from error
+
+
+class _MissingOnes(Middleware):
+    """Refuses resources and prompts that do not exist, and arguments that a prompt does not have.
+
+    The library's code for it stays, "invalid params"; its text repeats what was sent.
+    """
+
+    def __init__(self, server: FastMCP) -> None:
+        self._server = server
+
+    async def on_read_resource(self, context: MiddlewareContext[Any], call_next: Any) -> Any:
+        """Read the resource."""
+        try:
+            return await super().on_read_resource(context, call_next)
+        except NotFoundError as error:
+            text, uri = say(language(), "no_such_resource"), str(context.message.uri)
+            raise MCPError(code=INVALID_PARAMS, message=text, data={"uri": uri}) from error
+
+    async def on_get_prompt(self, context: MiddlewareContext[Any], call_next: Any) -> Any:
+        """Fill in the prompt."""
+        name, lang = context.message.name, language()
+        prompts = {
+            prompt.name: prompt for prompt in await self._server.local_provider.list_prompts()
+        }
+        if name not in prompts:
+            text = say(lang, "no_such_prompt", known=", ".join(prompts))
+            raise MCPError(code=INVALID_PARAMS, message=text)
+        known = [argument.name for argument in prompts[name].arguments or ()]
+        strange = next((it for it in context.message.arguments or () if it not in known), None)
+        if strange is not None:
+            key = "unknown_prompt_argument" if known else "no_prompt_argument"
+            facts = {"field": one_line(strange)[:40], "prompt": name, "known": ", ".join(known)}
+            raise MCPError(code=INVALID_PARAMS, message=say(lang, key, **facts))
+        return await call_next(context)

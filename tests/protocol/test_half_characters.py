@@ -1,12 +1,11 @@
 """Tests that protocol lines with half characters become answerable and others pass unchanged."""
 
-import io
 import json
 from typing import Any
 
 import pytest
 
-from protocol.half_characters import LONE_SURROGATE, AnswerableInput, answerable
+from protocol.half_characters import LONE_SURROGATE, answerable
 
 
 def call(arguments: dict[str, Any], **params: Any) -> bytes:
@@ -52,9 +51,3 @@ def test_half_a_character_elsewhere_becomes_the_replacement_character() -> None:
 def test_an_argument_of_a_prompt_stays_a_text() -> None:
     line = call({"task": "x\ud800"}).replace(b"tools/call", b"prompts/get")
     assert json.loads(answerable(line))["params"]["arguments"] == {"task": "x\ufffd"}
-
-
-def test_the_stream_gives_the_lines_in_order_whatever_the_buffer_size() -> None:
-    lines = [call({"lesson": "x" * 20_000}), b"\n", call({"lesson": "\ud800"}), b"last"]
-    stream = io.BufferedReader(AnswerableInput(io.BytesIO(b"".join(lines))), buffer_size=7)
-    assert list(stream) == [lines[0], lines[1], answerable(lines[2]), lines[3]]

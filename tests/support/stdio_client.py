@@ -41,6 +41,7 @@ class ServerProcess:
     cwd: its working directory; what it says to people is kept in `stderr_path`.
     environment: added to that of the tests, without what would configure a server there.
     script: the file that is run, that of the checkout unless another copy is meant.
+    is_read: whether its output is read; else the test reads and closes `process.stdout` itself.
     """
 
     def __init__(
@@ -51,6 +52,7 @@ class ServerProcess:
         environment: Mapping[str, str] | None = None,
         era: Era = HANDSHAKE,
         script: Path = ROOT / "server.py",
+        is_read: bool = True,
     ) -> None:
         self.era = era
         self.stderr_path = stderr_path
@@ -74,7 +76,8 @@ class ServerProcess:
                 preexec_fn=bound_by_permissions if os.name == "posix" else None,
             )
         self._reader = threading.Thread(target=self._read, daemon=True)
-        self._reader.start()
+        if is_read:
+            self._reader.start()
 
     def __enter__(self) -> "ServerProcess":
         return self
@@ -174,7 +177,8 @@ class ServerProcess:
             code = self.process.wait(WAIT_S)
         except subprocess.TimeoutExpired:
             raise AssertionError(f"still running; stderr:\n{self.stderr()[-2000:]}") from None
-        self._reader.join(WAIT_S)
+        if self._reader.ident:
+            self._reader.join(WAIT_S)
         return code
 
     def kill(self) -> int:
@@ -192,13 +196,17 @@ class ServerProcess:
         self.process.send_signal(signal.SIGTERM)
         return self.wait()
 
-    def _ask(self, method: str, params: Message) -> int:
+    def unsent(self, method: str, params: Message) -> Message:
+        """The next request, for whoever sends it in another way."""
         self._last_id += 1
         if self.era == STATELESS:
             params = {**params, "_meta": _META}
-        request = {"jsonrpc": "2.0", "id": self._last_id, "method": method, "params": params}
+        return {"jsonrpc": "2.0", "id": self._last_id, "method": method, "params": params}
+
+    def _ask(self, method: str, params: Message) -> int:
+        request = self.unsent(method, params)
         self.send(request)
-        return self._last_id
+        return int(request["id"])
 
     def _result(self, method: str, params: Message) -> Message:
         answer = self.answer(self._ask(method, params))

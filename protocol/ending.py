@@ -1,0 +1,62 @@
+"""Ends the process: when the client closes the input, takes no answer, or a signal comes.
+
+What is under way is finished and answered as long as that takes no more than a moment; what was
+stored and could not be answered is said on standard error.
+"""
+
+import contextlib
+import os
+import queue
+import signal
+import sys
+import threading
+from types import FrameType
+from typing import NoReturn
+
+from protocol.call import language
+from protocol.under_way import UnderWay
+
+SIGNAL_GRACE_S = 0.6
+
+
+class Ending:
+    """Ends this process once; `watch` must have been called in the main thread."""
+
+    def __init__(self, under_way: UnderWay) -> None:
+        self._under_way = under_way
+        self._causes: queue.SimpleQueue[int] = queue.SimpleQueue()  # a signal handler may use it
+
+    def watch(self) -> None:
+        """Wait for signals and for a client that takes no answers."""
+        threading.Thread(target=self._end_when_told, daemon=True).start()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._on_signal)
+
+    def on_end_of_input(self) -> None:
+        """Return when everything is answered; end the process if that does not come about."""
+        self._under_way.begin_end()
+        if not self._under_way.wait():
+            self._end(0)
+
+    def on_failed_output(self, error: OSError) -> None:
+        """End the process soon: nobody reads its answers."""
+        self._causes.put(0 if isinstance(error, BrokenPipeError) else 1)
+
+    def _on_signal(self, number: int, _: FrameType | None) -> None:
+        signal.signal(number, signal.SIG_DFL)  # a second one ends the process at once
+        self._causes.put(-number)
+
+    def _end_when_told(self) -> None:
+        cause = self._causes.get()
+        self._under_way.begin_end()
+        self._under_way.wait(SIGNAL_GRACE_S)
+        self._end(cause)
+
+    def _end(self, cause: int) -> NoReturn:
+        """End with this status; a negative one is a signal, by which the process then dies."""
+        with contextlib.suppress(OSError, ValueError):
+            for sentence in self._under_way.report(language()):
+                print(f"server.py: {sentence}", file=sys.stderr, flush=True)
+        if cause < 0 and os.name == "posix":
+            os.kill(os.getpid(), -cause)
+        os._exit(cause if cause >= 0 else 128 - cause)

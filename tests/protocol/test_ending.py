@@ -1,0 +1,321 @@
+"""Tests how a server process ends: what is under way is answered or named, and nothing holds it."""
+
+import io
+import json
+import os
+import random
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from filelock import FileLock
+
+from core.project import CONTEXT_DIRECTORY
+from protocol.streams import AnswerOutput, RequestInput
+from protocol.under_way import LOCK_GRACE_S, QUIET_S, UnderWay
+from protocol.words import say
+from tests.conftest import StartServer
+from tests.support.cli_process import Run
+from tests.support.git_clones import path_of
+from tests.support.stdio_client import HANDSHAKE, ROOT, STATELESS, Era, ServerProcess
+
+posix_only = pytest.mark.skipif(os.name != "posix", reason="POSIX signals and pipes")
+SOON_S = 5.0  # a second is promised; the machines of tests are slow and shared
+
+
+def gap(number: int) -> dict[str, Any]:
+    return {"topic": "auth", "missing_context": f"gap {number}", "lesson": f"rule {number}"}
+
+
+def stored(project: Path) -> list[str]:
+    """The gaps in the file, each line of which must be whole."""
+    path = path_of(project)
+    if not path.exists():
+        return []
+    data = path.read_bytes()
+    assert data.endswith(b"\n")
+    return [json.loads(line)["missing_context"] for line in data.decode().splitlines()]
+
+
+def strays(project: Path) -> list[str]:
+    directory = project / CONTEXT_DIRECTORY
+    return [name for name in os.listdir(directory) if name.endswith(".tmp")]
+
+
+@pytest.fixture(params=[HANDSHAKE, STATELESS])
+def server(request: pytest.FixtureRequest, start_server: StartServer, tmp_path: Path) -> Any:
+    era: Era = request.param
+    process = start_server(cwd=tmp_path, era=era)
+    process.greet()
+    return process
+
+
+@pytest.fixture
+def held(tmp_path: Path) -> Iterator[None]:
+    """A lock that another process keeps, as far as the server can tell."""
+    (tmp_path / CONTEXT_DIRECTORY).mkdir()
+    with FileLock(f"{path_of(tmp_path)}.lock"):
+        yield
+
+
+def close_input(server: ServerProcess) -> None:
+    assert server.process.stdin is not None
+    server.process.stdin.close()
+
+
+@pytest.mark.parametrize("count", [1, 7, 50])
+def test_all_requests_under_way_are_answered_when_the_input_closes(
+    server: ServerProcess, tmp_path: Path, count: int
+) -> None:
+    requests = [server.ask_tool("log_memory", **gap(number)) for number in range(count)]
+    search = server.ask_tool("search_memory", query="rule")
+    assert server.close() == 0
+    assert all(server.tool_text(request).startswith("Saved") for request in requests)
+    assert server.tool_text(search).startswith("[memory_log - ")
+    assert sorted(stored(tmp_path)) == sorted(f"gap {number}" for number in range(count))
+    assert (server.strange_lines(), server.stderr()) == ([], "")
+
+
+def test_a_last_line_without_its_end_is_answered(server: ServerProcess) -> None:
+    params = {"name": "search_memory", "arguments": {"query": ""}}
+    request = server.unsent("tools/call", params)
+    server.send(json.dumps(request).encode())
+    assert server.close() == 0
+    assert server.tool_text(request["id"]).startswith("[memory_log - ")
+
+
+def test_a_lock_that_is_let_go_in_time_lets_saves_through_or_their_answers_say_so(
+    server: ServerProcess, tmp_path: Path
+) -> None:
+    (tmp_path / CONTEXT_DIRECTORY).mkdir()
+    with FileLock(f"{path_of(tmp_path)}.lock"):
+        requests = [server.ask_tool("log_memory", **gap(number)) for number in range(5)]
+        close_input(server)
+        time.sleep(LOCK_GRACE_S / 2)
+    assert server.wait() == 0
+    texts = [server.answer(request)["result"]["content"][0]["text"] for request in requests]
+    said = [f"gap {number}" for number, text in enumerate(texts) if text.startswith("Saved")]
+    assert sorted(stored(tmp_path)) == said
+
+
+@pytest.mark.parametrize("count", [1, 50])
+def test_saves_that_wait_for_a_lock_do_not_hold_the_end(
+    server: ServerProcess, tmp_path: Path, held: None, count: int
+) -> None:
+    requests = [server.ask_tool("log_memory", **gap(number)) for number in range(count)]
+    began = time.monotonic()
+    assert server.close() == 0
+    assert time.monotonic() - began < SOON_S
+    for request in requests:
+        assert "Nothing was saved" in server.tool_text(request, is_error=True)
+    assert stored(tmp_path) == []
+
+
+def test_a_cancelled_save_that_waits_is_not_stored(server: ServerProcess, tmp_path: Path) -> None:
+    (tmp_path / CONTEXT_DIRECTORY).mkdir()
+    with FileLock(f"{path_of(tmp_path)}.lock"):
+        first, second, third = (server.ask_tool("log_memory", **gap(n)) for n in (1, 2, 3))
+        server.call("search_memory", query="")  # the saves are waiting by now
+        for request in (first, third):  # one polls the lock, the other waits behind a thread
+            params = {"requestId": request, "reason": "changed my mind"}
+            server.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params})
+        server.call("search_memory", query="")
+    server.tool_text(second)
+    assert stored(tmp_path) == ["gap 2"]
+    assert server.close() == 0
+    assert not server.is_answered(first)
+    assert not server.is_answered(third)
+    assert (stored(tmp_path), server.stderr()) == (["gap 2"], "")
+
+
+@posix_only
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("phase", ["idle", "waiting"])
+def test_a_signal_ends_the_process_at_once(
+    start_server: StartServer, tmp_path: Path, number: signal.Signals, phase: str
+) -> None:
+    server = start_server(cwd=tmp_path)
+    server.call("log_memory", **gap(0))
+    with FileLock(f"{path_of(tmp_path)}.lock"):
+        if phase == "waiting":
+            server.ask_tool("log_memory", **gap(1))
+            server.call("search_memory", query="")
+        began = time.monotonic()
+        server.process.send_signal(number)
+        assert server.wait() == -number
+        assert time.monotonic() - began < SOON_S
+    assert (stored(tmp_path), strays(tmp_path)) == (["gap 0"], [])
+    assert server.stderr() == ""
+
+
+@pytest.fixture
+def unread(start_server: StartServer, tmp_path: Path) -> ServerProcess:
+    """A server that has answered once, and whose output the test closes."""
+    server = start_server(cwd=tmp_path, era=STATELESS, is_read=False)
+    server.ask_tool("search_memory", query="")
+    assert server.process.stdout is not None
+    assert server.process.stdout.readline().startswith(b'{"jsonrpc"')
+    return server
+
+
+def close_output(server: ServerProcess) -> None:
+    assert server.process.stdout is not None
+    server.process.stdout.close()
+
+
+@posix_only
+def test_what_was_stored_for_a_client_that_left_is_said(
+    unread: ServerProcess, tmp_path: Path
+) -> None:
+    close_output(unread)
+    request = unread.ask_tool("log_memory", **gap(1))
+    assert unread.wait() == 0
+    assert stored(tmp_path) == ["gap 1"]
+    sentence = say("en", "stored_unanswered", calls=f"log_memory (id {request})")
+    assert unread.stderr() == f"server.py: {sentence}\n"
+
+
+@posix_only
+@pytest.mark.parametrize("tool", ["log_memory", "search_memory"])
+def test_a_client_that_left_without_a_change_is_not_talked_about(
+    unread: ServerProcess, tmp_path: Path, tool: str
+) -> None:
+    close_output(unread)
+    unread.ask_tool(tool, **(gap(1) | {"lesson": " "} if tool == "log_memory" else {}))
+    assert unread.wait() == 0
+    assert (stored(tmp_path), unread.stderr()) == ([], "")
+
+
+@posix_only
+@pytest.mark.parametrize("first", [close_input, close_output])
+def test_both_halves_closed_in_either_order_end_the_process(
+    unread: ServerProcess, tmp_path: Path, first: Callable[[ServerProcess], None]
+) -> None:
+    request = unread.ask_tool("log_memory", **gap(1))
+    first(unread)
+    (close_output if first is close_input else close_input)(unread)
+    assert unread.wait() == 0
+    assert stored(tmp_path) == ["gap 1"]
+    sentence = say("en", "stored_unanswered", calls=f"log_memory (id {request})")
+    assert unread.stderr() in ("", f"server.py: {sentence}\n")  # "": the pipe took the answer
+
+
+@posix_only
+@pytest.mark.long
+def test_answers_that_nobody_reads_do_not_hold_the_end_for_ever(
+    unread: ServerProcess, tmp_path: Path
+) -> None:
+    for number in range(40):
+        unread.ask_tool("log_memory", **{**gap(number), "lesson": "x" * 1_000})
+    for _ in range(40):  # more than a pipe holds
+        unread.ask_tool("search_memory", query="")
+    close_input(unread)
+    began = time.monotonic()
+    assert unread.process.wait(60) == 0
+    assert time.monotonic() - began < 2 * QUIET_S
+    assert len(stored(tmp_path)) == 40
+
+
+@posix_only
+@pytest.mark.long
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_at_any_moment_leaves_a_whole_file_and_no_litter_for_good(
+    start_server: StartServer, tmp_path: Path, number: signal.Signals
+) -> None:
+    chance = random.Random(16)
+    acknowledged: set[str] = set()
+    for turn in range(12):
+        server = start_server(cwd=tmp_path)
+        server.greet()
+        requests = {}
+        for at in range(chance.randrange(1, 12)):
+            fields = gap(100 * turn + at)
+            requests[server.ask_tool("log_memory", **fields)] = fields["missing_context"]
+        time.sleep(chance.random() * 0.15)
+        began = time.monotonic()
+        server.process.send_signal(number)
+        assert server.wait() == -number
+        assert time.monotonic() - began < SOON_S
+        acknowledged |= {text for it, text in requests.items() if server.is_answered(it)}
+        assert acknowledged <= set(stored(tmp_path))
+        assert "Traceback" not in server.stderr()
+    server = start_server(cwd=tmp_path)
+    server.call("log_memory", **gap(9_999))
+    assert strays(tmp_path) == []
+
+
+@posix_only
+@pytest.mark.parametrize("closed", ["<&-", ">&-"])
+def test_a_server_without_its_streams_says_so(tmp_path: Path, closed: str) -> None:
+    command = f'"{sys.executable}" "{ROOT / "server.py"}" {closed}'
+    done = Run.process("/bin/sh", "-c", command, cwd=tmp_path)
+    assert (done.code, done.out) == (2, "")
+    assert done.errors == f"server.py: {say('en', 'no_streams')}\n"
+
+
+@posix_only
+def test_an_output_that_does_not_block_takes_long_answers_whole(tmp_path: Path) -> None:
+    ours, theirs = os.pipe()
+    os.set_blocking(theirs, False)
+    failures: list[OSError] = []
+    output = AnswerOutput(theirs, UnderWay(), failures.append)
+    line = b'{"jsonrpc":"2.0","id":1,"result":"' + b"x" * 300_000 + b'"}\n'
+    thread = threading.Thread(target=output.write, args=[line])
+    thread.start()
+    data = b""
+    while len(data) < len(line):
+        data += os.read(ours, 65_536)
+    thread.join()
+    assert (data, failures) == (line, [])
+    os.close(ours)
+    output.write(line)
+    assert [type(error) for error in failures] == [BrokenPipeError]
+    os.close(theirs)
+
+
+def test_what_is_no_message_does_not_reach_the_wire(capfdbinary: Any) -> None:
+    ours, theirs = os.pipe()
+    AnswerOutput(theirs, UnderWay(), print).write(b"hello\n")
+    os.close(theirs)
+    assert os.read(ours, 9) == b""
+    os.close(ours)
+    sys.stderr.flush()
+    assert b"hello" in capfdbinary.readouterr().err
+
+
+@pytest.mark.parametrize("size", [1, 7, 70_000])
+def test_lines_arrive_whole_and_unchanged_whatever_the_buffer(size: int) -> None:
+    request = b'{"jsonrpc": "2.0", "id": "x", "method": "tools/list"}'
+    given = [b"\n", b'{"a": "' + b"x" * 20_000 + b'"}\n', request]
+    ended: list[bool] = []
+    lines = RequestInput(io.BytesIO(b"".join(given)), UnderWay(), lambda: ended.append(True))
+    assert list(io.BufferedReader(lines, buffer_size=size)) == [*given[:2], request + b"\n"]
+    assert ended
+
+
+def test_requests_are_under_way_until_they_are_answered_or_cancelled() -> None:
+    def line(**message: Any) -> bytes:
+        return json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n"
+
+    under_way = UnderWay()
+    for number in (1, 2, "2", 'three "\n'):
+        under_way.note_line(line(id=number, method="tools/list"))
+    under_way.note_line(line(method="notifications/initialized"))
+    under_way.note_line(line(id=9, method="subscriptions/listen"))  # open for as long as it is
+    under_way.note_line(line(id=1, result={}))
+    under_way.note_line(b"torn\n")
+    assert not under_way.wait(0)
+    cancelled = {"requestId": 1}
+    under_way.note_line(line(method="notifications/cancelled", params=cancelled))
+    under_way.note_line(line(method="notifications/cancelled"))
+    answers = [b'"id":2,"result":{}', b'"id":"2","error":{}', b'"id":"three \\"\\n","result":{}']
+    for at, answer in enumerate(answers):
+        assert not under_way.wait(0), at
+        under_way.note_answer(b'{"jsonrpc":"2.0",' + answer + b"}\n", is_delivered=True)
+    assert under_way.wait(0)
+    assert under_way.report("en") == []
