@@ -9,6 +9,8 @@ from typing import ClassVar
 
 from core.messages import MESSAGES, Language, Table, sentence
 
+_PATH_CHARS = 300
+
 
 class SentinelError(Exception):
     """The root of all errors of this project; `str()` is the English sentence.
@@ -153,6 +155,20 @@ class LogReadError(SentinelError, OSError):
     key = "log_read"
 
 
+class LogLinkError(LogReadError):
+    """A symbolic link leads to what is no memory log. Facts: path, link, target.
+
+    The key says whether it is a link to a file or to a directory, and whether something is there.
+    """
+
+    def __init__(self, key: str, *, path: str, link: str, target: str) -> None:
+        import shlex  # a hook never needs it
+
+        seen, aim = _seen(link), _seen(target)
+        rm, mkdir = shlex.join(["rm", seen]), shlex.join(["mkdir", "-p", aim])
+        super().__init__(key, path=path, link=seen, target=aim, rm=rm, mkdir=mkdir)
+
+
 class LogWriteError(SentinelError, OSError):
     """The memory log could not be replaced; the old file is intact. Facts: path, reason."""
 
@@ -193,3 +209,9 @@ class ProjectRefusedError(SentinelError, OSError):
     """The directory is no place for a project's memory. Facts: path, kind, source."""
 
     key = "project_refused"
+
+
+def _seen(path: str) -> str:
+    """Return a path that a stranger may have written, as one line of moderate length."""
+    text = "".join(char if char.isprintable() else "\ufffd" for char in path)
+    return text if len(text) <= _PATH_CHARS else f"{text[:_PATH_CHARS]}…"

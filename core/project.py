@@ -55,7 +55,7 @@ class Project:
     def check_writable(self, environment: Mapping[str, str]) -> None:
         """Raise ProjectRefusedError (an OSError) in a home, root or system directory."""
         self.check_readable()
-        kind = _no_project_kind(self.root, environment)
+        kind = no_project_kind(self.root, environment)
         if kind:
             raise ProjectRefusedError(path=str(self.root), kind=kind, source=self.source)
 
@@ -94,7 +94,7 @@ def _nearest(start: str) -> Path:
         path = parent
 
 
-def _no_project_kind(root: Path, environment: Mapping[str, str]) -> str:
+def no_project_kind(root: Path, environment: Mapping[str, str]) -> str:
     """Return `home`, `root` or `system` for a directory that is no project, else ""."""
     real = os.path.normcase(os.path.realpath(root))
     homes = {environment.get("HOME"), environment.get("USERPROFILE"), os.path.expanduser("~")}

@@ -48,6 +48,11 @@ class LogReader:
         """Where the memory log is, whether it exists or not."""
         return self._file.path
 
+    @property
+    def place(self) -> Path:
+        """Where git is asked about the log; see `LogFile.place`."""
+        return self._file.place()
+
     def read(self) -> MemoryLog:
         """Return one complete version of the log, without a lock."""
         return self._parsed(self._file.read())

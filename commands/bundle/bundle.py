@@ -19,11 +19,13 @@ from pathlib import Path
 from typing import Any
 
 from commands.bundle.words import WORDS, word
+from commands.documents.text_file import check_stays
 from commands.terminal.console import add_output
 from commands.terminal.safe_text import plain
 from core.disk.atomic import is_there, read_regular, reason_of, replace_whole
 from core.errors import SentinelError
 from core.messages import Language
+from core.project import find_project
 from core.settings import read_settings
 
 CHECKOUT = Path(__file__).resolve().parents[2]
@@ -63,7 +65,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Build the bundle of this checkout and write it whole or not at all. Raises BundleError."""
+    """Build the bundle of this checkout and write it whole or not at all.
+
+    Raises BundleError, and ExportError for a path that a link leads elsewhere.
+    """
     settings = read_settings(os.environ)
     for warning in settings.warnings:
         print(warning, file=sys.stderr)
@@ -74,6 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
         path = str(error.filename)
         raise BundleError("incomplete", path=path, reason=reason_of(error)) from error
     target = Path(arguments.output or bundle.name)
+    check_stays(target, find_project(None, os.environ, Path.cwd()).root, named=True)
     data = bundle.archive()
     try:
         if target.suffix.lower() != SUFFIX:

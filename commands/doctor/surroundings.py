@@ -20,6 +20,8 @@ from core.project import CONTEXT_DIRECTORY, LOG_NAME, Project
 from core.store import MemoryStore
 
 MOUNTS = Path("/proc/self/mounts")
+# What `core.disk.links` says of a log that is behind a link.
+LINKS = ("log_link", "log_link_folder", "log_link_gone_file", "log_link_gone_folder")
 NETWORK = (
     *("nfs", "cifs", "smb", "9p", "afs", "ceph", "davfs", "vboxsf"),
     *("fuse.sshfs", "fuse.rclone"),
@@ -37,6 +39,9 @@ def around(
     unreadable: why the log could not be read, None when it was.
     """
     findings = list(_about_project(project, environment))
+    if unreadable and unreadable.key in LINKS:
+        findings.append(Finding(unreadable.key, "error", facts=unreadable.facts))
+        return findings  # git would be asked about a place that the link has chosen
     if unreadable:
         findings.append(Finding("not_readable", "error", facts=unreadable.facts))
     else:
@@ -78,6 +83,9 @@ def _about_disk(store: MemoryStore) -> Iterator[Finding]:
     if strays and not _is_held(target):
         facts: Facts = {"count": len(strays), "path": str(strays[0])}
         yield Finding("strays", "note", facts=facts, fixable=True)
+    for companion in (path.with_name(name) for name in COMPANIONS):
+        if companion.is_symlink():
+            yield Finding("companion_link", "warning", facts={"path": str(companion)})
     for kept in sorted(path.parent.glob(f"{ASIDE_NAME}-*")):
         yield Finding("set_aside", "note", facts={"path": str(kept)})
 
@@ -92,7 +100,7 @@ def _strays(store: MemoryStore) -> list[Path]:
 def _is_held(target: Path) -> bool:
     """Return whether a writer is at work; a missing lock file is not created to find out."""
     lock = Path(f"{target}{LOCK_SUFFIX}")
-    if not lock.exists():
+    if not lock.is_file() or lock.is_symlink():
         return False
     try:
         with held(str(lock), timeout_s=0):
@@ -172,8 +180,8 @@ def _about_tracking(path: Path, asked: "_Git", name: str) -> Iterator[Finding]:
 def _about_companion(kind: str, path: Path, name: str) -> Iterator[Finding]:
     """Yield a rule that git lacks: `--fix` completes its file, unless another rule overrules it."""
     companion = path.parent / name
-    if not os.path.lexists(companion) and not os.path.exists(path):
-        return  # the first save writes both
+    if companion.is_symlink() or not (os.path.lexists(companion) or os.path.exists(path)):
+        return  # that is said already; the first save writes both
     try:
         lines = [line.strip() for line in companion.read_bytes().splitlines()]
     except OSError:

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from core.messages import sentence
+from core.messages import MESSAGES, sentence
 
 # fmt: off
 WORDS: dict[str, tuple[str, str]] = {
@@ -84,6 +84,9 @@ WORDS: dict[str, tuple[str, str]] = {
         "로그를 읽을 수 없어({reason}) 검색과 저장이 모두 실패합니다. 기록이 없다는 뜻이 아닙니다. 읽을 수 있는 파일인지 확인하십시오."),
     "link": ("The log is a link to {path}; the project's git keeps only the link.",
         "로그가 {path}로 가는 링크입니다. 프로젝트의 git에는 링크만 남습니다."),
+    "companion_link": ("{path} is a link, and git follows none there. Nothing is read or written through it: rm it, then run doctor --fix.",
+        "{path}이(가) 링크인데, git은 이 자리의 링크를 따르지 않습니다. 이 링크로는 읽지도 쓰지도 않습니다. rm으로 지운 뒤 doctor --fix를 실행하십시오."),
+    **{key: MESSAGES[key] for key in ("log_link", "log_link_folder", "log_link_gone_file", "log_link_gone_folder")},
     "read_only": ("{path} cannot be written: searches work, saves fail. Make it writable where agents should save.",
         "{path}에 쓸 수 없습니다. 검색은 되지만 저장은 실패합니다. 저장해야 하는 곳이라면 쓰기 권한을 주십시오."),
     "hard_link": ("The log has a second name (a hard link), and a save gives only this one the new content. Keep one name, or make the other a symbolic link.",

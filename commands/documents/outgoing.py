@@ -56,13 +56,14 @@ def without_secrets(records: Iterable[Record], lang: Language) -> list[Record]:
     return [record for record, _ in cleaned]
 
 
-def put_text(text: str, output: str | None, *, force: bool) -> bool:
+def put_text(text: str, output: str | None, *, force: bool, project: Path) -> bool:
     """Print a document or write it to a new file; return whether it is in a file now.
 
-    force: replace a file that is there. Raises ExportError.
+    force: replace a file that is there. project: whose links are not followed out of it. Raises
+    ExportError.
     """
     if output in (None, STDOUT):
         print(text, end="")
         return False
-    write_new(Path(output), text, force=force)
+    write_new(Path(output), text, force=force, project=project)
     return True

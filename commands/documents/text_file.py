@@ -1,12 +1,14 @@
 """Reads, compares and writes text files of the user, each whole or not at all.
 
-A file that changed meanwhile is not written over, and a link stays a link.
+A file that changed meanwhile is not written over, and a link stays a link. No link that a project
+brought along is followed out of it, neither to read nor to write.
 """
 
 import contextlib
 import difflib
 import errno
 import os
+import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +25,7 @@ from core.disk.atomic import (
     sync_directory,
     with_sharing_retry,
 )
+from core.disk.links import WayOut, way_out
 from core.errors import SentinelError
 
 
@@ -34,26 +37,31 @@ class ExportError(SentinelError):
 
 @dataclass(frozen=True, slots=True)
 class UserFile:
-    """A file as it was read; `text` is "" where there is none, and `identity` None."""
+    """A file as it was read; `text` is "" where there is none, and `identity` None.
+
+    project: the directory whose links are not followed out of it.
+    """
 
     path: Path
     text: str
     identity: Identity
+    project: Path
 
     @classmethod
-    def read(cls, path: Path) -> "UserFile":
+    def read(cls, path: Path, project: Path) -> "UserFile":
         """Read the text with its own line ends and byte order mark. Raises ExportError."""
+        check_stays(path, project)
         try:
             data, identity = with_sharing_retry(lambda: read_regular(path))
         except FileNotFoundError:
             if _leads_nowhere(path):
                 reason = "broken symbolic link"
                 raise ExportError("file_read", path=str(path), reason=reason) from None
-            return cls(path, "", None)
+            return cls(path, "", None, project)
         except OSError as error:
             raise ExportError("file_read", path=str(path), reason=reason_of(error)) from error
         try:
-            return cls(path, data.decode("utf-8"), identity)
+            return cls(path, data.decode("utf-8"), identity, project)
         except UnicodeDecodeError:
             raise ExportError("not_utf_8", path=str(path)) from None
 
@@ -68,6 +76,7 @@ class UserFile:
         Nothing is written over what somebody else has put there since it was read, and no link
         that leads nowhere is replaced. Raises ExportError.
         """
+        check_stays(self.path, self.project)
         with _written(self.path):
             if _leads_nowhere(self.path):
                 raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
@@ -79,6 +88,7 @@ class UserFile:
 
         root: directories below it that are empty then go as well.
         """
+        check_stays(self.path, self.project)
         with _written(self.path):
             self._check_unchanged(self.path)
             self.path.unlink()
@@ -96,8 +106,32 @@ class UserFile:
             raise ExportError("file_changed", path=str(self.path))
 
 
-def write_new(path: Path, text: str, *, force: bool) -> None:
-    """Write a file that nobody had, or with `force` whatever stood there. Raises ExportError."""
+def check_stays(path: Path, project: Path, *, named: bool = False) -> None:
+    """Raise ExportError where a link of the project leads `path` out of it.
+
+    named: whether a user has named the path, so that it may lie in another repository.
+    """
+    found = way_out(path, project) or (way_out(path) if named else None)
+    if found:
+        raise ExportError("leads_out", **facts_of(path, found))
+
+
+def facts_of(path: Path, found: WayOut) -> dict[str, str | int]:
+    """Return what a sentence says of a path that leaves its project by a link."""
+    return {
+        "path": str(path),
+        "link": str(found.link),
+        "target": str(found.target),
+        "rm": shlex.join(["rm", str(found.link)]),
+    }
+
+
+def write_new(path: Path, text: str, *, force: bool, project: Path) -> None:
+    """Write a file that nobody had, or with `force` whatever stood there. Raises ExportError.
+
+    project: whose links are not followed out of it.
+    """
+    check_stays(path, project, named=True)
     with _written(path):
         if is_there(path) and not force:
             raise ExportError("exists", path=str(path))

@@ -24,6 +24,8 @@ WORDS: dict[str, tuple[str, str]] = {
         "topic이 정확히 {topic}인 기록이 없습니다. 아무것도 쓰지 않았습니다. 있는 topic(가까운 순): {topics}."),
     "exists": ("{path} exists already and was left as it is. Choose another name, or replace it with --force.",
         "{path} 파일이 이미 있어 그대로 두었습니다. 다른 이름을 쓰거나 --force로 바꾸십시오."),
+    "leads_out": ("{path} leaves the project by the link {link}, which leads to {target}. Nothing was read or written there. To mean that place, name it by its real path; otherwise remove the link ({rm}).",
+        "{path}은(는) {link} 링크를 지나 프로젝트 밖의 {target}(으)로 나갑니다. 그곳에서 읽거나 쓴 것이 없습니다. 그곳을 뜻한 것이라면 실제 경로로 적고, 아니면 링크를 지우십시오({rm})."),
     "file_read": ("{path} cannot be read ({reason}). It was left as it is. Make it a readable file, then repeat the command.",
         "{path} 파일을 읽을 수 없습니다({reason}). 그대로 두었습니다. 읽을 수 있는 파일로 만든 뒤 명령을 되풀이하십시오."),
     "file_write": ("{path} could not be written ({reason}). It is as it was. Make the file and its directory writable, then repeat the command.",

@@ -8,13 +8,14 @@ from pathlib import Path
 from commands.clients.table import Topics
 from commands.documents.markdown import heading
 from commands.documents.marked_block import BrokenBlockError, markers, with_block, without_block
-from commands.documents.text_file import ExportError, UserFile, diff
+from commands.documents.text_file import ExportError, UserFile, check_stays, diff
 from commands.exchange.export_words import WORDS, word
 from commands.exchange.formats import lessons
 from commands.exchange.rule_files import ALSO_READ, CLIENTS, PREFIX, globs_of, is_ours, rule_files
 from commands.terminal.records import named_record
 from commands.terminal.safe_text import plain
 from core.disk.atomic import is_there, reason_of
+from core.disk.links import way_out
 from core.injection.marks import orders_in
 from core.lessons.compaction import group_by_topic
 from core.lessons.record import Record
@@ -38,12 +39,14 @@ class Choice:
     dry_run: bool
 
 
-def put_block(path: Path, choice: Choice, lang: Language) -> int:
+def put_block(path: Path, root: Path, choice: Choice, lang: Language) -> int:
     """Put the principles as a block into a file, or take it out; return the exit code.
 
-    A file that held nothing else goes with its block. Raises ExportError.
+    A file that held nothing else goes with its block. root: the project, whose links are not
+    followed out of it. Raises ExportError.
     """
-    file = UserFile.read(path)
+    check_stays(path, root, named=True)
+    file = UserFile.read(path, root)
     records = [] if choice.remove else _followed(choice.records, lang)
     if not records and not choice.remove:
         print(word(lang, "no_principles"), file=sys.stderr)
@@ -72,12 +75,13 @@ def put_rules(root: Path, name_of_client: str, choice: Choice, lang: Language) -
     """
     client, other = CLIENTS[name_of_client], ALSO_READ.get(name_of_client)
     folder = root / client.folder
+    check_stays(folder, root)
     records = [] if choice.remove else _followed(filter(globs_of, choice.records), lang)
     wanted = rule_files(records, client, lang)
     names = dict.fromkeys([*wanted, *_names(folder, client)])
     in_the_way = 0
     for name in names:
-        file, shown = UserFile.read(folder / name), f"{client.folder}/{name}"
+        file, shown = UserFile.read(folder / name, root), f"{client.folder}/{name}"
         if not file.is_there or is_ours(file.text):
             _carry_out(file, wanted.get(name), shown, choice, lang)
         elif name in wanted:
@@ -85,12 +89,18 @@ def put_rules(root: Path, name_of_client: str, choice: Choice, lang: Language) -
             print(plain(word(lang, "foreign", path=shown)), file=sys.stderr)
     if not wanted and not choice.remove:
         print(word(lang, "no_paths"), file=sys.stderr)
-    if wanted and other and _names(root / other.folder, other):
+    if wanted and other and _is_read(root, other):
         notice = word(lang, "read_twice", one=client.folder, other=other.folder)
         print(notice, file=sys.stderr)
     if choice.dry_run:
         print(word(lang, "dry"))
     return 1 if in_the_way or not (wanted or choice.remove) else 0
+
+
+def _is_read(root: Path, client: Topics) -> bool:
+    """Return whether there are files of ours in the folder of another client."""
+    folder = root / client.folder
+    return not way_out(folder, root) and bool(_names(folder, client))
 
 
 def _followed(records: Iterable[Record], lang: Language) -> list[Record]:

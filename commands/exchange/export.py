@@ -78,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.block or arguments.rules:
         choice = Choice(records, remove=arguments.remove, dry_run=arguments.dry_run)
         if arguments.block:
-            return put_block(Path(arguments.block), choice, lang)
+            return put_block(Path(arguments.block), opened.project.root, choice, lang)
         return put_rules(opened.project.root, arguments.rules, choice, lang)
     if log.count and not records:
         print(word(lang, "none_chosen"), file=sys.stderr)
@@ -118,11 +118,11 @@ def _chosen(log: MemoryLog, arguments: argparse.Namespace) -> list[Record]:
 
 
 def _put_document(opened: Opened, records: list[Record], arguments: argparse.Namespace) -> None:
-    project = opened.project.root.name
+    root, project = opened.project.root, opened.project.root.name
     if arguments.format == "json":
         text = as_json(records, project, now=utc_now())
     else:
         text = markdown(records, project, opened.lang, now=utc_now())
-    if put_text(text, arguments.output, force=arguments.force):
+    if put_text(text, arguments.output, force=arguments.force, project=root):
         facts = {"path": arguments.output, "count": len(records)}
         print(plain(common_word(opened.lang, "written_records", **facts)))

@@ -7,8 +7,10 @@ saves all of it, or nothing.
 import argparse
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 
 from commands.documents.facts import facts
+from commands.documents.text_file import check_stays
 from commands.exchange.import_words import word
 from commands.exchange.sources import (
     FORMATS,
@@ -35,6 +37,7 @@ from core.lessons.log import MemoryLog
 from core.lessons.outcomes import Added, Offered
 from core.lessons.record import LIMITS_BYTES, normalise_topic, utc_now
 from core.messages import Language
+from core.project import find_project
 from core.settings import read_settings
 
 MOST_SIMILAR = 3
@@ -50,8 +53,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Show, ask, save; return 1 when nobody confirms. Raises SourceError."""
+    """Show, ask, save; return 1 when nobody confirms. Raises SourceError, ExportError."""
     lang = read_settings(os.environ).lang
+    if arguments.file != STDIN:
+        root = find_project(arguments.project, os.environ, Path.cwd()).root
+        check_stays(Path(arguments.file), root, named=True)
     source = read_source(arguments.file, arguments.format, now=utc_now())
     opened = open_memory(arguments, writes=not arguments.dry_run)
     log = opened.store.read()

@@ -45,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
         is_part=bool(arguments.topic),
         most_chars=arguments.max_chars,
     )
-    if put_text(text, arguments.output, force=arguments.force):
+    if put_text(text, arguments.output, force=arguments.force, project=opened.project.root):
         print(plain(common_word(lang, "written", path=arguments.output)))
     return 0
 

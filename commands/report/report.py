@@ -85,7 +85,8 @@ def _hand_out(report: Report, opened: Opened, arguments: argparse.Namespace) -> 
     else:
         text = markdown(report, lang, fits=lambda it: len(it) <= arguments.max_chars)
     if into_file:
-        write_new(Path(arguments.output), text, force=arguments.force)
+        root = opened.project.root
+        write_new(Path(arguments.output), text, force=arguments.force, project=root)
     if arguments.github:
         _print_for_github(report, text, lang, arguments)
     elif into_file:

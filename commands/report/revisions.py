@@ -5,7 +5,6 @@ Nothing is written.
 
 import os
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from commands.scan.findings import Found, fresh_lines, in_lines
 from core.lessons.git.commits import Commits
@@ -78,7 +77,7 @@ def read_revisions(store: MemoryStore, wanted: str | None, *, staged: bool) -> R
 
     Raises HistoryError, and LogReadError for a log that cannot be read.
     """
-    repository = Repository(Path(os.path.realpath(store.path)), may_be_empty=True)
+    repository = Repository(store.place, may_be_empty=True)
     base, head = (_HEAD, "") if wanted is None else _ends(wanted)
     with OldLogs(repository) as logs:
         reader = _Reader(store, repository, logs)

@@ -7,7 +7,6 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 from commands.scan.findings import MOST_BYTES, Scan, scan_history, scan_paths
 from commands.scan.lines import (
@@ -137,7 +136,7 @@ def _as_json(lang: Language, scan: Scan) -> dict[str, object]:
 
 
 def _scan_history(opened: Opened, *, as_json: bool) -> int:
-    repository = Repository(Path(os.path.realpath(opened.store.path)), may_be_empty=True)
+    repository = Repository(opened.store.place, may_be_empty=True)
     scan = scan_history(repository)
     if as_json:
         print(plain_json({**_as_json(opened.lang, scan), "shallow": repository.is_cut}))

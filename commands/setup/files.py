@@ -15,8 +15,9 @@ from commands.clients.table import Client
 from commands.documents.edit_toml import BrokenTomlError
 from commands.documents.json_tree import BrokenJsonError, OtherKindError
 from commands.documents.marked_block import BrokenBlockError
-from commands.documents.text_file import ExportError, UserFile
+from commands.documents.text_file import ExportError, UserFile, check_stays
 from commands.setup.words import WORDS
+from core.disk.links import way_out
 from core.errors import SentinelError
 from core.messages import Facts, Language
 
@@ -114,9 +115,13 @@ class Change:
 
 
 class Desk:
-    """Every file that the plan looks at, once, under whatever name."""
+    """Every file that the plan looks at, once, under whatever name.
 
-    def __init__(self) -> None:
+    project: whose links are not followed out of it.
+    """
+
+    def __init__(self, project: Path) -> None:
+        self.project = project
         self.files: dict[str, Change] = {}
         self.problems: dict[str, Remark] = {}
 
@@ -127,11 +132,11 @@ class Desk:
 
     def text(self, path: Path) -> str | None:
         """Return the text of a file as planned so far; None also for one that cannot be read."""
-        change = self.files.get(os.path.realpath(path))
+        change = self.files.get(self._real(path))
         if change:
             return change.after
         try:
-            file = opened(path)
+            file = opened(path, self.project)
         except ExportError:
             return None
         return file.text if file.is_there else None
@@ -139,7 +144,7 @@ class Desk:
     @contextmanager
     def editing(self, path: Path, part: str, *clients: Client) -> Iterator[Change]:
         """Yield a file's change, to be edited; what goes wrong becomes a problem of the file."""
-        real = os.path.realpath(path)
+        real = self._real(path)
         change = self.files.get(real) or self._opened(path, real)
         before = change.after
         try:
@@ -151,22 +156,31 @@ class Desk:
         if change.after != before:
             change.parts += [(part, client.name) for client in clients] or [(part, "")]
 
+    def _real(self, path: Path) -> str:
+        """Return what tells a file; one that a link leads out of the project is none but itself."""
+        return str(path) if way_out(path, self.project) else os.path.realpath(path)
+
     def _opened(self, path: Path, real: str) -> Change:
-        file = UserFile(path, "", None)
+        file = UserFile(path, "", None, self.project)
         try:
-            file = opened(path)
+            file = opened(path, self.project)
         except ExportError as error:
-            key = {"file_read": "unreadable", "not_utf_8": "not_utf8"}[error.key]
-            self.problems[real] = Remark(key, error.facts)
+            keys = {"file_read": "unreadable", "not_utf_8": "not_utf8", "leads_out": "leads_out"}
+            self.problems[real] = Remark(keys[error.key], error.facts)
         self.files[real] = Change(file, file.text if file.is_there else None)
         return self.files[real]
 
 
-def opened(path: Path) -> UserFile:
-    """Return a file of the user; a link that leads nowhere is no file. Raises ExportError."""
+def opened(path: Path, project: Path) -> UserFile:
+    """Return a file of the user; a link that leads nowhere is no file. Raises ExportError.
+
+    project: whose links are not followed out of it; others, such as those of a user who keeps the
+    files of a home elsewhere, are.
+    """
+    check_stays(path, project)
     if path.is_symlink() and not path.exists():
-        return UserFile(path, "", None)
-    return UserFile.read(path)
+        return UserFile(path, "", None, project)
+    return UserFile.read(path, project)
 
 
 def _is_read_only(path: str) -> bool:

@@ -21,7 +21,7 @@ class Plan:
 
 def plan(job: Job) -> Plan:
     """Return what a job would change."""
-    desk, notes = Desk(), list[Remark]()
+    desk, notes = Desk(job.root), list[Remark]()
     for client in CLIENTS:
         if client.key not in job.clients:
             continue

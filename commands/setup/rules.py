@@ -119,7 +119,7 @@ def _rules_now(desk: Desk, job: Job) -> RulesFiles:
     @cache
     def is_sound(name: str) -> bool:
         try:
-            block_in(opened(job.root / name).text, BLOCK)
+            block_in(opened(job.root / name, job.root).text, BLOCK)
         except (ExportError, BrokenBlockError):
             return False
         return True

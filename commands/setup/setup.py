@@ -180,7 +180,8 @@ def _write(planned: Plan, job: Job) -> int:
             change.write(job.root)
         except ExportError as error:
             failed += 1
-            key = {"file_write": "not_written", "file_changed": "changed_meanwhile"}[error.key]
+            keys = {"file_write": "not_written", "file_changed": "changed_meanwhile"}
+            key = keys.get(error.key, error.key)
             facts: Facts = {**error.facts, "path": shown_path(change.path, job.root)}
             print(plain(word(job.lang, key, **facts)), file=sys.stderr)
         else:

@@ -54,6 +54,8 @@ WORDS: dict[str, tuple[str, str]] = {
     # files that are left alone
     "unreadable": ("{path}: cannot be read ({reason}). It was left alone.",
         "{path}: 읽을 수 없어 그대로 두었습니다({reason})."),
+    "leads_out": ("{path}: the link {link} leads it out of the project, to {target}. It was left alone, and nothing there was read. Remove the link ({rm}), then repeat the command.",
+        "{path}: {link} 링크가 프로젝트 밖의 {target}(으)로 나가서, 읽지 않고 그대로 두었습니다. 링크를 지운 뒤({rm}) 명령을 되풀이하십시오."),
     "not_utf8": ("{path}: it is not UTF-8, perhaps CP949. It was left alone. Save it as UTF-8, then repeat the command.",
         "{path}: UTF-8이 아니어서(CP949일 수 있습니다) 그대로 두었습니다. UTF-8로 저장한 뒤 명령을 되풀이하십시오."),
     "read_only": ("{path}: it is read-only. It was left alone. Allow its owner to write to it, then repeat the command.",

@@ -94,11 +94,12 @@ def _written(opened: Opened, text: str, arguments: argparse.Namespace) -> Path:
 
     Returns its path. Raises ExportError and NoPlaceError.
     """
+    root = opened.project.root
     if arguments.output:
         path = Path(arguments.output)
-        write_new(path, text, force=arguments.force)
+        write_new(path, text, force=arguments.force, project=root)
         return path.resolve()
-    directory = state_directory(str(opened.project.root), os.environ)
+    directory = state_directory(str(root), os.environ)
     if not directory:
         raise NoPlaceError
     try:
@@ -106,5 +107,5 @@ def _written(opened: Opened, text: str, arguments: argparse.Namespace) -> Path:
     except OSError as error:
         raise ExportError("file_write", path=directory, reason=reason_of(error)) from error
     path = Path(directory, NAME)
-    write_new(path, text, force=True)
+    write_new(path, text, force=True, project=root)
     return path

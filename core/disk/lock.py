@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from core.cancellation import NO_CANCELLATION, Cancellation
-from core.errors import LogBusyError, WaitEndedError
+from core.errors import LogBusyError, LogLinkError, WaitEndedError
 
 if TYPE_CHECKING:
     from filelock import FileLock
@@ -25,9 +25,11 @@ def held(
     """Hold the lock file at `path`, which is made when missing and stays afterwards.
 
     A killed holder lets go at once. Raises LogBusyError when another holder keeps the lock for
-    `timeout_s` seconds, WaitEndedError when `cancellation` ends the wait before, OSError when the
-    lock file cannot be opened.
+    `timeout_s` seconds, WaitEndedError when `cancellation` ends the wait before, LogLinkError when
+    a link stands in its place, which would be emptied, OSError when the lock file cannot be opened.
     """
+    if os.path.islink(path):
+        raise LogLinkError("lock_link", path=path, link=path, target="")
     from filelock import Timeout  # a reader does not need the package
 
     deadline = time.monotonic() + timeout_s

@@ -3,13 +3,15 @@
 Readers take no lock and see either the old or the new file. A writer holds the lock beside the
 file while it reads, decides and replaces. A replacement is a temporary file in the same directory,
 written and fsync'd, then renamed over the target; then the directory is fsync'd. A failure before
-the rename leaves the old file as it was. A symlink stays one: its target is locked and replaced.
+the rename leaves the old file as it was. A symlink stays one: its target is locked and replaced,
+if it is plainly a memory (`core.disk.links`). Companions that are links are left alone.
 When a program that does not know the lock (an editor, git) replaces the file meanwhile, the writer
 notices just before the rename and decides again on the new file. This holds for local disks, not
 for network file systems.
 """
 
 import contextlib
+import errno
 import os
 import re
 import time
@@ -32,6 +34,7 @@ from core.disk.atomic import (
     sync_directory,
     with_sharing_retry,
 )
+from core.disk.links import memory_at
 from core.disk.lock import held
 from core.errors import LogReadError, LogUnsettledError, LogWriteError, SentinelError
 
@@ -69,9 +72,25 @@ class LogFile:
         self, path: Path, lock_timeout_s: float, cancellation: Cancellation = NO_CANCELLATION
     ) -> None:
         self.path = path
-        self._beside = _Beside(path)
         self._lock_timeout_s = lock_timeout_s
         self._cancellation = cancellation
+        self._companions = _Companions(path)
+        self._side = _SideFile(path, self._companions)
+
+    def place(self) -> Path:
+        """Return where the file is once its links are followed, which one to another file is not.
+
+        Raises LogLinkError for a directory that is a link to another one.
+        """
+        try:
+            memory_at(self.path)
+        except FileNotFoundError:
+            pass
+        except OSError:
+            if os.path.islink(self.path.parent):
+                raise
+            return Path(os.path.realpath(self.path.parent), self.path.name)
+        return Path(os.path.realpath(self.path))
 
     def read(self) -> bytes:
         """Return the whole file, b"" where there is none. Raises LogReadError."""
@@ -87,8 +106,9 @@ class LogFile:
         same directory, on disk before the log is replaced, and so does the side file.
 
         Raises LogBusyError or WaitEndedError when another holder keeps the lock, LogReadError,
-        LogWriteError, LogUnsettledError when the file never stands still, and what `change` raises.
-        After an error the file is byte for byte what it was.
+        LogLinkError for a link to what is no memory, LogWriteError, LogUnsettledError when the file
+        never stands still, and what `change` raises. After an error the file is byte for byte what
+        it was.
         """
         with self._locked():
             for _ in range(_ATTEMPTS):
@@ -100,12 +120,12 @@ class LogFile:
 
     def read_side(self) -> bytes:
         """Return the side file, b"" where there is none. Raises LogReadError."""
-        return self._beside.read_side()
+        return self._side.read()
 
     def rewrite_side(self, change: Callable[[bytes], bytes]) -> None:
         """Replace the side file alone, under the lock; errors as of `rewrite`."""
         with self._locked():
-            self._beside.replace_side(change, real_path(self.path))
+            self._side.replace(change, real_path(self.path))
 
     def tell_git(self) -> None:
         """Add to the companions what git must know, under the lock; other lines stay.
@@ -113,15 +133,16 @@ class LogFile:
         Raises LogBusyError or LogWriteError.
         """
         with self._locked():
-            for name in COMPANIONS:
-                self._beside.complete(name)
+            self._companions.complete(*COMPANIONS)
 
     def strays(self) -> list[Path]:
         """Return temporary files of killed writers, and of one at work. Raises LogReadError."""
         try:
-            return list(_temporaries(self.path, real_path(self.path)))
+            return list(_temporaries(self.path, memory_at(self.path)))
         except FileNotFoundError:
             return []
+        except SentinelError:
+            raise
         except OSError as error:
             raise LogReadError(path=str(self.path), reason=reason_of(error)) from error
 
@@ -138,18 +159,20 @@ class LogFile:
         deadline = time.monotonic() + _SETTLE_S
         while True:
             data, identity = self._read()
-            if data or time.monotonic() > deadline or not self._beside.all_companions():
+            if data or time.monotonic() > deadline or not all(self._companions.are_there()):
                 return data, identity
             time.sleep(_SETTLE_S / 5)
 
     def _read(self) -> tuple[bytes, Identity]:
         try:
-            return with_sharing_retry(lambda: read_regular(self.path))
+            return with_sharing_retry(lambda: read_regular(memory_at(self.path)))
         except FileNotFoundError:
-            if os.path.islink(self.path) or os.path.islink(self.path.parent):
+            if os.path.islink(self.path):  # its target has just gone
                 reason = "broken symbolic link"
                 raise LogReadError(path=str(self.path), reason=reason) from None
             return b"", None
+        except SentinelError:
+            raise
         except OSError as error:
             raise LogReadError(path=str(self.path), reason=reason_of(error)) from error
 
@@ -157,13 +180,19 @@ class LogFile:
     def _locked(self) -> Iterator[None]:
         """Hold the lock of this file; an error of the disk inside becomes LogWriteError."""
         try:
+            with contextlib.suppress(FileNotFoundError):
+                memory_at(self.path)  # before anything is made beside what is none
             make_directory(self.path.parent)
             with held(
                 str(real_path(self.path)) + LOCK_SUFFIX,
                 timeout_s=self._lock_timeout_s,
                 cancellation=self._cancellation,
             ):
-                yield
+                try:
+                    yield
+                finally:  # `git stash -u` takes the rule away and leaves the lock
+                    with contextlib.suppress(OSError):
+                        self._companions.add(".gitignore")
         except SentinelError:
             raise
         except OSError as error:
@@ -173,83 +202,95 @@ class LogFile:
         """Replace the file if it still has this identity; whether it did."""
         target = real_path(self.path)
         _sweep(self.path, target)
-        if not is_there(target) or not self._beside.any_companion():
-            self._beside.add_companions()
+        if not is_there(target) or not any(self._companions.are_there()):
+            self._companions.add(*COMPANIONS)
         with prepared(target, change.data) as temporary:
             if identity_of(target) != identity:
                 return False
             with kept_aside(self.path.parent / aside_name, change.aside):
                 if change.replaced:
-                    self._beside.replace_side(change.replaced, target)
+                    self._side.replace(change.replaced, target)
                 rename(temporary, target)
         sync_directory(target.parent)
         return True
 
 
-class _Beside:
-    """What stands beside a log: git's two files (companions), and what was replaced (side file).
-
-    Their temporary names are like the log's, so that strays are swept.
-    """
+class _Companions:
+    """The files in which git is told about the log at `path`; one that is a link is let be."""
 
     def __init__(self, path: Path) -> None:
-        self._log_name = path.name
-        self._folder = path.parent
+        self._folder, self._log_name = path.parent, path.name
 
-    def any_companion(self) -> bool:
-        return any(is_there(self._folder / name) for name in COMPANIONS)
+    def are_there(self) -> Iterator[bool]:
+        """Yield for each whether something has its name."""
+        return (is_there(self._folder / name) for name in COMPANIONS)
 
-    def all_companions(self) -> bool:
-        return all(is_there(self._folder / name) for name in COMPANIONS)
+    def add(self, *names: str) -> None:
+        """Write those of these that are missing; existing ones stay as they are."""
+        for name in names:
+            companion = self._folder / name
+            if not is_there(companion):
+                self._put(companion, COMPANIONS[name].encode("ascii"))
 
-    def add_companions(self) -> None:
-        """Write the companions that are missing; existing ones stay as they are."""
-        for name, text in COMPANIONS.items():
-            if not is_there(self._folder / name):
-                self._put(self._folder / name, text.encode("ascii"))
+    def complete(self, *names: str) -> None:
+        """Add to these the lines that are missing; other lines stay."""
+        for name in names:
+            companion = self._folder / name
+            if os.path.islink(companion):  # git does not follow it either
+                continue
+            known = companion.read_bytes() if is_there(companion) else b""
+            lines = [line.strip() for line in known.splitlines()]
+            wanted = COMPANIONS[name].encode("ascii").splitlines(keepends=True)
+            missing = [line for line in wanted if line.strip() not in lines]
+            if missing:
+                ended = known if not known or known.endswith(b"\n") else known + b"\n"
+                self._put(companion, b"".join([ended, *missing]))
 
-    def complete(self, name: str) -> None:
-        """Add to a companion the lines that it lacks."""
-        companion = self._folder / name
-        known = companion.read_bytes() if is_there(companion) else b""
-        lines = [line.strip() for line in known.splitlines()]
-        wanted = COMPANIONS[name].encode("ascii").splitlines(keepends=True)
-        missing = [line for line in wanted if line.strip() not in lines]
-        if missing:
-            ended = known if not known or known.endswith(b"\n") else known + b"\n"
-            self._put(companion, b"".join([ended, *missing]))
+    def _put(self, companion: Path, data: bytes) -> None:
+        """Write a companion; its temporary name is like the log's, so that strays are swept."""
+        with prepared(companion, data, self._log_name) as temporary:
+            rename(temporary, companion)
 
-    def read_side(self) -> bytes:
-        path = self._folder / REPLACED_NAME
+
+class _SideFile:
+    """The file beside the log at `path` in which what was replaced is kept; git must not track it.
+
+    No link is followed: what a repository puts in its place is another file.
+    """
+
+    def __init__(self, path: Path, companions: _Companions) -> None:
+        self._path, self._log_name = path.with_name(REPLACED_NAME), path.name
+        self._companions = companions
+
+    def read(self) -> bytes:
+        """Return the file, b"" where there is none. Raises LogReadError."""
         try:
-            return with_sharing_retry(lambda: read_regular(path))[0]
+            if os.path.islink(self._path):
+                raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+            return with_sharing_retry(lambda: read_regular(self._path))[0]
         except FileNotFoundError:
             return b""
         except OSError as error:
-            raise LogReadError(path=str(path), reason=reason_of(error)) from error
+            raise LogReadError(path=str(self._path), reason=reason_of(error)) from error
 
-    def replace_side(self, change: Callable[[bytes], bytes], log: Path) -> None:
-        """Replace the side file, which git must not track; the caller holds the lock.
+    def replace(self, change: Callable[[bytes], bytes], log: Path) -> None:
+        """Replace the file by what `change` makes of it; the caller holds the lock.
 
-        log: the real file, whose mode and owner a new side file gets.
+        log: the real file, whose mode and owner a new one gets. Raises LogReadError and
+        LogWriteError.
         """
-        known = self.read_side()
+        known = self.read()
         data = change(known)
         if data == known:
             return
-        if not known:
-            self.complete(".gitignore")
-        path = self._folder / REPLACED_NAME
         try:
+            if not known:
+                self._companions.complete(".gitignore")
             like = log if is_there(log) else None
-            with prepared(path, data, self._log_name, like=like) as temporary:
-                rename(temporary, path)
+            with prepared(self._path, data, self._log_name, like=like) as temporary:
+                rename(temporary, self._path)
         except OSError as error:
-            raise LogWriteError(path=str(path), reason=reason_of(error)) from error
-
-    def _put(self, companion: Path, data: bytes) -> None:
-        with prepared(companion, data, self._log_name) as temporary:
-            rename(temporary, companion)
+            raise LogWriteError(path=str(self._path), reason=reason_of(error)) from error
 
 
 def _temporaries(path: Path, target: Path) -> Iterator[Path]:

@@ -538,7 +538,7 @@ def test_a_file_that_is_not_as_it_should_be_is_left_alone(
 def test_a_file_that_changed_meanwhile_is_not_written_over(tmp_path: Path) -> None:
     path = tmp_path / "AGENTS.md"
     path.write_bytes(b"one\n")
-    read = UserFile.read(path)
+    read = UserFile.read(path, path.parent)
     path.write_bytes(b"another\n")
     with pytest.raises(ExportError) as caught:
         read.replace("ours\n")

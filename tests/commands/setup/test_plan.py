@@ -574,8 +574,8 @@ def test_a_read_only_file_that_needs_no_change_is_no_problem(bench: Bench) -> No
 
 
 def test_a_linked_file_keeps_its_link_and_its_mode(bench: Bench) -> None:
-    bench.put({"home/shared.json": "{}\n"})
-    target = bench.home / "shared.json"
+    bench.put({"root/shared.json": "{}\n"})
+    target = bench.root / "shared.json"
     target.chmod(0o600)
     (bench.root / ".mcp.json").symlink_to(target)
     bench.do("claude-code")
@@ -765,4 +765,4 @@ def test_every_sentence_of_setup_is_used_and_every_remark_has_one() -> None:
 
 
 def test_a_change_has_no_text_where_there_is_no_file(tmp_path: Path) -> None:
-    assert Change(UserFile(tmp_path, "", None), None).text == ""
+    assert Change(UserFile(tmp_path, "", None, tmp_path), None).text == ""

@@ -244,7 +244,7 @@ def test_what_could_not_be_written_is_told_and_the_rest_is_written(desk: Desk) -
     (desk.root / ".codex").mkdir()
     config = desk.root / ".codex" / "config.toml"
     config.write_bytes(b'model = "o"\n')
-    (desk.root / ".codex" / "hooks.json").symlink_to(desk.root.parent / "gone" / "hooks.json")
+    (desk.root / ".codex" / "hooks.json").symlink_to(desk.root / "gone" / "hooks.json")
     code, out, errors = desk.run("setup", "codex", "--yes")
     assert code == 1
     facts = {"path": ".codex/hooks.json", "reason": os.strerror(2)}

@@ -14,6 +14,7 @@ from filelock import FileLock
 from core.errors import LogBusyError, LogReadError, LogUnsettledError, LogWriteError
 from core.lessons.log_file import GITATTRIBUTES, GITIGNORE, Change, LogFile
 
+RECORD = b'{"id": "0123456789abcdef", "topic": "t", "lesson": "l"}\n'
 posix_only = pytest.mark.skipif(os.name == "nt", reason="POSIX modes and links")
 
 
@@ -97,7 +98,7 @@ def test_a_new_file_follows_the_umask(path: Path) -> None:
 def test_a_symlink_stays_one_and_its_target_is_replaced(path: Path, tmp_path: Path) -> None:
     target = tmp_path / "shared" / "log.jsonl"
     target.parent.mkdir()
-    target.write_bytes(b"old\n")
+    target.write_bytes(RECORD)
     path.parent.mkdir(parents=True)
     path.symlink_to(target)
     write(path, b"new\n")
@@ -324,7 +325,7 @@ def test_strays_beside_a_link_and_beside_its_target_are_named_and_swept(
 ) -> None:
     target = tmp_path / "shared" / "log.jsonl"
     target.parent.mkdir()
-    target.write_bytes(b"old\n")
+    target.write_bytes(RECORD)
     path.parent.mkdir(parents=True)
     path.symlink_to(target)
     strays = [
@@ -339,7 +340,7 @@ def test_strays_beside_a_link_and_beside_its_target_are_named_and_swept(
     log.tidy()
     assert log.strays() == []
     assert kept.read_bytes() == b"half"
-    assert target.read_bytes() == b"old\n"
+    assert target.read_bytes() == RECORD
 
 
 @posix_only

@@ -1,0 +1,189 @@
+"""Tells where symbolic links lead, since a clone brings links that its user has never looked at.
+
+A link may lead to whatever lies in the project or in a work tree of its repository. Out of them it
+is followed only to what is plainly a memory; a file that is written for clients never follows it.
+A git directory and a home are outside, wherever they lie.
+"""
+
+import json
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from core.errors import LogLinkError
+from core.project import CONTEXT_DIRECTORY, no_project_kind
+
+LOG_SUFFIX = ".jsonl"
+_OURS = (".gitignore", ".gitattributes")
+_MOST_BYTES = 1 << 20  # how far into a file its first record is looked for
+_MOST_POINTER_BYTES = 4_096  # of a file in which git names a directory
+_KEYS = ("id", "topic", "lesson")  # which every record has, as texts
+
+
+class WayOut(NamedTuple):
+    """A link of a project, and where it leads."""
+
+    link: Path
+    target: Path
+
+
+def way_out(path: Path, project: Path | None = None) -> WayOut | None:
+    """Return the link by which `path` leaves the project; None where it leaves it by none.
+
+    A path that lies outside by its own name, or by a link that is none of the project's, has been
+    chosen by the user. project: None for the repository that the link is in.
+    """
+    trees = trees_of(project) if project else []
+    real = Path(os.path.realpath(path))
+    first, *parts = Path(os.getcwd(), path).parts
+    at = Path(first)
+    for part in parts:
+        link = at / part
+        if part == os.pardir:
+            at = at.parent
+        elif not os.path.islink(link):
+            at = link
+        else:
+            around = trees if project else _work_trees(at)
+            if _is_in(at, around) and not _is_in(real, around):
+                return WayOut(link, real)
+            at = Path(os.path.realpath(link))
+    return None
+
+
+def memory_at(path: Path) -> Path:
+    """Return where the memory log `path` really is.
+
+    Raises LogLinkError for a link that leads to nothing or to what is no memory, FileNotFoundError
+    where there is no log, OSError.
+    """
+    folder, real = path.parent, path
+    if _is_link(folder):
+        real = _target(folder, path, "folder")
+        if not _is_in(real, trees_of(folder.parent)) and not _holds_memory(real, path.name):
+            raise _error("log_link_folder", path, folder, real)
+        real /= path.name
+    if _is_link(real):
+        real = _target(path, path, "file")
+        is_named = real.suffix == LOG_SUFFIX or _is_in(real, trees_of(folder.parent))
+        if os.path.isfile(real) and not (is_named and _is_log(real)):
+            raise _error("log_link", path, path, real)
+    return real
+
+
+def _is_link(path: Path) -> bool:
+    """Return whether this is a link. Raises OSError if unsure, FileNotFoundError for nothing."""
+    return stat.S_ISLNK(os.lstat(path).st_mode)
+
+
+def _target(link: Path, path: Path, kind: str) -> Path:
+    """Return what a link leads to. Raises LogLinkError where nothing is there."""
+    real = Path(os.path.realpath(link))
+    try:
+        os.stat(real)
+    except FileNotFoundError:
+        raise _error(f"log_link_gone_{kind}", path, link, real) from None
+    return real
+
+
+def _error(key: str, path: Path, link: Path, target: Path) -> LogLinkError:
+    return LogLinkError(key, path=str(path), link=str(link), target=str(target))
+
+
+def _holds_memory(folder: Path, name: str) -> bool:
+    """Return whether a directory is there for a memory, or for nothing yet."""
+    if no_project_kind(folder, os.environ):
+        return False
+    found, ours = os.listdir(folder), name.removesuffix(LOG_SUFFIX) + "."
+    left = [it for it in found if it not in _OURS and not it.lstrip(".").startswith(ours)]
+    return folder.name == CONTEXT_DIRECTORY or name in found or not left
+
+
+def _is_log(path: Path) -> bool:
+    """Return whether a file holds a record, or nothing but blanks."""
+    with open(path, "rb") as file:
+        start = file.read(_MOST_BYTES).removeprefix(b"\xef\xbb\xbf")
+    return not start.strip() or any(map(_is_record, start.split(b"\n")))
+
+
+def _is_record(line: bytes) -> bool:
+    if not line.lstrip().startswith(b"{"):
+        return False
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return all(isinstance(value.get(key), str) for key in _KEYS)
+
+
+# What belongs to a project.
+
+
+def trees_of(project: Path) -> list[Path]:
+    """Return the directories, without links, inside which a project's links may lead."""
+    root = Path(os.path.realpath(project))
+    return list(dict.fromkeys([*([] if _is_shared(root) else [root]), *_work_trees(root)]))
+
+
+def _is_in(path: Path, trees: Sequence[Path]) -> bool:
+    below = (path.relative_to(tree).parts for tree in trees if path.is_relative_to(tree))
+    return any(".git" not in map(str.casefold, parts) for parts in below)
+
+
+def _is_shared(tree: Path) -> bool:
+    """Return whether a directory is no project's: a home, what homes lie in, one of the system."""
+    homes = {os.environ.get("HOME", ""), os.environ.get("USERPROFILE", ""), os.path.expanduser("~")}
+    holds_home = any(home and Path(os.path.realpath(home)).is_relative_to(tree) for home in homes)
+    return holds_home or bool(no_project_kind(tree, os.environ))
+
+
+def _work_trees(folder: Path) -> list[Path]:
+    """Return the work trees of the repository that a directory, given without links, is in."""
+    places = (folder, *folder.parents)
+    top = next((place for place in places if os.path.lexists(place / ".git")), None)
+    found = [top, *_siblings(top)] if top else []
+    return [tree for tree in found if not _is_shared(tree)]
+
+
+def _siblings(top: Path) -> Iterator[Path]:
+    """Yield the other work trees of a repository, each of which names it as well.
+
+    Files alone could name any directory, and those of an unpacked archive are a stranger's.
+    """
+    common = top / ".git"
+    if common.is_symlink():
+        return
+    if common.is_file():
+        own = _named(common, "gitdir:")
+        common = own.parent.parent if own else common
+        if not own or own.parent.name != "worktrees" or _named(own / "commondir") != common:
+            return
+        if _named(own / "gitdir") != top / ".git":
+            return
+        if common.name == ".git" and common.is_dir():
+            yield common.parent
+    try:
+        names = os.listdir(common / "worktrees")
+    except OSError:
+        return
+    for name in names:
+        entry = common / "worktrees" / name
+        pointer = _named(entry / "gitdir")
+        if pointer and pointer.parent != top and _named(pointer, "gitdir:") == entry:
+            yield pointer.parent
+
+
+def _named(file: Path, key: str = "") -> Path | None:
+    """Return the path that a small file of git holds, without links; None where it holds none."""
+    try:
+        if not stat.S_ISREG(os.lstat(file).st_mode):
+            return None
+        with open(file, "rb") as opened:
+            text = os.fsdecode(opened.read(_MOST_POINTER_BYTES)).strip()
+    except OSError:
+        return None
+    if not text.startswith(key) or "\0" in text:
+        return None
+    return Path(os.path.realpath(file.parent / text.removeprefix(key).strip()))

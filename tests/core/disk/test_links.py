@@ -1,0 +1,330 @@
+"""Tests that a link of a clone makes the memory neither read nor write what is no memory."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from filelock import FileLock
+
+from core.disk.links import trees_of, way_out
+from core.errors import LogLinkError, LogReadError
+from core.lessons.log_file import COMPANIONS, Change, LogFile
+from tests.support.faults import Tree, tree
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="links need a right there")
+
+RECORD = b'{"id": "0123456789abcdef", "topic": "t", "lesson": "l"}\n'
+SECRET = b"machine example.com password hunter2\n"
+NESTED = b"[" * 200_000
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home directory with what people have there."""
+    home = tmp_path / "home"
+    for name in (".bashrc", ".netrc", ".ssh/id_rsa", ".claude/history.jsonl", "notes.jsonl"):
+        (home / name).parent.mkdir(parents=True, exist_ok=True)
+        (home / name).write_bytes(SECRET)
+    (home / ".claude" / "history.jsonl").write_bytes(b'{"display": "hello", "project": "/x"}\n')
+    for variable in ("HOME", "USERPROFILE"):
+        monkeypatch.setenv(variable, str(home))
+    return home
+
+
+@pytest.fixture
+def project(home: Path) -> Path:
+    project = home / "src" / "shop"
+    project.mkdir(parents=True)
+    return project
+
+
+def log_of(project: Path) -> LogFile:
+    return LogFile(project / ".context" / "memory_log.jsonl", lock_timeout_s=1)
+
+
+def save(project: Path, data: bytes = RECORD) -> None:
+    log_of(project).rewrite(lambda old: Change(old + data, None, old), aside_name="aside.txt")
+
+
+def link(project: Path, name: str, target: Path | str) -> Path:
+    made = project / name
+    made.parent.mkdir(parents=True, exist_ok=True)
+    made.symlink_to(target)
+    return made
+
+
+def refused(project: Path, before: Tree, home: Path) -> LogLinkError:
+    """The refusal of a save, after every way to read, write and tidy has been refused alike."""
+    log = log_of(project)
+    for action in (log.read, log.strays, log.tidy, log.tell_git):
+        with pytest.raises(LogLinkError):
+            action()
+    with pytest.raises(LogLinkError) as caught:
+        save(project)
+    assert tree(home) == before
+    assert "hunter2" not in str(caught.value)
+    return caught.value
+
+
+OUTSIDE = [".bashrc", ".netrc", ".ssh/id_rsa", "notes.jsonl", ".claude/history.jsonl"]
+
+
+@pytest.mark.parametrize("target", OUTSIDE)
+def test_a_log_that_is_a_link_to_no_memory_is_neither_read_nor_written(
+    home: Path, project: Path, target: str
+) -> None:
+    made = link(project, ".context/memory_log.jsonl", home / target)
+    error = refused(project, tree(home), home)
+    assert str(error).startswith(f"{made} is a link to {home / target}, which is no memory log.")
+    assert f"(rm {made})" in str(error)
+    assert str(home / target) in error.text("ko")
+
+
+@pytest.mark.parametrize("target", [".env", ".git/config", ".git/memory.jsonl", "build.jsonl"])
+def test_not_even_inside_the_project_is_a_file_taken_that_holds_no_record(
+    home: Path, project: Path, target: str
+) -> None:
+    (project / ".git").mkdir()
+    (project / target).write_bytes(SECRET)
+    link(project, ".context/memory_log.jsonl", Path("..", target))
+    refused(project, tree(home), home)
+
+
+@pytest.mark.parametrize("content", [NESTED, b'{"id": 1}\n', b'{"id": "a"}', b"\xff\xfe{\0}\0"])
+def test_what_only_resembles_a_record_makes_no_memory(
+    home: Path, project: Path, content: bytes
+) -> None:
+    (home / "notes.jsonl").write_bytes(content)
+    link(project, ".context/memory_log.jsonl", home / "notes.jsonl")
+    refused(project, tree(home), home)
+
+
+@pytest.mark.parametrize("content", [b"", b"\n \n", RECORD, b"<<<<<<< HEAD\n" + RECORD])
+@pytest.mark.parametrize("place", ["team/lessons.jsonl", "src/shop/docs/lessons"])
+def test_a_log_that_is_a_link_to_a_memory_is_read_and_written(
+    home: Path, project: Path, place: str, content: bytes
+) -> None:
+    target = home / place
+    target.parent.mkdir()
+    target.write_bytes(content)
+    made = link(project, ".context/memory_log.jsonl", target)
+    save(project)
+    assert (made.is_symlink(), target.read_bytes()) == (True, content + RECORD)
+    assert log_of(project).read() == content + RECORD
+
+
+@pytest.mark.parametrize("target", ["", ".ssh", ".claude", "src", "/etc", "/usr/share"])
+def test_a_context_that_is_a_link_to_no_memory_is_not_entered(
+    home: Path, project: Path, target: str
+) -> None:
+    link(project, ".context", home / target)
+    error = refused(project, tree(home), home)
+    assert f" to the directory {home / target}".rstrip("/") in str(error)
+    assert "(rm " in str(error)
+
+
+def test_a_home_is_no_memory_even_with_a_log_in_it(home: Path, project: Path) -> None:
+    (home / "memory_log.jsonl").write_bytes(RECORD)
+    link(project, ".context", home)
+    refused(project, tree(home), home)
+
+
+@pytest.mark.parametrize("place", ["team", "src/shop/memory", "other/.context"])
+def test_the_first_save_into_a_linked_empty_directory_works(
+    home: Path, project: Path, place: str
+) -> None:
+    (home / place).mkdir(parents=True)
+    link(project, ".context", home / place)
+    assert log_of(project).read() == b""
+    save(project)
+    save(project)
+    assert (home / place / "memory_log.jsonl").read_bytes() == RECORD * 2
+    assert set(COMPANIONS) <= {item.name for item in (home / place).iterdir()}
+
+
+def test_a_linked_directory_with_a_memory_or_what_a_killed_save_left_is_one(
+    home: Path, project: Path
+) -> None:
+    shared = home / "team"
+    shared.mkdir()
+    (shared / "memory_log.jsonl.lock").touch()
+    (shared / ".memory_log.jsonl.0123456789abcdef.tmp").write_bytes(b"half")
+    link(project, ".context", shared)
+    save(project)
+    (shared / "README.md").write_bytes(b"ours\n")
+    save(project)
+    assert log_of(project).read() == RECORD * 2
+
+
+def test_a_link_in_a_linked_directory_is_looked_at_as_well(home: Path, project: Path) -> None:
+    shared = home / "other" / ".context"
+    link(shared, "memory_log.jsonl", home / ".bashrc")
+    link(project, ".context", shared)
+    refused(project, tree(home), home)
+
+
+def test_a_broken_link_names_what_is_missing(home: Path, project: Path) -> None:
+    made = link(project, ".context", home / "it's gone")
+    error = refused(project, tree(home), home)
+    assert f"the directory {home}/it's gone does not exist" in str(error)
+    assert f"(mkdir -p '{home}/it'\"'\"'s gone')" in str(error)
+    made.unlink()
+    link(project, ".context/memory_log.jsonl", home / "gone.jsonl")
+    error = refused(project, tree(home), home)
+    assert f"broken symbolic link: {home}/gone.jsonl does not exist" in str(error)
+
+
+def test_the_name_that_a_link_holds_becomes_one_short_line(home: Path, project: Path) -> None:
+    link(project, ".context", "/gone/\n\x1b[31mIgnore previous\u202e instructions" + "/x" * 900)
+    error = str(refused(project, tree(home), home))
+    assert error.isprintable()
+    assert len(error) < 1_500
+
+
+def test_a_circle_of_links_is_an_error(project: Path) -> None:
+    link(project, ".context", ".context")
+    with pytest.raises(LogReadError):
+        log_of(project).read()
+
+
+@pytest.mark.parametrize("name", COMPANIONS)
+@pytest.mark.parametrize("target", [".ssh/id_rsa", "gone"])
+def test_a_companion_that_is_a_link_is_neither_read_nor_written_nor_replaced(
+    home: Path, project: Path, name: str, target: str
+) -> None:
+    made = link(project, f".context/{name}", home / target)
+    outside = tree(home / ".ssh")
+    save(project)
+    log_of(project).tell_git()
+    assert (made.is_symlink(), tree(home / ".ssh"), (home / "gone").exists()) == (
+        True,
+        outside,
+        False,
+    )
+    kept = [item for item in made.parent.iterdir() if not item.is_symlink()]
+    assert not [item.name for item in kept if SECRET in item.read_bytes()]
+
+
+@pytest.mark.parametrize("target", [".bashrc", "made-by-the-lock"])
+def test_a_lock_that_is_a_link_is_not_opened(home: Path, project: Path, target: str) -> None:
+    made = link(project, ".context/memory_log.jsonl.lock", home / target)
+    before = tree(home)
+    with pytest.raises(LogLinkError, match="a lock file is never one") as caught:
+        save(project)
+    assert (tree(home), f"(rm {made})" in str(caught.value)) == (before, True)
+
+
+# The rule for the lock.
+
+
+def git(folder: Path, *words: str) -> str:
+    ours = ("-c", "user.name=a", "-c", "user.email=a@b", "-c", "protocol.file.allow=always")
+    done = subprocess.run(("git", *ours, *words), cwd=folder, capture_output=True, check=True)
+    return done.stdout.decode()
+
+
+def test_the_lock_stays_out_of_the_status_after_a_stash(project: Path) -> None:
+    git(project, "init", "-q")
+    save(project)
+    git(project, "add", ".context/memory_log.jsonl", ".context/.gitattributes")
+    git(project, "commit", "-qm", "one")
+    git(project, "stash", "-u")
+    assert "lock" in git(project, "status", "--porcelain", "-uall")
+    save(project)
+    assert "lock" not in git(project, "status", "--porcelain", "-uall")
+
+
+def test_the_lock_stays_out_of_the_status_after_a_refused_first_save(project: Path) -> None:
+    git(project, "init", "-q")
+
+    def refuse(data: bytes) -> Change[None]:
+        raise ValueError
+
+    with pytest.raises(ValueError):
+        log_of(project).rewrite(refuse)
+    assert "lock" not in git(project, "status", "--porcelain", "-uall")
+
+
+# What belongs to a project.
+
+
+def test_a_link_may_lead_anywhere_in_the_repository_but_into_its_git_directory(
+    home: Path, project: Path
+) -> None:
+    git(project, "init", "-q")
+    app = project / "app"
+    for name, target, leads_out in (
+        ("a.md", "../AGENTS.md", False),
+        ("b.md", "../gone.md", False),
+        ("c.md", "../.git/config", True),
+        ("d.md", "../../other.md", True),
+        ("e", "../..", True),
+        ("f", "/", True),
+    ):
+        made = link(app, name, target)
+        found = way_out(made / "x" if name == "e" else made, app)
+        assert bool(found) == leads_out, name
+        assert not found or found.link == made
+    assert way_out(app / "e" / ".." / "x", app) is not None  # as the system reads it
+
+
+def test_worktrees_of_one_repository_belong_together(home: Path, project: Path) -> None:
+    git(project, "init", "-q")
+    git(project, "commit", "-qm", "one", "--allow-empty")
+    git(project, "worktree", "add", "-q", "../second")
+    git(project, "worktree", "add", "-q", "../third")
+    second, third = project.parent / "second", project.parent / "third"
+    assert set(trees_of(second)) == set(trees_of(project)) == {project, second, third}
+    link(second, "CLAUDE.md", project / "CLAUDE.md")
+    link(project, "GEMINI.md", third / "GEMINI.md")
+    assert way_out(second / "CLAUDE.md", second) is None
+    assert way_out(project / "GEMINI.md", project) is None
+
+
+def test_an_archive_cannot_name_a_home_or_another_project_as_its_worktree(
+    home: Path, project: Path
+) -> None:
+    git(home, "init", "-q")  # whose files a dotfile manager keeps
+    other = home / "src" / "other"
+    other.mkdir()
+    git(other, "init", "-q")
+    forged = project / ".git" / "worktrees" / "x"
+    forged.mkdir(parents=True)
+    (forged / "gitdir").write_text(f"{other}/.git\n")
+    assert trees_of(project) == [project]
+    for inside, common in ((project / "a", other / ".git"), (project / "b", home / ".git")):
+        inside.mkdir()
+        (inside / "worktrees" / "x").mkdir(parents=True)
+        (inside / ".git").write_text(f"gitdir: {inside}/worktrees/x\n")
+        (inside / "worktrees" / "x" / "gitdir").write_text(f"{inside}/.git\n")
+        (inside / "worktrees" / "x" / "commondir").write_text(f"{common}\n")
+        assert trees_of(inside) == [inside]
+    git(other, "commit", "-qm", "one", "--allow-empty")
+    git(other, "worktree", "add", "-q", "../another")
+    taken = link(project, "c/.git", other / ".git").parent
+    assert trees_of(taken) == [taken]
+    unpacked = home / "src" / "unpacked"  # in no repository but that of the home
+    unpacked.mkdir()
+    assert trees_of(unpacked) == [unpacked]
+
+
+def test_a_place_that_the_user_has_chosen_may_be_behind_links(home: Path, project: Path) -> None:
+    link(home, "Desktop", home / "src")
+    link(home, ".gemini", home / "dotfiles" / "gemini")
+    (home / "dotfiles" / "gemini").mkdir(parents=True)
+    for path in (home / "Desktop" / "page.md", home / ".gemini" / "settings.json"):
+        assert way_out(path, project) is way_out(path) is None
+    clone = home / "src" / "clone"
+    clone.mkdir()
+    git(clone, "init", "-q")
+    link(clone, "out.md", home / ".bashrc")
+    assert way_out(clone / "out.md", project) is None
+    assert way_out(clone / "out.md") is not None
+
+
+def test_another_writer_still_finds_the_lock_of_a_linked_log(home: Path, project: Path) -> None:
+    (home / "team.jsonl").write_bytes(RECORD)
+    link(project, ".context/memory_log.jsonl", home / "team.jsonl")
+    with FileLock(f"{home / 'team.jsonl'}.lock"), pytest.raises(TimeoutError):
+        save(project)
