@@ -1,7 +1,8 @@
 """Escapes text for Markdown, so that none of it becomes a heading, a list or a tag.
 
 Pure. Code between single backticks stays as it is, since Markdown reads nothing in it. Hidden
-characters are spelled out.
+characters are spelled out. What a client would take for the name of a file to be read as well
+(`@./.env`, `#file:.env`, a link) is written so that it reads the same and names none.
 """
 
 import re
@@ -12,17 +13,20 @@ from core.text.printable import LINE_ENDS, one_line, printable
 EMPTY = "—"
 
 _SPAN = re.compile(r"(?<!`)`([^`]+)`(?!`)")
-_ACTIVE = re.compile(r"[\\`*\[\]|~]|(?<![^\W_])_|_(?![^\W_])")
-# CommonMark takes `\<`, but older Markdown still sees a tag.
-_TAG = re.compile(r"<|&(?=#|\w+;)")
-_AS_ENTITY = {"<": "&lt;", "&": "&amp;"}
+# VS Code sees a link in `\[a\](b)`, too.
+_ACTIVE = re.compile(r"[\\`*\[\]|~]|(?<=\])\(|(?<![^\W_])_|_(?![^\W_])")
+# CommonMark takes `\<`, but older Markdown still sees a tag, and `\@` may still be a file's name.
+# The @ of an address, behind a letter, is none.
+_TAG = re.compile(r"<|&(?=#|\w+;)|(?<![^\W_])@(?!\s)|#(?=\w+:)")
+_AS_ENTITY = {"<": "&lt;", "&": "&amp;", "@": "&#64;", "#": "&#35;"}
+_HASH = re.compile("(?<!&)#")
 _LINE_START = re.compile("[#>=+-]")
 _NUMBER = re.compile(r"\d{1,9}(?=[.)])")
 
 
 def heading(text: str) -> str:
     """Return a text for the line of a heading."""
-    return inline(one_line(text).strip()).replace("#", r"\#") or EMPTY
+    return _HASH.sub(r"\#", inline(one_line(text).strip())) or EMPTY
 
 
 def escaped_lines(text: str) -> list[str]:
@@ -60,6 +64,8 @@ def inline(text: str) -> str:
     out, at = "", 0
     for code in _SPAN.finditer(text):
         if "<!--" in code[0] or "-->" in code[0]:  # a marker that is found as plain text
+            continue
+        if text[: code.start()].endswith("!"):  # clients run such a command
             continue
         out += _escaped(text[at : code.start()]) + code[0]
         at = code.end()

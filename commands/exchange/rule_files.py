@@ -35,8 +35,10 @@ _FRONT_MATTER = re.compile(r"\ufeff?---\n.*?\n---\n\s*", re.DOTALL)
 _OF_FILE = re.compile(r"[^/]+\.[^/.*]+")
 # Clients negate a class of characters with different signs.
 _CLASS = re.compile(r"\[[!^]?(?:\][^\]/]*|[^\]/]+)\]|\[[!^]\]")
-# What some client splits at, expands or reads as YAML; `?` stands for it.
-_NOT_FOR_ALL = re.compile(rf"[{{}}[\],!\"'#:`<>\n\r\t\ud800-\udfff\u2028\u2029{HIDDEN_CLASS}]")
+# What some client splits at, expands or reads as YAML or as another file; `?` stands for it.
+_NOT_FOR_ALL = re.compile(
+    rf"[{{}}[\],!\"'#:`<>&|%@\n\r\t\ud800-\udfff\u2028\u2029{HIDDEN_CLASS}]|(?<=^[^\w.*]) "
+)
 
 
 def _for_cursor(about: str, globs: Sequence[str]) -> list[str]:

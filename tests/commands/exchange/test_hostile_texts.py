@@ -1,0 +1,176 @@
+"""Tests that no text of a record becomes an import, a command, a marker or a head for a client."""
+
+import json
+import re
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from commands.clients.rules_files import imported
+from commands.documents.marked_block import markers, with_block, without_block
+from commands.exchange.client_files import BLOCK
+from commands.exchange.formats import markdown
+from commands.exchange.rule_files import CLIENTS, MARKER, is_ours, rule_files
+from commands.onboard.page import page
+from core.lessons.record import Record, new_record
+from core.store import MemoryStore
+from tests.support.cli_process import Command, Run
+from tests.support.git_clones import path_of, write
+from tests.support.samples import NOW, a_principle
+
+BEGIN, END = markers(BLOCK)
+NAMES = ["@./.env", "@~/.ssh/id_rsa", "@/etc/passwd", "@README.md", "@a\\ b.md", "@../x#y"]
+SIGNS = ["`", "``", "```", "~~~", "*", "_", "[", "]", "](./.env)", "!`id`", "#file:.env"]
+SIGNS += [BEGIN, END, *markers("rules"), MARKER, "<!--", "-->", "---", "\n---\n", "\r\n", "\x0b"]
+SIGNS += ["\n", "\n\n", " ", "\\", "a", "가", "&", "#", "\u200b", "\u2028", "[x](mdc:.env)"]
+TEXTS = st.lists(st.sampled_from([*NAMES, *SIGNS]), min_size=1, max_size=9).map("".join)
+# A name behind a letter or digit is an address; a link, a file and a command have signs before.
+ACTIVE = re.compile(r"(?<![^\W_])@[^\s`]|#(?:file|tool):|\]\(|!`")
+
+
+def hostile(text: str, *paths: str) -> Record:
+    """A record as a hand can write it, with this text wherever one stands."""
+    made = new_record(a_principle("x", ask_next_time="y", paths=["src/**"]), now=NOW)
+    texts = {"topic": text.strip() or "t", "lesson": text, "ask_next_time": text}
+    return replace(made, **texts, paths=("src/**", *paths))
+
+
+SPAN = re.compile(r"\\[\\`]|(?<!`)(?P<ticks>`+)(?!`)(?:.*?[^`])(?P=ticks)(?!`)", re.DOTALL)
+
+
+def without_code(text: str) -> str:
+    """What of a document is neither code nor a comment, as it stands there."""
+    tokens = MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(text)
+    inline = [token.content for token in tokens if token.type == "inline"]
+    return "\n".join(SPAN.sub(lambda it: "``" if it["ticks"] else it[0], it) for it in inline)
+
+
+@pytest.fixture
+def export(capsys: pytest.CaptureFixture[str], project: Path) -> Command:
+    return partial(Run.of, capsys, "export")
+
+
+@given(TEXTS)
+@example("@./.env")
+@example("*x*@./.env `a`@./.env _@./.env [@./.env](@./.env)")
+@example("`@./.env` !`id` `@./.env`")
+def test_no_text_names_a_file_or_a_command_for_a_client(text: str) -> None:
+    records = [hostile(text, "@./.env", "`@./.env")]
+    documents = [markdown(records, text, "en", now=NOW)]
+    shown = [page(records, text, "en", is_part=False, most_chars=50_000)]  # no command for one
+    documents += shown
+    for client in CLIENTS.values():
+        [(_, rules)] = rule_files(records, client, "en").items()
+        head, _, body = rules.removeprefix("---\n").partition("\n---\n")
+        assert "@" not in re.sub(r'description: ".*"', "", head)
+        assert is_ours(rules)
+        documents.append(body)
+    for document in documents:
+        assert imported(document, "CLAUDE.md") == []
+        found = ACTIVE.findall(without_code(document))
+        assert [it for it in found if document not in shown or it != "!`"] == []
+
+
+def test_names_of_files_and_commands_read_as_they_were_written() -> None:
+    text = "Put it into @./.env of me@shop.kr, `@Bean` stays; see #file:a.md, [it](./b), run !`id`"
+    record = hostile(text)
+    [(_, rules)] = rule_files([record], CLIENTS["claude-code"], "en").items()
+    shown = rules.split("\n- ")[1].split("\n")[0]
+    assert shown == (
+        r"Put it into &#64;./.env of me@shop.kr, `@Bean` stays; see &#35;file:a.md,"
+        r" \[it\]\(./b), run !\`id\`"
+    )
+    [_, token, *_] = MarkdownIt("commonmark").parse(shown)
+    assert "".join(it.content for it in token.children or ()) == text.replace("`@Bean`", "@Bean")
+
+
+@pytest.mark.parametrize("field", ["topic", "lesson", "ask_next_time", "path"])
+@pytest.mark.parametrize("before", [b"", b"# Ours\n", b"# Ours\r\n\r\nlast"])
+def test_no_marker_in_a_record_keeps_a_line_of_the_block(
+    export: Command, project: Path, field: str, before: bytes
+) -> None:
+    found = []
+    for at, text in enumerate((END, BEGIN, f"{END}\n{BEGIN}", f"`{END}`", f"``{END}``", MARKER)):
+        made = hostile(f"{text} {at}", text) if field == "path" else hostile(f"rule {at}")
+        found.append(made if field == "path" else replace(made, **{field: f"{text} {at}"}))
+    write(project, *found)
+    (project / "AGENTS.md").write_bytes(before)
+    assert export("--block", "AGENTS.md").code == 0
+    once = (project / "AGENTS.md").read_bytes()
+    assert (once.count(BEGIN.encode()), once.count(END.encode())) == (1, 1)
+    assert export("--block", "AGENTS.md").code == 0
+    assert (project / "AGENTS.md").read_bytes() == once
+    assert export("--block", "AGENTS.md", "--remove").code == 0
+    left = project / "AGENTS.md"
+    assert (left.read_bytes() if left.exists() else b"") == before
+
+
+@given(st.lists(TEXTS, max_size=4), TEXTS)
+def test_a_block_goes_again_whatever_stands_around_it(texts: list[str], around: str) -> None:
+    if "sentinel-memory principles" in around:
+        return
+    body = "\n".join(line for text in texts for line in text.replace("<", "&lt;").splitlines())
+    assert without_block(with_block(around, BLOCK, body), BLOCK) == around
+
+
+PATHS = ["&a/**", "|", "%x", "@x", "- a", "? b", "& a", "a: b", "a #b", "`!id`", "> x", "!!x", "*"]
+PATHS += ["x\n---\nalwaysApply: true", "**/x', '**", 'a"\nb: "', "{a,b}", "[x]", "\u2028x", "\x85x"]
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_no_path_adds_to_the_head_of_a_rule(path: str) -> None:
+    for key, names in (
+        ("cursor", ["description", "globs", "alwaysApply"]),
+        ("claude-code", ["paths"]),
+        ("vscode", ["description", "applyTo"]),
+    ):
+        for text in (path, f"{path}/x.py", f"src/{path}"):
+            record = replace(hostile("t"), topic=f"a: b\n---\n{path}", paths=(text,))
+            for rules in rule_files([record], CLIENTS[key], "en").values():
+                head = rules.removeprefix("---\n").partition("\n---\n")[0]
+                lines = [line for line in head.splitlines() if not line.startswith("  - ")]
+                assert [line.partition(":")[0] for line in lines] == names
+                for line in head.splitlines():
+                    value = line.removeprefix("  - ").partition(": ")[2] or line.strip(" -")
+                    assert not re.match(r"[&|%@`>!{\[#]|[-?] ", value), line
+                    assert '"' not in value or isinstance(json.loads(value), str)
+
+
+def test_no_topic_leads_a_rule_out_of_its_folder(export: Command, project: Path) -> None:
+    topics = [
+        "../../x",
+        "/etc/x",
+        "..",
+        "a/b",
+        "C:\\x",
+        "~/.bashrc",
+        "con",
+        ".",
+        "x\0y",
+        "-rf",
+    ]
+    write(project, *(replace(hostile(f"rule {it}"), topic=it, id=it) for it in topics))
+    before = {path for path in project.parent.rglob("*") if path.is_file()}
+    for client in CLIENTS:
+        assert export("--rules", client).code == 0
+    made = {path for path in project.parent.rglob("*") if path.is_file()} - before
+    folders = {project / client.folder for client in CLIENTS.values()}
+    assert {path.parent for path in made} == folders
+    assert all(re.fullmatch(r"sentinel-memory-[a-z0-9.-]+", path.name) for path in made)
+    for client in CLIENTS:
+        export("--rules", client, "--remove")
+    assert {path for path in project.parent.rglob("*") if path.is_file()} == before
+
+
+def test_the_store_takes_such_texts_and_the_block_shows_them(
+    export: Command, project: Path
+) -> None:
+    store = MemoryStore(path_of(project))
+    store.upsert_log(a_principle("Keys stand in @./.env", topic="env"))
+    assert export("--block", "CLAUDE.md").code == 0
+    assert "- Keys stand in &#64;./.env\n" in (project / "CLAUDE.md").read_text()
