@@ -5,6 +5,7 @@ import re
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import example, given
@@ -36,8 +37,8 @@ ACTIVE = re.compile(r"(?<![^\W_])@[^\s`]|#(?:file|tool):|\]\(|!`")
 def hostile(text: str, *paths: str) -> Record:
     """A record as a hand can write it, with this text wherever one stands."""
     made = new_record(a_principle("x", ask_next_time="y", paths=["src/**"]), now=NOW)
-    texts = {"topic": text.strip() or "t", "lesson": text, "ask_next_time": text}
-    return replace(made, **texts, paths=("src/**", *paths))
+    made = replace(made, topic=text.strip() or "t", lesson=text, ask_next_time=text)
+    return replace(made, paths=("src/**", *paths))
 
 
 SPAN = re.compile(r"\\[\\`]|(?<!`)(?P<ticks>`+)(?!`)(?:.*?[^`])(?P=ticks)(?!`)", re.DOTALL)
@@ -89,6 +90,11 @@ def test_names_of_files_and_commands_read_as_they_were_written() -> None:
     assert "".join(it.content for it in token.children or ()) == text.replace("`@Bean`", "@Bean")
 
 
+def as_told(record: Record, field: str, text: str) -> Record:
+    told: dict[str, Any] = {field: text}
+    return replace(record, **told)
+
+
 @pytest.mark.parametrize("field", ["topic", "lesson", "ask_next_time", "path"])
 @pytest.mark.parametrize("before", [b"", b"# Ours\n", b"# Ours\r\n\r\nlast"])
 def test_no_marker_in_a_record_keeps_a_line_of_the_block(
@@ -97,7 +103,7 @@ def test_no_marker_in_a_record_keeps_a_line_of_the_block(
     found = []
     for at, text in enumerate((END, BEGIN, f"{END}\n{BEGIN}", f"`{END}`", f"``{END}``", MARKER)):
         made = hostile(f"{text} {at}", text) if field == "path" else hostile(f"rule {at}")
-        found.append(made if field == "path" else replace(made, **{field: f"{text} {at}"}))
+        found.append(made if field == "path" else as_told(made, field, f"{text} {at}"))
     write(project, *found)
     (project / "AGENTS.md").write_bytes(before)
     assert export("--block", "AGENTS.md").code == 0
