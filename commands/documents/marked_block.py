@@ -29,7 +29,7 @@ def with_block(text: str, name: str, body: str) -> str:
     gets a block with them. A block that says the same with other line ends stays as it is.
     Raises BrokenBlockError.
     """
-    newline = "\r\n" if "\r\n" in text else "\n"
+    newline = "\r\n" if "\r\n" in text or text.endswith("\r") else "\n"
     begin, end = markers(name)
     block = newline.join([begin, *body.strip("\r\n").splitlines(), end])
     found = _place(text, name)

@@ -195,8 +195,11 @@ def _names_in(text: str, setting: Sequence[str]) -> tuple[str, ...]:
 
 
 def _is_name(name: object) -> bool:
-    """Return whether a setting names a file below the project."""
-    return isinstance(name, str) and bool(name) and not os.path.isabs(name) and ".." not in name
+    """Return whether a setting names a file below the project, and none of git's own."""
+    if not isinstance(name, str) or not name or os.path.isabs(name):
+        return False
+    parts = name.casefold().replace("\\", "/").split("/")
+    return ".git" not in parts and ".." not in name
 
 
 def _rows(keys: Collection[str]) -> list[Client]:

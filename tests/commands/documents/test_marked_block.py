@@ -1,7 +1,7 @@
 """Tests how the program puts its block into a file of the user and takes it out again."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from commands.documents.marked_block import (
@@ -47,6 +47,7 @@ def test_a_block_that_says_the_same_keeps_its_own_line_ends() -> None:
     assert with_block(text, "rules", "Do it.\nTwice.") == text
 
 
+@example("a\r", "b")
 @given(TEXTS, st.text("ab가\n", min_size=1).filter(lambda body: bool(body.strip("\n"))))
 def test_taking_out_what_was_put_in_gives_the_text_back(text: str, body: str) -> None:
     put_in = with_block(text, "rules", body)

@@ -1,5 +1,6 @@
 """Tests that setup writes to no place that a link of a clone has chosen."""
 
+import json
 import os
 from pathlib import Path
 
@@ -119,3 +120,13 @@ def test_a_file_of_the_user_may_be_a_link_to_anywhere(bench: Bench) -> None:
     assert planned.problems == ()
     assert own.is_symlink()
     assert b"sentinel-memory" in bench.files()["home/dotfiles/claude.json"]
+
+
+@pytest.mark.parametrize(
+    "name", [".git/hooks/pre-commit", "a/../../x", ".GIT/config", "x\\.git\\y"]
+)
+def test_a_setting_of_the_clone_names_no_file_of_git(bench: Bench, name: str) -> None:
+    bench.put({"root/.gemini/settings.json": json.dumps({"context": {"fileName": name}})})
+    bench.do("gemini")
+    assert b"search_memory" in bench.files()["root/GEMINI.md"]
+    assert set(bench.files()) & {f"root/{name}", "root/x"} == set()

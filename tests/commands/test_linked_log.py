@@ -1,0 +1,122 @@
+"""Tests that no command reads, rewrites or copies what a clone gives out as its memory log."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from core.lessons.log_file import COMPANIONS
+from tests.support.client_events import claude_edit, environment_of, run_hook
+from tests.support.desk import Desk
+from tests.support.faults import tree
+from tests.support.git_clones import git
+from tests.support.samples import a_record
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="links need a right there")
+
+MINE = b"machine example.com login me password Xk29vQp7Lm\n"
+LOG = ".context/memory_log.jsonl"
+COMMANDS = [
+    "doctor",
+    "doctor --fix",
+    "doctor --fix --json",
+    "scan",
+    "scan --redact",
+    "scan --history",
+    "list",
+    "search password",
+    "show 0123456789abcdef",
+    "topics",
+    "topics rename a b --yes",
+    "forget 0123456789abcdef --yes",
+    "history 0123456789abcdef",
+    "restore 0123456789abcdef",
+    "uncompact 0123456789abcdef",
+    "stats",
+    "view -o -",
+    "onboard",
+    "report",
+    "report HEAD~1..HEAD",
+    "export",
+    "export --block AGENTS.md",
+    "import lessons.md --yes",
+]
+
+
+@pytest.fixture
+def desk(desk: Desk) -> Desk:
+    """A clone whose history is sound, and a home under git with files in it."""
+    desk.write(a_record())
+    git(desk.root, "init", "-q")
+    for text in ("one", "two"):
+        (desk.root / "lessons.md").write_text(f"# Ours\n- Say {text}.\n")
+        git(desk.root, "add", ".")
+        git(desk.root, "commit", "-qm", text)
+    for name in (".netrc", ".profile", "notes.jsonl", "private/.netrc"):
+        (desk.home / name).parent.mkdir(exist_ok=True)
+        (desk.home / name).write_bytes(MINE)
+    git(desk.home, "init", "-q")
+    git(desk.home, "add", ".")
+    git(desk.home, "commit", "-qm", "dotfiles")
+    return desk
+
+
+def linked(desk: Desk, name: str, target: str) -> Path:
+    for path in sorted((desk.root / ".context").iterdir()):
+        path.unlink()
+    link = desk.root / name
+    if name == ".context":
+        link.rmdir()
+    link.symlink_to(desk.home / target)
+    return link
+
+
+@pytest.mark.parametrize("words", COMMANDS)
+@pytest.mark.parametrize(
+    ("name", "target"), [(LOG, ".netrc"), (LOG, "notes.jsonl"), (".context", "private")]
+)
+def test_nothing_of_a_file_that_is_no_memory_is_shown_changed_or_copied(
+    desk: Desk, name: str, target: str, words: str
+) -> None:
+    link = linked(desk, name, target)
+    before = tree(desk.root.parent)
+    done = desk.run(*words.split())
+    assert tree(desk.root.parent) == before
+    told = done.out + done.errors
+    assert "Xk29vQp7Lm" not in told
+    assert "machine example" not in told
+    is_about_git = words in ("scan --history", "report HEAD~1..HEAD") and name == LOG
+    assert is_about_git or (done.code, f"(rm {link})" in told) == (done.code or 1, True)
+
+
+@pytest.mark.parametrize("event", ["session-start", "before-action", "prompt", "stop"])
+def test_a_hook_says_nothing_of_it(desk: Desk, event: str) -> None:
+    linked(desk, LOG, "notes.jsonl")
+    environment = environment_of(desk.root.parent / "state", HOME=str(desk.home))
+    given = claude_edit(desk.root, "lessons.md")
+    words = (event, "--client", "claude-code")
+    ran = run_hook(*words, given=given, cwd=desk.root, environment=environment)
+    assert (ran.code, ran.out) == (0, "")
+    assert "Xk29vQp7Lm" not in ran.errors
+
+
+@pytest.mark.parametrize("name", COMPANIONS)
+def test_a_companion_that_is_a_link_is_told_and_left_alone(desk: Desk, name: str) -> None:
+    companion = desk.root / ".context" / name
+    companion.symlink_to(desk.home / ".netrc")
+    before = tree(desk.home)
+    for words in ("doctor", "doctor --fix"):
+        done = desk.run(*words.split())
+        assert done.code == 1
+        assert f"warning  {companion} is a link, and git follows none there." in done.out
+    assert (tree(desk.home), companion.is_symlink()) == (before, True)
+    assert not [it for it in desk.files("shop").items() if it[1] == MINE and name not in it[0]]
+
+
+def test_a_shared_memory_behind_a_link_is_used_like_any_other(desk: Desk) -> None:
+    (desk.home / "team").mkdir()
+    linked(desk, ".context", "team")
+    assert desk.run("doctor").out.count("error ") == 0
+    assert desk.run("import", "lessons.md", "--yes", "--topic", "x").code == 0
+    assert "Say two." in desk.run("list").out
+    assert "lock" not in git(desk.home, "status", "--porcelain", "-uall")
