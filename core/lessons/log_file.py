@@ -180,7 +180,7 @@ class LogFile:
     def _locked(self) -> Iterator[None]:
         """Hold the lock of this file; an error of the disk inside becomes LogWriteError."""
         try:
-            with contextlib.suppress(FileNotFoundError):
+            with contextlib.suppress(FileNotFoundError, NotADirectoryError):
                 memory_at(self.path)  # before anything is made beside what is none
             make_directory(self.path.parent)
             with held(
