@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 
-from core.injection.marks import HIDDEN_CLASS
+from core.injection.ignorable import HIDDEN_CLASS
 from core.sanitizer import Secret, find, replaced
 
 WINDOW_CHARS = 16_384

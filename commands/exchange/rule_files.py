@@ -16,7 +16,7 @@ from commands.clients.table import Topics
 from commands.documents.markdown import heading
 from commands.exchange.export_words import word
 from commands.exchange.formats import lessons
-from core.injection.marks import HIDDEN_CLASS
+from core.injection.ignorable import HIDDEN_CLASS
 from core.lessons.compaction import group_by_topic
 from core.lessons.paths import is_exact, normalise_paths
 from core.lessons.record import Record

@@ -7,10 +7,8 @@ import json
 import re
 import unicodedata
 
-# Invisible blanks, and selectors that can carry hidden text; none is of the kinds below.
-_UNSEEN = re.compile(
-    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u3164\uffa0\U000e0100-\U000e01ef]"
-)
+from core.injection.hidden import hidden_runs
+
 _COMMAND = re.compile(r"(##(?:vso)?)\[", re.IGNORECASE)
 _KINDS = frozenset(("Cc", "Cf", "Cs", "Zl", "Zp"))
 
@@ -28,8 +26,12 @@ def plain_lines(text: str) -> list[str]:
 def plain_json(value: object, *, indent: int | None = 2) -> str:
     r"""Return a value as JSON, in which only an unsafe character is escaped (`\u`)."""
     text = json.dumps(value, ensure_ascii=False, indent=indent)
+    if text.isascii() and "\x7f" not in text:  # JSON escapes the other controls
+        return text
+    hidden = _hidden_places(text)
     return "".join(
-        char if char == "\n" or _is_seen(char) else json.dumps(char)[1:-1] for char in text
+        char if char == "\n" or _is_seen(char, at, hidden) else json.dumps(char)[1:-1]
+        for at, char in enumerate(text)
     )
 
 
@@ -37,8 +39,13 @@ def _shown(text: str) -> str:
     text = _COMMAND.sub("\\1\ufffd", text)
     if text.isascii() and text.isprintable():
         return text
-    return "".join(char if _is_seen(char) else "\ufffd" for char in text)
+    hidden = _hidden_places(text)
+    return "".join(char if _is_seen(char, at, hidden) else "\ufffd" for at, char in enumerate(text))
 
 
-def _is_seen(char: str) -> bool:
-    return unicodedata.category(char) not in _KINDS and not _UNSEEN.match(char)
+def _hidden_places(text: str) -> set[int]:
+    return {at for run in hidden_runs(text) for at in range(*run)}
+
+
+def _is_seen(char: str, at: int, hidden: set[int]) -> bool:
+    return at not in hidden and unicodedata.category(char) not in _KINDS

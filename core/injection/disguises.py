@@ -6,16 +6,22 @@ from functools import cache
 from itertools import chain
 from unicodedata import normalize
 
-from core.injection.hidden import UNSEEN
+from core.injection.ignorable import HIDDEN_CLASS
 
 # Written differently, read the same: decomposed Korean, wide and mathematical letters, Cyrillic.
 _LOOKALIKE = "\u2100-\u214f\u24b6-\u24e9\uff01-\uff5e\U0001d400-\U0001d7ff"
-_CYRILLIC = str.maketrans("аеосрхуіјѕԁԛԝАВЕКМНОРСТХІЈЅ", "aeocpxyijsdqwABEKMHOPCTXIJS")
-_UNSEEN_CHAR = re.compile(f"[{UNSEEN}]")
+_OTHER_SCRIPTS = str.maketrans(
+    "аеосрхуіјѕһԁԛԝӏАВЕКМНОРСТХУІЈЅԌԚԜӀ"  # Cyrillic
+    "ονϳΑΒΕΖΗΙΚΜΝΟΡΤΥΧϹϲιρυχκα"  # Greek
+    "օոսհցԼՕՍ"  # Armenian
+    "ɑɡıɩʏᴄᴏᴜᴠᴡᴢꓐꓑꓓꓖꓗꓙꓚꓠꓢꓣꓤ",  # Latin of phoneticians, Lisu
+    "aeocpxyijshdqwlABEKMHOPCTXYIJSGQWIovjABEZHIKMNOPTYXCcipuxkaonuhgLOUagiiycouvwzBPDGKJCNSRR",
+)
+_HIDDEN_CHAR = re.compile(f"[{HIDDEN_CLASS}]")
 _SYLLABLE = "[\u1100-\u1112][\u1161-\u1175][\u11a8-\u11c2]?"
-_REWRITTEN = re.compile(f"[{UNSEEN}]|[\u1100-\u1112][\u1161-\u1175]")
-_LIKE_ASCII = re.compile(f"[а-яА-ЯіјѕԁԛԝІЈЅ{_LOOKALIKE}]")
-_PIECE = re.compile(f"[{UNSEEN}]+|{_SYLLABLE}")
+_REWRITTEN = re.compile(f"[{HIDDEN_CLASS}]|[\u1100-\u1112][\u1161-\u1175]")
+_LIKE_ASCII = re.compile(f"[{''.join(map(chr, _OTHER_SCRIPTS))}{_LOOKALIKE}]")
+_PIECE = re.compile(f"[{HIDDEN_CLASS}]+|{_SYLLABLE}")
 
 Place = Sequence[tuple[int, int]]  # of each character of a view: from where in the text, to where
 
@@ -25,18 +31,18 @@ def views(text: str) -> Iterator[tuple[str, Place | None]]:
 
     Hidden characters are left out, or read as blanks: they may split a word or stand between two.
     """
-    if text.isascii():
+    if text.isascii() and not _HIDDEN_CHAR.search(text):
         yield text.lower(), None
         return
     if _LIKE_ASCII.search(text):
-        text = text.translate(_CYRILLIC).translate(_ascii_forms())
+        text = text.translate(_OTHER_SCRIPTS).translate(_ascii_forms())
     lowered = text.lower()
     if len(lowered) != len(text):  # a capital dotted I becomes two characters
         lowered = "".join(char if len(char.lower()) > 1 else char.lower() for char in text)
     if not _REWRITTEN.search(lowered):
         yield lowered, None
         return
-    for blank in ("", " ") if _UNSEEN_CHAR.search(lowered) else ("",):
+    for blank in ("", " ") if _HIDDEN_CHAR.search(lowered) else ("",):
         yield _rewritten(lowered, blank)
 
 
@@ -65,3 +71,11 @@ def _ascii_forms() -> dict[int, str]:
     codes = chain.from_iterable(range(ord(first), ord(last) + 1) for first, last in ranges)
     forms = {code: normalize("NFKC", chr(code)) for code in codes}
     return {code: form for code, form in forms.items() if len(form) == 1 and form.isascii()}
+
+
+def ascii_twin(text: str) -> str:
+    """Return the ASCII text that this one looks like, "" when it is ASCII or looks like none."""
+    if text.isascii():
+        return ""
+    twin = normalize("NFKC", text.translate(_OTHER_SCRIPTS))
+    return twin if twin.isascii() else ""

@@ -9,20 +9,18 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
+from core.injection.ignorable import BLANKS, HIDDEN_CLASS
+
 CACHED_RECORDS = 2_048
 OTHER = "other"
 HIDDEN_TEXT = "hidden-text"
 
-# All that `core.injection.phrases` may take for hidden, whatever stands beside it.
-HIDDEN_CLASS = (
-    "\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u061c\u115f\u1160\u180e\u200b-\u200f\u202a-\u202e"
-    "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e007f\U000e0100-\U000e01ef"
-)
-_HIDDEN = re.compile(f"[{HIDDEN_CLASS}]")
-# And what it reads as other characters: Cyrillic, Korean letters, wide and mathematical ones.
+_HIDDEN = re.compile(f"[{HIDDEN_CLASS}{BLANKS}]")
+# What `core.injection.phrases` reads as something else: hidden characters, letters of
+# other scripts that look like ours, Korean ones in parts, wide and mathematical ones.
 _DISGUISED = re.compile(
-    f"[{HIDDEN_CLASS}\u0130\u0400-\u052f\u1100-\u11ff\u2100-\u214f\u24b6-\u24e9\uff01-\uff5e"
-    "\U0001d400-\U0001d7ff]"
+    f"[{HIDDEN_CLASS}\u0130\u0131\u0250-\u02af\u0370-\u058f\u1100-\u11ff\u1d00-\u1d2b\u2100-\u214f"
+    "\u24b6-\u24e9\ua4d0-\ua4f7\uff01-\uff5e\U0001d400-\U0001d7ff]"
 )
 
 _NO_WORD = re.compile("[^a-z0-9]+")

@@ -2,12 +2,13 @@
 
 import re
 
-from core.injection.marks import HIDDEN_CLASS, revealed
+from core.injection.ignorable import BLANKS, HIDDEN_CLASS
+from core.injection.marks import revealed
 
 # Other signs that some reader takes for the end of a line are spelled out as hidden ones.
 LINE_ENDS = re.compile("\r\n|[\n\r\u2028\u2029]")
 SURROGATE = re.compile("[\ud800-\udfff]")
-_UNPRINTABLE = re.compile(f"[{HIDDEN_CLASS}\ud800-\udfff]")
+_UNPRINTABLE = re.compile(f"[{HIDDEN_CLASS}{BLANKS}\ud800-\udfff]")
 
 
 def one_line(text: str) -> str:

@@ -11,7 +11,8 @@ import json
 import re
 import unicodedata
 
-from core.injection.marks import HIDDEN_CLASS, HIDDEN_TEXT, shown_marks
+from core.injection.ignorable import BLANKS, HIDDEN_CLASS
+from core.injection.marks import HIDDEN_TEXT, shown_marks
 from core.lessons.answers.words import say
 from core.lessons.record import Record
 from core.messages import Language
@@ -20,9 +21,20 @@ from core.text.printable import LINE_ENDS, SURROGATE, one_line, printable
 INDEX_CHARS = 90
 TOPIC_CHARS = 64
 
-# What a reader would not see, or what could not be sent.
-_UNSEEN = re.compile(f"[{HIDDEN_CLASS}\u2028\u2029\ud800-\udfff]")
-_PLAIN_TOPIC = re.compile(r"[^\W_](?:[\w .&@+/-]{0,62}[\w+])?")
+# What a reader would not see or take for a blank, or what could not be sent.
+_UNSEEN = re.compile(f"[{HIDDEN_CLASS}{BLANKS}\xa0\u3000\u2028\u2029\ud800-\udfff]")
+_PLAIN_TOPIC = re.compile(r"[^\W_](?:[\w.&@+/-]| (?! )){0,62}[\w+]|[^\W_]")
+# Signs that Unicode counts among the letters: they look like a comma, a colon or a bar.
+_LIKE_SIGNS = re.compile("[\u01c0-\u01c3\u02b0-\u02ff\ua4f8-\ua4fd\ua717-\ua721\ua788-\ua78c]")
+_OWN_WORDS = re.compile(
+    r"(?:search|log|compact)_memory|memory_log|[0-9]{4}-[0-9]{2}-[0-9]{2}", re.IGNORECASE
+)
+_MOST_BLANKS = 3  # a topic of more words is a sentence, which could be one of ours
+# What looks like the quotation mark that ends a topic.
+_LIKE_QUOTES = re.compile(
+    "[\u02ba\u02dd\u02ee\u05f4\u201c-\u201f\u2033\u2036\u275d\u275e\u2e42\u301d-\u301f\u3003\uff02"
+    "\U0001f676-\U0001f678]"
+)
 _PLAIN_ID = re.compile(r"[0-9A-Za-z._-]{1,64}")
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])")
 
@@ -30,23 +42,47 @@ _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])")
 def topic_text(topic: str) -> str:
     """Return a topic for a line of ours: as it is when plain, else quoted as in JSON.
 
-    Plain topics hold nothing that our lines are built of, so none can pass for one of them.
+    Plain topics hold nothing that our lines are built of, and look like no other topic, so none can
+    pass for one of either. `…` behind the quotation mark says that a topic is longer.
     """
-    if _PLAIN_TOPIC.fullmatch(topic) and not _UNSEEN.search(topic):
+    if _PLAIN_TOPIC.fullmatch(topic) and not _UNSEEN.search(topic) and _is_unmistakable(topic):
         return topic
-    shown = topic if len(topic) <= TOPIC_CHARS else topic[:TOPIC_CHARS] + "…"
-    return _escaped(json.dumps(shown, ensure_ascii=False))
+    shown = topic[:TOPIC_CHARS]
+    shown = json.dumps(shown, ensure_ascii=bool(_twin(shown)))
+    cut = "…" if len(topic) > TOPIC_CHARS else ""
+    return _escaped(shown, _UNSEEN, _LIKE_QUOTES) + cut
 
 
-def _escaped(text: str) -> str:
-    r"""Return JSON with `\u` escapes for the characters that nobody sees."""
-    return _UNSEEN.sub(lambda found: json.dumps(found[0])[1:-1], text)
+def _is_unmistakable(topic: str) -> bool:
+    """Return whether a topic without any sign of ours reads neither like us nor like another."""
+    if topic.count(" ") > _MOST_BLANKS or _OWN_WORDS.search(topic):
+        return False
+    if topic.isascii():
+        return True
+    alike = unicodedata.normalize("NFKC", topic)
+    return not (_twin(topic) or _LIKE_SIGNS.search(topic)) and bool(_PLAIN_TOPIC.fullmatch(alike))
+
+
+def _twin(topic: str) -> str:
+    """Return the ASCII topic that this one looks like, "" for none."""
+    if topic.isascii():
+        return ""
+    from core.injection.disguises import ascii_twin  # few topics need its tables
+
+    return ascii_twin(topic)
+
+
+def _escaped(text: str, *escaped: re.Pattern[str]) -> str:
+    r"""Return JSON with `\u` escapes for these characters."""
+    for pattern in escaped:
+        text = pattern.sub(lambda found: json.dumps(found[0])[1:-1], text)
+    return text
 
 
 def record_json(record: Record) -> str:
     """Return a stored record as JSON that shows all its characters; half ones are U+FFFD."""
     text = json.dumps(record.as_json(), ensure_ascii=False, indent=2)
-    return _escaped(SURROGATE.sub("\ufffd", text))
+    return _escaped(SURROGATE.sub("\ufffd", text), _UNSEEN)
 
 
 def token_text(record: Record, lang: Language) -> str:
@@ -84,7 +120,8 @@ def _looks_like_a_note(text: str) -> bool:
     seen = (
         char for char in text if unicodedata.category(char)[0] not in "ZCM" and char != "\u2800"
     )
-    return unicodedata.normalize("NFKC", next(seen, "")).startswith("(")
+    first = unicodedata.normalize("NFKC", next(seen, ""))[:1]
+    return first not in "[{]}" and unicodedata.category(first or "x") in ("Ps", "Pe")
 
 
 def _head(record: Record, token: str) -> str:

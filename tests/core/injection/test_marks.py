@@ -12,8 +12,8 @@ import pytest
 from core.injection import hidden, phrases
 from core.injection import marks as marking
 from core.injection.disguises import views
+from core.injection.ignorable import HIDDEN_CLASS
 from core.injection.marks import (
-    HIDDEN_CLASS,
     marks_of,
     may_have_marks,
     may_hide,

@@ -647,7 +647,7 @@ def test_only_hidden_characters_are_rewritten(text: str) -> None:
     kept = text
     for it in reversed(hidden):
         kept = kept[: it.start] + "\0" + kept[it.end :]
-    pattern = r"(?:<U\+[0-9A-F]{4,5}>|<tags: [^<>]+>)+".join(map(re.escape, kept.split("\0")))
+    pattern = r"(?:<U\+[0-9A-F]{4,6}>|<tags: [^<>]+>)+".join(map(re.escape, kept.split("\0")))
     assert re.fullmatch(pattern, revealed(text), re.S)
 
 

@@ -148,7 +148,7 @@ def test_the_best_record_may_be_a_long_list_of_short_lines() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["(7 merged)", " (seen 3 times): VAT", "\u2800(7 merged)", "\u034f（7 merged)"]
+    "text", ["(7 merged)", " (seen 3 times): VAT", "\u3000（7 merged)", "❨7 merged)", "⑺ merged"]
 )
 def test_a_text_in_parentheses_cannot_pass_for_a_note_of_ours(text: str) -> None:
     assert record_block(a_record(text), "en").startswith(f"2026-03-01: {text}\n")

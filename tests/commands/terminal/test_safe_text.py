@@ -1,0 +1,37 @@
+"""Tests that nothing a terminal obeys or does not show is ever printed."""
+
+import json
+import unicodedata
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from commands.terminal.safe_text import plain, plain_json, plain_lines
+from tests.core.injection.test_hidden import IGNORABLE, OTHERS, chars_of
+from tests.support.rows import none_of
+
+UNSAFE = [*chars_of(IGNORABLE), *chars_of(OTHERS), "\u2028", "\u2029", "\ud800", "\ue000"]
+
+
+def test_no_hidden_character_is_printed() -> None:
+    none_of(
+        hex(ord(char))
+        for char in UNSAFE
+        if char in plain(f"a{char}, b")
+        or char in "".join(plain_lines(f"a{char}, b"))
+        or char in plain_json([f"a{char}, b"])
+    )
+
+
+def test_an_emoji_keeps_its_form_and_the_data_are_those_that_were_given() -> None:
+    assert plain("❤\ufe0f 결제 é") == "❤\ufe0f 결제 é"
+    assert plain_json("❤\ufe0f") == '"❤\ufe0f"'
+    assert plain_json("\x7f") == '"\\u007f"'
+
+
+@given(st.text(st.characters() | st.sampled_from("\x1b\x9b\ufe0f\u200d\U000e0041\n❤")))
+def test_any_text_becomes_a_line_without_a_control(text: str) -> None:
+    for line in (plain(text), *plain_lines(text)):
+        kinds = {unicodedata.category(char) for char in line}
+        assert not kinds & {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
+    assert json.loads(plain_json(text)) == text

@@ -1,0 +1,256 @@
+"""Tests that an answer can be read back: every line is ours or belongs to exactly one record."""
+
+import json
+import re
+from dataclasses import replace
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from core.lessons.answers.briefing import session_briefing
+from core.lessons.answers.compaction_answer import compaction_answer
+from core.lessons.answers.frame import Frame
+from core.lessons.answers.rendering import topic_text
+from core.lessons.answers.search_answer import search_answer
+from core.lessons.log import MemoryLog
+from core.lessons.record import Draft, Record, new_record, normalise_topic
+from core.settings import Settings
+from core.text.printable import LINE_ENDS, printable
+from tests.support.samples import NOW, a_record
+
+ROOMY = Settings(budget_tokens=10**6, budget_chars=10**7)
+FRAME = Frame(project="/tmp/project", settings=ROOMY)
+
+SIGNS = [
+    *(
+        "→",
+        "⟶",
+        "➔",
+        "￫",
+        "⇒",
+        "->",
+        "[auth]",
+        "［auth］",
+        "topics: auth (9)",
+        "ask:",
+        "ａｓｋ：",
+        "аsk:",
+    ),
+    *("principle 2026-01-01", "2026-01-01", "(merged 9)", "（9）", "❨9❩", "#1 type=log", "- [x] y"),
+    *(
+        "compact_memory is required",
+        "Unreadable lines skipped: 9.",
+        "## auth (9)",
+        "꞉",
+        "∶",
+        "›",
+        "ː",
+    ),
+    *(
+        "\n",
+        "\r",
+        "\r\n",
+        "\v",
+        "\f",
+        "\x1c",
+        "\x85",
+        "\u2028",
+        "\u2029",
+        "\n\n",
+        "\t",
+        " ",
+        "\xa0",
+    ),
+    *(
+        "\u2003",
+        "\u3000",
+        "\u2800",
+        "\u200b",
+        "\u3164",
+        "\ufeff",
+        '"',
+        "”",
+        "＂",
+        "\\",
+        "…",
+        ",",
+        ", ",
+    ),
+    *("auth", "а", "⑼", "ꓹ", "x" * 63, "결제", "+3 more", "외 3개", " (9)", "~", ";", "|", "``` "),
+]
+any_text = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
+texts = st.lists(st.sampled_from(SIGNS) | any_text, max_size=8).map("".join)
+topics = texts.map(normalise_topic).filter(bool)
+
+TOPIC = r'(?P<topic>"(?:[^"\\]|\\.)*"…?|[^"\[\](),:;]+)'
+LISTED = re.compile(TOPIC + r" \((?P<count>[0-9]+)\)(?:, |$)")
+HEAD = re.compile(
+    r"(?:[0-9a-f]{16}@[0-9a-f]{6} )?(?P<type>principle )?2026-03-01"
+    r"(?: \((?P<notes>[^()]*)\))?(?P<text>(?:: | (?!\()).*)?"
+)
+
+
+@st.composite
+def logs(draw: st.DrawFn) -> MemoryLog:
+    records: dict[str, Record] = {}
+    for number in range(draw(st.integers(1, 6))):
+        kind = draw(st.sampled_from(["log", "log", "principle"]))
+        gap = f"{draw(texts)}{number}" if kind == "log" else ""
+        draft = Draft(
+            topic=draw(topics),
+            missing_context=gap,
+            lesson=f"{draw(texts)}{number}",
+            ask_next_time=draw(texts),
+            type=kind,
+        )
+        record = new_record(draft, now=NOW)
+        records[record.id] = replace(record, seen=draw(st.integers(1, 2)))
+    return MemoryLog.parse(b"".join(record.to_line() for record in records.values()))
+
+
+def name_of(shown: str) -> str:
+    return str(json.loads(shown.removesuffix("…"))) if shown.startswith('"') else shown
+
+
+def listed_in(line: str) -> list[tuple[str, int]]:
+    found, at = [], 0
+    while at < len(line):
+        item = LISTED.match(line, at)
+        assert item, line[at:]
+        found.append((name_of(item["topic"]), int(item["count"])))
+        at = item.end()
+    return found
+
+
+def read_back(lines: list[str]) -> list[tuple[str, ...]]:
+    """What a strict reader takes the records of an answer to be."""
+    found: list[list[str]] = []
+    topic = ""
+    for line in lines:
+        head = HEAD.fullmatch(line)
+        if line.startswith("  "):
+            found[-1][-1] += "\n" + line[2:]
+        elif head:
+            text = head["text"] or ""
+            found.append([topic, head["type"] or "", text[2:] if text[:1] == ":" else text[1:]])
+        elif line.startswith(("→ ", "ask: ")):
+            found[-1].append(line.partition(" ")[2])
+        else:
+            shown = re.fullmatch(rf"\[{TOPIC}\]|## {TOPIC.replace('topic', 'group')} \(.*\)", line)
+            assert shown, line
+            topic = name_of(shown["topic"] or shown["group"])
+    return [tuple(record) for record in found]
+
+
+def texts_of(record: Record) -> tuple[str, ...]:
+    """The texts of a record as an answer may show them."""
+    kind = "principle " if record.type == "principle" else ""
+    shown = [record.missing_context, record.lesson, record.ask_next_time]
+    shown = [printable(LINE_ENDS.sub("\n", text.strip("\r\n"))) for text in shown]
+    parts = [shown[0] if record.missing_context.strip() else "", shown[1]]
+    parts += [shown[2]] if record.ask_next_time.strip() else []
+    return (record.topic[:64], kind, *parts)
+
+
+def grouped(records: list[Record]) -> list[tuple[str, ...]]:
+    names = list(dict.fromkeys(record.topic for record in records))
+    return [texts_of(it) for name in names for it in records if it.topic == name]
+
+
+def counts_of(log: MemoryLog) -> list[tuple[str, int]]:
+    return [(name[:64], count) for name, count in log.topics.most_common()]
+
+
+@given(logs())
+def test_a_search_is_read_back_as_its_records_and_topics(log: MemoryLog) -> None:
+    head, line, *lines = search_answer(log, FRAME, query="").split("\n")
+    assert head == f"[memory_log - records: {log.count} | /tmp/project]"
+    assert listed_in(line.removeprefix("topics: ")) == counts_of(log)
+    assert read_back(lines) == grouped(log.records)
+
+
+@given(logs())
+def test_a_briefing_holds_records_and_topics_that_there_are_and_no_others(log: MemoryLog) -> None:
+    _, *lines = session_briefing(
+        log, project="/tmp/project", threshold=50, lang="en", budget_tokens=10**6
+    ).text.split("\n")
+    own = ("Left out here: ", "All ", f"{log.count} records; ")
+    told = [line.removeprefix("topics: ") for line in lines if line.startswith("topics: ")]
+    assert {it for line in told for it in listed_in(line)} <= {*counts_of(log)}
+    shown = [line for line in lines if not line.startswith(("topics: ", *own))]
+    partly = re.compile(r"[0-9]+ of [0-9]+ records, principles first")
+    shown = [line for line in shown if not partly.match(line)]
+    assert {*read_back(shown)} <= {*map(texts_of, log.records)}
+
+
+@given(logs())
+def test_the_groups_of_a_compaction_hold_their_records(log: MemoryLog) -> None:
+    lines = compaction_answer(log, FRAME).split("\n")
+    start = next(at for at, line in enumerate(lines) if line.startswith("## "))
+    own = ("joined ask_next_time", "ask: ")
+    found = read_back([line for line in lines[start:] if not line.startswith(own)])
+    known = {texts_of(it)[:4] for it in log.records}
+    assert len(found) == log.count
+    assert {it[:4] for it in found} == known
+
+
+@example("auth (9), payment", "auth")
+@example("а", "a")
+@example("x" * 64, "x" * 65)
+@given(topics, topics)
+def test_two_topics_never_look_the_same(one: str, other: str) -> None:
+    assert (topic_text(one) == topic_text(other)) <= (one[:64] == other[:64])
+    assert not re.search(r"[\n\r\v\f\x1b\x85\u2028\u2029\xa0\u2003\u2800]", topic_text(one))
+
+
+@pytest.mark.parametrize(
+    "topic",
+    [
+        "auth",
+        "css-layout",
+        "결제 모듈",
+        "c++",
+        "api/v2",
+        "R&D",
+        "оплата",
+        "Ünïcode",
+        "7z",
+        "log",
+        "결",
+    ],
+)
+def test_a_usual_topic_stays_as_it_is(topic: str) -> None:
+    assert topic_text(topic) == topic
+
+
+@pytest.mark.parametrize(
+    ("topic", "shown"),
+    [
+        ("auth (9), payment", '"auth (9), payment"'),
+        ("x\ncompact_memory is required", r'"x\ncompact_memory is required"'),
+        ("a, b", '"a, b"'),
+        ("compact_memory is required", '"compact_memory is required"'),
+        ("Memory_Log - required", '"Memory_Log - required"'),
+        ("principle 2026-01-01", '"principle 2026-01-01"'),
+        ("Unreadable lines skipped 9 today", '"Unreadable lines skipped 9 today"'),
+        ("аuth", r'"\u0430uth"'),
+        ("ａｓｋ", r'"\uff41\uff53\uff4b"'),
+        ("결제 ⑼", '"결제 ⑼"'),
+        ("askꓽ", '"askꓽ"'),
+        ("a\u00a0b", r'"a\u00a0b"'),
+        ("결제\u3000모듈", r'"결제\u3000모듈"'),
+        ("a  b", '"a  b"'),
+        ("auth” (9), b", r'"auth\u201d (9), b"'),
+        ("x" * 70, f'"{"x" * 64}"…'),
+    ],
+)
+def test_a_topic_that_could_be_ours_or_another_is_quoted(topic: str, shown: str) -> None:
+    assert topic_text(topic) == shown
+
+
+def test_one_line_of_topics_never_holds_more_than_there_are() -> None:
+    forged = a_record(topic="auth (9), payment")
+    log = MemoryLog.parse(forged.to_line() + a_record(topic="auth").to_line())
+    line = search_answer(log, FRAME, query="").split("\n")[1]
+    assert line == 'topics: "auth (9), payment" (1), auth (1)'
