@@ -21,7 +21,7 @@ from core.lessons.git import call as git
 from core.lessons.git.commits import Commit, Commits
 from core.lessons.git.old_logs import OldLogs
 from core.lessons.git.repository import Repository
-from core.lessons.lines import as_utf_8, is_utf_16, split_lines
+from core.lessons.lines import readings, split_lines
 from core.lessons.log import MemoryLog
 from core.lessons.record import LIMITS_BYTES, Record, parse_line
 from core.lessons.upkeep.secrets import Looked, look
@@ -31,8 +31,10 @@ from core.text_redaction import has_secret, safe, secrets_in
 
 MOST_BYTES = 5_000_000
 STDIN, SHOWN_STDIN = "-", "<stdin>"
+BINARY = "binary"
 
 _BINARY_BYTES = 8_192
+_ODD_SHARE = 1 / 32  # of the characters of a text
 _OF_RECORDS = b'"missing_context"'
 _GIT = ".git"
 
@@ -66,6 +68,11 @@ class Scan:
     files: int = 0
 
     @property
+    def has_failed(self) -> bool:
+        """Whether something that may hold a secret was not looked at."""
+        return bool(self.unreadable) or any(why != BINARY for _, why in self.skipped)
+
+    @property
     def secrets(self) -> list[Found]:
         """The findings that must not stay."""
         return [it for it in self.found if not it.is_mark]
@@ -82,7 +89,7 @@ class Scan:
         """
         found = _in_file(path, data, is_log=is_log)
         if found is None:
-            self.skipped.append((path, "binary"))
+            self.skipped.append((path, BINARY))
         else:
             self.files += 1
             self.found += found
@@ -116,11 +123,12 @@ def _add_file(path: str, scan: Scan) -> None:
         status = os.stat(path)
         if not stat.S_ISREG(status.st_mode):  # opening a pipe would wait for a writer
             scan.skipped.append((path, "not_regular"))
-        elif status.st_size > MOST_BYTES and not is_log:
+            return
+        with open(path, "rb") as file:
+            data = file.read(-1 if is_log else MOST_BYTES + 1)
+        if len(data) > MOST_BYTES and not is_log and _texts(data[:_BINARY_BYTES]):
             scan.skipped.append((path, "too_large"))
         else:
-            with open(path, "rb") as file:
-                data = file.read()
             scan.add(path, data, is_log=is_log)
     except OSError as error:
         scan.unreadable.append((path, reason_of(error)))
@@ -132,8 +140,13 @@ def _files_below(folder: str, scan: Scan) -> Iterator[str]:
         scan.skipped.append((folder, "git_folder"))
         return
     for path in _tracked(folder) or _all_below(folder, scan):
-        if os.path.isfile(path) and not os.path.islink(path):
-            yield path
+        try:
+            if stat.S_ISREG(os.lstat(path).st_mode):
+                yield path
+        except FileNotFoundError:  # git tracks it, and somebody has deleted it here
+            continue
+        except OSError as error:
+            scan.unreadable.append((path, reason_of(error)))
 
 
 def _tracked(folder: str) -> list[str]:
@@ -159,16 +172,36 @@ def _below(folder: str, name: str) -> str:
 
 
 def _in_file(path: str, data: bytes, *, is_log: bool) -> list[Found] | None:
-    """Return what is found in a file, None for a binary one."""
-    wide = is_utf_16(data)
-    if not wide and (is_log or _OF_RECORDS in data):
+    """Return what is found in a file in each encoding that it may be, None for a binary one."""
+    texts = readings(data) if is_log else _texts(data)
+    found: dict[tuple[object, ...], Found] = {}
+    for text in texts:
+        for it in _in_reading(path, text, is_log=is_log):
+            found.setdefault((it.line, it.kind, it.field, it.is_mark), it)
+    return list(found.values()) if texts else None
+
+
+def _texts(data: bytes) -> list[bytes]:
+    """Return a file as UTF-8 in each encoding that it may be; nothing if in none it is a text."""
+    texts = readings(data)
+    return texts if any(_is_text(it[:_BINARY_BYTES]) for it in texts) else []
+
+
+def _is_text(beginning: bytes) -> bool:
+    """Return whether there is no NUL, or so few odd bytes that it may be put there to mislead."""
+    if b"\0" not in beginning:
+        return True
+    text = beginning.decode("utf-8", "replace")
+    odd = sum((char < " " and char not in "\t\n\r\f") or char == "\ufffd" for char in text)
+    return odd <= len(text) * _ODD_SHARE
+
+
+def _in_reading(path: str, data: bytes, *, is_log: bool) -> Iterator[Found]:
+    if is_log or _OF_RECORDS in data:
         log = MemoryLog.parse(data)
         if is_log or any(entry is not None for entry in log.entries):
-            return list(_in_log(path, log))
-    if b"\0" in data[:_BINARY_BYTES] and not wide:
-        return None
-    text = data.decode("utf-16" if wide else "utf-8", "replace")
-    return list(_in_text(path, text))
+            return _in_log(path, log)
+    return _in_text(path, data.decode("utf-8", "replace"))
 
 
 def _in_text(path: str, text: str) -> Iterator[Found]:
@@ -222,11 +255,12 @@ def scan_history(repository: Repository) -> Scan:
 def fresh_lines(data: bytes, known: set[bytes]) -> list[tuple[int, bytes]]:
     """Return the lines of a file not known yet, and make them known; numbers count from 1."""
     fresh: list[tuple[int, bytes]] = []
-    for number, line in enumerate(split_lines(as_utf_8(data)), start=1):
-        content = line.rstrip(b"\r\n")
-        if content not in known:
-            known.add(content)
-            fresh.append((number, content))
+    for text in readings(data):
+        for number, line in enumerate(split_lines(text), start=1):
+            content = line.rstrip(b"\r\n")
+            if content not in known:
+                known.add(content)
+                fresh.append((number, content))
     return fresh
 
 

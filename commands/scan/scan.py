@@ -23,7 +23,7 @@ from commands.terminal.safe_text import plain, plain_json
 from core.errors import SentinelError
 from core.lessons.git.repository import Repository
 from core.lessons.git.words import word as git_word
-from core.lessons.lines import UTF_16_MARKS
+from core.lessons.lines import is_utf_16
 from core.lessons.upkeep.cleaning import Cleaning
 from core.messages import Language
 from core.settings import read_settings
@@ -118,7 +118,7 @@ def _print(lang: Language, scan: Scan, more: Sequence[str] = (), *, as_json: boo
             lines.append(word(lang, why, path=shown_path(lang, path), most=MOST_BYTES))
         counts = {"secrets": len(scan.secrets), "marks": len(scan.marks), "files": scan.files}
         print("\n".join([*lines, word(lang, "summary", **counts), *more]))
-    return FAILED if scan.unreadable else FOUND if scan.secrets else 0
+    return FAILED if scan.has_failed else FOUND if scan.secrets else 0
 
 
 def _as_json(lang: Language, scan: Scan) -> dict[str, object]:
@@ -168,7 +168,7 @@ def _history_lines(opened: Opened, scan: Scan, *, is_cut: bool) -> list[str]:
 
 def _redact(opened: Opened, *, as_json: bool) -> int:
     lang = opened.lang
-    if opened.store.read_bytes().startswith(UTF_16_MARKS):
+    if is_utf_16(opened.store.read_bytes()):
         raise RedactionError("utf_16")
     try:
         cleaning = opened.store.clean()

@@ -21,10 +21,11 @@ WORDS: dict[str, tuple[str, str]] = {
     "hidden_name": ("(a name that holds a secret)", "(비밀 값이 든 이름)"),
     # what was not looked at
     "binary": ("{path}: skipped, a binary file", "{path}: 이진 파일이라 건너뜀"),
-    "too_large": ("{path}: skipped, larger than {most:,} bytes",
-        "{path}: {most:,}바이트보다 커서 건너뜀"),
-    "not_regular": ("{path}: skipped, not a regular file", "{path}: 일반 파일이 아니라서 건너뜀"),
-    "git_folder": ("{path}: skipped, inside .git", "{path}: .git 안이라서 건너뜀"),
+    "too_large": ("{path}: not looked at, larger than {most:,} bytes",
+        "{path}: {most:,}바이트보다 커서 살펴보지 못함"),
+    "not_regular": ("{path}: not looked at, not a regular file",
+        "{path}: 일반 파일이 아니라서 살펴보지 못함"),
+    "git_folder": ("{path}: not looked at, inside .git", "{path}: .git 안이라서 살펴보지 않음"),
     "unreadable": ("{path}: cannot be read ({reason})", "{path}: 읽을 수 없음({reason})"),
     # the end
     "summary": ("Secrets: {secrets}, warnings: {marks}, files: {files}.",

@@ -11,23 +11,54 @@ UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 _MARKER = re.compile(rb"(?P<run>([<|>])\2{6,})(?: .*)?|(?P<middle>={7,})", re.S)
 CONFLICT_BEGIN = re.compile(rb"<{7}(?!<)")
+# How a log begins in UTF-16; without a mark its first sign says which of the two it is.
+_UTF_16 = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16", b"{\0": "utf-16-le", b"\0{": "utf-16-be"}
+_WIDE = ("utf-16-le", "utf-16-be")
+_TYPE = re.compile(rb'"[ -~]{10}')  # every record in UTF-8 has that much, UTF-16 hardly ever
+_IN_UTF_8, _IN_UTF_16 = re.compile(rb"[\t -~]{16}"), re.compile(r"[\t -~]{4}")
 
 
 def is_utf_16(data: bytes) -> bool:
-    """Return whether a file is UTF-16 from its mark to its end, as some editors write it."""
-    if not data.startswith(UTF_16_MARKS):
+    """Return whether a file is UTF-16 from its start to its end, as some editors write it.
+
+    Two bytes in front make no UTF-16 of a file in UTF-8: a reader sees its records all the same.
+    """
+    encoding = _UTF_16.get(data[:2])
+    if not encoding or b"\0" not in data or _TYPE.search(data):
         return False
     try:
-        data.decode("utf-16")
+        return bool(_IN_UTF_16.search(data.decode(encoding)))
     except UnicodeDecodeError:
         return False
-    return True
+
+
+def is_torn_utf_16(data: bytes) -> bool:
+    """Return whether a file begins as UTF-16 and holds something else as well."""
+    return data.startswith(UTF_16_MARKS) and b"\0" in data and not is_utf_16(data)
 
 
 def as_utf_8(data: bytes) -> bytes:
     """Return the file as UTF-8 without a byte order mark."""
-    read = data.decode("utf-16").encode("utf-8") if is_utf_16(data) else data
+    read = data.decode(_UTF_16[data[:2]]).encode("utf-8") if is_utf_16(data) else data
     return read.removeprefix(BOM)
+
+
+def readings(data: bytes) -> list[bytes]:
+    """Return a file as UTF-8 in every encoding that it may be, one at least.
+
+    Somebody may have put a mark or a stray byte before it, or joined parts of two encodings: what
+    one program cannot read, another one shows.
+    """
+    if b"\0" not in data and not data.startswith(UTF_16_MARKS):
+        return [data.removeprefix(BOM)]
+    found = [data.removeprefix(BOM)] if _IN_UTF_8.search(data) else []
+    if is_utf_16(data):
+        return [as_utf_8(data), *found]
+    for name in _WIDE:
+        for text in (data[at:].decode(name, "replace").removeprefix("\ufeff") for at in (0, 1)):
+            if _IN_UTF_16.search(text):
+                found.append(text.encode("utf-8", "replace"))
+    return found or [data]
 
 
 def split_lines(data: bytes) -> list[bytes]:

@@ -8,7 +8,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Literal
 
 from core.lessons.compaction import is_required
-from core.lessons.lines import BOM, UTF_16_MARKS, is_utf_16
+from core.lessons.lines import BOM, UTF_16_MARKS, is_torn_utf_16, is_utf_16
 from core.lessons.log import MemoryLog
 from core.lessons.record import (
     DECODER,
@@ -57,9 +57,11 @@ def examine(log: MemoryLog, *, now: str, threshold: int = DEFAULT_THRESHOLD) -> 
 
     now: ISO 8601, to notice dates that lie ahead. threshold: records above which to compact.
     """
-    if log.lines and log.lines[0].startswith(UTF_16_MARKS):
-        whole = is_utf_16(log.to_bytes())
-        return [Finding("utf_16" if whole else "utf_16_torn", "error", fixable=whole)]
+    data = log.to_bytes()
+    if is_utf_16(data):
+        return [Finding("utf_16", "error", fixable=True)]
+    if is_torn_utf_16(data):
+        return [Finding("utf_16_torn", "error")]
     findings = [*_about_lines(log), *_about_records(log, now), *_about_size(log, threshold)]
     return sorted(findings, key=lambda finding: finding.lines[:1])
 
@@ -226,9 +228,12 @@ def as_written(raw: bytes) -> tuple[str, list[str]]:
 def mended(content: bytes) -> list[Record]:
     """Return the records of an unreadable line that only needs other punctuation or encoding.
 
-    Several records on one line, a comma or plus sign of a list or a diff, or Korean text that an
-    editor saved in EUC-KR. [] when a part of the line would be lost.
+    Several records on one line, a comma or plus sign of a list or a diff, the mark of another
+    encoding, or Korean text that an editor saved in EUC-KR. [] when a part of the line would be
+    lost.
     """
+    for mark in UTF_16_MARKS:
+        content = content.removeprefix(mark)
     for encoding in ("utf-8", "euc-kr"):
         try:
             text = content.decode(encoding).strip(" \t\r\n\ufeff").removeprefix("+")

@@ -245,7 +245,7 @@ def test_of_a_folder_what_git_tracks_is_looked_at(scan: Command, project: Path) 
     ]
     assert scan("sub", ".git").lines == [
         os.path.join("sub", "b.txt") + ":1: github-token",
-        ".git: skipped, inside .git",
+        ".git: not looked at, inside .git",
         "Secrets: 1, warnings: 0, files: 1.",
     ]
 
@@ -262,18 +262,26 @@ def test_of_a_folder_outside_git_every_file_is_looked_at(scan: Command, project:
     ]
 
 
-def test_what_is_no_text_is_passed_over_with_a_note(
+def test_what_is_no_text_is_passed_over_with_a_note(scan: Command, project: Path) -> None:
+    (project / "image").write_bytes(b"\x89PNG\0" + TOKEN.encode())
+    write(project, SAFE)
+    assert scan("image", LOG) == Run(
+        0, "image: skipped, a binary file\nSecrets: 0, warnings: 0, files: 1.\n", ""
+    )
+
+
+def test_a_text_that_is_too_large_is_a_failure_and_a_log_never_is(
     scan: Command, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(scanning, "MOST_BYTES", 100)
     (project / "large.txt").write_bytes(b"x" * 101)
-    (project / "image").write_bytes(b"\x89PNG\0" + TOKEN.encode())
+    (project / "image").write_bytes(b"\x89PNG\0" * 101)
     write(project, SAFE, b"x" * 101)
     found = scan("large.txt", "image", LOG)
     assert (found.code, found.lines) == (
-        0,
+        2,
         [
-            "large.txt: skipped, larger than 5,000,000 bytes",
+            "large.txt: not looked at, larger than 5,000,000 bytes",
             "image: skipped, a binary file",
             "Secrets: 0, warnings: 0, files: 1.",
         ],
@@ -289,8 +297,8 @@ def test_pipes_devices_and_odd_names_stop_nothing(scan: Command, project: Path) 
     found = scan("pipe", "/dev/null", odd)
     assert found.lines == [
         "odd\ufffd\ufffd[31m.txt:1: github-token",
-        "pipe: skipped, not a regular file",
-        "/dev/null: skipped, not a regular file",
+        "pipe: not looked at, not a regular file",
+        "/dev/null: not looked at, not a regular file",
         "Secrets: 1, warnings: 0, files: 1.",
     ]
     assert "\x1b" not in scan(odd, "--json").out
