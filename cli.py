@@ -65,9 +65,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     given = sys.argv[1:] if argv is None else list(argv)
     if given[:1] == ["hook"] and not {"-h", "--help"} & {*given}:
         return int(importlib.import_module("commands.hook.hook").main(given[1:]))
-    import argparse  # a hook runs at every step of an agent, so each import costs
+    from core.parser import Parser  # a hook runs at every step of an agent, so each import costs
 
-    parser = argparse.ArgumentParser(prog="cli.py", description="Sentinel-Memory, for people")
+    parser = Parser(prog="cli.py", description="Sentinel-Memory, for people")
     offered = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
     chosen = None
     for name, (module, summary) in COMMANDS.items():
@@ -91,10 +91,10 @@ def _sentence(summary: str) -> str:
 
 
 def _print_error(error: SentinelError) -> None:
-    from commands.terminal.safe_text import plain  # a path may hold escape codes
+    from commands.terminal.safe_text import complain
     from core.settings import read_settings
 
-    print(plain(error.text(read_settings(os.environ).lang)), file=sys.stderr)
+    complain(error.text(read_settings(os.environ).lang))
 
 
 def _discard_output() -> None:

@@ -27,7 +27,6 @@ for _stream in (sys.stdin, sys.stdout, sys.stderr):
 if sys.flags.safe_path:  # `python -I` and PYTHONSAFEPATH leave out the directory of the script
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-import argparse
 import io
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -56,6 +55,7 @@ from core.lessons.answers.search_answer import search_answer
 from core.lessons.answers.words import say
 from core.lessons.compaction import check_threshold, fit_question
 from core.lessons.record import Draft, split_tokens
+from core.parser import Parser
 from core.settings import read_settings
 from core.store import MemoryStore, open_store
 from core.text.budget import Budget
@@ -308,7 +308,7 @@ def take_streams(ending: Ending) -> None:
 
 def main() -> None:
     """Serve over stdio until the client closes standard input."""
-    parser = argparse.ArgumentParser(prog="server.py", description="Sentinel-Memory MCP server")
+    parser = Parser(prog="server.py", description="Sentinel-Memory MCP server")
     parser.add_argument("--project", metavar="DIR", help="the project whose memory is kept")
     parser.add_argument("--version", action="version", version=VERSION)
     parser.parse_args(namespace=arguments)

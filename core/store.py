@@ -1,6 +1,5 @@
 """The one door to the memory file: save, delete, read and count the records of one project."""
 
-import logging
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -22,6 +21,7 @@ from core.lessons.log import MemoryLog
 from core.lessons.log_file import Change, LogFile
 from core.lessons.outcomes import Added, BroughtBack, Removal, Renewed, Saved
 from core.lessons.record import Draft, Record, normalise_topic, split_tokens, utc_now
+from core.notices import warn
 from core.project import CONTEXT_DIRECTORY, LOG_NAME, Project
 from core.settings import DEFAULT_LOCK_TIMEOUT_S, Settings, read_settings
 
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from core.lessons.upkeep.cleaning import Cleaning
     from core.lessons.upkeep.replaced import Replaced
 
-_log = logging.getLogger("sentinel_memory")
 _Result = TypeVar("_Result")
 
 
@@ -86,9 +85,9 @@ class LogReader:
             log = MemoryLog.parse(data)
             self._last = data, log
             if log.skipped:
-                _log.warning("%s: %d unreadable lines skipped", self.path, log.skipped)
+                warn("%s: unreadable lines skipped: %s", self.path, log.skipped)
             if log.conflicts:
-                _log.warning("%s: %d git conflicts not resolved", self.path, log.conflicts)
+                warn("%s: git conflicts not resolved: %s", self.path, log.conflicts)
         return log
 
 

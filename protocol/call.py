@@ -14,8 +14,10 @@ from typing import ClassVar
 from anyio.from_thread import check_cancelled
 from fastmcp.exceptions import FastMCPError, ToolError, ValidationError
 
+from core import notices
 from core.errors import SentinelError
 from core.messages import Language, Table
+from core.notices import LOGGER
 from core.project import Project, find_project
 from core.settings import Settings, read_settings
 from core.text.printable import one_line
@@ -23,7 +25,7 @@ from protocol.words import WORDS, say
 
 arguments = argparse.Namespace(project=None)  # of the command line of the server
 
-_log = logging.getLogger("sentinel_memory")
+_log = logging.getLogger(LOGGER)
 _warned: set[str] = set()
 
 
@@ -43,7 +45,7 @@ def warn(warnings: Iterable[str]) -> None:
     for warning in dict.fromkeys(warnings):
         if warning not in _warned:
             _warned.add(warning)
-            _log.warning("%s", warning)
+            notices.warn("%s", warning)
 
 
 def is_cancelled() -> bool:

@@ -10,7 +10,6 @@ import json
 import os
 import re
 import stat
-import sys
 import tomllib
 import zipfile
 from collections.abc import Mapping
@@ -21,7 +20,7 @@ from typing import Any
 from commands.bundle.words import WORDS, word
 from commands.documents.text_file import check_stays
 from commands.terminal.console import add_output
-from commands.terminal.safe_text import plain
+from commands.terminal.safe_text import complain, plain
 from core.disk.atomic import is_there, read_regular, reason_of, replace_whole
 from core.errors import SentinelError
 from core.messages import Language
@@ -71,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
     """
     settings = read_settings(os.environ)
     for warning in settings.warnings:
-        print(warning, file=sys.stderr)
+        complain(warning)
     lang = settings.lang
     try:
         bundle = bundle_of(CHECKOUT)

@@ -1,6 +1,5 @@
 """Writes lessons into files that clients read: a block in a file, or a file for each topic."""
 
-import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +12,7 @@ from commands.exchange.export_words import WORDS, word
 from commands.exchange.formats import lessons
 from commands.exchange.rule_files import ALSO_READ, CLIENTS, PREFIX, globs_of, is_ours, rule_files
 from commands.terminal.records import named_record
-from commands.terminal.safe_text import plain
+from commands.terminal.safe_text import complain, plain
 from core.disk.atomic import is_there, reason_of
 from core.disk.links import way_out
 from core.injection.marks import orders_in
@@ -49,7 +48,7 @@ def put_block(path: Path, root: Path, choice: Choice, lang: Language) -> int:
     file = UserFile.read(path, root)
     records = [] if choice.remove else _followed(choice.records, lang)
     if not records and not choice.remove:
-        print(word(lang, "no_principles"), file=sys.stderr)
+        complain(word(lang, "no_principles"))
     is_new = records and not file.is_there
     if is_new and path.name == "CLAUDE.md" and is_there(path.with_name("AGENTS.md")):
         raise ClientFileError("hides_agents", path=str(path))
@@ -86,12 +85,12 @@ def put_rules(root: Path, name_of_client: str, choice: Choice, lang: Language) -
             _carry_out(file, wanted.get(name), shown, choice, lang)
         elif name in wanted:
             in_the_way += 1
-            print(plain(word(lang, "foreign", path=shown)), file=sys.stderr)
+            complain(word(lang, "foreign", path=shown))
     if not wanted and not choice.remove:
-        print(word(lang, "no_paths"), file=sys.stderr)
+        complain(word(lang, "no_paths"))
     if wanted and other and _is_read(root, other):
         notice = word(lang, "read_twice", one=client.folder, other=other.folder)
-        print(notice, file=sys.stderr)
+        complain(notice)
     if choice.dry_run:
         print(word(lang, "dry"))
     return 1 if in_the_way or not (wanted or choice.remove) else 0
@@ -112,7 +111,7 @@ def _followed(records: Iterable[Record], lang: Language) -> list[Record]:
             kept.append(record)
             continue
         shown = named_record(record, lang)
-        print(word(lang, "left_out", marks=", ".join(marks), record=shown), file=sys.stderr)
+        complain(word(lang, "left_out", marks=", ".join(marks), record=shown))
     return kept
 
 

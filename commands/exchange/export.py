@@ -5,7 +5,6 @@ It writes what the log holds and nothing else, without secrets.
 
 import argparse
 import os
-import sys
 from pathlib import Path
 
 from commands.documents.outgoing import of_topics, put_text, read_log, without_secrets
@@ -21,7 +20,7 @@ from commands.terminal.console import (
     file_name,
     open_memory,
 )
-from commands.terminal.safe_text import plain
+from commands.terminal.safe_text import complain, plain
 from commands.terminal.words import word as common_word
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, utc_now
@@ -81,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
             return put_block(Path(arguments.block), opened.project.root, choice, lang)
         return put_rules(opened.project.root, arguments.rules, choice, lang)
     if log.count and not records:
-        print(word(lang, "none_chosen"), file=sys.stderr)
+        complain(word(lang, "none_chosen"))
     _put_document(opened, records, arguments)
     return 0
 

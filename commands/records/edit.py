@@ -16,7 +16,7 @@ from commands.records.filters import screen_here
 from commands.records.lines import print_within, redacted_lines, whole
 from commands.records.words import WORDS, word
 from commands.terminal.console import Opened, add_project, open_memory
-from commands.terminal.safe_text import plain
+from commands.terminal.safe_text import complain, plain
 from core.errors import SentinelError
 from core.lessons.git.naming import one_named
 from core.lessons.outcomes import Renewed
@@ -62,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
         if lines or _content(path) in (b"", given):
             path.unlink(missing_ok=True)
         else:  # in one line, so that the path can be copied
-            print(word(lang, "text_kept", path=plain(name)), file=sys.stderr)
+            complain(word(lang, "text_kept", path=plain(name)))
     print_within(lines)
     return 0 if lines else 1
 

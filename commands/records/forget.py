@@ -1,14 +1,13 @@
 """Deletes records, after it has shown them in full and a person has said yes."""
 
 import argparse
-import sys
 
 from commands.records.filters import screen_here
 from commands.records.lines import hung, whole
 from commands.records.words import word
 from commands.terminal.console import add_confirmation, add_project, is_confirmed, open_memory
 from commands.terminal.records import joined
-from commands.terminal.safe_text import plain_json
+from commands.terminal.safe_text import complain, plain_json
 from core.lessons.git.naming import one_named
 from core.lessons.outcomes import Removal
 from core.lessons.record import Record
@@ -36,7 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
     print("\n".join(_deleted_lines(removal, opened.lang)))
     stayed = (*removal.changed, *removal.absent, *removal.gone)
     if stayed:
-        print(word(opened.lang, "stayed", tokens=joined(stayed)), file=sys.stderr)
+        complain(word(opened.lang, "stayed", tokens=joined(stayed)))
     return 1 if stayed else 0
 
 

@@ -5,7 +5,6 @@ It prints where a secret stands and of what kind it is, never what it is.
 
 import argparse
 import os
-import sys
 from collections.abc import Sequence
 
 from commands.scan.findings import MOST_BYTES, Scan, scan_history, scan_paths
@@ -19,7 +18,7 @@ from commands.scan.lines import (
 )
 from commands.scan.words import WORDS, word
 from commands.terminal.console import Opened, add_project, open_memory
-from commands.terminal.safe_text import plain, plain_json
+from commands.terminal.safe_text import complain, plain, plain_json
 from core.errors import SentinelError
 from core.lessons.git.repository import Repository
 from core.lessons.git.words import word as git_word
@@ -65,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.refuse("--project and PATH do not go together")
         settings = read_settings(os.environ)
         for warning in settings.warnings:
-            print(warning, file=sys.stderr)
+            complain(warning)
         return _print(settings.lang, scan_paths(arguments.paths), as_json=arguments.json)
     opened = open_memory(arguments, writes=arguments.redact)
     if arguments.redact:
@@ -106,7 +105,7 @@ def _place(opened: Opened) -> str:
 def _print(lang: Language, scan: Scan, more: Sequence[str] = (), *, as_json: bool) -> int:
     for path, reason in scan.unreadable:
         shown = word(lang, "unreadable", path=shown_path(lang, path), reason=plain(reason))
-        print(shown, file=sys.stderr)
+        complain(shown)
     if as_json:
         print(plain_json(_as_json(lang, scan)))
     else:

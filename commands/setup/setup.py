@@ -27,7 +27,7 @@ from commands.setup.lines import change_lines, shown_path
 from commands.setup.plan import Plan, plan
 from commands.setup.words import WORDS, word
 from commands.terminal.console import add_confirmation, add_project, is_confirmed, open_memory
-from commands.terminal.safe_text import plain, plain_lines
+from commands.terminal.safe_text import complain, plain, plain_lines
 from core.errors import SentinelError
 from core.messages import Facts, Language
 from core.project import Project
@@ -109,7 +109,7 @@ def _installation(lang: Language, *, remove: bool) -> Installation | None:
         shown = (command_line(line, windows=windows) for line in lines)
         commands = "\n".join(f"  {plain(line)}" for line in shown)
         facts = {"packages": ", ".join(missing), "commands": commands}
-        print(word(lang, "no_packages", **facts), file=sys.stderr)
+        complain(word(lang, "no_packages", **facts))
         return None
     return installed(runner, str(HERE), windows=windows)
 
@@ -154,7 +154,7 @@ def _tell_remarks(planned: Plan, lang: Language) -> None:
         print(_sentence(note, lang))
     sys.stdout.flush()
     for problem in planned.problems:
-        print(_sentence(problem, lang), file=sys.stderr)
+        complain(_sentence(problem, lang))
 
 
 def _sentence(remark: Remark, lang: Language) -> str:
@@ -183,7 +183,7 @@ def _write(planned: Plan, job: Job) -> int:
             keys = {"file_write": "not_written", "file_changed": "changed_meanwhile"}
             key = keys.get(error.key, error.key)
             facts: Facts = {**error.facts, "path": shown_path(change.path, job.root)}
-            print(plain(word(job.lang, key, **facts)), file=sys.stderr)
+            complain(word(job.lang, key, **facts))
         else:
             written.append(change)
     if written:
@@ -193,7 +193,7 @@ def _write(planned: Plan, job: Job) -> int:
         reason = tried_hook(job.installation) if has_hooks and not job.remove else ""
         if reason:
             failed += 1
-            print(word(job.lang, "hook_fails", reason=plain(reason)), file=sys.stderr)
+            complain(word(job.lang, "hook_fails", reason=plain(reason)))
         _tell_next(job, written)
     return failed
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from commands.terminal.safe_text import complain
 from commands.terminal.words import word
 from core.messages import Language
 from core.project import Project, find_project
@@ -96,7 +97,7 @@ def open_memory(arguments: argparse.Namespace, *, writes: bool = False) -> Opene
     settings = read_settings(os.environ)
     project = find_project(arguments.project, os.environ, Path.cwd())
     for warning in (*settings.warnings, *project.warnings):
-        print(warning, file=sys.stderr)
+        complain(warning)
     if writes:
         project.check_writable(os.environ)
     else:
@@ -124,7 +125,7 @@ def is_confirmed(
         return not arguments.dry_run
     answer = _answer(question) if is_readable else None
     if answer is None:
-        print(say(lang, "no_terminal"), file=sys.stderr)
+        complain(say(lang, "no_terminal"))
     elif not answer:
         print(say(lang, "not_changed"))
     return bool(answer)

@@ -5,12 +5,18 @@ The runners of GitHub Actions and Azure Pipelines obey `##[` and `##vso[` anywhe
 
 import json
 import re
+import sys
 import unicodedata
 
 from core.injection.hidden import hidden_runs
 
 _COMMAND = re.compile(r"(##(?:vso)?)\[", re.IGNORECASE)
 _KINDS = frozenset(("Cc", "Cf", "Cs", "Zl", "Zp"))
+
+
+def complain(text: str) -> None:
+    """Print a sentence on standard error, in one line and without anything unsafe."""
+    print(plain(text), file=sys.stderr)
 
 
 def plain(text: str) -> str:

@@ -17,7 +17,7 @@ from commands.terminal.console import (
     open_memory,
 )
 from commands.terminal.records import counted_kinds
-from commands.terminal.safe_text import plain
+from commands.terminal.safe_text import complain, plain
 from commands.terminal.words import word as common_word
 from commands.view.html import page_html
 from commands.view.page import page_of
@@ -75,7 +75,7 @@ def _page(opened: Opened, threshold: int) -> tuple[str, int]:
     try:
         lineage = lineage_of(opened.store.path, log, opened.store.read_replaced())
     except HistoryError as error:
-        print(word(lang, "no_git", reason=plain(error.text(lang))), file=sys.stderr)
+        complain(word(lang, "no_git", reason=plain(error.text(lang))))
         lineage = None
     page = page_of(
         log,
@@ -85,7 +85,7 @@ def _page(opened: Opened, threshold: int) -> tuple[str, int]:
         now=utc_now(),
     )
     if page.redacted:
-        print(word(lang, "redacted", **counted_kinds(page.redacted)), file=sys.stderr)
+        complain(word(lang, "redacted", **counted_kinds(page.redacted)))
     return page_html(page, lang), log.count
 
 

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
+from core.notices import warn
+
 _SHARING_RETRY_S = 1.0
 _Result = TypeVar("_Result")
 
@@ -187,11 +189,7 @@ def sync_directory(directory: Path) -> None:
         finally:
             os.close(descriptor)
     except OSError as error:
-        import logging  # a reader never needs it
-
-        logging.getLogger("sentinel_memory").warning(
-            "%s: directory not synced (%s)", directory, reason_of(error)
-        )
+        warn("%s: directory not synced (%s)", directory, reason_of(error))
 
 
 def with_sharing_retry(action: Callable[[], _Result]) -> _Result:

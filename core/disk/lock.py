@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from core.cancellation import NO_CANCELLATION, Cancellation
 from core.errors import LogBusyError, LogLinkError, WaitEndedError
+from core.notices import warn
 
 if TYPE_CHECKING:
     from filelock import FileLock
@@ -84,10 +85,6 @@ def _release(lock: "FileLock") -> None:
         try:
             lock.release(force=True)
         except OSError as error:
-            import logging  # a reader never needs it
-
-            logging.getLogger("sentinel_memory").warning(
-                "%s: lock not released (%s)", lock.lock_file, error.strerror
-            )
+            warn("%s: lock not released (%s)", lock.lock_file, error.strerror)
         else:
             return

@@ -208,7 +208,7 @@ def test_unreadable_lines_are_counted_on_the_log_without_their_text(
     store.path.parent.mkdir()
     store.path.write_bytes(b"private words\n" + a_record().to_line())
     assert store.count() == 1
-    assert "1 unreadable lines skipped" in caplog.text
+    assert "unreadable lines skipped: 1" in caplog.text
     assert "private" not in caplog.text
 
 

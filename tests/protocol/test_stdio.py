@@ -358,7 +358,7 @@ def test_standard_error_never_holds_the_text_of_a_record(
         file.write(b'{"torn": "' + MARKER.encode() + b"\n")
     server.refusal("log_memory", **{**GAP, "lesson": MARKER * 100})
     assert MARKER in server.call("search_memory", query=MARKER)
-    assert "1 unreadable lines skipped" in server.stderr()
+    assert "unreadable lines skipped: 1" in server.stderr()
     assert MARKER not in server.stderr()
 
 
@@ -409,7 +409,7 @@ def test_a_hostile_locale_changes_no_letter_on_standard_error(
     with path_of(hostile_project).open("ab") as file:
         file.write(b"torn\n")
     hostile.call("search_memory")
-    assert f"{path_of(hostile_project)}: 1 unreadable lines skipped" in hostile.stderr()
+    assert f"{path_of(hostile_project)}: unreadable lines skipped: 1" in hostile.stderr()
 
 
 def test_a_dot_env_file_that_would_break_the_framework_is_not_read(hostile: ServerProcess) -> None:

@@ -1,0 +1,118 @@
+"""Tests that a path which holds escape codes and line ends reaches no terminal as it is."""
+
+import json
+import os
+import re
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from core.lessons.record import new_record
+from core.notices import shown
+from tests.support.cli_process import Run
+from tests.support.git_clones import commit, git, path_of, write
+from tests.support.samples import NOW, a_line, a_principle, a_record
+from tests.support.stdio_client import ROOT
+
+pytestmark = [
+    pytest.mark.skipif(os.name == "nt", reason="no such names there"),
+    pytest.mark.skipif(not shutil.which("git"), reason="git is not installed"),
+]
+
+NAME = "x\x1b]0;owned\x07\x9b31m\u202e\n.context: 0 secrets\r\u2028y"
+UNSAFE = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2028\u2029]")
+FORGED = re.compile("^.context: 0 secrets", re.MULTILINE)
+
+COMMANDS = """
+list | search VAT | show payment | topics | stats | doctor | onboard | doctor --fix --dry-run
+scan | scan --history | scan --redact | report | report --json | export | export --format jsonl
+history ID | export --rules claude-code | setup claude-code --dry-run | forget ID --yes
+restore ID --dry-run | uncompact ID --dry-run | topics rename payment pay --dry-run | edit ID
+view -o PAGE | import NONE | list --project NONE | list NONE | NONE | export -o LOG | scan NONE
+list --topic NONE | report NONE | bundle -o NONE | import LOG --dry-run | forget NONE --yes
+"""
+
+
+@pytest.fixture
+def hostile(tmp_path: Path) -> Path:
+    """A project whose own name wants to speak, with every flaw that a warning names."""
+    folder = tmp_path / NAME
+    folder.mkdir()
+    git(folder, "init", "--quiet")
+    write(folder, a_record(), new_record(a_principle(), now=NOW))
+    commit(folder)
+    write(
+        folder,
+        a_record(),
+        new_record(a_principle(), now=NOW),
+        a_line(a_record("odd"), by=NAME),
+        b"torn\n",
+        b"<<<<<<< HEAD\n=======\n>>>>>>> x\n",
+    )
+    return folder
+
+
+def faults(*texts: str) -> list[str]:
+    return [text for text in texts if UNSAFE.search(text) or FORGED.search(text)]
+
+
+@pytest.mark.parametrize("given", [it.strip() for it in re.split(r"[|\n]", COMMANDS.strip())])
+def test_no_command_prints_a_control_of_its_projects_path(
+    hostile: Path,
+    given: str,
+    capsys: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    names = {
+        "ID": a_record().id,
+        "NONE": str(hostile / NAME),
+        "LOG": str(path_of(hostile)),
+        "PAGE": str(hostile / "page.html"),
+    }
+    monkeypatch.chdir(hostile)
+    monkeypatch.setenv("SENTINEL_MEMORY_STATE", str(hostile / "state"))
+    done = Run.of(capsys, *(names.get(word, word) for word in given.split()))
+    assert done.out or done.errors
+    assert faults(done.out, done.errors, *caplog.messages) == []
+
+
+def test_the_server_prints_no_control_of_its_projects_path(hostile: Path) -> None:
+    messages: list[dict[str, object]] = [
+        {"id": 1, "method": "initialize", "params": {"protocolVersion": "2025-06-18",
+         "capabilities": {}, "clientInfo": {"name": NAME, "version": NAME}}},
+        {"method": "notifications/initialized"},
+        {"id": 2, "method": "tools/call", "params": {"name": "search_memory", "arguments": {}}},
+        {"id": 3, "method": "tools/call", "params": {"name": NAME, "arguments": {NAME: NAME}}},
+        {"id": 4, "method": NAME, "params": {}},
+        {"id": 5, "method": "resources/read", "params": {"uri": "memory://" + NAME}},
+        {"id": 6, "method": "prompts/get", "params": {"name": NAME}},
+    ]  # fmt: skip
+    sent = "".join(json.dumps({"jsonrpc": "2.0", **message}) + "\n" for message in messages)
+    command = (sys.executable, str(ROOT / "server.py"), "--project", str(hostile))
+    done = Run.process(*command, cwd=hostile, environment={**os.environ}, given=sent.encode())
+    assert "unreadable lines skipped: 1" in done.errors
+    assert faults(done.out, done.errors) == []
+    refused = Run.process(sys.executable, str(ROOT / "server.py"), NAME, cwd=hostile)
+    assert (refused.code, faults(refused.out, refused.errors)) == (2, [])
+
+
+def test_only_one_place_writes_to_standard_error_or_logs() -> None:
+    """All other code goes through `complain` or `warn`, which make what they print safe."""
+    allowed = {"commands/terminal/safe_text.py", "commands/records/lines.py", "core/notices.py"}
+    allowed |= {"commands/view/view.py", "commands/hook/hook.py", "protocol/call.py"}
+    found = {
+        path.relative_to(ROOT).as_posix()
+        for folder in ("core", "commands", "protocol")
+        for path in (ROOT / folder).rglob("*.py")
+        if re.search(r"sys\.stderr|getLogger", path.read_text(encoding="utf-8"))
+    }
+    assert found <= allowed
+
+
+def test_a_fact_is_shown_in_one_line() -> None:
+    assert shown(Path("a\x1b[31m\nb")) == "a\ufffd[31m\ufffdb"
+    assert shown("결제 é") == "결제 é"
+    assert shown(3) == "3"
