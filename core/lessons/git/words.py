@@ -62,9 +62,9 @@ WORDS: dict[str, tuple[str, str]] = {
         "{id} 기록은 log이며 다른 기록을 대체하지 않았습니다. 바뀐 것은 없습니다. principle을 지정하십시오."),
     "no_originals": ("Principle {id} names no originals, so there is nothing to bring back. Nothing was changed. git log -p .context/ shows what was removed when.",
         "principle {id}에 원본 목록이 없어 되살릴 것이 없습니다. 바뀐 것은 없습니다. 무엇이 언제 지워졌는지는 git log -p .context/로 볼 수 있습니다."),
-    "some_missing": ("Of {count} originals, {missing} cannot be had; they were never committed, or git has dropped them: {tokens}. Nothing was changed. With --keep-principle what can be had ({found}) is brought back and the principle stays, so that nothing is lost.",
+    "some_missing": ("Originals that cannot be had, never committed or dropped by git: {missing} of {count} ({tokens}). Nothing was changed. With --keep-principle what can be had ({found}) is brought back and the principle stays, so that nothing is lost.",
         "원본 {count}건 중 {missing}건을 되찾을 수 없습니다. 커밋된 적이 없거나 git에서 사라졌습니다: {tokens}. 바뀐 것은 없습니다. --keep-principle을 쓰면 되찾을 수 있는 {found}건을 되살리고 principle은 남겨, 잃는 것이 없습니다."),
-    "all_missing": ("None of the {count} originals can be had; they were never committed, or git has dropped them: {tokens}. Nothing was changed. What is left of them is the principle.",
+    "all_missing": ("No original can be had, all were never committed or dropped by git: {count} ({tokens}). Nothing was changed. What is left is the principle.",
         "원본 {count}건을 하나도 되찾을 수 없습니다. 커밋된 적이 없거나 git에서 사라졌습니다: {tokens}. 바뀐 것은 없습니다. 남은 것은 principle뿐입니다."),
 }
 # fmt: on

@@ -736,8 +736,8 @@ def partly_lost(project: Path) -> Path:
 def test_a_lost_original_stops_everything(partly_lost: Path, command: Command) -> None:
     before = path_of(partly_lost).read_bytes()
     assert command(partly_lost, "uncompact", NEWER_RULE).refusal == (
-        "Of 2 originals, 1 cannot be had; they were never committed, or git has dropped them:"
-        f" {a_record('four').token}. Nothing was changed. With --keep-principle what can be had"
+        "Originals that cannot be had, never committed or dropped by git: 1 of 2"
+        f" ({a_record('four').token}). Nothing was changed. With --keep-principle what can be had"
         " (1) is brought back and the principle stays, so that nothing is lost."
     )
     assert path_of(partly_lost).read_bytes() == before
@@ -766,9 +766,8 @@ def test_originals_of_which_none_is_left_are_named(project: Path, command: Comma
     without_side_file(project)
     for options in ((), ("--keep-principle",)):
         assert command(project, "uncompact", NEWER_RULE, *options).refusal == (
-            "None of the 1 originals can be had; they were never committed, or git has dropped"
-            f" them: {a_record('four').token}. Nothing was changed. What is left of them is the"
-            " principle."
+            "No original can be had, all were never committed or dropped by git: 1"
+            f" ({a_record('four').token}). Nothing was changed. What is left is the principle."
         )
 
 
@@ -779,7 +778,7 @@ def test_an_uncommitted_version_is_not_passed_over_for_an_older_one(
     lost = now_of(project, THREE.id).token
     compact("newer rule", "three")(project)
     without_side_file(project)
-    assert f"git has dropped them: {lost}." in command(project, "uncompact", NEWER_RULE).refusal
+    assert f"dropped by git: 1 of 1 ({lost})." in command(project, "uncompact", NEWER_RULE).refusal
 
 
 @pytest.mark.parametrize(

@@ -81,7 +81,7 @@ def test_the_list_is_a_table_with_the_newest_record_first(command: Command, shop
         f"  {REFUND.id[:8]}  2026-03-02  log        결제-환불  환불은 7일 안에만 되며, 그 뒤에는…",
         f"  {VAT.id[:8]}  2026-03-01  log        payment    check the tax table first",
         "",
-        "3 of 3 records, the newest first.",
+        "Records: 3 of 3, the newest first.",
     ]
 
 
@@ -93,7 +93,7 @@ def test_a_narrow_terminal_gets_two_lines_for_a_record(
         f"  {REFUND.id[:8]}  2026-03-02  log",
         "    [결제-환불] 환불은 7일 안에만 되며,…",
         "",
-        "1 of 3 records, the newest first.",
+        "Records: 1 of 3, the newest first.",
     ]
 
 
@@ -161,7 +161,7 @@ def test_a_filter_without_a_record_names_the_topics_that_resemble(
     command: Command, shop: Path
 ) -> None:
     assert command("list", "--topic", "pay-ment").lines == [
-        "None of the 3 records fits these filters.",
+        "No record fits these filters (records: 3).",
         "There is no topic pay-ment; similar: payment, payments.",
     ]
     assert command("list", "--topic", "zz").lines[1] == "There is no topic zz."
@@ -435,7 +435,7 @@ def test_topics_come_as_data(command: Command, shop: Path) -> None:
 
 def test_only_the_first_similar_pairs_are_named(command: Command, project: Path) -> None:
     write(project, *(a_record("gap", topic=f"auth{at}") for at in range(6)))
-    assert command("topics").lines[-1] == "5 more pairs; --json lists all of them."
+    assert command("topics").lines[-1] == "Pairs not shown: 5; --json lists all of them."
 
 
 # forget

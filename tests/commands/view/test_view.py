@@ -280,7 +280,7 @@ def test_lists_lead_to_the_records() -> None:
     assert links and {link[1:] for link in links} <= anchors
     assert len(anchors) == len([it for _, it in page.elements if it.get("id")])
     for title in (
-        "The last compaction, 2026-03-02: principles 1, in the place of 2 records",
+        "The last compaction, 2026-03-02: principles 1, records replaced 2",
         "Questions to ask before a task: 1",
         "Gaps that came back: 1",
     ):
