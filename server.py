@@ -49,7 +49,7 @@ from core.lessons.answers.compaction_answer import (
 )
 from core.lessons.answers.fitting import records_that_fit
 from core.lessons.answers.frame import Frame
-from core.lessons.answers.rendering import record_json
+from core.lessons.answers.rendering import log_text, record_json
 from core.lessons.answers.saving_answer import saved_answer
 from core.lessons.answers.search_answer import search_answer
 from core.lessons.answers.words import say
@@ -245,7 +245,7 @@ def compact_memory(
 def read_log() -> str:
     """The whole memory log as it stands in the file."""
     with opened() as call:
-        return call.store.read_bytes().decode("utf-8", "replace")
+        return log_text(call.store.read_bytes())
 
 
 @mcp.offer_resource(

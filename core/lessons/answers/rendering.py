@@ -85,6 +85,15 @@ def record_json(record: Record) -> str:
     return _escaped(SURROGATE.sub("\ufffd", text), _UNSEEN)
 
 
+def log_text(data: bytes) -> str:
+    """Return the file of a log as text, for a model that reads all of it.
+
+    A character that nobody sees is an escape of JSON, so that the records stay what they are and
+    no line holds more than it shows.
+    """
+    return _escaped(data.decode("utf-8", "replace").removeprefix("\ufeff"), _UNSEEN)
+
+
 def token_text(record: Record, lang: Language) -> str:
     """Return the version id of a record, or a sentence for an id that could pass for another."""
     if _PLAIN_ID.fullmatch(record.id):

@@ -13,10 +13,13 @@ from core.lessons.answers.fitting import records_that_fit, records_within
 from core.lessons.answers.rendering import (
     field_line,
     index_line,
+    log_text,
     record_block,
     record_json,
     topic_text,
 )
+from core.lessons.lines import BOM
+from core.lessons.log import MemoryLog
 from core.lessons.record import Record, new_record
 from core.messages import Language
 from core.text.budget import Budget
@@ -282,6 +285,15 @@ def test_no_hidden_character_reaches_a_reader_but_where_it_joins_others(text: st
     assert not re.search(
         "[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\U000e0000-\U000e007f]", topic_text(text)
     )
+
+
+def test_the_text_of_a_log_hides_nothing_and_holds_the_same_records() -> None:
+    hidden = a_record(lesson="a\u200b\u2028\x9b\U000e0041\U000e0091가")
+    data = BOM + hidden.to_line() + a_record("b").to_line() + b"torn\xff\r\n"
+    text = log_text(data)
+    assert MemoryLog.parse(text.encode()).records == MemoryLog.parse(data).records
+    assert "a\\u200b\\u2028\\u009b\\udb40\\udc41\\udb40\\udc91가" in text
+    assert text.splitlines() == text.removesuffix("\r\n").replace("\r", "").split("\n")
 
 
 def test_the_json_of_a_record_shows_hidden_characters_as_escapes_and_is_the_record() -> None:
