@@ -35,11 +35,13 @@ class Project:
     """A project directory and where its name came from.
 
     source: `--project`, the name of a variable, or `cwd`.
-    warnings: what was passed over on the way, in words.
+    warnings: what was passed over on the way, in words. is_unexpanded: whether a name was, since a
+    variable stands in it.
     """
 
     root: Path
     source: str
+    is_unexpanded: bool = False
     warnings: tuple[str, ...] = ()
 
     @property
@@ -66,32 +68,63 @@ def find_project(argument: str | None, environment: Mapping[str, str], cwd: Path
     From the directory named, the nearest one with a `.context` directory, up to the root of its
     git repository, is the project; without such a one the directory itself.
     """
-    warnings = []
+    warnings: list[str] = []
+    is_unexpanded = False
     named = [("--project", argument or "")]
     named += [(variable, environment.get(variable, "")) for variable in VARIABLES]
     for source, value in named:
         value = value.strip()
         if "${" in value:
             warnings.append(f"{source} holds an unexpanded variable and is treated as unset")
+            is_unexpanded = True
         elif value:
-            start = os.path.abspath(os.path.join(cwd, os.path.expanduser(value)))
-            return Project(root=_nearest(start), source=source, warnings=tuple(warnings))
-    start = os.path.abspath(cwd)
-    return Project(root=_nearest(start), source="cwd", warnings=tuple(warnings))
+            break
+    else:
+        source, value = "cwd", ""
+    start = os.path.abspath(os.path.join(cwd, os.path.expanduser(value)))
+    root = _nearest(start, warnings)
+    return Project(root=root, source=source, warnings=tuple(warnings), is_unexpanded=is_unexpanded)
 
 
-def _nearest(start: str) -> Path:
-    """Return the nearest directory with a memory up to the repository's root, else `start`."""
+def _nearest(start: str, warnings: list[str]) -> Path:
+    """Return the nearest directory with a memory up to the repository's root, else `start`.
+
+    Above `start`, what another user put there is none of the project's; warnings gets a line on it.
+    """
     nearest, path = "", start
     while True:
-        if not nearest and os.path.isdir(os.path.join(path, CONTEXT_DIRECTORY)):
+        context, git = os.path.join(path, CONTEXT_DIRECTORY), os.path.join(path, ".git")
+        if not nearest and os.path.isdir(context) and _is_ours(context, start, warnings):
             nearest = path
-        if os.path.exists(os.path.join(path, ".git")):
+        if os.path.exists(git) and _is_ours(git, start, warnings):
             return Path(nearest or start)
         parent = os.path.dirname(path)
         if parent == path:  # no repository: the parents are not this project
             return Path(start)
         path = parent
+
+
+def _is_ours(found: str, start: str, warnings: list[str]) -> bool:
+    """Return whether what was found belongs to the owner of `start`, to this user or to root.
+
+    So does its directory, as git asks. What is in `start` itself is what was named.
+    """
+    directory = os.path.dirname(found)
+    if directory == start or not hasattr(os, "geteuid"):  # Windows names no owners
+        return True
+    owners = {0, os.geteuid(), _owner(start)}
+    if {_owner(found, itself=True), _owner(directory)} <= owners:
+        return True
+    warnings.append(f"{found!r} belongs to another user and is passed over; to use it: --project")
+    return False
+
+
+def _owner(path: str, *, itself: bool = False) -> int:
+    """Return the user id of a file, or of the link itself; -1 where there is none."""
+    try:
+        return os.stat(path, follow_symlinks=not itself).st_uid
+    except (OSError, ValueError):
+        return -1
 
 
 def no_project_kind(root: Path, environment: Mapping[str, str]) -> str:

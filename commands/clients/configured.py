@@ -181,7 +181,7 @@ def _project(
         project = find_project(argument, environment, start or Path(os.sep))
     except ValueError:  # a name such as "~" with a null byte, which no process can be given
         return None, "", "no_project"
-    unexpanded = "unexpanded" if lost or project.warnings else ""
+    unexpanded = "unexpanded" if lost or project.is_unexpanded else ""
     if start is None:
         if project.source == "cwd":
             return None, "", unexpanded or "no_project"
