@@ -50,6 +50,10 @@ FOREIGN = {
 }
 # The packages of the program are the folders at the top that have a sign; the others are its tools.
 PACKAGES = {path.parent.name for path in ROOT.glob("*/__init__.py")} - {"tests", "benchmarks"}
+STARTING = re.compile(
+    r"subprocess\.(?!list2cmdline)\w+|os\.(system|popen|fork\w*|(exec|spawn|posix_spawn)\w+)|Popen"
+    r"|asyncio\.create_subprocess_\w+|pty\.\w+"
+)
 TOPS = {"server", "cli"} | PACKAGES
 MOST_FILES, MOST_LINES, MOST_CLASS_LINES, MOST_FUNCTION_LINES = 14, 400, 150, 40
 
@@ -130,6 +134,17 @@ def test_only_the_named_rooms_know_a_foreign_package() -> None:
         if used.partition(".")[0] not in known | FOREIGN.get(room_of(module), set())
     }
     assert sorted(wrong) == []
+
+
+def test_git_an_editor_and_this_program_are_all_that_is_started_and_each_in_one_file() -> None:
+    """So what holds for every call of git stands in one place."""
+    started = {
+        module
+        for module, path in sources().items()
+        for node in ast.walk(tree_of(path))
+        if isinstance(node, ast.Call) and STARTING.fullmatch(ast.unparse(node.func))
+    }
+    assert started == {"core.lessons.git.call", "commands.records.edit", "commands.setup.here"}
 
 
 def test_every_file_begins_with_its_sign() -> None:

@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Mapping
@@ -15,6 +14,7 @@ from typing import Any, TextIO
 from commands.demo.words import WORDS, word
 from commands.terminal.columns import broken, fitted
 from core.errors import SentinelError
+from core.lessons.git import call as git
 from core.messages import Language
 from core.project import CONTEXT_DIRECTORY, LOG_NAME, VARIABLES
 
@@ -22,8 +22,7 @@ SERVER = Path(__file__).resolve().parents[2] / "server.py"
 PATIENCE_S = 60  # for an answer; a server that needs longer hangs
 
 README = "# Scratch project\n\nMade by the demo of Sentinel-Memory.\n"
-_GIT = ("git", "-c", "user.name=demo", "-c", "user.email=demo@example.invalid")
-_GIT_PLAIN = ("-c", "commit.gpgsign=false", "-c", "core.quotepath=false", "-c", "core.pager=cat")
+_SETTINGS = ("user.name=demo", "user.email=demo@example.invalid", "commit.gpgsign=false")
 
 
 class DemoFailedError(SentinelError, RuntimeError):
@@ -84,7 +83,7 @@ class ScratchProject:
         # With this directory, the server takes no outer project for this one.
         (root / CONTEXT_DIRECTORY).mkdir(parents=True)
         (root / "README.md").write_text(README, encoding="utf-8", newline="\n")
-        project = cls(root, _git_works())
+        project = cls(root, _git_works(root))
         if project.has_git:
             project._git("init", "-q")
             project.commit("Start")
@@ -121,25 +120,24 @@ class ScratchProject:
         return f"{name} | {signs.count('+')} +, {signs.count('-')} -", "\n".join(lines)
 
     def _git(self, *arguments: str) -> str:
-        inherited = {name: value for name, value in os.environ.items() if name[:4] != "GIT_"}
-        done = subprocess.run(
-            [*_GIT, *_GIT_PLAIN, *arguments],
-            cwd=self.root,
-            env={**inherited, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"},
-            capture_output=True,
-            encoding="utf-8",
-            errors="replace",
-        )
+        settings = [part for setting in _SETTINGS for part in ("-c", setting)]
+        nobodys = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+        done = git.run(self.root, *settings, *arguments, variables=nobodys)
         if done.returncode:
-            raise DemoFailedError(reason=f"git {arguments[0]}: {done.stderr.strip()}")
-        return done.stdout.rstrip()
+            raise DemoFailedError(reason=f"git {arguments[0]}: {_text(done.stderr)}")
+        return _text(done.stdout)
 
 
-def _git_works() -> bool:
+def _git_works(root: Path) -> bool:
     """Return whether git runs; a new Mac has only a stub, which fails."""
-    if not shutil.which("git"):
+    try:
+        return git.run(root, "--version").returncode == 0
+    except (OSError, subprocess.TimeoutExpired):
         return False
-    return subprocess.run(["git", "--version"], capture_output=True).returncode == 0
+
+
+def _text(printed: bytes) -> str:
+    return printed.decode("utf-8", "replace").replace("\r\n", "\n").rstrip()
 
 
 class Stage:

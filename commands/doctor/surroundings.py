@@ -4,15 +4,14 @@ Nothing is changed or created.
 """
 
 import os
-import shutil
 import stat
-import subprocess
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
 from core.disk.lock import held
 from core.errors import LogBusyError, LogReadError, ProjectRefusedError
-from core.lessons.git import call as git
+from core.lessons.git.errors import HistoryError
+from core.lessons.git.work_tree import WorkTree
 from core.lessons.log_file import ASIDE_NAME, COMPANIONS, LOCK_SUFFIX
 from core.lessons.upkeep.health import Finding
 from core.messages import Facts
@@ -129,51 +128,67 @@ def _about_git(path: Path) -> list[Finding]:
     folder = path.parent if os.path.isdir(path.parent) else path.parent.parent
     if not os.access(folder, os.X_OK):
         return []  # which is why the log cannot be read
-    asked, name = _Git(folder), path.relative_to(folder).as_posix()
-    if asked.reason or asked.ask("rev-parse", "--is-inside-work-tree") != "true":
-        return [_no_git(path, asked.reason)]
-    if asked.ask("check-ignore", name):
-        return [Finding("ignored", "note")]
-    findings = list(_about_tracking(path, asked, name))
-    attribute = asked.ask("check-attr", "merge", "--", name)
-    if not attribute.endswith(": union"):
-        findings += _about_companion("no_union", path, ".gitattributes")
-    if not asked.ask("check-ignore", "--no-index", name + LOCK_SUFFIX):
-        findings += _about_companion("lock_not_ignored", path, ".gitignore")
-    return findings
+    try:
+        return list(_as_git_has_it(path, WorkTree(folder), path.relative_to(folder).as_posix()))
+    except HistoryError as error:
+        return [_no_git(path, error)]
 
 
-def _no_git(path: Path, reason: str) -> Finding:
+def _as_git_has_it(path: Path, tree: WorkTree, name: str) -> Iterator[Finding]:
+    """Yield what git makes of the log and its companions. Raises HistoryError."""
+    if _said(tree, "check-ignore", name):
+        yield Finding("ignored", "note")
+        return
+    yield from _about_tracking(path, tree, name)
+    if not _said(tree, "check-attr", "merge", "--", name).endswith(": union"):
+        yield from _about_companion("no_union", path, ".gitattributes")
+    if not _said(tree, "check-ignore", "--no-index", name + LOCK_SUFFIX):
+        yield from _about_companion("lock_not_ignored", path, ".gitignore")
+
+
+def _no_git(path: Path, error: HistoryError) -> Finding:
     """Return why git says nothing: because there is no repository, or although there is one."""
-    if not reason or not any(os.path.exists(parent / ".git") for parent in path.parents):
+    reason = str(error.facts.get("reason", "")).removeprefix("fatal: ")
+    is_none = error.key == "no_repository" and not reason
+    if is_none or not any(os.path.exists(parent / ".git") for parent in path.parents):
         return Finding("no_git", "note")
-    if not shutil.which("git"):
+    if error.key == "no_git":
         return Finding("git_missing", "note")
-    return Finding("git_refuses", "warning", facts={"reason": reason})
+    kind = "objects_missing" if error.key == "objects_missing" else "git_refuses"
+    return Finding(kind, "warning", facts={"reason": reason or str(error)})
 
 
-def _about_tracking(path: Path, asked: "_Git", name: str) -> Iterator[Finding]:
-    if asked.ask("ls-files", "--", name + LOCK_SUFFIX):
+def _said(tree: WorkTree, *arguments: str) -> str:
+    """Return what git prints, without its last line end; "" when the answer is no or none."""
+    done = tree.run(*arguments, variables=tree.index)
+    return "" if done.returncode else os.fsdecode(done.stdout).removesuffix("\n")
+
+
+def _about_tracking(path: Path, tree: WorkTree, name: str) -> Iterator[Finding]:
+    def listed(*options: str) -> bytes:
+        return tree.ask("ls-files", *options, variables=tree.index)
+
+    if listed("--", name + LOCK_SUFFIX):
         facts = {"path": path.name + LOCK_SUFFIX}
         yield Finding("lock_tracked", "warning", facts=facts)
-    tracked = asked.ask("ls-files", "--", name)
+    tracked = listed("--", name)
     if os.path.isfile(path) and not tracked:
         yield Finding("untracked", "note")
     mode = os.lstat(path).st_mode if os.path.lexists(path) else 0
     if stat.S_ISREG(mode) and tracked:
-        commits = asked.ask("rev-list", "--max-count=1", "HEAD", "--", name)
-        if not commits:
+        has_head = not tree.run("rev-parse", "--verify", "--quiet", "HEAD").returncode
+        if not has_head or not tree.ask("rev-list", "--max-count=1", "HEAD", "--", name):
             yield Finding("uncommitted", "note")
-    if asked.ask("ls-files", "-t", "--", name).startswith("S "):
+    if listed("-t", "--", name).startswith(b"S "):
         yield Finding("sparse", "warning")
     for companion in COMPANIONS if tracked else ():
         beside = str(PurePosixPath(name).with_name(companion))
-        if os.path.lexists(path.with_name(companion)) and not asked.ask("ls-files", "--", beside):
+        if os.path.lexists(path.with_name(companion)) and not listed("--", beside):
             facts = {"path": companion}
             yield Finding("companion_untracked", "note", facts=facts)
-    if asked.ask("ls-files", "--unmerged", "--", name):
+    if listed("--unmerged", "--", name):
         yield Finding("unmerged", "error")
-    elif asked.ask("ls-files", "--deleted", "--", name):
+    elif listed("--deleted", "--", name):
         yield Finding("deleted", "warning")
 
 
@@ -192,35 +207,3 @@ def _about_companion(kind: str, path: Path, name: str) -> Iterator[Finding]:
         yield Finding("overruled", "warning", facts=facts)
     else:
         yield Finding(kind, "warning", fixable=True)
-
-
-class _Git:
-    """Asks git about one folder, whatever repository a hook's environment names.
-
-    reason: why git does not answer here, "" when it does.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._variables: dict[str, str] = {}
-        known, output = self._run("rev-parse", "--absolute-git-dir")
-        self.reason = "" if known else output.strip().split("\n")[0].removeprefix("fatal: ")
-        index = os.environ.get("GIT_INDEX_FILE", "")
-        if known and index:  # what is about to be committed, if it is of this repository
-            index = os.path.join(self.ask("rev-parse", "--show-toplevel"), index)
-            if os.path.realpath(os.path.dirname(index)) == os.path.realpath(output):
-                self._variables["GIT_INDEX_FILE"] = index
-
-    def ask(self, *arguments: str) -> str:
-        """Return what git prints, without its last line end; "" when it fails."""
-        succeeded, output = self._run(*arguments)
-        return output if succeeded else ""
-
-    def _run(self, *arguments: str) -> tuple[bool, str]:
-        """Return whether git succeeded, and what it printed, on its error stream if it failed."""
-        try:
-            done = git.run(self._folder, *arguments, variables=self._variables)
-        except (OSError, subprocess.SubprocessError) as error:
-            return False, str(error)
-        output = done.stderr if done.returncode else done.stdout
-        return not done.returncode, os.fsdecode(output).removesuffix("\n")

@@ -102,6 +102,8 @@ WORDS: dict[str, tuple[str, str]] = {
         "PATH에서 git을 찾지 못해 git에 관한 것은 확인하지 못했습니다."),
     "git_refuses": ("git does not answer here ({reason}), so what it makes of the log was not checked. Make git status work in the project, then run this again.",
         "여기서 git이 답하지 않아({reason}) git에 관한 것은 확인하지 못했습니다. 프로젝트에서 git status가 되게 한 뒤 다시 실행하십시오."),
+    "objects_missing": ("git cannot read its history here ({reason}): objects are missing or damaged, and the doctor fetches none. git fsck --connectivity-only says which; in a partial clone that you trust, git log --all -p .context/ fetches them.",
+        "여기서 git이 이력을 읽지 못합니다({reason}). 객체가 없거나 손상되었으며, doctor는 새로 받아 오지 않습니다. git fsck --connectivity-only로 무엇이 없는지 볼 수 있습니다. 믿을 수 있는 부분 복제(partial clone)라면 git log --all -p .context/로 받아 오십시오."),
     "no_git": ("No git repository: the memory is not shared and has no history.",
         "git 저장소가 아닙니다. 기억이 공유되지 않고 이력도 없습니다."),
     "ignored": ("git ignores the log: the memory stays on this disk, without history.",

@@ -6,7 +6,6 @@ A finding says where and of what kind; no text leaves this file but in records, 
 
 import os
 import stat
-import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,10 +16,11 @@ from commands.terminal.safe_text import plain
 from core.disk.atomic import reason_of
 from core.injection.suspicions import marks_of
 from core.lessons.answers.rendering import token_text, topic_text
-from core.lessons.git import call as git
 from core.lessons.git.commits import Commit, Commits
+from core.lessons.git.errors import HistoryError
 from core.lessons.git.old_logs import OldLogs
 from core.lessons.git.repository import Repository
+from core.lessons.git.work_tree import WorkTree
 from core.lessons.lines import readings, split_lines
 from core.lessons.log import MemoryLog
 from core.lessons.record import LIMITS_BYTES, Record, parse_line
@@ -151,10 +151,9 @@ def _files_below(folder: str, scan: Scan) -> Iterator[str]:
 
 def _tracked(folder: str) -> list[str]:
     try:
-        done = git.run(Path(folder), "ls-files", "-z")
-    except (OSError, subprocess.TimeoutExpired):
+        names = WorkTree(Path(folder)).ask("ls-files", "-z").split(b"\0")
+    except HistoryError:
         return []
-    names = [] if done.returncode else done.stdout.split(b"\0")
     return [_below(folder, os.fsdecode(name)) for name in dict.fromkeys(names) if name]
 
 

@@ -6,7 +6,7 @@ import threading
 from functools import lru_cache
 from types import TracebackType
 
-from core.lessons.git import call as git
+from core.lessons.git.call import TIMEOUT_S
 from core.lessons.git.errors import HistoryError
 from core.lessons.git.repository import SHORT_DIGITS, Repository
 from core.lessons.log import MemoryLog
@@ -18,7 +18,7 @@ class OldLogs:
     """Reads former contents of the memory log by object name, through one process of git."""
 
     def __init__(self, repository: Repository) -> None:
-        self._folder = repository.folder
+        self._git = repository.git
         self._process: subprocess.Popen[bytes] | None = None
         self._is_late = False
         self.log = lru_cache(maxsize=KEPT_LOGS)(self._log)  # neighbours in time share their files
@@ -46,7 +46,7 @@ class OldLogs:
         Raises HistoryError.
         """
         process = self._process or self._start()
-        timer = threading.Timer(git.TIMEOUT_S, self._give_up)
+        timer = threading.Timer(TIMEOUT_S, self._give_up)
         timer.daemon = True
         timer.start()
         try:
@@ -79,19 +79,9 @@ class OldLogs:
     def _failure(self, blob: str) -> HistoryError:
         """Say what to raise: git was stopped here, or ended, or lacks the object (is damaged)."""
         if self._is_late:
-            return HistoryError("git_slow", seconds=git.TIMEOUT_S)
-        return HistoryError("git_failed", reason=f"cat-file {blob[:SHORT_DIGITS]}")
+            return HistoryError("git_slow", seconds=TIMEOUT_S)
+        return HistoryError("objects_missing", reason=f"cat-file {blob[:SHORT_DIGITS]}")
 
     def _start(self) -> "subprocess.Popen[bytes]":
-        try:
-            self._process = subprocess.Popen(
-                git.command("cat-file", "--batch"),
-                cwd=self._folder,
-                env=git.environment(),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-            )
-        except OSError as error:
-            raise HistoryError("no_git") from error
+        self._process = self._git.start("cat-file", "--batch")
         return self._process

@@ -11,6 +11,8 @@ WORDS: dict[str, tuple[str, str]] = {
         "git을 찾을 수 없습니다. 이전 버전은 git으로 읽습니다. 로그는 그대로입니다. git을 설치하거나 PATH에 넣은 뒤 명령을 되풀이하십시오."),
     "git_failed": ("git could not read the history ({reason}). Nothing was changed. Try git log in the project; once that works, repeat the command.",
         "git이 이력을 읽지 못했습니다({reason}). 바뀐 것은 없습니다. 프로젝트에서 git log가 되는지 확인한 뒤 명령을 되풀이하십시오."),
+    "objects_missing": ("The history cannot be read: objects of git are missing or damaged here ({reason}), and none is fetched, since whoever made the repository could have a program of theirs run so. Nothing was changed. Where you trust the repository, git fsck --connectivity-only says which; git log --all -p .context/ fetches them in a partial clone, git fetch --unshallow in a shallow one. Then repeat the command.",
+        "이력을 읽을 수 없습니다. 여기 git 객체가 없거나 손상되었습니다({reason}). 저장소를 만든 사람이 그 틈에 자기 프로그램을 실행시킬 수 있으므로 새로 받아 오지 않습니다. 바뀐 것은 없습니다. 믿을 수 있는 저장소라면 git fsck --connectivity-only로 무엇이 없는지 확인하십시오. 부분 복제(partial clone)는 git log --all -p .context/로, 얕은 복제(shallow clone)는 git fetch --unshallow로 받아 온 뒤 명령을 되풀이하십시오."),
     "git_slow": ("git did not answer within {seconds} s. Nothing was changed. Try git log in the project; once that works, repeat the command.",
         "git이 {seconds}초 안에 답하지 않았습니다. 바뀐 것은 없습니다. 프로젝트에서 git log가 되는지 확인한 뒤 명령을 되풀이하십시오."),
     "no_repository": ("{path} is in no git work tree, so there are no former versions. The log itself is as it was. From git init and a first commit on, git keeps them.",

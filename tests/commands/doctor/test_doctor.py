@@ -796,8 +796,14 @@ def test_without_git_in_the_path_it_says_what_it_did_not_check(
     ]
 
 
-def test_a_git_that_refuses_to_answer_is_a_warning(healthy: Desk) -> None:
-    done = healthy.doctor(GIT_TEST_ASSUME_DIFFERENT_OWNER="1")
+@posix
+def test_a_git_that_refuses_to_answer_is_a_warning(healthy: Desk, tmp_path: Path) -> None:
+    program = tmp_path / "programs" / "git"  # as it would be for another user
+    program.parent.mkdir()
+    as_another = 'GIT_TEST_ASSUME_DIFFERENT_OWNER=1 exec "$GIT" "$@"\n'
+    program.write_text("#!/bin/sh\n" + as_another.replace("$GIT", str(shutil.which("git"))))
+    program.chmod(0o755)
+    done = healthy.doctor(PATH=f"{program.parent}{os.pathsep}{os.environ['PATH']}")
     assert (done.code, done.found) == (
         1,
         [
@@ -806,6 +812,22 @@ def test_a_git_that_refuses_to_answer_is_a_warning(healthy: Desk) -> None:
             " in the project, then run this again."
         ],
     )
+
+
+@pytest.mark.parametrize("kind", ["commit", "index"])
+def test_what_git_cannot_read_is_a_warning_and_no_false_note(healthy: Desk, kind: str) -> None:
+    head = git(healthy.root, "rev-parse", "HEAD").strip()
+    folder = healthy.root / ".git"
+    (folder / "objects" / head[:2] / head[2:] if kind == "commit" else folder / "index").unlink()
+    if kind == "index":
+        (folder / "index").write_bytes(b"torn")
+    done = healthy.doctor()
+    [found] = done.found
+    begin = {
+        "commit": "warning  git cannot read its history here (bad object HEAD): objects are",
+        "index": "warning  git does not answer here (",
+    }
+    assert (done.code, found[: len(begin[kind])]) == (1, begin[kind])
 
 
 def hook(desk: Desk, report: Path) -> None:

@@ -1,0 +1,302 @@
+"""Tests that no command starts a program that a repository, a tree or the environment names."""
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import pytest
+
+from core.lessons.git import call
+from core.lessons.record import new_record
+from tests.support.cli_process import Run
+from tests.support.client_events import claude, claude_edit
+from tests.support.desk import Desk
+from tests.support.git_clones import commit, compact, copied, git, save
+from tests.support.hostile_repository import Traps, make_project, mark_of, poison
+from tests.support.hostile_settings import ENVIRONMENT, GROUPS, PROMISORS, Setting
+from tests.support.samples import LATER, a_principle, a_record
+
+pytestmark = [
+    pytest.mark.skipif(not shutil.which("git"), reason="git is not installed"),
+    pytest.mark.skipif(os.name == "nt", reason="the programs are scripts of a shell"),
+]
+
+TWO = a_record("two").id
+RULE = new_record(a_principle("rule"), now=LATER).id
+RANGE = "HEAD~5..HEAD"
+FEW = ("view", "report range", "scan history", "doctor")
+
+# fmt: off
+COMMANDS: dict[str, tuple[str, ...]] = {
+    "view": ("view", "-o", "../page.html", "--force"),
+    "report": ("report",),
+    "report range": ("report", RANGE),
+    "report staged": ("report", "--staged"),
+    "report github": ("report", RANGE, "--github"),
+    "history": ("history", TWO),
+    "history all": ("history", TWO, "--all"),
+    "history of a beginning": ("history", TWO[:6], "--json"),
+    "scan": ("scan",),
+    "scan folder": ("scan", "."),
+    "scan the folder of the log": ("scan", ".context"),
+    "scan history": ("scan", "--history"),
+    "doctor": ("doctor",),
+    "restore": ("restore", TWO, "--dry-run"),
+    "uncompact": ("uncompact", RULE, "--dry-run"),
+    "stats": ("stats",),
+    "onboard": ("onboard",),
+    "list": ("list",),
+    "topics": ("topics",),
+    "session-start": ("hook", "session-start", "--client", "claude-code"),
+    "prompt": ("hook", "prompt", "--client", "claude-code"),
+    "before-action": ("hook", "before-action", "--client", "claude-code"),
+    "stop": ("hook", "stop", "--client", "claude-code"),
+}
+# fmt: on
+FAILED = {"scan history": 2, "report range": 2}
+NEED_HISTORY = ("view", "report range", "history", "scan history", "restore", "uncompact")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The project before anybody has made it hostile."""
+    return make_project(tmp_path_factory.mktemp("made") / "shop")
+
+
+@pytest.fixture
+def traps(tmp_path: Path) -> Traps:
+    traps = Traps(tmp_path / "traps")
+    fsmonitor, packing = traps.program("GIT_CONFIG_GLOBAL"), traps.program("packing")
+    lines = ("[core]", f"fsmonitor = {fsmonitor}", "[uploadpack]", f"packObjectsHook = {packing}")
+    (traps.here / "config").write_text("\n".join(lines))
+    return traps
+
+
+@pytest.fixture
+def hostile(made: Path, tmp_path: Path) -> Desk:
+    """A copy of the project, which a test makes hostile."""
+    copied(made, tmp_path / "shop")
+    return Desk(tmp_path / "shop", tmp_path / "home")
+
+
+@pytest.fixture
+def older_git(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A git from before it knew the two settings that help most."""
+    known = [setting for setting in call._SAFE if not setting.startswith("safe.bareRepository")]
+    assert len(known) == len(call._SAFE) - 1
+    monkeypatch.setattr(call, "_SAFE", known)
+    monkeypatch.delitem(call._SET, "GIT_NO_LAZY_FETCH")
+
+
+def with_programs(desk: Desk, traps: Traps, **variables: str) -> dict[str, str]:
+    """The environment of a person who has everything that a setting may name by its bare name."""
+    path = os.pathsep.join((str(traps.here / "programs"), os.environ["PATH"]))
+    who = {f"GIT_{it}": "x@x" for it in ("AUTHOR_NAME", "AUTHOR_EMAIL")}
+    who |= {f"GIT_{it}": "x@x" for it in ("COMMITTER_NAME", "COMMITTER_EMAIL")}
+    return desk.environment(PATH=path, TERM="xterm", **who, **variables)
+
+
+def run(name: str, desk: Desk, environment: Mapping[str, str], folder: str = ".") -> Run:
+    """Carry out one of the commands; a hook gets what Claude Code hands over."""
+    words, cwd = COMMANDS[name], desk.root / folder
+    given = claude_edit(cwd, "code") if name == "before-action" else claude(name, cwd, prompt="two")
+    state = desk.home.parent / f"state-{len(os.listdir(desk.home.parent))}"
+    state.mkdir()
+    done = Run.forked(
+        *words,
+        cwd=cwd,
+        environment={**environment, "SENTINEL_MEMORY_STATE": str(state)},
+        given=json.dumps(given).encode(),
+    )
+    return done._replace(out=re.sub("::[0-9a-f]{32}::|stop-commands::.*", "::random::", done.out))
+
+
+def said_by(names: Iterable[str], desk: Desk, environment: Mapping[str, str]) -> dict[str, Run]:
+    return {name: run(name, desk, environment) for name in names}
+
+
+ALL = [setting for settings in GROUPS.values() for setting in settings]
+FIRING = [(name, setting) for name, it in GROUPS.items() for setting in it if setting.fires]
+SAMPLE = ("core.fsmonitor", "pager.log", "diff.log.textconv", "gpg.program", "remote.ext.url")
+
+
+def long(values: Iterable[object]) -> list[object]:
+    return [pytest.param(value, marks=pytest.mark.long, id=str(value)) for value in values]
+
+
+def test_the_table_is_long_enough_and_most_of_it_can_fail() -> None:
+    assert len(ALL) + len(ENVIRONMENT) + len(PROMISORS) > 120
+    assert len(FIRING) >= 60
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        *SAMPLE,
+        *(
+            pytest.param(setting.key, marks=pytest.mark.long)
+            for _, setting in FIRING
+            if setting.key not in SAMPLE
+        ),
+    ],
+)
+def test_a_plain_git_starts_what_the_setting_names(
+    key: str, made: Path, hostile: Desk, traps: Traps
+) -> None:
+    """Or the tests below could not fail."""
+    group, setting = next(row for row in FIRING if row[1].key == key)
+    poison(hostile.root, traps, GROUPS[group], made)
+    assert traps.fires(setting, hostile.root, with_programs(hostile, traps))
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_no_setting_of_the_repository_starts_a_program_or_changes_an_answer(
+    group: str, made: Path, hostile: Desk, traps: Traps
+) -> None:
+    all_is_said_and_nothing_started(FEW, group, made, hostile, traps)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("group", GROUPS)
+def test_no_setting_does_so_with_any_command(
+    group: str, made: Path, hostile: Desk, traps: Traps
+) -> None:
+    all_is_said_and_nothing_started(COMMANDS, group, made, hostile, traps)
+
+
+def all_is_said_and_nothing_started(
+    names: Iterable[str], group: str, made: Path, hostile: Desk, traps: Traps
+) -> None:
+    environment = with_programs(hostile, traps)
+    before = said_by(names, hostile, environment)
+    poison(hostile.root, traps, GROUPS[group], made)
+    traps.taken()
+    assert said_by(names, hostile, environment) == before
+    assert traps.taken() == set()
+
+
+def variables(traps: Traps, made: Path) -> dict[str, str]:
+    traps.plant(traps.here / "bare", made)
+    return {it.key: traps.filled(it.value, it.key, made) for it in ENVIRONMENT}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("setting", [it for it in ENVIRONMENT if it.fires], ids=mark_of)
+def test_a_plain_git_starts_what_the_variable_names(
+    setting: Setting, made: Path, hostile: Desk, traps: Traps
+) -> None:
+    value = variables(traps, made)[setting.key]
+    environment = {**with_programs(hostile, traps), setting.key: value}
+    assert traps.fires(setting, hostile.root, environment)
+
+
+@pytest.mark.parametrize("names", [FEW, *long([tuple(COMMANDS)])])
+def test_no_variable_starts_a_program_or_changes_an_answer(
+    names: tuple[str, ...], made: Path, hostile: Desk, traps: Traps
+) -> None:
+    environment = with_programs(hostile, traps)
+    before = said_by(names, hostile, environment)
+    assert said_by(names, hostile, {**environment, **variables(traps, made)}) == before
+    assert traps.taken() == set()
+
+
+# A directory of the tree that looks like a repository, and tells another history.
+
+
+@pytest.mark.parametrize("names", [FEW, *long([tuple(COMMANDS)])])
+@pytest.mark.parametrize("folder", [".context", ".", "packages/web/.context", "packages/web"])
+def test_a_repository_in_the_tree_is_never_taken(
+    names: tuple[str, ...], folder: str, hostile: Desk, traps: Traps
+) -> None:
+    desk = hostile
+    if folder.startswith("packages"):
+        desk = Desk(hostile.root / "packages" / "web", hostile.home)
+        for at, edit in enumerate((save("two"), save("three"), compact("rule", "two"))):
+            edit(desk.root)
+            commit(hostile.root, str(at))
+    environment = with_programs(desk, traps)
+    before = said_by(names, desk, environment)
+    traps.plant(hostile.root / folder, hostile.root)
+    if folder != ".":  # where the true one comes first
+        status = Setting("planted", fires=f"-C {folder} status")
+        assert traps.fires(status, hostile.root, environment)
+    assert said_by(names, desk, environment) == before
+    assert traps.taken() == set()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("folder", [".context", "packages/web"])
+@pytest.mark.usefixtures("older_git")
+def test_an_older_git_does_not_take_it_either(folder: str, hostile: Desk, traps: Traps) -> None:
+    test_a_repository_in_the_tree_is_never_taken(tuple(COMMANDS), folder, hostile, traps)
+
+
+# A partial clone that lacks an object, which git would fetch.
+
+
+def lacking(project: Path, revision: str) -> None:
+    """Take an object of a project away from it, which had it borrowed."""
+    borrowed = project / ".git" / "objects" / "info" / "alternates"
+    shutil.copytree(borrowed.read_text().strip(), project / ".git" / "objects", dirs_exist_ok=True)
+    borrowed.unlink()
+    name = git(project, "rev-parse", revision).strip()
+    (project / ".git" / "objects" / name[:2] / name[2:]).unlink()
+
+
+MISSING = {
+    "version": "other~1:.context/memory_log.jsonl",
+    "folder": "other~1:.context",
+    "tree": "HEAD^{tree}",
+    "commit": "other~1",
+}
+
+
+@pytest.mark.parametrize(
+    ("promisor", "missing"),
+    [
+        ("ext", "version"),
+        *(
+            pytest.param(promisor, missing, marks=pytest.mark.long)
+            for promisor in PROMISORS
+            for missing in MISSING
+            if (promisor, missing) != ("ext", "version")
+        ),
+    ],
+)
+def test_a_missing_object_is_not_fetched_and_said_to_be_missing(
+    promisor: str, missing: str, made: Path, hostile: Desk, traps: Traps
+) -> None:
+    settings = [
+        Setting("core.repositoryformatversion", "1"),
+        Setting("extensions.partialClone", "origin"),
+        Setting("remote.origin.promisor", "true"),
+        *(Setting(key, value) for key, value in PROMISORS[promisor]),
+    ]
+    lacking(hostile.root, MISSING[missing])
+    poison(hostile.root, traps, settings, made)
+    environment = with_programs(hostile, traps)
+    _plain_git = ("git", "log", "--all", "-p", "--no-textconv", "--no-ext-diff")
+    Run.process(*_plain_git, cwd=hostile.root, environment=environment)
+    assert traps.taken()
+    for name in NEED_HISTORY:
+        done = run(name, hostile, environment)
+        assert "objects of git are missing or damaged" in done.errors, name
+        assert "Nothing was changed." in done.errors
+        assert done.code == (0 if name == "view" else FAILED.get(name, 1)), name
+    for name in COMMANDS:
+        assert run(name, hostile, environment).code in (0, 1, 2)
+    assert traps.taken() == set()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("promisor", PROMISORS)
+@pytest.mark.usefixtures("older_git")
+def test_an_older_git_does_not_fetch_it_either(
+    promisor: str, made: Path, hostile: Desk, traps: Traps
+) -> None:
+    test_a_missing_object_is_not_fetched_and_said_to_be_missing(
+        promisor, "version", made, hostile, traps
+    )

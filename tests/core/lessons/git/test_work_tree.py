@@ -1,0 +1,267 @@
+"""Tests which repository is taken for that of a folder, and how git is called in it."""
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from core.lessons.git import call
+from core.lessons.git.commits import Commits
+from core.lessons.git.errors import HistoryError
+from core.lessons.git.repository import Repository
+from core.lessons.git.work_tree import WorkTree
+from tests.support.cli_process import without_settings
+from tests.support.git_clones import commit, git, new_project, path_of, save
+
+pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
+posix = pytest.mark.skipif(os.name == "nt", reason="scripts of a shell")
+
+
+@pytest.fixture(autouse=True)
+def nobodys_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    without_settings(monkeypatch)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A repository with two versions of a log."""
+    project = new_project(tmp_path / "shop", "one")
+    save("two")(project)
+    commit(project, "two")
+    return project
+
+
+def subjects(log: Path) -> list[str]:
+    """What the commits that changed a log are called, the newest first."""
+    return [it.subject for it in Commits(Repository(Path(os.path.realpath(log)))).matching()]
+
+
+def reason(folder: Path) -> tuple[str, str]:
+    """Why a folder is in no work tree: the key of the sentence, and what git says."""
+    with pytest.raises(HistoryError) as caught:
+        WorkTree(folder)
+    return caught.value.key, str(caught.value.facts.get("reason", ""))
+
+
+# Layouts.
+
+
+def test_the_work_tree_is_found_from_any_folder_below_it(project: Path) -> None:
+    found = WorkTree(project / ".context")
+    assert Path(found.git_directory) == project / ".git"
+    assert (found.top, found.prefix) == (project, ".context/")
+    assert WorkTree(project).prefix == ""
+
+
+def test_a_linked_worktree_and_its_log_are_its_own(project: Path, tmp_path: Path) -> None:
+    git(project, "worktree", "add", "--quiet", str(tmp_path / "tree"), "HEAD~1")
+    found = WorkTree(tmp_path / "tree" / ".context")
+    assert found.top == tmp_path / "tree"
+    assert Path(found.git_directory).parent == project / ".git" / "worktrees"
+    assert subjects(path_of(tmp_path / "tree")) == ["memory"]
+
+
+def test_a_worktree_inside_its_bare_repository_is_found(project: Path, tmp_path: Path) -> None:
+    bare = tmp_path / "shop.git"
+    git(tmp_path, "clone", "--quiet", "--bare", str(project), str(bare))
+    git(bare, "worktree", "add", "--quiet", "main-tree", "main")
+    assert WorkTree(bare / "main-tree" / ".context").top == bare / "main-tree"
+    assert subjects(path_of(bare / "main-tree")) == ["two", "memory"]
+
+
+@pytest.mark.parametrize("folder", [".", "hooks"])
+def test_a_bare_repository_is_no_work_tree(project: Path, tmp_path: Path, folder: str) -> None:
+    git(tmp_path, "clone", "--quiet", "--bare", str(project), "shop.git")
+    (tmp_path / "shop.git" / "hooks").mkdir(exist_ok=True)
+    assert reason(tmp_path / "shop.git" / folder)[0] == "no_repository"
+
+
+def test_a_git_directory_is_no_work_tree(project: Path) -> None:
+    assert reason(project / ".git" / "objects") == ("no_repository", "")
+
+
+def test_a_git_directory_elsewhere_is_found_by_the_file_that_names_it(
+    project: Path, tmp_path: Path
+) -> None:
+    (project / ".git").rename(tmp_path / "kept")
+    (project / ".git").write_text(f"gitdir: {tmp_path / 'kept'}\n")
+    assert subjects(path_of(project)) == ["two", "memory"]
+
+
+def test_a_submodule_has_a_history_of_its_own(project: Path, tmp_path: Path) -> None:
+    outer = new_project(tmp_path / "outer", "outer")
+    add = ("-c", "protocol.file.allow=always", "submodule", "--quiet", "add")
+    git(outer, *add, str(project), "part")
+    commit(outer, "add the part")
+    found = WorkTree(outer / "part" / ".context")
+    assert (found.top, found.prefix) == (outer / "part", ".context/")
+    assert subjects(path_of(outer / "part")) == ["two", "memory"]
+    assert subjects(path_of(outer)) == ["memory"]
+
+
+def test_a_work_tree_that_the_repository_names_is_kept_to(project: Path) -> None:
+    (project / "site").mkdir()
+    (project / ".context").rename(project / "site" / ".context")
+    git(project, "config", "core.worktree", str(project / "site"))
+    assert WorkTree(project / "site" / ".context").prefix == ".context/"
+    assert subjects(path_of(project / "site")) == ["two", "memory"]
+    assert reason(project)[0] == "no_repository"
+
+
+@posix
+def test_a_log_that_is_a_link_has_the_history_of_what_it_leads_to(
+    project: Path, tmp_path: Path
+) -> None:
+    other = new_project(tmp_path / "other", "another")
+    path_of(project).unlink()
+    path_of(project).symlink_to(path_of(other))
+    assert subjects(path_of(project)) == ["memory"]
+
+
+def test_a_project_below_the_top_and_names_with_odd_letters_are_found(tmp_path: Path) -> None:
+    top = new_project(tmp_path / ("상점\n2" if os.name == "posix" else "상점 2"))
+    below = top / "가게 [a]"
+    save("one")(below)
+    commit(top, "one")
+    assert WorkTree(below / ".context").prefix == "가게 [a]/.context/"
+    assert subjects(path_of(below)) == ["one"]
+
+
+def test_a_folder_without_a_repository_has_no_work_tree(tmp_path: Path) -> None:
+    key, said = reason(tmp_path)
+    assert (key, said[:27]) == ("no_repository", "fatal: not a git repository")
+
+
+# What is no repository of the user's.
+
+
+def test_one_inside_the_tree_is_passed_over(project: Path) -> None:
+    git(project, "init", "--quiet", "--bare", "planted")
+    for path in (project / "planted").iterdir():
+        path.rename(project / ".context" / path.name)
+    assert WorkTree(project / ".context").top == project
+    assert WorkTree(project / ".context" / "refs").prefix == ".context/refs/"
+    assert subjects(path_of(project)) == ["two", "memory"]
+
+
+def test_a_git_directory_that_git_refuses_leads_to_none_further_up(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(call._SET, "GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
+    key, said = reason(project / ".context")
+    assert (key, "dubious ownership" in said) == ("git_failed", True)
+
+
+@pytest.mark.parametrize("value", ["*", "{project}"])
+def test_the_user_may_say_that_a_directory_is_safe(
+    project: Path, value: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(call._SET, "GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
+    monkeypatch.setenv("GIT_CONFIG_COUNT", "2")
+    monkeypatch.setenv("GIT_CONFIG_KEY_0", "core.bare")
+    monkeypatch.setenv("GIT_CONFIG_VALUE_0", "true")
+    monkeypatch.setenv("GIT_CONFIG_KEY_1", "safe.directory")
+    monkeypatch.setenv("GIT_CONFIG_VALUE_1", value.format(project=project))
+    assert WorkTree(project).top == project
+    monkeypatch.delenv("GIT_CONFIG_KEY_0")
+    (tmp_path / "config").write_text(f"[safe]\n\tdirectory = {value.format(project=project)}\n")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "config"))
+    assert WorkTree(project).top == project
+
+
+def test_neither_a_replacement_nor_a_graft_changes_what_is_read(project: Path) -> None:
+    harmless = git(project, "commit-tree", "HEAD~1^{tree}", "-m", "harmless").strip()
+    blob = git(project, "rev-parse", "HEAD:.context/memory_log.jsonl").strip()
+    other = git(project, "rev-parse", "HEAD~1:.context/memory_log.jsonl").strip()
+    git(project, "replace", "HEAD", harmless)
+    git(project, "replace", blob, other)
+    head = git(project, "--no-replace-objects", "rev-parse", "HEAD~0").strip()
+    (project / ".git" / "info").mkdir(exist_ok=True)
+    (project / ".git" / "info" / "grafts").write_text(f"{head}\n")
+    assert git(project, "log", "--format=%s").split() == ["harmless"]
+    assert subjects(path_of(project)) == ["two", "memory"]
+    read = WorkTree(project).ask("cat-file", "blob", blob)
+    assert read.count(b"\n") == 2
+
+
+# How git is called.
+
+
+def test_git_is_not_taken_from_the_current_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = "git.exe" if os.name == "nt" else "git"
+    for folder in (tmp_path, tmp_path / "bin"):
+        folder.mkdir(exist_ok=True)
+        shutil.copy(sys.executable, folder / name)
+    monkeypatch.chdir(tmp_path)
+    for entry in ("", ".", "bin"):
+        monkeypatch.setenv("PATH", entry)
+        assert call.program() == ""
+        with pytest.raises(HistoryError) as caught:
+            WorkTree(tmp_path)
+        assert caught.value.key == "no_git"
+    monkeypatch.setenv("PATH", os.pathsep.join(("", ".", str(tmp_path / "bin"))))
+    assert call.program() == str(tmp_path / "bin" / name)
+
+
+def test_of_the_environment_git_sees_only_where_the_users_settings_are(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("GIT_DIR", "GIT_TRACE2_EVENT", "GIT_SSH_COMMAND", "GIT_CONFIG_PARAMETERS"):
+        monkeypatch.setenv(name, "x")
+    monkeypatch.setenv("GIT_CONFIG_SYSTEM", "kept")
+    seen = {name for name in call.environment() if name.startswith("GIT_")}
+    config = {"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"}
+    assert seen - call._SET.keys() - {"GIT_CEILING_DIRECTORIES"} == config
+
+
+# What cannot be read.
+
+
+def gone(project: Path, revision: str, *, torn: bool = False) -> None:
+    """Take an object away, or leave it torn."""
+    name = git(project, "rev-parse", revision).strip()
+    path = project / ".git" / "objects" / name[:2] / name[2:]
+    path.unlink()
+    if torn:
+        path.write_bytes(b"torn")
+
+
+@pytest.mark.parametrize("torn", [False, True])
+@pytest.mark.parametrize(
+    "revision", ["HEAD", "HEAD~1", "HEAD^{tree}", "HEAD~1^{tree}", "HEAD:.context"]
+)
+def test_a_history_that_lacks_an_object_is_a_sentence(
+    project: Path, revision: str, torn: bool
+) -> None:
+    gone(project, revision, torn=torn)
+    with pytest.raises(HistoryError) as caught:
+        subjects(path_of(project))
+    assert caught.value.key == "objects_missing"
+    assert "git fsck" in caught.value.text("en") and "git fsck" in caught.value.text("ko")
+
+
+@pytest.mark.parametrize("name", ["HEAD", "main", "HEAD~1"])
+def test_a_revision_that_leads_to_a_missing_commit_is_not_unknown(project: Path, name: str) -> None:
+    gone(project, "HEAD")
+    with pytest.raises(HistoryError) as caught:
+        Repository(path_of(project)).commit_of(name)
+    assert caught.value.key == "objects_missing"
+
+
+@pytest.mark.parametrize("name", ["nothing", "1" * 40, "HEAD:README", "HEAD~9", "--all", "^HEAD"])
+def test_a_revision_that_names_no_commit_is_unknown(project: Path, name: str) -> None:
+    with pytest.raises(HistoryError) as caught:
+        Repository(path_of(project)).commit_of(name)
+    assert caught.value.key == "bad_revision"
+
+
+@pytest.mark.parametrize("content", ["", "garbage\n", "0" * 40 + "\n"])
+def test_a_branch_that_cannot_be_read_is_no_empty_history(project: Path, content: str) -> None:
+    (project / ".git" / "refs" / "heads" / "main").write_text(content)
+    with pytest.raises(HistoryError) as caught:
+        subjects(path_of(project))
+    assert caught.value.key in ("objects_missing", "git_failed")

@@ -1,0 +1,193 @@
+"""Makes repositories that want to run programs, and says which of these were started."""
+
+import contextlib
+import os
+import re
+import shlex
+import shutil
+import subprocess
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.support.git_clones import commit, compact, copied, git, new_project, save
+from tests.support.hostile_settings import HOOKS, Setting
+from tests.support.samples import LATER
+
+ATTRIBUTES = """.context/memory_log.jsonl diff=log filter=log merge=log
+code.command diff=command
+"""
+_SIGNED = ("PGP SIGNATURE", "SSH SIGNATURE", "SIGNED MESSAGE")
+
+
+def make_project(folder: Path) -> Path:
+    """A repository with three gaps; one changed, two compacted; the last commits are signed.
+
+    Its attributes lead to drivers that nobody has defined yet.
+    """
+    project = new_project(folder, "one", "two", "three")
+    (project / ".git" / "info").mkdir(exist_ok=True)
+    for path in (".gitattributes", ".git/info/attributes"):
+        (project / path).write_text(ATTRIBUTES)
+    for name in ("code", "code.command", "included", "included-if"):
+        (project / name).write_text("1\n")
+    (project / ".gitmodules").write_text('[submodule "part"]\n\tpath = part\n\turl = x\n')
+    (project / "part").mkdir()
+    git(project, "update-index", "--add", "--cacheinfo", f"160000,{_head(project)},part")
+    commit(project, "code")
+    git(project, "branch", "other")
+    save("two", "changed", LATER)(project)
+    commit(project, "change two")
+    compact("rule", "one", "two")(project)
+    for name in ("code", "code.command"):
+        (project / name).write_text("2\n")
+    commit(project, "compact")
+    git(project, "checkout", "--quiet", "other")
+    save("four")(project)
+    commit(project, "save four")
+    git(project, "checkout", "--quiet", "main")
+    for kind in _SIGNED:
+        _sign(project, kind)
+    return project
+
+
+def _head(project: Path) -> str:
+    return git(project, "rev-parse", "HEAD").strip()
+
+
+def _sign(project: Path, kind: str) -> None:
+    """Add a commit that says to be signed."""
+    commit(project, kind)
+    head, _, message = git(project, "cat-file", "commit", "HEAD").partition("\n\n")
+    signed = f"{head}\ngpgsig -----BEGIN {kind}-----\n \n x\n -----END {kind}-----\n\n{message}"
+    file = project / ".git" / "signed"
+    file.write_text(signed, newline="\n")
+    name = git(project, "hash-object", "-t", "commit", "-w", str(file)).strip()
+    git(project, "update-ref", "refs/heads/main", name)
+
+
+@dataclass(frozen=True)
+class Traps:
+    """Programs that leave a mark when they are started. here: where they and the marks are."""
+
+    here: Path
+
+    def __post_init__(self) -> None:
+        for name in ("programs", "marks", "hooks"):
+            (self.here / name).mkdir(parents=True)
+        self.program("git-remote-hostile", mark="remote.helper.vcs")
+
+    def program(self, name: str, *, mark: str = "", folder: str = "programs") -> str:
+        """The path of a new program; mark: what it leaves, if not its name."""
+        path = self.here / folder / re.sub("[^A-Za-z0-9.-]", "_", name)
+        left = self.here / "marks" / (mark or path.name)
+        reading = "cat >/dev/null\n" if name.startswith("gpg.") else ""  # what git insists on
+        path.write_text(f"#!/bin/sh\n: >{shlex.quote(str(left))}\n{reading}")
+        path.chmod(0o755)
+        return str(path)
+
+    def filled(self, text: str, name: str, other: Path) -> str:
+        """A value of a setting, with the program of this name."""
+        for given, chosen in re.findall(r"(\{run(?::(\w+))?\})", text):
+            text = text.replace(given, self.program(chosen or name))
+        return text.replace("{here}", str(self.here)).replace("{other}", str(other))
+
+    def taken(self) -> set[str]:
+        """The marks left since the last time."""
+        marks = set(os.listdir(self.here / "marks"))
+        for mark in marks:
+            (self.here / "marks" / mark).unlink()
+        return marks
+
+    def fires(self, setting: Setting, project: Path, environment: Mapping[str, str]) -> bool:
+        """Whether a plain git starts the program of the setting in a copy of the project."""
+        copy = copied(project, self.here / "copy")
+        (copy / "code").write_text("3\n")
+        words = shlex.split(setting.fires.replace("{other}", str(project)))
+        _plain_git(copy, words, setting.given, environment)
+        shutil.rmtree(copy)
+        return bool({mark_of(setting), "planted"} & self.taken())
+
+    def plant(self, folder: Path, project: Path) -> None:
+        """Put into a folder of the tree what git takes for a repository, with programs.
+
+        It borrows the objects of the project and tells another history of it.
+        """
+        head, other = (git(project, "rev-parse", name).strip() for name in ("main", "other"))
+        files = {
+            "HEAD": "ref: refs/heads/main",
+            "refs/heads/main": other,
+            f"refs/replace/{head}": other,
+            "objects/info/alternates": str((project / ".git" / "objects").resolve()),
+        }
+        for name, text in files.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(f"{text}\n")
+        (folder / "hooks").mkdir()
+        for name in HOOKS:
+            shutil.copy(self.program(f"hook {name}"), folder / "hooks" / name)
+        settings = {
+            **{"core.repositoryformatversion": "1", "core.bare": "false", "core.worktree": ".."},
+            **{"core.fsmonitor": self.program("planted"), "extensions.partialClone": "origin"},
+            **{"remote.origin.url": "ssh://x.invalid/a", "core.sshCommand": self.program("ssh")},
+        }
+        _write(folder / "config", settings.items())
+
+
+def mark_of(setting: Setting) -> str:
+    """The mark that the program of a setting leaves."""
+    chosen = re.search(r"\{run:(\w+)\}", setting.key)
+    return chosen[1] if chosen else re.sub("[^A-Za-z0-9.-]", "_", setting.key)
+
+
+def poison(project: Path, traps: Traps, settings: Iterable[Setting], other: Path) -> None:
+    """Put these settings into the repository of a project."""
+    pairs = []
+    for setting in settings:
+        if setting.key.startswith("hook "):
+            name = setting.key.removeprefix("hook ")
+            program = traps.program(setting.key)
+            (project / ".git" / "hooks").mkdir(exist_ok=True)
+            shutil.copy(program, project / ".git" / "hooks" / name)
+        else:
+            named = (
+                traps.filled(text, setting.key, other) for text in (setting.key, setting.value)
+            )
+            pairs.append(tuple(named))
+    for name, key in (("included", "pager.tag"), ("included-if", "pager.branch")):
+        mark = "include.path" if name == "included" else "includeIf.gitdir:/**.path"
+        program = traps.program(mark)
+        (project / name).write_text("")
+        _write(project / name, [(key, program)])
+    _write(project / ".git" / "config", pairs)
+
+
+def _write(config: Path, pairs: Iterable[tuple[str, ...]]) -> None:
+    """Put settings into a file as git has them; much faster than asking git for each."""
+    with config.open("a", encoding="utf-8", newline="\n") as file:
+        for key, value in pairs:
+            section, _, name = key.partition(".")
+            below, _, name = name.rpartition(".")
+            head = f'{section} "{below}"' if below else section
+            file.write(f'[{head}]\n\t{name} = "{value}"\n')
+
+
+def _plain_git(project: Path, words: list[str], given: str, environment: Mapping[str, str]) -> None:
+    """Carry out a command of git; behind `tty` it sees a terminal."""
+    ours = theirs = -1
+    if words[0] == "tty":
+        ours, theirs = os.openpty()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        subprocess.run(
+            ["git", *words[words[0] == "tty" :]],
+            cwd=project,
+            env=environment,
+            input=given.encode(),
+            stdout=theirs if ours >= 0 else subprocess.PIPE,
+            stderr=theirs if ours >= 0 else subprocess.PIPE,
+            timeout=20,
+            check=False,
+        )
+    for end in (ours, theirs):
+        if end >= 0:
+            os.close(end)
