@@ -35,12 +35,13 @@ def missing_packages() -> list[str]:
 def runner_of(interpreter: str, environment: Mapping[str, str]) -> tuple[str, ...] | None:
     """Return a script's start words: an interpreter, or uv for one of its temporary environments.
 
-    None when uv, which names itself in UV, cannot be found for such an environment.
+    None when uv, which names itself in UV, cannot be found for such an environment. One in the
+    current directory, which may be a stranger's, is none.
     """
     if not _OF_UV.search(interpreter):
         return (interpreter,)
     uv = environment.get("UV") or shutil.which("uv", path=environment.get("PATH", ""))
-    return (os.path.abspath(uv), "run") if uv else None
+    return (uv, "run") if uv and os.path.isabs(uv) else None
 
 
 def installed(runner: Sequence[str], directory: str, *, windows: bool) -> Installation:
@@ -64,6 +65,7 @@ def tried_hook(installation: Installation) -> str:
         try:
             done = subprocess.run(
                 [*installation.runner, *words, "--project", directory],
+                cwd=directory,  # in the project, uv would follow what a stranger's uv.toml says
                 input=json.dumps(said).encode(),
                 env={**kept, "SENTINEL_MEMORY_STATE": directory},
                 capture_output=True,

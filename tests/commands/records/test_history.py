@@ -515,7 +515,7 @@ def test_a_damaged_repository_ends_in_a_sentence(project: Path, command: Command
     (project / ".git" / "objects").mkdir()
     refusal = command(project, "history", TWO.id).refusal
     assert refusal.startswith("The history cannot be read: objects of git are missing or damaged")
-    assert refusal.endswith("once that works, repeat the command.")
+    assert refusal.endswith("Then repeat the command.")
 
 
 def test_a_replaced_record_comes_back_in_its_last_version(project: Path, command: Command) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from commands.clients.table import CLIENTS
-from commands.setup.here import installed, tried_hook
+from commands.setup.here import installed, runner_of, tried_hook
 from commands.setup.words import word
 from core.messages import Language
 from tests.support.cli_process import Run
@@ -69,6 +69,23 @@ def test_a_hook_is_tried_once_and_leaves_its_byte_code(
     (tmp_path / "commands" / "hook" / "hook.py").write_text("raise OSError('torn')\n")
     assert tried_hook(here).endswith("OSError: torn")
     assert tried_hook(installed((str(tmp_path / "gone"),), str(tmp_path), windows=False)) != ""
+
+
+@posix
+def test_what_a_stranger_left_in_the_project_is_neither_started_nor_followed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "uv.toml").touch()
+    for name in ("uv", "python"):
+        (tmp_path / name).write_text("#!/bin/sh\n[ ! -e uv.toml ] || echo followed >&2; exit 0\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    for path in (".", "", f".{os.pathsep}/nowhere"):
+        assert runner_of("/h/.cache/uv/environments-v2/x/bin/python", {"PATH": path}) is None
+    words = (str(tmp_path / "python"),)
+    assert Run.process(*words, cwd=tmp_path).errors == "followed\n"
+    monkeypatch.setattr("commands.setup.here.COMPLAINT", "followed")
+    assert tried_hook(installed(words, str(tmp_path), windows=False)) == ""
 
 
 @posix
