@@ -66,10 +66,12 @@ class Repository:
         raise HistoryError("bad_revision", *self._cut, name=name)
 
     def _is_lost(self, name: str) -> bool:
-        """Return whether a name begins at an object that git does not have."""
-        start = re.split("[~^:]", name)[0]  # of one such as HEAD~2
-        found = self.git.run("rev-parse", "--verify", "--quiet", start)
-        return not found.returncode and bool(self.git.run("cat-file", "-e", start).returncode)
+        """Return whether a name means an object that git does not have, or begins at one."""
+        return any(
+            not self.git.run("rev-parse", "--verify", "--quiet", part).returncode
+            and self.git.run("cat-file", "-e", part).returncode
+            for part in (name, re.split("[~^:]", name)[0])
+        )
 
     def merge_base(self, one: str, other: str) -> str:
         """Return the commit at which two others parted. Raises HistoryError if git knows none."""

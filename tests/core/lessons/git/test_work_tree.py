@@ -244,9 +244,20 @@ def test_a_history_that_lacks_an_object_is_a_sentence(
     assert "git fsck" in caught.value.text("en") and "git fsck" in caught.value.text("ko")
 
 
-@pytest.mark.parametrize("name", ["HEAD", "main", "HEAD~1"])
-def test_a_revision_that_leads_to_a_missing_commit_is_not_unknown(project: Path, name: str) -> None:
-    gone(project, "HEAD")
+@pytest.mark.parametrize(
+    ("missing", "name"),
+    [
+        ("HEAD", "HEAD"),
+        ("HEAD", "main"),
+        ("HEAD", "HEAD~1"),
+        ("HEAD~1", "HEAD~1"),
+        ("HEAD~1", "HEAD^"),
+    ],
+)
+def test_a_revision_that_leads_to_a_missing_commit_is_not_unknown(
+    project: Path, missing: str, name: str
+) -> None:
+    gone(project, missing)
     with pytest.raises(HistoryError) as caught:
         Repository(path_of(project)).commit_of(name)
     assert caught.value.key == "objects_missing"
