@@ -50,8 +50,8 @@ ADVERB = (
 
 # What may introduce a value later in the sentence, and what ends the search for it.
 FAR = (
-    r"(?:(?P<end>[.\n;][ \n])|(?P<said>[:=]|,?[ ](?:is|was|be|it's|It's)[:]?)|,?[ ](?:it's|"
-    r"its|It's|enter|type|use|say|try|with|her|him|"
+    r"(?:(?P<end>[.\n;][ \n]|[,{(;][ ]{0,4}\n)|(?P<said>[:=]|,?[ ](?:is|was|be|it's|It's)[:]?)|"
+    r",?[ ](?:it's|its|It's|enter|type|use|say|try|with|her|him|"
     r"them|me|you|as|to)[:]?|[?](?:[ ]{1,3}(?:A:|It's|It is))?)[ ]{1,3}"
 ) + QUOTE
 
@@ -210,9 +210,10 @@ PAIRS: tuple[Rule, ...] = (
         r"패스워드|암호|(?i:pw)))?|"
         r"접속[ ]?정보|자격[ ]?증명|인증[ ]?정보)(?:은|는|이|가)?(?:[ ](?:for|of|to|on)[ ]"
         r"[^\n:=]{1,40}?)?[ :=\-–—]{1,4}(?:(?:is|are|with|as|using|it|the)[ ]){0,3}[\"'`(]?"
-        + USER_NAME + r"(?:[ ]?/[ ]?|:[ ]?)" + PAIR_VALUE, CWE,
+        + r"(?<![ (]:)" + USER_NAME + r"(?:[ ]?/[ ]?|:[ ]?)" + PAIR_VALUE, CWE,
         "credentials are admin / «{A12}» for now",
-        "login: api/v1, account owner/repository2, 계정: team/web-app-2", group=2, gate="pair"),
+        "login: api/v1, account owner/repository2, login by :user:`3758`, "
+        "계정: team/web-app-2", group=2, gate="pair"),
     Rule("user-pair", USER_HINTS, r"(?<![A-Za-z0-9_/.\-])" + KNOWN_USER + r"(?:[ ]?/[ ]?|:)"
         + PAIR_VALUE + r"(?=[ ]?(?:으로|로|를|을|이다|입니다|이에요|예요|임)(?![A-Za-z]))", CWE,
         "root / «{A12}»로 접속한다", "admin/users2로 이동하고 test:unit2를 돌린다", group=2,

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 
+from core.secrets.contexts import is_id, is_introduced
 from core.secrets.named_patterns import CUE_HINTS, CUES, FAR, KEYED
 from core.secrets.names import GENERIC, PLURAL, UNUSUAL, USUAL, Name, names_in
 from core.secrets.rule import BEFORE, Rule, compiled
@@ -18,6 +19,7 @@ from core.secrets.values import (
     is_assignment,
     is_certain,
     is_hex,
+    is_labelled,
     is_likely,
     is_phrase,
     is_placeholder,
@@ -148,7 +150,7 @@ def _separator(head: str) -> str:
     """Return what stands between the cells of a line that may head a table, or nothing."""
     if head.lstrip(" ").startswith("|"):
         return "|"
-    if "\t" in head:
+    if "\t" in head.strip():
         return "\t"
     return "," if compiled(_CSV_HEAD).fullmatch(head) else ""
 
@@ -290,6 +292,8 @@ def _values_after(text: str, match: re.Match[str], name: Name, rule: Rule) -> li
     span = _value_at(text, start, quote, name, gate, sign, stops)
     if not span:
         return []
+    if rule.name == "keyed-korean-far" and not is_introduced(match[0], text[slice(*span)]):
+        return []
     if stops:
         return [span]
     spans = [span]
@@ -343,6 +347,9 @@ def _value_at(
     value = text[start:end]
     if not value or is_placeholder(value, quoted=quoted):
         return None
+    lead = text[name.start : name.word_start]
+    if is_id(text, start, value, gate=gate, lead=lead, word=name.word):
+        return None
     free = quoted or (name.word.isupper() and sign == "=")
     good = _passes(value, name, gate, quoted=quoted, free=free, following=text[end : end + 4])
     return (start, end) if good or is_phrase(value, name.word, quoted=quoted) else None
@@ -357,9 +364,11 @@ def _passes(value: str, name: Name, gate: str, *, quoted: bool, free: bool, foll
             return not following.startswith(COUNTERS)
         return is_random(value) or bool(compiled(_GROUPS).fullmatch(value))
     if name.certainty == GENERIC:
-        return len(value) >= 20 and is_random(value)
+        if gate != "assigned" and is_hex(value):
+            return False
+        return len(value) >= 20 and is_random(value) and not is_labelled(value)
     if name.certainty == PLURAL and not (password and gate != "bare"):
-        return is_random(value)
+        return is_random(value) and not is_labelled(value)
     if gate == "assigned" and name.certainty == USUAL:
         bare = name.start == name.word_start or name.word.startswith("cred")
         if bare and value.replace("-", "").isalpha() and name.word in _WORDS_OF_MORE:

@@ -45,6 +45,8 @@ _WORD_BEFORE = r"([A-Za-z0-9]{1,20})[ ]\Z"
 _KOREAN_BEFORE = r"([가-힣A-Za-z0-9]{1,16})[ ]\Z"
 _WORD_PART = r"[A-Z]?[a-z]{1,40}|[A-Z]{1,40}(?![a-z])|[0-9]{1,40}"
 _ASSIGNS = r"[\"'`]?[ ]{0,2}[=:][ ]{0,2}[^ /:=\n]"
+_WRITTEN = r"[A-Za-z][a-z]{0,12}(?:[ _\-]?[A-Z]?[a-z]{2,12})?|[A-Z]{1,12}(?:[ _\-][A-Z]{1,12})?"
+_ENCRYPTS = r"(?i:encrypt|decrypt|unlock|authenticat)[^\n]{0,40}(?i:with|using|by)[^\n]{0,8}[ ]\Z"
 _USER_AND = r"(?:아이디|계정|(?i:id|user(?:name)?|login))[ ]?/[ ]?\Z"
 _RESOURCE = r"\barn:[A-Za-z0-9:/_\-]{1,110}\Z"  # in a name of a cloud, `secret:` is no sign
 _AFTER_USER = r"(?i:user|username|login|account|id|계정|아이디)[ :=]{1,3}[^ ]{1,40}[,;/ ]{1,3}\Z"
@@ -71,15 +73,18 @@ NOT_BEFORE_PASS = frozenset(
     "two pre post test tests check checks gbuffer geometry lighting".split()
 )
 NOT_BEFORE_TOKEN = frozenset(
-    "page next prev csrf xsrf eos bos pad sep unk stop special continuation cancellation input "
-    "output prompt completion first last start end lexer syntax abort cancel".split()
+    "lock page next prev csrf xsrf eos bos pad sep unk stop special continuation cancellation "
+    "input output prompt completion first last start end lexer syntax abort cancel".split()
 )
 NOT_BEFORE_KEY = frozenset(
     "primary foreign cache sort partition idempotency public composite unique natural surrogate "
     "hot shortcut arrow enter escape index group order query lookup translation i18n locale "
     "message json yaml config column field property attribute compare sha md5 registry any press "
-    "site object row range map dict host known".split()
+    "site object row range map dict host known websocket channel routing dedup deduplication s3 "
+    "gpg pgp recipient for from by recv receive restored evicted delete deleted each".split()
 )
+# The words before `token` in a sentence that make it one of a grammar, a coin or a request.
+NOT_BEFORE_TOKEN_WORD = frozenset("unexpected lock csrf xsrf erc20 erc721 pagination".split())
 NOT_BEFORE_KOREAN_KEY = frozenset(
     "공개 멱등 멱등성 기본 외래 캐시 정렬 고유 복합 대체 조회 검색 그룹 파티션 해시 맵 단축 "
     "방향 엔터 화살표 공용 "
@@ -94,7 +99,8 @@ NOT_AFTER = frozenset(
     "msg dir folder arn version status scope scopes endpoint host rotation validator ref selector "
     "template list map kind source position pos offset price symbol address generator factory "
     "handler callback func fn location date time created updated issuer audience changed set "
-    "exists valid counter rate per window bucket fingerprint pub public owner user username login "
+    "exists valid response converter resolver exception counter rate per "
+    "window bucket fingerprint pub public owner user username login "
     "attempts complexity options config settings cost rounds salt rounds review reviewer ring "
     "board word words stroke frame press down up code codes event events space encryption "
     "verification validation change update".split()
@@ -210,7 +216,13 @@ def _certainty(text: str, match: re.Match[str], lead: str) -> int:
     assigned = compiled(_ASSIGNS).match(text, match.end()) is not None
     if _is_part_of_a_word(match["word"], lead) or _is_in_a_path(text, begin, assigned):
         return NONE
+    if not compiled(_WRITTEN).fullmatch(match["word"]):
+        return NONE
     words = _words(lead)
+    if word == "token" and not lead:
+        before = compiled(_WORD_BEFORE).search(text, max(0, begin - 24), begin)
+        if before and before[1].casefold() in NOT_BEFORE_TOKEN_WORD:
+            return NONE
     if NOT_BEFORE.intersection(words) or (word == "token" and NOT_BEFORE_TOKEN.intersection(words)):
         return NONE
     if word in ("pass", "credentials") and NOT_BEFORE_PASS.intersection(words):
@@ -253,13 +265,15 @@ def _is_in_a_path(text: str, begin: int, assigned: bool) -> bool:
     """
     if text[begin - 1 : begin] in ("/", "\\"):
         return not assigned
+    if text[max(0, begin - 5) : begin] == ".svg?":
+        return True  # a badge, shown to everyone
     return bool(compiled(_RESOURCE).search(text, max(0, begin - 120), begin))
 
 
 def _key_certainty(text: str, lead: str, words: list[str], begin: int) -> int:
     """Return how sure `key` is a secret's by the words before it."""
     if words:
-        last = words[-1]
+        last = "websocket" if words[-2:] == ["web", "socket"] else words[-1]
         if last in NOT_BEFORE_KEY:
             return NONE
         if last in KEY_KINDS or any(last.endswith(kind) for kind in ("api", "access", "secret")):
@@ -269,7 +283,7 @@ def _key_certainty(text: str, lead: str, words: list[str], begin: int) -> int:
     if not before:
         return NONE
     kind = before[1].casefold()
-    if kind in KEY_KINDS:
+    if kind in KEY_KINDS or compiled(_ENCRYPTS).search(text, max(0, begin - 60), begin):
         return USUAL
     return NONE if kind in NOT_BEFORE_KEY | NOT_BEFORE else GENERIC
 

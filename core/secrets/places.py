@@ -171,15 +171,16 @@ ADDRESSES: tuple[Rule, ...] = (
         "https://github.com/google/google-authenticator/wiki/Key-Uri-Format",
         "otpauth://totp/x:me?secret=«{U32}»&issuer=x", "otpauth://totp/x", group=1),
     Rule("query-credential",
-        ("token=", "key=", "secret=", "pwd=", "pass=", "password=", "auth=", "ticket="), PARAMETER
-        + r"(?i:(?:access|refresh|id|private|auth|api|user|session|bot|job|feed|rss|service|app|"
+        ("token=", "key=", "secret=", "pwd=", "pass=", "password=", "auth=", "ticket="),
+        r"(?<!\.svg)" + PARAMETER + r"(?i:(?:access|refresh|id|private|auth|api|user|session|"
+        r"bot|job|feed|rss|service|app|"
         r"consumer|oauth|device|sub|subscription|admin|functions?|crtfc|confm|client|license|"
         r"registration|webhook|hub|ws|widget)[_\-]?(?:token|key|secret|auth)|apikey|token|auth|"
         r"ticket|secret|password|passwd|pwd|pass)=" + LIKELY
         + r"([A-Za-z0-9%._\-+/=~!*]{8,4096}(?<![.!*]))",
         "https://www.data.go.kr/ugs/selectPublicDataUseGuideView.do",
         "https://apis.data.go.kr/x?serviceKey=«{A60}%3D%3D»&page=1",
-        "?token=${T}&apikey=refreshkey&page=12", group=1),
+        "?token=${T}&apikey=refreshkey&page=12, /badge.svg?token=t9YGWLh05g", group=1),
     # a name with a number is no key
     Rule("query-key", ("key=", "code=", "appid="), PARAMETER
         + r"(?i:key|code|crtfckey|confmkey|accesskey|appid)=" + LIKELY

@@ -675,10 +675,10 @@ SOCIAL: tuple[Rule, ...] = (
         r"WPL_AP[0-9]\.[A-Za-z0-9]{12,24}\.[A-Za-z0-9+/]{4,16}={0,2}",
         "https://learn.microsoft.com/en-us/linkedin/shared/authentication/client-credentials-flow",
         "«WPL_AP1.{A16}.{A6}==»", "WPL_AP1.x"),
-    Rule("linkedin-token", ("aq",), r"AQ(?:(?<![A-Za-z0-9_\-+/]AQ)|(?<=\\[nrt]AQ))[A-Z]" + MIXED
+    Rule("linkedin-token", ("aq",), r"AQ(?:(?<![A-Za-z0-9_\-+/]AQ)|(?<=\\[nrt]AQ))(?![EI]CA[HQ])[A-Z]" + MIXED
         + r"[A-Za-z0-9_\-]{120,700}" + RIGHT,
         "https://learn.microsoft.com/en-us/linkedin/shared/authentication/authorization-code-flow",
-        "«AQV{A300}»", "AQUARIUM"),
+        "«AQV{A300}»", "AQECAHg{A300}"),
     Rule("spotify-token", ("bq",), r"BQ(?:(?<![A-Za-z0-9_\-+/]BQ)|(?<=\\[nrt]BQ))[A-D]" + MIXED
         + r"[A-Za-z0-9_\-]{80,600}" + RIGHT,
         "https://developer.spotify.com/documentation/web-api/concepts/access-token", "«BQA{A160}»",

@@ -13,10 +13,11 @@ _SYMBOL = r"[!@#$%^&*+=]"
 _HARD_SYMBOL = r"[!#$%^*](?!$)|@[0-9]{2}|[0-9]{2}[!#$%^&*]$"  # in no name, path or address
 _IDENTIFIER = r"[A-Za-z_][A-Za-z_\-]{0,80}"
 _HANGUL_SECRET = r"[가-힣]{1,20}(?=[!-~]{0,40}[0-9])(?=[!-~]{0,40}[!@#$%^&*])[!-~]{2,40}"
-_HEX = r"[0-9a-fA-F]{2,512}|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
+_UUID = r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
+_HEX = rf"[0-9a-fA-F]{{2,512}}|{_UUID}"
 _ASSIGNED = (
     r"[+\-]?(?:[a-z]{2,20}[0-9]{0,2}(?:[_.\-][a-z]{1,20}[0-9]{0,2}){0,6}|"
-    r"[A-Z]{2,20}(?:_[A-Z0-9]{1,20}){0,6})[=:][^=:]"
+    r"[A-Z]{2,20}[0-9]{0,2}(?:_[A-Z0-9]{1,20}){0,6})[=:][^=:]"
 )
 _TURN = r"[A-Za-z](?=[0-9])|[0-9](?=[A-Za-z])|[a-z](?=[A-Z])"
 _WORDS_AND_NUMBER = (
@@ -40,7 +41,8 @@ _WORDS_AS_PASSWORD = (
 )
 _NUMBERED_WORD = r"[a-z]{2,20}[0-9]"
 _WORD_WITH_NUMBER = r"[A-Za-z]{3,12}(?:[._\-][A-Za-z]{3,12}){0,3}[._\-]?[0-9]{2,4}[!@#$*]?"
-_PATH_PART = r"[a-z]{3,20}(?:[_.\-][a-z]{2,20}){0,3}|[0-9]{1,12}"
+_PATH_PART = rf"[a-z]{{3,20}}(?:[_.\-][a-z]{{2,20}}){{0,3}}|[0-9]{{1,12}}|[0-9a-f]{{16,64}}|{_UUID}"
+_LABELLED = rf"(?:[A-Za-z][A-Za-z0-9.]{{0,20}}[\-_:/]){{1,6}}(?:[0-9a-f]{{32,128}}|{_UUID})"
 _VOWEL = r"[aeiouyAEIOUY]"
 _ODD = r"[^A-Za-z0-9_\-./:]|[0-9]{4}|[0-9][A-Za-z]{1,3}[0-9]"
 _CASE_TURN = r"[A-Z][a-z]?[A-Z][a-z]{1,2}[A-Z]|[a-z][A-Z][a-z][A-Z]|[+/=]"
@@ -94,11 +96,12 @@ SENTENCE_WORDS = frozenset(
 
 # Values by their looks: stand-ins, program text, measures.
 PLACEHOLDER = (
-    r"\$(?:[A-Za-z_][A-Za-z0-9_]{0,80}(?![!-~])|[({]|[0-9](?![A-Za-z0-9$]))|[{<]|%(?:[({]|[sd](?![!-~])|[A-Z_]{1,60}%)|"
-    r"#\{|@@|@[a-z]{2,12}:|\[|\*{3}|\.{3}|…|--[a-z]|@?<|[\])}>,;]|\\|!(?:Ref|Sub|GetAtt|secret|vault)|(?:op|vault|ssm|arn|keyring)[:]"
+    r"\$(?:[A-Za-z_][A-Za-z0-9_]{0,80}(?![!-~])|[A-Z_]{3,40}/|[({]|[0-9](?![A-Za-z0-9$]))|[{<]|%(?:[({]|[sd](?![!-~])|[A-Z_]{1,60}%)|"
+    r"#\{|ENC(?:\[AES256_|\()|@@|@[a-z]{2,12}:|\[|\*{3}|\.{3}|…|--[a-z]|@?<|&[A-Z][A-Za-z]{0,40}\{|[\])}>,;]|\\|!(?:Ref|Sub|GetAtt|secret|vault)|(?:op|vault|ssm|arn|keyring)[:]"
 )
 STAND_IN = (
     r"\(\?[:=!<p]|\[\^?(?:a-z|0-9)|\{\d{1,3},\d{0,5}\}|"  # of a regular expression
+    r"^(?:[a-z]{2,12}[_\-]?)?(?:token|api[_\-]?key|access[_\-]?key)[_\-]?[0-9]{1,6}$|"
     r"example|placeholder|change[_\-]?me|redacted|x{4}|\*{4}|^.{0,10}(?:\.{3}|…)$|test-token|\{[a-z_][a-z0-9_.]{0,40}\}|\$\{|"
     r"(?<![a-z0-9])(?:your|my|dummy|fake|sample|insert|replace|todo|enter|some)(?![a-z0-9])"
 )
@@ -118,12 +121,14 @@ PLAIN_SHAPE = (
     r"[0-9a-f]{16}@[0-9a-f]{6}$|"  # a token of a record of ours
     r"0x[0-9a-fA-F]{40}$|(?:[0-9a-fA-F]{2}:){5,63}[0-9a-fA-F]{2}$|pk_(?:live|test)_|"
     r"[12][0-9]{3}[-./][0-9]{1,2}[-./][0-9]{1,2}|v?[0-9.]{1,20}(?:-(?:rc|beta|alpha)[.0-9]{0,4})?$|"
+    r"age1[a-z0-9]{58}$|[A-Za-z0-9]{1,128}/[a-z0-9\-/]{1,80}/aws4_request$|(?:com|org|net|io)\.[a-z]{2,20}\.[A-Za-z0-9./_\-]{1,80}$|"
     r"(?i:sha)[0-9]{1,3}[-:]|(?i:md5)[-:]|[A-Za-z]:\\|"
     r"[A-Za-z0-9._%+\-]{1,64}@(?:[a-z0-9\-]{1,40}\.){1,4}(?:com|org|net|io|dev|kr|local)$|"
     r"[a-z0-9._\-]{1,40}@[0-9.]{7,15}$"
 )
 FILE_NAME = (
-    r"\.(?:json|ya?ml|txt|py|[jt]sx?|env|pem|key|crt|toml|ini|cfg|md|sh|go|rs|java|log|html)$"
+    r"\.(?:png|jpe?g|gif|svg|webp|pdf|zip|gz|tgz|"
+    r"json|ya?ml|txt|py|[jt]sx?|env|pem|key|crt|toml|ini|cfg|md|sh|go|rs|java|log|html)$"
 )
 NAME_PART = (
     r"(?:[A-Z]?[a-z]{1,16}|[A-Z]{1,12}|"
@@ -304,6 +309,11 @@ def is_assignment(text: str, start: int = 0) -> bool:
 def is_hex(value: str) -> bool:
     """Return whether a value is hexadecimal, as secrets, commits and ids are."""
     return bool(compiled(_HEX).fullmatch(value))
+
+
+def is_labelled(value: str) -> bool:
+    """Return whether a value is a digest or an id behind words, as keys of caches and files are."""
+    return bool(compiled(_LABELLED).fullmatch(value))
 
 
 def is_random(value: str) -> bool:

@@ -37,6 +37,42 @@ FRAGMENTS = {
         crc32 {h8}
         sha1 {h40}  iso/debian.iso
         --hash=sha256:{h64}""",
+    "digest-of-a-key": """sha256sum mismatch: expected {h64}, got {h64}
+        hash mismatch for private key bundle: expected {h64} but got {h64}
+        checksum of the token list: {h64}
+        cache hit for key {h40}
+        cache hit for key node-modules-{h64}
+        Cache restored from key: Linux-npm-{h64}
+        Cache not found for input keys: Linux-build-{h64}, Linux-build-
+        cache miss for key {A32}
+        Restored key {a24} from the shard
+        The S3 key is uploads/{uuid}/{h16}.jpg
+        s3 key: {h64}
+        routing key {uuid}
+        dedup key: {h40}
+        lookup by key "{h40}" took 3 ms
+        gpg: using RSA key {H40}
+        The GPG key {H40} signed the tag
+        gpg --recv-keys {H40}
+        age1{a58} is the recipient key
+        unexpected token {A20} in JSON at position 4
+        "LockToken": "{uuid}"
+        --request-token "{uuid}"
+        "ClientRequestToken": "{uuid}"
+        channelKey: "channel-key-{uuid}"
+        Sec-WebSocket-Key: {bytes16}
+        "db_password": "ENC[AES256_GCM,data:{b24},iv:{b43}=,tag:{b22}==,type:str]"
+        "${SSH_KEY:=$HOME/.ssh/id_ed25519-{d4}}"
+        -F x-amz-credential=AAAA/us-east-1/s3/aws4_request
+        "access_token": "access-token-1234"
+        list of key-value pairs, KEY1=VALUE1&KEY2=VALUE2
+        stream/token: com.apple.xpc.activity/{d4}
+        캐시 키 {h40} 적중
+        S3 키는 uploads/{uuid}.png
+        토큰 테스트 {uuid} 실패
+        시크릿 스캔 결과 {h64}
+        인증번호 발송 이력 {uuid}
+        비밀번호 정책 문서 {A4}-{d4} 개정""",
     "integrity": """"integrity": "sha512-{b86}=="
         integrity sha512-{b86}==
         "integrity": "sha1-{b27}="
