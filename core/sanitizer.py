@@ -142,7 +142,7 @@ def _spans(text: str) -> Iterator[_Span]:
     """Yield the place of every secret, overlaps and all, in each form that `text` is read in."""
     for form, places in forms_of(text):
         for start, end, rule in _spans_of(form):
-            yield (places[start], places[end], rule) if places else (start, end, rule)
+            yield (*places.origin(start, end), rule) if places else (start, end, rule)
 
 
 def _spans_of(text: str) -> Iterator[_Span]:

@@ -1,56 +1,162 @@
 """Gives the forms in which the redactor reads a text: as it is, and as a reader understands it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from functools import cache
+from re import Match
+from typing import NamedTuple
 from unicodedata import normalize
 
 from core.secrets.rule import compiled
 
-_JAMO = "[\u1100-\u11ff]"
+# Characters that no reader sees: those that Unicode lets a program ignore, and controls.
+IGNORABLE = (
+    "\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
+    "\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
+    "\U000e0000-\U000e0fff\0-\x08\x0e-\x1a\x1c-\x1f\x7f-\x9f"
+)
+_WRITTEN_OTHERWISE = r"[^\x09-\x0d -$'-\[\]-~]"  # all but plain ASCII without `\`, `&` and `%`
 _ESCAPES = (
     r"\x1b\[[0-9;]{0,16}[A-Za-z]|(?<!\\)\\[nrt](?![a-z])|(?<!\\)\\[nrt](?=[A-Za-z0-9_\-]{16})"
 )
-_WRAPPED = r"[A-Za-z0-9_\-.+/=]{16}\\\r?\n"
-_PIECE = "\\\\\r?\n[ \t]{0,16}|[\u1100-\u1112][\u1161-\u1175][\u11a8-\u11c2]?|(?s:.)"
-_PLAIN = {
-    **{0xFF01 + place: 0x21 + place for place in range(94)},
-    **dict.fromkeys([0xA0, 0x3000, 0x202F, *range(0x2000, 0x200E), 0x2060, 0xFEFF], 0x20),
+_BLANKS = "\xa0\u202f\u3000", "\u2000-\u200a"
+_BLANK_OR_NOTHING = "\u200b-\u200d\u2060\ufeff"  # may stand between two words, or within one
+_SHAPES = (
+    "\xb2\xb3\xb9\u2070-\u2099\u2100-\u214f\u2460-\u24ff\ufe50-\ufe6b\uff01-\uff5e",
+    ("\U0001d400-\U0001d7ff\U0001f130-\U0001f149\U0001fbf0-\U0001fbf9"),
+)
+_CYRILLIC = str.maketrans("аеосрхуіјѕԁԛԝАВЕКМНОРСТХІЈЅ", "aeocpxyijsdqwABEKMHOPCTXIJS")
+_MIXED_SCRIPTS = "[A-Za-z0-9_][а-яіјѕԁԛԝА-ЯІЈЅ]|[а-яіјѕԁԛԝА-ЯІЈЅ][A-Za-z0-9_]"
+_TAG = r"/?(?:b|i|u|em|wbr|code|mark|span|strong)[ ]?/?>"  # of HTML, within a word
+_NAMED = {
+    **{"lowbar": "_", "UnderBar": "_", "equals": "=", "colon": ":", "hyphen": "-", "dash": "-"},
+    **{"period": ".", "plus": "+", "sol": "/", "comma": ",", "excl": "!", "num": "#"},
+    **{"dollar": "$", "percnt": "%", "ast": "*", "commat": "@", "shy": "", "zwnj": "", "zwj": ""},
+    **{"ZeroWidthSpace": "", "NoBreak": "", "nbsp": " "},
 }
+# What stands for one character, or for none; the class in front lets `re` skip quickly.
+_WRITTEN = (
+    rf"[{IGNORABLE}\x1b\\=*<%&\u1100-\u1112](?:"
+    rf"(?P<nothing>(?<=[{IGNORABLE}])[{IGNORABLE}]*+|(?<=\x1b)\[[0-9;]{{0,16}}[A-Za-z]|"
+    r"(?<=[A-Za-z0-9_\-.+/=]{16}\\)\r?\n[ \t]{0,16}|(?<=[ -~]{70}=)\r?\n|"
+    rf"(?:(?<=[A-Za-z0-9_\-]\*)\*|(?<=[A-Za-z0-9_\-]<){_TAG})(?=[A-Za-z0-9_\-]))|"
+    r"(?P<jamo>(?<=[\u1100-\u1112])[\u1161-\u1175][\u11a8-\u11c2]?)|"
+    r"(?<=\\)\\{0,3}(?:u\{?(?P<code>[0-9A-Fa-f]{4})\}?|x(?P<byte>[2-7][0-9A-Fa-f]))|"
+    r"(?<=%)(?P<percent>[2-7][0-9A-Fa-f])|"
+    r"(?<=&)(?:#(?:(?P<decimal>[0-9]{2,6})|[xX](?P<hex>[0-9A-Fa-f]{2,5}))|"
+    rf"(?P<named>{'|'.join(_NAMED)}));|"
+    r"(?<=\\)(?:(?=/)|(?<=[A-Za-z0-9_]\\)(?=[_\-*~=+.#][A-Za-z0-9_]))(?P<sign>.))"
+)
+_SPLIT = (
+    r"[*<=](?:(?<=[ -~]{70}=)\r?\n|"
+    rf"(?<=[A-Za-z0-9_\-]\*)\*|(?<=[A-Za-z0-9_\-]<){_TAG})(?=[A-Za-z0-9_\-])"
+)
 
 
-def forms_of(text: str) -> Iterator[tuple[str, Sequence[int] | None]]:
+class Places(NamedTuple):
+    """Where in a text each character of a form of it begins and ends."""
+
+    starts: list[int]
+    ends: list[int]
+
+    def origin(self, start: int, end: int) -> tuple[int, int]:
+        """Return from where to where something of the form, not empty, reaches in the text."""
+        return self.starts[start], self.ends[end - 1]
+
+
+def forms_of(text: str) -> Iterator[tuple[str, Places | None]]:
     """Yield `text`, and the forms that differ from it.
 
-    With a form of another length comes the place in `text` of each of its characters.
+    With a form of another length comes where in `text` each of its characters stands.
     """
     yield text, None
-    if text.isascii() and "\\" not in text and "\x1b" not in text:
+    if not (compiled(_WRITTEN_OTHERWISE).search(text) or compiled(_SPLIT).search(text)):
         return
-    level = _levelled(text)
+    shaped = text if text.isascii() else _shaped(text)
+    level = _levelled(shaped)
     if level != text:
         yield level, None
-    if compiled(_JAMO).search(text) or compiled(_WRAPPED).search(text):
-        yield _composed(level)
+    read, places = _read(shaped)
+    if read not in (text, level):
+        yield compiled(_ESCAPES).sub(_blanks, read), places
+
+
+def _shaped(text: str) -> str:
+    """Return `text` at the same length, with plain blanks and letters for the fancy ones."""
+    if compiled(_MIXED_SCRIPTS).search(text):
+        text = text.translate(_CYRILLIC)
+    return text.translate(_plain())
 
 
 def _levelled(text: str) -> str:
-    """Return `text` at the same length, with plain blanks and letters for the fancy ones.
+    """Return `text` at the same length, with blanks for what may stand between two words.
 
-    Full-width forms become ASCII; terminal colours and the escapes of a quoted text, blanks.
+    That are colours of a terminal, the escapes of a quoted text, and characters without a width.
     """
-    level = text.translate(_PLAIN)
-    return compiled(_ESCAPES).sub(lambda found: " " * len(found[0]), level)
+    level = compiled(_ESCAPES).sub(_blanks, text)
+    return level if level.isascii() else compiled(f"[{_BLANK_OR_NOTHING}]").sub(" ", level)
 
 
-def _composed(text: str) -> tuple[str, list[int]]:
-    """Return `text` with Hangul letters composed to syllables and wrapped lines joined.
+def _blanks(found: Match[str]) -> str:
+    return " " * len(found[0])
 
-    With it comes the place in `text` of each character, and the end of the text.
+
+@cache
+def _plain() -> dict[int, str]:
+    """Return the characters that are a character of ASCII in another shape."""
+    forms = dict.fromkeys(_codes("".join(_BLANKS)), " ")
+    for code in _codes("".join(_SHAPES)):
+        form = normalize("NFKC", chr(code))
+        if len(form) == 1 and form.isascii():
+            forms[code] = form
+    return forms
+
+
+def _codes(ranges: str) -> list[int]:
+    """Return the characters of a class by their numbers."""
+    return [
+        code
+        for first, last in compiled("(.)(?:-(.))?").findall(ranges)
+        for code in range(ord(first), ord(last or first) + 1)
+    ]
+
+
+def _read(text: str) -> tuple[str, Places]:
+    """Return `text` with everything that stands for a character, or for none, replaced by it.
+
+    That are unseen characters, letters of Hangul apart, wrapped lines, emphasis within a word and
+    the escapes of JSON, URLs, HTML and Markdown. With it comes where in `text` each character
+    stands.
     """
     parts: list[str] = []
-    places: list[int] = []
-    for found in compiled(_PIECE).finditer(text):
-        part = "" if found[0].startswith("\\") and len(found[0]) > 1 else found[0]
-        part = normalize("NFC", part) if len(part) > 1 else part
-        parts.append(part)
-        places += [found.start()] * len(part)
-    return "".join(parts), [*places, len(text)]
+    places = Places([], [])
+    done = 0
+    for found in compiled(_WRITTEN).finditer(text):
+        part = _meant(found)
+        if part == found[0]:
+            continue
+        start, end = found.span()
+        parts += [text[done:start], part]
+        places.starts.extend([*range(done, start), *[start] * len(part)])
+        places.ends.extend([*range(done + 1, start + 1), *[end] * len(part)])
+        done = end
+    places.starts.extend(range(done, len(text)))
+    places.ends.extend(range(done + 1, len(text) + 1))
+    return "".join([*parts, text[done:]]), places
+
+
+def _meant(found: Match[str]) -> str:
+    """Return what is meant by something written otherwise; itself, if that is no one character."""
+    kind, written = str(found.lastgroup), found[str(found.lastgroup)]
+    if kind == "nothing":
+        return ""
+    if kind == "jamo":
+        return normalize("NFC", found[0])
+    if kind == "sign":
+        return written
+    if kind == "named":
+        return _NAMED[written]
+    code = int(written, 10 if kind == "decimal" else 16)
+    if code > 0x10FFFF or 0xD800 <= code < 0xE000:
+        return found[0]
+    char = chr(code)
+    return "" if compiled(f"[{IGNORABLE}]").match(char) else char.translate(_plain())

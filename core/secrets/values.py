@@ -17,7 +17,7 @@ _UUID = r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
 _HEX = rf"[0-9a-fA-F]{{2,512}}|{_UUID}"
 _ASSIGNED = (
     r"[+\-]?(?:[a-z]{2,20}[0-9]{0,2}(?:[_.\-][a-z]{1,20}[0-9]{0,2}){0,6}|"
-    r"[A-Z]{2,20}[0-9]{0,2}(?:_[A-Z0-9]{1,20}){0,6})[=:][^=:]"
+    r"[A-Z]{2,20}[0-9]{0,2}(?:_[A-Z0-9]{1,20}){0,6})(?:[=:]|%3[AaDd])[^=:]"
 )
 _TURN = r"[A-Za-z](?=[0-9])|[0-9](?=[A-Za-z])|[a-z](?=[A-Z])"
 _WORDS_AND_NUMBER = (
@@ -285,7 +285,7 @@ def is_striking(value: str, *, named: bool) -> bool:
     if named and compiled(_WORDS_AS_PASSWORD).fullmatch(value):
         words = map(str.casefold, compiled(_WORD).findall(value))
         return not TECHNICAL_WORDS.intersection(words)
-    if not 7 <= len(value) <= 64 or sum(map(str.isdigit, value)) < 2:
+    if "&#" in value or not 7 <= len(value) <= 64 or sum(map(str.isdigit, value)) < 2:
         return False
     if not compiled(_STRIKING).fullmatch(value) or compiled(_ADDRESS).match(value):
         return False
