@@ -11,6 +11,7 @@ _OF_A_DIGEST = (
 _BEFORE_A_DIGEST = 80
 _DIGEST_CHARS = 32
 _OF_A_REQUEST = r"(?i:request|client|idempotency)[_\-]?\Z"  # by such a token a call is repeated
+_TIED = r"[:?]|값|^(?:은|는|이|가|을|를) "
 _ABOUT = r"[ ]?(?:재설정|정책|규칙|검증|테스트|스캔|발송|문서|이력|이슈|길이|해시|버그)"
 
 
@@ -36,5 +37,5 @@ def is_introduced(between: str, value: str) -> bool:
     """
     if compiled(_ABOUT).match(between) and between[-2:] != ": ":
         return False
-    tied = ":" in between or "?" in between or "값" in between
+    tied = bool(compiled(_TIED).search(between))
     return tied or not (is_hex(value) or is_labelled(value))

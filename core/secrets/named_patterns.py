@@ -30,8 +30,11 @@ WRAP = r"(?P<wrap>(?:new )?[A-Za-z_][A-Za-z0-9_.:!]{0,40}\((?=[rb]?[\"'`]))?"
 OF = r"(?:[ ](?:for|of|on|in|at|used by|behind|called)[ ][^\n:=]{1,40}?)??"
 IS = (
     r"(?i:(?:(?:has been|was|is|be|been|got|now|to be)[ ])?"
-    r"(?:set|changed|reset|rotated|updated|switched|defaults|default|back)[ ](?:to|from)|"
+    r"(?:set|changed|reset|switched|rotated|updated|switched|defaults|default|back)[ ](?:to|from)|"
     r"will be|should be|must be|has to be|turned out to be|used to be|has been|would be|"
+    r"(?:might|may|could|must|should(?: have|'ve)?|will) (?:still )?(?:be|been|stay|remain)|"
+    r"(?:is|was) (?:probably|likely|apparently)|ends up (?:as|being)|ended up (?:as|being)|"
+    r"settled on (?:is|was)|"
     r"is|was|are|were|became|becomes|equals|reads|remains|stays|from|to|as|with|into)"
 )
 NOW = (
@@ -50,9 +53,10 @@ ADVERB = (
 
 # What may introduce a value later in the sentence, and what ends the search for it.
 FAR = (
-    r"(?:(?P<end>[.\n;][ \n]|[,{(;][ ]{0,4}\n)|(?P<said>[:=]|,?[ ](?:is|was|be|it's|It's)[:]?)|"
+    r"(?:(?P<end>[.\n;][ \n]|[,{(;][ ]{0,4}\n)|(?P<said>[:=]|,?[ ]e\.g\.|"
+    r",?[ ](?:is|was|be|it's|It's)[:]?)|"
     r",?[ ](?:it's|its|It's|enter|type|use|say|try|with|her|him|"
-    r"them|me|you|as|to)[:]?|[?](?:[ ]{1,3}(?:A:|It's|It is))?)[ ]{1,3}"
+    r"them|me|you|as|to)[:]?|[?](?:[ ]{1,3}(?:A:|[Ii]t's|[Ii]t is))?)[ ]{1,3}"
 ) + QUOTE
 
 # Of these rows a hint is looked for near a name: behind it, right behind it (`^`), or before it
@@ -126,7 +130,7 @@ KEYED: tuple[Rule, ...] = (
         "The password is SHA-256 hashed; the token is 64-byte long", group=AFTER, gate="said"),
     Rule("keyed-prose-sign", (":", "=", "-", "–", "—", "→"), "§" + CLOSE
         + r"(?:[ ](?:for|of|on|to|in|at|from)[ ][^\n:=]{1,40}?(?:[ ]?[:=]|[ ](?:[\-–—→]|->))"
-        r"|[ ][\-–—])[ ]{1,3}" + QUOTE, OWASP, "root password on db1 = «{A12}»",
+        r"|[ ][\-–—]{1,2})[ ]{1,3}" + QUOTE, OWASP, "root password on db1 = «{A12}»",
         "password for staging: see the vault; token - rotated in 2024", group=AFTER, gate="said"),
     Rule("keyed-bare-word", ("^ ", "^\t"), r"§[\"'`*]{0,3}[ \t]{1,16}" + QUOTE, OWASP,
         "log in as admin with password «{A12}»를 넣고",
@@ -145,9 +149,20 @@ KEYED: tuple[Rule, ...] = (
         "«{A32}» — that's the client secret", "user2 - that's the token owner", group=BEFORE,
         gate="said"),
     Rule("keyed-as", (" as ", " for ", " is ", " was "),
-        r"[\"'`)”’]{0,2}[ ](?:as|for|is|was|when (?:asked|prompted) for)[ ]" + MY
+        r"[\"'`)”’]{0,2}[ ](?:as|for|is|was|(?:when|where|wherever|once|if) (?:it |they |he |she )?"
+        r"(?:asks|ask|asked|prompts|prompted) (?:you |me )?for)[ ]" + MY
         + r"?[ ]?(?:[A-Za-z0-9_'.\-]{1,16}[ ]){0,3}§", OWASP, "use «{A12}» as the password",
         "use argon2id as the password hash; user2 is the token owner", group=BEFORE, gate="said"),
+    Rule("keyed-in-field", (" in ", " into ", " at "),
+        r"[\"'`)”’]{0,2}[ ](?:in|into|at)[ ]" + MY
+        + r"[ ](?:[A-Za-z0-9_'.\-]{1,16}[ ]){0,2}§[:]?[ ](?:header|field|input|box|form|prompt)",
+        OWASP, "send «{A32}» in the X-Api-Key header",
+        "put argon2id in the password field, type2 at the token prompt", group=BEFORE,
+        gate="said"),
+    Rule("keyed-parenthesis", (" (",),
+        r"[\"'`”’]{0,2}[ ]\((?:" + MY + r"[ ])?(?:[가-힣A-Za-z0-9_'.\-]{1,16}[ ]){0,3}§\)", OWASP,
+        "it's «{A12}» (the admin password)", "argon2id (the password hash), user2 (a token)",
+        group=BEFORE, gate="said"),
     Rule("keyed-arrow", ("<-", "←", "<—", "<="),
         r"[\"'`)]{0,2}[ ](?:<-{1,2}|←|<—|<=)[ ](?:[가-힣A-Za-z0-9.]{1,16}[ ]){0,3}§", OWASP,
         "«{A40}» <- Ably API key", "read_only2 <- token of the reader", group=BEFORE, gate="said"),
@@ -168,11 +183,12 @@ KEYED: tuple[Rule, ...] = (
     Rule("keyed-korean-glued", ("",), r"§(?=[A-Za-z0-9])(?P<quote>(?!))?", OWASP,
         "암호«{A24}»로변경", "토큰v2방식과 암호AES256방식", group=AFTER, gate="random"),
     Rule("keyed-korean-as", ("를 ", "을 "),
-        r"[\"'`)」』”’]{0,2}(?:를|을|\(을\)를)[ ]{1,2}(?:[가-힣A-Za-z0-9]{1,10}[ ]){0,3}"
+        r"[\"'`)」』”’]{0,2}[ ]?(?:를|을|\(을\)를)[ ]{1,2}(?:[가-힣A-Za-z0-9]{1,10}[ ]){0,3}"
         r"§(?:값)?(?:로|으로)", OWASP, "«{A12}»를 비밀번호로 쓴다",
         "argon2id를 비밀번호 해시로 쓰고 user2를 토큰 주인으로 둔다", group=BEFORE, gate="said"),
-    Rule("keyed-korean-is", ("가 ", "이 ", ") "),
-        r"[\"'`)」』”’]{0,2}(?:가|이|이\(가\))[ ]{1,2}(?:[가-힣A-Za-z0-9]{1,10}[ ]){0,3}"
+    Rule("keyed-korean-is", ("가 ", "이 ", "는 ", "은 ", ") "),
+        r"[\"'`)」』”’]{0,2}[ ]?(?:가|이|이게|는|은|이\(가\))[ ]{1,2}"
+        r"(?:[가-힣A-Za-z0-9]{1,10}[ ]){0,3}"
         r"§(?:값)?(?:이다|다|입니다|임|였|이었|이고|고|이며|며|이에요|예요|이야|야|라|이라|인|[.,\n]|$)",
         OWASP, "«{A12}»가 새 비밀번호다", "user2가 토큰 다섯 개를 만들었고 node20이 암호 모듈이다",
         group=BEFORE, gate="said"),
@@ -223,6 +239,11 @@ PAIRS: tuple[Rule, ...] = (
         r"grafana|kibana|rabbitmq|oracle)[ :\-–—]{1,4}[\"'`(]?" + KNOWN_USER + r"(?:[ ]?/[ ]?|:)"
         + PAIR_VALUE, CWE, "Use admin/«{A12}» to get into the panel",
         "use admin/index2 as the route and test:unit2 as the script", group=2, gate="pair"),
+    Rule("login-as", (" as ",), r"(?i:log(?:ged|ging)?[ ]?in|sign(?:ed|ing)?[ ]in|connect(?:ed)?|"
+        r"authenticated?)[ ](?:to[ ][A-Za-z0-9_.\-]{1,40}[ ])?as[ ][\"'`]?" + USER_NAME
+        + r"[\"'`]?[ ](?:with|using|and)[ ]" + PAIR_VALUE, CWE,
+        "log in as deploy with «{A12}»", "log in as deploy with kerberos5 or argon2", group=2,
+        gate="pair"),
     Rule("access-pair", ("로 접속", "로 로그인", "로 들어"), r"(?<![A-Za-z0-9_/.\-])" + USER_NAME
         + r"[ ]?/[ ]?" + PAIR_VALUE + r"(?=[\"'`)]?[ ]?(?:으로|로)[ ](?:접속|로그인|들어))", CWE,
         "billing/«{A12}» 로 접속 가능", "internal/gateway2로 접속한다", group=2, gate="pair"),

@@ -40,6 +40,7 @@ _FAR = 100
 _WIDEST = 1_000
 _CSV_HEAD = r"(?:[A-Za-z0-9_가-힣]{1,30},){1,20}[A-Za-z0-9_가-힣]{1,30}\r?"
 _WORDS_OF_MORE = "pass", "pw", "psk", "creds", "credential", "credentials"  # than passwords
+_LONG_ROW = 3  # hyphens in a row of words that is no phrase of a sentence
 _WHOLE_NAMES = "keyed-block", "keyed-heading"
 _HEADS = 12  # names in one line that may head a column
 _EMPTY_ROWS = 3  # in a row without a secret, and the column holds something else
@@ -270,8 +271,10 @@ def _lacks_particle(following: str, name: Name, rule: Rule) -> bool:
 def _far_values(text: str, name: Name, first: re.Match[str]) -> list[Span]:
     """Return the value that one of the next words of the sentence introduces, if one does."""
     for match in compiled(FAR).finditer(text, first.end(), first.end() + _FAR):
-        span = _value_at(text, match.end(), match["quote"] or "", name, "random")
-        if span and (match["said"] or not is_hex(text[slice(*span)])):
+        gate = "said" if name.is_password else "random"
+        span = _value_at(text, match.end(), match["quote"] or "", name, gate)
+        far = text[slice(*span)] if span else ""
+        if span and not far.isdigit() and (match["said"] or not is_hex(far)):
             return [span]
         if match["end"]:
             break
@@ -286,7 +289,8 @@ def _values_after(text: str, match: re.Match[str], name: Name, rule: Rule) -> li
         seed = compiled(_SEED).match(text, start)
         if seed:
             return [seed.span()]
-    gate = "said" if groups.get("wrap") else rule.gate
+    told = rule.name == "keyed-korean-far" and name.is_password and match[0].endswith(": ")
+    gate = "said" if told or groups.get("wrap") else rule.gate
     sign = groups.get("sign") or ""
     stops = ",;\t" if rule.name == "keyed-field" else ""
     span = _value_at(text, start, quote, name, gate, sign, stops)
@@ -371,7 +375,8 @@ def _passes(value: str, name: Name, gate: str, *, quoted: bool, free: bool, foll
         return is_random(value) and not is_labelled(value)
     if gate == "assigned" and name.certainty == USUAL:
         bare = name.start == name.word_start or name.word.startswith("cred")
-        if bare and value.replace("-", "").isalpha() and name.word in _WORDS_OF_MORE:
+        words = value.replace("-", "").isalpha() and name.word in _WORDS_OF_MORE
+        if bare and words and value.count("-") < _LONG_ROW:
             return False
         return is_likely(value, password, quoted, free)
     if gate in ("assigned", "said") or (gate == "bare" and password):

@@ -27,7 +27,7 @@ KOREAN = (
     r"(?: ?(?:코드|번호|시드))?|니모닉|"
     r"시드 ?[문구]구|복구 ?[문구]구|비밀 ?값|비밀 ?문자열|"
     r"(?:인증|서비스|[Aa][Pp][Ii]|에이피아이|접근|액세스|비밀|개인|보안|서명|암호화|마스터|공유|라이선스|"
-    r"라이센스|복구|배포|관리자|연동|접속|발급|웹훅|앱|일반|클라이언트|세션|구독|스토리지|계정|어드민|비공개|"
+    r"라이센스|복구|배포|관리자|연동|접속|발급(?:받은|된|한)?|웹훅|앱|일반|클라이언트|세션|구독|스토리지|계정|어드민|비공개|"
     r"리프레시|갱신|봇)"
     r" ?(?:키|토큰|코드|시크릿)|(?<=[가-힣A-Za-z0-9] )키(?![가-힣]{2}))(?P<tail>)"
 )
@@ -216,7 +216,7 @@ def _certainty(text: str, match: re.Match[str], lead: str) -> int:
     assigned = compiled(_ASSIGNS).match(text, match.end()) is not None
     if _is_part_of_a_word(match["word"], lead) or _is_in_a_path(text, begin, assigned):
         return NONE
-    if not compiled(_WRITTEN).fullmatch(match["word"]):
+    if not compiled(_WRITTEN).fullmatch(match["word"]) or (lead == "1" and word == "password"):
         return NONE
     words = _words(lead)
     if word == "token" and not lead:

@@ -40,6 +40,10 @@ _WORDS_AS_PASSWORD = (
     r"[a-z]{4,12}(?:[\-_.][a-z]{4,12}){1,5}[\-_.][0-9]{2,4}[!@#$*]?"
 )
 _NUMBERED_WORD = r"[a-z]{2,20}[0-9]"
+_WORDS_AROUND_NUMBER = (  # hunter2-blue, WINTER63dragon, 86mango71, violet+silver=81
+    r"[A-Za-z]{4,12}(?:[0-9]{1,4}[\-_.#+]?|[+#&])[A-Za-z]{4,12}(?:[=#]?[0-9]{1,4})?[!@#$*]?|"
+    r"[0-9]{2,4}[A-Za-z]{4,12}[0-9]{2,4}[!@#$*]?"
+)
 _WORD_WITH_NUMBER = r"[A-Za-z]{3,12}(?:[._\-][A-Za-z]{3,12}){0,3}[._\-]?[0-9]{2,4}[!@#$*]?"
 _PATH_PART = rf"[a-z]{{3,20}}(?:[_.\-][a-z]{{2,20}}){{0,3}}|[0-9]{{1,12}}|[0-9a-f]{{16,64}}|{_UUID}"
 _LABELLED = rf"(?:[A-Za-z][A-Za-z0-9.]{{0,20}}[\-_:/]){{1,6}}(?:[0-9a-f]{{32,128}}|{_UUID})"
@@ -85,6 +89,14 @@ TECHNICAL_WORDS = frozenset(
     "vendor version view views webhook window worker write your windows visual studio office "
     "android chrome safari firefox ubuntu debian python angular spring with from this that have "
     "must should will when then here there please enter valid invalid".split()
+)
+
+# Names that end in a number of their own: `python3-pip`, `sha256sum`, `argon2-cffi`.
+NUMBERED_WORDS = frozenset(
+    "argon arch base bzip centos class div drive ecma fedora gnome grade java lambda level line "
+    "log macos math mode neo part phase point pypy qt rhel salsa sect sha step tier topic track "
+    "utf alpine bullseye bookworm chapter item option room ruby rust sample section slide speed "
+    "sprint state status stdlib suse unit week year month quarter bits byte bytes oauth".split()
 )
 
 # A row of words which holds one of these is a sentence about a secret.
@@ -222,6 +234,14 @@ def _is_word_with_number(value: str) -> bool:
     return not TECHNICAL_WORDS.intersection(map(str.casefold, compiled(_WORD).findall(value)))
 
 
+def _is_around_number(value: str) -> bool:
+    """Return whether words stand around a number or a sign that joins no name of a program."""
+    if not compiled(_WORDS_AROUND_NUMBER).fullmatch(value) or _is_technology(value):
+        return False
+    words = set(map(str.casefold, compiled(_WORD).findall(value)))
+    return not (words & TECHNICAL_WORDS or words & NUMBERED_WORDS)
+
+
 def is_likely(value: str, password: bool, quoted: bool, free: bool) -> bool:
     """Return whether a value assigned to a secret's name is a secret.
 
@@ -282,6 +302,8 @@ def is_striking(value: str, *, named: bool) -> bool:
 
     named: the line speaks of a password, so that words with a number are one, too.
     """
+    if named and _is_around_number(value) and sum(map(str.isdigit, value)) >= 2:
+        return True
     if named and compiled(_WORDS_AS_PASSWORD).fullmatch(value):
         words = map(str.casefold, compiled(_WORD).findall(value))
         return not TECHNICAL_WORDS.intersection(words)
@@ -348,6 +370,8 @@ def _is_row_of_words(value: str) -> bool:
 def _is_thought_up(value: str) -> bool:
     """Return whether words joined by marks look like a password, as in `blue-Tiger-42`."""
     if compiled(_WORDS_AND_NUMBER).fullmatch(value) or _is_row_of_words(value):
+        return True
+    if _is_around_number(value):
         return True
     return sum(map(str.isdigit, value)) >= 1 and any(map(str.isupper, value)) and len(value) >= 8
 
