@@ -57,7 +57,7 @@ _CONTINUED = (  # what stands between two values of one name
     r"\r?\n[ \t]{0,12}[\-*][ ])[\"'`「“‘]?"
 )
 _INTRODUCED = r"(?:oauth:|(?i:bearer|basic)[ ])"
-_GROUPS = r"[0-9A-Za-z]{4,6}(?:-[0-9A-Za-z]{4,6}){1,5}"
+_GROUPS = r"(?=[A-Za-z\-]{0,24}[0-9])[0-9A-Za-z]{4,6}(?:-[0-9A-Za-z]{4,6}){1,5}"
 _SEED = r"(?:[a-z]{3,8}[ ]){11,23}[a-z]{3,8}"
 _BLOCK_LINE = r"\r?\n[ \t]{1,16}[!-~]{12,200}(?=[ \t]{0,8}(?:\r?\n|$))"
 

@@ -40,6 +40,10 @@ _WORDS_AS_PASSWORD = (
     r"[a-z]{4,12}(?:[\-_.][a-z]{4,12}){1,5}[\-_.][0-9]{2,4}[!@#$*]?"
 )
 _NUMBERED_WORD = r"[a-z]{2,20}[0-9]"
+_NAME_OF_A_SECRET = (
+    r"[A-Za-z]{2,12}[\-_](?:password|passwd|token|key)|(?:password|token|key)[\-_](?:value|here)|"
+    r"[a-z]{2,10}(?:Password|Token|Key)"
+)
 _WORDS_AROUND_NUMBER = (  # hunter2-blue, WINTER63dragon, 86mango71, violet+silver=81
     r"[A-Za-z]{4,12}(?:[0-9]{1,4}[\-_.#+]?|[+#&])[A-Za-z]{4,12}(?:[=#]?[0-9]{1,4})?[!@#$*]?|"
     r"[0-9]{2,4}[A-Za-z]{4,12}[0-9]{2,4}[!@#$*]?"
@@ -123,7 +127,7 @@ TECHNOLOGY = (
     r"(?:[15]password|bitwarden|lastpass|keepass)[a-z]{0,8}\d?"
     r"|(?:hmac-?)?sha-?\d{1,3}|md5|argon2(?:id|i|d)?|bcrypt-?\d{0,2}|scrypt\d{0,2}|pbkdf2[a-z0-9\-]{0,12}"
     r"|[ar]?\d{3}(?:gcm|cbc|kw)[a-z0-9\-]{0,12}"
-    r"|aes-?\d{3}[a-z0-9\-]{0,8}|rsa-?\d{3,4}|ed25519|x25519|x509(?:v3)?|[ehpr]s\d{3}|pkcs-?\d{1,2}"
+    r"|aes-?\d{3}[a-z0-9\-]{0,24}|office365|rsa-?\d{3,4}|ed25519|x25519|x509(?:v3)?|[ehpr]s\d{3}|pkcs-?\d{1,2}"
     r"|utf-?\d{1,2}|base\d{2}(?:url)?|iso-?\d{3,5}[\d\-]{0,4}|cp949|euc-?kr"
     r"|(?:ecdhe|dhe|tls|rsa|ecdsa)-[a-z0-9\-]{3,40}|seed\d{3}|aria\d{3}|openssl\d?"
     r"|ldapv?\d|oauth-?2(?:\.0)?|saml-?2|(?:h|t)otp\d?|tls-?v?1(?:\.\d)?|ipv[46]|http[23]"
@@ -168,6 +172,7 @@ def is_placeholder(value: str, *, quoted: bool = False) -> bool:
         or compiled(PLACEHOLDER).match(value)
         or compiled(STAND_IN).search(lowered[:80])
         or (value.isascii() and compiled(CAPS_NAME).fullmatch(value))
+        or compiled(_NAME_OF_A_SECRET).fullmatch(value)
     )
 
 
