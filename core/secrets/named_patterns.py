@@ -33,7 +33,8 @@ IS = (
     r"(?:set|changed|reset|switched|rotated|updated|switched|defaults|default|back)[ ](?:to|from)|"
     r"will be|should be|must be|has to be|turned out to be|used to be|has been|would be|"
     r"(?:might|may|could|must|should(?: have|'ve)?|will) (?:still )?(?:be|been|stay|remain)|"
-    r"(?:is|was) (?:probably|likely|apparently)|ends up (?:as|being)|ended up (?:as|being)|"
+    r"(?:is|was) (?:probably|likely|apparently)|(?:ends|ended) up (?:as|being)|"
+    r"happens to be|remained|stayed|"
     r"settled on (?:is|was)|"
     r"is|was|are|were|became|becomes|equals|reads|remains|stays|from|to|as|with|into)"
 )
@@ -47,7 +48,7 @@ PARTICLE = (
     r"이|가|을|를|에는|에|로는|로|으로는|으로|도|만|란|이란|의 값은|값은|값이|값을|값)"
 )
 ADVERB = (
-    r"(?:(?:지금|현재|그냥|원래|아직|임시로|여전히|바로|기본값인|기본값|새로|다시|항상|계속|일단|모두|전부|"
+    r"(?:(?:지금|현재|그냥|원래|아직|임시로|여전히|바로|기본값인|기본값|새로|다시|항상|매번|보통|주로|늘|실제로|사실|결국|그대로|계속|일단|모두|전부|"
     r"아직도|기존|초기값인|최근에|오늘부터|이제|분명|아마)[ ]{1,2})?"
 )
 
@@ -55,7 +56,7 @@ ADVERB = (
 FAR = (
     r"(?:(?P<end>[.\n;][ \n]|[,{(;][ ]{0,4}\n)|(?P<said>[:=]|,?[ ]e\.g\.|"
     r",?[ ](?:is|was|be|it's|It's)[:]?)|"
-    r",?[ ](?:it's|its|It's|enter|type|use|say|try|with|her|him|"
+    r",?[ ](?:it's|its|It's|enter|type|typed|entered|use|say|try|with|her|him|"
     r"them|me|you|as|to)[:]?|[?](?:[ ]{1,3}(?:A:|[Ii]t's|[Ii]t is))?)[ ]{1,3}"
 ) + QUOTE
 
@@ -139,6 +140,11 @@ KEYED: tuple[Rule, ...] = (
     Rule("keyed-enclosed", ("^,",), r"§[\"'`*]{0,3},[ ]" + QUOTE, OWASP,
         "the API key, «{A24}», is hard-coded", "the password, 8 to 64 characters, the token, 60min",
         group=AFTER, gate="bare"),
+    Rule("keyed-noted", (" (",),
+        "§" + r"[ ]\((?:currently|now|still|temporarily|formerly|previously|i\.e\.|it is|it's|was|"
+        r"지금은|현재|현재는|아직|예전에는)[,:]?[ ]" + QUOTE, OWASP,
+        "the password (currently «{A12}») must be rotated",
+        "the password (currently argon2id), the token (now type2)", group=AFTER, gate="said"),
     Rule("keyed-far", (" ",), "§" + CLOSE + r"(?=[ ,?])", OWASP,
         "api key used for the smoke test: «{A40}»",
         "token issued by the server: eyJ; password we must use is hashed2x", group=AFTER,
@@ -149,7 +155,9 @@ KEYED: tuple[Rule, ...] = (
         "«{A32}» — that's the client secret", "user2 - that's the token owner", group=BEFORE,
         gate="said"),
     Rule("keyed-as", (" as ", " for ", " is ", " was "),
-        r"[\"'`)”’]{0,2}[ ](?:as|for|is|was|(?:when|where|wherever|once|if) (?:it |they |he |she )?"
+        r"[\"'`)”’]{0,2}[ ](?:(?:(?:hard-?coded|used|set|stored|given|saved|entered|works|"
+        r"worked|serves|served)[ ])?as|"
+        r"is what we use as|for|is|was|(?:when|where|wherever|once|if) (?:it |they |he |she )?"
         r"(?:asks|ask|asked|prompts|prompted) (?:you |me )?for)[ ]" + MY
         + r"?[ ]?(?:[A-Za-z0-9_'.\-]{1,16}[ ]){0,3}§", OWASP, "use «{A12}» as the password",
         "use argon2id as the password hash; user2 is the token owner", group=BEFORE, gate="said"),
@@ -176,7 +184,8 @@ KEYED: tuple[Rule, ...] = (
         "DB 비밀번호(«{A12}»)를 코드에 넣었다", "비밀번호(8자 이상)와 토큰(JWT)을 받는다",
         group=AFTER, gate="said"),
     Rule("keyed-korean-far", ("",),
-        r"§" + CLOSE + r"[가-힣 ,]{1,28}[:?]?[ ]{0,3}(?:(?:답변|답|A)[ ]?:[ ]{0,3})?" + QUOTE,
+        r"§" + CLOSE + r"[가-힣 ,]{1,28}(?:[:?]|->|→)?[ ]{0,3}"
+        r"(?:(?:답변|답|A)[ ]?:[ ]{0,3})?" + QUOTE,
         OWASP, "이 토큰을 쓰세요: «{A40}»",
         "토큰을 만드는 create_token2 함수, 비밀번호를 저장할 때 argon2id를 쓴다", group=AFTER,
         gate="random"),
@@ -226,7 +235,7 @@ PAIRS: tuple[Rule, ...] = (
         r"패스워드|암호|(?i:pw)))?|"
         r"접속[ ]?정보|자격[ ]?증명|인증[ ]?정보)(?:은|는|이|가)?(?:[ ](?:for|of|to|on)[ ]"
         r"[^\n:=]{1,40}?)?[ :=\-–—]{1,4}(?:(?:is|are|with|as|using|it|the)[ ]){0,3}[\"'`(]?"
-        + r"(?<![ (]:)" + USER_NAME + r"(?:[ ]?/[ ]?|:[ ]?)" + PAIR_VALUE, CWE,
+        + r"(?<![ (]:)" + USER_NAME + r"(?:[ ]?/[ ]?|:[ ]?|[ ]and[ ])" + PAIR_VALUE, CWE,
         "credentials are admin / «{A12}» for now",
         "login: api/v1, account owner/repository2, login by :user:`3758`, "
         "계정: team/web-app-2", group=2, gate="pair"),

@@ -9,23 +9,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 
-from core.secrets.contexts import is_id, is_introduced
+from core.secrets.gates import OPENERS, Span, is_introduced, is_used, value_at, value_before
 from core.secrets.named_patterns import CUE_HINTS, CUES, FAR, KEYED
-from core.secrets.names import GENERIC, PLURAL, UNUSUAL, USUAL, Name, names_in
+from core.secrets.names import PLURAL, UNUSUAL, Name, names_in
 from core.secrets.rule import BEFORE, Rule, compiled
-from core.secrets.value_ends import CLOSERS, LONGEST, bare_end, quoted_end, value_end
-from core.secrets.values import (
-    COUNTERS,
-    is_assignment,
-    is_certain,
-    is_hex,
-    is_labelled,
-    is_likely,
-    is_phrase,
-    is_placeholder,
-    is_random,
-    is_striking,
-)
+from core.secrets.value_ends import value_end
+from core.secrets.values import is_hex, is_random, is_striking
 
 _NEARBY = 160
 _WORDS = r"(?<![!-~])[!-~]{7,128}(?![!-~])"
@@ -39,14 +28,11 @@ _WINDOW = 100
 _FAR = 100
 _WIDEST = 1_000
 _CSV_HEAD = r"(?:[A-Za-z0-9_가-힣]{1,30},){1,20}[A-Za-z0-9_가-힣]{1,30}\r?"
-_WORDS_OF_MORE = "pass", "pw", "psk", "creds", "credential", "credentials"  # than passwords
-_LONG_ROW = 3  # hyphens in a row of words that is no phrase of a sentence
 _WHOLE_NAMES = "keyed-block", "keyed-heading"
 _HEADS = 12  # names in one line that may head a column
 _EMPTY_ROWS = 3  # in a row without a secret, and the column holds something else
 _ROWS = 20  # of a table below the name that heads its column
 _MORE = 4  # values that one name may introduce: "changed from … to …"
-_OPENERS = "\"'`(<[{*"
 _CONTINUED = (  # what stands between two values of one name
     r"[\"'`)\]」”’]{0,2}(?:"
     r",?[ ](?:but |and )?(?:now |then )?(?:the )?(?:new|old|other|second|current) (?:one )"
@@ -56,12 +42,8 @@ _CONTINUED = (  # what stands between two values of one name
     r"?(?:지금은 |이제는 |현재는 |새 값은 |새로 )?|"
     r"\r?\n[ \t]{0,12}[\-*][ ])[\"'`「“‘]?"
 )
-_INTRODUCED = r"(?:oauth:|(?i:bearer|basic)[ ])"
-_GROUPS = r"(?=[A-Za-z\-]{0,24}[0-9])[0-9A-Za-z]{4,6}(?:-[0-9A-Za-z]{4,6}){1,5}"
 _SEED = r"(?:[a-z]{3,8}[ ]){11,23}[a-z]{3,8}"
 _BLOCK_LINE = r"\r?\n[ \t]{1,16}[!-~]{12,200}(?=[ \t]{0,8}(?:\r?\n|$))"
-
-Span = tuple[int, int]
 
 
 def keyed_spans(text: str, folded: str) -> Iterator[tuple[int, int, str]]:
@@ -88,20 +70,25 @@ def keyed_spans(text: str, folded: str) -> Iterator[tuple[int, int, str]]:
 
 def _striking_values(text: str, folded: str, passwords: list[Name]) -> Iterator[Span]:
     """Yield what can only be a password in a line that speaks of one, or of getting in."""
-    places = [(name.start, name.end, True) for name in passwords]
+    yield from _striking_near(text, [(name.start, name.end) for name in passwords], named=True)
     if any(hint in folded for hint in CUE_HINTS):
-        places += [(*match.span(), False) for match in compiled(CUES).finditer(text)]
+        places = [match.span() for match in compiled(CUES).finditer(text)]
+        yield from _striking_near(text, places, named=False)
+
+
+def _striking_near(text: str, places: list[Span], *, named: bool) -> Iterator[Span]:
     looked_to = 0
-    for start, end, named in sorted(places):
+    for start, end in places:
         first = max(
             text.rfind("\n", max(0, start - _NEARBY), start) + 1, start - _NEARBY, looked_to, 0
         )
         last = text.find("\n", end, end + _NEARBY)
         looked_to = min(end + _NEARBY, len(text)) if last < 0 else last
         for match in compiled(_WORDS).finditer(text, first, looked_to):
-            word_start = match.start() + len(match[0]) - len(match[0].lstrip(_OPENERS))
+            word_start = match.start() + len(match[0]) - len(match[0].lstrip(OPENERS))
             word_end = value_end(text, word_start, "")
-            if is_striking(text[word_start:word_end], named=named):
+            known = named or is_used(text, word_start, word_end)
+            if is_striking(text[word_start:word_end], named=known):
                 yield word_start, word_end
 
 
@@ -140,7 +127,7 @@ def _column_values(text: str, name: Name, table: _Table) -> Iterator[Span]:
         start += len(cells[column]) - len(cells[column].lstrip(" `*\"'"))
         if cells[column].strip(" -:\r"):
             stops = "," if separator == "," else ""
-            if span := _value_at(text, start, "", name, "said", "", stops):
+            if span := value_at(text, start, "", name, "said", "", stops):
                 yield span
                 empty = 0
         if line_end == len(text):
@@ -256,7 +243,7 @@ def _values(
         if not preceding:
             return []
         if rule.group == BEFORE:
-            span = _value_before(text, preceding.start(), name, rule.gate)
+            span = value_before(text, preceding.start(), name, rule.gate)
             return [span] if span else []
     return _values_after(text, following, name, rule)
 
@@ -271,8 +258,8 @@ def _lacks_particle(following: str, name: Name, rule: Rule) -> bool:
 def _far_values(text: str, name: Name, first: re.Match[str]) -> list[Span]:
     """Return the value that one of the next words of the sentence introduces, if one does."""
     for match in compiled(FAR).finditer(text, first.end(), first.end() + _FAR):
-        gate = "said" if name.is_password else "random"
-        span = _value_at(text, match.end(), match["quote"] or "", name, gate)
+        gate = "said" if name.is_password and match["said"] else "random"
+        span = value_at(text, match.end(), match["quote"] or "", name, gate)
         far = text[slice(*span)] if span else ""
         if span and not far.isdigit() and (match["said"] or not is_hex(far)):
             return [span]
@@ -293,7 +280,7 @@ def _values_after(text: str, match: re.Match[str], name: Name, rule: Rule) -> li
     gate = "said" if told or groups.get("wrap") else rule.gate
     sign = groups.get("sign") or ""
     stops = ",;\t" if rule.name == "keyed-field" else ""
-    span = _value_at(text, start, quote, name, gate, sign, stops)
+    span = value_at(text, start, quote, name, gate, sign, stops)
     if not span:
         return []
     if rule.name == "keyed-korean-far" and not is_introduced(match[0], text[slice(*span)]):
@@ -325,76 +312,9 @@ def _further_values(text: str, end: int, name: Name, gate: str) -> list[Span]:
         if not joint:
             break
         quote = joint[0][-1] if joint[0][-1] in "\"'`「“‘" else ""
-        span = _value_at(text, joint.end(), quote, name, gate)
+        span = value_at(text, joint.end(), quote, name, gate)
         if not span:
             break
         spans.append(span)
         end = span[1]
     return spans
-
-
-def _value_at(
-    text: str, start: int, quote: str, name: Name, gate: str, sign: str = "", stops: str = ""
-) -> Span | None:
-    """Return where the value that begins at `start` stands, if it looks like the name's."""
-    end = quoted_end(text, start, quote) if quote else 0
-    quoted = end > start
-    if introduced := compiled(_INTRODUCED).match(text, start):
-        start = introduced.end()
-    if not quoted:
-        while text[start : start + 1] in tuple("(<[{*") and gate != "assigned":
-            start += 1
-        if is_assignment(text, start):
-            return None
-        end = bare_end(text, start)
-    end = min([end, *(at for stop in stops if (at := text.find(stop, start, end)) > 0)])
-    value = text[start:end]
-    if not value or is_placeholder(value, quoted=quoted):
-        return None
-    lead = text[name.start : name.word_start]
-    if is_id(text, start, value, gate=gate, lead=lead, word=name.word):
-        return None
-    free = quoted or (name.word.isupper() and sign == "=")
-    good = _passes(value, name, gate, quoted=quoted, free=free, following=text[end : end + 4])
-    return (start, end) if good or is_phrase(value, name.word, quoted=quoted) else None
-
-
-def _passes(value: str, name: Name, gate: str, *, quoted: bool, free: bool, following: str) -> bool:
-    password = name.is_password
-    if name.is_pin:
-        value = value.rstrip("#*")
-        digits = value.isdigit() and 4 <= len(value) <= 12
-        if digits:
-            return not following.startswith(COUNTERS)
-        return is_random(value) or bool(compiled(_GROUPS).fullmatch(value))
-    if name.certainty == GENERIC:
-        if gate != "assigned" and is_hex(value):
-            return False
-        return len(value) >= 20 and is_random(value) and not is_labelled(value)
-    if name.certainty == PLURAL and not (password and gate != "bare"):
-        return is_random(value) and not is_labelled(value)
-    if gate == "assigned" and name.certainty == USUAL:
-        bare = name.start == name.word_start or name.word.startswith("cred")
-        words = value.replace("-", "").isalpha() and name.word in _WORDS_OF_MORE
-        if bare and words and value.count("-") < _LONG_ROW:
-            return False
-        return is_likely(value, password, quoted, free)
-    if gate in ("assigned", "said") or (gate == "bare" and password):
-        return is_certain(value, password, following)
-    return is_random(value)
-
-
-def _value_before(text: str, end: int, name: Name, gate: str) -> Span | None:
-    """Return where the value that ends at `end` stands, if it looks like the name's."""
-    closers = "\"'`)>]}*" + "".join(CLOSERS.values())
-    while end and text[end - 1] in closers:
-        end -= 1
-    start = end
-    while start > max(0, end - LONGEST) and "!" <= text[start - 1] <= "~":
-        start -= 1
-    start = end - len(text[start:end].lstrip(_OPENERS))
-    value = text[start:end]
-    if not value or is_placeholder(value):
-        return None
-    good = _passes(value, name, gate, quoted=False, free=False, following="")
-    return (start, end) if good else None

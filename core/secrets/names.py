@@ -265,8 +265,8 @@ def _is_in_a_path(text: str, begin: int, assigned: bool) -> bool:
     """
     if text[begin - 1 : begin] in ("/", "\\"):
         return not assigned
-    if text[max(0, begin - 5) : begin] == ".svg?":
-        return True  # a badge, shown to everyone
+    if text[max(0, begin - 5) : begin] in (".svg?", "/etc/"):
+        return True  # a badge, shown to everyone, and the list of users
     return bool(compiled(_RESOURCE).search(text, max(0, begin - 120), begin))
 
 

@@ -430,9 +430,10 @@ FILES: tuple[Rule, ...] = (
         "https://httpd.apache.org/docs/2.4/misc/password_encryptions.html", "me:«$apr1${A8}${A22}»",
         "stored as $2b$12$… or me:$6$salt$hash", group=1),
     Rule("ldap-hash", ("{ssha", "{sha", "{smd5}", "{md5}"),
-        r"\{(?i:ssha(?:256|384|512)?|sha(?:256|512)?|s?md5)\}([A-Za-z0-9+/]{20,150}={0,2})",
+        r"\{(?i:ssha(?:256|384|512)?|sha(?:256|512)?|s?md5)\}"
+        r"(?![0-9a-f]{32,128}(?![A-Za-z0-9+/=]))([A-Za-z0-9+/]{20,150}={0,2})",
         "https://www.openldap.org/doc/admin26/security.html", "olcRootPW: {SSHA}«{A38}==»",
-        "{SSHA}<hash>", group=1),
+        "{SSHA}<hash>, content changed to {md5}{h32}", group=1),
     Rule("ldif-password", ("userpassword:", "unicodepwd:", "rootpw"),
         r"(?<![A-Za-z0-9])(?i:userpassword|unicodepwd|olcrootpw|rootpw)(?:::?|[ \t])[ \t]{0,8}"
         r"(?!\{|--)" + VALUE, "https://datatracker.ietf.org/doc/html/rfc2849",

@@ -2,10 +2,13 @@
 
 from core.secrets.rule import compiled
 from core.secrets.value_ends import TRAILING
+from core.secrets.vocabulary import COMMON, NUMBERED_WORDS, SENTENCE_WORDS, TECHNICAL_WORDS
 
 COUNTERS = tuple("자회개일분초년월글바비%")  # "8자", "3600초": a number of something
 PLACES = tuple("에서,에 ,에는, 저장소, 페이지, 위키, 버전, 이상, 이하".split(","))  # of a product
-_DOTTED = r"[A-Za-z_][A-Za-z0-9_]{0,60}(?:\??\.[A-Za-z_][A-Za-z0-9_]{0,60}[?!]?){1,12}"
+_DOTTED = (
+    r"[A-Za-z_][A-Za-z0-9_]{0,60}(?:\??\.(?:[A-Za-z_][A-Za-z0-9_]{0,60}[?!]?|[0-9]{1,3})){1,12}"
+)
 _CALL = r"[A-Za-z_][A-Za-z0-9_.]{2,80}\([^()]{0,80}\)(?:$|[\[.])"
 _SEPARATORS = r"[_\-./:]"
 _MIXED = r"(?=[^0-9]{0,512}[0-9])(?=[^A-Za-z]{0,512}[A-Za-z])"
@@ -16,7 +19,7 @@ _HANGUL_SECRET = r"[가-힣]{1,20}(?=[!-~]{0,40}[0-9])(?=[!-~]{0,40}[!@#$%^&*])[
 _UUID = r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
 _HEX = rf"[0-9a-fA-F]{{2,512}}|{_UUID}"
 _ASSIGNED = (
-    r"[+\-]?(?:[a-z]{2,20}[0-9]{0,2}(?:[_.\-][a-z]{1,20}[0-9]{0,2}){0,6}|"
+    r"[+\-]?(?:[a-z]{2,20}[0-9]{0,2}(?:[_.\-][A-Za-z]{1,40}[0-9]{0,2}){0,6}|"
     r"[A-Z]{2,20}[0-9]{0,2}(?:_[A-Z0-9]{1,20}){0,6})(?:[=:]|%3[AaDd])[^=:]"
 )
 _TURN = r"[A-Za-z](?=[0-9])|[0-9](?=[A-Za-z])|[a-z](?=[A-Z])"
@@ -40,6 +43,7 @@ _WORDS_AS_PASSWORD = (
     r"[a-z]{4,12}(?:[\-_.][a-z]{4,12}){1,5}[\-_.][0-9]{2,4}[!@#$*]?"
 )
 _NUMBERED_WORD = r"[a-z]{2,20}[0-9]"
+_URL_WORD = r"(?:%[89A-Fa-f][0-9A-Fa-f]){2}"  # a word of another script
 _NAME_OF_A_SECRET = (
     r"[A-Za-z]{2,12}[\-_](?:password|passwd|token|key)|(?:password|token|key)[\-_](?:value|here)|"
     r"[a-z]{2,10}(?:Password|Token|Key)"
@@ -55,70 +59,15 @@ _VOWEL = r"[aeiouyAEIOUY]"
 _ODD = r"[^A-Za-z0-9_\-./:]|[0-9]{4}|[0-9][A-Za-z]{1,3}[0-9]"
 _CASE_TURN = r"[A-Z][a-z]?[A-Z][a-z]{1,2}[A-Z]|[a-z][A-Z][a-z][A-Z]|[+/=]"
 
-# Values which are words of code or of a sentence, not secrets.
-COMMON = frozenset(
-    "null none nil undefined true false yes no on off string str int integer number bool boolean "
-    "object any bytes byte optional text varchar char required secret password passwd pass pwd "
-    "token example test todo redacted masked hidden empty unknown invalid missing expired wrong "
-    "incorrect correct valid set unset given input prompt hash hashed encrypted plain plaintext "
-    "default value user username admin root name key apikey bearer basic refresh access auth login "
-    "changeme function return await self this new lambda request response config settings env "
-    "credentials credential public private void never void unset disabled enabled deprecated "
-    "rotate rotated foo bar baz foobar dummy sample blank static dynamic random generated stdin "
-    "vault confirm confirmation forgot reset current old short long weak strong mandatory "
-    "sensitive passphrase passcode pw date datetime uuid float double dict list array jwt oauth "
-    "oauth2 ipsum lorem keychain keyring manual same different include omit same-origin passwort "
-    "kennwort senha contraseña wachtwoord stored shared here there below above".split()
-)
-
-# A row of words which holds one of these names a part of a program.
-TECHNICAL_WORDS = frozenset(
-    "admin agent alias analytics auth backend base batch billing bucket build cache cert change "
-    "client cloud cluster code common config configs connection container context control cookie "
-    "cred credential credentials cron data database debug default deploy deployment develop "
-    "development django docker domain email engine entry error event example export factory field "
-    "file folder format frontend function gateway github gitlab global google group handler hash "
-    "header host http https image import index infra input instance internal item java json keys "
-    "kube legacy level library lists local locale lock logger login main manager master memory "
-    "message metadata method metrics middleware mobile model models module mongo monitor mysql "
-    "name names namespace network node object oauth option options order output package page "
-    "params parser password path payment permission plugin policy port postgres private process "
-    "prod production profile project prompt property provider proxy public python query queue "
-    "rails random read redis refresh region registry release remote render replace request reset "
-    "resource response rest role root router rule runner runtime sample schema scope secret "
-    "secrets security server service services session setting settings shared signing source "
-    "spring stage staging state static status storage store stream string style support sync "
-    "system table target task team temp template tenant test testing tests text time title token "
-    "tokens tool type update upload user users util utils vault validator value values variable "
-    "vendor version view views webhook window worker write your windows visual studio office "
-    "android chrome safari firefox ubuntu debian python angular spring with from this that have "
-    "must should will when then here there please enter valid invalid".split()
-)
-
-# Names that end in a number of their own: `python3-pip`, `sha256sum`, `argon2-cffi`.
-NUMBERED_WORDS = frozenset(
-    "argon arch base bzip centos class div drive ecma fedora gnome grade java lambda level line "
-    "log macos math mode neo part phase point pypy qt rhel salsa sect sha step tier topic track "
-    "utf alpine bullseye bookworm chapter item option room ruby rust sample section slide speed "
-    "sprint state status stdlib suse unit week year month quarter bits byte bytes oauth".split()
-)
-
-# A row of words which holds one of these is a sentence about a secret.
-SENTENCE_WORDS = frozenset(
-    "the is are was your must enter please for and or to be not with this that can should use "
-    "password passwords token key valid invalid required characters login new old confirm a an "
-    "wrong forgot reset has have at least".split()
-)
-
 # Values by their looks: stand-ins, program text, measures.
 PLACEHOLDER = (
     r"\$(?:[A-Za-z_][A-Za-z0-9_]{0,80}(?![!-~])|[A-Z_]{3,40}/|[({]|[0-9](?![A-Za-z0-9$]))|[{<]|%(?:[({]|[sd](?![!-~])|[A-Z_]{1,60}%)|"
-    r"#\{|ENC(?:\[AES256_|\()|@@|@[a-z]{2,12}:|\[|\*{3}|\.{3}|…|--[a-z]|@?<|&[A-Z][A-Za-z]{0,40}\{|[\])}>,;]|\\|!(?:Ref|Sub|GetAtt|secret|vault)|(?:op|vault|ssm|arn|keyring)[:]"
+    r"#\{|ENC(?:\[AES256_|\()|@@|@[a-z]{2,12}:|\[|\*{3}|\.{3}|…|--[a-z]|@?<|&[A-Za-z][A-Za-z.]{0,60}\{|#[a-z가-힣]{2,20}(?![!-~])|-D[A-Z]|[\])}>,;]|\\|!(?:Ref|Sub|GetAtt|secret|vault)|(?:op|vault|ssm|arn|keyring)[:]"
 )
 STAND_IN = (
     r"\(\?[:=!<p]|\[\^?(?:a-z|0-9)|\{\d{1,3},\d{0,5}\}|"  # of a regular expression
     r"^(?:[a-z]{2,12}[_\-]?)?(?:token|api[_\-]?key|access[_\-]?key)[_\-]?[0-9]{1,6}$|"
-    r"example|placeholder|change[_\-]?me|redacted|x{4}|\*{4}|^.{0,10}(?:\.{3}|…)$|test-token|\{[a-z_][a-z0-9_.]{0,40}\}|\$\{|"
+    r"example|placeholder|change[_\-]?me|redacted|x{4}|\*{4}|^.{0,24}(?:\.{3}|…)$|\$random|:\]|test-token|\{[a-z_][a-z0-9_.]{0,40}\}|\$\{|"
     r"(?<![a-z0-9])(?:your|my|dummy|fake|sample|insert|replace|todo|enter|some)(?![a-z0-9])"
 )
 CAPS_NAME = r"[A-Z][A-Z0-9]{0,40}_[A-Z0-9_]{1,80}"
@@ -127,23 +76,25 @@ TECHNOLOGY = (
     r"(?:[15]password|bitwarden|lastpass|keepass)[a-z]{0,8}\d?"
     r"|(?:hmac-?)?sha-?\d{1,3}|md5|argon2(?:id|i|d)?|bcrypt-?\d{0,2}|scrypt\d{0,2}|pbkdf2[a-z0-9\-]{0,12}"
     r"|[ar]?\d{3}(?:gcm|cbc|kw)[a-z0-9\-]{0,12}"
-    r"|aes-?\d{3}[a-z0-9\-]{0,24}|office365|rsa-?\d{3,4}|ed25519|x25519|x509(?:v3)?|[ehpr]s\d{3}|pkcs-?\d{1,2}"
+    r"|aes-?\d{3}[a-z0-9\-]{0,24}|office365|rsa-?\d{3,4}|ed25519|x25519|x509(?:v3)?|[ehpr]s\d{3}|[a-z]{0,12}pkcs-?\d{1,2}[a-z]{0,12}|camellia-?\d{3}[a-z0-9\-]{0,12}|"
+    r"(?:[a-z]{2,12}\.)?b(?:ase)?64(?:en|de)c(?:ode)?|rfc-?\d{3,5}[#.\-\d]{0,12}"
     r"|utf-?\d{1,2}|base\d{2}(?:url)?|iso-?\d{3,5}[\d\-]{0,4}|cp949|euc-?kr"
     r"|(?:ecdhe|dhe|tls|rsa|ecdsa)-[a-z0-9\-]{3,40}|seed\d{3}|aria\d{3}|openssl\d?"
     r"|ldapv?\d|oauth-?2(?:\.0)?|saml-?2|(?:h|t)otp\d?|tls-?v?1(?:\.\d)?|ipv[46]|http[23]"
-    r"|k8s[a-z]{0,16}|s3(?:bucket|key|path|object)?|ec2[a-z]{0,10}|route53|oauth2[a-z]{0,12}"
+    r"|k8s[a-z]{0,16}|s3(?:bucket|key|path|object)?|ec2[a-z]{0,10}|route53|oauth2[a-z]{0,30}"
 )
 PLAIN_SHAPE = (
     r"[0-9a-f]{16}@[0-9a-f]{6}$|"  # a token of a record of ours
     r"0x[0-9a-fA-F]{40}$|(?:[0-9a-fA-F]{2}:){5,63}[0-9a-fA-F]{2}$|pk_(?:live|test)_|"
-    r"[12][0-9]{3}[-./][0-9]{1,2}[-./][0-9]{1,2}|v?[0-9.]{1,20}(?:-(?:rc|beta|alpha)[.0-9]{0,4})?$|"
-    r"age1[a-z0-9]{58}$|[A-Za-z0-9]{1,128}/[a-z0-9\-/]{1,80}/aws4_request$|(?:com|org|net|io)\.[a-z]{2,20}\.[A-Za-z0-9./_\-]{1,80}$|"
+    r"[12][0-9]{3}[-./][0-9]{1,2}[-./][0-9]{1,2}|[\^~]?v?[0-9.]{1,20}(?:-(?:rc|beta|alpha)[.0-9]{0,4})?$|"
+    r"age1[a-z0-9]{58}$|(?:[a-z0-9\-]{1,40}\.){1,4}(?:io|com|org|net|dev|sh)/|"
+    r"[a-z]{2,20}/v[0-9][a-z0-9]{0,8}\.[A-Z]|[A-Za-z0-9]{1,128}/[a-z0-9\-/]{1,80}/aws4_request$|(?:com|org|net|io)\.[a-z]{2,20}\.[A-Za-z0-9./_\-]{1,80}$|"
     r"(?i:sha)[0-9]{1,3}[-:]|(?i:md5)[-:]|[A-Za-z]:\\|"
     r"[A-Za-z0-9._%+\-]{1,64}@(?:[a-z0-9\-]{1,40}\.){1,4}(?:com|org|net|io|dev|kr|local)$|"
     r"[a-z0-9._\-]{1,40}@[0-9.]{7,15}$"
 )
 FILE_NAME = (
-    r"\.(?:png|jpe?g|gif|svg|webp|pdf|zip|gz|tgz|"
+    r"\.(?:snap|deb|rpm|jar|whl|dll|exe|apk|dmg|iso|tar|xz|lock|csv|sql|xml|png|jpe?g|gif|svg|webp|pdf|zip|gz|tgz|"
     r"json|ya?ml|txt|py|[jt]sx?|env|pem|key|crt|toml|ini|cfg|md|sh|go|rs|java|log|html)$"
 )
 NAME_PART = (
@@ -166,6 +117,8 @@ def is_placeholder(value: str, *, quoted: bool = False) -> bool:
     lowered = value.casefold()
     if "가" <= value[0] <= "힣" and not (quoted and compiled(_HANGUL_SECRET).fullmatch(value)):
         return True
+    if not value.isascii() and not compiled("[0-9]").search(value):
+        return True  # a word of another language
     return bool(
         lowered.strip(TRAILING + "!") in COMMON
         or len(set(value) - set("-_ ")) <= 1
@@ -180,7 +133,7 @@ def _is_harmless_shape(value: str) -> bool:
     """Return whether a value is a path, date, version, address, call or name of a program part."""
     if compiled(PLAIN_SHAPE).match(value) or compiled(FILE_NAME).search(value[-6:]):
         return True
-    if "://" in value or _is_technology(value):
+    if "://" in value or _is_technology(value) or compiled(_URL_WORD).search(value):
         return True
     if value[0] in "/.~" and "/" in value[:3] and _word_length(value) >= 3:
         return True
@@ -369,7 +322,8 @@ def _is_row_of_words(value: str) -> bool:
     """Return whether a value is four words or more that name nothing of a program together."""
     parts = compiled(r"[\-_.]").split(value)
     plain = len(parts) >= 4 and all(part.isalpha() and len(part) >= 4 for part in parts)
-    return plain and not TECHNICAL_WORDS.intersection(map(str.casefold, parts))
+    technical = TECHNICAL_WORDS.intersection(map(str.casefold, parts))
+    return plain and len(technical) <= (0 if "_" in value else 1)
 
 
 def _is_thought_up(value: str) -> bool:
