@@ -73,8 +73,9 @@ NOT_BEFORE_PASS = frozenset(
     "two pre post test tests check checks gbuffer geometry lighting".split()
 )
 NOT_BEFORE_TOKEN = frozenset(
-    "lock page next prev csrf xsrf eos bos pad sep unk stop special continuation cancellation "
-    "input output prompt completion first last start end lexer syntax abort cancel".split()
+    "lock change import export page next prev csrf xsrf eos bos pad sep unk stop special "
+    "continuation cancellation input output prompt completion first last start end lexer syntax "
+    "abort cancel".split()
 )
 NOT_BEFORE_KEY = frozenset(
     "primary foreign cache sort partition idempotency public composite unique natural surrogate "

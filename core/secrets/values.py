@@ -43,10 +43,13 @@ _WORDS_AS_PASSWORD = (
     r"[a-z]{4,12}(?:[\-_.][a-z]{4,12}){1,5}[\-_.][0-9]{2,4}[!@#$*]?"
 )
 _NUMBERED_WORD = r"[a-z]{2,20}[0-9]"
+_LONG_NAME = 16
+_CHANCE = r"(?<!s)q(?![u0-9lt])|[bcdfghjklmnpqrstvwxz]{5}|[jxz][bcdfgjkqvwx]"  # in few words
 _URL_WORD = r"(?:%[89A-Fa-f][0-9A-Fa-f]){2}"  # a word of another script
 _NAME_OF_A_SECRET = (
     r"[A-Za-z]{2,12}[\-_](?:password|passwd|token|key)|(?:password|token|key)[\-_](?:value|here)|"
-    r"[a-z]{2,10}(?:Password|Token|Key)"
+    r"[a-z]{2,10}(?:Password|Token|Key)|"
+    r"[A-Z_\-]{0,30}(?:PASSWORD|TOKEN|KEY)[0-9]{0,2}(?:,[A-Z0-9_\-]{1,40})?"
 )
 _WORDS_AROUND_NUMBER = (  # hunter2-blue, WINTER63dragon, 86mango71, violet+silver=81
     r"[A-Za-z]{4,12}(?:[0-9]{1,4}[\-_.#+]?|[+#&])[A-Za-z]{4,12}(?:[=#]?[0-9]{1,4})?[!@#$*]?|"
@@ -62,7 +65,7 @@ _CASE_TURN = r"[A-Z][a-z]?[A-Z][a-z]{1,2}[A-Z]|[a-z][A-Z][a-z][A-Z]|[+/=]"
 # Values by their looks: stand-ins, program text, measures.
 PLACEHOLDER = (
     r"\$(?:[A-Za-z_][A-Za-z0-9_]{0,80}(?![!-~])|[A-Z_]{3,40}/|[({]|[0-9](?![A-Za-z0-9$]))|[{<]|%(?:[({]|[sd](?![!-~])|[A-Z_]{1,60}%)|"
-    r"#\{|ENC(?:\[AES256_|\()|@@|@[a-z]{2,12}:|\[|\*{3}|\.{3}|…|--[a-z]|@?<|&[A-Za-z][A-Za-z.]{0,60}\{|#[a-z가-힣]{2,20}(?![!-~])|-D[A-Z]|[\])}>,;]|\\|!(?:Ref|Sub|GetAtt|secret|vault)|(?:op|vault|ssm|arn|keyring)[:]"
+    r"#\{|ENC(?:\[AES256_|\()|@@|@[a-z]{2,12}:|\[|\*{3}|\.{3}|…|--[a-z]|@?<|&?[A-Za-z][A-Za-z.]{2,60}\{|#[a-z가-힣]{2,20}(?![!-~])|-D[A-Z]|[\])}>,;]|\\|!(?:Ref|Sub|GetAtt|secret|vault)|(?:op|vault|ssm|arn|keyring)[:]"
 )
 STAND_IN = (
     r"\(\?[:=!<p]|\[\^?(?:a-z|0-9)|\{\d{1,3},\d{0,5}\}|"  # of a regular expression
@@ -76,7 +79,7 @@ TECHNOLOGY = (
     r"(?:[15]password|bitwarden|lastpass|keepass)[a-z]{0,8}\d?"
     r"|(?:hmac-?)?sha-?\d{1,3}|md5|argon2(?:id|i|d)?|bcrypt-?\d{0,2}|scrypt\d{0,2}|pbkdf2[a-z0-9\-]{0,12}"
     r"|[ar]?\d{3}(?:gcm|cbc|kw)[a-z0-9\-]{0,12}"
-    r"|aes-?\d{3}[a-z0-9\-]{0,24}|office365|rsa-?\d{3,4}|ed25519|x25519|x509(?:v3)?|[ehpr]s\d{3}|[a-z]{0,12}pkcs-?\d{1,2}[a-z]{0,12}|camellia-?\d{3}[a-z0-9\-]{0,12}|"
+    r"|aes-?\d{3}[a-z0-9\-]{0,24}|office365|rsa-?\d{3,4}|ed25519|x25519|x509(?:v3)?|[ehpr]s\d{3}|[a-z]{0,12}pkcs-?\d{1,2}[a-z]{0,12}|secp\d{3}[a-z]\d[a-z0-9_]{0,30}|camellia-?\d{3}[a-z0-9\-]{0,12}|"
     r"(?:[a-z]{2,12}\.)?b(?:ase)?64(?:en|de)c(?:ode)?|rfc-?\d{3,5}[#.\-\d]{0,12}"
     r"|utf-?\d{1,2}|base\d{2}(?:url)?|iso-?\d{3,5}[\d\-]{0,4}|cp949|euc-?kr"
     r"|(?:ecdhe|dhe|tls|rsa|ecdsa)-[a-z0-9\-]{3,40}|seed\d{3}|aria\d{3}|openssl\d?"
@@ -160,6 +163,8 @@ def _is_named(value: str) -> bool:
     parts = compiled(_SEPARATORS).split(value)
     if all(compiled(NAME_PART).fullmatch(part) for part in parts):
         return True
+    if len(value) >= _LONG_NAME and value.isalnum() and compiled(_CHANCE).search(value):
+        return False
     return not compiled(_ODD).search(value) and _word_length(value) >= 3.5 and len(value) < 80
 
 
