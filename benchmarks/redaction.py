@@ -1,8 +1,8 @@
 """Measures what the redactor finds, what it spares and what it costs, beside other redactors.
 
-`python benchmarks/redaction.py [--seed N] [--no-docs] [--docs DIR] [--peers] [--markdown]` prints a
-table; with `--check` the exit status is 1 when a floor is missed. README.md beside this file says
-how everything is counted.
+`python benchmarks/redaction.py [--seed N] [--no-docs] [--docs DIR] [--texts DIR] [--peers]
+[--markdown]` prints a table; with `--check` the exit status is 1 when a floor is missed. README.md
+beside this file says how everything is counted.
 """
 
 import argparse
@@ -35,9 +35,10 @@ from core.sanitizer import MARKER, RULES, Secret, find
 from core.secrets.rule import expand
 from tests.support.lookalikes import lookalikes
 from tests.support.secret_corpus import HANGUL, Case, cases
+from tests.support.secret_sentences import sentences
 
 ROOT = Path(__file__).resolve().parent.parent
-FAMILIES = ("token", "structure", "assignment", "prose", "edge")
+FAMILIES = ("token", "structure", "assignment", "prose", "edge", "sentence")
 AT_LEAST = ("caught", "labels")  # these figures should be high, all others low
 FLOORS = {
     "caught whole, token": 99.5,
@@ -45,6 +46,7 @@ FLOORS = {
     "caught whole, assignment": 96.0,
     "caught whole, prose": 90.0,
     "caught whole, edge": 75.0,
+    "caught whole, sentence": 94.0,
     "innocent characters lost": 1.0,
     "labels kept": 98.0,
     "look-alikes changed": 0.5,
@@ -74,6 +76,8 @@ npm @apps-in-toss/native-modules 2.10.8 97354ed75f2688a2 src/**/*.ts dist/**/*.d
 npm @tosspayments/tosspayments-sdk 2.8.1 9e57fa8c3dfb9180 **/*.d.ts
 npm @node-red/nodes 5.0.7 7f7f66869382f001 locales/ko/**/*
 """
+SHORTEST, LONGEST = 60, 1_000  # characters of a paragraph of own texts
+LARGEST = 4_000_000  # bytes of a file of own texts
 ROUNDS = 5
 PIECE_BYTES, PIECES = 300, 200
 LONG, LONGER = 1_000, 100_000
@@ -393,6 +397,46 @@ def in_lines(altered: Altered) -> Figures:
     return {"documentation, lines in 10,000": Figure(altered.rate(), "lines", note)}
 
 
+# Own texts
+
+
+def own_texts(directory: Path) -> list[tuple[str, str]]:
+    """The different paragraphs below a directory, each with the file and line that it begins at.
+
+    Binary files, hidden ones and very large ones are left out.
+    """
+    found: dict[str, str] = {}
+    for path in sorted(directory.rglob("*")):
+        name = path.relative_to(directory)
+        hidden = any(part.startswith(".") for part in name.parts)
+        if hidden or not path.is_file() or path.stat().st_size > LARGEST:
+            continue
+        data = path.read_bytes()
+        if b"\0" in data:
+            continue
+        line = 1
+        for part in re.split(r"((?:\r?\n[ \t]*){2,})", data.decode("utf-8", errors="replace")):
+            if SHORTEST <= len(part) <= LONGEST and part.strip():
+                found.setdefault(part, f"{name.as_posix()}:{line}")
+            line += part.count("\n")
+    return [(place, text) for text, place in found.items()]
+
+
+def on_own_texts(
+    texts: Sequence[tuple[str, str]], redactor: Redactor
+) -> tuple[Figures, list[list[str]]]:
+    """The share of the paragraphs in which anything was found, and where each of those begins."""
+    found = [(place, text, redactor.find(text)) for place, text in texts]
+    touched = [(place, language_of(text), secrets) for place, text, secrets in found if secrets]
+    count = Counter(language_of(text) for _, text in texts)
+    altered = Counter(language for _, language, _ in touched)
+    shares = [f"{it} {percent(altered[it], count[it]):.2f}" for it in ("en", "ko")]
+    note = f"{len(touched):,} of {len(texts):,}; {', '.join(shares)}"
+    share = percent(len(touched), len(texts))
+    rows = [[place, ", ".join({it.kind: it for it in secrets})] for place, _, secrets in touched]
+    return {"own texts changed": Figure(share, "%", note)}, rows
+
+
 # Times
 
 
@@ -612,6 +656,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=0, help="other secrets of the same shapes")
     parser.add_argument("--no-docs", action="store_true", help="without published documentation")
     parser.add_argument("--docs", type=Path, metavar="DIR", help="where its archives already are")
+    parser.add_argument(
+        "--texts", type=Path, metavar="DIR", help="measure the paragraphs below it, too"
+    )
     parser.add_argument("--peers", action="store_true", help="measure detect-secrets, too")
     parser.add_argument("--markdown", action="store_true", help="print Markdown tables")
     parser.add_argument("--check", action="store_true", help="exit status 1 below a floor")
@@ -622,7 +669,8 @@ def main() -> int:
     """Measure and print."""
     options = arguments()
     redactors = [Redactor("Sentinel-Memory", find), *(peers() if options.peers else [])]
-    corpus = cases(options.seed)
+    corpus = [*cases(options.seed), *sentences(options.seed)]
+    own = own_texts(options.texts) if options.texts else []
     harmless = [text for _, text in lookalikes(options.seed)]
     documents = Documentation() if options.no_docs else documentation(options.docs)
     for sentence in documents.missing:
@@ -634,11 +682,16 @@ def main() -> int:
     gc.freeze()  # thousands of texts are no work for the collector while times are taken
     columns: dict[str, Figures] = {}
     altered: dict[str, Altered] = {}
+    touched: list[list[str]] = []
     for redactor in redactors:
         figures = {**on_corpus(corpus, redactor), **on_lookalikes(harmless, redactor)}
         if documents.texts:
             altered[redactor.name] = on_documentation(documents.texts, redactor)
             figures.update(in_lines(altered[redactor.name]))
+        if own:
+            own_figures, places_of_own = on_own_texts(own, redactor)
+            figures.update(own_figures)
+            touched = touched or places_of_own
         columns[redactor.name] = {**figures, **on_clock(usual, harmless, hostile, redactor)}
         print(f"{redactor.name}: {time.process_time():.0f} s", file=sys.stderr)
     versions = f"Python {platform.python_version()}, {len(RULES)} rules, {len(corpus):,} cases"
@@ -647,6 +700,8 @@ def main() -> int:
     print(printed(main_table(columns), options.markdown))
     if altered:
         print("\n" + printed(lines_table(altered), options.markdown))
+    if touched:
+        print("\n" + printed([["own text", "kinds"], *touched], options.markdown))
     below = missed(columns[redactors[0].name])
     for sentence in below if options.check else ():
         print(f"below the floor: {sentence}")

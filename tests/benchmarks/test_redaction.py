@@ -8,6 +8,7 @@ import pytest
 from core.sanitizer import Secret, find
 from tests.support.lookalikes import lookalikes
 from tests.support.secret_corpus import Case, a_case, cases
+from tests.support.secret_sentences import sentences
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
 
@@ -27,6 +28,8 @@ from redaction import (
     on_corpus,
     on_documentation,
     on_lookalikes,
+    on_own_texts,
+    own_texts,
     places,
     printed,
 )
@@ -116,6 +119,21 @@ def test_every_floor_has_its_figure_and_every_figure_its_row() -> None:
     assert printed([["", "one"], ["a", "1"]], markdown=True) == "|  | one |\n|---|---|\n| a | 1 |"
 
 
+def test_own_texts_are_paragraphs_with_their_places(tmp_path: Path) -> None:
+    one, two = "first " * 12, "second " * 12
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.md").write_text(f"# short\n\n{one}\n\n\n{two}\nmore\n", "utf-8")
+    (tmp_path / "b.txt").write_text(f"{one}\n\n{'x' * 2_000}", "utf-8")
+    (tmp_path / "c.bin").write_bytes(b"\0" + one.encode())
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git" / "d").write_text(two, "utf-8")
+    texts = own_texts(tmp_path)
+    assert texts == [("b.txt:1", one), ("docs/a.md:6", f"{two}\nmore\n")]
+    figures, rows = on_own_texts(texts, hiding("second"))
+    assert figures == {"own texts changed": Figure(50.0, "%", "1 of 2; en 50.00, ko 0.00")}
+    assert rows == [["docs/a.md:6", "second"]]
+
+
 def test_hostile_texts_have_their_length_and_are_the_same_every_time() -> None:
     texts = hostile_texts(1)
     assert len(texts) > 1_000
@@ -158,8 +176,7 @@ OURS = Redactor("ours", find)
 @pytest.mark.long
 @pytest.mark.parametrize("seed", [0, 20])
 def test_our_redactor_reaches_its_floors_on_the_corpus(seed: int) -> None:
-    figures = on_corpus(cases(seed), OURS) | on_lookalikes(
-        [text for _, text in lookalikes(seed)], OURS
-    )
+    corpus = [*cases(seed), *sentences(seed)]
+    figures = on_corpus(corpus, OURS) | on_lookalikes([text for _, text in lookalikes(seed)], OURS)
     assert missed(figures) == []
-    assert len(FLOORS.keys() & figures.keys()) == 10
+    assert len(FLOORS.keys() & figures.keys()) == 11
