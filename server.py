@@ -133,7 +133,7 @@ def warn_if_cancelled(tool: str) -> None:
         print(f"server.py: {word(language(), 'stored_cancelled', tool=tool)}", file=sys.stderr)
 
 
-@mcp.offer_tool("Search memory", reads=True, destroys=False, repeats=True, may_leave_out=("query",))
+@mcp.offer_tool("Search memory", reads=True, repeats=True)
 def search_memory(
     query: Annotated[
         Text,
@@ -157,7 +157,6 @@ def search_memory(
 @mcp.offer_tool(
     "Log memory",
     reads=False,
-    destroys=True,
     repeats=False,
     may_leave_out=("missing_context",),
     shown_defaults=SHOWN_DEFAULTS,
@@ -207,7 +206,6 @@ def log_memory(
 @mcp.offer_tool(
     "Compact memory",
     reads=False,
-    destroys=True,
     repeats=True,
     shown_defaults=SHOWN_DEFAULTS,
 )

@@ -205,7 +205,7 @@ class ProjectMissingError(SentinelError, OSError):
     key = "project_missing"
 
 
-class ProjectRefusedError(SentinelError, OSError):
+class ProjectRefusedError(SentinelError, OSError, ValueError):
     """The directory is no place for a project's memory. Facts: path, kind, source."""
 
     key = "project_refused"

@@ -84,8 +84,8 @@ class LogReader:
         if known != data:
             log = MemoryLog.parse(data)
             self._last = data, log
-            if log.skipped:
-                warn("%s: unreadable lines skipped: %s", self.path, log.skipped)
+            if skipped := log.skipped + len(log.conflict):
+                warn("%s: unreadable lines skipped: %s", self.path, skipped)
             if log.conflicts:
                 warn("%s: git conflicts not resolved: %s", self.path, log.conflicts)
         return log

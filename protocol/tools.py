@@ -72,17 +72,16 @@ class SessionlessServer(FastMCP):
         title: str,
         *,
         reads: bool,
-        destroys: bool,
         repeats: bool,
         may_leave_out: tuple[str, ...] = (),
         shown_defaults: Mapping[str, object] | None = None,
     ) -> Callable[[Answer], Answer]:
-        """Offer a function as a tool; the three flags become the hints that clients act on.
+        """Offer a function as a tool; the two flags become the hints that clients act on.
 
-        reads: it changes nothing. destroys: it may take away what was there. repeats: a second
-        call with the same arguments changes nothing more. may_leave_out: required arguments that
-        count as "" in a call without them. shown_defaults: by argument, what the schema shows
-        where the function has None.
+        reads: it changes nothing. repeats: a second call with the same arguments changes nothing
+        more. No tool destroys: what leaves the log is kept beside it. may_leave_out: required
+        arguments that count as "" in a call without them. shown_defaults: by argument, what the
+        schema shows where the function has None.
         """
 
         def offer(function: Answer) -> Answer:
@@ -96,7 +95,7 @@ class SessionlessServer(FastMCP):
                     annotations=ToolAnnotations(
                         title=title,
                         read_only_hint=reads,
-                        destructive_hint=destroys,
+                        destructive_hint=False,
                         idempotent_hint=repeats,
                         open_world_hint=False,
                     ),

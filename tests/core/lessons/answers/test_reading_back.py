@@ -173,7 +173,7 @@ def test_a_search_is_read_back_as_its_records_and_topics(log: MemoryLog) -> None
 @given(logs())
 def test_a_briefing_holds_records_and_topics_that_there_are_and_no_others(log: MemoryLog) -> None:
     _, *lines = session_briefing(
-        log, project="/tmp/project", threshold=50, lang="en", budget_tokens=10**6
+        log, project="/tmp/project", settings=Settings(hook_tokens=10**6)
     ).text.split("\n")
     own = ("Left out here, ", "All records (", "Records: ")
     told = [line.removeprefix("topics: ") for line in lines if line.startswith("topics: ")]
