@@ -133,7 +133,7 @@ def warn_if_cancelled(tool: str) -> None:
         print(f"server.py: {word(language(), 'stored_cancelled', tool=tool)}", file=sys.stderr)
 
 
-@mcp.offer_tool("Search memory", reads=True, repeats=True)
+@mcp.offer_tool("Search memory", reads=True, repeats=True, may_leave_out=("query",))
 def search_memory(
     query: Annotated[
         Text,

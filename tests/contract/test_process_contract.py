@@ -88,7 +88,6 @@ def test_a_refusal_is_an_error_of_the_tool(server: Server) -> None:
     assert "lesson" in long and "1026" in long.replace(",", "")
     server.refusal("log_memory", topic="x", missing_context="a", lesson="b", type="note")
     server.refusal("compact_memory", compact_threshold=0)
-    server.refusal("search_memory")
 
 
 @pytest.fixture(scope="module")
