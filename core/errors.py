@@ -43,6 +43,12 @@ class BlankFieldError(SentinelError, ValueError):
     key = "blank_field"
 
 
+class RecordTooLargeError(SentinelError, ValueError):
+    """The line of a record would be longer than a reader takes for one. Facts: limit_bytes."""
+
+    key = "record_too_large"
+
+
 class FieldTooLongError(SentinelError, ValueError):
     """A field is above its limit. Facts: field, used_bytes, limit_bytes, over_bytes, syllables."""
 

@@ -17,6 +17,8 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "{field}: 비어 있습니다. 파일은 바뀌지 않았습니다. 내용을 넣어 다시 호출하십시오."),
     "field_too_long": ("{field}: {used_bytes:,} bytes of UTF-8, {over_bytes:,} above the limit of {limit_bytes:,}. The file is unchanged. Cut {over_bytes:,} ASCII characters or {syllables:,} Korean syllables; a long lesson can become two records.",
         "{field}: UTF-8 {used_bytes:,}바이트로, 상한 {limit_bytes:,}바이트를 {over_bytes:,}바이트 넘었습니다. 파일은 바뀌지 않았습니다. 한글 {syllables:,}자(ASCII {over_bytes:,}자)를 줄이십시오. 긴 lesson은 두 기록으로 나눌 수 있습니다."),
+    "record_too_large": ("The line of the record would have more than {limit_bytes:,} bytes, and no reader takes such a line for a record. The file is unchanged. Replace fewer originals at once, or remove what other programs added to the record.",
+        "기록 한 줄이 {limit_bytes:,}바이트를 넘어, 읽을 때 기록으로 인정되지 않습니다. 파일은 바뀌지 않았습니다. 한 번에 대체하는 원본 수를 줄이거나, 다른 프로그램이 기록에 덧붙인 값을 지우십시오."),
     "lone_surrogate": ("{field}: it holds half of a character (a lone surrogate). The file is unchanged. Send the text again without it.",
         "{field}: 깨진 글자(짝이 없는 서로게이트)가 들어 있습니다. 파일은 바뀌지 않았습니다. 그 글자를 빼고 다시 보내십시오."),
     "path_outside": ("paths: one of them leads out of the project. The file is unchanged. Give paths or globs relative to the project, such as src/payment/**, and call again.",

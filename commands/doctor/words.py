@@ -32,6 +32,7 @@ WORDS: dict[str, tuple[str, str]] = {
         "기록이 아닙니다: {reason}. 이 줄은 건너뜁니다. 손으로 고치십시오. --fix는 로그 옆 파일로 옮깁니다."),
     "mendable": ("skipped as no record ({reason}), but it holds nothing but whole records: --fix writes them properly.",
         "기록으로 읽히지 않지만({reason}) 온전한 기록이 들어 있습니다. --fix가 바르게 고쳐 씁니다."),
+    "too_long_line": ("longer than 1 MiB", "1MiB보다 김"),
     "not_utf8": ("not UTF-8", "UTF-8이 아님"),
     "not_json": ("not JSON", "JSON이 아님"),
     "too_deep": ("JSON nested too deeply", "JSON이 너무 깊게 중첩됨"),

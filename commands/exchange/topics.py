@@ -5,11 +5,11 @@ name is redacted first, since nobody would recognise a part of a secret in a top
 """
 
 import re
-import unicodedata
 from collections.abc import Sequence
 
 from core.lessons.record import LIMITS_BYTES
 from core.sanitizer import redact
+from core.text.normal_form import normal_form
 
 GENERAL = "general"
 MOST_NAME_CHARS = 500
@@ -24,7 +24,7 @@ _TITLES = frozenset("claude agents memory memories lessons rules instructions in
 
 def topic_of(name: str) -> str:
     """Return the topic for a name, cut between words at the limit."""
-    name = unicodedata.normalize("NFC", redact(name[:MOST_NAME_CHARS]).text)
+    name = normal_form("NFC", redact(name[:MOST_NAME_CHARS]).text)
     words, limit, topic = _WORD.findall(name.lower()), LIMITS_BYTES["topic"], ""
     for word in words:
         longer = f"{topic}-{word}" if topic else word

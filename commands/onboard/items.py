@@ -4,7 +4,6 @@ Pure. An item is one line of Markdown: a topic, what was missing and the lesson;
 """
 
 import re
-import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -18,6 +17,7 @@ from core.lessons.answers.words import say
 from core.lessons.compaction import group_by_topic
 from core.lessons.record import Record
 from core.messages import Language
+from core.text.normal_form import normal_form
 from core.text.printable import one_line
 
 NAME_CHARS, NAMES_CHARS = 64, 240
@@ -175,7 +175,7 @@ def _questions(records: Sequence[Record]) -> list[Item]:
     for record in sorted(open_questions(records), key=weight, reverse=True):
         new = []
         for question in _AFTER_QUESTION.split(_flat(record.ask_next_time)):
-            bare = unicodedata.normalize("NFKC", question).casefold().strip(_ENDS)
+            bare = normal_form("NFKC", question).casefold().strip(_ENDS)
             if bare not in asked:
                 asked.add(bare)
                 new.append(question)

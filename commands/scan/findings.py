@@ -24,7 +24,7 @@ from core.lessons.git.work_tree import WorkTree
 from core.lessons.lines import readings, split_lines
 from core.lessons.log import MemoryLog
 from core.lessons.record import LIMITS_BYTES, Record, parse_line
-from core.lessons.upkeep.secrets import Looked, look
+from core.lessons.upkeep.secrets import MOST_LOOKED_BYTES, Looked, look
 from core.messages import Language
 from core.project import LOG_NAME
 from core.text_redaction import has_secret, safe, secrets_in
@@ -93,6 +93,7 @@ class Scan:
         else:
             self.files += 1
             self.found += found
+            self.unreadable += [(path, reason) for reason in _unread(data)]
 
 
 def scan_paths(paths: Sequence[str]) -> Scan:
@@ -201,6 +202,14 @@ def _in_reading(path: str, data: bytes, *, is_log: bool) -> Iterator[Found]:
         if is_log or any(entry is not None for entry in log.entries):
             return _in_log(path, log)
     return _in_text(path, data.decode("utf-8", "replace"))
+
+
+def _unread(data: bytes) -> Iterator[str]:
+    """Yield why a part of a file was not looked at: nobody may take it for clean."""
+    if _OF_RECORDS in data and len(data) > MOST_LOOKED_BYTES:
+        for number, line in enumerate(split_lines(data), start=1):
+            if len(line) > MOST_LOOKED_BYTES:
+                yield f"line {number}: only its first {MOST_LOOKED_BYTES:,} bytes were looked at"
 
 
 def _in_text(path: str, text: str) -> Iterator[Found]:

@@ -4,7 +4,10 @@ Pure: bytes in, line numbers (from 0) out.
 """
 
 import re
-from collections.abc import Sequence
+from array import array
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import overload
 
 BOM = b"\xef\xbb\xbf"
 UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
@@ -61,13 +64,56 @@ def readings(data: bytes) -> list[bytes]:
     return found or [data]
 
 
-def split_lines(data: bytes) -> list[bytes]:
+class Lines(Sequence[bytes]):
+    r"""The lines of a file with their `\n`, cut out of it when they are asked for.
+
+    A copy of each would need the memory of the file a second time.
+    """
+
+    __slots__ = ("_data", "_places")
+
+    def __init__(self, data: bytes) -> None:
+        self._data, self._places = data, _starts(data)
+
+    def __len__(self) -> int:
+        return len(self._places) - 1
+
+    @overload
+    def __getitem__(self, at: int) -> bytes: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[bytes]: ...
+    def __getitem__(self, at: int | slice) -> bytes | list[bytes]:
+        if isinstance(at, slice):
+            return [self[index] for index in range(*at.indices(len(self)))]
+        index = at + len(self) if at < 0 else at
+        if not 0 <= index < len(self):
+            raise IndexError(at)
+        return self._data[self._places[index] : self._places[index + 1]]
+
+    def __iter__(self) -> Iterator[bytes]:
+        data = self._data
+        return (data[start:end] for start, end in pairwise(self._places))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def _starts(data: bytes) -> "array[int]":
+    """Return where each line begins, and the end."""
+    places, at = array("Q", [0]), data.find(b"\n") + 1
+    while at:
+        places.append(at)
+        at = data.find(b"\n", at) + 1
+    if places[-1] < len(data):
+        places.append(len(data))
+    return places
+
+
+def split_lines(data: bytes) -> Lines:
     r"""Return the lines of a file with their `\n`, the only line end there is."""
-    if b"\r" not in data:  # which would end a line here, too
-        return data.splitlines(keepends=True)
-    *ended, last = data.split(b"\n")
-    lines = [line + b"\n" for line in ended]
-    return [*lines, last] if last else lines
+    return Lines(data)
 
 
 def conflict_lines(lines: Sequence[bytes], entries: Sequence[object]) -> frozenset[int]:

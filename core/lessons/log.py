@@ -14,9 +14,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from core.errors import RecordTooLargeError
 from core.lessons.lines import BOM, CONFLICT_BEGIN, conflict_lines, split_lines
 from core.lessons.merging import Merged, merged
-from core.lessons.record import CACHED_LINES, Record, cached_parse_line, parse_line
+from core.lessons.record import (
+    CACHED_LINES,
+    MOST_LINE_BYTES,
+    Record,
+    cached_parse_line,
+    parse_line,
+)
 
 
 @dataclass(frozen=True)
@@ -142,7 +149,7 @@ class MemoryLog:
         merged_here = {
             at: [record]
             for at, record in (self._merged.seen.items() if self.leftovers else ())
-            if record is not self.entries[at] and at not in dropped
+            if record is not self.entries[at] and at not in dropped and _fits(record)
         }
         chosen: dict[int, Sequence[Record]] = {**merged_here, **placed}
         bom = BOM if self.lines and self.lines[0].startswith(BOM) else b""
@@ -155,6 +162,8 @@ class MemoryLog:
             if lines and not lines[-1].endswith(b"\n"):
                 lines[-1] += b"\n"
             for record in chosen.get(at, ()):
+                if not _fits(record):
+                    raise RecordTooLargeError(limit_bytes=MOST_LINE_BYTES)
                 lines.append((b"" if lines else bom) + record.to_line())
                 entries.append(record)
             done = at + 1
@@ -166,3 +175,8 @@ class MemoryLog:
     @cached_property
     def _merged(self) -> Merged:
         return merged(self.entries)
+
+
+def _fits(record: Record) -> bool:
+    """Return whether a reader takes the line of a record for one."""
+    return len(record.to_line()) <= MOST_LINE_BYTES

@@ -8,7 +8,6 @@ all below it. Case makes no difference, as in many file systems.
 
 import json
 import re
-import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -19,6 +18,7 @@ from core.errors import (
     PathOutsideError,
     TooManyPathsError,
 )
+from core.text.normal_form import normal_form
 
 MOST_PATHS = 16
 PATH_BYTES = 128
@@ -113,7 +113,7 @@ def _normal(text: str, root: str) -> str:
 
 
 def _slashed(text: str) -> str:
-    text = unicodedata.normalize("NFC", text).strip().replace("\\", "/")
+    text = normal_form("NFC", text).strip().replace("\\", "/")
     return re.sub(r"(?<=.)/{2,}", "/", text)
 
 

@@ -6,7 +6,6 @@ other programs.
 
 import json
 import re
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -16,10 +15,13 @@ from typing import Any, Literal
 
 from core.errors import BlankFieldError, FieldTooLongError, LoneSurrogateError, UnknownTypeError
 from core.injection.marks import marks_of, unknown_marks
+from core.text.normal_form import normal_form
 
 RecordType = Literal["log", "principle"]
 
 LIMITS_BYTES = {"topic": 64, "missing_context": 1024, "lesson": 1024, "ask_next_time": 512}
+MOST_LINE_BYTES = 1_048_576  # no tool of ours writes a longer one; format.md names it
+_LEAST_LINE_BYTES = 64  # the required keys alone are more
 ID_DIGITS = 16
 MOST_COUNTED = 999_999_999
 MOST_FORMER = 16
@@ -42,6 +44,7 @@ def _finite(text: str) -> float:
     return number
 
 
+_NO_OTHERS: Mapping[str, Any] = {}  # one for all records: there may be 100,000
 _JSON_BLANKS = " \t\r\n"
 DECODER = json.JSONDecoder(parse_float=_finite, parse_constant=_finite)
 
@@ -72,9 +75,9 @@ class Draft:
         return self.type, self.topic, self.key_text
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)  # frozen, half the time of reading a log would be its fields
 class Record:
-    """One memory as it stands in the log.
+    """One memory as it stands in the log; nothing changes one once it is made.
 
     Dates are ISO 8601 in UTC. `seen` counts how often the same gap was logged; `source_count` how
     many originals a principle replaced (None: not known). `source_ids` lists their version ids, so
@@ -177,7 +180,12 @@ class Record:
 
 
 def parse_line(raw: bytes) -> Record | None:
-    """Return the record of one line, or None where the line is no complete record."""
+    """Return the record of one line, or None where the line is no complete record.
+
+    A line above MOST_LINE_BYTES is none: reading it would hold up whoever asks.
+    """
+    if not _LEAST_LINE_BYTES <= len(raw) <= MOST_LINE_BYTES:
+        return None
     try:
         text = raw.decode("utf-8").lstrip(_JSON_BLANKS)
         value, end = DECODER.raw_decode(text)
@@ -210,7 +218,7 @@ def too_deep(raw: bytes, value: object) -> bool:
 def _record(value: dict[str, Any], meta: dict[str, Any]) -> Record:
     return Record(
         id=value["id"],
-        type=value["type"],
+        type="log" if value["type"] == "log" else "principle",  # one text for all records
         topic=normalise_topic(value["topic"]),  # a filter must find what a person typed
         missing_context=value["missing_context"],
         lesson=value["lesson"],
@@ -234,9 +242,9 @@ def _record(value: dict[str, Any], meta: dict[str, Any]) -> Record:
 cached_parse_line = lru_cache(maxsize=CACHED_LINES)(parse_line)
 
 
-def _others(value: Mapping[str, Any], known: frozenset[str]) -> dict[str, Any]:
+def _others(value: Mapping[str, Any], known: frozenset[str]) -> Mapping[str, Any]:
     if value.keys() <= known:
-        return {}
+        return _NO_OTHERS
     return {key: kept for key, kept in value.items() if key not in known}
 
 
@@ -300,7 +308,7 @@ def _is_count(value: object) -> bool:
 @lru_cache(maxsize=CACHED_TOPICS)  # few topics, many records
 def normalise_topic(topic: str) -> str:
     """Return the topic as it is hashed, stored and filtered: trimmed, NFC; case is kept."""
-    return unicodedata.normalize("NFC", topic).strip()
+    return normal_form("NFC", topic).strip()
 
 
 def check(draft: Draft) -> Draft:

@@ -14,6 +14,7 @@ from core.lessons.record import (
     DECODER,
     LIMITS_BYTES,
     META_KEYS,
+    MOST_LINE_BYTES,
     Record,
     has_surrogate,
     is_token,
@@ -175,8 +176,11 @@ def _dates_readable(record: Record) -> bool:
 def flaw_of(raw: bytes) -> tuple[str, str]:
     """Return why a line is no record: a reason and the key that it is about, ("", "") for a record.
 
-    Reasons: not_utf8, not_json, too_deep, not_object, missing (a key), wrong_type (of a key).
+    Reasons: too_long_line, not_utf8, not_json, too_deep, not_object, missing (a key), wrong_type
+    (of a key).
     """
+    if len(raw) > MOST_LINE_BYTES:
+        return "too_long_line", ""
     try:
         value = DECODER.decode(raw.decode("utf-8"))
     except UnicodeDecodeError:
@@ -234,7 +238,7 @@ def mended(content: bytes) -> list[Record]:
     """
     for mark in UTF_16_MARKS:
         content = content.removeprefix(mark)
-    for encoding in ("utf-8", "euc-kr"):
+    for encoding in ("utf-8", "euc-kr") if len(content) <= MOST_LINE_BYTES else ():
         try:
             text = content.decode(encoding).strip(" \t\r\n\ufeff").removeprefix("+")
         except UnicodeDecodeError:

@@ -11,12 +11,13 @@ from typing import Any, NamedTuple
 
 from core.lessons.clean_record import clean_members, clean_record, clean_value, json_value_in
 from core.lessons.log import MemoryLog
-from core.lessons.record import Record
+from core.lessons.record import MOST_LINE_BYTES, Record
 from core.lessons.upkeep.health import as_written
 from core.sanitizer import Secret, replaced
 from core.text_redaction import redacted, secrets_in, united
 
 WHOLE = "whole_line"
+MOST_LOOKED_BYTES = 4_194_304  # of one line; more takes longer than anybody waits
 
 _ESCAPE = re.compile(r'\\(?:u[0-9a-fA-F]{4}|["\\/bfnrt])')
 
@@ -49,6 +50,10 @@ def look(log: MemoryLog) -> Iterator[Looked]:
     at, count = 0, len(log.lines)
     while at < count:
         record = log.entries[at]
+        if is_long(log.lines[at]):
+            yield _looked_long(log.content(at), at)
+            at += 1
+            continue
         value = json_value_in(log.content(at)) if record is None else None
         if record:
             yield _looked_record(record, log.content(at), at)
@@ -56,12 +61,25 @@ def look(log: MemoryLog) -> Iterator[Looked]:
             yield _looked_value(value, log.content(at), at)
         else:
             end = at + 1
-            while end < count and log.entries[end] is None and not json_value_in(log.content(end)):
+            while end < count and log.entries[end] is None and not is_long(log.lines[end]):
+                if json_value_in(log.content(end)):
+                    break
                 end += 1
             lines = [log.content(line) for line in range(at, end)]
             yield _looked_text(b"".join(lines), at, end - at)
             at = end - 1
         at += 1
+
+
+def is_long(line: bytes) -> bool:
+    """Return whether a line is longer than any that a reader takes for a record."""
+    return len(line) > MOST_LINE_BYTES
+
+
+def _looked_long(content: bytes, at: int) -> Looked:
+    """Look at the beginning of a line without an end; the rest stays as it is."""
+    looked = _looked_text(content[:MOST_LOOKED_BYTES], at, 1)
+    return looked._replace(raw=looked.raw + content[MOST_LOOKED_BYTES:])
 
 
 def _looked_record(record: Record, content: bytes, at: int) -> Looked:

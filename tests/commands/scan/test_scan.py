@@ -677,3 +677,13 @@ def test_both_editions_show_the_same_configurations(english: str, korean: str, c
 def test_the_sentences_name_commands_that_exist() -> None:
     said = " ".join(text for texts in WORDS.values() for text in texts)
     assert set(re.findall(r"cli\.py ([a-z]+)", said)) <= cli.COMMANDS.keys()
+
+
+def test_a_line_that_is_too_long_to_be_looked_at_is_a_failure_and_not_a_clean_log(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(scanning, "MOST_LOOKED_BYTES", 1_000)
+    scan = scanning.Scan()
+    scan.add("memory_log.jsonl", b'{"missing_context": "' + b"x" * 1_000 + b'"}\n', is_log=True)
+    [(path, reason)] = scan.unreadable
+    assert (path, "line 1" in reason) == ("memory_log.jsonl", True)
