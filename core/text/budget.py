@@ -13,7 +13,7 @@ class Budget:
     tokens: float
     chars: int
 
-    def take(self, text: str, text_tokens: int | None = None) -> bool:
+    def take(self, text: str, text_tokens: float | None = None) -> bool:
         """Spend `text` if it fits; else spend nothing and return False.
 
         text_tokens: the estimate for the text, where it is known.

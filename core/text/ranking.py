@@ -7,15 +7,16 @@ words that both contain.
 """
 
 import re
-import unicodedata
+from array import array
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import accumulate
+from itertools import accumulate, chain
 from math import log
 from typing import NamedTuple
 
 from core.text.english import FUNCTION_WORDS, OTHER_FORMS, stem_of
+from core.text.normal_form import normal_form
 
 _K1 = 0.9  # how soon a repeated term stops adding to the score
 _B = 0.4  # how much a long text is damped: little, since records are short
@@ -26,6 +27,10 @@ _GRAM_CHARS = 4
 _WEAK_WEIGHT = 0.5  # for pieces of a word, or a long word would outweigh the rest of the question
 _COMMON_RECORDS = 100  # a word found in more than these is no typing error: its pieces add little
 _QUERY_CHARS = 1_000  # the time of a search grows with the words of its question
+# Texts that are kept for the next question; of more than these, texts that are read at once, and
+# how often one of them is looked through for a term: a long question would take its time.
+_MOST_KEPT, _PART_TEXTS = 10_000, 2_000
+_MOST_SCANS, _LEAST_SCANS = 4_000_000, 12
 _WHOLE_CHARS = 3  # a stem this short must be the whole word, or `api` would find `apiary`
 
 # From this letter on (kana, Han, Hangul) words run together or carry particles: pairs of
@@ -51,18 +56,65 @@ class _Term(NamedTuple):
     weak: bool = False
 
 
-class _Reading(NamedTuple):
-    """Texts in the form that is scanned: NFKC, caseless.
+class _Part(NamedTuple):
+    """Some of the texts in the form that is scanned: NFKC, caseless.
 
-    joined: all of them, each on a line. starts: where each begins there, and the end. respelled:
-    those that could not be taken over character by character.
+    texts: as they were given. places: which of all texts these are. joined: all of them, each on a
+    line. starts: where each begins there, and the end. respelled: those that could not be taken
+    over character by character.
     """
 
-    texts: tuple[str, ...]
+    texts: Sequence[str]
+    places: Sequence[int]
     joined: str
     starts: list[int]
     respelled: set[int]
-    mean_chars: float
+
+
+class _Hits:
+    """Which texts have a term, and how often each has it."""
+
+    __slots__ = ("places", "term", "times")
+
+    def __init__(self, term: _Term) -> None:
+        self.term, self.places, self.times = term, array("L"), array("L")
+
+    def look(self, part: _Part) -> int:
+        """Add what a part has; return how many texts have the term so far."""
+        if self.term.needle.isascii() or not part.joined.isascii():
+            counted = _count(self.term, part)
+            self.places.extend(part.places[at] for at in counted)
+            self.times.extend(counted.values())
+        return len(self.places)
+
+
+class Ranking:
+    """The texts in their order for one question: what `rank` and `rank_topics` return."""
+
+    def __init__(self, query: str, texts: Sequence[str]) -> None:
+        self._texts = texts
+        self._scores = _scores(query, texts)
+
+    def order(self) -> list[int]:
+        """Return `rank`."""
+        scores = self._scores
+        rest = (at for at in reversed(range(len(self._texts))) if at not in scores)
+        return [*self.hits(), *rest]
+
+    def hits(self) -> list[int]:
+        """Return the first part of it: only the texts in which something was found."""
+        scores = self._scores
+        return sorted(sorted(scores, reverse=True), key=scores.__getitem__, reverse=True)
+
+    def topics(self, topics: Sequence[str]) -> list[str]:
+        """Return `rank_topics`."""
+        best: dict[str, float] = {}
+        counts: dict[str, int] = {}
+        for index in reversed(range(len(topics))):
+            topic = topics[index]
+            counts[topic] = counts.get(topic, 0) + 1
+            best[topic] = max(best.get(topic, 0.0), self._scores.get(index, 0.0))
+        return sorted(best, key=lambda topic: (-best[topic], -counts[topic]))
 
 
 def rank(query: str, texts: Sequence[str]) -> list[int]:
@@ -85,30 +137,16 @@ def rank(query: str, texts: Sequence[str]) -> list[int]:
     Synonyms and translations are not found: put them into the query.
 
     The time grows with the length of the texts and with the different words of the query;
-    `benchmarks/ranking.py` measures it. The last texts are kept for the next call, beside a second
-    form of them.
+    `benchmarks/ranking.py` measures it. Up to 10,000 texts are kept for the next call,
+    beside a second form of them. More are read in parts, so that they may be made only then, and
+    of a question as long as a page the last words may not count.
     """
-    found = rank_hits(query, texts)
-    rest = set(range(len(texts))).difference(found)
-    return found + sorted(rest, reverse=True)
+    return Ranking(query, texts).order()
 
 
 def rank_hits(query: str, texts: Sequence[str]) -> list[int]:
     """Return the first part of `rank`: only the texts in which something of the query was found."""
-    scores = _leaning(_scores(query, texts), texts)
-    return sorted(sorted(scores, reverse=True), key=scores.__getitem__, reverse=True)
-
-
-def _leaning(scores: dict[int, float], texts: Sequence[str]) -> dict[int, float]:
-    """Return the scores with what texts gain from their better neighbours: see _NEIGHBOUR."""
-    get = scores.get
-    return {
-        at: score
-        + _NEIGHBOUR
-        * max(get(at - 1, 0.0), get(at + 1, 0.0))
-        * min(1.0, _SHORT_CHARS / (len(texts[at]) or 1))
-        for at, score in scores.items()
-    }
+    return Ranking(query, texts).hits()
 
 
 def rank_topics(query: str, topics: Sequence[str], texts: Sequence[str]) -> list[str]:
@@ -117,59 +155,106 @@ def rank_topics(query: str, topics: Sequence[str], texts: Sequence[str]) -> list
     topics: the topic of each text, which should also stand in the text. Of equals, and without a
     usable query, the topic of more texts comes first, then the one that was used last.
     """
-    best: dict[str, float] = {}
-    counts: dict[str, int] = {}
-    scores = _leaning(_scores(query, texts), texts)
-    for index in reversed(range(len(texts))):
-        topic = topics[index]
-        counts[topic] = counts.get(topic, 0) + 1
-        best[topic] = max(best.get(topic, 0.0), scores.get(index, 0.0))
-    return sorted(best, key=lambda topic: (-best[topic], -counts[topic]))
+    return Ranking(query, texts).topics(topics)
 
 
 def _scores(query: str, texts: Sequence[str]) -> dict[int, float]:
-    """Return BM25 by index, of the texts in which something is found."""
-    scores: dict[int, float] = {}
+    """Return what each text is worth in which something is found: BM25, and its neighbours'."""
     words = _words(query)
     if not words or not texts:
-        return scores
-    reading = _read(tuple(texts))
-    doubtful: list[_Term] = []
-    for strong, *pieces in words:
-        if _add(scores, strong, reading) <= _COMMON_RECORDS:
-            doubtful += pieces
-    for piece in doubtful:
-        _add(scores, piece, reading)
+        return {}
+    most = _MOST_SCANS // len(texts) if len(texts) > _MOST_KEPT else _QUERY_CHARS
+    found = [[_Hits(term) for term in word] for word in words[: max(most, _LEAST_SCANS)]]
+    chars = array("L", [0]) * len(texts)
+    for number, part in enumerate(_parts(texts)):
+        for at, text in zip(part.places, part.texts, strict=True):
+            chars[at] = len(text)
+        for strong, *pieces in found:
+            if strong.look(part) <= _COMMON_RECORDS:
+                for piece in pieces:
+                    piece.look(part)
+        _drop_pieces(found, most if number == 0 else _QUERY_CHARS)
+    return _leaning(_weighed(found, chars), chars)
+
+
+def _drop_pieces(found: Sequence[list[_Hits]], most: int) -> None:
+    """Drop the pieces of words that need none, and those that go beyond so many terms."""
+    left = max(most - len(found), _LEAST_SCANS)
+    for word in found:
+        del word[1 if len(word[0].places) > _COMMON_RECORDS else 1 + left :]
+        left -= len(word) - 1
+
+
+def _weighed(found: Sequence[list[_Hits]], chars: Sequence[int]) -> dict[int, float]:
+    """Return BM25 of the texts in which something is found; chars: how long each text is."""
+    scores: dict[int, float] = {}
+    get, count, mean_chars = scores.get, len(chars), sum(chars) / len(chars) or 1.0
+    short, longer = _K1 * (1 - _B), _K1 * _B / mean_chars
+    for hits in [*(word[0] for word in found), *(piece for word in found for piece in word[1:])]:
+        having = len(hits.places)
+        rarity = log(1 + (count - having + 0.5) / (having + 0.5))
+        weight = (_K1 + 1) * rarity * (_WEAK_WEIGHT if hits.term.weak else 1.0)
+        for at, times in zip(hits.places, hits.times, strict=True):
+            damping = short + longer * chars[at]
+            scores[at] = get(at, 0.0) + weight * times / (times + damping)
     return scores
 
 
-def _add(scores: dict[int, float], term: _Term, reading: _Reading) -> int:
-    """Add what a term is worth to the texts that have it; how many these are."""
-    hits = _hits(term, reading)
-    count = len(reading.texts)
-    rarity = log(1 + (count - len(hits) + 0.5) / (len(hits) + 0.5))
-    weight = (_K1 + 1) * rarity * (_WEAK_WEIGHT if term.weak else 1.0)
-    short, longer = _K1 * (1 - _B), _K1 * _B / reading.mean_chars
-    for index, times in hits.items():
-        damping = short + longer * len(reading.texts[index])
-        scores[index] = scores.get(index, 0.0) + weight * times / (times + damping)
-    return len(hits)
+def _leaning(scores: dict[int, float], chars: Sequence[int]) -> dict[int, float]:
+    """Return the scores with what texts gain from their better neighbours: see _NEIGHBOUR."""
+    get = scores.get
+    return {
+        at: score
+        + _NEIGHBOUR
+        * max(get(at - 1, 0.0), get(at + 1, 0.0))
+        * min(1.0, _SHORT_CHARS / (chars[at] or 1))
+        for at, score in scores.items()
+    }
+
+
+def _parts(texts: Sequence[str]) -> Iterable[_Part]:
+    """Return the parts of these texts; very many at once would need their memory a second time."""
+    if len(texts) <= _MOST_KEPT:
+        return _kept(tuple(texts))
+    starts = range(0, len(texts), _PART_TEXTS)
+    return chain.from_iterable(
+        _read(texts[start : start + _PART_TEXTS], range(start, start + _PART_TEXTS))
+        for start in starts
+    )
 
 
 @lru_cache(maxsize=1)  # the next question mostly asks the same texts
-def _read(texts: tuple[str, ...]) -> _Reading:
-    spelled: list[str] = []
+def _kept(texts: tuple[str, ...]) -> list[_Part]:
+    return list(_read(texts, range(len(texts))))
+
+
+def _read(texts: Sequence[str], places: Sequence[int]) -> Iterator[_Part]:
+    """Yield the texts in ASCII, then the others, which need more memory for each character."""
+    ascii_at = [at for at, text in enumerate(texts) if text.isascii()]
+    if ascii_at:
+        chosen = [texts[at] for at in ascii_at]
+        spelled = [text.lower() for text in chosen]
+        yield _part(chosen, [places[at] for at in ascii_at], spelled, set())
+    if len(ascii_at) == len(texts):
+        return
+    wide_at = [at for at, text in enumerate(texts) if not text.isascii()]
+    chosen, spelled = [texts[at] for at in wide_at], []
     respelled = set[int]()
-    for at, text in enumerate(texts):
-        normal = unicodedata.normalize("NFKC", text)
+    for at, text in enumerate(chosen):
+        normal = normal_form("NFKC", text)
         folded = normal.casefold()
         if len(folded) != len(text) or normal != text:
             respelled.add(at)
             folded = " ".join([normal, *_INNER_PART.findall(normal)]).casefold()
         spelled.append(folded)
+    yield _part(chosen, [places[at] for at in wide_at], spelled, respelled)
+
+
+def _part(
+    texts: Sequence[str], places: Sequence[int], spelled: list[str], respelled: set[int]
+) -> _Part:
     starts = list(accumulate([len(text) + 1 for text in spelled], initial=1))
-    mean_chars = sum(map(len, texts)) / len(texts) or 1.0
-    return _Reading(texts, "\n".join(["", *spelled, ""]), starts, respelled, mean_chars)
+    return _Part(texts, places, "\n".join(["", *spelled, ""]), starts, respelled)
 
 
 def _words(query: str) -> list[list[_Term]]:
@@ -199,7 +284,7 @@ def _terms(query: str) -> Iterator[_Term]:
 
 def _runs(query: str) -> Iterator[str]:
     """Yield runs of letters and digits; `feeRate`, `fee_rate`, `utf8` come in parts and joined."""
-    query = unicodedata.normalize("NFKC", query[:_QUERY_CHARS])
+    query = normal_form("NFKC", query[:_QUERY_CHARS])
     split = _INNER_START.sub(r" \g<0>", query)
     joined = _SEPARATOR.sub("", query)
     for run in _RUN.findall(f"{split} {joined}".casefold()):
@@ -225,16 +310,16 @@ def _word_terms(word: str) -> Iterator[_Term]:
             yield _Term(word[1 - _GRAM_CHARS :], ends=True, weak=True)
 
 
-def _hits(term: _Term, reading: _Reading) -> dict[int, int]:
-    """Return by index how often a text has `term`; only texts that have it."""
+def _count(term: _Term, part: _Part) -> dict[int, int]:
+    """Return by index how often a text of this part has `term`; only texts that have it."""
     hits: dict[int, int] = {}
-    starts = reading.starts
+    starts = part.starts
     index = end = 0
-    for place in _places(term, reading.joined):
+    for place in _places(term, part.joined):
         if place >= end:
             index = bisect_right(starts, place, index) - 1
             end = starts[index + 1]
-        if not term.begins or _begins(term, reading, index, place):
+        if not term.begins or _begins(term, part, index, place):
             hits[index] = hits.get(index, 0) + 1
     return hits
 
@@ -253,13 +338,13 @@ def _places(term: _Term, joined: str) -> Iterator[int]:
         place = joined.find(needle, place + len(needle))
 
 
-def _begins(term: _Term, reading: _Reading, index: int, place: int) -> bool:
+def _begins(term: _Term, part: _Part, index: int, place: int) -> bool:
     """Say whether a run of letters, digits or wide characters, or a part of a name, begins here."""
-    if _kind(reading.joined[place - 1]) != _kind(term.needle[0]):
+    if _kind(part.joined[place - 1]) != _kind(term.needle[0]):
         return True
-    if index in reading.respelled:
+    if index in part.respelled:
         return False
-    return bool(_INNER_START.match(reading.texts[index], place - reading.starts[index]))
+    return bool(_INNER_START.match(part.texts[index], place - part.starts[index]))
 
 
 def _kind(char: str) -> str:
