@@ -75,6 +75,7 @@ from protocol.words import say as word
 
 VERSION = "0.10.0"
 LEAST_PROMPT_TOKENS = 200
+MOST_RESOURCE_BYTES = 8_000_000  # a client holds what it reads as one message
 
 under_way = UnderWay()
 cancellation = Cancellation(is_cancelled, under_way.is_ending)
@@ -243,7 +244,10 @@ def compact_memory(
 def read_log() -> str:
     """The whole memory log as it stands in the file."""
     with opened() as call:
-        return log_text(call.store.read_bytes())
+        data = call.store.read_bytes()
+        if len(data) > MOST_RESOURCE_BYTES:
+            raise RequestError("log_too_large", size=len(data), most=MOST_RESOURCE_BYTES)
+        return log_text(data)
 
 
 @mcp.offer_resource(

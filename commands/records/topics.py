@@ -18,7 +18,13 @@ from commands.terminal.console import (
 from commands.terminal.safe_text import plain, plain_json
 from core.lessons.answers.rendering import day_of, topic_text
 from core.lessons.answers.words import say
-from core.lessons.compaction import Group, SimilarTopics, group_by_topic, similar_topics
+from core.lessons.compaction import (
+    Group,
+    SimilarTopics,
+    compared_topics,
+    group_by_topic,
+    similar_topics,
+)
 from core.lessons.log import MemoryLog
 from core.lessons.outcomes import Renewal, Renewed
 from core.lessons.record import Record, normalise_topic, seconds_of
@@ -46,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
         return _rename(arguments)
     opened = open_memory(arguments)
     groups = group_by_topic(opened.store.read().records)
-    pairs = similar_topics([group.topic for group in groups])
+    pairs = similar_topics(compared_topics(groups))
     if arguments.json:
         print(plain_json(_as_json(opened, groups, pairs)))
     else:

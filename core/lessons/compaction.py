@@ -5,14 +5,15 @@ Pure: the same log gives the same offer. The model that reads it decides and sum
 
 import difflib
 import re
-import unicodedata
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations, islice, takewhile
 from typing import Literal
 
 from core.errors import ThresholdError
 from core.lessons.record import LIMITS_BYTES, Record
+from core.text.normal_form import normal_form
 from core.text.wording import scope_of
 
 Need = Literal["required", "optional", "pointless"]
@@ -20,6 +21,8 @@ Reason = Literal["case", "words", "prefix", "contains", "spelling"]
 
 PREFIX_LETTERS = 4
 SPELLING_RATIO = 0.8
+TOPICS_COMPARED = 500  # every pair is looked at
+MOST_SPELLED = 5_000  # pairs of one call whose spelling is compared to the last letter
 COMPARED_CHARS = 64  # no topic that was saved is longer, and the comparison is quadratic
 
 _SEPARATORS = re.compile(r"[-_/.\s]+")
@@ -135,13 +138,22 @@ def fit_question(record_type: str | None, question: str | None) -> tuple[str | N
     return shorten_question(question), used_bytes
 
 
+def compared_topics(groups: Sequence[Group]) -> list[str]:
+    """Return the topics that `similar_topics` may compare: of very many those with most records."""
+    if len(groups) > TOPICS_COMPARED:
+        groups = sorted(groups, key=lambda group: -len(group.records))[:TOPICS_COMPARED]
+    return [group.topic for group in groups]
+
+
 def similar_topics(
     topics: Sequence[str], among: Collection[str] | None = None
 ) -> list[SimilarTopics]:
     """Return pairs of different topics that may mean the same, each pair once.
 
-    among: only pairs with one of these topics.
+    among: only pairs with one of these topics. Without it, call it with no more than
+    TOPICS_COMPARED. Of very many pairs that look alike not all are compared letter by letter.
     """
+    spelled = _Spelling()
     shapes = {topic: _Shape.of(topic) for topic in dict.fromkeys(topics)}
     pairs: Iterable[tuple[str, str]] = combinations(shapes, 2)
     if among is not None:
@@ -154,7 +166,7 @@ def similar_topics(
         )
     found = []
     for topic, other in pairs:
-        reason, shared = _likeness(shapes[topic], shapes[other])
+        reason, shared = _likeness(shapes[topic], shapes[other], spelled)
         if reason:
             found.append(SimilarTopics(topic=topic, other=other, reason=reason, shared=shared))
     return found
@@ -162,8 +174,12 @@ def similar_topics(
 
 def similar_to(topic: str, topics: Sequence[str]) -> list[str]:
     """Return the topics that resemble `topic`, the closest spelling first."""
-    shape = _Shape.of(topic)
-    alike = [other for other in topics if other != topic and _likeness(shape, _Shape.of(other))[0]]
+    shape, spelled = _Shape.of(topic), _Spelling()
+    alike = [
+        other
+        for other in topics
+        if other != topic and _likeness(shape, _Shape.of(other), spelled)[0]
+    ]
     return closest_first(topic, alike)
 
 
@@ -199,26 +215,32 @@ def closest_first(topic: str, topics: Iterable[str]) -> list[str]:
     return sorted(topics, key=distance)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Shape:
     """A topic prepared once for many comparisons."""
 
     folded: str
     words: frozenset[str]
-    matcher: difflib.SequenceMatcher[str]
 
     @classmethod
     def of(cls, topic: str) -> "_Shape":
         folded = _fold(topic[:COMPARED_CHARS])
-        words = frozenset(word for word in _SEPARATORS.split(folded) if word)
-        return cls(folded, words, difflib.SequenceMatcher(None, "", folded, autojunk=False))
+        return cls(folded, frozenset(word for word in _SEPARATORS.split(folded) if word))
+
+    @cached_property
+    def matcher(self) -> difflib.SequenceMatcher[str]:
+        return difflib.SequenceMatcher(None, "", self.folded, autojunk=False)
+
+    @cached_property
+    def letters(self) -> frozenset[str]:
+        return frozenset(self.folded)
 
 
 def _fold(topic: str) -> str:
-    return unicodedata.normalize("NFKC", topic).casefold()
+    return normal_form("NFKC", topic).casefold()
 
 
-def _likeness(one: _Shape, two: _Shape) -> tuple[Reason | None, str]:
+def _likeness(one: _Shape, two: _Shape, spelled: "_Spelling") -> tuple[Reason | None, str]:
     if one.folded == two.folded:
         return "case", one.folded
     if one.words and two.words and (one.words <= two.words or two.words <= one.words):
@@ -230,7 +252,7 @@ def _likeness(one: _Shape, two: _Shape) -> tuple[Reason | None, str]:
     shorter, longer = sorted((one.folded, two.folded), key=len)
     if len(shorter) >= 2 and shorter in longer and _unspaced(shorter):
         return "contains", shorter
-    return ("spelling", "") if _spelled_alike(one, two) else (None, "")
+    return ("spelling", "") if spelled.alike(one, two) else (None, "")
 
 
 def _common_letters(one: str, two: str) -> str:
@@ -246,10 +268,22 @@ def _unspaced(text: str) -> bool:
     return all(char >= "\u1100" for char in text if char.isalpha()) and any(map(str.isalpha, text))
 
 
-def _spelled_alike(one: _Shape, two: _Shape) -> bool:
-    lengths = len(one.folded), len(two.folded)
-    if 2 * min(lengths) < SPELLING_RATIO * sum(lengths):
-        return False  # the ratio cannot be reached; most pairs end here
-    matcher = two.matcher
-    matcher.set_seq1(one.folded)
-    return matcher.quick_ratio() >= SPELLING_RATIO and matcher.ratio() >= SPELLING_RATIO
+class _Spelling:
+    """Compares how topics are spelled, which takes long: so many of them at most."""
+
+    def __init__(self) -> None:
+        self._left = MOST_SPELLED
+
+    def alike(self, one: _Shape, two: _Shape) -> bool:
+        """Return whether two topics are nearly spelled alike."""
+        lengths = len(one.folded), len(two.folded)
+        if 2 * min(lengths) < SPELLING_RATIO * sum(lengths):
+            return False  # the ratio cannot be reached; most pairs end here
+        if one.letters.isdisjoint(two.letters) or self._left <= 0:
+            return False
+        matcher = two.matcher
+        matcher.set_seq1(one.folded)
+        if matcher.quick_ratio() < SPELLING_RATIO:
+            return False
+        self._left -= 1
+        return matcher.ratio() >= SPELLING_RATIO

@@ -644,6 +644,15 @@ def test_the_console_speaks_korean_and_data_stays_as_it_is(
     )
 
 
+def test_a_log_above_what_a_client_can_hold_is_refused_as_a_resource(
+    project: Path, log: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save("하나")
+    monkeypatch.setattr(server, "MOST_RESOURCE_BYTES", 10)
+    with pytest.raises(McpError, match=r"memory_log\.jsonl"):
+        ask(lambda client: client.read_resource("memory://log"))
+
+
 def test_the_whole_log_and_one_record_are_resources(project: Path, log: Path) -> None:
     save("하나")
     [whole] = ask(lambda client: client.read_resource("memory://log"))

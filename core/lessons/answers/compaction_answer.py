@@ -1,8 +1,9 @@
 """What compact_memory answers: records to merge by topic, or the records that it deleted."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import partial
 
-from core.lessons.answers.fitting import could_hold
+from core.lessons.answers.fitting import could_hold, may_fit, shortened
 from core.lessons.answers.frame import Frame
 from core.lessons.answers.notes import (
     LIST_SHARE,
@@ -17,6 +18,7 @@ from core.lessons.answers.search_answer import no_topic
 from core.lessons.answers.words import say
 from core.lessons.changes import select
 from core.lessons.compaction import (
+    TOPICS_COMPARED,
     Group,
     SimilarTopics,
     group_by_topic,
@@ -32,8 +34,8 @@ from core.text.budget import Budget
 from core.text.printable import one_line
 
 PAIRS_SHOWN = 20
-TOPICS_COMPARED = 500
 DELETION_SHARE = 0.5
+LEAST_CHARS = 200  # of a record that is begun
 
 
 def deletion_that_fits(
@@ -49,7 +51,9 @@ def deletion_that_fits(
     put_off: list[str] = []
     for token in tokens:
         record = named.pop(token.partition("@")[0], None)
-        fits = record is None or budget.take(deleted_block(record, frame.lang)) or not now
+        may = record is None or may_fit(record, budget)
+        fits = may and (record is None or budget.take(deleted_block(record, frame.lang)))
+        fits = fits or not now
         (now if fits else put_off).append(token)
     return now, put_off
 
@@ -57,6 +61,16 @@ def deletion_that_fits(
 def deleted_block(record: Record, lang: Language) -> str:
     """Lay out a deleted record in full, under its topic."""
     return headed_block(record, lang, token=token_text(record, lang))
+
+
+def _deleted_blocks(removed: Sequence[Record], frame: Frame) -> Iterator[str]:
+    """Yield the deleted records in full; one that alone is larger than its budget is begun."""
+    lang = frame.lang
+    for record in removed:
+        budget = frame.budget.split_off(DELETION_SHARE)
+        laid_out = partial(headed_block, lang=lang, token=token_text(record, lang))
+        fits = may_fit(record, budget) and budget.take(laid_out(record))
+        yield laid_out(record) if fits else _begun(laid_out, record, budget, lang)
 
 
 def deletion_answer(
@@ -70,8 +84,7 @@ def deletion_answer(
     facts: Facts = {"left": log.count, "project": one_line(frame.project)}
     key = "deleted" if count else "deleted_none"
     lines = [say(lang, key, count=count, **facts)]
-    for record in removal.removed:
-        lines.append(deleted_block(record, lang))
+    lines += _deleted_blocks(removal.removed, frame)
     if put_off:
         lines.append(say(lang, "put_off", tokens=listed_tokens(put_off, frame)))
     return "\n".join(lines + tokens_left(removal, frame))
@@ -165,10 +178,26 @@ def _group_begun(group: Group, budget: Budget, lang: Language) -> list[str]:
     for record in group.records:
         if budget.is_spent and blocks:
             break
-        block = record_block(record, lang, token=token_text(record, lang))
-        if budget.take(block) or not blocks:  # at least one, or the topic could never shrink
+        laid_out = partial(record_block, lang=lang, token=token_text(record, lang))
+        if may_fit(record, budget) and budget.take(block := laid_out(record)):
             blocks.append(block)
+        elif not blocks:  # at least one, or the topic could never shrink
+            blocks.append(_begun(laid_out, record, budget, lang))
+            budget.spend(blocks[0])
     return [say(lang, "compact_too_large", shown=len(blocks), **facts), *blocks]
+
+
+def _begun(
+    laid_out: Callable[[Record], str], record: Record, budget: Budget, lang: Language
+) -> str:
+    """Return a record that is larger than its budget: its beginning, and that it goes on."""
+    chars, block = max(budget.chars, LEAST_CHARS), ""
+    while chars >= LEAST_CHARS and not block:
+        chars //= 2
+        text = f"{laid_out(shortened(record, chars))}\n{say(lang, 'record_cut')}"
+        if Budget(budget.tokens, budget.chars).take(text) or chars < LEAST_CHARS:
+            block = text
+    return block
 
 
 def _similar_line(pairs: Sequence[SimilarTopics], frame: Frame) -> str:

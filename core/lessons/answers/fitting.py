@@ -1,18 +1,93 @@
 """Chooses the records that fit an answer: all, or the most relevant and an index of the rest."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import cached_property
+from math import inf
+from typing import TYPE_CHECKING, overload
 
 from core.lessons.answers.rendering import headed_block, index_line
 from core.lessons.answers.words import say
-from core.lessons.record import Record
+from core.lessons.record import LIMITS_BYTES, Record
 from core.messages import Language
 from core.text.budget import Budget
 from core.text.tokens import estimate_tokens
 
+if TYPE_CHECKING:
+    from core.text.ranking import Ranking
+
 INDEX_SHARE = 0.25
+MOST_SEARCHED_CHARS = 16_384  # of a record: six times what a save allows
+_USABLE = 4  # times the limits of a save; what a hook shows has room for no longer texts
 MOST_MISSED = 50  # in a row; laying out all of 10,000 records takes longer than ranking them
 INDEX_MARGIN = 1.5  # the room of the lines is taken from whole records, which need lines then
 LARGEST_CHARS = 7_000  # of a record within the byte limits, even where hidden signs are spelled out
+
+
+def _index_line(record: Record, lang: Language) -> str:
+    return index_line(record if is_usable(record) else shortened(record, LARGEST_CHARS), lang)
+
+
+def may_fit(record: Record, budget: Budget) -> bool:
+    """Return whether it is worth laying a record out: its bare texts alone would fit."""
+    most = max(budget.chars, LARGEST_CHARS)
+    return len(record.lesson) + len(record.missing_context) + len(record.ask_next_time) // 2 <= most
+
+
+def shortened(record: Record, chars: int) -> Record:
+    """Return the record with the beginnings of its texts, together of so many characters."""
+    texts = {}
+    for name in ("lesson", "ask_next_time", "missing_context"):
+        texts[name] = getattr(record, name)[: chars // 2]
+        chars -= len(texts[name])
+    return replace(record, **texts)
+
+
+def is_usable(record: Record) -> bool:
+    """Return whether a hook may read the record: its texts are hardly longer than a save allows."""
+    return all(
+        len(getattr(record, name)) <= _USABLE * limit for name, limit in LIMITS_BYTES.items()
+    )
+
+
+class Relevance:
+    """The records of an answer in the order in which a question needs them, worked out once."""
+
+    def __init__(self, query: str, records: Sequence[Record]) -> None:
+        self._query, self._records = query, records
+
+    @cached_property
+    def _ranking(self) -> "Ranking":
+        from core.text.ranking import Ranking  # a hook has an order of its own
+
+        return Ranking(self._query, Searchable(self._records))
+
+    def records(self) -> list[Record]:
+        """Return the records, the most relevant first."""
+        return [self._records[at] for at in self._ranking.order()]
+
+    def topics(self) -> list[str]:
+        """Return their topics, that of the most relevant record first."""
+        return self._ranking.topics([record.topic for record in self._records])
+
+
+class Searchable(Sequence[str]):
+    """The texts of records, each made when it is asked for: there may be 100,000."""
+
+    def __init__(self, records: Sequence[Record]) -> None:
+        self._records = records
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    @overload
+    def __getitem__(self, at: int) -> str: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[str]: ...
+    def __getitem__(self, at: int | slice) -> str | list[str]:
+        if isinstance(at, slice):
+            return [" ".join(record.texts)[:MOST_SEARCHED_CHARS] for record in self._records[at]]
+        return " ".join(self._records[at].texts)[:MOST_SEARCHED_CHARS]
 
 
 class Layout:
@@ -40,12 +115,18 @@ class Layout:
 
 
 def records_within(
-    records: Sequence[Record], query: str, budget: Budget, lang: Language
+    records: Sequence[Record],
+    query: str,
+    budget: Budget,
+    lang: Language,
+    *,
+    relevance: "Relevance | None" = None,
 ) -> list[str]:
     """Return lines for these records: all by topic, in the order of the file, when they fit.
 
     Else whole records in order of relevance to `query`, one line for each of the rest as far as
-    they fit, and first of all a line that says what was left out.
+    they fit, and first of all a line that says what was left out. relevance: where it was worked
+    out before.
     """
     layout = Layout(lang)
     if could_hold(budget, records):
@@ -56,7 +137,7 @@ def records_within(
         if budget.take_all(blocks):
             return blocks
     budget.spend(_partial(lang, 10**6, 10**6, 10**6))
-    ranked = _ranked(records, query)
+    ranked = (relevance or Relevance(query, records)).records()
     index_budget = _split_off_index(ranked, budget, layout)
     full, rest = that_fit(ranked, budget, layout, at_least=1)
     if not rest:  # a single one that is larger than the budget
@@ -67,7 +148,7 @@ def records_within(
     for record in rest:
         if index_budget.is_spent or missed > MOST_MISSED:
             break
-        if index_budget.take(line := index_line(record, lang)):
+        if index_budget.take(line := _index_line(record, lang)):
             lines.append(line)
             missed = 0
         else:
@@ -91,7 +172,7 @@ def _split_off_index(ranked: Sequence[Record], budget: Budget, layout: Layout) -
     _, rest = that_fit(ranked, trial, layout)
     tokens, chars = 0.0, 0.0
     for record in rest:
-        line = index_line(record, layout.lang)
+        line = _index_line(record, layout.lang)
         tokens += INDEX_MARGIN * (estimate_tokens(line) + 1)
         chars += INDEX_MARGIN * (len(line) + 1)
         if tokens > INDEX_SHARE * budget.tokens or chars > INDEX_SHARE * budget.chars:
@@ -105,26 +186,13 @@ def _split_off_index(ranked: Sequence[Record], budget: Budget, layout: Layout) -
 def records_that_fit(records: Sequence[Record], query: str, budget: Budget, lang: Language) -> str:
     """Return whole records, the most relevant first, as many as the budget holds, at least one."""
     layout = Layout(lang)
-    full, _ = that_fit(_ranked(records, query), budget, layout, at_least=1)
+    full, _ = that_fit(Relevance(query, records).records(), budget, layout, at_least=1)
     return "\n".join(layout.by_topic(full))
-
-
-def _ranked(records: Sequence[Record], query: str) -> list[Record]:
-    from core.text.ranking import rank  # a hook has an order of its own, and most answers need none
-
-    return [records[at] for at in rank(query, list(map(_searchable, records)))]
 
 
 def topics_by_relevance(query: str, records: Sequence[Record]) -> list[str]:
     """Return the topics of these records, that of the most relevant record first."""
-    from core.text.ranking import rank_topics
-
-    topics = [record.topic for record in records]
-    return rank_topics(query, topics, list(map(_searchable, records)))
-
-
-def _searchable(record: Record) -> str:
-    return " ".join(record.texts)
+    return Relevance(query, records).topics()
 
 
 def that_fit(
@@ -142,11 +210,11 @@ def that_fit(
     for at, record in enumerate(records):
         if at >= at_least and (budget.is_spent or missed > MOST_MISSED):
             return full, [*rest, *records[at:]]
-        block, tokens = layout.block(record)
+        block, tokens = layout.block(record) if may_fit(record, budget) else ("", inf)
         if budget.take(block, tokens):
             full.append(record)
             missed = 0
-        elif at < at_least and len(block) <= LARGEST_CHARS:
+        elif block and at < at_least and len(block) <= LARGEST_CHARS:
             budget.spend(block)
             full.append(record)
         else:

@@ -1,6 +1,6 @@
 """What search_memory answers: the records, or what to ask where there are none."""
 
-from core.lessons.answers.fitting import records_within, topics_by_relevance
+from core.lessons.answers.fitting import Relevance, records_within, topics_by_relevance
 from core.lessons.answers.frame import Frame
 from core.lessons.answers.notes import counted, is_shortened, notes, topic_line
 from core.lessons.answers.rendering import topic_text
@@ -19,7 +19,7 @@ def search_answer(log: MemoryLog, frame: Frame, *, query: str, topic: str = "") 
     """Show all records, or those of one topic; above the budget the most relevant and an index."""
     lang, everything = frame.lang, log.records
     wanted = normalise_topic(topic)
-    records = [record for record in everything if not wanted or record.topic == wanted]
+    records = [it for it in everything if it.topic == wanted] if wanted else everything
     facts: Facts = {"count": len(everything), "project": one_line(frame.project)}
     if wanted and records:
         head = say(lang, "head_topic", topic=topic_text(wanted), shown=len(records), **facts)
@@ -29,18 +29,19 @@ def search_answer(log: MemoryLog, frame: Frame, *, query: str, topic: str = "") 
     if not records:
         missed = no_topic(wanted, log, frame, query) if everything else say(lang, "nothing_found")
         return "\n".join([*lines, missed, say(lang, "questions")])
-    lines.append(_topics(log, frame, "" if wanted else query))
+    relevance = Relevance(query, records)
+    lines.append(_topics(log, frame, relevance if query.strip() and not wanted else None))
     budget = frame.budget
     budget.spend("\n".join(lines))
-    return "\n".join(lines + records_within(records, query, budget, lang))
+    return "\n".join(lines + records_within(records, query, budget, lang, relevance=relevance))
 
 
-def _topics(log: MemoryLog, frame: Frame, query: str) -> str:
+def _topics(log: MemoryLog, frame: Frame, relevance: Relevance | None) -> str:
     """Return the topics that exist, those with the most records first; where not all are shown,
     those that a question is about."""
     counts, budget_tokens = log.topics.most_common(), frame.settings.budget_tokens
-    if query.strip() and is_shortened(counts, budget_tokens):
-        counts = [(name, log.topics[name]) for name in topics_by_relevance(query, log.records)]
+    if relevance and is_shortened(counts, budget_tokens):
+        counts = [(name, log.topics[name]) for name in relevance.topics()]
     return topic_line(counts, frame.lang, budget_tokens)
 
 

@@ -1,0 +1,104 @@
+"""Tests that no record makes an answer longer than its budget, or a call longer than its log."""
+
+import json
+import time
+from collections.abc import Callable
+
+import pytest
+
+from core.lessons.answers.compaction_answer import (
+    compaction_answer,
+    deletion_answer,
+    deletion_that_fits,
+)
+from core.lessons.answers.fitting import records_that_fit
+from core.lessons.answers.frame import Frame
+from core.lessons.answers.search_answer import search_answer
+from core.lessons.changes import delete
+from core.lessons.compaction import TOPICS_COMPARED, similar_topics
+from core.lessons.log import MemoryLog
+from core.lessons.record import Record
+from core.settings import Settings
+from core.text import ranking
+from core.text.budget import Budget
+from core.text.tokens import estimate_tokens
+
+FRAME = Frame(project="/shop", settings=Settings())
+LARGE = 200_000
+
+
+def of_payment(number: int = 0, topic: str = "payment") -> Record:
+    return Record(
+        id=f"{number:016x}",
+        type="log",
+        topic=topic,
+        missing_context=f"VAT of country {number}",
+        lesson="Round each line of an invoice, then add.",
+        created="2026-03-02T10:30:00+00:00",
+    )
+
+
+def large(field: str, char: str = "vat ") -> MemoryLog:
+    fields = {**of_payment().as_json(), field: char * (LARGE // len(char))}
+    return MemoryLog.parse(json.dumps(fields, ensure_ascii=False).encode())
+
+
+def is_within(answer: str) -> bool:
+    settings = FRAME.settings
+    most = settings.budget_chars, settings.budget_tokens
+    return (len(answer), estimate_tokens(answer)) <= most
+
+
+@pytest.mark.parametrize("char", ["vat ", "환", "\u200b"])
+@pytest.mark.parametrize("field", ["missing_context", "lesson", "ask_next_time"])
+def test_a_record_larger_than_an_answer_is_begun_and_keeps_its_token(field: str, char: str) -> None:
+    log = large(field, char)
+    [record] = log.records
+    offered = compaction_answer(log, FRAME)
+    assert is_within(offered)
+    assert record.token in offered
+    assert "shortened" in offered
+    assert is_within(search_answer(log, FRAME, query="vat"))
+    assert len(records_that_fit([record], "vat", Budget(1_500, 45_000), "en")) < 10_000
+
+
+def test_a_large_record_that_is_deleted_is_repeated_as_far_as_there_is_room() -> None:
+    log = large("lesson")
+    tokens, put_off = deletion_that_fits(log, [log.records[0].token], FRAME)
+    after, removal = delete(log, tokens)
+    answer = deletion_answer(removal, after, FRAME, put_off)
+    assert (after.count, put_off) == (0, [])
+    assert is_within(answer)
+    assert "shortened" in answer
+
+
+def took(action: Callable[[], object]) -> float:
+    start = time.process_time()
+    action()
+    return time.process_time() - start
+
+
+def test_topics_that_are_all_made_of_the_same_letters_do_not_hold_a_call() -> None:
+    letters = "abcdefghijklmnopqrstuvwxyz012345"
+    turned = [letters[at % 32 :] + letters[: at % 32] for at in range(TOPICS_COMPARED)]
+    topics = [f"{name}{at:04d}" for at, name in enumerate(turned)]
+    assert took(lambda: similar_topics(topics)) < 15  # some 2 s; without a bound half a minute
+
+
+def test_a_search_of_four_times_the_records_takes_about_four_times_as_long() -> None:
+    def searching(count: int) -> float:
+        lines = [of_payment(at, f"topic {at % 50}").to_line() for at in range(count)]
+        log = MemoryLog.parse(b"".join(lines))
+        assert log.count == count
+        return took(lambda: search_answer(log, FRAME, query="VAT rounding"))
+
+    assert searching(24_000) < 10 * searching(6_000) + 0.3
+
+
+def test_of_very_many_records_the_same_are_found_as_of_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = [f"VAT of country {at}: 세율 {at % 7} feeRate{at % 5}" for at in range(900)]
+    queries = ["vat 13", "세율 반올림", "feeRate contry", "nothing of this", ""]
+    whole = [ranking.rank(query, texts) for query in queries]
+    monkeypatch.setattr(ranking, "_MOST_KEPT", 10)
+    monkeypatch.setattr(ranking, "_PART_TEXTS", 100)
+    assert [ranking.rank(query, texts) for query in queries] == whole
