@@ -23,7 +23,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from bench import TYPICAL_RECORDS, make_project
 
-from core.lessons.answers.for_action import MOST_RECORDS, Action, recall
+from core.lessons.answers.action_reading import Action
+from core.lessons.answers.for_action import MOST_RECORDS, recall
 from core.lessons.record import Record
 from core.text.ranking import rank
 

@@ -13,6 +13,8 @@ WORDS: dict[str, tuple[str, str]] = {
         "{field}: 필수 인자가 빠졌습니다. 파일은 바뀌지 않았습니다. 이 인자를 넣어 {tool} 도구를 다시 호출하십시오."),
     "unknown_argument": ("{field}: {tool} has no such argument. The file is unchanged. It takes {known}.",
         "{field}: {tool}에 없는 인자입니다. 파일은 바뀌지 않았습니다. 쓸 수 있는 인자는 {known}입니다."),
+    "log_too_large": ("The memory log has {size:,} bytes; this resource gives at most {most:,}. Nothing was changed. Call search_memory, or read the file .context/memory_log.jsonl in parts.",
+        "기억 로그가 {size:,}바이트라, 이 리소스로 줄 수 있는 {most:,}바이트를 넘습니다. 바뀐 것은 없습니다. search_memory를 호출하거나 .context/memory_log.jsonl 파일을 나누어 읽으십시오."),
     "no_such_record": ("No record has this id. memory://log shows the whole log.",
         "이 id를 가진 기록이 없습니다. 전체 로그는 memory://log에 있습니다."),
     "no_such_resource": ("There is no such resource. Nothing was changed. Read memory://log or memory://record/ID.",

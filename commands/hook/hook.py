@@ -35,6 +35,7 @@ from commands.clients.events import (
 from commands.hook.journal import Session, forget_old, open_session, version_of
 from core.errors import SentinelError
 from core.lessons.answers.briefing import Briefing, action_briefing, is_harmless, session_briefing
+from core.lessons.answers.fitting import is_usable
 from core.lessons.answers.words import say
 from core.lessons.log import MemoryLog
 from core.lessons.log_file import LogFile
@@ -48,6 +49,10 @@ if TYPE_CHECKING:
 
 USAGE = "cli.py hook EVENT --client CLIENT [--project DIR] [--lang en|ko]"
 MOST_S = 5  # a terminal, or a pipe that nobody closes, would be read for ever
+# What a hook may work, in seconds of the processor, whatever the log holds; on a slow machine as
+# many times its start. No step holds the interpreter for long: what each of them reads is bounded.
+MOST_WORK_S, MOST_STARTS = 0.18, 1.6
+_LOOK_S = 0.01
 MOST_BYTES = 32_000_000
 MOST_LOG_BYTES = 8_000_000  # some 16,000 records; reading more would hold up every action
 _OF_A_SHELL = ("||", ":")  # how setup ends a line; a client may start it without a shell
@@ -68,7 +73,7 @@ class Scene:
     root: str
     settings: Settings
     state: str
-    log: MemoryLog
+    data: bytes
     session: Session
     directory: str
 
@@ -97,10 +102,9 @@ def add_arguments(parser: "argparse.ArgumentParser") -> None:
 def main(words: Sequence[str]) -> int:
     """Answer one event; always 0. words: what stands behind `hook` on the command line."""
     gc.disable()  # the process ends before there is anything to collect
-    watch = threading.Timer(MOST_S, _give_up)
-    watch.daemon = True
+    done = threading.Event()
     try:
-        watch.start()
+        threading.Thread(target=_watch, args=(done,), daemon=True).start()
         event, client, project, variables = _arguments(words)
         environment = {**os.environ, **variables}
         text = respond(event, client, _payload(), environment, project=project)
@@ -108,12 +112,23 @@ def main(words: Sequence[str]) -> int:
             _write(sys.stdout, text)
     except Exception as error:  # whatever it is, the work of the client goes on
         _complain(error)
-    watch.cancel()
+    done.set()
     return 0
 
 
-def _give_up() -> None:
-    _complain(TimeoutError(errno.ETIMEDOUT, f"no answer within {MOST_S} s"))
+def _watch(done: threading.Event) -> None:
+    """End the process when it takes too long: the work of the client goes on without an answer."""
+    started_s, last_s = time.process_time(), time.monotonic() + MOST_S
+    most_s = started_s + max(MOST_WORK_S, MOST_STARTS * started_s)
+    while not done.wait(_LOOK_S):
+        if time.monotonic() > last_s:
+            _give_up(f"no answer within {MOST_S} s")
+        if time.process_time() > most_s:
+            _give_up("the memory log takes too long to read; `cli.py doctor` tells what is wrong")
+
+
+def _give_up(reason: str) -> None:
+    _complain(TimeoutError(errno.ETIMEDOUT, reason))
     os._exit(0)
 
 
@@ -176,7 +191,7 @@ def _scene(
         root=root,
         settings=read_settings(environment),
         state=f"{len(data)}-{zlib.crc32(data):08x}",
-        log=MemoryLog.parse(data),
+        data=data,
         session=open_session(directory, moment.session),
         directory=directory,
     )
@@ -186,8 +201,11 @@ def _at_start(scene: Scene) -> Briefing:
     """Say what the memory holds, when a session or sub-agent starts, and after compaction."""
     if _has_just_started(scene, scene.session) or _is_known(scene):
         return Briefing()
+    log = MemoryLog.parse(scene.data)
+    if unusable := sum(not is_usable(record) for record in log.records):
+        _complain(OddInputError(f"records too long for a hook, not shown: {unusable}"))
     briefing = session_briefing(
-        scene.log,
+        log,
         project=scene.root,
         settings=scene.settings,
     )
@@ -217,13 +235,16 @@ def _has_just_started(scene: Scene, session: Session) -> bool:
 
 def _at_action(scene: Scene) -> Briefing:
     """Show the records that this action needs and that its agent has not seen at an earlier one."""
-    from core.lessons.answers.for_action import Action, recall  # compiles what no other event needs
+    from core.lessons.answers.action_reading import Action, log_at_hand
+    from core.lessons.answers.for_action import recall  # these compile what no other event needs
 
     moment, lang = scene.moment, scene.settings.lang
     action = Action(paths=moment.paths, command=moment.command, text=moment.text)
     known = scene.session.shown(moment.agent)
     fresh = [
-        record for record in recall(action, scene.log.records) if version_of(record) not in known
+        record
+        for record in recall(action, *log_at_hand(action, scene.data))
+        if version_of(record) not in known
     ]
     briefing = action_briefing(list(filter(is_harmless, fresh)), lang)
     changes = bool(moment.paths) and not scene.session.has("changed")

@@ -5,11 +5,12 @@ Nobody asked for these texts: they are short, and leave out records that read li
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from core.injection.marks import may_have_marks, orders_in, shown_marks
-from core.lessons.answers.fitting import Layout, that_fit
+from core.lessons.answers.fitting import Layout, is_usable, that_fit
 from core.lessons.answers.frame import Frame
-from core.lessons.answers.notes import notes, topic_line
+from core.lessons.answers.notes import TOPICS_SHOWN, notes, topic_line
 from core.lessons.answers.rendering import headed_block
 from core.lessons.answers.words import say
 from core.lessons.log import MemoryLog
@@ -22,6 +23,7 @@ from core.text.printable import one_line
 BRIEFING_CHARS = 9_000  # two clients cut what is longer than 10,000 characters
 RECALL_BYTES = 4_096
 MOST_OFFERED = 400  # the shortest records that fill BRIEFING_CHARS
+MOST_JUDGED, MOST_TOPIC_CHARS = 200, 256  # of the topics; few are shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,7 @@ def session_briefing(log: MemoryLog, *, project: str, settings: Settings) -> Bri
     if not records:
         return Briefing()
     head = say(lang, "head_all", count=count, project=one_line(project))
-    topics = [(topic, n) for topic, n in log.topics.most_common() if not shown_marks((), (topic,))]
+    topics = _harmless_topics(log)
     lines = [head, *notes(log, Frame(project=project, settings=settings))]
     if topics:
         lines.append(topic_line(topics, lang, budget_tokens))
@@ -59,6 +61,13 @@ def session_briefing(log: MemoryLog, *, project: str, settings: Settings) -> Bri
     return Briefing("\n".join(lines + blocks), tuple(shown))
 
 
+def _harmless_topics(log: MemoryLog) -> list[tuple[str, int]]:
+    """Return the topics with their counts, those that may be shown first, less the marked ones."""
+    topics = [it for it in log.topics.most_common() if len(it[0]) <= MOST_TOPIC_CHARS]
+    judged = [it for it in topics[:MOST_JUDGED] if not shown_marks((), (it[0],))]
+    return judged + topics[MOST_JUDGED:] if len(judged) >= TOPICS_SHOWN else judged
+
+
 def _offered(records: Sequence[Record], budget: Budget, lang: Language) -> tuple[list[Record], int]:
     """Return the records that fit, and how many stay out because of their marks.
 
@@ -67,7 +76,7 @@ def _offered(records: Sequence[Record], budget: Budget, lang: Language) -> tuple
     """
     plain: list[Record] = []
     doubtful: list[Record] = []
-    for record in records[:MOST_OFFERED]:
+    for record in islice(filter(is_usable, records), MOST_OFFERED):
         is_doubtful = record.marks or may_have_marks(" ".join(record.texts))
         (doubtful if is_doubtful else plain).append(record)
     layout = Layout(lang)

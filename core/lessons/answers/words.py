@@ -143,8 +143,6 @@ WORDS: dict[str, tuple[str, str]] = {
         "지면이 부족해 표시하지 않음(토큰 미발급): {topics}. 위의 topic부터 통합하거나 target_topic을 지정하십시오."),
     "compact_too_large": ("Topic {topic} alone is larger than one answer. Records shown: {shown} of {count}. Compact these, then call again.",
         "topic {topic} 하나가 응답 한도보다 큽니다: {count}건 중 {shown}건. 먼저 통합한 뒤 다시 호출하십시오."),
-    "log_too_large": ("The memory log has {size:,} bytes; this resource gives at most {most:,}. Nothing was changed. Call search_memory, or read the file .context/memory_log.jsonl in parts.",
-        "기억 로그가 {size:,}바이트라, 이 리소스로 줄 수 있는 {most:,}바이트를 넘습니다. 바뀐 것은 없습니다. search_memory를 호출하거나 .context/memory_log.jsonl 파일을 나누어 읽으십시오."),
     "record_cut": ("  … (shortened: the record is larger than one answer; its resource memory://record/ID has all of it)",
         "  …(줄여 표시함: 이 기록 하나가 응답 한도보다 큽니다. 전체는 리소스 memory://record/ID에 있습니다)"),
     "compact_empty": ("No records yet: nothing to compact. | {project}",

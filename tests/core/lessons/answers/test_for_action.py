@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.lessons.answers.for_action import MOST_READ, MOST_RECORDS, Action, recall, worth_reading
+from core.lessons.answers.action_reading import MOST_CHOSEN, MOST_READ, Action, AtHand, log_at_hand
+from core.lessons.answers.for_action import MOST_RECORDS, recall
 from core.lessons.record import Record
 from tests.support.cli_process import Run
 from tests.support.stdio_client import ROOT
@@ -45,7 +46,14 @@ MEMORY = [
 
 
 def found(action: Action, records: list[Record] | None = None) -> list[str]:
-    return [record.id for record in recall(action, MEMORY if records is None else records)]
+    return [
+        record.id
+        for record in recall(action, *at_hand(action, MEMORY if records is None else records))
+    ]
+
+
+def at_hand(action: Action, records: list[Record]) -> AtHand:
+    return log_at_hand(action, b"".join(record.to_line() for record in records))
 
 
 def edit(path: str, text: str = "") -> Action:
@@ -165,7 +173,7 @@ def test_whatever_a_record_says_it_is_read_in_a_very_long_log(old: Record) -> No
     action = Action(
         paths=["config/tax_table.yaml"], command="bash ops/start.sh", text="ledger_sync()"
     )
-    assert worth_reading(action, [old, *LONG_LOG])[0] is old
+    assert at_hand(action, [old, *LONG_LOG]).records[0] == old
 
 
 def test_a_short_log_is_recalled_without_the_ranking() -> None:
@@ -182,11 +190,11 @@ def test_of_a_very_long_log_the_closest_records_are_read_in_their_order() -> Non
     worded = a_record("worded", "Call ledger_sync.")
     records = [anchored, worded, *LONG_LOG]
     action = edit("src/a.py", "ledger_sync()")
-    assert worth_reading(action, records) == [anchored, worded, *records[2 - MOST_READ :]]
-    assert worth_reading(edit("b.c"), records) == records[-MOST_READ:]
-    assert worth_reading(action, records[:MOST_READ]) == records[:MOST_READ]
-    many = [anchored] * (MOST_READ + 1)
-    assert worth_reading(action, [worded, *many]) == many[1:]
+    assert at_hand(action, records).records == [anchored, worded]
+    assert at_hand(edit("b.c"), records).records == []
+    assert at_hand(action, records[:MOST_READ]).records == records[:MOST_READ]
+    many = [replace(anchored, id=f"anchored-{at}") for at in range(MOST_READ + 1)]
+    assert at_hand(action, [worded, *many]).records == many[-MOST_CHOSEN:]
 
 
 def test_in_a_very_long_log_a_word_of_a_few_records_is_rare() -> None:
@@ -238,3 +246,22 @@ def test_a_score_counts_what_was_right_wrong_and_rightly_not_said() -> None:
     score.add(silent, [])
     assert score == Score(right=1, wrong=2, needed=2, quiet=2, rightly_quiet=1)
     assert score.figures() == {"precision": 1 / 3, "recall": 0.5, "silence": 0.5}
+
+
+def test_in_a_very_long_log_what_a_merge_hides_stays_hidden() -> None:
+    old = replace(a_record("0123456789abcdef", "Call ledger_sync."), topic="ledger")
+    newer = replace(old, lesson="Look twice.", updated="2026-03-03T10:30:00+00:00")
+    action = edit("b.py", "ledger_sync()")
+    assert at_hand(action, [old, *LONG_LOG]).records == [old]
+    assert old not in at_hand(action, [old, *LONG_LOG, newer]).records
+    principle = replace(
+        a_record("fedcba9876543210", "Ask first."), type="principle", source_ids=(old.token,)
+    )
+    assert at_hand(action, [old, *LONG_LOG, principle]).records == []
+
+
+def test_a_record_far_above_the_limits_is_passed_over() -> None:
+    lesson = "Call ledger_sync with half_even. "
+    action = edit("b.py", "ledger_sync(order)\nhalf_even = 1")
+    usable, large = a_record("usable", lesson), a_record("large", lesson * 500)
+    assert found(action, [usable, large, *MEMORY]) == ["usable"]

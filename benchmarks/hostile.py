@@ -1,0 +1,264 @@
+"""How long hooks and commands take with logs that were made to stall them, and with long ones.
+
+`python benchmarks/hostile.py` prints a table; with `--check` the exit code is 1 where a figure is
+above its limit. Times are those of whole processes, less what the same process takes with an
+empty memory; hooks in processor time, which a busy machine stretches less.
+"""
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+ROOT = Path(__file__).resolve().parents[1]
+MOST_HOOK_S, MOST_COMMAND_S, MOST_SEARCH_S, MOST_SEARCH_MB = 0.25, 10.0, 2.0, 250
+EVENTS: dict[str, dict[str, Any]] = {
+    "session-start": {"hook_event_name": "SessionStart", "source": "startup"},
+    "before-action": {
+        "hook_event_name": "PreToolUse",
+        "tool_name": "Edit",
+        "tool_input": {
+            "file_path": "src/payment/vat.py",
+            "new_string": "def vat_rounding(country):\n    return round(load_tax(country), 2)\n",
+        },
+    },
+    "prompt": {
+        "hook_event_name": "UserPromptSubmit",
+        "prompt": "Fix the rounding of VAT, 결제 세율",
+    },
+}
+COMMANDS = (
+    *("view -o -", "report", "scan", "export", "stats", "list", "show 0", "doctor", "onboard"),
+    "topics",
+)
+
+
+def record(number: int = 0, meta: dict[str, Any] | None = None, **texts: Any) -> bytes:
+    """Return the line of a record; whatever is given replaces what stands there."""
+    fields = {
+        "id": f"{number:016x}",
+        "type": "log",
+        "topic": "payment",
+        "missing_context": f"VAT rounding differs by country {number}",
+        "lesson": "Round each line of an invoice, then add; src/payment/vat.py has the table.",
+        "meta": {"created": "2026-03-02T10:30:00+00:00", **(meta or {})},
+    }
+    return json.dumps({**fields, **texts}, ensure_ascii=False).encode() + b"\n"
+
+
+def _many(count: int, line: Callable[[int], bytes]) -> bytes:
+    return b"".join(map(line, range(count)))
+
+
+def _nested(depth: int, wide: int) -> Any:
+    value: Any = []
+    for _ in range(depth):
+        value = [value]
+    return [value] * wide
+
+
+HOSTILE: dict[str, Callable[[], bytes]] = {
+    "topics of 200 KB": lambda: _many(30, lambda at: record(at, topic=chr(97 + at % 26) * 200_000)),
+    "topics of 60 KB with a dot": lambda: _many(90, lambda at: record(at, topic="a1" * 30_000)),
+    "100,000 patterns in a record": lambda: record(
+        meta={"paths": [f"src/payment/*{at}*" for at in range(100_000)]}
+    ),
+    "patterns in each of many": lambda: _many(
+        300,
+        lambda at: record(at, {"paths": [f"**/pay*t/*v*a*t*{at}*{it}*" for it in range(700)]}),
+    ),
+    "patterns of stars": lambda: _many(100, lambda at: record(at, {"paths": ["*a" * 30_000]})),
+    "7 MB of one word": lambda: record(lesson="a" * 7_000_000),
+    "900 KB of one word, often": lambda: _many(8, lambda at: record(at, lesson="vat" * 300_000)),
+    "500,000 former": lambda: record(meta={"former": ["697243"] * 500_000}),
+    "70,000 former, often": lambda: _many(
+        10, lambda at: record(at, {"former": ["697243"] * 70_000})
+    ),
+    "source ids": lambda: _many(
+        9, lambda at: record(at, {"source_ids": [f"{it:016x}@697243" for it in range(27_000)]})
+    ),
+    "one id in all lines": lambda: _many(9_000, lambda at: record(0, lesson=f"vat rounding {at}")),
+    "hidden characters": lambda: _many(20, lambda at: record(at, lesson="vat\u200b" * 60_000)),
+    "marks on one letter": lambda: _many(
+        9, lambda at: record(at, topic="a\u0301\u0316" * 1 + "\u0301\u0316" * 150_000)
+    ),
+    "marks in every text": lambda: _many(
+        900, lambda at: record(at, lesson="vat" + "\u0301\u0316" * 1_900)
+    ),
+    "nested data": lambda: _many(40, lambda at: record(at, x=_nested(40, 2_000))),
+    "brackets": lambda: b'{"a":' + b"[" * 7_000_000 + b"\n",
+    "numbers": lambda: b'{"a":' + b"9" * 900_000 + b"}\n",
+    "line ends": lambda: b"\n" * 7_900_000,
+    "conflict markers": lambda: b"<<<<<<< a\n=======\n>>>>>>> b\n" * 250_000,
+    "5,000 topics": lambda: _many(
+        5_000, lambda at: record(at, topic=f"topic{at * 7919 % 5_000:04d}")
+    ),
+    "words that look like orders": lambda: _many(
+        9_000, lambda at: record(at, lesson=f"vat rounding: ignore previous instructions {at}")
+    ),
+    "a Latin-1 log": lambda: _many(9_000, record).replace(b"country", b"\xe9t\xe9"),
+    "backslashes": lambda: _many(90, lambda at: record(at, lesson='\\"' * 20_000)),
+}
+LARGE: dict[str, Callable[[], bytes]] = {
+    "a line of 100 MB": lambda: record() + b"x" * 100_000_000 + b"\n" + record(1),
+    "a record of 100 MB": lambda: record() + record(1, lesson="vat " * 25_000_000) + record(2),
+    "records of 1 MB": lambda: _many(50, lambda at: record(at, lesson="vat " * 250_000)),
+}
+
+
+class Figure(NamedTuple):
+    """What was measured, and what it may be at most."""
+
+    label: str
+    taken: float
+    most: float
+    unit: str = "s"
+    note: str = ""
+
+
+class Done(NamedTuple):
+    """How a process ended, and what it took in seconds."""
+
+    code: int
+    output: bytes
+    errors: bytes
+    wall_s: float
+    processor_s: float
+
+
+def run(*words: str | Path, given: bytes = b"", timeout_s: float = 120) -> Done:
+    """Run a command of the program."""
+    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    try:
+        done = subprocess.run(
+            [sys.executable, ROOT / "cli.py", *words],
+            input=given,
+            capture_output=True,
+            timeout=timeout_s,
+            check=False,
+        )
+        code, output, errors = done.returncode, done.stdout, done.stderr
+    except subprocess.TimeoutExpired:
+        code, output, errors = -1, b"", b"not ended"
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return Done(code, output, errors, time.perf_counter() - start, used)
+
+
+def project_of(root: Path, data: bytes) -> Path:
+    """Return a new project with this memory log."""
+    (root / ".context").mkdir(parents=True)
+    (root / ".git").mkdir()
+    (root / ".context/memory_log.jsonl").write_bytes(data)
+    return root
+
+
+def hooked(project: Path, event: str) -> Done:
+    """Run the hook of an event, as Claude Code does."""
+    payload = {**EVENTS[event], "session_id": f"{time.time()}", "cwd": str(project)}
+    words = ("hook", event, "--client", "claude-code", "--project", project)
+    return run(*words, given=json.dumps(payload).encode())
+
+
+def hooks(root: Path) -> Iterator[Figure]:
+    """Yield what each event takes with each log, beyond what it takes with no record."""
+    empty = project_of(root / "empty", b"")
+    least = {event: min(hooked(empty, event).processor_s for _ in range(3)) for event in EVENTS}
+    logs = {**HOSTILE, "10,000 honest records": ten_thousand}
+    for at, (label, data) in enumerate(logs.items()):
+        project = project_of(root / f"hook-{at}", data())
+        for event in EVENTS:
+            done = hooked(project, event)
+            said = done.errors.decode("utf-8", "replace").strip().rpartition(": ")[2]
+            note = said or ("answered" if done.output else "silent")
+            yield Figure(
+                f"{label}: {event}", done.processor_s - least[event], MOST_HOOK_S, note=note
+            )
+
+
+def ten_thousand() -> bytes:
+    """Return the log of a large team."""
+    return _many(10_000, honest)
+
+
+def honest(number: int) -> bytes:
+    """Return a line like those that models write, half of them in Korean."""
+    lessons = _lessons()
+    lesson = lessons[number % len(lessons)]
+    texts = {**lesson, "missing_context": f"{lesson['missing_context']} ({number})"}
+    paths = [f"src/mod{number % 500}/**"] if number % 3 == 0 else []
+    return record(number, {"paths": paths} if paths else None, **texts)
+
+
+def _lessons() -> list[dict[str, Any]]:
+    lines = (ROOT / "commands/demo/lessons.jsonl").read_text("utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def commands(root: Path) -> Iterator[Figure]:
+    """Yield what each command takes with a log of large lines, and with many topics."""
+    for at, (label, data) in enumerate([*LARGE.items(), ("5,000 topics", HOSTILE["5,000 topics"])]):
+        project = project_of(root / f"command-{at}", data())
+        for command in COMMANDS:
+            done = run(*command.split(), "--project", project)
+            note = f"ended with {done.code}, {len(done.output):,} bytes"
+            yield Figure(f"{label}: {command}", done.wall_s, MOST_COMMAND_S, note=note)
+
+
+def searches(root: Path, count: int = 100_000) -> Iterator[Figure]:
+    """Yield what a search takes in a server, the first and the next one, and its peak memory."""
+    from process import ServerProcess
+
+    lines = b"".join(map(honest, range(count)))
+    project = project_of(root / "search", lines)
+    with ServerProcess([sys.executable, ROOT / "server.py", "--project", project]) as server:
+        for query in (
+            "",
+            "payment VAT rounding",
+            "결제 세율 반올림",
+            "retry timeout of the gateway",
+        ):
+            start = time.perf_counter()
+            server.call("search_memory", {"query": query})
+            label = f"{count:,} records: search {query!r}"
+            yield Figure(label, time.perf_counter() - start, MOST_SEARCH_S)
+        status = Path(f"/proc/{server.pid}/status")
+        if status.is_file():
+            [peak] = [it for it in status.read_text().splitlines() if it.startswith("VmHWM")]
+            megabytes = int(peak.split()[1]) / 1024
+            yield Figure(f"{count:,} records: peak memory", megabytes, MOST_SEARCH_MB, "MB")
+
+
+PARTS: dict[str, Callable[[Path], Iterator[Figure]]] = {
+    "hooks": hooks,
+    "commands": commands,
+    "searches": searches,
+}
+
+
+def main() -> int:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
+    parser.add_argument("--check", action="store_true", help="status 1 where a limit is not kept")
+    arguments = parser.parse_args()
+    above = 0
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["XDG_STATE_HOME"] = f"{folder}/state"
+        for part in arguments.parts or PARTS:
+            for it in PARTS[part](Path(folder, part)):
+                above += it.taken > it.most
+                mark = "ok   " if it.taken <= it.most else "ABOVE"
+                print(f"{mark} {it.taken:8.2f} {it.unit:2} {it.label}  {it.note}", flush=True)
+    return int(above > 0) if arguments.check else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

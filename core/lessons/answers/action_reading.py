@@ -1,0 +1,264 @@
+"""Reads what an action says, word by word, and finds by it the lines that a long log has for it.
+
+Pure. A hook is a new process for each action, so of a log of thousands of lines only those are read
+as records that share a word or a file with the action.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import pairwise
+from math import log
+from typing import NamedTuple
+
+from core.lessons.lines import split_lines
+from core.lessons.log import MemoryLog
+from core.lessons.paths import could_match
+from core.lessons.record import DECODER, Record, parse_line
+from core.text.english import FUNCTION_WORDS, stem_of
+from core.text.normal_form import normal_form
+
+# Of a log of more lines only those that come closest are read: an agent waits for the answer.
+MOST_READ, MOST_CHOSEN = 1_000, 500
+MOST_ANCHORS = 400  # a principle has those of all its originals, and a hand may write more
+MOST_PATTERN_CHARS = 512  # four times the limit of a save
+
+# A Korean particle may follow a name without a blank, so that names end where ASCII does.
+_FOLDERS = r"(?:[\w@.+*()\[\]\uac00-\ud7a3-]*/)+"
+FILE = re.compile(
+    rf"{_FOLDERS}[\w@.+*\[\]-]*[\w*\]](?:/(?!\w))?|{_FOLDERS}|[\w-]+(?:\.[A-Za-z]\w{{0,9}})+", re.A
+)
+# Encoded data. It has no words, and names without an end are slow to look for.
+_DATA = re.compile(r"[\w@.+*()\[\]/=-]{300,}")
+_WORD_CHARS = 3
+_FIRST_HANGUL = "\uac00"
+TOKEN = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[_-][A-Za-z0-9]+)*|[\uac00-\ud7a3]+")
+_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_DOTTED = re.compile(r"[A-Za-z_][A-Za-z0-9_]+(?:\.[A-Za-z_][A-Za-z0-9_]+)+")
+MEANINGLESS = FUNCTION_WORDS | frozenset(
+    "add added always change changed changes first get got instead like made make must need needs"
+    " never new old one run set still two use used using want without"
+    " 있게 있는 있다 있으 있어 있습 있고 있지 없는 없이 없다 없으 없고 하는 하지 하고 하면 한다"
+    " 해야 했다 해서 되는 된다 되면 되지 않는 않고 않으 때문 경우 대한 위해 통해 모든 다른 같은"
+    " 이런 그런 어떤 먼저 반드 다시 바로 함께 그대 그리 그래 그때 이미 아직 이때 이후 이전 부터"
+    " 까지 보다 에서 으로 에는 주세 해주 해줘 합니 입니 됩니 습니 한번 새로".split()
+)
+# What `stem_of` takes away, in the bytes of a line.
+_ENDINGS = b" s ing ings ion ions ies ed es ly e y".split(b" ")
+_TO_WORDS = bytes(code if chr(code).isalnum() and code < 128 else 32 for code in range(256)).lower()
+_WIDE_CHARS = re.compile(r"[^\0-\x7f]")
+_BEGIN, _ID_AT = b'{"id": "', 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Action:
+    """What an agent is about to do.
+
+    paths: the files that it changes, relative to the project. command: what it gives to a shell.
+    text: what it writes, or what the user asks of it.
+    """
+
+    paths: Sequence[str] = ()
+    command: str = ""
+    text: str = ""
+
+    def readable(self) -> "Action":
+        """Return the action without what only looks like a text, its paths in NFC."""
+        return replace(
+            self,
+            paths=[normal_form("NFC", path) for path in self.paths],
+            command=worded(normal_form("NFC", self.command)),
+            text=worded(self.text),
+        )
+
+    @property
+    def named(self) -> list[str]:
+        """The files that it changes, and those that its command names."""
+        return list(dict.fromkeys((*self.paths, *FILE.findall(self.command))))
+
+
+def worded(text: str) -> str:
+    """Return the text without what only looks like one."""
+    return _DATA.sub(" ", text)
+
+
+class Reading:
+    """The words of one text."""
+
+    __slots__ = ("names", "pairs", "words")
+
+    def __init__(self, text: str = "") -> None:
+        self.words, self.names, self.pairs = set[str](), set[str](), set[str]()
+        text = normal_form("NFKC", text)
+        self.names.update(_dotted_names(text))
+        for token in set(TOKEN.findall(text)):
+            words, name, pairs = _terms(token)
+            self.words.update(words)
+            self.names.update(name)
+            self.pairs.update(pairs)
+
+
+class Vocabulary:
+    """The words of an action. Other texts are read only as far as they share them."""
+
+    def __init__(self, readings: Iterable[Reading]) -> None:
+        sought = Reading()
+        for reading in readings:
+            sought.words |= reading.words
+            sought.names |= reading.names
+            sought.pairs |= reading.pairs
+        self._sought = sought
+        self._has_dotted = any("." in name for name in sought.names)
+        self._known: dict[str, tuple[Collection[str], ...]] = {}
+
+    def shared(self, text: str) -> Reading:
+        """Return the words of a text that the action has, too."""
+        reading, text, known = Reading(), normal_form("NFKC", text), self._known
+        if self._has_dotted:
+            reading.names.update(self._sought.names.intersection(_dotted_names(text)))
+        for token in TOKEN.findall(text):
+            if token not in known:
+                known[token] = self._of(token)
+            if terms := known[token]:
+                words, names, pairs = terms
+                reading.words.update(words)
+                reading.names.update(names)
+                reading.pairs.update(pairs)
+        return reading
+
+    def _of(self, token: str) -> tuple[Collection[str], ...]:
+        sought, (words, name, pairs) = self._sought, _terms(token)
+        shared = sought.words & set(words), sought.names & set(name), sought.pairs & set(pairs)
+        return shared if any(shared) else ()
+
+
+def _dotted_names(text: str) -> Iterator[str]:
+    """Yield each two names in a row that a dot joins."""
+    for dotted in _DOTTED.findall(text):
+        yield from map(".".join, pairwise(dotted.casefold().split(".")))
+
+
+def _terms(token: str) -> tuple[Collection[str], Collection[str], Collection[str]]:
+    """Return the words of a token, the name that it is if it has several parts, and its pairs."""
+    if token[0] >= _FIRST_HANGUL:
+        return {token[:2]} - MEANINGLESS, (), list(map("".join, pairwise(token)))
+    parts = [part.casefold() for part in _PART.findall(token)]
+    name: list[str] = []
+    if sum(len(part) > 1 for part in parts) > 1:
+        name = [re.sub(r"[^a-z0-9]", "", token.casefold())]
+    elif token.isalpha():
+        parts.append(token.casefold())
+    words = (part for part in parts if len(part) >= _WORD_CHARS and part not in MEANINGLESS)
+    return set(map(stem_of, words)) - MEANINGLESS, name, ()
+
+
+class AtHand(NamedTuple):
+    """The records of a log that an action could need, and how many the log has.
+
+    having: of each word, at least how many records have it.
+    """
+
+    records: Sequence[Record]
+    size: int
+    having: Mapping[str, int]
+
+
+def log_at_hand(action: Action, data: bytes) -> AtHand:
+    """Return what an action could need of this log: all of it, unless it is long.
+
+    Whether a merge hides a record is decided by the lines that say so, which are read, too.
+    """
+    lines = split_lines(data)
+    if len(lines) <= MOST_READ:
+        log = MemoryLog.parse(data)
+        return AtHand(log.records, log.count, {})
+    chosen, having = promising(action, lines)
+    ids = {id_ for at in chosen if (id_ := _id_of(lines[at]))}
+    needed = [
+        at
+        for at, line in enumerate(lines)
+        if (id_ := _id_of(line)) is None or id_ in ids or b'"source_ids"' in line
+    ]
+    parse = lru_cache(maxsize=None)(parse_line)
+    whole = MemoryLog.of_lines([lines[at] for at in sorted({*needed, *chosen})], parse)
+    wanted = {record.id for at in chosen if (record := parse(lines[at]))}
+    return AtHand([it for it in whole.records if it.id in wanted], len(lines), having)
+
+
+def _id_of(line: bytes) -> bytes | None:
+    """Return the id of a line as this program writes it; None for any other, which must be read."""
+    end = line.find(b'"', _ID_AT) if line.startswith(_BEGIN) else -1
+    return line[_ID_AT:end] if end > 0 else None
+
+
+def promising(action: Action, lines: Sequence[bytes]) -> tuple[list[int], dict[str, int]]:
+    """Return at most MOST_CHOSEN of these lines, in their order: those that share something.
+
+    First those whose `paths` may stand for a file of the action, then those that have most of its
+    words, where a word counts the more, the fewer lines have it; of equals the later. Also returns
+    how many lines have each word.
+    """
+    action = action.readable()
+    sought = Reading(" ".join([*action.paths, action.command, action.text]))
+    forms = {
+        word.encode() + ending: word
+        for word in sought.words | sought.names
+        for ending in _ENDINGS
+        if word.isascii()
+    }
+    wide = {it: _in_bytes(it) for it in sought.words if not it.isascii()}
+    near = _near(action.named, lines)
+    found = list(_words_in(lines, forms, wide))
+    counts: dict[str, int] = {}
+    for words in found:
+        for word in words:
+            counts[word] = counts.get(word, 0) + 1
+    rarity = {word: 1 - log(count) / log(len(lines) + 1) for word, count in counts.items()}
+    scores = [
+        (at in near, sum(map(rarity.__getitem__, words)), at) for at, words in enumerate(found)
+    ]
+    best = sorted((it for it in scores if it[0] or it[1]), reverse=True)
+    return sorted(at for _, _, at in best[:MOST_CHOSEN]), counts
+
+
+def _words_in(
+    lines: Sequence[bytes], forms: Mapping[bytes, str], wide: Mapping[str, Sequence[bytes]]
+) -> Iterator[Collection[str]]:
+    """Yield for each line the words that it has."""
+    wanted = frozenset(forms)
+    for line in lines:
+        tokens = wanted.intersection(line.translate(_TO_WORDS).split())
+        words = {forms[token] for token in tokens}
+        if wide:
+            words.update(it for it, ways in wide.items() if any(way in line for way in ways))
+        yield words
+
+
+def _in_bytes(word: str) -> Sequence[bytes]:
+    """Return how a line may write a word: as it is, or with escapes of JSON."""
+    return word.encode(), _WIDE_CHARS.sub(lambda it: f"\\u{ord(it[0]):04x}", word).encode()
+
+
+def _near(named: Sequence[str], lines: Sequence[bytes]) -> set[int]:
+    """Return the lines with a path anchor that could stand for one of these files."""
+    names, near, known = "\n".join(named), set[int](), dict[bytes, bool]()
+    for at, line in enumerate(lines) if named else ():
+        _, key, rest = line.partition(b'"paths"')
+        if key:
+            if rest not in known:
+                known[rest] = any(could_match(pattern, names) for pattern in _patterns(rest))
+            if known[rest]:
+                near.add(at)
+    return near
+
+
+def _patterns(rest: bytes) -> Iterator[str]:
+    """Yield the patterns of a line, of which this is what follows the key."""
+    try:
+        listed, _ = DECODER.raw_decode(rest.decode("utf-8", "replace").lstrip(" :"))
+    except (ValueError, RecursionError):
+        return
+    for pattern in listed[:MOST_ANCHORS] if isinstance(listed, list) else ():
+        if isinstance(pattern, str) and len(pattern) <= MOST_PATTERN_CHARS:
+            yield pattern

@@ -1,0 +1,53 @@
+"""Tests that a hook ends soon whatever the log holds, as the process that a client starts."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.stdio_client import ROOT
+
+sys.path.insert(0, str(ROOT / "benchmarks"))
+
+from hostile import EVENTS, HOSTILE, hooked, project_of, ten_thousand
+
+MOST_S = 1.5  # of the processor, its start included; benchmarks/hostile.py has the real figures
+OFTEN = ("topics of 200 KB", "patterns in each of many", "marks in every text", "line ends")
+
+
+@pytest.fixture(autouse=True)
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+
+def check(project: Path) -> None:
+    for event in EVENTS:
+        done = hooked(project, event)
+        assert done.code == 0
+        assert done.processor_s < MOST_S, event
+        assert len(done.output) < 20_000
+        assert done.output or done.errors or event != "session-start" or is_empty(project)
+
+
+def is_empty(project: Path) -> bool:
+    """Whether no line is a record: then there is nothing to say."""
+    data = (project / ".context/memory_log.jsonl").read_bytes()
+    return not any(len(line) < 1_048_576 and b'"id"' in line for line in data.split(b"\n"))
+
+
+@pytest.mark.parametrize("name", OFTEN)
+def test_a_hook_ends_soon_with_a_hostile_log(tmp_path: Path, name: str) -> None:
+    check(project_of(tmp_path / "project", HOSTILE[name]()))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", [name for name in HOSTILE if name not in OFTEN])
+def test_a_hook_ends_soon_with_every_hostile_log(tmp_path: Path, name: str) -> None:
+    check(project_of(tmp_path / "project", HOSTILE[name]()))
+
+
+def test_a_hook_answers_from_ten_thousand_records(tmp_path: Path) -> None:
+    project = project_of(tmp_path / "project", ten_thousand())
+    done = hooked(project, "session-start")
+    assert (done.code, done.errors) == (0, b"")
+    assert b"10,000" in done.output or b"10000" in done.output
