@@ -27,6 +27,11 @@ def secrets_in(text: str, known: Mapping[str, str] | None = None) -> list[Secret
     return united(found)
 
 
+def is_whole(text: str) -> bool:
+    """Return whether `secrets_in` finds in a text what `find` does, and nothing else."""
+    return len(text) <= WINDOW_CHARS and not _HIDDEN.search(text)
+
+
 def redacted(text: str, known: Mapping[str, str] | None = None) -> tuple[str, list[str]]:
     """Return the text with a marker for every secret of `secrets_in`, and their kinds."""
     secrets = secrets_in(text, known)

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from core.injection.ignorable import BLANKS, HIDDEN_CLASS
 
-CACHED_RECORDS = 2_048
+CACHED_RECORDS = 16_384
 OTHER = "other"
 HIDDEN_TEXT = "hidden-text"
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from core.lessons.record import DECODER, Record, normalise_topic, too_deep
+from core.lessons.record import DECODER, LIMITS_BYTES, Record, normalise_topic, too_deep
 from core.sanitizer import MARKER, values_in
-from core.text_redaction import redacted
+from core.text_redaction import is_whole, redacted
 
 META, OTHERS = "meta", "other_keys"
 
@@ -22,6 +22,8 @@ def clean_record(record: Record) -> tuple[Record, list[tuple[str, str]]]:
     known = values_in(record.texts)  # what one field calls a password, another may only use
 
     def cleaned(name: str, text: str) -> str:
+        if not known and name in LIMITS_BYTES and is_whole(text):
+            return text  # `values_in` has looked at it
         clean, kinds = redacted(text, known)
         found.extend((name, kind) for kind in kinds)
         return clean
