@@ -201,21 +201,6 @@ def record_of(value: dict[str, Any]) -> Record | None:
     meta = value.get("meta")
     if not isinstance(meta, dict) or not well_typed(value, meta):
         return None
-    return _record(value, meta)
-
-
-def too_deep(raw: bytes, value: object) -> bool:
-    """Return whether an object is nested deeper than some part of the program can follow."""
-    if raw.count(b"[") + raw.count(b"{") <= MOST_NESTED:
-        return False
-    level = [value]
-    for _ in range(MOST_NESTED):
-        inner = [it for it in level if isinstance(it, dict | list)]
-        level = [it for one in inner for it in (one.values() if isinstance(one, dict) else one)]
-    return bool(level)
-
-
-def _record(value: dict[str, Any], meta: dict[str, Any]) -> Record:
     return Record(
         id=value["id"],
         type="log" if value["type"] == "log" else "principle",  # one text for all records
@@ -235,6 +220,17 @@ def _record(value: dict[str, Any], meta: dict[str, Any]) -> Record:
         meta_extra=_others(meta, META_KEYS),
         extra=_others(value, _KEYS),
     )
+
+
+def too_deep(raw: bytes, value: object) -> bool:
+    """Return whether an object is nested deeper than some part of the program can follow."""
+    if raw.count(b"[") + raw.count(b"{") <= MOST_NESTED:
+        return False
+    level = [value]
+    for _ in range(MOST_NESTED):
+        inner = [it for it in level if isinstance(it, dict | list)]
+        level = [it for one in inner for it in (one.values() if isinstance(one, dict) else one)]
+    return bool(level)
 
 
 # A server reads the same lines at every call. A file longer than the cache would push its own lines

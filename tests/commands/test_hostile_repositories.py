@@ -15,7 +15,7 @@ from core.lessons.record import new_record
 from tests.support.cli_process import Run
 from tests.support.client_events import claude, claude_edit
 from tests.support.desk import Desk
-from tests.support.git_clones import commit, compact, copied, git, save
+from tests.support.git_clones import commit, compact, copied, git, save, without_side_file
 from tests.support.hostile_repository import Traps, make_project, mark_of, poison
 from tests.support.hostile_settings import ENVIRONMENT, GROUPS, PROMISORS, Setting
 from tests.support.samples import LATER, a_principle, a_record
@@ -284,7 +284,7 @@ def test_a_missing_object_is_not_fetched_and_said_to_be_missing(
         Setting("remote.origin.promisor", "true"),
         *(Setting(key, value) for key, value in PROMISORS[promisor]),
     ]
-    lacking(hostile.root, MISSING[missing])
+    lacking(without_side_file(hostile.root), MISSING[missing])
     poison(hostile.root, traps, settings, made)
     environment = with_programs(hostile, traps)
     _plain_git = ("git", "log", "--all", "-p", "--no-textconv", "--no-ext-diff")
