@@ -18,7 +18,7 @@ from core.lessons.incoming import (
     redacted_renewals,
 )
 from core.lessons.log import MemoryLog
-from core.lessons.log_file import Change, LogFile
+from core.lessons.log_file import REPLACED_NAME, Change, LogFile
 from core.lessons.outcomes import Added, BroughtBack, Removal, Renewed, Saved
 from core.lessons.record import Draft, Record, normalise_topic, split_tokens, utc_now
 from core.notices import warn
@@ -72,11 +72,20 @@ class LogReader:
         """Return the file as it is, unreadable lines included."""
         return self._file.read()
 
+    @property
+    def replaced_path(self) -> Path:
+        """Where what changes take out of the log is kept, whether the file exists or not."""
+        return self.path.with_name(REPLACED_NAME)
+
+    def read_replaced_bytes(self) -> bytes:
+        """Return the file of what was replaced as it is, b"" where there is none."""
+        return self._file.read_side()
+
     def read_replaced(self) -> "list[Replaced]":
         """Return what changes took out of the log and is kept beside it, the newest first."""
         from core.lessons.upkeep.replaced import replaced_in  # a server starts faster without it
 
-        return list(replaced_in(self._file.read_side()))
+        return list(replaced_in(self.read_replaced_bytes()))
 
     def _parsed(self, data: bytes) -> MemoryLog:
         """Return the log of this file's bytes, parsed once as long as they stay the same."""

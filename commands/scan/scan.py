@@ -6,6 +6,7 @@ It prints where a secret stands and of what kind it is, never what it is.
 import argparse
 import os
 from collections.abc import Sequence
+from pathlib import Path
 
 from commands.scan.findings import MOST_BYTES, Scan, scan_history, scan_paths
 from commands.scan.lines import (
@@ -85,21 +86,24 @@ def _scan_log(opened: Opened, *, as_json: bool) -> int:
 
 
 def _scanned(opened: Opened) -> tuple[Scan, bool]:
-    """Scan the log as it stands; return also whether there is one."""
-    scan, data = Scan(), opened.store.read_bytes()
-    is_there = bool(data) or os.path.lexists(opened.store.path)
+    """Scan the log as it stands, and what is kept beside it; return also whether there is a log."""
+    scan, store = Scan(), opened.store
+    data = store.read_bytes()
+    is_there = bool(data) or os.path.lexists(store.path)
     if is_there:
-        scan.add(_path(opened), data, is_log=True)
+        scan.add(_short(store.path), data, is_log=True)
+    if replaced := store.read_replaced_bytes():
+        scan.add(_short(store.replaced_path), replaced, is_log=True)
     return scan, is_there
 
 
-def _path(opened: Opened) -> str:
-    """Return the path of the log, relative to the current directory when below it."""
-    return str(opened.store.path).removeprefix(os.path.join(os.getcwd(), ""))
+def _short(path: Path) -> str:
+    """Return a path relative to the current directory when below it."""
+    return str(path).removeprefix(os.path.join(os.getcwd(), ""))
 
 
 def _place(opened: Opened) -> str:
-    return shown_path(opened.lang, _path(opened))
+    return shown_path(opened.lang, _short(opened.store.path))
 
 
 def _print(lang: Language, scan: Scan, more: Sequence[str] = (), *, as_json: bool) -> int:

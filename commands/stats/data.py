@@ -21,6 +21,8 @@ def as_json(stats: Stats) -> dict[str, object]:
         "records": stats.log.count,
         "unreadable_lines": stats.log.skipped,
         "conflicts": stats.log.conflicts,
+        "hidden_records": len(stats.log.hidden),
+        "unsettled_gaps": len(stats.log.unsettled),
         "topics": [
             {
                 "topic": safe(it.topic),

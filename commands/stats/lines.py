@@ -25,8 +25,11 @@ def lines_of(stats: Stats) -> list[str]:
     """Return the sections, a blank line between them; only the project's path may be wider."""
     lang = stats.frame.lang
     head = [word(lang, "project", path=plain(stats.frame.project))]
-    if stats.log.skipped or stats.log.conflicts:
-        flaws = {"skipped": stats.log.skipped, "conflicts": stats.log.conflicts}
+    flaws = {
+        **{"skipped": stats.log.skipped, "conflicts": stats.log.conflicts},
+        **{"hidden": len(stats.log.hidden), "unsettled": len(stats.log.unsettled)},
+    }
+    if any(flaws.values()):
         head += wrapped(word(lang, "flaws", **flaws), "")
     if not stats.log.count:
         return [*head, *wrapped(word(lang, "empty"), "")]

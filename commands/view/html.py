@@ -83,6 +83,10 @@ def _masthead(page: Page, lang: Language) -> list[str]:
     counts = {"principles": state.principles, "logs": page.log.count - state.principles}
     about = word(lang, "about", topics=len(page.topics), date=day_of(page.now), **counts)
     notes = [word(lang, note) for note in page.notes]
+    if page.log.hidden:
+        notes.append(word(lang, "hidden", count=len(page.log.hidden)))
+    if page.log.unsettled:
+        notes.append(word(lang, "unsettled", count=len(page.log.unsettled)))
     if page.log.conflicts:
         notes.append(word(lang, "conflicts", conflicts=page.log.conflicts))
     if page.log.skipped:

@@ -40,6 +40,16 @@ def is_torn_utf_16(data: bytes) -> bool:
     return data.startswith(UTF_16_MARKS) and b"\0" in data and not is_utf_16(data)
 
 
+def mark_of(line: bytes) -> bytes:
+    """Return the byte order mark with which the first line of a UTF-8 file begins, b"" for none.
+
+    A mark of UTF-16 before text that is none hides nothing: some program put it there by mistake.
+    """
+    if line.startswith(BOM):
+        return BOM
+    return line[:2] if line.startswith(UTF_16_MARKS) and b"\0" not in line[:4] else b""
+
+
 def as_utf_8(data: bytes) -> bytes:
     """Return the file as UTF-8 without a byte order mark."""
     read = data.decode(_UTF_16[data[:2]]).encode("utf-8") if is_utf_16(data) else data

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from core.errors import RecordTooLargeError
-from core.lessons.lines import BOM, CONFLICT_BEGIN, conflict_lines, split_lines
+from core.lessons.lines import BOM, CONFLICT_BEGIN, conflict_lines, mark_of, split_lines
 from core.lessons.merging import Merged, merged
 from core.lessons.record import (
     CACHED_LINES,
@@ -49,8 +49,8 @@ class MemoryLog:
     ) -> "MemoryLog":
         """Return the log of these lines, for a caller whose `parse` remembers its answers."""
         entries = [parse(line) for line in lines]
-        if lines and lines[0].startswith(BOM):
-            entries[0] = parse(lines[0].removeprefix(BOM))
+        if lines and (mark := mark_of(lines[0])):
+            entries[0] = parse(lines[0].removeprefix(mark))
         conflict = conflict_lines(lines, entries)
         for at in conflict:
             entries[at] = None
@@ -58,7 +58,8 @@ class MemoryLog:
 
     def content(self, at: int) -> bytes:
         """Return a line without the byte order mark that the first one may begin with."""
-        return self.lines[at].removeprefix(BOM if at == 0 else b"")
+        line = self.lines[at]
+        return line.removeprefix(mark_of(line)) if at == 0 else line
 
     def to_bytes(self) -> bytes:
         """Return the file as bytes."""

@@ -8,7 +8,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Literal
 
 from core.lessons.compaction import is_required
-from core.lessons.lines import BOM, UTF_16_MARKS, is_torn_utf_16, is_utf_16
+from core.lessons.lines import BOM, UTF_16_MARKS, is_torn_utf_16, is_utf_16, mark_of
 from core.lessons.log import MemoryLog
 from core.lessons.record import (
     DECODER,
@@ -70,7 +70,7 @@ def examine(log: MemoryLog, *, now: str, threshold: int = DEFAULT_THRESHOLD) -> 
 def _about_lines(log: MemoryLog) -> Iterator[Finding]:
     lines = list(enumerate(log.lines, start=1))
     forms = {
-        "bom": [at for at, line in lines[:1] if line.startswith(BOM)],
+        "bom": [at for at, line in lines[:1] if mark_of(line)],
         "line_ends": [at for at, line in lines if line.endswith(b"\r\n")],
         "blank": [at for at, line in lines if not line.removeprefix(BOM).strip()],
         "unended": [at for at, line in lines[-1:] if not line.endswith(b"\n")],

@@ -120,14 +120,15 @@ def test_a_report_refuses_a_secret_in_every_encoding(
 
 
 @pytest.mark.parametrize("kind", ["FF FE before UTF-8", "FE FF before UTF-8", "an odd length"])
-def test_a_mark_before_utf_8_takes_no_record_from_readers_after_a_repair(kind: str) -> None:
+def test_a_mark_before_utf_8_takes_no_record_from_readers(kind: str) -> None:
     data = FILES[kind]
     assert not is_utf_16(data)
     log = MemoryLog.parse(data)
-    assert (log.records, log.skipped) == ([BAD], 1)
-    mendable = examine(log, now=NOW)[0]
-    assert (mendable.kind, mendable.lines, mendable.fixable) == ("mendable", (1,), True)
-    assert MemoryLog.parse(repair(data).data).records == [FIRST, BAD]
+    assert (log.records, log.skipped) == ([FIRST, BAD], 0)
+    assert ("bom", (1,)) in [(it.kind, it.lines) for it in examine(log, now=NOW) if it.fixable]
+    mended = repair(data).data
+    assert mended.startswith(b"{")
+    assert MemoryLog.parse(mended).records == [FIRST, BAD]
 
 
 @pytest.mark.parametrize("kind", ["UTF-16 LE", "UTF-16 BE", "UTF-16 LE with a mark"])

@@ -19,6 +19,7 @@ import cli
 from commands.scan import findings as scanning
 from commands.scan.words import WORDS
 from core.lessons.log import MemoryLog
+from core.lessons.log_file import REPLACED_NAME
 from core.lessons.upkeep.secrets import Looked, look
 from core.store import MemoryStore
 from tests.support.cli_process import TOKEN, Command
@@ -83,6 +84,18 @@ def test_a_finding_names_line_kind_field_and_record(scan: Command, project: Path
         "Secrets: 4, warnings: 0, files: 1.",
         REDACT,
     ]
+
+
+def test_what_was_replaced_is_looked_at_and_redacted_too(scan: Command, project: Path) -> None:
+    write(project, SAFE)
+    side = f"{project}/.context/{REPLACED_NAME}"
+    Path(side).write_bytes(SAFE.to_line() + BAD.to_line())
+    found = scan()
+    assert found.code == 1
+    assert found.lines[0].startswith(f".context/{REPLACED_NAME}:2: github-token in ")
+    assert scan("--redact").code == 0
+    assert TOKEN.encode() not in Path(side).read_bytes()
+    assert scan() == Run(0, "Secrets: 0, warnings: 0, files: 2.\n", "")
 
 
 def test_it_speaks_korean(scan: Command, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -244,6 +244,15 @@ def test_lines_that_are_no_records_are_told_on_the_page() -> None:
     assert "Lines that cannot be read and are not shown: 1." in page.text
 
 
+def test_hidden_records_and_gaps_in_several_versions_are_told_on_the_page() -> None:
+    one, two = a_record("one"), a_record("two")
+    hider = replace(new_record(a_principle(), now=LATER), source_ids=(one.token,))
+    records = [one, hider, two, replace(two, lesson="in other words")]
+    page = Document(html_of(data=b"".join(record.to_line() for record in records)))
+    assert "Records hidden by a line that came with a merge or from a hand: 1." in page.text
+    assert "Gaps with more than one version, from two branches, all shown: 1." in page.text
+
+
 @pytest.mark.parametrize("lang", ["en", "ko"])
 def test_both_languages_have_the_same_elements(lang: Language) -> None:
     english, here = Document(html_of(*a_memory())), Document(html_of(*a_memory(), lang=lang))
