@@ -48,9 +48,9 @@ def _preview(records: list[Record], lang: Language) -> list[str]:
 
 
 def _deleted_lines(removal: Removal, lang: Language) -> list[str]:
-    """Return the deleted records as they stood in the file, so nothing is lost that git lacks."""
+    """Return the deleted records as they stood in the file, and where they are kept."""
     lines = [word(lang, "forgotten", count=len(removal.removed))]
     lines += [plain_json(record.as_json(), indent=None) for record in removal.removed]
     if removal.removed:
-        lines.append(word(lang, "git_has_it", id=joined([removal.removed[0].id])))
+        lines.append(word(lang, "kept", id=joined([removal.removed[0].id])))
     return lines

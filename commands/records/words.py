@@ -65,8 +65,8 @@ WORDS: dict[str, tuple[str, str]] = {
     "would_forget": ("To delete: {count:,}.", "지울 기록: {count:,}건."),
     "ask_forget": ("Delete? [y/N] ", "지울까요? [y/N] "),
     "forgotten": ("Deleted: {count:,}.", "지운 기록: {count:,}건."),
-    "git_has_it": ("What was committed stays in git: cli.py restore {id} brings it back. The lines above are all that is left of what was not.",
-        "커밋된 것은 git에 남아 있어 cli.py restore {id}로 되살릴 수 있습니다. 커밋되지 않은 것은 위의 줄이 전부입니다."),
+    "kept": ("They are kept on this machine in .context/memory_log.replaced.jsonl, without secrets: cli.py restore {id} brings it back. Delete that file, too, if nobody may read them again; what was committed stays in git.",
+        "이 컴퓨터의 .context/memory_log.replaced.jsonl에 비밀 값 없이 보관되며 cli.py restore {id}로 되살릴 수 있습니다. 다시는 아무도 읽지 못하게 하려면 그 파일도 지우십시오. 커밋된 것은 git에 남아 있습니다."),
     "stayed": ("These were changed or removed meanwhile, and were left as they are: {tokens}. Look at them again with cli.py list.",
         "그사이 바뀌거나 없어져 그대로 둔 기록: {tokens}. cli.py list로 다시 확인하십시오."),
     # confirmation

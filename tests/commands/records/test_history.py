@@ -241,13 +241,18 @@ def test_an_ambiguous_beginning_lists_the_candidates(tmp_path: Path, command: Co
     )
 
 
+NOBODY_HAS_IT = (
+    "neither the log, nor what is kept beside it, nor git has a record whose id begins so."
+)
+
+
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("ffffffff", "neither the log nor git has a record whose id begins so."),
+        ("ffffffff", NOBODY_HAS_IT),
         ("fff", "no record has this id, and a beginning needs 4 characters."),
         ("one@two", "this is neither an id nor a token such as 201398ff99d0c19e@69ab21."),
-        ("x.*y", "neither the log nor git has a record whose id begins so."),
+        ("x.*y", NOBODY_HAS_IT),
     ],
 )
 def test_a_name_of_no_record_is_refused(
@@ -368,7 +373,8 @@ def test_the_log_of_another_project_in_the_repository_is_not_looked_at(
     (other / "memory_log.jsonl").write_bytes(a_record("elsewhere").to_line())
     commit(project)
     refusal = command(project, "history", a_record("elsewhere").id).refusal
-    assert refusal.startswith(f"{a_record('elsewhere').id}: neither the log nor git has a record")
+    name = a_record("elsewhere").id
+    assert refusal.startswith(f"{name}: neither the log, nor what is kept beside it, nor git has")
 
 
 def test_another_branch_is_looked_at_when_asked(project: Path, command: Command) -> None:
@@ -598,8 +604,8 @@ def test_the_present_version_needs_no_restoring(project: Path, command: Command)
 def test_a_version_that_nobody_has_is_refused(project: Path, command: Command) -> None:
     token = f"{THREE.id}@000000"
     assert command(project, "restore", token).refusal == (
-        f"{token}: neither the log nor git has this version. Nothing was changed. cli.py history"
-        f" {THREE.id} --all lists those that git has."
+        f"{token}: neither the log, nor what is kept beside it, nor git has this version. Nothing"
+        f" was changed. cli.py history {THREE.id} --all lists those that git has."
     )
 
 
@@ -621,8 +627,9 @@ def test_a_replaced_record_that_was_never_committed_is_named_as_lost(
     without_side_file(project)
     four, rule = a_record("four"), now_of(project, NEWER_RULE)
     assert command(project, "restore", four.id).refusal == (
-        f"{four.id}: principle {rule.token} replaced it before any commit had it, so git has no"
-        " version of it. Nothing was changed. What is left of it is that record."
+        f"{four.id}: principle {rule.token} replaced it before any commit had it, and it"
+        " is not kept beside the log on this machine, so there is no version of it. Nothing was"
+        " changed. What is left of it is that record."
     )
 
 
@@ -736,7 +743,7 @@ def partly_lost(project: Path) -> Path:
 def test_a_lost_original_stops_everything(partly_lost: Path, command: Command) -> None:
     before = path_of(partly_lost).read_bytes()
     assert command(partly_lost, "uncompact", NEWER_RULE).refusal == (
-        "Originals that cannot be had, never committed or dropped by git: 1 of 2"
+        "Originals that cannot be had, neither kept beside the log nor in git: 1 of 2"
         f" ({a_record('four').token}). Nothing was changed. With --keep-principle what can be had"
         " (1) is brought back and the principle stays, so that nothing is lost."
     )
@@ -766,7 +773,7 @@ def test_originals_of_which_none_is_left_are_named(project: Path, command: Comma
     without_side_file(project)
     for options in ((), ("--keep-principle",)):
         assert command(project, "uncompact", NEWER_RULE, *options).refusal == (
-            "No original can be had, all were never committed or dropped by git: 1"
+            "No original can be had, neither kept beside the log nor in git: 1"
             f" ({a_record('four').token}). Nothing was changed. What is left is the principle."
         )
 
@@ -778,7 +785,7 @@ def test_an_uncommitted_version_is_not_passed_over_for_an_older_one(
     lost = now_of(project, THREE.id).token
     compact("newer rule", "three")(project)
     without_side_file(project)
-    assert f"dropped by git: 1 of 1 ({lost})." in command(project, "uncompact", NEWER_RULE).refusal
+    assert f"nor in git: 1 of 1 ({lost})." in command(project, "uncompact", NEWER_RULE).refusal
 
 
 @pytest.mark.parametrize(
@@ -829,7 +836,8 @@ def test_as_a_process_an_unknown_id_is_a_sentence_on_standard_error(project: Pat
     environment = {**os.environ, "SENTINEL_MEMORY_LANG": "ko"}
     done = Run.started("restore", "ffffff", cwd=project, environment=environment)
     assert done.refusal == (
-        "ffffff: 로그에도 git에도 id가 이렇게 시작하는 기록이 없습니다. 바뀐 것은 없습니다."
+        "ffffff: 로그에도, 로그 옆에 보관된 것에도, git에도 id가 이렇게 시작하는 기록이 없습니다."
+        " 바뀐 것은 없습니다."
         " memory_log.jsonl이나 git log -p .context/에서 id를 확인하십시오."
     )
 
