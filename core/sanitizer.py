@@ -5,6 +5,7 @@ one marker replaces each. Rules with a name and a value (`password = "…"`) fin
 `secrets/named_values.py` decides whether the value beside it is a secret.
 """
 
+import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from core.secrets.service_tokens import SERVICE_TOKENS
 from core.secrets.text_forms import forms_of
 from core.secrets.value_ends import value_end
 from core.secrets.values import is_hex, is_paired, is_placeholder
+from core.secrets.windows import WINDOW_CHARS, spans_in_windows
 
 RULES: tuple[Rule, ...] = PLATFORM_TOKENS + SERVICE_TOKENS + STRUCTURE + PAIRS + KEYED
 MARKER = "[REDACTED]"
@@ -29,7 +31,10 @@ _TOKENS = len(PLATFORM_TOKENS) + len(SERVICE_TOKENS)
 _LONG_WORD = "[!-~]{16,}"
 _LONGEST_TOKEN = 4_096
 _LONGEST_GLUED = 512
-_MOST_PASSES = 16  # no more than so many secrets hang together in a text that people write
+_MOST_PASSES = 4  # no more than so many secrets hang together in a text that people write
+_MOST_TRIES = 2_000  # of a rule at a place where a token touches another
+_FEW_VALUES = 8
+_BEGINNING = 8
 _PIECE_SIZE = 3
 _SAMPLE = r"([xX*.0-9])\1{7}|EXAMPLE"  # of documentation; by chance in no token
 _SAMPLE_CHARS = 10
@@ -74,18 +79,27 @@ def find(text: str, known: Mapping[str, str] | None = None) -> list[Secret]:
     known: values that were found in another text, each with its kind; see `values_in`.
     """
     values = {value: _numbers()[kind] for value, kind in (known or {}).items()}
-    found = _joined(_repeated(text, values))
+    found = spans_in_windows(text, lambda window: _found_in(window, values))
+    if len(text) > WINDOW_CHARS:
+        values = {text[start:end]: rule for start, end, rule in found}
+        found = _joined([*found, *_repeated(text, values)])
+    return [Secret(start, end, RULES[rule].name) for start, end, rule in found]
+
+
+def _found_in(text: str, known: Mapping[str, int]) -> list[_Span]:
+    """Return every secret of a window in order of place; none touches another."""
+    found = _joined(_repeated(text, known))
     shown = replaced(text, found) if found else text
     passes = 0
     while spans := _merged(_spans(shown)):  # a replaced token can bare the edge of its neighbour
         passes += 1
         if passes > _MOST_PASSES:
-            spans = _merged(_whole_words(shown, spans))
+            spans = _widened(shown, spans, passes - _MOST_PASSES)
         new = _before_replacing(found, spans)
         values = {text[start:end]: rule for start, end, rule in new}
         found = _joined([*found, *new, *_repeated(text, values)])
         shown = replaced(text, found)
-    return [Secret(start, end, RULES[rule].name) for start, end, rule in found]
+    return found
 
 
 def values_in(texts: Iterable[str]) -> dict[str, str]:
@@ -103,14 +117,37 @@ def replaced(text: str, spans: Iterable[tuple[int, int, object]]) -> str:
 
 
 def _repeated(text: str, values: Mapping[str, int]) -> Iterator[_Span]:
-    """Yield where values that were found stand without a sign beside them."""
-    for value, rule in values.items():
-        at = text.find(value) if compiled(_REPEATABLE).fullmatch(value) else -1
-        while at >= 0 and not is_hex(value):
+    """Yield where values that were found stand without a sign beside them.
+
+    Many values are looked for by their first characters, at once: a search for each of them would
+    take the square of the text's length.
+    """
+    sought = [it for it in values if compiled(_REPEATABLE).fullmatch(it) and not is_hex(it)]
+    if len(sought) <= _FEW_VALUES:
+        for value in sought:
+            at = text.find(value)
+            while at >= 0:
+                end = at + len(value)
+                if _stands_alone(text, at, end):
+                    yield at, end, values[value]
+                at = text.find(value, end)
+        return
+    beginnings: dict[str, list[str]] = {}
+    for value in sorted(sought, key=len, reverse=True):
+        beginnings.setdefault(value[:_BEGINNING], []).append(value)
+    at = 0
+    while at <= len(text) - _BEGINNING:
+        for value in beginnings.get(text[at : at + _BEGINNING], ())[:_FEW_VALUES]:
             end = at + len(value)
-            if not (_is_alnum(text[at - 1 : at]) or _is_alnum(text[end : end + 1])):
-                yield at, end, rule
-            at = text.find(value, end)
+            if text.startswith(value, at) and _stands_alone(text, at, end):
+                yield at, end, values[value]
+                at = end - 1
+                break
+        at += 1
+
+
+def _stands_alone(text: str, start: int, end: int) -> bool:
+    return not (_is_alnum(text[start - 1 : start]) or _is_alnum(text[end : end + 1]))
 
 
 def _is_alnum(char: str) -> bool:
@@ -119,23 +156,21 @@ def _is_alnum(char: str) -> bool:
 
 def _before_replacing(found: Sequence[_Span], spans: Iterable[_Span]) -> list[_Span]:
     """Return where `spans` of a text with markers stand in the text before they were put in."""
-    out = []
-    for start, end, rule in spans:
-        out.append((_origin(found, start, at_end=False), _origin(found, end, at_end=True), rule))
-    return out
-
-
-def _origin(found: Sequence[_Span], place: int, *, at_end: bool) -> int:
-    """Return the place in the original text; within a marker it is an edge of what it replaced."""
-    shift = 0
+    markers, shifts = list[int](), [0]
     for start, end, _ in found:
-        marker_start = start + shift
-        if place <= marker_start:
-            break
-        if place < marker_start + len(MARKER):
-            return end if at_end else start
-        shift += len(MARKER) - (end - start)
-    return place - shift
+        markers.append(start + shifts[-1])
+        shifts.append(shifts[-1] + len(MARKER) - (end - start))
+
+    def origin(place: int, *, at_end: bool) -> int:
+        """Return the place in the original text; within a marker, an edge of what it replaced."""
+        before = bisect_left(markers, place)
+        if before and place < markers[before - 1] + len(MARKER):
+            return found[before - 1][1] if at_end else found[before - 1][0]
+        return place - shifts[before]
+
+    return [
+        (origin(start, at_end=False), origin(end, at_end=True), rule) for start, end, rule in spans
+    ]
 
 
 def _spans(text: str) -> Iterator[_Span]:
@@ -163,29 +198,72 @@ def _spans_of(text: str) -> Iterator[_Span]:
 
 
 def _glued(text: str, tokens: Sequence[_Span], called: Sequence[int]) -> Iterator[_Span]:
-    """Yield the tokens that stand before or behind others without an edge between them."""
-    starts, ends = {start for start, _, _ in tokens}, {end for _, end, _ in tokens}
-    for at in sorted(ends - starts):
-        while _is_alnum(text[at : at + 1]) and at not in starts:
-            starts.add(at)
-            for number in called:
-                match = compiled(RULES[number].pattern).match(text[at : at + _LONGEST_TOKEN])
-                if match and match.end():
-                    start, end = match.span(RULES[number].group)
-                    yield at + start, at + end, number
-                    at += match.end()
-                    break
-    for at in sorted(starts - ends, reverse=True):
-        while at and _is_alnum(text[at - 1]) and at not in ends:
-            ends.add(at)
+    """Yield the tokens that stand before or behind others without an edge between them.
+
+    Where very many hang together, the rest of the word is taken for one.
+    """
+    starts = {start: number for start, _, number in tokens}
+    ends = {end: number for _, end, number in tokens}
+    rules = [(number, compiled(RULES[number].pattern)) for number in called]
+    tries, done = 0, 0
+    for at in sorted(ends.keys() - starts.keys()):
+        number = ends[at]
+        while at >= done and _is_alnum(text[at : at + 1]) and at not in starts:
+            starts[at] = number
+            tries += len(rules)
+            if tries > _MOST_TRIES:
+                done = next((it.start() for it in compiled(r"\s").finditer(text, at)), len(text))
+                yield at, done, number
+            elif span := _at_start(text[at : at + _LONGEST_TOKEN], rules):
+                yield at + span[0], at + span[1], span[2]
+                at += span[3]
+    done = len(text)
+    for at in sorted(starts.keys() - ends.keys(), reverse=True):
+        number = starts[at]
+        while 0 < at <= done and _is_alnum(text[at - 1]) and at not in ends:
+            ends[at] = number
             first = max(0, at - _LONGEST_GLUED)
-            for number in called:
-                matches = list(compiled(RULES[number].pattern).finditer(text[first:at]))
-                if matches and first + matches[-1].end() == at:
-                    start, end = matches[-1].span(RULES[number].group)
-                    yield first + start, first + end, number
-                    at = first + matches[-1].start()
-                    break
+            tries += len(rules)
+            if tries > _MOST_TRIES:
+                done = max(text.rfind(" ", 0, at), text.rfind("\n", 0, at)) + 1
+                yield done, at, number
+            elif span := _at_end(text[first:at], rules):
+                yield first + span[0], first + span[1], span[2]
+                at = first + span[3]
+
+
+_Rules = Sequence[tuple[int, re.Pattern[str]]]  # with their numbers
+
+
+def _at_start(piece: str, rules: _Rules) -> tuple[int, int, int, int] | None:
+    """Return the token with which a text begins, the number of its rule, and where to go on."""
+    for number, pattern in rules:
+        match = pattern.match(piece)
+        if match and match.end():
+            return *match.span(RULES[number].group), number, match.end()
+    return None
+
+
+def _at_end(piece: str, rules: _Rules) -> tuple[int, int, int, int] | None:
+    """Return the token with which a text ends, the number of its rule, and where to go on."""
+    for number, pattern in rules:
+        matches = list(pattern.finditer(piece))
+        if matches and matches[-1].end() == len(piece):
+            return *matches[-1].span(RULES[number].group), number, matches[-1].start()
+    return None
+
+
+def _widened(text: str, spans: Sequence[_Span], excess: int) -> list[_Span]:
+    """Return spans that reach further, the more so the longer secrets go on to turn up.
+
+    At first each is as long as its word, then one reaches from the first to the last, at last over
+    the whole text: what hangs together so was made to hold the program up.
+    """
+    if excess > 2 * _MOST_PASSES:
+        return [(0, len(text), spans[0][2])]
+    if excess > _MOST_PASSES:
+        return [(spans[0][0], spans[-1][1], spans[0][2])]
+    return _merged(_whole_words(text, spans))
 
 
 def _whole_words(text: str, spans: Iterable[_Span]) -> Iterator[_Span]:

@@ -1,14 +1,11 @@
 """Redacts a text of any length, with the secrets that hidden characters split."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
 from core.injection.ignorable import HIDDEN_CLASS
 from core.sanitizer import Secret, find, replaced
-
-WINDOW_CHARS = 16_384
-MARGIN_CHARS = 6_144  # the longest key block in use has about 6,000 characters
 
 _HIDDEN = re.compile(f"[{HIDDEN_CLASS}]+")
 
@@ -19,17 +16,17 @@ def secrets_in(text: str, known: Mapping[str, str] | None = None) -> list[Secret
     Hidden characters hide none: the text is also read without them, and a secret then reaches over
     those inside it. known: values found in other texts, with their kinds.
     """
-    found = _in_windows(text, known)
+    found = find(text, known)
     if _HIDDEN.search(text):
         bare, places = _bare(text)
-        seen = _in_windows(bare, known)
+        seen = find(bare, known)
         found += [Secret(places[it.start], places[it.end - 1] + 1, it.kind) for it in seen]
     return united(found)
 
 
 def is_whole(text: str) -> bool:
     """Return whether `secrets_in` finds in a text what `find` does, and nothing else."""
-    return len(text) <= WINDOW_CHARS and not _HIDDEN.search(text)
+    return not _HIDDEN.search(text)
 
 
 def redacted(text: str, known: Mapping[str, str] | None = None) -> tuple[str, list[str]]:
@@ -57,30 +54,6 @@ def _bare(text: str) -> tuple[str, list[int]]:
         at = run.end()
     places += range(at, len(text))
     return "".join(text[at] for at in places), places
-
-
-def _in_windows(text: str, known: Mapping[str, str] | None = None) -> list[Secret]:
-    """Return every secret, also those that overlap.
-
-    A long text is read in windows that share some lines: what reaches over the end of one window
-    is whole in the next.
-    """
-    found: list[Secret] = []
-    for start, end in _windows(text):
-        seen = find(text[start:end], known)
-        found += [Secret(start + it.start, start + it.end, it.kind) for it in seen]
-    return found
-
-
-def _windows(text: str) -> Iterator[tuple[int, int]]:
-    at = 0
-    while at + WINDOW_CHARS < len(text):
-        end = at + WINDOW_CHARS
-        end = text.rfind("\n", at + WINDOW_CHARS // 2, end) + 1 or end
-        yield at, end
-        at = text.find("\n", end - MARGIN_CHARS, end) + 1 or end - MARGIN_CHARS
-    if at < len(text):
-        yield at, len(text)
 
 
 def united(found: Iterable[Secret]) -> list[Secret]:

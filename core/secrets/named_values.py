@@ -18,6 +18,7 @@ from core.secrets.values import is_hex, is_random, is_striking
 
 _NEARBY = 160
 _WORDS = r"(?<![!-~])[!-~]{7,128}(?![!-~])"
+_LONGEST_WORD = 129  # and what may not follow it
 _REACH = 180  # how far a value may stand from its name
 _PROMISING = (
     r"[0-9\"'`“‘「『„《〈«&]|[a-z](?:[A-Z]|[\-_.][a-z])|=[A-Za-z]"  # a value has one of them
@@ -53,13 +54,17 @@ def keyed_spans(text: str, folded: str) -> Iterator[tuple[int, int, str]]:
     """
     passwords: list[Name] = []
     table = _Table()
+    read_to = 0  # a block of lines is a value as a whole, whatever names it holds
     for name in names_in(text, folded):
+        if name.start < read_to:
+            continue
         if name.is_password and name.certainty != UNUSUAL:
             passwords.append(name)
         for rule, before, after in _likely_rows(text, name):
             spans = _values(text, name, rule, before, after)
             if spans:
                 yield from ((start, end, rule.name) for start, end in spans)
+                read_to = spans[-1][1] if rule.name == "keyed-block" else 0
                 break
         else:
             for start, end in _column_values(text, name, table):
@@ -84,7 +89,9 @@ def _striking_near(text: str, places: list[Span], *, named: bool) -> Iterator[Sp
         )
         last = text.find("\n", end, end + _NEARBY)
         looked_to = min(end + _NEARBY, len(text)) if last < 0 else last
-        for match in compiled(_WORDS).finditer(text, first, looked_to):
+        for match in compiled(_WORDS).finditer(text, first, looked_to + _LONGEST_WORD):
+            if match.start() >= looked_to:
+                break
             word_start = match.start() + len(match[0]) - len(match[0].lstrip(OPENERS))
             word_end = value_end(text, word_start, "")
             known = named or is_used(text, word_start, word_end)
@@ -113,7 +120,8 @@ def _column_values(text: str, name: Name, table: _Table) -> Iterator[Span]:
     if not separator or name.start - line_start > _WIDEST or table.names > _HEADS:
         return
     if table.names == 1 and line_start < table.end:
-        return  # a row of a table, not the head of one
+        table.names = _HEADS  # a row of a table, not the head of one
+        return
     column, empty = text.count(separator, line_start, name.start), 0
     for _ in range(_ROWS):
         line_start, line_end = line_end + 1, text.find("\n", line_end + 1)

@@ -40,6 +40,7 @@ PASSWORD_WORDS = (  # what a person may have thought up
 )
 
 _NAME_END = r"[A-Za-z0-9_.\-]{1,60}\Z"
+_NO_LEAD = frozenset([*" \n\t=:'\"`,;|(){}[]<>/\\&?$", ""])  # most names begin behind one of these
 _LETTERS_END = r"(?:[a-z]{1,40}|[A-Z]{1,40})\Z"
 _WORD_BEFORE = r"([A-Za-z0-9]{1,20})[ ]\Z"
 _KOREAN_BEFORE = r"([가-힣A-Za-z0-9]{1,16})[ ]\Z"
@@ -177,8 +178,7 @@ def _english_names(text: str) -> Iterator[Name]:
     while match := compiled(ENGLISH).search(text, at):
         at = match.end("word")  # a name may hold the word of another: keystorePassword
         lead = _lead(text, match.start())
-        paired = compiled(_USER_AND).search(text, max(0, match.start() - 12), match.start())
-        if paired and match["word"].casefold().startswith(PASSWORD_WORDS):
+        if _follows_user(text, match.start()) and match["word"].casefold().startswith(PASSWORD_WORDS):
             continue  # the same
         certainty = _certainty(text, match, lead)
         if certainty:
@@ -190,8 +190,7 @@ def _english_names(text: str) -> Iterator[Name]:
 def _korean_names(text: str) -> Iterator[Name]:
     for match in compiled(KOREAN).finditer(text):
         start, certainty = match.start(), USUAL
-        paired = compiled(_USER_AND).search(text, max(0, start - 12), start)
-        if paired and match["word"].startswith(PASSWORD_WORDS):
+        if _follows_user(text, start) and match["word"].startswith(PASSWORD_WORDS):
             continue  # what follows is a pair, with the user first
         if match["word"] == "키":
             kind = compiled(_KOREAN_BEFORE).search(text, max(0, start - 20), start)
@@ -202,8 +201,17 @@ def _korean_names(text: str) -> Iterator[Name]:
         yield Name(start, start, match.end(), word, certainty, korean=True)
 
 
+def _follows_user(text: str, start: int) -> bool:
+    """Return whether a word for the user, and a slash, stand before `start`."""
+    if "/" not in text[max(0, start - 2) : start]:
+        return False
+    return bool(compiled(_USER_AND).search(text, max(0, start - 12), start))
+
+
 def _lead(text: str, start: int) -> str:
     """Return what stands before `start` in the same identifier."""
+    if text[start - 1 : start] in _NO_LEAD:
+        return ""
     before = compiled(_NAME_END).search(text, max(0, start - 40), start)
     lead = before[0] if before else ""
     if lead[:1] in ("n", "r", "t") and text[start - len(lead) - 1 : start - len(lead)] == "\\":
@@ -268,7 +276,8 @@ def _is_in_a_path(text: str, begin: int, assigned: bool) -> bool:
         return not assigned
     if text[max(0, begin - 5) : begin] in (".svg?", "/etc/"):
         return True  # a badge, shown to everyone, and the list of users
-    return bool(compiled(_RESOURCE).search(text, max(0, begin - 120), begin))
+    first = max(0, begin - 120)
+    return "arn:" in text[first:begin] and bool(compiled(_RESOURCE).search(text, first, begin))
 
 
 def _key_certainty(text: str, lead: str, words: list[str], begin: int) -> int:

@@ -20,7 +20,7 @@ PEM_GAP = r"(?:\\{1,4}[nr]|[ \t\r\n>|\"'+,])"
 PEM_NOTE = (
     r"(?:"
     + PEM_GAP
-    + r"{1,24}(?:Proc-Type|DEK-Info|Version|Comment|Charset|Hash):[^\r\n\\]{0,100})"
+    + r"{1,24}+(?:Proc-Type|DEK-Info|Version|Comment|Charset|Hash):[^\r\n\\]{0,100}+)"
 )
 BASE64 = r"[A-Za-z0-9+/=]"
 
@@ -36,14 +36,19 @@ NO_REFERENCE = (
 NO_PLAIN_WORD = (
     r"(?!(?:[A-Z]?[a-z\-]{1,24}|[A-Z_\-]{1,24})(?:\\[nrt]|[.,:;?)\]}\"'`*(|\\]){0,4}(?![!-~]))"
 )
-_QUOTED = r"(?:(?:\\[\"'](?=[^\s,;:)}\]])|(?!\1)[^\r\n]){3,256}(?=\1)|" + BARE + ")"
+# A run is taken once: what closes it may be written as what stands in it, and each way to read
+# a row of quotes would be tried. The second form ends at the first quote.
+_QUOTED = (
+    r"(?:(?>(?:\\[\"'](?=[^\s,;:)}\]])|(?!\1)[^\r\n]){3,256})(?=\1)|"
+    r"(?>(?:(?!\1)[^\r\n]){3,256})(?=\1)|" + BARE + ")"
+)
 _OPENING = r"(\\{0,3}[\"'])?"
 # Each of these has the quote as group 1 and the secret as group 2.
 VALUE = _OPENING + "(" + NO_REFERENCE + "(?(1)" + _QUOTED + "|" + NO_PLAIN_WORD + BARE + "))"
 GLUED = _OPENING + "(" + NO_REFERENCE + "(?(1)" + _QUOTED + "|" + BARE + "))"
 _PAIR = "(" + NO_REFERENCE + "(?(1)" + _QUOTED + "|" + BARE + "))"
 USER_VALUE = _OPENING + r"[^\s:\"'/]{1,100}:" + _PAIR
-SQL_TEXT = r"[NE]?(\\{0,3}['\"])(" + NO_REFERENCE + r"(?:''|(?!\1)[^\r\n]){3,256})(?=\1)"
+SQL_TEXT = r"[NE]?(\\{0,3}['\"])(" + NO_REFERENCE + r"(?>(?!\1)[^\r\n]|''){3,256})(?=\1)"
 
 COMMAND = r"(?<![A-Za-z0-9_\-])"
 ARGUMENTS = r"(?:\\\r?\n|[^\r\n|;]){0,200}?(?<=[ \t\"'])"
@@ -71,12 +76,12 @@ HEADER_SIGN = r"(?:\\{0,3}[\"'`])?\]?[ \t]{0,4}(?:=>|[:=,])[ \t]{0,4}(?:[brf]?\\
 # fmt: off
 ARMOUR: tuple[Rule, ...] = (
     Rule("pem-private-key", ("private key",),
-        f"{PEM_HEAD}(?={PEM_TEXT}{{0,600}}?[A-Za-z0-9+/]{{24}}){PEM_TEXT}{{1,16384}}{PEM_FOOT}",
+        f"{PEM_HEAD}(?={PEM_TEXT}{{0,600}}?[A-Za-z0-9+/]{{24}}){PEM_TEXT}{{1,16384}}+{PEM_FOOT}",
         RFC7468,
         "k: «-----BEGIN RSA PRIVATE KEY-----\n{A64}\n{A20}\n-----END RSA PRIVATE KEY-----»\n",
         "`-----BEGIN PRIVATE KEY-----` ends with `-----END PRIVATE KEY-----`"),
-    Rule("pem-cut-off", ("private key",), PEM_HEAD + PEM_NOTE + r"{0,6}"
-        + f"(?:{PEM_GAP}{{0,32}}{BASE64}{{24,8192}}){{1,400}}"
+    Rule("pem-cut-off", ("private key",), PEM_HEAD + PEM_NOTE + r"{0,6}+"
+        + f"(?:{PEM_GAP}{{0,32}}+{BASE64}{{24,8192}}+){{1,400}}+"
         + r"(?:(?:\\{1,4}n|\n)[ \t>|\"'+]{0,24}" + BASE64
         + r"{1,76}(?=[ \t]{0,4}(?:[\r\n\\\"'`]|\Z|[^ -~])))?", RFC7468,
         r"key=\"«-----BEGIN PRIVATE KEY-----\n{A64}\n{A30}»… 잘렸다",
@@ -784,7 +789,7 @@ SQL: tuple[Rule, ...] = (
         r"(?i:identified)[ \t\r\n]{1,8}(?i:with[ \t\r\n]{1,4}[a-z0-9_'\"]{1,40}[ \t\r\n]{1,4})?"
         r"(?i:by|as|using)[ \t\r\n]{1,8}(?i:values[ \t]{1,4}|password[ \t]{1,4})?"
         r"(?i:password[ ]?\()?(\\{0,3}['\"`])(" + NO_REFERENCE
-        + r"(?:(?<=')|(?=[^\r\n'\"`]{0,255}[0-9!@#$%^&*]))(?:''|(?!\1)[^\r\n]){3,256})(?=\1)",
+        + r"(?:(?<=')|(?=[^\r\n'\"`]{0,255}[0-9!@#$%^&*]))(?>(?!\1)[^\r\n]|''){3,256})(?=\1)",
         "https://dev.mysql.com/doc/refman/8.4/en/create-user.html",
         "CREATE USER a IDENTIFIED BY '«{A10}!»';", "IDENTIFIED BY '<password>'", group=2),
     Rule("sql-identified-bare", ("identified by", "identified\nby"),

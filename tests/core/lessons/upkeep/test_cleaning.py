@@ -26,7 +26,8 @@ from core.lessons.upkeep.cleaning import Cleaned, clean
 from core.lessons.upkeep.secrets import look
 from core.sanitizer import MARKER, redact
 from core.store import MemoryStore
-from core.text_redaction import MARGIN_CHARS, WINDOW_CHARS, secrets_in
+from core.secrets.windows import MARGIN_CHARS, WINDOW_CHARS
+from core.text_redaction import secrets_in
 from tests.support.cli_process import TOKEN, Run
 from tests.support.git_clones import (
     commit,
