@@ -6,11 +6,11 @@ value.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from functools import cache
+from dataclasses import dataclass
 
 from core.secrets.gates import OPENERS, Span, is_introduced, is_used, value_at, value_before
-from core.secrets.named_patterns import CUE_HINTS, CUES, FAR, KEYED
+from core.secrets.named_patterns import CUE_HINTS, CUES, FAR
+from core.secrets.named_rows import RowsOfText
 from core.secrets.names import PLURAL, UNUSUAL, Name, names_in
 from core.secrets.rule import BEFORE, Rule, compiled
 from core.secrets.value_ends import value_end
@@ -19,12 +19,6 @@ from core.secrets.values import is_hex, is_random, is_striking
 _NEARBY = 160
 _WORDS = r"(?<![!-~])[!-~]{7,128}(?![!-~])"
 _LONGEST_WORD = 129  # and what may not follow it
-_REACH = 180  # how far a value may stand from its name
-_PROMISING = (
-    r"[0-9\"'`“‘「『„《〈«&]|[a-z](?:[A-Z]|[\-_.][a-z])|=[A-Za-z]"  # a value has one of them
-)
-_NEXT = 8
-_AHEAD = 60
 _WINDOW = 100
 _FAR = 100
 _WIDEST = 1_000
@@ -46,6 +40,9 @@ _CONTINUED = (  # what stands between two values of one name
 _SEED = r"(?:[a-z]{3,8}[ ]){11,23}[a-z]{3,8}"
 _BLOCK_LINE = r"\r?\n[ \t]{1,16}[!-~]{12,200}(?=[ \t]{0,8}(?:\r?\n|$))"
 
+# What was found at a place, by the place, its quote, the gate and the name in two parts.
+_FarValues = dict[tuple[int, str, str, str, str, int], Span | None]
+
 
 def keyed_spans(text: str, folded: str) -> Iterator[tuple[int, int, str]]:
     """Yield where values of secret names stand in `text`, each with the name of its rule.
@@ -54,14 +51,16 @@ def keyed_spans(text: str, folded: str) -> Iterator[tuple[int, int, str]]:
     """
     passwords: list[Name] = []
     table = _Table()
+    rows = RowsOfText(text, folded)
+    far: _FarValues = {}
     read_to = 0  # a block of lines is a value as a whole, whatever names it holds
     for name in names_in(text, folded):
         if name.start < read_to:
             continue
         if name.is_password and name.certainty != UNUSUAL:
             passwords.append(name)
-        for rule, before, after in _likely_rows(text, name):
-            spans = _values(text, name, rule, before, after)
+        for rule, before, after in rows.near(name):
+            spans = _values(text, name, rule, before, after, far)
             if spans:
                 yield from ((start, end, rule.name) for start, end in spans)
                 read_to = spans[-1][1] if rule.name == "keyed-block" else 0
@@ -151,97 +150,20 @@ def _separator(head: str) -> str:
     return "," if compiled(_CSV_HEAD).fullmatch(head) else ""
 
 
-_Row = tuple[Rule, re.Pattern[str] | None, re.Pattern[str]]
-
-
-def _likely_rows(text: str, name: Name) -> Iterator[_Row]:
-    """Yield the rules of which a hint stands near the name, in their order."""
-    rows = _rows(name.korean)
-    near = text[name.end : name.end + _NEXT]
-    behind = text[max(0, name.start - _AHEAD) : name.end].casefold()
-    called = 0
-    promising = compiled(_PROMISING)
-    if promising.search(text, name.end, name.end + _REACH) or name.is_phrase:
-        ahead = text[name.end : name.end + _AHEAD].casefold()
-        called = _bits(rows.ahead, ahead) | _bits(rows.next, near)
-        called &= _bits(rows.behind_too, behind) | ~rows.needs_behind
-        if not name.korean and near.isascii():
-            called &= ~rows.particles
-    if promising.search(text, max(0, name.start - _REACH), name.start):
-        called |= _bits(rows.behind, behind)
-    for number, row in enumerate(rows.rows):
-        if called >> number & 1:
-            yield row
-
-
-_Hints = dict[str, int]  # with the numbers of the rows, as bits
-
-
-def _bits(hints: _Hints, text: str) -> int:
-    called = 0
-    for hint, numbers in hints.items():
-        if hint in text:
-            called |= numbers
-    return called
-
-
-@dataclass(slots=True)
-class _Rows:
-    """The rules for names of one language, and by what hints they are called.
-
-    ahead: somewhere behind the name. next: right behind it. behind: before it, for values that
-    stand there; behind_too: the same for the other rules that need something there (needs_behind).
-    particles: the rules that need Hangul behind the name.
-    """
-
-    rows: list[_Row] = field(default_factory=list)
-    ahead: _Hints = field(default_factory=dict)
-    next: _Hints = field(default_factory=dict)
-    behind: _Hints = field(default_factory=dict)
-    behind_too: _Hints = field(default_factory=dict)
-    needs_behind: int = 0
-    particles: int = 0
-
-    def add(self, rule: Rule) -> None:
-        """Add a rule; its hints say by their first character where they are looked for."""
-        before, _, after = rule.pattern.partition("§")
-        if rule.group == BEFORE:
-            before += r"[A-Za-z0-9_.\-]{0,40}"
-        bit = 1 << len(self.rows)
-        for hint in rule.hints:
-            side, hint = self.ahead, hint
-            if rule.group == BEFORE:
-                side = self.behind
-            elif hint[:1] == "^":
-                side, hint = self.next, hint[1:]
-            elif hint[:1] == "‹":
-                side, hint = self.behind_too, hint[1:]
-                self.needs_behind |= bit
-            side[hint] = side.get(hint, 0) | bit
-        if rule.name.startswith("keyed-korean") and rule.group != BEFORE:
-            self.particles |= bit
-        head = compiled(rf"(?:{before})\Z") if before else None
-        self.rows.append((rule, head, compiled(after)))
-
-
-@cache
-def _rows(korean: bool) -> _Rows:
-    rows = _Rows()
-    for rule in KEYED:
-        if not (korean and rule.name == "keyed-bare-word"):  # its Korean form takes particles
-            rows.add(rule)
-    return rows
-
-
 def _values(
-    text: str, name: Name, rule: Rule, before: re.Pattern[str] | None, after: re.Pattern[str]
+    text: str,
+    name: Name,
+    rule: Rule,
+    before: re.Pattern[str] | None,
+    after: re.Pattern[str],
+    far: _FarValues,
 ) -> list[Span]:
     """Return the values that one rule finds at a name."""
     following = after.match(text, name.end)
     if not following or (rule.name in _WHOLE_NAMES and name.certainty == UNUSUAL):
         return []
     if rule.gate == "far":
-        return _far_values(text, name, following)
+        return _far_values(text, name, following, far)
     if rule.gate != "assigned" and name.is_bare_pass(text):
         return []
     if _lacks_particle(following[0], name, rule):
@@ -263,13 +185,21 @@ def _lacks_particle(following: str, name: Name, rule: Rule) -> bool:
     return not "가" <= following.lstrip("\"'`*」』)”’]")[:1] <= "힣"
 
 
-def _far_values(text: str, name: Name, first: re.Match[str]) -> list[Span]:
-    """Return the value that one of the next words of the sentence introduces, if one does."""
+def _far_values(text: str, name: Name, first: re.Match[str], far: _FarValues) -> list[Span]:
+    """Return the value that one of the next words of the sentence introduces, if one does.
+
+    far: what was found at the same words from names before this one.
+    """
     for match in compiled(FAR).finditer(text, first.end(), first.end() + _FAR):
+        quote = match["quote"] or ""
         gate = "said" if name.is_password and match["said"] else "random"
-        span = value_at(text, match.end(), match["quote"] or "", name, gate)
-        far = text[slice(*span)] if span else ""
-        if span and not far.isdigit() and (match["said"] or not is_hex(far)):
+        lead = text[name.start : name.word_start]
+        place = match.end(), quote, gate, lead, name.word, name.certainty
+        if place not in far:
+            far[place] = value_at(text, match.end(), quote, name, gate)
+        span = far[place]
+        value = text[slice(*span)] if span else ""
+        if span and not value.isdigit() and (match["said"] or not is_hex(value)):
             return [span]
         if match["end"]:
             break

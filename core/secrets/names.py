@@ -178,7 +178,9 @@ def _english_names(text: str) -> Iterator[Name]:
     while match := compiled(ENGLISH).search(text, at):
         at = match.end("word")  # a name may hold the word of another: keystorePassword
         lead = _lead(text, match.start())
-        if _follows_user(text, match.start()) and match["word"].casefold().startswith(PASSWORD_WORDS):
+        if _follows_user(text, match.start()) and match["word"].casefold().startswith(
+            PASSWORD_WORDS
+        ):
             continue  # the same
         certainty = _certainty(text, match, lead)
         if certainty:
