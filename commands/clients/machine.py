@@ -88,9 +88,11 @@ def paths_of(place: Place, machine: Machine) -> list[Path]:
 def expander(client: Client, place: Place, machine: Machine) -> Expand:
     """Return what turns a value of an entry into the text that the client makes of it."""
     if client.variables == "${NAME:-default}":
-        return _from_environment(r"\$\{(?P<name>[^}]+?)(?::-(?P<default>[^}]*))?\}", machine)
+        return _from_environment(
+            r"\$\{(?P<name>(?:(?!:-)[^{}])++)(?::-(?P<default>[^{}]*+))?\}", machine
+        )
     if client.variables == "$NAME":
-        return _from_environment(r"\$(?:(?P<bare>\w+)|\{(?P<name>[^}]+)\})", machine)
+        return _from_environment(r"\$(?:(?P<bare>\w+)|\{(?P<name>[^{}]++)\})", machine)
     if client.variables:
         return _as_editors(machine, place, tilde=client.variables.endswith("~"))
     return str
@@ -109,7 +111,7 @@ def _as_editors(machine: Machine, place: Place, *, tilde: bool) -> Expand:
         return words.get(match[1], match[0])
 
     def expand(text: str) -> str:
-        text = re.sub(r"\$\{([^}]*)\}", value, text)
+        text = re.sub(r"\$\{([^{}]*+)\}", value, text)
         return re.sub(r"\A~(?=$|[/\\])", lambda _: str(machine.home), text) if tilde else text
 
     return expand

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from commands.clients.table import AGENTS, CLAUDE, CLIENTS, LOCAL, Rules
+from commands.documents.markdown_code import without_code
 from commands.documents.marked_block import BrokenBlockError, block_in, without_block
 
 BLOCK = "rules"
@@ -18,16 +19,6 @@ ROWS: Mapping[str, Rules] = {client.key: client.rules for client in CLIENTS if c
 [IMPORTER] = [key for key, row in ROWS.items() if row.hides_agents]
 _TOOLS = ("search_memory", "log_memory", "compact_memory")
 _HOPS = 4  # so far Claude Code follows imports
-_NO_IMPORT = re.compile(
-    r"""
-    ^(?:[ ]{4}|[ ]{0,3}\t)[^\n]*                                        # indented code
-    | ^[ >]*(?:(?:[-*+]|\d+[.)])[ ]+)?(?P<fence>`{3,}(?=[^`\n]*$)|~{3,})
-      .*?(?:^[ >]*(?P=fence)[`~]*[ \t\r]*$|\Z)
-    | <!--.*?(?:-->|\Z)
-    | (?P<ticks>`+)(?:(?!\n[ \t\r]*\n).)+?(?<!`)(?P=ticks)(?!`)
-    """,
-    re.MULTILINE | re.VERBOSE | re.DOTALL,
-)
 _IMPORT = re.compile(r"(?<!\S)@([^\s#]+)(?:#\S*)?(?!\S)")
 
 Body = Literal["rules", "import"]
@@ -120,7 +111,7 @@ def imported(text: str, name: str) -> list[str]:
     `..`. Fences, indented code, code spans, comments, absolute paths and those of the home import
     nothing. In doubt a line is no import: a model reads rules twice rather than never.
     """
-    paths = _IMPORT.findall(_NO_IMPORT.sub("`", text))
+    paths = _IMPORT.findall(without_code(text))
     directory = posixpath.dirname(name)
     return [
         posixpath.normpath(posixpath.join(directory, path)) for path in paths if path[0] not in "/~"

@@ -23,7 +23,7 @@ FIELDS = ("topic", "missing_context", "lesson", "ask_next_time")
 _NUMBERS = ("count", "threshold", "seen", "left_out")
 _SENTENCE_END = re.compile(r"(?<=[.!?。])\s")
 _HANGUL = re.compile("[가-힣]{2,}")
-_TOKEN = re.compile(r"([0-9a-f]+@[0-9a-f]+) ")
+_TOKEN = re.compile(r"(?<![0-9a-f])([0-9a-f]+@[0-9a-f]+) ")
 
 Lesson = dict[str, str]
 

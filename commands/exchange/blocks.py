@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 CODE_INDENT = 4
 
-_FENCE = re.compile(r"\s*(?P<fence>`{3,}|~{3,})(?P<info>.*)")
+_FENCE = re.compile(r"\s*(?P<fence>`{3,}+|~{3,}+)(?P<info>.*)")
 _OURS = re.compile(r"<!-- sentinel-memory (?P<name>[a-z-]+): begin -->")
 
 

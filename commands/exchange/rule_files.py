@@ -34,7 +34,7 @@ _FRONT_MATTER = re.compile(r"\ufeff?---\n.*?\n---\n\s*", re.DOTALL)
 # A name with an extension is a file; any other may be a directory.
 _OF_FILE = re.compile(r"[^/]+\.[^/.*]+")
 # Clients negate a class of characters with different signs.
-_CLASS = re.compile(r"\[[!^]?(?:\][^\]/]*|[^\]/]+)\]|\[[!^]\]")
+_CLASS = re.compile(r"\[[!^]?(?:\][^\]/]{0,128}+|[^\]/]{1,128}+)\]|\[[!^]\]")
 # What some client splits at, expands or reads as YAML or as another file; `?` stands for it.
 _NOT_FOR_ALL = re.compile(
     rf"[{{}}[\],!\"'#:`<>&|%@\n\r\t\ud800-\udfff\u2028\u2029{HIDDEN_CLASS}]|(?<=^[^\w.*]) "

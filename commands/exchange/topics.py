@@ -14,7 +14,7 @@ from core.text.normal_form import normal_form
 GENERAL = "general"
 MOST_NAME_CHARS = 500
 
-_LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
+_LINK = re.compile(r"!?\[([^\[\]]*+)\]\([^()]*+\)")
 _NUMBERING = re.compile(r"\A(?:\d+[.)])+\d*\s+")
 _MARKUP = re.compile(r"[*`]|[ \t]#+\s*\Z")
 _WORD = re.compile(r"[^\W_]+")

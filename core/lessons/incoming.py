@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from core.sanitizer import Redaction
 
 MOST_REDACTED_CHARS = 32_768
+MOST_KEPT_CHARS = 8_192
 _META_FIELDS = (
     "created updated compacted_at source_count source_ids former extra meta_extra".split()
 )
@@ -69,10 +70,10 @@ def redacted_draft(
     # Only a save needs the table of formats; a server that is first searched starts faster.
     from core.sanitizer import values_in
 
-    if draft.paths is not None:
-        draft = replace(draft, paths=normalise_paths(draft.paths, project))
     texts = {name: getattr(draft, name) or "" for name in LIMITS_BYTES}
     _check_redactable(texts)
+    if draft.paths is not None:
+        draft = replace(draft, paths=normalise_paths(draft.paths, project))
     texts["paths"] = "\n".join(draft.paths or ())
     known = values_in(texts.values())  # what one field calls a password, another may only use
     found = {name: _redaction(text, known) for name, text in texts.items()}
@@ -153,7 +154,9 @@ def redacted_offer(record: Record, *, strict: bool) -> Offered:
 
 def _check_redactable(texts: Mapping[str, str]) -> None:
     for name, text in texts.items():
-        if len(text) > MOST_REDACTED_CHARS:  # no secret is so long that the rest could be stored
+        # No secret is so long that the rest could be stored; of these two none is taken out.
+        kept = name in ("topic", "ask_next_time")
+        if len(text) > (MOST_KEPT_CHARS if kept else MOST_REDACTED_CHARS):
             used_bytes = len(text.encode("utf-8", "surrogatepass"))
             limit_bytes = LIMITS_BYTES[name]
             raise FieldTooLongError(field=name, used_bytes=used_bytes, limit_bytes=limit_bytes)

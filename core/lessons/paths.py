@@ -22,12 +22,17 @@ from core.text.normal_form import normal_form
 
 MOST_PATHS = 16
 PATH_BYTES = 128
+# Of all that is given as paths: as they are stored, each below a long directory, and repeated.
+MOST_GIVEN_CHARS = 131_072
+_MOST_PATTERN_CHARS = 1_024  # of a line that another program wrote
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _ABSOLUTE = re.compile(r"[/~]|[A-Za-z]:")
-_PIECE = re.compile(r"\*+|\?|\[[!^]?\]?[^\]]*\]|[^*?\[]+|\[")
+_PIECE = re.compile(r"\*++|\?|\[[!^]?\]?[^\]]{0,128}+\]|[^*?\[]++|\[")
 _PLAIN = re.compile(r"[^*?/]+")
-_BRACES = re.compile(r"\{([^{}\n]*,[^{}\n]*)\}")
+_BRACES = re.compile(r"\{([^{},\n]*+,[^{}\n]*+)\}")
+_SEPARATORS = re.compile(r"[,{}\n]")
+_HERE = re.compile(r"(?:\./)*+")
 _ANYWHERE, _BELOW = "(?:[^/]+/)*?", "(?:/.*)?"
 
 
@@ -41,6 +46,10 @@ def normalise_paths(given: str | Sequence[str], root: str = "") -> tuple[str, ..
     begins with `!`, FieldTooLongError, LoneSurrogateError and TooManyPathsError, all of them
     ValueError.
     """
+    given_chars = sum(map(len, given))
+    if given_chars > MOST_GIVEN_CHARS:
+        limit_bytes = MOST_PATHS * PATH_BYTES
+        raise FieldTooLongError(field="paths", used_bytes=given_chars, limit_bytes=limit_bytes)
     patterns = [_normal(it, root) for text in _listed(given) for it in _alternatives(text)]
     patterns = list(dict.fromkeys(filter(None, patterns)))
     if len(patterns) > MOST_PATHS:
@@ -49,7 +58,12 @@ def normalise_paths(given: str | Sequence[str], root: str = "") -> tuple[str, ..
 
 
 def matches(pattern: str, path: str) -> bool:
-    """Say whether a pattern stands for a file; path: relative to the project, `/` between names."""
+    """Say whether a pattern stands for a file; path: relative to the project, `/` between names.
+
+    One far longer than any that can be saved stands for none.
+    """
+    if len(pattern) > _MOST_PATTERN_CHARS:
+        return False
     return bool(_expression(pattern).fullmatch(path.casefold()))
 
 
@@ -74,7 +88,18 @@ def _listed(given: str | Sequence[str]) -> Sequence[str]:
             parsed = None
         if isinstance(parsed, list) and all(isinstance(text, str) for text in parsed):
             return parsed
-    return re.split(r"[,\n](?![^{}\n]*\})", given)
+    return _split(given)
+
+
+def _split(text: str) -> list[str]:
+    """Return the parts between commas and line ends; a comma in braces parts none."""
+    cuts, following = list[int](), ""
+    for found in reversed(list(_SEPARATORS.finditer(text))):
+        if found[0] in ",\n" and following != "}":
+            cuts.append(found.start())
+        following = following if found[0] == "," else found[0]
+    starts = [0, *(at + 1 for at in reversed(cuts))]
+    return [text[start:end] for start, end in zip(starts, [*reversed(cuts), None], strict=True)]
 
 
 def _alternatives(text: str) -> list[str]:
@@ -82,6 +107,8 @@ def _alternatives(text: str) -> list[str]:
     found = _BRACES.search(text)
     if not found:
         return [text]
+    if text.count("{") > MOST_PATHS:
+        raise TooManyPathsError(count=text.count("{"), most=MOST_PATHS)
     before, after = text[: found.start()], text[found.end() :]
     made: list[str] = []
     for middle in found[1].split(","):
@@ -98,8 +125,7 @@ def _normal(text: str, root: str) -> str:
     top = _slashed(root).rstrip("/")
     if top and (path == top or path.casefold().startswith(f"{top}/".casefold())):
         path = path[len(top) + 1 :]
-    while path.startswith("./"):
-        path = path[2:]
+    path = path[_HERE.match(path).end() :]  # type: ignore[union-attr]
     if path in ("", "."):
         return ""
     if path.startswith("!"):

@@ -1,4 +1,4 @@
-"""Cuts a text of any length into overlapping pieces, so that no rule meets more than one of them."""
+"""Cuts a text of any length into windows that overlap, so that no rule meets more than one."""
 
 from collections.abc import Callable, Iterable
 

@@ -46,10 +46,10 @@ class Attack(NamedTuple):
         return self.prefix + self.piece * max(1, room // len(self.piece)) + self.end
 
 
-def attacks_of(pattern: str, example: str = "") -> Iterator[Attack]:
+def attacks_of(pattern: str, example: str = "", flags: int = 0) -> Iterator[Attack]:
     """Yield the attacks on an expression, each once; example: a text in which it matches."""
     seen = set[Attack]()
-    for attack in (*_by_tree(pattern), *by_example(example)):
+    for attack in (*_by_tree(pattern, flags), *by_example(example)):
         if attack not in seen:
             seen.add(attack)
             yield attack
@@ -65,8 +65,8 @@ def by_example(example: str) -> Iterator[Attack]:
             yield Attack(prefix, piece, "\0")
 
 
-def _by_tree(pattern: str) -> Iterator[Attack]:
-    tree = parser.parse(pattern)
+def _by_tree(pattern: str, flags: int) -> Iterator[Attack]:
+    tree = parser.parse(pattern, flags)
     for before, pieces in _repeats(list(tree), [""]):
         for prefix in before:
             for piece in pieces:
@@ -161,9 +161,11 @@ def _of_class(items: Iterable[Any]) -> list[str]:
     return chars[:_PIECES]
 
 
-def search_all(pattern: str) -> Callable[[str], object]:
-    """Return a function that looks for every match of a pattern."""
-    compiled = re.compile(pattern)
+def use_of(pattern: str, flags: int = 0, *, anchored: bool = False) -> Callable[[str], object]:
+    """Return a function that looks for every match of a pattern, or for one at the beginning."""
+    compiled = re.compile(pattern, flags)
+    if anchored:
+        return lambda text: (compiled.match(text), compiled.fullmatch(text))
     return lambda text: sum(1 for _ in compiled.finditer(text))
 
 
@@ -187,7 +189,7 @@ def growth(call: Callable[[str], object], attack: Attack) -> str:
         took = seconds(call, attack.text(size))
         if took > TOO_LONG and (took := seconds(call, attack.text(size), 3)) > TOO_LONG:
             return f"{size} characters: {took:.3f} s"
-        size = size * 5 // 4 if size < 160 else size * 2
+        size = size * 3 // 2 if size < 160 else size * 3
     if seconds(call, attack.text(SIZES[1])) < NO_MATTER:
         return ""
     return _ladder(call, attack)

@@ -25,8 +25,8 @@ from core.lessons.record import (
 from core.lessons.upkeep.cleaning import Cleaned, clean
 from core.lessons.upkeep.secrets import look
 from core.sanitizer import MARKER, redact
-from core.store import MemoryStore
 from core.secrets.windows import MARGIN_CHARS, WINDOW_CHARS
+from core.store import MemoryStore
 from core.text_redaction import secrets_in
 from tests.support.cli_process import TOKEN, Run
 from tests.support.git_clones import (

@@ -1,0 +1,157 @@
+"""Every regular expression of the program, found in its source, so that none is forgotten."""
+
+import ast
+import importlib
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from core.injection.phrases import _RULES, _compiled
+from core.lessons.paths import _expression
+from core.sanitizer import RULES
+from core.secrets.named_rows import _rows
+from core.secrets.rule import expand
+
+ROOT = Path(__file__).parents[2]
+FOLDERS = "core", "commands", "protocol"
+COMPILERS = {
+    "compile",
+    "search",
+    "match",
+    "fullmatch",
+    "finditer",
+    "findall",
+    "sub",
+    "subn",
+    "split",
+}
+GLOBS = "*a*a*a*b", "**/a/**/a/**/b", "**/**/**", "?" * 60, "[a-z]*[a-z]*x", "a*" * 40, "**/" * 40
+
+
+class Expression(NamedTuple):
+    """An expression, where it stands, and a text in which it matches, if one is known."""
+
+    where: str
+    pattern: str
+    flags: int = 0
+    example: str = ""
+    anchored: bool = False  # it is only asked whether it matches where a text begins
+
+
+# Calls whose expression is made while the program runs, each with what it makes.
+MADE: dict[str, list[str]] = {
+    "core.injection.phrases pattern": [],  # the table below
+    "core.injection.phrases rule.pattern": [],
+    "core.injection.phrases rule.unless": [],
+    "core.lessons.paths expression": [r"(?!/)[a-z]", r"[^/a-z]"],
+    "core.secrets.rule pattern": [],  # every other call
+    "core.sanitizer RULES[number].pattern": [],
+    "core.sanitizer rule.pattern": [],
+}
+
+
+@cache
+def expressions() -> tuple[Expression, ...]:
+    """Return every expression of the program."""
+    found = dict.fromkeys([*_in_source(), *_in_tables()])
+    return tuple(found)
+
+
+@cache
+def unknown_calls() -> tuple[str, ...]:
+    """Return the calls that make their expression while they run and are not listed here."""
+    return tuple(it for it in _calls(made=True) if it not in MADE)
+
+
+def _in_tables() -> Iterator[Expression]:
+    for rule in RULES:
+        if "§" not in rule.pattern:
+            yield Expression(rule.name, rule.pattern, 0, expand(rule.example)[0])
+    for korean in (False, True):
+        for rule, before, after in _rows(korean).rows:
+            for part in filter(None, (before, after)):
+                searched = part is before  # within the last characters before a name
+                yield Expression(rule.name, part.pattern, anchored=not searched)
+    for phrase in _RULES:
+        for pattern in filter(None, (phrase.pattern, phrase.unless)):
+            yield Expression("core.injection.phrases", _compiled(pattern).pattern)
+    for glob in GLOBS:
+        made = _expression(glob)
+        yield Expression(f"core.lessons.paths {glob}", made.pattern, made.flags, anchored=True)
+    for where, patterns in MADE.items():
+        for pattern in patterns:
+            yield Expression(where, pattern)
+
+
+def _in_source() -> Iterator[Expression]:
+    for found in _calls(made=False):
+        assert isinstance(found, Expression)
+        yield found
+
+
+def _calls(*, made: bool) -> Iterator[Any]:
+    for file in sorted(ROOT.rglob("*.py")):
+        name = ".".join(file.relative_to(ROOT).with_suffix("").parts)
+        if name.partition(".")[0] not in (*FOLDERS, "cli", "server"):
+            continue
+        module = importlib.import_module(name.removesuffix(".__init__"))
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        methods = _methods(tree)
+        for call in ast.walk(tree):
+            if isinstance(call, ast.Call) and _is_compiler(call):
+                used = methods.get(ast.unparse(call), {"search"})
+                anchored = used <= {"match", "fullmatch"}
+                yield from _of_call(module, call, anchored, made=made)
+
+
+def _methods(tree: ast.Module) -> dict[str, set[str]]:
+    """Return with which methods the expression of each call is used."""
+    names = dict[str, str]()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            names[node.targets[0].id] = ast.unparse(node.value)
+    found = dict[str, set[str]]()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute):
+            value = ast.unparse(node.value)
+            found.setdefault(names.get(value, value), set()).add(node.attr)
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("re.match", "re.fullmatch"):
+            found.setdefault(ast.unparse(node), set()).add("match")
+    return found
+
+
+def _is_compiler(call: ast.Call) -> bool:
+    function = call.func
+    if isinstance(function, ast.Name):
+        return function.id in ("compiled", "_compiled")
+    of_re = isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name)
+    return of_re and function.value.id == "re" and function.attr in COMPILERS  # type: ignore[attr-defined]
+
+
+def _of_call(
+    module: ModuleType, call: ast.Call, anchored: bool, *, made: bool
+) -> Iterator[Expression | str]:
+    try:
+        pattern = _value(module, call.args[0])
+    except NameError:
+        if made:
+            yield f"{module.__name__} {ast.unparse(call.args[0])}"
+        return
+    if made:
+        return
+    flags = [_value(module, it.value) for it in call.keywords if it.arg == "flags"]
+    if call.func.attr == "compile" if isinstance(call.func, ast.Attribute) else False:
+        flags += [_value(module, it) for it in call.args[1:2]]
+    if isinstance(pattern, re.Pattern):
+        pattern, flags = pattern.pattern, [pattern.flags]
+    if isinstance(pattern, bytes):
+        pattern = pattern.decode("latin-1")
+    where = f"{module.__name__}:{call.lineno}"
+    yield Expression(where, pattern, int(sum(flags)) & ~re.UNICODE, anchored=anchored)
+
+
+def _value(module: ModuleType, expression: ast.expr) -> Any:
+    return eval(compile(ast.Expression(expression), module.__name__, "eval"), vars(module))
