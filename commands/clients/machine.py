@@ -85,14 +85,16 @@ def paths_of(place: Place, machine: Machine) -> list[Path]:
 # How clients fill in variables.
 
 
+_WITH_DEFAULT = re.compile(r"\$\{(?P<name>(?:(?!:-)[^{}])++)(?::-(?P<default>[^{}]*+))?\}")
+_BARE = re.compile(r"\$(?:(?P<bare>\w+)|\{(?P<name>[^{}]++)\})", re.ASCII)
+
+
 def expander(client: Client, place: Place, machine: Machine) -> Expand:
     """Return what turns a value of an entry into the text that the client makes of it."""
     if client.variables == "${NAME:-default}":
-        return _from_environment(
-            r"\$\{(?P<name>(?:(?!:-)[^{}])++)(?::-(?P<default>[^{}]*+))?\}", machine
-        )
+        return _from_environment(_WITH_DEFAULT, machine)
     if client.variables == "$NAME":
-        return _from_environment(r"\$(?:(?P<bare>\w+)|\{(?P<name>[^{}]++)\})", machine)
+        return _from_environment(_BARE, machine)
     if client.variables:
         return _as_editors(machine, place, tilde=client.variables.endswith("~"))
     return str
@@ -117,7 +119,7 @@ def _as_editors(machine: Machine, place: Place, *, tilde: bool) -> Expand:
     return expand
 
 
-def _from_environment(pattern: str, machine: Machine) -> Expand:
+def _from_environment(pattern: re.Pattern[str], machine: Machine) -> Expand:
     """Return what fills in environment variables; one neither set nor with a default stays."""
 
     def value(match: re.Match[str]) -> str:
@@ -126,7 +128,7 @@ def _from_environment(pattern: str, machine: Machine) -> Expand:
         default = parts.get("default")
         return next(text for text in (known, default, match[0]) if text is not None)
 
-    return lambda text: re.sub(pattern, value, text, flags=re.ASCII)
+    return lambda text: pattern.sub(value, text)
 
 
 # Whose an entry is.

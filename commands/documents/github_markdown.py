@@ -16,7 +16,7 @@ from core.text.printable import one_line
 
 _SPAN = re.compile(r"(?<!`)`[^`]+`(?!`)")
 # What stands between blanks; code may hold blanks itself.
-_WORD = re.compile(rf"(?:{_SPAN.pattern}|\S)+")
+_WORD = re.compile(rf"(?:{_SPAN.pattern}|\S)++")
 _BEFORE = re.compile("[(\"'\u0080-\U0010ffff]*")
 _BEHIND = frozenset("\"').,;:!?")
 _SIGNS = frozenset("-+=/&%")

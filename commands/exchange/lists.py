@@ -17,7 +17,7 @@ NESTED_INDENT = 2
 
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]++(.*))?")
 _UNDERLINE = re.compile(r" {0,3}(?:(=+)|-+)[ \t]*")
-_BREAK = re.compile(r" {0,3}([-*_])(?:[ \t]*\1){2,}[ \t]*")
+_BREAK = re.compile(r" {0,3}([-*_])(?:[ \t]*+\1){2,}+[ \t]*+")
 _ITEM = re.compile(r"(?P<indent>\s*)(?:[-*+]|\d{1,9}[.)])(?:\s++(?P<text>.*)|$)")
 _BOX = re.compile(r"\A\[[ xX]\]\s+")
 _CONTENTS = re.compile(r"\[[^\]]*+\]\(#[^)]*+\)")

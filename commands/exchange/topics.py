@@ -15,7 +15,7 @@ GENERAL = "general"
 MOST_NAME_CHARS = 500
 
 _LINK = re.compile(r"!?\[([^\[\]]*+)\]\([^()]*+\)")
-_NUMBERING = re.compile(r"\A(?:\d+[.)])+\d*\s+")
+_NUMBERING = re.compile(r"\A(?:\d++[.)])++\d*+\s++")
 _MARKUP = re.compile(r"[*`]|[ \t]#+\s*\Z")
 _WORD = re.compile(r"[^\W_]+")
 # These titles name the kind of file, not what its lessons are about.

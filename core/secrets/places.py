@@ -39,8 +39,8 @@ NO_PLAIN_WORD = (
 # A run is taken once: what closes it may be written as what stands in it, and each way to read
 # a row of quotes would be tried. The second form ends at the first quote.
 _QUOTED = (
-    r"(?:(?>(?:\\[\"'](?=[^\s,;:)}\]])|(?!\1)[^\r\n]){3,256})(?=\1)|"
-    r"(?>(?:(?!\1)[^\r\n]){3,256})(?=\1)|" + BARE + ")"
+    r"(?:(?:\\[\"'](?=[^\s,;:)}\]])|(?!\1)[^\r\n]){3,256}+(?=\1)|"
+    r"(?:(?!\1)[^\r\n]){3,256}+(?=\1)|" + BARE + ")"
 )
 _OPENING = r"(\\{0,3}[\"'])?"
 # Each of these has the quote as group 1 and the secret as group 2.
@@ -51,7 +51,7 @@ USER_VALUE = _OPENING + r"[^\s:\"'/]{1,100}:" + _PAIR
 SQL_TEXT = r"[NE]?(\\{0,3}['\"])(" + NO_REFERENCE + r"(?>(?!\1)[^\r\n]|''){3,256})(?=\1)"
 
 COMMAND = r"(?<![A-Za-z0-9_\-])"
-ARGUMENTS = r"(?:\\\r?\n|[^\r\n|;]){0,200}?(?<=[ \t\"'])"
+ARGUMENTS = r"(?:[^\r\n|;\\]|\\(?:\r?\n)?){0,200}?(?<=[ \t\"'])"
 SPACE = r"(?:[ \t]{1,4}|=|\\?[\"'],[ \t]{0,2}(?=\\?[\"']))"
 STDIN = r"(?:sudo[ ](?:-[A-Za-z]{1,3}[ ]){0,2})?"
 
@@ -458,7 +458,7 @@ FILES: tuple[Rule, ...] = (
         "https://github.com/zxing/zxing/wiki/Barcode-Contents", "WIFI:T:WPA;S:home;P:«{A12}»;;",
         "WIFI:T:nopass;S:guest;;", group=1),
     Rule("redis-directive", ("requirepass", "masterauth", "setuser"),
-        r"(?:(?:requirepass|masterauth)[ \t]{1,8}|(?i:acl setuser)[ ][^\s]{1,64}[^\r\n>]{0,40}[ ]>)"
+        r"(?:(?:requirepass|masterauth)[ \t]{1,8}|(?i:acl setuser)[ ][^\s]{1,64}+[^\r\n>]{0,40}[ ]>)"
         + VALUE, "https://redis.io/docs/latest/operate/oss_and_stack/management/security/",
         "requirepass «{A12}»", "requirepass $REDIS_PW and ACL SETUSER me on", group=2),
     Rule("router-password", ("enable ", "username ", "snmp-server"),
@@ -757,7 +757,7 @@ COMMANDS: tuple[Rule, ...] = (
     Rule("impacket-target",
         ("secretsdump", "psexec.py", "wmiexec", "smbexec", "getuserspns", "getnpusers", "gettgt"),
         r"(?i:secretsdump|psexec|wmiexec|smbexec|getuserspns|getnpusers|gettgt)(?:\.py)?[ ]"
-        + ARGUMENTS + r"(?:[A-Za-z0-9._\-]{1,60}/)?[A-Za-z0-9._\-]{1,60}:([^\s\"'`:]{3,128})@",
+        + ARGUMENTS + r"(?:[A-Za-z0-9._\-]{1,60}+/)?[A-Za-z0-9._\-]{1,60}+:([^\s\"'`:]{3,128})@",
         "https://github.com/fortra/impacket", "secretsdump.py corp/admin:«{A12}»@10.0.0.5",
         "secretsdump.py -hashes :x corp/admin@10.0.0.5", group=1),
     Rule("expect-send", ("send ",), r"(?<![A-Za-z])send[ ](?:--[ ])?\\{0,3}\"" + HAS_DIGIT

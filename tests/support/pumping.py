@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 SIZES = 1_024, 2_048, 4_096, 8_192, 16_384
 MOST_GROWTH = 1.3
 TOO_LONG = 0.02  # seconds for a text of the first size or less
-NO_MATTER = 0.0004  # seconds for a text of the second size
+FAST = 0.004
 ENDS = "", "\0", " ", "\n"
 LETTERS = "a", "A", "0", " ", "\n", "-", "_", "/", ".", '"', "'", "\\", "''", "a1", "aB", "a.", "a-"
 
@@ -179,18 +179,25 @@ def seconds(call: Callable[[str], object], text: str, times: int = 1) -> float:
     return best
 
 
-def growth(call: Callable[[str], object], attack: Attack) -> str:
+def growth(call: Callable[[str], object], attack: Attack, fast: float = FAST) -> str:
     """Return "" for an attack that takes no more than linear time, or what it takes.
 
-    The sizes rise slowly, so that exponential time is seen before it lasts.
+    The sizes rise slowly, so that exponential time is seen before it lasts. fast: seconds for a
+    text of the greatest size that are not worth a closer look.
     """
     size = 16
     while size < SIZES[0]:
         took = seconds(call, attack.text(size))
-        if took > TOO_LONG and (took := seconds(call, attack.text(size), 3)) > TOO_LONG:
+        if took > 10 * TOO_LONG or (
+            took > TOO_LONG and (took := seconds(call, attack.text(size), 3)) > TOO_LONG
+        ):
             return f"{size} characters: {took:.3f} s"
         size = size * 3 // 2 if size < 160 else size * 3
-    if seconds(call, attack.text(SIZES[1])) < NO_MATTER:
+    for size in SIZES[1::2]:
+        took = seconds(call, attack.text(size))
+        if took < fast * (size / SIZES[-1]) ** 2 or took > TOO_LONG * size / SIZES[0]:
+            break
+    if took < fast * (size / SIZES[-1]) ** 2 or seconds(call, attack.text(SIZES[-1])) < fast:
         return ""
     return _ladder(call, attack)
 

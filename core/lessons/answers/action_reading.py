@@ -25,9 +25,11 @@ MOST_ANCHORS = 400  # a principle has those of all its originals, and a hand may
 MOST_PATTERN_CHARS = 512  # four times the limit of a save
 
 # A Korean particle may follow a name without a blank, so that names end where ASCII does.
-_FOLDERS = r"(?:[\w@.+*()\[\]\uac00-\ud7a3-]*/)+"
+_FOLDERS = r"(?:[\w@.+*()\[\]\uac00-\ud7a3-]{0,255}+/)++"
 FILE = re.compile(
-    rf"{_FOLDERS}[\w@.+*\[\]-]*[\w*\]](?:/(?!\w))?|{_FOLDERS}|[\w-]+(?:\.[A-Za-z]\w{{0,9}})+", re.A
+    rf"{_FOLDERS}[\w@.+*\[\]-]{{0,255}}[\w*\]](?:/(?!\w))?|{_FOLDERS}|"
+    r"[\w-]{1,255}+(?:\.[A-Za-z]\w{0,9})+",
+    re.A,
 )
 # Encoded data. It has no words, and names without an end are slow to look for.
 _DATA = re.compile(r"[\w@.+*()\[\]/=-]{300,}")
@@ -35,7 +37,7 @@ _WORD_CHARS = 3
 _FIRST_HANGUL = "\uac00"
 TOKEN = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[_-][A-Za-z0-9]+)*|[\uac00-\ud7a3]+")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
-_DOTTED = re.compile(r"[A-Za-z_][A-Za-z0-9_]+(?:\.[A-Za-z_][A-Za-z0-9_]+)+")
+_DOTTED = re.compile(r"[A-Za-z_][A-Za-z0-9_]{1,80}+(?:\.[A-Za-z_][A-Za-z0-9_]{1,80}+){1,20}")
 MEANINGLESS = FUNCTION_WORDS | frozenset(
     "add added always change changed changes first get got instead like made make must need needs"
     " never new old one run set still two use used using want without"
