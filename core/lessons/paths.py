@@ -23,7 +23,7 @@ from core.text.normal_form import normal_form
 MOST_PATHS = 16
 PATH_BYTES = 128
 # Of all that is given as paths: as they are stored, each below a long directory, and repeated.
-MOST_GIVEN_CHARS = 131_072
+MOST_GIVEN_CHARS = 65_536
 _MOST_PATTERN_CHARS = 1_024  # of a line that another program wrote
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -46,7 +46,7 @@ def normalise_paths(given: str | Sequence[str], root: str = "") -> tuple[str, ..
     begins with `!`, FieldTooLongError, LoneSurrogateError and TooManyPathsError, all of them
     ValueError.
     """
-    given_chars = sum(map(len, given))
+    given_chars = len(given) if isinstance(given, str) else sum(map(len, given))
     if given_chars > MOST_GIVEN_CHARS:
         limit_bytes = MOST_PATHS * PATH_BYTES
         raise FieldTooLongError(field="paths", used_bytes=given_chars, limit_bytes=limit_bytes)

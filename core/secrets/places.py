@@ -458,8 +458,8 @@ FILES: tuple[Rule, ...] = (
         "https://github.com/zxing/zxing/wiki/Barcode-Contents", "WIFI:T:WPA;S:home;P:«{A12}»;;",
         "WIFI:T:nopass;S:guest;;", group=1),
     Rule("redis-directive", ("requirepass", "masterauth", "setuser"),
-        r"(?:(?:requirepass|masterauth)[ \t]{1,8}|(?i:acl setuser)[ ][^\s]{1,64}+[^\r\n>]{0,40}[ ]>)"
-        + VALUE, "https://redis.io/docs/latest/operate/oss_and_stack/management/security/",
+        r"(?:(?:requirepass|masterauth)[ \t]{1,8}|"
+        r"(?i:acl setuser)[ ][^\s]{1,64}+[^\r\n>]{0,40}[ ]>)" + VALUE, "https://redis.io/docs/latest/operate/oss_and_stack/management/security/",
         "requirepass «{A12}»", "requirepass $REDIS_PW and ACL SETUSER me on", group=2),
     Rule("router-password", ("enable ", "username ", "snmp-server"),
         r"(?<![A-Za-z0-9])(?:enable|username[ ][A-Za-z0-9._\-]{1,64}(?:[ ]privilege[ ]"

@@ -6,10 +6,10 @@ can be parted in several ways, alternatives of a repeat that begin alike, and tw
 the same characters side by side. Characters are looked at by a choice of them.
 """
 
-import re._constants as kinds  # type: ignore[import-not-found]
-import re._parser as parser  # type: ignore[import-not-found]
 from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
+from re import _constants as kinds  # type: ignore[attr-defined]
+from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any
 
 MANY = 32  # times; fewer are no way to stall anything

@@ -5,11 +5,11 @@ from the tree of the expression (what each of its repeats takes) and from an exa
 """
 
 import re
-import re._constants as kinds  # type: ignore[import-not-found]
-import re._parser as parser  # type: ignore[import-not-found]
 import time
 from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
+from re import _constants as kinds  # type: ignore[attr-defined]
+from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any, NamedTuple
 
 SIZES = 1_024, 2_048, 4_096, 8_192, 16_384
