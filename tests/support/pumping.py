@@ -203,7 +203,7 @@ def growth(call: Callable[[str], object], attack: Attack, fast: float = FAST) ->
 
 
 def _ladder(call: Callable[[str], object], attack: Attack) -> str:
-    """Return "" if of the last steps one at least grows with the size; noise gets three tries."""
+    """Return "" if the time of the last steps grows with the size; noise gets three tries."""
     took = list[float]()
     for attempt in range(3):
         took = []
@@ -211,12 +211,8 @@ def _ladder(call: Callable[[str], object], attack: Attack) -> str:
             took.append(seconds(call, attack.text(size), 2 + attempt))
             if took[-1] > size * TOO_LONG / SIZES[0]:
                 break
-        if len(took) == len(SIZES) and min(_ratios(took[-3:])) <= 2 * MOST_GROWTH:
+        if len(took) == len(SIZES) and took[-1] <= took[-3] * (2 * MOST_GROWTH) ** 2:
             return ""
     return ", ".join(
         f"{size} characters: {it:.4f} s" for size, it in zip(SIZES, took, strict=False)
     )
-
-
-def _ratios(took: list[float]) -> list[float]:
-    return [after / before for before, after in pairwise(took)]

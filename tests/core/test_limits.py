@@ -1,0 +1,111 @@
+"""No text of any length holds the redactor up, and none is cut where a secret stands."""
+
+import random
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from core.errors import FieldTooLongError, SentinelError, TooManyPathsError
+from core.sanitizer import MARKER, find, redact
+from core.secrets.rule import ALPHABETS, expand
+from core.secrets.windows import WINDOW_CHARS
+from core.store import MemoryStore
+from tests.support.samples import a_draft
+
+MEGABYTES = 10_000_000
+TOKEN = expand("{A60}")[0] * 200  # 12,000 characters
+
+
+def took(call: Callable[[], object]) -> float:
+    began = time.process_time()
+    call()
+    return time.process_time() - began
+
+
+@pytest.mark.parametrize("field", ["topic", "missing_context", "lesson", "ask_next_time", "paths"])
+def test_a_text_far_above_its_limit_is_refused_before_any_rule_reads_it(
+    field: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unexpected(*_: object) -> None:
+        raise AssertionError("a rule was run")
+
+    monkeypatch.setattr("core.sanitizer.find", unexpected)
+    store = MemoryStore(tmp_path / "log.jsonl")
+    draft = a_draft(**{field: "password = '" * (MEGABYTES // 12)})
+
+    def save() -> None:
+        with pytest.raises(FieldTooLongError) as caught:
+            store.upsert_log(draft)
+        assert caught.value.facts["field"] == field
+
+    assert took(save) < 1
+    assert not (tmp_path / "log.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    "paths",
+    [
+        "{a," * 15_000 + "}" * 15_000,
+        "{,}" * 15_000,
+        "{" + "a," * 30_000,
+        "," * 60_000,
+        "./" * 30_000,
+        ["{a,b}{c,d}"] * 5_000,
+        "[" * 60_000,
+    ],
+)
+def test_no_list_of_paths_holds_a_save_up(paths: str | list[str], tmp_path: Path) -> None:
+    def save() -> None:
+        try:
+            MemoryStore(tmp_path / "log.jsonl").upsert_log(a_draft(paths=paths))
+        except (FieldTooLongError, TooManyPathsError) as error:
+            assert isinstance(error, SentinelError)
+
+    assert took(save) < 3
+
+
+def test_a_long_secret_is_found_whole_wherever_a_window_ends() -> None:
+    secret = f"eyJhbGciOiJIUzI1NiJ9.eyJ{TOKEN[:8_000]}.{TOKEN[:43]}"
+    for fill in ("some words in a line\n", "word ", "x/"):
+        for before_end in (100, 3_000, 6_000, 7_900):
+            before = (fill * WINDOW_CHARS)[: WINDOW_CHARS - before_end] + " "
+            [found] = find(before + secret + " " + fill * 3_000)
+            assert (found.start, found.end) == (len(before), len(before) + len(secret))
+
+
+def test_many_values_are_found_again_where_nothing_names_them() -> None:
+    rng = random.Random(5)
+    values = ["x9" + "".join(rng.choices(ALPHABETS["A"], k=14)) for _ in range(200)]
+    named = "\n".join(f"DB_PASSWORD='{value}'" for value in values)
+    for gap in ("", "lorem ipsum dolor " * 5_000):  # in one window, and in two
+        clean = redact(
+            f"{named}\n{gap}\n" + ", ".join(values) + f", and {values[0]}tail stays"
+        ).text
+        assert clean.endswith(f"{', '.join([MARKER] * 200)}, and {values[0]}tail stays")
+
+
+def test_many_tokens_that_touch_others_go_with_their_words() -> None:
+    chain = expand("AKIA{U16}")[0] * 400
+    hints = " ".join(["ghp_", "glpat-", "xoxb-", "sk_live_", "npm_", "hvs.", "dop_v1_", "SG."] * 9)
+    text = f"{hints} {chain} {hints}"
+    assert took(lambda: redact(text)) < 2
+    assert redact(text).text == f"{hints} {MARKER} {hints}"
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        'SET PASSWORD "' + "''" * 20,
+        "AccountKey=",
+        "|pw|pw|pw|pw|pw|pw|\n",
+        "token:\n  A1b2C3d4E5f6G7h8token:\n",
+        "pw='",
+        "비번=ａ１Ｂ！ ",
+        "AKIA" + "A2B3C4D5E6F7G2H3",
+    ],
+)
+def test_a_long_hostile_text_is_read_in_seconds(piece: str) -> None:
+    text = piece * (100_000 // len(piece))
+    assert took(lambda: redact(text)) < 4
