@@ -84,7 +84,7 @@ def _listed(given: str | Sequence[str]) -> Sequence[str]:
     if given.lstrip().startswith("["):
         try:
             parsed = json.loads(given)
-        except ValueError:
+        except (ValueError, RecursionError):
             parsed = None
         if isinstance(parsed, list) and all(isinstance(text, str) for text in parsed):
             return parsed
