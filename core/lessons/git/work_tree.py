@@ -20,7 +20,7 @@ _LOOKS_BARE = b"safe.bareRepository"  # in the refusal of a git that knows this 
 # What git says of an object that is missing or damaged names it, or has one of these words.
 _LACKS = re.compile(
     r"(?<![0-9a-f])[0-9a-f]{40}|(?<![\w/\\.-])objects?\b(?! format)"
-    r"|packfile|promisor|revision walk|not a valid commit|transport .* not allowed",
+    r"|packfile|promisor|revision walk|not a valid commit|transport .{0,64} not allowed",
     re.IGNORECASE,
 )
 
