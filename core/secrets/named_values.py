@@ -41,7 +41,7 @@ _SEED = r"(?:[a-z]{3,8}[ ]){11,23}[a-z]{3,8}"
 _BLOCK_LINE = r"\r?\n[ \t]{1,16}[!-~]{12,200}(?=[ \t]{0,8}(?:\r?\n|$))"
 
 # What was found at a place, by the place, its quote, the gate and the name in two parts.
-_FarValues = dict[tuple[int, str, str, str, str, int], Span | None]
+_SeenValues = dict[tuple[int, str, str, str, str, int], Span | None]
 
 
 def keyed_spans(text: str, folded: str) -> Iterator[tuple[int, int, str]]:
@@ -52,7 +52,7 @@ def keyed_spans(text: str, folded: str) -> Iterator[tuple[int, int, str]]:
     passwords: list[Name] = []
     table = _Table()
     rows = RowsOfText(text, folded)
-    far: _FarValues = {}
+    seen: _SeenValues = {}
     read_to = 0  # a block of lines is a value as a whole, whatever names it holds
     for name in names_in(text, folded):
         if name.start < read_to:
@@ -60,7 +60,7 @@ def keyed_spans(text: str, folded: str) -> Iterator[tuple[int, int, str]]:
         if name.is_password and name.certainty != UNUSUAL:
             passwords.append(name)
         for rule, before, after in rows.near(name):
-            spans = _values(text, name, rule, before, after, far)
+            spans = _values(text, name, rule, before, after, seen)
             if spans:
                 yield from ((start, end, rule.name) for start, end in spans)
                 read_to = spans[-1][1] if rule.name == "keyed-block" else 0
@@ -156,14 +156,14 @@ def _values(
     rule: Rule,
     before: re.Pattern[str] | None,
     after: re.Pattern[str],
-    far: _FarValues,
+    seen: _SeenValues,
 ) -> list[Span]:
     """Return the values that one rule finds at a name."""
     following = after.match(text, name.end)
     if not following or (rule.name in _WHOLE_NAMES and name.certainty == UNUSUAL):
         return []
     if rule.gate == "far":
-        return _far_values(text, name, following, far)
+        return _far_values(text, name, following, seen)
     if rule.gate != "assigned" and name.is_bare_pass(text):
         return []
     if _lacks_particle(following[0], name, rule):
@@ -175,7 +175,7 @@ def _values(
         if rule.group == BEFORE:
             span = value_before(text, preceding.start(), name, rule.gate)
             return [span] if span else []
-    return _values_after(text, following, name, rule)
+    return _values_after(text, following, name, rule, seen)
 
 
 def _lacks_particle(following: str, name: Name, rule: Rule) -> bool:
@@ -185,19 +185,22 @@ def _lacks_particle(following: str, name: Name, rule: Rule) -> bool:
     return not "가" <= following.lstrip("\"'`*」』)”’]")[:1] <= "힣"
 
 
-def _far_values(text: str, name: Name, first: re.Match[str], far: _FarValues) -> list[Span]:
-    """Return the value that one of the next words of the sentence introduces, if one does.
+def _value_once(
+    text: str, start: int, quote: str, name: Name, gate: str, seen: _SeenValues
+) -> Span | None:
+    """Return what `value_at` does; seen: what it returned at the same place for names before."""
+    lead = text[name.start : name.word_start]
+    place = start, quote, gate, lead, name.word, name.certainty
+    if place not in seen:
+        seen[place] = value_at(text, start, quote, name, gate)
+    return seen[place]
 
-    far: what was found at the same words from names before this one.
-    """
+
+def _far_values(text: str, name: Name, first: re.Match[str], seen: _SeenValues) -> list[Span]:
+    """Return the value that one of the next words of the sentence introduces, if one does."""
     for match in compiled(FAR).finditer(text, first.end(), first.end() + _FAR):
-        quote = match["quote"] or ""
         gate = "said" if name.is_password and match["said"] else "random"
-        lead = text[name.start : name.word_start]
-        place = match.end(), quote, gate, lead, name.word, name.certainty
-        if place not in far:
-            far[place] = value_at(text, match.end(), quote, name, gate)
-        span = far[place]
+        span = _value_once(text, match.end(), match["quote"] or "", name, gate, seen)
         value = text[slice(*span)] if span else ""
         if span and not value.isdigit() and (match["said"] or not is_hex(value)):
             return [span]
@@ -206,7 +209,9 @@ def _far_values(text: str, name: Name, first: re.Match[str], far: _FarValues) ->
     return []
 
 
-def _values_after(text: str, match: re.Match[str], name: Name, rule: Rule) -> list[Span]:
+def _values_after(
+    text: str, match: re.Match[str], name: Name, rule: Rule, seen: _SeenValues
+) -> list[Span]:
     groups = match.groupdict()
     quote = groups.get("quote") or groups.get("quote2") or ""
     start = match.end()
@@ -229,7 +234,7 @@ def _values_after(text: str, match: re.Match[str], name: Name, rule: Rule) -> li
     if rule.name == "keyed-block" and (whole := _whole_block(text, span)) != span:
         return [whole]
     if gate != "assigned" or name.korean or name.certainty == PLURAL:
-        spans += _further_values(text, span[1], name, rule.gate)
+        spans += _further_values(text, span[1], name, rule.gate, seen)
     return spans
 
 
@@ -242,7 +247,7 @@ def _whole_block(text: str, span: Span) -> Span:
     return span[0], end
 
 
-def _further_values(text: str, end: int, name: Name, gate: str) -> list[Span]:
+def _further_values(text: str, end: int, name: Name, gate: str, seen: _SeenValues) -> list[Span]:
     gate = "said" if name.is_password and gate in ("said", "bare", "assigned") else "random"
     spans: list[Span] = []
     for _ in range(_MORE):
@@ -250,7 +255,7 @@ def _further_values(text: str, end: int, name: Name, gate: str) -> list[Span]:
         if not joint:
             break
         quote = joint[0][-1] if joint[0][-1] in "\"'`「“‘" else ""
-        span = value_at(text, joint.end(), quote, name, gate)
+        span = _value_once(text, joint.end(), quote, name, gate, seen)
         if not span:
             break
         spans.append(span)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 
 from core.secrets.rule import compiled
 
-WINDOW_CHARS = 65_536
+WINDOW_CHARS = 32_768
 MARGIN_CHARS = 6_144  # the longest key block in use has about 6,000 characters
 _BREAK_CHARS = 2_048  # a window ends with a line, or between words, if one ends so near its end
 
