@@ -205,7 +205,7 @@ def _is_repeated(known: Record, draft: Draft, now: str) -> bool:
     asked = known.ask_next_time if draft.ask_next_time is None else draft.ask_next_time
     paths = known.paths if draft.paths is None else tuple(draft.paths)
     passed_s = seconds_of(now) - seconds_of(known.updated or known.created)
-    return said == (draft.lesson, asked, paths) and passed_s < RECURRENCE_S
+    return said == (draft.lesson, asked, paths) and abs(passed_s) < RECURRENCE_S
 
 
 def _lines_of(removal: Removal, log: MemoryLog) -> set[int]:

@@ -92,6 +92,11 @@ def test_the_same_words_a_day_later_are_a_gap_that_came_back() -> None:
     assert (record.seen, record.updated) == (2, LATER)
 
 
+def test_a_clock_that_is_far_ahead_keeps_no_gap_from_coming_back() -> None:
+    ahead = replace(ONE, updated="2999-01-01T00:00:00+00:00")
+    assert upsert(log_of(ahead), a_draft(lesson="mine"), now=LATER)[1].seen == 2
+
+
 def test_other_words_within_a_day_are_stored() -> None:
     for changed in ({"lesson": "other"}, {"lesson": "mine", "ask_next_time": "Which?"}):
         again, record, _ = upsert(log_of(ONE), a_draft(**changed), now=SOON)
