@@ -169,9 +169,11 @@ def _broken(log: MemoryLog) -> Iterator[tuple[int, bytes, str]]:
 
 
 def _marked(revisions: Revisions, records: Comparison) -> Iterator[Marked]:
+    log = revisions.after.log
+    places = (at for at, _ in log.all_records() if at not in log.leftovers)
+    line_of = {id(record): at + 1 for at, record in zip(places, log.records, strict=True)}
     for record, known in records.touched:
-        lines = revisions.after.log.with_id(record.id)
-        line = next((at for at, it in lines.items() if it == record), 0) + 1
+        line = line_of[id(record)]
         place = Found(path=revisions.path, line=line, kind="", record=record, is_mark=True)
         found = tuple(
             replace(place, kind=mark, field=name)

@@ -103,14 +103,16 @@ class MemoryLog:
 
     @cached_property
     def hidden(self) -> list[tuple[Record, Record]]:
-        """Records of which a reader sees no version, because a line that is there hides them.
+        """Records of whose gap a reader sees no version, because a line that is there hides them.
 
         Each with the record that hides it. A compaction takes its originals out of the file, so
         that such a line came with a merge, or from a hand.
         """
         places = self._merged.hidden
-        found = {self._entry(at).id: (self._entry(at), places[at]) for at in sorted(places)}
-        return [pair for name, pair in found.items() if not self.with_id(name)]
+        seen = {(it.id, it.gap) for it in self.records} if places else set()
+        lines = ((self._entry(at), places[at]) for at in sorted(places))
+        found = {(it.id, it.gap): (it, hider) for it, hider in lines}
+        return [pair for key, pair in found.items() if key not in seen]
 
     @cached_property
     def unsettled(self) -> list[list[Record]]:

@@ -9,6 +9,7 @@ one that it was. Anybody can write such a list into a line, so that it counts on
 before that line, and not for more lines at once than a compaction replaces.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -96,11 +97,12 @@ class _Lists:
         self.tokens: dict[str, set[str]] = {}
         self._listing: dict[str, list[int]] = {}
         self._records = listing
+        self._long_lines: dict[int, frozenset[str]] = {}
         present = frozenset(present) if listing else frozenset()
         for at, record in listing.items():
             if len(ids_in(record.source_ids) & present) > MOST_HIDDEN:
                 continue
-            for token in record.source_ids:
+            for token in dict.fromkeys(record.source_ids):
                 self.tokens.setdefault(id_in(token), set()).add(token)
                 self._listing.setdefault(token, []).append(at)
 
@@ -109,39 +111,48 @@ class _Lists:
         if record.id not in self.tokens:
             return None
         lines = self._listing.get(record.token, ())
-        hiders = (self._records[line] for line in lines if self._came_after(line, at, record))
-        return next((it for it in hiders if _may_replace(it, record)), None)
+        found = (line for line in lines if self._came_after(line, at, record))
+        return next((self._records[line] for line in found if self._hides(line, record)), None)
 
     def _came_after(self, line: int, at: int, record: Record) -> bool:
         return line > at or _last_s(self._records[line]) >= _last_s(record)
+
+    def _hides(self, line: int, original: Record) -> bool:
+        """Return whether a line may hide a record: a principle any, a log only one that it was."""
+        record = self._records[line]
+        if record.type == "principle":
+            return True
+        if original.type == "principle":
+            return False
+        if line not in self._long_lines:  # a stranger's may have very many, and name it often
+            self._long_lines[line] = frozenset(_long_lines(record))
+        return not self._long_lines[line].isdisjoint(_long_lines(original)) or any(
+            new == old or (MARKER in new and _is_redacted(old, new))
+            for new, old in zip(record.texts[1:3], original.texts[1:3], strict=True)
+        )
 
 
 def _last_s(record: Record) -> float:
     return max(map(seconds_of, (record.created, record.updated, record.compacted_at)))
 
 
-def _may_replace(record: Record, original: Record) -> bool:
-    """Return whether a record may hide this one: a principle any, a log only one that it was."""
-    if record.type == "principle":
-        return True
-    if original.type == "principle":
+def _long_lines(record: Record) -> Iterable[str]:
+    """Return the lines of the texts that are too long to be alike by chance."""
+    texts = (record.missing_context, record.lesson)
+    return (line for text in texts for line in text.split("\n") if len(line) >= LEAST_LINE)
+
+
+def _is_redacted(text: str, redacted: str) -> bool:
+    """Return whether one text is the other with something else in the place of each marker."""
+    first, *between, last = redacted.split(MARKER)
+    if not (first + "".join(between) + last).strip():
         return False
-    if _shares_text(record, original):
-        return True
-    if MARKER not in record.missing_context + record.lesson:
-        return False
-    from core.lessons.clean_record import clean_record  # hardly any log needs it
-
-    return _shares_text(record, clean_record(original)[0])
-
-
-def _shares_text(record: Record, original: Record) -> bool:
-    """Return whether one text is the same, or contains a line of the other."""
-    texts = zip(record.texts[1:3], original.texts[1:3], strict=True)
-    return any(
-        new == old or any(len(line) >= LEAST_LINE and line in old for line in new.split("\n"))
-        for new, old in texts
-    )
+    at, end = len(first), len(text) - len(last)
+    for piece in between:
+        at = text.find(piece, at, end) + len(piece)
+        if at < len(piece):
+            return False
+    return at <= end and text.startswith(first) and text.endswith(last)
 
 
 def _gaps(lines: _Lines, lists: _Lists, hidden: dict[int, Record]) -> Iterable[_Lines]:
@@ -168,7 +179,7 @@ def _survivors(versions: _Lines) -> dict[int, Record]:
     """Return by line the versions of one gap that no other follows, those in equal words as one."""
     if len(versions) == 1:
         return dict(versions)
-    latest = {at: it for at, it in versions.items() if not _is_followed(it, versions.values())}
+    latest = _latest(versions)
     by_words: dict[tuple[str, str], dict[int, Record]] = {}
     for at, record in (latest or versions).items():
         by_words.setdefault((record.lesson, record.ask_next_time), {})[at] = record
@@ -177,22 +188,19 @@ def _survivors(versions: _Lines) -> dict[int, Record]:
     return dict(_newest(alike, alike) for alike in by_words.values())
 
 
-def _is_followed(record: Record, versions: Iterable[Record]) -> bool:
-    """Return whether one of these versions follows this one.
+def _latest(versions: _Lines) -> _Lines:
+    """Return by line the versions of one gap that no other follows.
 
     A program that does not know `former` keeps the creation date and adds that of its update.
     """
-    fingerprint = record.fingerprint()
-    return any(
-        fingerprint in it.former
-        or (
-            it.updated
-            and not (it.former or record.updated)
-            and (it.created, it.gap) == (record.created, record.gap)
-        )
-        for it in versions
-        if it is not record
-    )
+    followed = Counter(known for it in versions.values() for known in set(it.former))
+    rewritten = {it.created for it in versions.values() if it.updated and not it.former}
+    return {
+        at: it
+        for at, it in versions.items()
+        if (it.updated or it.created not in rewritten)
+        and followed[it.fingerprint()] == (it.fingerprint() in it.former)
+    }
 
 
 def _newest(candidates: _Lines, versions: _Lines) -> tuple[int, Record]:

@@ -51,8 +51,9 @@ def flaw_notes(log: MemoryLog, lang: Language) -> list[str]:
     """Say what a merge or a hand left: hidden records, versions, conflicts, unreadable lines."""
     found = []
     if log.hidden:
-        by = {hider.token: f"{hider.id[:8]} [{topic_text(hider.topic)}]" for _, hider in log.hidden}
-        listed = ", ".join([*by.values()][:HIDERS_SHOWN])
+        hiders = {hider.token: hider for _, hider in log.hidden}
+        named = [*hiders.values()][:HIDERS_SHOWN]
+        listed = ", ".join(f"{topic_text(it.id[:8])} [{topic_text(it.topic)}]" for it in named)
         found.append(say(lang, "hidden", count=len(log.hidden), by=listed))
     if log.unsettled:
         topics = dict.fromkeys(topic_text(versions[0].topic) for versions in log.unsettled)

@@ -224,17 +224,17 @@ class _Comparer:
 
 def _pairs(before: Sequence[Record], after: Sequence[Record]) -> dict[int, Record]:
     """Return, by place in `after`, the record it was; a hand may have changed what it is about."""
-    left: dict[str, list[Record]] = {}
-    for record in before:
-        left.setdefault(record.id, []).append(record)
     pairs: dict[int, Record] = {}
     for is_exact in (True, False):
+        paired = {id(record) for record in pairs.values()}
+        left: dict[object, list[Record]] = {}
+        for record in reversed(before):
+            if id(record) not in paired:
+                left.setdefault((record.id, is_exact and record.gap), []).append(record)
         for at, record in enumerate(after):
-            known = left.get(record.id, ())
-            same = next((old for old in known if not is_exact or old.gap == record.gap), None)
+            same = left.get((record.id, is_exact and record.gap))
             if same and at not in pairs:
-                pairs[at] = same
-                left[record.id].remove(same)
+                pairs[at] = same.pop()
     return pairs
 
 

@@ -91,11 +91,11 @@ def _about_lines(log: MemoryLog) -> Iterator[Finding]:
 
 
 def _about_records(log: MemoryLog, now: str) -> Iterator[Finding]:
-    hidden = {record.id: hider for record, hider in log.hidden}
+    hidden = {(record.id, record.gap): hider for record, hider in log.hidden}
     yield from _about_pairs(log)
     for at, record in log.all_records():
         if at in log.leftovers:
-            hider = hidden.get(record.id)
+            hider = hidden.get((record.id, record.gap))
             facts: Facts = {"id": record.id, "by": hider.id if hider else ""}
             kind, severity = _HIDDEN if hider else _OLDER
             yield Finding(kind, severity, lines=(at + 1,), facts=facts, fixable=True)
@@ -105,18 +105,16 @@ def _about_records(log: MemoryLog, now: str) -> Iterator[Finding]:
 
 def _about_pairs(log: MemoryLog) -> Iterator[Finding]:
     """Yield findings on records that are one if their ids fit, and different ones with one id."""
-    gaps: dict[tuple[str, str, str], int] = {}
+    gaps: dict[tuple[str, str, str], tuple[int, str]] = {}
     ids: dict[str, tuple[int, Record]] = {}
     for at, record in log.all_records():
         if at in log.leftovers:
             continue
         facts: Facts = {"id": record.id}
-        other = gaps.setdefault(record.gap, at)
+        other, id_there = gaps.setdefault(record.gap, (at, record.id))
         if other != at:
             both = (other + 1, at + 1)
-            is_version = record in log.with_id(record.id).values() and other in log.with_id(
-                record.id
-            )
+            is_version = id_there == record.id
             kind = "unsettled" if is_version else "same_gap"
             yield Finding(kind, "warning", lines=both, facts=facts, fixable=not is_version)
         first, holder = ids.setdefault(record.id, (at, record))

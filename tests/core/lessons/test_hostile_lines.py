@@ -1,14 +1,18 @@
 """Tests what one line of a log can do to the others, whoever wrote it."""
 
+import time
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from core.lessons.answers.notes import flaw_notes
 from core.lessons.changes import upsert
+from core.lessons.git.comparing import compare
 from core.lessons.log import MemoryLog
 from core.lessons.merging import MOST_HIDDEN
 from core.lessons.record import Record
+from core.lessons.upkeep.health import examine
 from tests.support.samples import LATER, NOW, a_draft, a_principle, a_record
 
 RECORDS = [
@@ -116,3 +120,51 @@ def test_a_date_far_ahead_does_not_keep_a_gap_from_being_saved() -> None:
     assert after.records == [saved]
     merged = MemoryLog.parse(after.to_bytes() + ahead.to_line())
     assert merged.records == [saved]
+
+
+def test_a_shadow_under_the_same_id_does_not_hush_what_a_line_hides() -> None:
+    principle = replace(PRINCIPLE, source_ids=(RECORDS[1].token,))
+    shadow = replace(a_record("something else"), id=RECORDS[1].id)
+    log = log_of(*RECORDS, principle, shadow)
+    assert log.hidden == [(RECORDS[1], principle)]
+    kinds = {finding.kind: finding.lines for finding in examine(log, now=LATER)}
+    assert kinds["hidden"] == (2,)
+
+
+def test_the_id_of_a_line_that_hides_others_steers_no_terminal() -> None:
+    principle = replace(PRINCIPLE, id="\x1b[31m\nx", source_ids=EVERY_TOKEN)
+    [note] = flaw_notes(log_of(*RECORDS, principle), "en")
+    assert not {"\x1b", "\n"} & set(note)
+
+
+def test_versions_of_one_gap_are_compared_in_linear_time() -> None:
+    def seconds(count: int) -> float:
+        records = [a_record(lesson=f"lesson {number}") for number in range(count)]
+        began = time.process_time()
+        log = MemoryLog(list(map(Record.to_line, records)), records)
+        assert log.count == count
+        examine(log, now=LATER)
+        compare(MemoryLog(), log, {})
+        return time.process_time() - began
+
+    few = min(seconds(500) for _ in range(3))
+    assert seconds(4_000) < 24 * few
+
+
+def test_logs_that_list_records_they_never_were_are_passed_over_quickly() -> None:
+    texts = "\n".join(f"a long line {number}" for number in range(200))
+    line = hostile(lesson=texts, missing_context="anything of [REDACTED] at all")
+    log = log_of(*RECORDS, *(replace(line, id=f"{number:016}") for number in range(1_500)))
+    began = time.process_time()
+    assert log.count == 1_512
+    assert time.process_time() - began < 2  # 0.1; to look for secrets in each would be 20
+
+
+def test_a_log_still_hides_what_it_was_before_a_secret_was_taken_out() -> None:
+    secret = a_record("the key of the depot is ABC", lesson="ABC opens the depot")
+    other = a_record("the key of the depot, and more", lesson="XYZ opens the depots")
+    clean = replace(
+        a_record("the key of the depot is [REDACTED]", lesson="[REDACTED] opens the depot"),
+        source_ids=(secret.token, other.token),
+    )
+    assert log_of(secret, other, clean).records == [other, clean]
