@@ -141,7 +141,8 @@ class LogUpkeep(LogReader):
 
         def scrub(data: bytes) -> "Change[Cleaning]":
             cleaning = clean(data, now=self._now())
-            return Change(cleaning.data, cleaning)
+            keep = self._keeping(MemoryLog.parse(data), MemoryLog.parse(cleaning.data))
+            return Change(cleaning.data, cleaning, replaced=keep)
 
         side = self._file.read_side()
         if cleaned(side) != side:

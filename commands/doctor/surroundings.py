@@ -8,11 +8,12 @@ import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
+from core.disk.atomic import is_odd
 from core.disk.lock import held
 from core.errors import LogBusyError, LogReadError, ProjectRefusedError
 from core.lessons.git.errors import HistoryError
 from core.lessons.git.work_tree import WorkTree
-from core.lessons.log_file import ASIDE_NAME, COMPANIONS, LOCK_SUFFIX
+from core.lessons.log_file import ASIDE_NAME, COMPANIONS, LOCK_SUFFIX, REPLACED_NAME
 from core.lessons.upkeep.health import Finding
 from core.messages import Facts
 from core.project import CONTEXT_DIRECTORY, LOG_NAME, Project
@@ -83,8 +84,11 @@ def _about_disk(store: MemoryStore) -> Iterator[Finding]:
         facts: Facts = {"count": len(strays), "path": str(strays[0])}
         yield Finding("strays", "note", facts=facts, fixable=True)
     for companion in (path.with_name(name) for name in COMPANIONS):
-        if companion.is_symlink():
+        if is_odd(companion):
             yield Finding("companion_link", "warning", facts={"path": str(companion)})
+    side = path.with_name(REPLACED_NAME)
+    if is_odd(side):
+        yield Finding("side_odd", "error", facts={"path": str(side)})
     for kept in sorted(path.parent.glob(f"{ASIDE_NAME}-*")):
         yield Finding("set_aside", "note", facts={"path": str(kept)})
 
@@ -171,6 +175,8 @@ def _about_tracking(path: Path, tree: WorkTree, name: str) -> Iterator[Finding]:
     if listed("--", name + LOCK_SUFFIX):
         facts = {"path": path.name + LOCK_SUFFIX}
         yield Finding("lock_tracked", "warning", facts=facts)
+    if listed("--", str(PurePosixPath(name).with_name(REPLACED_NAME))):
+        yield Finding("side_tracked", "warning", facts={"path": REPLACED_NAME})
     tracked = listed("--", name)
     if os.path.isfile(path) and not tracked:
         yield Finding("untracked", "note")
@@ -195,7 +201,7 @@ def _about_tracking(path: Path, tree: WorkTree, name: str) -> Iterator[Finding]:
 def _about_companion(kind: str, path: Path, name: str) -> Iterator[Finding]:
     """Yield a rule that git lacks: `--fix` completes its file, unless another rule overrules it."""
     companion = path.parent / name
-    if companion.is_symlink() or not (os.path.lexists(companion) or os.path.exists(path)):
+    if is_odd(companion) or not (os.path.lexists(companion) or os.path.exists(path)):
         return  # that is said already; the first save writes both
     try:
         lines = [line.strip() for line in companion.read_bytes().splitlines()]

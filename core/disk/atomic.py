@@ -20,12 +20,14 @@ _Result = TypeVar("_Result")
 Identity = tuple[int, ...] | None
 
 
-def read_regular(path: Path) -> tuple[bytes, Identity]:
-    """Read a regular file; a pipe or a device could block."""
+def read_regular(path: Path, *, most_bytes: int = 0) -> tuple[bytes, Identity]:
+    """Read a regular file; a pipe or a device could block. most_bytes: of its end, 0 for all."""
     if not stat.S_ISREG(os.stat(path).st_mode):
         raise OSError(errno.EINVAL, "not a regular file")
     with open(path, "rb") as file:
         identity = _of_status(os.fstat(file.fileno()))
+        if most_bytes and identity[2] > most_bytes:
+            file.seek(-most_bytes, os.SEEK_END)
         return file.read(), identity
 
 
@@ -48,6 +50,11 @@ def is_there(path: Path) -> bool:
     except FileNotFoundError:
         return False
     return True
+
+
+def is_odd(path: Path) -> bool:
+    """Return whether something other than a file has this name, a link included."""
+    return is_there(path) and not stat.S_ISREG(os.lstat(path).st_mode)
 
 
 def real_path(path: Path) -> Path:

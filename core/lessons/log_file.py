@@ -23,6 +23,7 @@ from core.cancellation import NO_CANCELLATION, Cancellation
 from core.disk.atomic import (
     Identity,
     identity_of,
+    is_odd,
     is_there,
     kept_aside,
     make_directory,
@@ -41,6 +42,7 @@ from core.errors import LogReadError, LogUnsettledError, LogWriteError, Sentinel
 LOCK_SUFFIX = ".lock"
 ASIDE_NAME = "memory_log.removed"
 REPLACED_NAME = "memory_log.replaced.jsonl"
+MOST_SIDE_BYTES = 16_000_000  # no change that we know of takes more out; a stranger's file may hold
 
 GITIGNORE = f"memory_log.jsonl.lock\n.memory_log.jsonl.*.tmp\n{ASIDE_NAME}-*.txt\n{REPLACED_NAME}\n"
 GITATTRIBUTES = "memory_log.jsonl merge=union text eol=lf\n"
@@ -236,7 +238,7 @@ class _Companions:
         """Add to these the lines that are missing; other lines stay."""
         for name in names:
             companion = self._folder / name
-            if os.path.islink(companion):  # git does not follow it either
+            if is_odd(companion):  # git does not follow a link, and a pipe would block
                 continue
             known = companion.read_bytes() if is_there(companion) else b""
             lines = [line.strip() for line in known.splitlines()]
@@ -263,11 +265,12 @@ class _SideFile:
         self._companions = companions
 
     def read(self) -> bytes:
-        """Return the file, b"" where there is none. Raises LogReadError."""
+        """Return the newest lines of the file, b"" where there is none. Raises LogReadError."""
         try:
-            if os.path.islink(self._path):
-                raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
-            return with_sharing_retry(lambda: read_regular(self._path))[0]
+            if is_odd(self._path):
+                raise OSError(errno.EINVAL, "a link, a directory or another thing that is no file")
+            data = with_sharing_retry(lambda: read_regular(self._path, most_bytes=MOST_SIDE_BYTES))
+            return data[0]
         except FileNotFoundError:
             return b""
         except OSError as error:

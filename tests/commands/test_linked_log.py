@@ -108,7 +108,10 @@ def test_a_companion_that_is_a_link_is_told_and_left_alone(desk: Desk, name: str
     for words in ("doctor", "doctor --fix"):
         done = desk.run(*words.split())
         assert done.code == 1
-        assert f"warning  {companion} is a link, and git follows none there." in done.out
+        assert (
+            f"warning  {companion} is a link or no file at all, and git reads neither there."
+            in done.out
+        )
     assert (tree(desk.home), companion.is_symlink()) == (before, True)
     assert not [it for it in desk.files("shop").items() if it[1] == MINE and name not in it[0]]
 

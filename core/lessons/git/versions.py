@@ -125,18 +125,21 @@ class History:
         return max(kept, key=Record.version, default=None)
 
     def find_versions(self, tokens: Collection[str]) -> dict[str, Record]:
-        """Return, by version id, what the file or any commit holds. Raises HistoryError."""
+        """Return, by version id, what the file or any commit holds. Raises HistoryError.
+
+        Only what neither has is taken from the side file, in which anybody can write a version id.
+        """
         wanted = ids_in(tokens)
         kept = {token: self.kept[token].record for token in tokens if token in self.kept}
-        found = {**kept, **dict(_versions(self.log, wanted, tokens))}
+        found = dict(_versions(self.log, wanted, tokens))
         if len(found) == len(set(tokens)):
             return found
-        with self._git_is_needed(unless=found), OldLogs(self.repository) as logs:
+        with self._git_is_needed(unless=[*kept, *found]), OldLogs(self.repository) as logs:
             for blob in self._blobs(wanted):
                 found.update(_versions(logs.log(blob), wanted, tokens))
                 if len(found) == len(set(tokens)):
                     break
-        return found
+        return {**kept, **found}
 
     @contextmanager
     def _git_is_needed(self, *, unless: Collection[object]) -> Iterator[None]:

@@ -13,6 +13,7 @@ from core.lessons.clean_record import clean_record
 from core.lessons.lines import split_lines
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, id_in, parse_line
+from core.sanitizer import MARKER, find
 
 MOST_BYTES, MOST_LINES = 1_000_000, 2_000
 KEY = "replaced"
@@ -30,9 +31,9 @@ class Replaced:
     def to_line(self) -> bytes:
         """Return its line in the file."""
         left = {"at": self.at}
-        if self.by:
+        if self.by and not find(self.by):
             left["by"] = self.by
-        if self.token != self.record.token:
+        if self.token != self.record.token and id_in(self.token) == self.record.id:
             left["version"] = self.token
         return replace(self.record, extra={**self.record.extra, KEY: left}).to_line()
 
@@ -48,22 +49,25 @@ def what_left(before: MemoryLog, after: MemoryLog, now: Callable[[], str]) -> li
     if not gone:
         return []
     new = [record for _, record in after.all_records()]
-    there = {_words(record) for record in new}
+    there = set(map(_words, new))
     followers = _followers(before, new)
     left: dict[str, Replaced] = {}
     at = ""
     for record in gone:
-        if _words(record) not in there:
-            at = at or now()
-            follower = followers.get(record.id) or followers.get(record.token)
-            by = follower.token if follower else ""
-            clean = clean_record(record)[0]
-            left[record.token] = Replaced(record=clean, token=record.token, at=at, by=by)
+        if _words(record) in there:
+            continue
+        clean, secrets = clean_record(record)
+        if secrets and _words(clean) in there:
+            continue
+        at = at or now()
+        follower = followers.get(record.id) or followers.get(record.token)
+        by = follower.token if follower else ""
+        left[record.token] = Replaced(record=clean, token=record.token, at=at, by=by)
     return list(left.values())
 
 
 def _words(record: Record) -> tuple[object, ...]:
-    return (record.id, record.type, record.texts, record.paths, repr(record.extra))
+    return (record.gap, record.texts, record.paths, repr(record.extra))
 
 
 def _followers(before: MemoryLog, after: Sequence[Record]) -> dict[str, Record]:
@@ -82,15 +86,17 @@ def with_added(data: bytes, added: Iterable[Replaced]) -> bytes:
     None of those that are added goes: they left the log just now.
     """
     new = {it.token: it.to_line() for it in added}
-    old = [line if line.endswith(b"\n") else line + b"\n" for line in split_lines(data)]
-    old = [line for line in old if line.strip() and _token(line) not in new]
-    lines = [*old, *new.values()]
-    size = sum(map(len, lines))
-    first = 0
-    while first < len(old) and (size > MOST_BYTES or len(lines) - first > MOST_LINES):
-        size -= len(lines[first])
-        first += 1
-    return b"".join(lines[first:])
+    room_bytes = MOST_BYTES - sum(map(len, new.values()))
+    room_lines = MOST_LINES - len(new)
+    old: list[bytes] = []
+    for line in reversed(split_lines(data)):
+        line = line if line.endswith(b"\n") else line + b"\n"
+        room_bytes -= len(line)
+        if room_bytes < 0 or len(old) >= room_lines:
+            break
+        if line.strip() and _token(line) not in new:
+            old.append(line)
+    return b"".join([*reversed(old), *new.values()])
 
 
 def replaced_in(data: bytes) -> Iterator[Replaced]:
@@ -125,7 +131,8 @@ def _parsed(line: bytes) -> Replaced | None:
     extra = {key: value for key, value in record.extra.items() if key != KEY}
     record = replace(record, extra=extra)
     at, by, version = (_text(facts.get(key)) for key in ("at", "by", "version"))
-    token = version if id_in(version) == record.id else record.token
+    is_ours = id_in(version) == record.id and MARKER.encode() in line
+    token = version if is_ours else record.token
     return Replaced(record=record, token=token, at=at, by=by)
 
 

@@ -19,7 +19,7 @@ from commands.doctor import surroundings as checkup
 from commands.doctor.doctor import text_of
 from commands.doctor.words import WORDS
 from core.disk.lock import held
-from core.lessons.log_file import COMPANIONS, GITATTRIBUTES, GITIGNORE
+from core.lessons.log_file import COMPANIONS, GITATTRIBUTES, GITIGNORE, REPLACED_NAME
 from core.lessons.record import Record
 from core.project import Project
 from core.store import MemoryStore
@@ -694,6 +694,19 @@ def test_a_tracked_lock_is_a_warning(healthy: Desk) -> None:
     )
     git(healthy.root, "rm", "--quiet", "--cached", ".context/memory_log.jsonl.lock")
     assert healthy.doctor().found == ["Nothing to report."]
+
+
+def test_a_side_file_of_others_and_one_that_is_none_are_told(healthy: Desk) -> None:
+    side = healthy.log.with_name(REPLACED_NAME)
+    side.write_bytes(ONE.to_line())
+    git(healthy.root, "add", "--force", f".context/{REPLACED_NAME}")
+    [told] = healthy.doctor().found
+    assert told.startswith("warning  git tracks .context/memory_log.replaced.jsonl, so a commit of")
+    git(healthy.root, "rm", "--quiet", "--cached", f".context/{REPLACED_NAME}")
+    side.unlink()
+    side.mkdir()
+    [told] = healthy.doctor().found
+    assert told.startswith(f"error  {side} is no file of its own, so whatever would replace")
 
 
 def test_a_rule_that_overrules_ours_is_told_and_not_promised_to_be_repaired(healthy: Desk) -> None:

@@ -3,14 +3,16 @@
 import json
 import os
 import stat
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from core.errors import LogReadError
+from core.lessons.git.versions import History
 from core.lessons.log import MemoryLog
-from core.lessons.log_file import REPLACED_NAME
+from core.lessons.log_file import MOST_SIDE_BYTES, REPLACED_NAME
 from core.lessons.record import Record
 from core.lessons.upkeep.replaced import (
     MOST_BYTES,
@@ -114,6 +116,69 @@ def test_a_cleaning_takes_the_secrets_out_of_what_was_replaced(tmp_path: Path) -
     store.clean()
     assert secret.encode() not in side.read_bytes()
     assert cleaned(side.read_bytes()) == side.read_bytes()
+
+
+def test_a_secret_in_an_id_is_not_kept() -> None:
+    record, hider = replace(a_record(), id=a_secret()), replace(a_record("x"), id=a_secret())
+    hider = replace(hider, source_ids=(record.token,))
+    before = MemoryLog.parse(record.to_line())
+    [version] = what_left(before, MemoryLog.parse(hider.to_line()), lambda: NOW)
+    assert a_secret().encode() not in version.to_line()
+
+
+def test_a_cleaning_keeps_what_a_line_from_elsewhere_had_hidden(tmp_path: Path) -> None:
+    store = a_store(tmp_path)
+    record = a_record()
+    hider = replace(a_record("", type="principle", lesson="x"), source_ids=(record.token,))
+    leaky = a_record("leaky", lesson=f"the token is {a_secret()}")
+    store.path.write_bytes(record.to_line() + hider.to_line() + leaky.to_line())
+    store.clean()
+    assert [it.record for it in kept(store)] == [record]
+
+
+def test_a_version_id_counts_only_where_redaction_may_have_changed_it() -> None:
+    wanted, forged = a_record(), a_record(lesson="forged")
+    for lesson, token in (("forged", forged.token), ("forged [REDACTED]", wanted.token)):
+        line = Replaced(record=replace(forged, lesson=lesson), token=wanted.token, at=NOW).to_line()
+        assert [it.token for it in replaced_in(line)] == [token]
+
+
+def test_what_git_has_is_not_taken_from_the_side_file(tmp_path: Path) -> None:
+    project = new_project(tmp_path / "shop", "one")
+    store = store_of(project)
+    [record] = store.read_all()
+    store.delete_by_ids([record.token])
+    forged = Replaced(record=replace(record, lesson="[REDACTED]"), token=record.token, at=NOW)
+    store.path.with_name(REPLACED_NAME).write_bytes(forged.to_line())
+    history = History(store.path, store.read(), store.read_replaced())
+    assert history.find_versions([record.token]) == {record.token: record}
+
+
+def test_of_a_very_large_file_only_the_end_is_read(tmp_path: Path) -> None:
+    store = a_store(tmp_path)
+    store.upsert_log(a_draft(lesson="first"))
+    side = store.path.with_name(REPLACED_NAME)
+    with open(side, "wb") as file:
+        file.truncate(3 * MOST_SIDE_BYTES)
+        file.seek(0, os.SEEK_END)
+        file.write(b"\n" + left(a_record("kept before")).to_line())
+    assert len(store.read_replaced()) == 1
+    store.upsert_log(a_draft(lesson="second"))
+    assert texts(kept(store))[0] == "first"
+    assert len(kept(store)) == 2
+    assert side.stat().st_size < MOST_BYTES
+
+
+@pytest.mark.skipif(os.name != "posix", reason="named pipes of POSIX")
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir])
+def test_rules_for_git_that_are_no_file_hold_up_no_change(
+    tmp_path: Path, make: Callable[[Path], None]
+) -> None:
+    store = a_store(tmp_path)
+    make(store.path.with_name(".gitignore"))
+    store.upsert_log(a_draft(lesson="first"))
+    store.upsert_log(a_draft(lesson="second"))
+    assert texts(kept(store)) == ["first"]
 
 
 def test_the_oldest_go_first_above_the_limits() -> None:
