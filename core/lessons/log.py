@@ -110,19 +110,14 @@ class MemoryLog:
         """
         places = self._merged.hidden
         seen = {(it.id, it.gap) for it in self.records} if places else set()
-        lines = ((self._entry(at), places[at]) for at in sorted(places))
-        found = {(it.id, it.gap): (it, hider) for it, hider in lines}
+        lines = ((self.entries[at], places[at]) for at in sorted(places))
+        found = {(it.id, it.gap): (it, hider) for it, hider in lines if it}
         return [pair for key, pair in found.items() if key not in seen]
 
     @cached_property
     def unsettled(self) -> list[list[Record]]:
         """Versions of one gap in different words, none of which follows the other."""
         return [[self._merged.seen[at] for at in lines] for lines in self._merged.unsettled]
-
-    def _entry(self, at: int) -> Record:
-        entry = self.entries[at]
-        assert entry is not None
-        return entry
 
     @property
     def replaced(self) -> Mapping[str, frozenset[str]]:

@@ -23,6 +23,7 @@ from core.lessons.record import (
 )
 
 MOST_HIDDEN = 100  # an answer of compact_memory shows no more records at their usual size
+MOST_REDACTIONS = 50  # a millisecond each, which a stranger's lines could ask for without end
 LEAST_LINE = 12  # characters; shorter ones are alike by chance
 MARKER = "[REDACTED]"
 
@@ -98,6 +99,7 @@ class _Lists:
         self._listing: dict[str, list[int]] = {}
         self._records = listing
         self._long_lines: dict[int, frozenset[str]] = {}
+        self._redactions = MOST_REDACTIONS
         present = frozenset(present) if listing else frozenset()
         for at, record in listing.items():
             if len(ids_in(record.source_ids) & present) > MOST_HIDDEN:
@@ -126,10 +128,22 @@ class _Lists:
             return False
         if line not in self._long_lines:  # a stranger's may have very many, and name it often
             self._long_lines[line] = frozenset(_long_lines(record))
-        return not self._long_lines[line].isdisjoint(_long_lines(original)) or any(
-            new == old or (MARKER in new and _is_redacted(old, new))
-            for new, old in zip(record.texts[1:3], original.texts[1:3], strict=True)
-        )
+        return self._shares_text(line, original) or self._was_redacted(line, original)
+
+    def _shares_text(self, line: int, original: Record) -> bool:
+        pairs = zip(self._records[line].texts[1:3], original.texts[1:3], strict=True)
+        shared = self._long_lines[line].intersection(_long_lines(original))
+        return bool(shared) or any(new == old for new, old in pairs)
+
+    def _was_redacted(self, line: int, original: Record) -> bool:
+        """Return whether the record is the original without its secrets; a few are looked at."""
+        record = self._records[line]
+        if MARKER not in record.missing_context + record.lesson or not self._redactions:
+            return False
+        from core.lessons.clean_record import clean_record  # hardly any log needs it
+
+        self._redactions -= 1
+        return self._shares_text(line, clean_record(original)[0])
 
 
 def _last_s(record: Record) -> float:
@@ -140,19 +154,6 @@ def _long_lines(record: Record) -> Iterable[str]:
     """Return the lines of the texts that are too long to be alike by chance."""
     texts = (record.missing_context, record.lesson)
     return (line for text in texts for line in text.split("\n") if len(line) >= LEAST_LINE)
-
-
-def _is_redacted(text: str, redacted: str) -> bool:
-    """Return whether one text is the other with something else in the place of each marker."""
-    first, *between, last = redacted.split(MARKER)
-    if not (first + "".join(between) + last).strip():
-        return False
-    at, end = len(first), len(text) - len(last)
-    for piece in between:
-        at = text.find(piece, at, end) + len(piece)
-        if at < len(piece):
-            return False
-    return at <= end and text.startswith(first) and text.endswith(last)
 
 
 def _gaps(lines: _Lines, lists: _Lists, hidden: dict[int, Record]) -> Iterable[_Lines]:

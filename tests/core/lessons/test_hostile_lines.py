@@ -39,6 +39,7 @@ def hostile(**changed: Any) -> Record:
         {"topic": "topic 1"},
         {"lesson": "[REDACTED]", "missing_context": "[REDACTED]"},
         {"lesson": "", "missing_context": ""},
+        {"lesson": "r[REDACTED]", "missing_context": "g[REDACTED]"},
         {"lesson": "rule", "missing_context": "gap"},
         {"lesson": "\n".join("abcdefghij"), "missing_context": " \n\n "},
     ],
@@ -161,7 +162,8 @@ def test_logs_that_list_records_they_never_were_are_passed_over_quickly() -> Non
 
 
 def test_a_log_still_hides_what_it_was_before_a_secret_was_taken_out() -> None:
-    secret = a_record("the key of the depot is ABC", lesson="ABC opens the depot")
+    key = "ghp" + "_" + "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dE3fG5"
+    secret = a_record(f"the key of the depot is {key}", lesson=f"{key} opens the depot")
     other = a_record("the key of the depot, and more", lesson="XYZ opens the depots")
     clean = replace(
         a_record("the key of the depot is [REDACTED]", lesson="[REDACTED] opens the depot"),
