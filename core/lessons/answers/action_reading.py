@@ -14,8 +14,9 @@ from typing import NamedTuple
 
 from core.lessons.lines import split_lines
 from core.lessons.log import MemoryLog
+from core.lessons.merging import MOST_HIDDEN
 from core.lessons.paths import could_match
-from core.lessons.record import DECODER, Record, parse_line
+from core.lessons.record import DECODER, Record, ids_in, parse_line
 from core.text.english import FUNCTION_WORDS, stem_of
 from core.text.normal_form import normal_form
 
@@ -50,6 +51,7 @@ MEANINGLESS = FUNCTION_WORDS | frozenset(
 _ENDINGS = b" s ing ings ion ions ies ed es ly e y".split(b" ")
 _TO_WORDS = bytes(code if chr(code).isalnum() and code < 128 else 32 for code in range(256)).lower()
 _WIDE_CHARS = re.compile(r"[^\0-\x7f]")
+_ESCAPED = re.compile(rb"\\u00[2-7]")  # ASCII, which no program escapes without need
 _BEGIN, _ID_AT = b'{"id": "', 8
 
 
@@ -176,22 +178,39 @@ def log_at_hand(action: Action, data: bytes) -> AtHand:
         log = MemoryLog.parse(data)
         return AtHand(log.records, log.count, {})
     chosen, having = promising(action, lines)
-    ids = {id_ for at in chosen if (id_ := _id_of(lines[at]))}
-    needed = [
-        at
-        for at, line in enumerate(lines)
-        if (id_ := _id_of(line)) is None or id_ in ids or b'"source_ids"' in line
-    ]
     parse = lru_cache(maxsize=None)(parse_line)
-    whole = MemoryLog.of_lines([lines[at] for at in sorted({*needed, *chosen})], parse)
+    ids = [_id_of(line) for line in lines]
+    listing = [at for at, line in enumerate(lines) if b'"source_ids"' in line]
     wanted = {record.id for at in chosen if (record := parse(lines[at]))}
+    asked = {it.encode("utf-8", "replace") for it in wanted}
+    asked |= _too_many([parse(lines[at]) for at in listing], ids)
+    needed = {at for at, id_ in enumerate(ids) if id_ is None or id_ in asked}.union(listing)
+    whole = MemoryLog.of_lines([lines[at] for at in sorted(needed.union(chosen))], parse)
     return AtHand([it for it in whole.records if it.id in wanted], len(lines), having)
 
 
 def _id_of(line: bytes) -> bytes | None:
-    """Return the id of a line as this program writes it; None for any other, which must be read."""
+    """Return the id of a line as this program writes it; None for any other, which must be read.
+
+    Of two keys the second counts, and either may be spelled with escapes.
+    """
     end = line.find(b'"', _ID_AT) if line.startswith(_BEGIN) else -1
-    return line[_ID_AT:end] if end > 0 else None
+    if end < 0 or line.find(b'"id"', end) >= 0 or _ESCAPED.search(line):
+        return None
+    return line[_ID_AT:end]
+
+
+def _too_many(listing: Iterable[Record | None], ids: Iterable[bytes | None]) -> set[bytes]:
+    """Return the ids here that a record lists which lists more than it may hide.
+
+    That it hides none of them is only seen where all of them are read.
+    """
+    found, present = set[bytes](), set(ids)
+    for record in listing:
+        if record and len(record.source_ids) > MOST_HIDDEN:
+            listed = (it.encode("utf-8", "replace") for it in ids_in(record.source_ids))
+            found.update(it for it in listed if it in present)
+    return found
 
 
 def promising(action: Action, lines: Sequence[bytes]) -> tuple[list[int], dict[str, int]]:
