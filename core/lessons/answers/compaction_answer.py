@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 
-from core.lessons.answers.fitting import could_hold, may_fit, shortened
+from core.lessons.answers.fitting import could_hold, may_be_taken, may_fit, shortened
 from core.lessons.answers.frame import Frame
 from core.lessons.answers.notes import (
     LIST_SHARE,
@@ -178,6 +178,8 @@ def _group_begun(group: Group, budget: Budget, lang: Language) -> list[str]:
     for record in group.records:
         if budget.is_spent and blocks:
             break
+        if blocks and not may_be_taken(record, budget):  # there may be thousands
+            continue
         laid_out = partial(record_block, lang=lang, token=token_text(record, lang))
         if may_fit(record, budget) and budget.take(block := laid_out(record)):
             blocks.append(block)

@@ -34,6 +34,12 @@ def may_fit(record: Record, budget: Budget) -> bool:
     return len(record.lesson) + len(record.missing_context) + len(record.ask_next_time) // 2 <= most
 
 
+def may_be_taken(record: Record, budget: Budget) -> bool:
+    """Return whether the bare texts of a record, without their blanks, fit into the budget."""
+    text = "".join("".join(record.texts[1:3]).split())
+    return len(text) <= budget.chars and estimate_tokens(text) <= budget.tokens
+
+
 def shortened(record: Record, chars: int) -> Record:
     """Return the record with the beginnings of its texts, together of so many characters."""
     texts = {}
