@@ -17,8 +17,8 @@ from core.lessons.incoming import (
     redacted_record,
     redacted_renewals,
 )
-from core.lessons.log import MemoryLog
-from core.lessons.log_file import REPLACED_NAME, Change, LogFile
+from core.lessons.log import MemoryLog, log_of_passing
+from core.lessons.log_file import REPLACED_NAME, Change, LogFile, is_long
 from core.lessons.outcomes import Added, BroughtBack, Removal, Renewed, Saved
 from core.lessons.record import Draft, Record, normalise_topic, split_tokens, utc_now
 from core.notices import warn
@@ -56,9 +56,17 @@ class LogReader:
         """Return one complete version of the log, without a lock."""
         return self._parsed(self._file.read())
 
+    def read_records(self) -> MemoryLog:
+        """Return one version of the log to be read only: of a long one the lines are not kept."""
+        if not is_long(self.path):
+            return self.read()
+        log = log_of_passing(self._file.lines())
+        self._warn(log)
+        return log
+
     def read_all(self, topic: str | None = None) -> list[Record]:
         """Return all records in the order of the file, or those of exactly this topic."""
-        records = self.read().records
+        records = self.read_records().records
         if topic is None:
             return records
         wanted = normalise_topic(topic)
@@ -66,7 +74,7 @@ class LogReader:
 
     def count(self) -> int:
         """Return how many records a reader sees."""
-        return self.read().count
+        return self.read_records().count
 
     def read_bytes(self) -> bytes:
         """Return the file as it is, unreadable lines included."""
@@ -93,11 +101,14 @@ class LogReader:
         if known != data:
             log = MemoryLog.parse(data)
             self._last = data, log
-            if skipped := log.skipped + len(log.conflict):
-                warn("%s: unreadable lines skipped: %s", self.path, skipped)
-            if log.conflicts:
-                warn("%s: git conflicts not resolved: %s", self.path, log.conflicts)
+            self._warn(log)
         return log
+
+    def _warn(self, log: MemoryLog) -> None:
+        if skipped := log.skipped + len(log.conflict):
+            warn("%s: unreadable lines skipped: %s", self.path, skipped)
+        if log.conflicts:
+            warn("%s: git conflicts not resolved: %s", self.path, log.conflicts)
 
 
 class LogUpkeep(LogReader):
@@ -164,7 +175,7 @@ class LogUpkeep(LogReader):
             before = self._parsed(data)
             after, outcome = change(before)
             keep = None if dry_run else self._keeping(before, after)
-            return Change(after.to_bytes(), outcome, replaced=keep)
+            return Change(list(after.pieces()), outcome, replaced=keep)
 
         return rewrite(self._file.read()).outcome if dry_run else self._file.rewrite(rewrite)
 

@@ -8,9 +8,10 @@ import errno
 import os
 import stat
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import BinaryIO, TypeVar
 
 from core.notices import warn
 
@@ -18,17 +19,48 @@ _SHARING_RETRY_S = 1.0
 _Result = TypeVar("_Result")
 
 Identity = tuple[int, ...] | None
+Content = bytes | Iterable[bytes | memoryview]  # whole, or piece by piece
+_COMPARED_BYTES = 1_000_000
 
 
-def read_regular(path: Path, *, most_bytes: int = 0) -> tuple[bytes, Identity]:
-    """Read a regular file; a pipe or a device could block. most_bytes: of its end, 0 for all."""
+def read_regular(
+    path: Path, known: bytes = b"", *, most_bytes: int = 0
+) -> tuple[bytes, Identity]:
+    """Read a regular file.
+
+    known: what it held before; where it still holds the same, this is returned, not a second copy.
+    most_bytes: of its end, 0 for all.
+    """
+    with open_regular(path) as file:
+        status = os.fstat(file.fileno())
+        if known and status.st_size == len(known):
+            if is_joined(known, iter(partial(file.read, _COMPARED_BYTES), b"")):
+                return known, _of_status(status)
+            file.seek(0)
+        if most_bytes and status.st_size > most_bytes:
+            file.seek(-most_bytes, os.SEEK_END)
+        return file.read(), _of_status(status)
+
+
+def open_regular(path: Path) -> BinaryIO:
+    """Open a regular file for reading; a pipe or a device could block."""
     if not stat.S_ISREG(os.stat(path).st_mode):
         raise OSError(errno.EINVAL, "not a regular file")
-    with open(path, "rb") as file:
-        identity = _of_status(os.fstat(file.fileno()))
-        if most_bytes and identity[2] > most_bytes:
-            file.seek(-most_bytes, os.SEEK_END)
-        return file.read(), identity
+    return open(path, "rb")
+
+
+def is_joined(data: bytes, content: Content) -> bool:
+    """Return whether this content, piece by piece, is the data."""
+    at = 0
+    for piece in _pieces(content):
+        if not data.startswith(piece, at):
+            return False
+        at += len(piece)
+    return at == len(data)
+
+
+def _pieces(content: Content) -> Iterable[bytes | memoryview]:
+    return [content] if isinstance(content, bytes) else content
 
 
 def identity_of(path: Path) -> Identity:
@@ -90,7 +122,7 @@ def make_directory(directory: Path) -> None:
 
 @contextlib.contextmanager
 def prepared(
-    target: Path, data: bytes, name: str = "", *, like: Path | None = None
+    target: Path, data: Content, name: str = "", *, like: Path | None = None
 ) -> Iterator[Path]:
     """A temporary file beside `target` with its mode and owner and this content, on disk.
 
@@ -150,7 +182,7 @@ def _replaceable(target: Path) -> os.stat_result | None:
     return status
 
 
-def _write_synced(path: Path, data: bytes, like: os.stat_result | None) -> None:
+def _write_synced(path: Path, data: Content, like: os.stat_result | None) -> None:
     """Write a new file and wait until it is on disk; an error removes it again."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     descriptor = os.open(path, flags, 0o666)
@@ -158,7 +190,8 @@ def _write_synced(path: Path, data: bytes, like: os.stat_result | None) -> None:
         try:
             if like:
                 _make_like(path, like)
-            _write_all(descriptor, data)
+            for piece in _pieces(data):
+                _write_all(descriptor, piece)
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
@@ -168,7 +201,7 @@ def _write_synced(path: Path, data: bytes, like: os.stat_result | None) -> None:
         raise
 
 
-def _write_all(descriptor: int, data: bytes) -> None:
+def _write_all(descriptor: int, data: bytes | memoryview) -> None:
     rest = memoryview(data)
     while rest:
         written = os.write(descriptor, rest)

@@ -10,12 +10,20 @@ originals are leftovers, and the next change drops them.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from core.errors import RecordTooLargeError
-from core.lessons.lines import BOM, CONFLICT_BEGIN, conflict_lines, mark_of, split_lines
+from core.lessons.lines import (
+    BOM,
+    CONFLICT_BEGIN,
+    OddLines,
+    Spliced,
+    conflict_lines,
+    mark_of,
+    split_lines,
+)
 from core.lessons.merging import Merged, merged
 from core.lessons.record import (
     CACHED_LINES,
@@ -63,17 +71,26 @@ class MemoryLog:
 
     def to_bytes(self) -> bytes:
         """Return the file as bytes."""
-        return b"".join(self.lines)
+        return b"".join(self.pieces())
+
+    def pieces(self) -> Iterable[bytes | memoryview]:
+        """Return the file piece by piece, so that a long one is not in memory a second time."""
+        return self.lines.pieces() if isinstance(self.lines, Spliced) else self.lines
 
     @cached_property
     def records(self) -> list[Record]:
         """The records a reader sees, in the order of the file: each gap once, unless unsettled."""
-        return [*self._merged.seen.values()]
+        leftovers, changed = self._merged.leftovers, self._merged.changed
+        return [
+            changed.get(at, record)
+            for at, record in enumerate(self.entries)
+            if record and at not in leftovers
+        ]
 
     @property
     def count(self) -> int:
         """How many records a reader sees."""
-        return len(self._merged.seen)
+        return len(self.records)
 
     @cached_property
     def topics(self) -> Counter[str]:
@@ -117,7 +134,10 @@ class MemoryLog:
     @cached_property
     def unsettled(self) -> list[list[Record]]:
         """Versions of one gap in different words, none of which follows the other."""
-        return [[self._merged.seen[at] for at in lines] for lines in self._merged.unsettled]
+        return [[self._seen(at) for at in lines] for lines in self._merged.unsettled]
+
+    def _seen(self, at: int) -> Record:
+        return self._merged.changed.get(at) or self._entry(at)
 
     @property
     def replaced(self) -> Mapping[str, frozenset[str]]:
@@ -130,12 +150,9 @@ class MemoryLog:
 
     def with_id(self, record_id_: str) -> dict[int, Record]:
         """Return by line what a reader sees of an id: one record, unless unsettled or shared."""
-        first = self._merged.places.get(record_id_)
-        if first is None:
-            return {}
-        lines = (first, *self._merged.others.get(record_id_, ()))
-        seen = self._merged.seen
-        return {at: seen[at] for at in lines if at in seen}
+        last = self._places.get(record_id_)
+        lines = self._merged.several.get(record_id_, () if last is None else (last,))
+        return {at: self._seen(at) for at in lines if at not in self.leftovers}
 
     def without_leftovers(self) -> "MemoryLog":
         """Return a log of the same records, each on one line."""
@@ -146,33 +163,55 @@ class MemoryLog:
         dropped = set(drop)
         merged_here = {
             at: [record]
-            for at, record in (self._merged.seen.items() if self.leftovers else ())
-            if record is not self.entries[at] and at not in dropped and _fits(record)
+            for at, record in self._merged.changed.items()
+            if at not in dropped and _fits(record)
         }
-        chosen: dict[int, Sequence[Record]] = {**merged_here, **placed}
-        bom = BOM if self.lines and self.lines[0].startswith(BOM) else b""
-        lines: list[bytes] = []
-        entries: list[Record | None] = []
-        done = 0
-        for at in sorted(chosen.keys() | self.leftovers | dropped):
-            lines += self.lines[done:at]
-            entries += self.entries[done:at]
-            if lines and not lines[-1].endswith(b"\n"):
-                lines[-1] += b"\n"
-            for record in chosen.get(at, ()):
-                if not _fits(record):
-                    raise RecordTooLargeError(limit_bytes=MOST_LINE_BYTES)
-                lines.append((b"" if lines else bom) + record.to_line())
-                entries.append(record)
-            done = at + 1
-        lines += self.lines[done:]
-        entries += self.entries[done:]
-        conflict = conflict_lines(lines, entries) if self.conflict else frozenset()
-        return MemoryLog(lines, entries, conflict)
+        return _spliced(self, {**merged_here, **placed}, self.leftovers | dropped)
+
+    @cached_property
+    def _places(self) -> Mapping[str, int]:
+        """By id, its last line; not among what every reader works out."""
+        return {record.id: at for at, record in enumerate(self.entries) if record}
 
     @cached_property
     def _merged(self) -> Merged:
         return merged(self.entries)
+
+
+def log_of_passing(lines: Iterable[bytes]) -> MemoryLog:
+    """Return the log of lines that are not kept: it can be read, not rewritten."""
+    entries: list[Record | None] = []
+    odd: dict[int, bytes] = {}
+    for at, line in enumerate(lines):
+        entries.append(parse_line(line if at else line.removeprefix(mark_of(line))))
+        if entries[-1] is None:
+            odd[at] = line
+    conflict = conflict_lines(left := OddLines(odd, len(entries)), entries)
+    for at in conflict:
+        entries[at] = None
+    return MemoryLog(left, entries, conflict)
+
+
+def _spliced(
+    log: MemoryLog, chosen: Mapping[int, Sequence[Record]], dropped: Collection[int]
+) -> MemoryLog:
+    """Return the log with the chosen records in their lines, and without the lines dropped."""
+    bom = BOM if log.lines and log.lines[0].startswith(BOM) else b""
+    lines, entries = Spliced(), list[Record | None]()
+    done = 0
+    for at in sorted(chosen.keys() | set(dropped)):
+        lines.take(log.lines, done, at)
+        entries += log.entries[done:at]
+        for record in chosen.get(at, ()):
+            if not _fits(record):
+                raise RecordTooLargeError(limit_bytes=MOST_LINE_BYTES)
+            lines.take([(b"" if lines else bom) + record.to_line()], 0, 1)
+            entries.append(record)
+        done = at + 1
+    lines.take(log.lines, done, max(done, len(log.lines)))
+    entries += log.entries[done:]
+    conflict = conflict_lines(lines, entries) if log.conflict else frozenset()
+    return MemoryLog(lines, entries, conflict)
 
 
 def _fits(record: Record) -> bool:

@@ -15,7 +15,7 @@ import errno
 import os
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
 
@@ -23,10 +23,12 @@ from core.cancellation import NO_CANCELLATION, Cancellation
 from core.disk.atomic import (
     Identity,
     identity_of,
+    is_joined,
     is_odd,
     is_there,
     kept_aside,
     make_directory,
+    open_regular,
     prepared,
     read_regular,
     real_path,
@@ -41,6 +43,7 @@ from core.errors import LogReadError, LogUnsettledError, LogWriteError, Sentinel
 
 LOCK_SUFFIX = ".lock"
 ASIDE_NAME = "memory_log.removed"
+LONG_BYTES = 8_000_000  # some 16,000 records
 REPLACED_NAME = "memory_log.replaced.jsonl"
 MOST_SIDE_BYTES = 16_000_000  # no change that we know of takes more out; a stranger's file may hold
 
@@ -57,11 +60,12 @@ _Result = TypeVar("_Result")
 class Change(NamedTuple, Generic[_Result]):
     """What a writer makes of the file: its new bytes, and what the caller gets to know.
 
+    data: whole, or its pieces, of which no copy is made.
     aside: bytes that leave the file and are kept in a file of their own beside it. replaced: makes
     of the side file, in which all that was replaced is kept, what it is to be.
     """
 
-    data: bytes
+    data: bytes | Sequence[bytes | memoryview]
     outcome: _Result
     aside: bytes = b""
     replaced: Callable[[bytes], bytes] | None = None
@@ -77,6 +81,7 @@ class LogFile:
         self._lock_timeout_s = lock_timeout_s
         self._cancellation = cancellation
         self._companions = _Companions(path)
+        self._last = b""
         self._side = _SideFile(path, self._companions)
 
     def place(self) -> Path:
@@ -98,6 +103,14 @@ class LogFile:
         """Return the whole file, b"" where there is none. Raises LogReadError."""
         return self._read()[0]
 
+    def lines(self) -> Iterator[bytes]:
+        """Yield the lines of the file, which is never in memory as a whole. Raises LogReadError."""
+        with (
+            _reading(self.path),
+            with_sharing_retry(lambda: open_regular(memory_at(self.path))) as it,
+        ):
+            yield from it
+
     def rewrite(
         self, change: Callable[[bytes], Change[_Result]], *, aside_name: str = ""
     ) -> _Result:
@@ -116,7 +129,7 @@ class LogFile:
             for _ in range(_ATTEMPTS):
                 data, identity = self._read_settled()
                 changed = change(data)
-                if changed.data == data or self._replace(changed, identity, aside_name):
+                if is_joined(data, changed.data) or self._replace(changed, identity, aside_name):
                     return changed.outcome
         raise LogUnsettledError(path=str(self.path))
 
@@ -130,10 +143,7 @@ class LogFile:
             self._side.replace(change, real_path(self.path))
 
     def tell_git(self) -> None:
-        """Add to the companions what git must know, under the lock; other lines stay.
-
-        Raises LogBusyError or LogWriteError.
-        """
+        """Complete the companions, under the lock. Raises LogBusyError or LogWriteError."""
         with self._locked():
             self._companions.complete(*COMPANIONS)
 
@@ -166,17 +176,11 @@ class LogFile:
             time.sleep(_SETTLE_S / 5)
 
     def _read(self) -> tuple[bytes, Identity]:
-        try:
-            return with_sharing_retry(lambda: read_regular(memory_at(self.path)))
-        except FileNotFoundError:
-            if os.path.islink(self.path):  # its target has just gone
-                reason = "broken symbolic link"
-                raise LogReadError(path=str(self.path), reason=reason) from None
-            return b"", None
-        except SentinelError:
-            raise
-        except OSError as error:
-            raise LogReadError(path=str(self.path), reason=reason_of(error)) from error
+        with _reading(self.path):
+            read = with_sharing_retry(lambda: read_regular(memory_at(self.path), self._last))
+            self._last = read[0]
+            return read
+        return b"", None
 
     @contextlib.contextmanager
     def _locked(self) -> Iterator[None]:
@@ -215,6 +219,28 @@ class LogFile:
                 rename(temporary, target)
         sync_directory(target.parent)
         return True
+
+
+def is_long(path: Path) -> bool:
+    """Return whether a file needs so much memory that who only reads does not keep it."""
+    with contextlib.suppress(OSError):
+        return os.path.getsize(path) > LONG_BYTES
+    return False
+
+
+@contextlib.contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """Pass over a missing file; another error of the disk becomes LogReadError."""
+    try:
+        yield
+    except FileNotFoundError:
+        if os.path.islink(path):  # its target has just gone
+            reason = "broken symbolic link"
+            raise LogReadError(path=str(path), reason=reason) from None
+    except SentinelError:
+        raise
+    except OSError as error:
+        raise LogReadError(path=str(path), reason=reason_of(error)) from error
 
 
 class _Companions:

@@ -34,16 +34,15 @@ _Lines = Mapping[int, Record]
 class Merged:
     """What a reader sees of the records of one file.
 
-    seen: by line, in the order of the file; the next change writes a record that inherited from
-    others. places: by id, its first line. others: by id, its further lines. leftovers: lines that
-    no reader sees. hidden: those of them that a principle hides, with this principle. unsettled:
-    lines of different versions of one gap, all of them seen. replaced: by id, the version ids that
-    some record has replaced.
+    changed: by line, the records that inherited from others; the next change writes them. several:
+    by id, the lines of one that has more than one. leftovers: lines that no reader sees. hidden:
+    those of them that a principle hides, with this principle. unsettled: lines of different
+    versions of one gap, all of them seen. replaced: by id, the version ids that some record has
+    replaced.
     """
 
-    seen: Mapping[int, Record]
-    places: Mapping[str, int]
-    others: Mapping[str, Sequence[int]]
+    changed: Mapping[int, Record]
+    several: Mapping[str, Sequence[int]]
     leftovers: frozenset[int]
     hidden: Mapping[int, Record]
     unsettled: Sequence[Sequence[int]]
@@ -52,24 +51,18 @@ class Merged:
 
 def merged(entries: Sequence[Record | None]) -> Merged:
     """Decide for every id of these lines; None stands for a line without a record."""
-    seen: dict[int, Record] = {}
-    places: dict[str, int] = {}
-    others: dict[str, list[int]] = {}
-    listing: dict[int, Record] = {}
-    for at, record in enumerate(entries):
-        if record is None:
-            continue
-        seen[at] = record
-        if places.setdefault(record.id, at) != at:
-            others.setdefault(record.id, []).append(at)
-        if record.source_ids:
-            listing[at] = record
-    lists = _Lists(listing, places.keys())
+    ids = [record.id for record in entries if record]
+    lists = _Lists({at: it for at, it in enumerate(entries) if it and it.source_ids}, ids)
+    questioned: dict[str, dict[int, Record]] = {}
+    if asked := lists.tokens.keys() | _repeated(ids):
+        for at, record in enumerate(entries):
+            if record and record.id in asked:
+                questioned.setdefault(record.id, {})[at] = record
     leftovers: set[int] = set()
     hidden: dict[int, Record] = {}
     unsettled: list[list[int]] = []
-    for name in others.keys() | (lists.tokens.keys() & places.keys()):
-        lines = {at: seen[at] for at in (places[name], *others.get(name, ()))}
+    changed: dict[int, Record] = {}
+    for lines in questioned.values():
         kept: dict[int, Record] = {}
         for versions in _gaps(lines, lists, hidden):
             survivors = _survivors(versions)
@@ -77,18 +70,22 @@ def merged(entries: Sequence[Record | None]) -> Merged:
             if len(survivors) > 1:
                 unsettled.append(sorted(survivors))
         leftovers.update(at for at in lines if at not in kept)
-        seen |= kept
-    for at in leftovers:
-        del seen[at]
+        changed |= {at: record for at, record in kept.items() if record is not lines[at]}
     return Merged(
-        seen=seen,
-        places=places,
-        others=others,
+        changed=changed,
+        several={name: tuple(lines) for name, lines in questioned.items() if len(lines) > 1},
         leftovers=frozenset(leftovers),
         hidden=hidden,
         unsettled=sorted(unsettled),
         replaced={name: frozenset(tokens) for name, tokens in lists.tokens.items()},
     )
+
+
+def _repeated(ids: Sequence[str]) -> set[str]:
+    """Return the ids that stand here more than once; most logs have none."""
+    if len(set(ids)) == len(ids):
+        return set()
+    return {name for name, count in Counter(ids).items() if count > 1}
 
 
 class _Lists:

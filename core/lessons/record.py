@@ -28,7 +28,7 @@ MOST_FORMER = 16
 MOST_NESTED = 100
 FINGERPRINT_DIGITS = 6
 CACHED_LINES = 2_048
-CACHED_TOPICS = 1_024
+CACHED_TOPICS = CACHED_DATES = 1_024
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 META_KEYS = frozenset(
@@ -208,7 +208,7 @@ def record_of(value: dict[str, Any]) -> Record | None:
         missing_context=value["missing_context"],
         lesson=value["lesson"],
         ask_next_time=value.get("ask_next_time") or "",
-        created=meta["created"],
+        created=_shared(meta["created"]),
         updated=meta.get("updated", ""),
         seen=meta.get("seen", 1),
         compacted_at=meta.get("compacted_at", ""),
@@ -236,6 +236,7 @@ def too_deep(raw: bytes, value: object) -> bool:
 # A server reads the same lines at every call. A file longer than the cache would push its own lines
 # out before they are read again.
 cached_parse_line = lru_cache(maxsize=CACHED_LINES)(parse_line)
+_shared = lru_cache(maxsize=CACHED_DATES)(str)  # one text for the records of one moment
 
 
 def _others(value: Mapping[str, Any], known: frozenset[str]) -> Mapping[str, Any]:

@@ -18,6 +18,8 @@ from core.sanitizer import MARKER, find
 MOST_BYTES, MOST_LINES = 1_000_000, 2_000
 KEY = "replaced"
 
+_Entries = Sequence[Record | None]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replaced:
@@ -44,13 +46,15 @@ def what_left(before: MemoryLog, after: MemoryLog, now: Callable[[], str]) -> li
     A version that only counts or dates differently is not lost. now: gives the moment, ISO 8601;
     asked only when something left.
     """
-    kept = set(map(id, after.entries))
-    gone = [record for _, record in before.all_records() if id(record) not in kept]
+    old, new = _where_they_differ(before.entries, after.entries)
+    kept = set(map(id, new))
+    gone = [record for record in old if record and id(record) not in kept]
     if not gone:
         return []
-    new = [record for _, record in after.all_records()]
-    there = set(map(_words, new))
-    followers = _followers(before, new)
+    gaps = {record.gap for record in gone}
+    there = {_words(record) for _, record in after.all_records() if record.gap in gaps}
+    known = set(map(id, old))
+    followers = _followers([it for it in new if it and id(it) not in known], after)
     left: dict[str, Replaced] = {}
     at = ""
     for record in gone:
@@ -70,14 +74,22 @@ def _words(record: Record) -> tuple[object, ...]:
     return (record.gap, record.texts, record.paths, repr(record.extra))
 
 
-def _followers(before: MemoryLog, after: Sequence[Record]) -> dict[str, Record]:
+def _where_they_differ(one: _Entries, two: _Entries) -> tuple[_Entries, _Entries]:
+    """Return the entries of two logs without those with which both begin, and both end."""
+    most = min(len(one), len(two))
+    begin = next((at for at in range(most) if one[at] is not two[at]), most)
+    most -= begin
+    end = next((at for at in range(most) if one[-1 - at] is not two[-1 - at]), most)
+    return one[begin : len(one) - end], two[begin : len(two) - end]
+
+
+def _followers(new: Iterable[Record], after: MemoryLog) -> dict[str, Record]:
     """Return by id the next version of a record, and by version id what lists it as replaced."""
-    known = set(map(id, before.entries))
     found: dict[str, Record] = {}
-    for record in after:
+    for _, record in after.all_records():
         if record.source_ids:
             found |= dict.fromkeys(record.source_ids, record)
-    return found | {record.id: record for record in after if id(record) not in known}
+    return found | {record.id: record for record in new}
 
 
 def with_added(data: bytes, added: Iterable[Replaced]) -> bytes:
