@@ -23,9 +23,7 @@ Content = bytes | Iterable[bytes | memoryview]  # whole, or piece by piece
 _COMPARED_BYTES = 1_000_000
 
 
-def read_regular(
-    path: Path, known: bytes = b"", *, most_bytes: int = 0
-) -> tuple[bytes, Identity]:
+def read_regular(path: Path, known: bytes = b"", *, most_bytes: int = 0) -> tuple[bytes, Identity]:
     """Read a regular file.
 
     known: what it held before; where it still holds the same, this is returned, not a second copy.

@@ -137,7 +137,9 @@ class MemoryLog:
         return [[self._seen(at) for at in lines] for lines in self._merged.unsettled]
 
     def _seen(self, at: int) -> Record:
-        return self._merged.changed.get(at) or self._entry(at)
+        entry = self._merged.changed.get(at) or self.entries[at]
+        assert entry is not None
+        return entry
 
     @property
     def replaced(self) -> Mapping[str, frozenset[str]]:
