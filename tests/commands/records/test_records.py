@@ -398,7 +398,7 @@ def test_of_two_records_with_one_id_only_a_token_names_one(command: Command, pro
     write(project, other, replace(twin, topic="auth-", missing_context="x gap"))
     done = command("forget", other.id, "--yes")
     assert (done.code, done.out) == (1, "")
-    assert done.errors.startswith(f"{other.id}: two records share this id")
+    assert done.errors.startswith(f"{other.id}: more than one record has this id")
     assert len(command("show", other.id, "--json").told["records"]) == 2
     assert command("forget", other.token, "--yes").code == 0
     assert [it.topic for it in MemoryStore(path_of(project)).read_all()] == ["auth-"]
