@@ -131,11 +131,12 @@ async def same_gap_again(stage: Stage, lesson: Lesson) -> None:
     """Play scene 3: the same gap, logged twice, stays one record."""
     count = len(stage.project.records())
     stage.open("again")
-    answer = await stage.done("log_memory", **lesson)
+    told = {**lesson, "lesson": f"{lesson['lesson']} {word(stage.lang, 'sharper')}"}
+    answer = await stage.done("log_memory", **told)
     stage.screen.show(answer)
     match = re.match(sentence(stage.lang, "saved_again"), answer)
     records = stage.project.records()
-    seen = [one["meta"].get("seen", 1) for one in records if one["lesson"] == lesson["lesson"]]
+    seen = [one["meta"].get("seen", 1) for one in records if one["lesson"] == told["lesson"]]
     counted = match is not None and match["seen"] == "2" and seen == [2]
     stage.claim(counted and len(records) == count, "again_ok", count=count)
 

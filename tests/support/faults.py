@@ -51,13 +51,17 @@ _TEMPORARY = re.compile(r"\..+\.[0-9a-f]{16}\.tmp")
 
 @dataclass(frozen=True)
 class Call:
-    """One system call that is about to be made. path: what it is about, as far as known."""
+    """One system call that is about to be made. path: what it is about, as far as known.
+
+    target: what a replacement takes the place of.
+    """
 
     name: str
     path: str
     perform: Callable[[], Any]
     half: Callable[[], Any] | None = None
     changes: bool = False
+    target: str = ""
 
     def __str__(self) -> str:
         return f"{self.name}({Path(self.path).name})"
@@ -206,7 +210,8 @@ class Faults:
             del self._descriptors[args[0]]
         elif name == "flock" and args[1] & fcntl.LOCK_UN:
             name = "unlock"
-        result = self.reach(Call(name, path, perform, half, changes))
+        target = os.fspath(args[1]) if name == "replace" else ""
+        result = self.reach(Call(name, path, perform, half, changes, target))
         if name == "open":
             self._descriptors[result] = path
         return result
@@ -540,8 +545,9 @@ def attempt(rehearsal: Rehearsal, fault: Fault, folder: Path) -> list[str]:
             error = caught
     call = faults.calls[fault.at - 1] if fault.at <= len(faults.calls) else "no call"
     if fault.mode in FOLDER:
-        later = [call.name for call in faults.calls[fault.at - 1 :]]
-        wrong = _judge_without_folder(rehearsal, fault, error, "replace" in later, root)
+        later = [call for call in faults.calls[fault.at - 1 :] if call.name == "replace"]
+        renamed = any(Path(call.target).name in (LOG_NAME, SHARED_NAME) for call in later)
+        wrong = _judge_without_folder(rehearsal, fault, error, renamed, root)
     elif error is None:
         wrong = judge_success(rehearsal, fault, root)
     else:
@@ -605,7 +611,7 @@ def _judge_without_folder(
 ) -> list[str]:
     """Somebody took the folder away: no more is lost than they took, and nothing of theirs.
 
-    renamed: whether a file was replaced after that.
+    renamed: whether a log was replaced after that.
     """
     wrong = []
     context = log_path(root).parent

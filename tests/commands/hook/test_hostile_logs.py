@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from core.lessons.log import MemoryLog
 from tests.support.stdio_client import ROOT
 
 sys.path.insert(0, str(ROOT / "benchmarks"))
@@ -31,8 +32,7 @@ def check(project: Path) -> None:
 
 def is_empty(project: Path) -> bool:
     """Whether no line is a record: then there is nothing to say."""
-    data = (project / ".context/memory_log.jsonl").read_bytes()
-    return not any(len(line) < 1_048_576 and b'"id"' in line for line in data.split(b"\n"))
+    return not MemoryLog.parse((project / ".context/memory_log.jsonl").read_bytes()).count
 
 
 @pytest.mark.parametrize("name", OFTEN)
