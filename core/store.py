@@ -158,7 +158,7 @@ class LogUpkeep(LogReader):
         side = self._file.read_side()
         if cleaned(side) != side:
             self._file.rewrite_side(cleaned)
-        known = scrub(self._file.read()).outcome
+        known = clean(self._file.read(), now=self._now())
         if not known.changes:  # nothing to write: works on a read-only checkout, too
             return known
         return self._file.rewrite(scrub)

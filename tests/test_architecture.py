@@ -32,7 +32,7 @@ ROOMS = {
     "core.lessons": "core core.text_redaction core.sanitizer core.text core.injection",
     "core.text_redaction": "core.sanitizer core.injection",
     "core.sanitizer": "core core.secrets",
-    "core.secrets": "",
+    "core.secrets": "core.injection",
     "core.text": "core.injection",
     "core.injection": "",
     "core.disk": "core",

@@ -10,7 +10,7 @@ SELECTORS = "\ufe00-\ufe0f\U000e0100-\U000e01ef"  # many in a row carry bytes
 TAGS = "\U000e0000-\U000e007f"  # a second, invisible ASCII
 
 # fmt: off
-_IGNORABLE = (
+IGNORABLE = (
     "\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
     "\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
 )
@@ -26,7 +26,7 @@ _OWN = "\ue000-\uf8ff\ufdd0-\ufdef\ufffe\uffff" + "".join(
     chr(plane + 0xFFFE) + chr(plane + 0xFFFF) for plane in _PLANES
 )
 # Of the planes 14 to 16 tags and selectors are ignorable, and nothing else there is assigned.
-UNSEEN = _IGNORABLE + _EMPTY + _OWN + "\U000e0000-\U0010ffff"
+UNSEEN = IGNORABLE + _EMPTY + _OWN + "\U000e0000-\U0010ffff"
 CONTROLS = "\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"  # a tab and a line break are none
 HIDDEN_CLASS = CONTROLS + UNSEEN
 BLANKS = "\u1680\u2000-\u200a\u202f\u205f"  # of odd widths: many in a row carry bits

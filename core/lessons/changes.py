@@ -63,9 +63,10 @@ def upsert(
     if own_id in log.replaced and not known:  # the gap is back after its compaction
         record = replace(record, seen=record.seen + 1)
     record = _visible(marked(record, known), log)
-    dropped = {*_lines_of(removal, log), *versions}
-    place = min(versions or _lines_of(removal, log), default=len(log.lines))
-    return log.rewritten(dropped, {place: [record]}), record, _with_hidden(removal, log)
+    originals = _lines_of(removal, log)
+    place = min(versions or originals, default=len(log.lines))
+    after = log.rewritten(originals | versions.keys(), {place: [record]})
+    return after, record, _with_hidden(removal, log)
 
 
 def delete(log: MemoryLog, tokens: Sequence[str]) -> tuple[MemoryLog, Removal]:

@@ -166,7 +166,7 @@ class MemoryLog:
         merged_here = {
             at: [record]
             for at, record in self._merged.changed.items()
-            if at not in dropped and _fits(record)
+            if at not in dropped and len(record.to_line()) <= MOST_LINE_BYTES  # else it stays
         }
         return _spliced(self, {**merged_here, **placed}, self.leftovers | dropped)
 
@@ -205,17 +205,13 @@ def _spliced(
         lines.take(log.lines, done, at)
         entries += log.entries[done:at]
         for record in chosen.get(at, ()):
-            if not _fits(record):
+            line = record.to_line()
+            if len(line) > MOST_LINE_BYTES:
                 raise RecordTooLargeError(limit_bytes=MOST_LINE_BYTES)
-            lines.take([(b"" if lines else bom) + record.to_line()], 0, 1)
+            lines.take([(b"" if lines else bom) + line], 0, 1)
             entries.append(record)
         done = at + 1
     lines.take(log.lines, done, max(done, len(log.lines)))
     entries += log.entries[done:]
     conflict = conflict_lines(lines, entries) if log.conflict else frozenset()
     return MemoryLog(lines, entries, conflict)
-
-
-def _fits(record: Record) -> bool:
-    """Return whether a reader takes the line of a record for one."""
-    return len(record.to_line()) <= MOST_LINE_BYTES

@@ -25,7 +25,6 @@ from core.lessons.record import (
 MOST_HIDDEN = 100  # an answer of compact_memory shows no more records at their usual size
 MOST_REDACTIONS = 50  # a millisecond each, which a stranger's lines could ask for without end
 LEAST_LINE = 12  # characters; shorter ones are alike by chance
-MARKER = "[REDACTED]"
 
 _Lines = Mapping[int, Record]
 
@@ -134,11 +133,14 @@ class _Lists:
 
     def _was_redacted(self, line: int, original: Record) -> bool:
         """Return whether the record is the original without its secrets; a few are looked at."""
-        record = self._records[line]
-        if MARKER not in record.missing_context + record.lesson or not self._redactions:
+        if not self._redactions:
             return False
-        from core.lessons.clean_record import clean_record  # hardly any log needs it
+        from core.lessons.clean_record import clean_record  # hardly any log needs these
+        from core.sanitizer import MARKER
 
+        record = self._records[line]
+        if MARKER not in record.missing_context + record.lesson:
+            return False
         self._redactions -= 1
         return self._shares_text(line, clean_record(original)[0])
 

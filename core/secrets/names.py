@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from core.secrets.rule import compiled
+from core.secrets.values import words_of
 
 # How sure a whole name is a secret's: `password`, `password_legacy_x`, a `key` of any kind, and
 # several of them.
@@ -44,7 +45,6 @@ _NO_LEAD = frozenset([*" \n\t=:'\"`,;|(){}[]<>/\\&?$", ""])  # most names begin 
 _LETTERS_END = r"(?:[a-z]{1,40}|[A-Z]{1,40})\Z"
 _WORD_BEFORE = r"([A-Za-z0-9]{1,20})[ ]\Z"
 _KOREAN_BEFORE = r"([가-힣A-Za-z0-9]{1,16})[ ]\Z"
-_WORD_PART = r"[A-Z]?[a-z]{1,40}|[A-Z]{1,40}(?![a-z])|[0-9]{1,40}"
 _ASSIGNS = r"[\"'`]?[ ]{0,2}[=:][ ]{0,2}[^ /:=\n]"
 _WRITTEN = r"[A-Za-z][a-z]{0,12}(?:[ _\-]?[A-Z]?[a-z]{2,12})?|[A-Z]{1,12}(?:[ _\-][A-Z]{1,12})?"
 _ENCRYPTS = r"(?i:encrypt|decrypt|unlock|authenticat)[^\n]{0,40}(?i:with|using|by)[^\n]{0,8}[ ]\Z"
@@ -229,7 +229,7 @@ def _certainty(text: str, match: re.Match[str], lead: str) -> int:
         return NONE
     if not compiled(_WRITTEN).fullmatch(match["word"]) or (lead == "1" and word == "password"):
         return NONE
-    words = _words(lead)
+    words = words_of(lead)
     if word == "token" and not lead:
         before = compiled(_WORD_BEFORE).search(text, max(0, begin - 24), begin)
         if before and before[1].casefold() in NOT_BEFORE_TOKEN_WORD:
@@ -249,7 +249,7 @@ def _certainty(text: str, match: re.Match[str], lead: str) -> int:
         return PLURAL
     if tail[0].isalpha() and (tail[0].islower() or match["word"][-1].isupper()):
         return kind if tail.casefold() in GLUED_AFTER and word != "key" else NONE
-    after = [part for part in _words(tail) if not part.isdigit()]
+    after = [part for part in words_of(tail) if not part.isdigit()]
     if NOT_AFTER.intersection(after):
         return NONE
     if USUAL_AFTER.issuperset(after) or kind == GENERIC:
@@ -264,7 +264,7 @@ def _is_part_of_a_word(word: str, lead: str) -> bool:
     if word.casefold() not in SHORT_WORDS and word != "PIN":
         return False
     if lead[-1].islower() and word[0].isupper():  # sftpPass, not a piece of Base64
-        return not lead.isalpha() or min(map(len, _words(lead))) < 2
+        return not lead.isalpha() or min(map(len, words_of(lead))) < 2
     glued = compiled(_LETTERS_END).search(lead)
     return not glued or glued[0].casefold() not in GLUED_BEFORE
 
@@ -298,8 +298,3 @@ def _key_certainty(text: str, lead: str, words: list[str], begin: int) -> int:
     if kind in KEY_KINDS or compiled(_ENCRYPTS).search(text, max(0, begin - 60), begin):
         return USUAL
     return NONE if kind in NOT_BEFORE_KEY | NOT_BEFORE else GENERIC
-
-
-def _words(name: str) -> list[str]:
-    """Return the words of an identifier in lower case."""
-    return [part.casefold() for part in compiled(_WORD_PART).findall(name)]

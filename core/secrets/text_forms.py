@@ -6,14 +6,11 @@ from re import Match
 from typing import NamedTuple
 from unicodedata import normalize
 
+from core.injection.ignorable import IGNORABLE
 from core.secrets.rule import compiled
 
 # Characters that no reader sees: those that Unicode lets a program ignore, and controls.
-IGNORABLE = (
-    "\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
-    "\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
-    "\U000e0000-\U000e0fff\0-\x08\x0e-\x1a\x1c-\x1f\x7f-\x9f"
-)
+LEFT_OUT = IGNORABLE + "\ufff9-\ufffb\U000e0000-\U000e0fff\0-\x08\x0e-\x1a\x1c-\x1f\x7f-\x9f"
 _WRITTEN_OTHERWISE = r"[^\x09-\x0d -$'-\[\]-~]"  # all but plain ASCII without `\`, `&` and `%`
 _ESCAPES = (
     r"\x1b\[[0-9;]{0,16}[A-Za-z]|(?<!\\)\\[nrt](?![a-z])|(?<!\\)\\[nrt](?=[A-Za-z0-9_\-]{16})"
@@ -35,8 +32,8 @@ _NAMED = {
 }
 # What stands for one character, or for none; the class in front lets `re` skip quickly.
 _WRITTEN = (
-    rf"[{IGNORABLE}\x1b\\=*<%&\u1100-\u1112](?:"
-    rf"(?P<nothing>(?<=[{IGNORABLE}])[{IGNORABLE}]*+|(?<=\x1b)\[[0-9;]{{0,16}}[A-Za-z]|"
+    rf"[{LEFT_OUT}\x1b\\=*<%&\u1100-\u1112](?:"
+    rf"(?P<nothing>(?<=[{LEFT_OUT}])[{LEFT_OUT}]*+|(?<=\x1b)\[[0-9;]{{0,16}}[A-Za-z]|"
     r"(?<=[A-Za-z0-9_\-.+/=]{16}\\)\r?\n[ \t]{0,16}|(?<=[ -~]{70}=)\r?\n|"
     rf"(?:(?<=[A-Za-z0-9_\-]\*)\*|(?<=[A-Za-z0-9_\-]<){_TAG})(?=[A-Za-z0-9_\-]))|"
     r"(?P<jamo>(?<=[\u1100-\u1112])[\u1161-\u1175][\u11a8-\u11c2]?)|"
@@ -159,4 +156,4 @@ def _meant(found: Match[str]) -> str:
     if code > 0x10FFFF or 0xD800 <= code < 0xE000:
         return found[0]
     char = chr(code)
-    return "" if compiled(f"[{IGNORABLE}]").match(char) else char.translate(_plain())
+    return "" if compiled(f"[{LEFT_OUT}]").match(char) else char.translate(_plain())

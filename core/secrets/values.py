@@ -224,6 +224,11 @@ def _is_named(value: str) -> bool:
     return not compiled(_ODD).search(value) and _word_length(value) >= 3.5 and len(value) < 80
 
 
+def words_of(identifier: str) -> list[str]:
+    """Return the words of an identifier in lower case."""
+    return [word.casefold() for word in compiled(_WORD).findall(identifier)]
+
+
 def _word_length(value: str) -> float:
     """Return how long the words of an identifier are on the average; those of chance are short."""
     words = compiled(_WORD).findall(value)
@@ -250,14 +255,14 @@ def _is_word_with_number(value: str) -> bool:
     """Return whether a value is a word or two with a number, as people choose passwords."""
     if not compiled(_WORD_WITH_NUMBER).fullmatch(value) or _is_technology(value):
         return False
-    return not TECHNICAL_WORDS.intersection(map(str.casefold, compiled(_WORD).findall(value)))
+    return not TECHNICAL_WORDS.intersection(words_of(value))
 
 
 def _is_around_number(value: str) -> bool:
     """Return whether words stand around a number or a sign that joins no name of a program."""
     if not compiled(_WORDS_AROUND_NUMBER).fullmatch(value) or _is_technology(value):
         return False
-    words = set(map(str.casefold, compiled(_WORD).findall(value)))
+    words = set(words_of(value))
     return not (words & TECHNICAL_WORDS or words & NUMBERED_WORDS)
 
 
@@ -324,8 +329,7 @@ def is_striking(value: str, *, named: bool) -> bool:
     if named and _is_around_number(value) and sum(map(str.isdigit, value)) >= 2:
         return True
     if named and compiled(_WORDS_AS_PASSWORD).fullmatch(value):
-        words = map(str.casefold, compiled(_WORD).findall(value))
-        return not TECHNICAL_WORDS.intersection(words)
+        return not TECHNICAL_WORDS.intersection(words_of(value))
     if "&#" in value or not 7 <= len(value) <= 64 or sum(map(str.isdigit, value)) < 2:
         return False
     if not compiled(_STRIKING).fullmatch(value) or compiled(_ADDRESS).match(value):

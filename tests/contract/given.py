@@ -1,8 +1,14 @@
+import errno
 import hashlib
 import json
+import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 Record = dict[str, Any]
 
@@ -74,3 +80,14 @@ def tokens(answer: str) -> list[str]:
 
 def demands_compaction(answer: str) -> bool:
     return "compact_memory" in answer and "required" in answer.lower()
+
+
+@contextmanager
+def full_disk(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        for name in ("replace", "rename"):
+            patch.setattr(os, name, full)
+        yield

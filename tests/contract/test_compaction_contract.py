@@ -1,5 +1,3 @@
-import errno
-import os
 import re
 
 import pytest
@@ -13,6 +11,7 @@ from tests.contract.given import (
     REPLACED,
     as_line,
     digest,
+    full_disk,
     lines,
     log,
     on_disk,
@@ -168,14 +167,8 @@ def test_a_principle_that_cannot_be_written_deletes_nothing(
     before = LOG.read_bytes()
     sources = tokens(compact_memory())
 
-    def full(*_: object, **__: object) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    with monkeypatch.context() as patch:
-        for name in ("replace", "rename"):
-            patch.setattr(os, name, full)
-        with pytest.raises((OSError, ValueError)):
-            log_memory("payment", "", SUMMARY, type="principle", source_ids=sources)
+    with full_disk(monkeypatch), pytest.raises((OSError, ValueError)):
+        log_memory("payment", "", SUMMARY, type="principle", source_ids=sources)
     assert LOG.read_bytes() == before
 
 

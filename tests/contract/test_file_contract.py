@@ -1,4 +1,3 @@
-import errno
 import json
 import logging
 import os
@@ -22,6 +21,7 @@ from tests.contract.given import (
     SECRET,
     as_line,
     digest,
+    full_disk,
     lines,
     log,
     many,
@@ -142,14 +142,8 @@ def test_a_failed_write_raises_and_changes_nothing(
         write(*existing)
     before = LOG.read_bytes() if existing else None
 
-    def full(*_: object, **__: object) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    with monkeypatch.context() as patch:
-        for name in ("replace", "rename"):
-            patch.setattr(os, name, full)
-        with pytest.raises((OSError, ValueError)):
-            upsert_log(log("new"))
+    with full_disk(monkeypatch), pytest.raises((OSError, ValueError)):
+        upsert_log(log("new"))
     assert (LOG.read_bytes() if LOG.exists() else None) == before
     kept = {LOG.name, LOG.name + ".lock", ".gitignore", ".gitattributes", REPLACED.name}
     assert {path.name for path in LOG.parent.iterdir()} <= kept

@@ -74,7 +74,7 @@ ME, STRANGER, ROOT_USER = 1000, 1001, 0
 
 @pytest.fixture
 def owners(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
-    """Who owns what below the shared directory `tmp_path`, if not the user who runs this."""
+    """Who owns what below the common directory `tmp_path`, if not the user who runs this."""
     found: dict[str, int] = {}
 
     def owner(path: str, *, itself: bool = False) -> int:
@@ -82,71 +82,71 @@ def owners(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
 
     monkeypatch.setattr("core.project._owner", owner)
     monkeypatch.setattr(os, "geteuid", lambda: ME, raising=False)
-    for name in ("shared/.context", "shared/.git", "shared/work/src"):
+    for name in ("common/.context", "common/.git", "common/work/src"):
         (tmp_path / name).mkdir(parents=True)
     return found
 
 
-@pytest.mark.parametrize("owned", [{}, {".": ROOT_USER}, {"shared": ROOT_USER}])
+@pytest.mark.parametrize("owned", [{}, {".": ROOT_USER}, {"common": ROOT_USER}])
 def test_what_the_user_or_root_has_put_above_is_taken(
     owned: dict[str, int], owners: dict[str, int], tmp_path: Path
 ) -> None:
     owners |= owned
-    project = find_project(None, {}, tmp_path / "shared" / "work")
-    assert (project.root, project.warnings) == (tmp_path / "shared", ())
+    project = find_project(None, {}, tmp_path / "common" / "work")
+    assert (project.root, project.warnings) == (tmp_path / "common", ())
 
 
 def test_what_the_owner_of_the_directory_has_put_above_is_taken(
     owners: dict[str, int], tmp_path: Path
 ) -> None:
-    owners |= dict.fromkeys(("shared", "shared/.git", "shared/.context", "shared/work"), STRANGER)
-    assert find_project(None, {}, tmp_path / "shared" / "work").root == tmp_path / "shared"
+    owners |= dict.fromkeys(("common", "common/.git", "common/.context", "common/work"), STRANGER)
+    assert find_project(None, {}, tmp_path / "common" / "work").root == tmp_path / "common"
 
 
 @pytest.mark.parametrize(
     "planted",
-    [("shared/.git", "shared/.context"), ("shared/.git",), ("shared/.context",), ("shared",)],
+    [("common/.git", "common/.context"), ("common/.git",), ("common/.context",), ("common",)],
 )
 def test_what_a_stranger_has_put_above_is_passed_over_with_a_word(
     planted: tuple[str, ...], owners: dict[str, int], tmp_path: Path
 ) -> None:
     owners |= dict.fromkeys(planted, STRANGER)
-    project = find_project(None, {}, tmp_path / "shared" / "work")
-    assert project.root == tmp_path / "shared" / "work"
+    project = find_project(None, {}, tmp_path / "common" / "work")
+    assert project.root == tmp_path / "common" / "work"
     assert not project.is_unexpanded
-    assert len(project.warnings) == (2 if "shared" in planted else len(planted))
+    assert len(project.warnings) == (2 if "common" in planted else len(planted))
     assert "belongs to another user and is passed over" in project.warnings[0]
 
 
 def test_a_repository_further_up_is_found_behind_a_planted_one(
     owners: dict[str, int], tmp_path: Path
 ) -> None:
-    owners |= dict.fromkeys(("shared/.git", "shared/.context"), STRANGER)
+    owners |= dict.fromkeys(("common/.git", "common/.context"), STRANGER)
     (tmp_path / ".git").mkdir()
     (tmp_path / ".context").mkdir()
-    assert find_project(None, {}, tmp_path / "shared" / "work").root == tmp_path
+    assert find_project(None, {}, tmp_path / "common" / "work").root == tmp_path
 
 
 def test_a_directory_that_is_named_is_taken_whoever_owns_what_is_in_it(
     owners: dict[str, int], tmp_path: Path
 ) -> None:
-    owners |= dict.fromkeys(("shared/.git", "shared/.context"), STRANGER)
-    project = find_project(str(tmp_path / "shared"), {}, tmp_path)
-    assert (project.root, project.warnings) == (tmp_path / "shared", ())
+    owners |= dict.fromkeys(("common/.git", "common/.context"), STRANGER)
+    project = find_project(str(tmp_path / "common"), {}, tmp_path)
+    assert (project.root, project.warnings) == (tmp_path / "common", ())
 
 
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() != 0, reason="only root gives files away")
 @pytest.mark.parametrize("name", [".git", ".context"])
 def test_a_link_belongs_to_who_made_it_and_not_to_whom_it_leads(name: str, tmp_path: Path) -> None:
-    for folder in ("real/.git", "real/.context", "shared/.git", "shared/.context", "shared/work"):
+    for folder in ("real/.git", "real/.context", "common/.git", "common/.context", "common/work"):
         (tmp_path / folder).mkdir(parents=True)
-    (tmp_path / "shared" / name).rmdir()
-    (tmp_path / "shared" / name).symlink_to(tmp_path / "real" / name)
-    assert find_project(None, {}, tmp_path / "shared" / "work").root == tmp_path / "shared"
-    os.lchown(tmp_path / "shared" / name, STRANGER, STRANGER)
-    project = find_project(None, {}, tmp_path / "shared" / "work")
-    assert project.root == tmp_path / "shared" / "work"
-    assert project.warnings[0].startswith(repr(str(tmp_path / "shared" / name)))
+    (tmp_path / "common" / name).rmdir()
+    (tmp_path / "common" / name).symlink_to(tmp_path / "real" / name)
+    assert find_project(None, {}, tmp_path / "common" / "work").root == tmp_path / "common"
+    os.lchown(tmp_path / "common" / name, STRANGER, STRANGER)
+    project = find_project(None, {}, tmp_path / "common" / "work")
+    assert project.root == tmp_path / "common" / "work"
+    assert project.warnings[0].startswith(repr(str(tmp_path / "common" / name)))
 
 
 def test_a_relative_argument_starts_at_the_working_directory(tmp_path: Path) -> None:

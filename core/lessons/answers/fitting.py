@@ -92,8 +92,12 @@ class Searchable(Sequence[str]):
     def __getitem__(self, at: slice) -> list[str]: ...
     def __getitem__(self, at: int | slice) -> str | list[str]:
         if isinstance(at, slice):
-            return [" ".join(record.texts)[:MOST_SEARCHED_CHARS] for record in self._records[at]]
-        return " ".join(self._records[at].texts)[:MOST_SEARCHED_CHARS]
+            return list(map(_searched, self._records[at]))
+        return _searched(self._records[at])
+
+
+def _searched(record: Record) -> str:
+    return " ".join(record.texts)[:MOST_SEARCHED_CHARS]
 
 
 class Layout:

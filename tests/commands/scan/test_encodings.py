@@ -86,16 +86,20 @@ def test_a_file_of_any_name_is_looked_at_in_every_encoding(
     assert scan("plain.txt").code in (0, 1)
 
 
+def committed(project: Path, data: bytes) -> None:
+    """Make a repository in which these bytes are the second version of the log."""
+    git(project, "init", "--quiet")
+    for version in (FIRST, data):
+        write(project, version)
+        commit(project)
+
+
 @needs_git
 @each_file
 def test_the_history_is_looked_at_in_every_encoding(
     scan: Command, project: Path, data: bytes
 ) -> None:
-    git(project, "init", "--quiet")
-    write(project, FIRST)
-    commit(project)
-    write(project, data)
-    commit(project)
+    committed(project, data)
     write(project, FIRST)
     commit(project)
     assert scan().code == 0
@@ -109,11 +113,7 @@ def test_the_history_is_looked_at_in_every_encoding(
 def test_a_report_refuses_a_secret_in_every_encoding(
     capsys: pytest.CaptureFixture[str], project: Path, data: bytes
 ) -> None:
-    git(project, "init", "--quiet")
-    write(project, FIRST)
-    commit(project)
-    write(project, data)
-    commit(project)
+    committed(project, data)
     told = Run.of(capsys, "report", "HEAD~1..HEAD")
     assert told.code == 1
     assert "github-token" in told.out

@@ -13,6 +13,7 @@ from core.lessons.log import MemoryLog
 from core.lessons.merging import MOST_HIDDEN
 from core.lessons.record import Record
 from core.lessons.upkeep.health import examine
+from tests.support.cli_process import TOKEN
 from tests.support.samples import LATER, NOW, a_draft, a_principle, a_record
 
 RECORDS = [
@@ -162,8 +163,7 @@ def test_logs_that_list_records_they_never_were_are_passed_over_quickly() -> Non
 
 
 def test_a_log_still_hides_what_it_was_before_a_secret_was_taken_out() -> None:
-    key = "ghp" + "_" + "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dE3fG5"
-    secret = a_record(f"the key of the depot is {key}", lesson=f"{key} opens the depot")
+    secret = a_record(f"the key of the depot is {TOKEN}", lesson=f"{TOKEN} opens the depot")
     other = a_record("the key of the depot, and more", lesson="XYZ opens the depots")
     clean = replace(
         a_record("the key of the depot is [REDACTED]", lesson="[REDACTED] opens the depot"),

@@ -7,7 +7,7 @@ import unicodedata
 import pytest
 
 from core.sanitizer import MARKER, find, redact
-from core.secrets.text_forms import IGNORABLE, forms_of
+from core.secrets.text_forms import LEFT_OUT, forms_of
 from tests.support.rows import none_of
 
 TOKEN = "ghp_" + "a7Kq9ZxB3mTr0LwYc5HnVe8PdJf2GsUo1234"
@@ -127,7 +127,7 @@ def test_plain_text_is_read_once_and_every_place_of_a_form_is_known() -> None:
 
 def test_unseen_characters_are_those_of_unicode() -> None:
     """All whose category is control or format, and those that Unicode lets a program ignore."""
-    known = set(forms_of.__globals__["_codes"](IGNORABLE))
+    known = set(forms_of.__globals__["_codes"](LEFT_OUT))
     format_signs = {at for at in range(0x110000) if unicodedata.category(chr(at)) == "Cf"}
     visible = {
         *range(0x600, 0x606),

@@ -24,12 +24,9 @@ from core.lessons.upkeep.replaced import (
     with_added,
 )
 from core.store import MemoryStore
+from tests.support.cli_process import TOKEN
 from tests.support.git_clones import git, new_project, store_of
 from tests.support.samples import LATER, NOW, a_draft, a_principle, a_record
-
-
-def a_secret() -> str:
-    return "ghp" + "_" + "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dE3fG5"
 
 
 def a_store(folder: Path) -> MemoryStore:
@@ -98,39 +95,39 @@ def test_what_a_line_from_elsewhere_had_hidden_is_kept(tmp_path: Path) -> None:
 
 
 def test_no_secret_is_kept(tmp_path: Path) -> None:
-    store, secret = a_store(tmp_path), a_secret()
-    record = a_record(lesson=f"the token is {secret}")
+    store = a_store(tmp_path)
+    record = a_record(lesson=f"the token is {TOKEN}")
     store.path.write_bytes(record.to_line())
     store.delete_by_ids([record.token])
     [version] = kept(store)
     assert "[REDACTED]" in version.record.lesson
     assert version.token == record.token
-    assert secret.encode() not in store.path.with_name(REPLACED_NAME).read_bytes()
+    assert TOKEN.encode() not in store.path.with_name(REPLACED_NAME).read_bytes()
 
 
 def test_a_cleaning_takes_the_secrets_out_of_what_was_replaced(tmp_path: Path) -> None:
-    store, secret = a_store(tmp_path), a_secret()
+    store = a_store(tmp_path)
     store.upsert_log(a_draft())
     side = store.path.with_name(REPLACED_NAME)
-    side.write_bytes(a_record(lesson=f"the token is {secret}").to_line() + b"torn\n")
+    side.write_bytes(a_record(lesson=f"the token is {TOKEN}").to_line() + b"torn\n")
     store.clean()
-    assert secret.encode() not in side.read_bytes()
+    assert TOKEN.encode() not in side.read_bytes()
     assert cleaned(side.read_bytes()) == side.read_bytes()
 
 
 def test_a_secret_in_an_id_is_not_kept() -> None:
-    record, hider = replace(a_record(), id=a_secret()), replace(a_record("x"), id=a_secret())
+    record, hider = replace(a_record(), id=TOKEN), replace(a_record("x"), id=TOKEN)
     hider = replace(hider, source_ids=(record.token,))
     before = MemoryLog.parse(record.to_line())
     [version] = what_left(before, MemoryLog.parse(hider.to_line()), lambda: NOW)
-    assert a_secret().encode() not in version.to_line()
+    assert TOKEN.encode() not in version.to_line()
 
 
 def test_a_cleaning_keeps_what_a_line_from_elsewhere_had_hidden(tmp_path: Path) -> None:
     store = a_store(tmp_path)
     record = a_record()
     hider = replace(a_record("", type="principle", lesson="x"), source_ids=(record.token,))
-    leaky = a_record("leaky", lesson=f"the token is {a_secret()}")
+    leaky = a_record("leaky", lesson=f"the token is {TOKEN}")
     store.path.write_bytes(record.to_line() + hider.to_line() + leaky.to_line())
     store.clean()
     assert [it.record for it in kept(store)] == [record]
