@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from commands.bundle.words import WORDS, word
+from commands.clients.table import TOOLS
 from commands.documents.text_file import check_stays
 from commands.terminal.console import add_output
 from commands.terminal.safe_text import complain, plain
@@ -34,7 +35,6 @@ MANIFEST = "manifest.json"
 ENTRY_POINT = "server.py"
 PACKAGES = ("core", "protocol")
 DOCUMENTS = ("README*.md", "LICENSE*")
-TOOLS = ("search_memory", "log_memory", "compact_memory")
 LANGUAGES: tuple[Language, ...] = ("en", "ko")
 
 # Claude Desktop, as its users report, runs a uv of its own in place of `command`, with these

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from commands.clients.table import Client, Place
+from commands.clients.table import COMMANDS, Client, Place
 
 SCRIPT = "server.py"
 Expand = Callable[[str], str]
@@ -56,6 +56,7 @@ def machine_of(
         "root": root,
         "home": home,
         "claude": named("CLAUDE_CONFIG_DIR", home),
+        "claude-home": named("CLAUDE_CONFIG_DIR", home / ".claude"),
         "codex": named("CODEX_HOME", home / ".codex"),
         "config": named("XDG_CONFIG_HOME", home / ".config"),
     }
@@ -147,7 +148,9 @@ def script_at(words: Sequence[str], name: str, machine: Machine) -> int:
 
 
 def _is_script(word: str, name: str, machine: Machine) -> bool:
-    """Return whether a word is our script: by its path, or by its name and that of the entry."""
+    """Return whether a word starts our server: a command, a path, or a name beside the entry's."""
+    if machine.plain(word).rpartition("/")[2].removesuffix(".exe") == COMMANDS[0]:
+        return True
     if not f"/{machine.plain(word)}".endswith(f"/{SCRIPT}"):
         return False
     if "sentinel" in name.casefold() or machine.plain(word) == machine.plain(machine.server):

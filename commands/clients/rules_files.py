@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from commands.clients.table import AGENTS, CLAUDE, CLIENTS, LOCAL, Rules
+from commands.clients.table import AGENTS, CLAUDE, CLIENTS, LOCAL, TOOLS, Rules
 from commands.documents.markdown_code import without_code
 from commands.documents.marked_block import BrokenBlockError, block_in, without_block
 
@@ -17,7 +17,6 @@ BLOCK = "rules"
 ROWS: Mapping[str, Rules] = {client.key: client.rules for client in CLIENTS if client.rules}
 # The client that reads AGENTS.md by an import of ours.
 [IMPORTER] = [key for key, row in ROWS.items() if row.hides_agents]
-_TOOLS = ("search_memory", "log_memory", "compact_memory")
 _HOPS = 4  # so far Claude Code follows imports
 _IMPORT = re.compile(r"(?<!\S)@([^\s#]+)(?:#\S*)?(?!\S)")
 
@@ -70,7 +69,7 @@ class RulesFiles:
     def by_hand(self) -> frozenset[str]:
         """Return the files into which a person copied the rules."""
         names = {*self.names, *(name for row in ROWS.values() for name in row.reads)}
-        return frozenset(name for name in names if all(tool in self._rest(name) for tool in _TOOLS))
+        return frozenset(name for name in names if all(tool in self._rest(name) for tool in TOOLS))
 
     def is_there(self, name: str) -> bool:
         """Return whether the file exists, readable or not."""

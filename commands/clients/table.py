@@ -9,12 +9,14 @@ from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
 ENTRY = "sentinel-memory"
+COMMANDS = "sentinel-memory-server", "sentinel-memory"  # where the program is installed
 THE_PROJECT = "<the project>"  # among keys: the one that is the project's own path
 LINE, EVENT = "<line>", "<event>"  # in a handler: the command line, and the event of `cli.py hook`
+TOOLS = ("search_memory", "log_memory", "compact_memory")
 AGENTS, CLAUDE, LOCAL = "AGENTS.md", ("CLAUDE.md", ".claude/CLAUDE.md"), "CLAUDE.local.md"
 CURSOR_RULE = ".cursor/rules/sentinel-memory.mdc"
 
-Directory = Literal["root", "home", "config", "packages", "claude", "codex"]
+Directory = Literal["root", "home", "config", "packages", "claude", "claude-home", "codex"]
 Variables = Literal["", "${env:NAME}", "${env:NAME} ~", "${NAME:-default}", "$NAME"]
 
 # fmt: off
@@ -30,6 +32,17 @@ class Place(NamedTuple):
     knows_project: bool = True  # False: an entry starts elsewhere and cannot name the folder
 
 
+class Approvals(NamedTuple):
+    """What lets a client's model call our three tools where nobody is there to be asked."""
+
+    entry: Mapping[str, Any] = {}  # keys of the server's entry
+    file: str = ""  # else a list in a file of one person, which git must not have
+    directory: Directory = "root"
+    keys: tuple[str, ...] = ()  # to what is allowed
+    refused: tuple[tuple[str, ...], ...] = ()  # to what the user wants to be asked for, or never
+    server: str = ""  # what stands in such a list for all tools of a server, with its name in {}
+
+
 class Event(NamedTuple):
     """A moment at which a client calls us."""
 
@@ -42,7 +55,7 @@ class Event(NamedTuple):
 class Hooks(NamedTuple):
     """The hooks of a client."""
 
-    file: str  # in the project
+    file: str  # in the project, or in `directory`
     handler: Mapping[str, Any]  # what is written for an event
     events: tuple[Event, ...]
     windows: Mapping[str, Any] = {}  # the handler on Windows, where it differs
@@ -54,6 +67,9 @@ class Hooks(NamedTuple):
     gives_project: bool = False  # a hook finds the project in CLAUDE_PROJECT_DIR
     shared: bool = False  # other clients run these hooks, too, and have their own
     merged_with: str = ""  # a TOML file whose hooks are added, with a warning: KEY_hooks_twice
+    is_strict: bool = False  # the client passes over a file with a comment in it
+    directory: Directory = "root"
+    local: str = ""  # the file of one machine that the client reads beside `file`
 
 
 class Rules(NamedTuple):
@@ -79,6 +95,13 @@ class Topics(NamedTuple):
     also: tuple[str, ...] = ()  # the clients whose rules it reads as well
 
 
+class OfUser(NamedTuple):
+    """The files that hold for all projects of a user; the entry's is among the places."""
+
+    hooks: tuple[Directory, str]
+    rules: tuple[Directory, str] | None = None
+
+
 class Client(NamedTuple):
     """A client; what is left out of a row does not hold for it."""
 
@@ -95,9 +118,11 @@ class Client(NamedTuple):
     project: str | None = None  # how our entry names it: "" for not at all, None for its path
     first: tuple[tuple[str, Any], ...] = ()  # keys of our entry before the command
     last: tuple[tuple[str, Any], ...] = ()  # and behind it
+    approvals: Approvals | None = None
     hooks: Hooks | None = None
     rules: Rules | None = None
     topics: Topics | None = None
+    of_user: OfUser | None = None
 
 
 # A hook stands at events that can add to what a model reads without holding up its work; the end of
@@ -115,7 +140,8 @@ CLIENTS: tuple[Client, ...] = (
             Event("stop", "stop", key="followup_message"))),
         rules=Rules((AGENTS, ".cursorrules", CURSOR_RULE, CLAUDE[0]), CURSOR_RULE,
             own_file=True, unsure=CLAUDE[:1]),
-        topics=Topics(".cursor/rules", ".mdc", "globs")),
+        topics=Topics(".cursor/rules", ".mdc", "globs"),
+        of_user=OfUser(("home", ".cursor/hooks.json"))),  # its own rules are in no file
     # code.claude.com/docs/en: mcp, hooks, memory; that `cwd` is ignored: issue 17565 of claude-code
     Client("claude-code", "Claude Code",
         places=(
@@ -125,10 +151,16 @@ CLIENTS: tuple[Client, ...] = (
         traces=(("root", ".claude"), ("root", ".mcp.json"), ("home", ".claude")),
         commands=("claude",), variables="${NAME:-default}", sets=("CLAUDE_PROJECT_DIR",),
         starts_in_project=True, project="", first=(("type", "stdio"),),
+        # else its first request does not wait for the server, and later ones hide the tools
+        last=(("alwaysLoad", True),),
+        # what the project's own settings allow counts only in a folder that somebody trusts
+        approvals=Approvals(file=".claude/settings.local.json", keys=("permissions", "allow"),
+            refused=(("permissions", "ask"), ("permissions", "deny")), server="mcp__{}"),
         hooks=Hooks(".claude/settings.json", {"type": "command", "command": LINE, "timeout": 10},
             # without a shell it takes Git Bash, where that is installed
             windows={"type": "command", "command": LINE, "shell": "powershell", "timeout": 10},
-            grouped=True, gives_project=True, shared=True, events=(
+            grouped=True, gives_project=True, shared=True, is_strict=True,
+            local=".claude/settings.local.json", events=(
             Event("SessionStart", "session-start"),
             Event("SubagentStart", "session-start"),
             Event("UserPromptSubmit", "prompt"),
@@ -136,7 +168,8 @@ CLIENTS: tuple[Client, ...] = (
             Event("Stop", "stop"))),
         # from 2.1.277 on it reads AGENTS.md where it has none of these
         rules=Rules((*CLAUDE, LOCAL), CLAUDE[0], imports=True, hides_agents=True),
-        topics=Topics(".claude/rules", ".md", "paths")),
+        topics=Topics(".claude/rules", ".md", "paths"),
+        of_user=OfUser(("claude-home", "settings.json"), ("claude-home", "CLAUDE.md"))),
     # modelcontextprotocol.io, "Connect to local MCP servers" and "Debugging"
     Client("claude-desktop", "Claude Desktop",
         places=(
@@ -168,7 +201,10 @@ CLIENTS: tuple[Client, ...] = (
             Place("root", ".codex/config.toml", (("mcp_servers",),)),
             Place("codex", "config.toml", (("mcp_servers",),))),
         traces=(("root", ".codex"), ("codex", "")), commands=("codex",), form="toml",
-        starts_in_project=True, honours_cwd=True, last=(("startup_timeout_sec", 30),),
+        starts_in_project=True, honours_cwd=True,
+        # its first request does not wait for a server that is not required
+        last=(("startup_timeout_sec", 30), ("required", True)),
+        approvals=Approvals({"default_tools_approval_mode": "approve"}),
         # learn.chatgpt.com/docs/hooks
         hooks=Hooks(".codex/hooks.json", {"type": "command", "command": LINE, "timeout": 10},
             shell="cmd", grouped=True, names_project=True, merged_with=".codex/config.toml",
@@ -178,13 +214,15 @@ CLIENTS: tuple[Client, ...] = (
             Event("UserPromptSubmit", "prompt"),
             Event("PreToolUse", "before-action", "^(Bash|apply_patch|Edit|Write)$"))),
         # most_bytes: project_doc_max_bytes, where nobody has set it
-        rules=Rules((AGENTS,), AGENTS, instead="AGENTS.override.md", most_bytes=32 * 1024)),
+        rules=Rules((AGENTS,), AGENTS, instead="AGENTS.override.md", most_bytes=32 * 1024),
+        of_user=OfUser(("codex", "hooks.json"), ("codex", "AGENTS.md"))),
     # geminicli.com: "Gemini CLI configuration", "MCP servers with Gemini CLI", hooks; its entry
     # names no project, since a path may hold what this client takes for a variable
     Client("gemini", "Gemini CLI",
         places=(Place("root", ".gemini/settings.json"), Place("home", ".gemini/settings.json")),
         traces=(("root", ".gemini"), ("home", ".gemini")), commands=("gemini",), form="jsonc",
         variables="$NAME", starts_in_project=True, honours_cwd=True, project="",
+        approvals=Approvals({"trust": True}),
         hooks=Hooks(".gemini/settings.json",
             {"name": f"{ENTRY}-{EVENT}", "type": "command", "command": LINE, "timeout": 10_000},
             grouped=True, gives_project=True, events=(
@@ -192,6 +230,7 @@ CLIENTS: tuple[Client, ...] = (
             Event("BeforeAgent", "prompt"),
             # before a tool no context can be added
             Event("AfterTool", "before-action", "^(write_file|replace|run_shell_command)$"))),
-        rules=Rules(("GEMINI.md",), "GEMINI.md", setting=("context", "fileName"), imports=True)),
+        rules=Rules(("GEMINI.md",), "GEMINI.md", setting=("context", "fileName"), imports=True),
+        of_user=OfUser(("home", ".gemini/settings.json"), ("home", ".gemini/GEMINI.md"))),
 )
 # fmt: on

@@ -166,13 +166,17 @@ def respond(
     moment = read_moment(client, event, payload)
     if event in ("before-action", "prompt") and not moment.says_something:
         return ""
-    briefing = _BRIEFINGS[event](_scene(client, event, moment, environment, project))
+    scene = _scene(client, event, moment, environment, project)
+    if scene is None:
+        return ""
+    briefing = _BRIEFINGS[event](scene)
     return answer(client, event, moment, briefing.text) if briefing.text else ""
 
 
 def _scene(
     client: str, event: str, moment: Moment, environment: Mapping[str, str], argument: str | None
-) -> Scene:
+) -> Scene | None:
+    """Return the scene; None in a project without a memory, which hooks of a user meet as well."""
     if not HOOKS[client].gives_project:
         # Cursor sets it for the first of several open folders, others inherit it from Claude Code.
         environment = {**environment, "CLAUDE_PROJECT_DIR": ""}
@@ -180,6 +184,8 @@ def _scene(
     project.check_readable()
     root = str(project.root)
     log_path = str(project.log_path)
+    if not os.path.lexists(os.path.dirname(log_path)):
+        return None
     if os.path.isfile(log_path) and os.path.getsize(log_path) > MOST_LOG_BYTES:
         raise OSError(errno.EFBIG, "the memory log is too large to be read at every action")
     data = LogFile(project.log_path, lock_timeout_s=0).read()

@@ -6,6 +6,8 @@ very file of this installation. It keeps its name and its other keys, such as `e
 
 import os
 from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from commands.clients.machine import entry_line, expander, paths_of, script_at, value_of
@@ -23,7 +25,6 @@ from commands.setup.files import (
     Change,
     Desk,
     EntryError,
-    Installation,
     Job,
     Remark,
     strings_in,
@@ -39,24 +40,59 @@ LANG = "SENTINEL_MEMORY_LANG"
 
 def plan_entry(desk: Desk, job: Job, client: Client) -> list[Remark]:
     """Edit the file of the project, or of the user for a client without projects; what to know."""
-    places = client.places
-    keys = places[0].keys[0]
-    paths = paths_of(places[0], job.machine)
-    for place in places[1:]:
-        if place.directory == "packages":
-            paths += paths_of(place, job.machine)
+    keys = client.places[0].keys[0]
     notes: list[Remark] = []
-    for path in paths:
+    for path in _paths(client, job):
         with desk.editing(path, "entry", client) as change:
             notes += [note for note in _edit(change, job, client, keys) if note not in notes]
+        if job.approvals and not job.remove and client.approvals and client.approvals.entry:
+            with desk.editing(path, "approvals", client) as change:
+                change.after = _granted(change, job, client, client.approvals.entry)
     return notes
+
+
+def _granted(change: Change, job: Job, client: Client, granted: Mapping[str, Any]) -> str:
+    """Return the text with the keys of our entry that let its tools be called unasked.
+
+    What the user has put there stays.
+    """
+    keys = client.places[0].keys[0]
+    name, entry = _own(_data(change.text, client), keys, job, client)
+    missing = {key: value for key, value in granted.items() if key not in entry}
+    change.shown |= strings_in(missing)
+    return _with_entry(change, (*keys, name), missing, {}, client.form) if entry else change.text
+
+
+def name_of(desk: Desk, job: Job, client: Client) -> str:
+    """Return the name of our entry as it is, or would be."""
+    try:
+        data = _data(desk.text(_paths(client, job)[0]) or "", client)
+    except ValueError:
+        return ENTRY
+    return _own(data, client.places[0].keys[0], job, client)[0]
+
+
+def _paths(client: Client, job: Job) -> list[Path]:
+    paths = paths_of(client.places[0], job.machine)
+    for place in client.places[1:]:
+        if place.directory == "packages":
+            paths += paths_of(place, job.machine)
+    return paths
+
+
+def _data(text: str, client: Client) -> Any:
+    if client.form == "toml":
+        return tables_of(text)
+    return object_of(text, comments=client.form == "jsonc")
 
 
 def _edit(change: Change, job: Job, client: Client, keys: Keys) -> list[Remark]:
     """Edit one file; what to know."""
     text, form = change.text, client.form
-    data = tables_of(text) if form == "toml" else object_of(text, comments=form == "jsonc")
-    name, old = _own(change, data, keys, job, client)
+    data = _data(text, client)
+    name, old = _own(data, keys, job, client)
+    if name == ENTRY and not old and not job.remove and _at(data, (*keys, name)) is not None:
+        raise EntryError("foreign_entry", path=str(change.path), entry=ENTRY)
     change.shown |= {name} | strings_in([old.get(key) for key in COMMAND])
     path, other = (*keys, name), _other_project(name, old, job, client)
     facts: Facts = {"client": client.name, "project": other}
@@ -66,29 +102,43 @@ def _edit(change: Change, job: Job, client: Client, keys: Keys) -> list[Remark]:
         if old:
             change.after = unless_made(change, _without_entry(change, path, form))
         return []
-    entry = entry_for(client, job.installation, job.project)
+    entry = entry_for(client, job)
+    settled = {*old, *dict(client.first)} - {*COMMAND} if old else ()
+    values = {key: value for key, value in entry.items() if key not in settled}
     change.shown |= strings_in([entry, job.chosen])
-    text = _with_entry(change, path, entry, _language(old, job), form, not old)
+    granted = client.approvals.entry if client.approvals and job.approvals else {}
+    text = _with_entry(change, path, values, _language(old, job), form, granted)
     change.after = _without_start(text, path, old, job, client)
-    notes = [Remark("served_before", facts)] if other else []
+    before = "served_before" if job.level != "user" else "served_one_before"
+    notes = [Remark(before, facts)] if other else []
     return notes + _variable_note(job, client)
 
 
-def entry_for(client: Client, installation: Installation, root: str) -> dict[str, Any]:
-    """Return the entry that starts the server for the project `root`."""
-    command, *before = installation.runner
-    project = root if client.project is None else client.project
+def entry_for(client: Client, job: Job) -> dict[str, Any]:
+    """Return the entry that starts the server for the project."""
+    command, *before = job.installation.server
+    project = client.project
+    if project is None:
+        is_free = job.level == "user" or job.installation.is_command
+        project = "" if client.starts_in_project and is_free else job.project
     named = ["--project", project] if project else []
-    started = {"command": command, "args": [*before, installation.server, *named]}
+    started = {"command": command, "args": [*before, *named]}
     return {**dict(client.first), **started, **dict(client.last)}
 
 
 def _with_entry(
-    change: Change, path: Keys, entry: dict[str, Any], env: dict[str, str], form: str, is_new: bool
+    change: Change,
+    path: Keys,
+    values: dict[str, Any],
+    env: dict[str, str],
+    form: str,
+    later: Mapping[str, Any] = MappingProxyType({}),
 ) -> str:
-    """Return the text with a new entry, or with the command of one there brought up to date."""
+    """Return the text with these values in the entry, and these in its environment.
+
+    later: what is put in behind them, to be named where nothing can be put in.
+    """
     text, below = change.text, (*path, "env")
-    values = entry if is_new else {key: entry[key] for key in COMMAND}
     if form != "toml":
         for place, put_in in ((path, values), (below, env)):
             for key, value in put_in.items():
@@ -98,7 +148,7 @@ def _with_entry(
         text = with_table(text, path, values)
         return with_table(text, below, env) if env else text
     except FixedFormError:
-        tables = [table_text(path, entry), *([table_text(below, env)] if env else [])]
+        tables = [table_text(path, {**values, **later}), *([table_text(below, env)] if env else [])]
         facts: Facts = {"path": str(change.path), "block": "\n\n".join(tables)}
         raise EntryError("toml_form", **facts) from None
 
@@ -126,8 +176,7 @@ def _without_start(text: str, path: Keys, old: Mapping[str, Any], job: Job, clie
 def _variable_note(job: Job, client: Client) -> list[Remark]:
     """Return a note where the client would change a path that holds the sign of its variables."""
     sign = "${" if "{" in client.variables else client.variables[:1]
-    installation = job.installation
-    for word in (*installation.runner, installation.server):
+    for word in job.installation.server:
         if sign and sign in word:
             return [Remark("variable", {"client": client.name, "path": word, "sign": sign})]
     return []
@@ -159,24 +208,24 @@ def _without_entry(change: Change, path: Keys, form: str) -> str:
         raise EntryError("toml_form_out", path=str(change.path), entry=path[-1]) from None
 
 
-def _own(
-    change: Change, data: Any, keys: Keys, job: Job, client: Client
-) -> tuple[str, Mapping[str, Any]]:
-    """Return the name of our entry and what is there of it. Raises EntryError."""
-    entries = data
-    for key in keys:
-        entries = entries.get(key) if isinstance(entries, dict) else None
+def _own(data: Any, keys: Keys, job: Job, client: Client) -> tuple[str, Mapping[str, Any]]:
+    """Return the name of our entry and what is there of it."""
+    entries = _at(data, keys)
     named = entries if isinstance(entries, dict) else {}
     ours = {
         name: entry
         for name, entry in named.items()
         if isinstance(entry, dict) and _runs_ours(entry, name, job, client)
     }
-    if ENTRY in named and ENTRY not in ours and not job.remove:
-        raise EntryError("foreign_entry", path=str(change.path), entry=ENTRY)
     if ENTRY in ours or not ours:
         return ENTRY, ours.get(ENTRY, {})
     return next(iter(ours.items()))
+
+
+def _at(data: Any, keys: Keys) -> Any:
+    for key in keys:
+        data = data.get(key) if isinstance(data, dict) else None
+    return data
 
 
 def _runs_ours(entry: Mapping[str, Any], name: str, job: Job, client: Client) -> bool:

@@ -9,11 +9,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 from commands.clients.machine import Machine
 from commands.clients.table import Client
 from commands.documents.edit_toml import BrokenTomlError
-from commands.documents.json_tree import BrokenJsonError, OtherKindError
+from commands.documents.json_tree import BrokenJsonError, OtherKindError, data_of
 from commands.documents.marked_block import BrokenBlockError
 from commands.documents.text_file import ExportError, UserFile, check_stays
 from commands.setup.words import WORDS
@@ -21,26 +22,47 @@ from core.disk.links import way_out
 from core.errors import SentinelError
 from core.messages import Facts, Language
 
+Level = Literal["project", "local", "user"]
+
 # What is left of a file that setup has made: nothing, an empty object, or that of versioned hooks.
 _LEFT = ("", "{}\n", '{\n  "version": 1\n}\n')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Installation:
-    """What starts this program: an interpreter, or uv and `run`; and its two scripts."""
+    """What starts this program: the words of its server, and of its command line.
 
-    runner: tuple[str, ...]
-    server: str
-    cli: str
+    is_command: whether these are two commands on the PATH, so that no path of this machine is in
+    them; else a script follows an interpreter, or uv and `run`.
+    """
+
+    server: tuple[str, ...]
+    cli: tuple[str, ...]
     windows: bool = False
+    is_command: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """What git says of a project.
+
+    exclude: the file that names what git passes over on this machine alone. prefix: the project
+    from the top, with `/` at its end, "" at the top. tracked: files of the project that git has.
+    """
+
+    exclude: Path
+    prefix: str
+    tracked: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
     """What the user asked for. clients: keys of `CLIENTS`. present: those that were set up before.
 
-    lang: the language of the rules. chosen: the one that the user named. remove: take out instead
-    of put in. rules, hooks, prompt: with the rules, the hooks, the hook for each prompt.
+    level: for the project, for it on this machine alone, or for all projects of the user. lang: the
+    language of the rules. chosen: the one that the user named. remove: take out instead of put in.
+    rules, hooks, prompt, approvals: with the rules, the hooks, the hook for each prompt, and what
+    lets a client call our tools unasked. tree: the git work tree of the project, None outside git.
     """
 
     clients: tuple[str, ...]
@@ -53,6 +75,9 @@ class Job:
     rules: bool = True
     hooks: bool = True
     prompt: bool = False
+    approvals: bool = True
+    level: Level = "project"
+    tree: Tree | None = None
 
     @property
     def root(self) -> Path:
@@ -150,7 +175,7 @@ class Desk:
         try:
             yield change
         except ValueError as error:
-            self.problems.setdefault(real, _problem(path, error))
+            self.problems.setdefault(real, _problem(path, error, change.text))
         if change.after != change.before and _is_read_only(real):
             self.problems.setdefault(real, Remark("read_only", {"path": str(path)}))
         if change.after != before:
@@ -191,13 +216,14 @@ def _is_read_only(path: str) -> bool:
         return False
 
 
-def _problem(path: Path, error: ValueError) -> Remark:
+def _problem(path: Path, error: ValueError, text: str) -> Remark:
     facts: Facts = {"path": str(path)}
     match error:
         case EntryError():
             return Remark(error.key, error.facts)
         case BrokenJsonError():
-            return Remark(f"json_{error.kind}", {**facts, "line": error.line})
+            kind = "strict" if error.kind == "syntax" and _is_relaxed(text) else error.kind
+            return Remark(f"json_{kind}", {**facts, "line": error.line})
         case OtherKindError():
             return Remark("other_kind", {**facts, "place": ".".join(map(str, error.path))})
         case BrokenTomlError():
@@ -205,6 +231,15 @@ def _problem(path: Path, error: ValueError) -> Remark:
         case BrokenBlockError():
             return Remark("broken_block", facts)
     raise error
+
+
+def _is_relaxed(text: str) -> bool:
+    """Return whether only comments and commas keep a text from being JSON."""
+    try:
+        data_of(text)
+    except ValueError:
+        return False
+    return True
 
 
 def unless_made(change: Change, text: str) -> str | None:

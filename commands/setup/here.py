@@ -7,15 +7,17 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from commands.clients.configured import configured_clients
 from commands.clients.events import COMPLAINT
 from commands.clients.machine import Machine, machine_of
-from commands.clients.table import CLIENTS, Client
-from commands.setup.files import Installation
-from core.project import Project
+from commands.clients.table import CLIENTS, COMMANDS, Client
+from commands.setup.files import Installation, Tree
+from core.lessons.git.errors import HistoryError
+from core.lessons.git.work_tree import WorkTree
+from core.project import CONTEXT_DIRECTORY, Project
 
 HERE = Path(__file__).resolve().parents[2]
 SERVER = HERE / "server.py"
@@ -46,11 +48,39 @@ def runner_of(interpreter: str, environment: Mapping[str, str]) -> tuple[str, ..
 
 def installed(runner: Sequence[str], directory: str, *, windows: bool) -> Installation:
     """Return the installation in a directory; on Windows its paths have forward slashes."""
-    server, cli = (f"{directory}{os.sep}{name}" for name in ("server.py", "cli.py"))
-    words = [*runner, server, cli]
-    if windows:
-        words = [word.replace("\\", "/") for word in words]
-    return Installation(runner=tuple(words[:-2]), server=words[-2], cli=words[-1], windows=windows)
+
+    def started(name: str) -> tuple[str, ...]:
+        words = [*runner, f"{directory}{os.sep}{name}"]
+        return tuple(word.replace("\\", "/") for word in words) if windows else tuple(words)
+
+    return Installation(server=started("server.py"), cli=started("cli.py"), windows=windows)
+
+
+def commands_here(interpreter: str, environment: Mapping[str, str]) -> Installation | None:
+    """Return the commands on the PATH, None unless both belong to this interpreter's environment.
+
+    A command on the PATH may lead there by a link, as pipx and uv make them.
+    """
+    scripts = os.path.realpath(os.path.dirname(interpreter))
+    for name in COMMANDS:
+        found = shutil.which(name, path=environment.get("PATH", ""))
+        if not found or os.path.dirname(os.path.realpath(found)) != scripts:
+            return None
+    server, cli = COMMANDS
+    return Installation(server=(server,), cli=(cli,), windows=os.name == "nt", is_command=True)
+
+
+def tree_of(root: Path, names: Collection[str]) -> Tree | None:
+    """Return what git says of a project and of these files in it; None where it says nothing."""
+    try:
+        tree = WorkTree(root)
+        said = tree.ask("ls-files", "-z", "--", *names)
+        exclude = tree.ask("rev-parse", "--git-path", "info/exclude")
+    except HistoryError:
+        return None
+    tracked = frozenset(os.fsdecode(name) for name in said.split(b"\0") if name)
+    path = root / os.fsdecode(exclude.removesuffix(b"\n"))
+    return Tree(Path(os.path.abspath(path)), tree.prefix, tracked)
 
 
 def tried_hook(installation: Installation) -> str:
@@ -60,11 +90,12 @@ def tried_hook(installation: Installation) -> str:
     """
     said = {"tool_name": "Edit", "tool_input": {"file_path": "README.md"}}
     with tempfile.TemporaryDirectory() as directory:
-        words = [installation.cli, "hook", "before-action", "--client", "claude-code"]
+        os.mkdir(os.path.join(directory, CONTEXT_DIRECTORY))  # without a memory it does nothing
+        words = [*installation.cli, "hook", "before-action", "--client", "claude-code"]
         kept = {key: value for key, value in os.environ.items() if key not in _MISLEADING}
         try:
             done = subprocess.run(
-                [*installation.runner, *words, "--project", directory],
+                [*words, "--project", directory],
                 cwd=directory,  # in the project, uv would follow what a stranger's uv.toml says
                 input=json.dumps(said).encode(),
                 env={**kept, "SENTINEL_MEMORY_STATE": directory},

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from commands.clients.events import EVENTS, HOOKS
-from commands.clients.table import EVENT, LINE, Event, Hooks
+from commands.clients.table import COMMANDS, EVENT, LINE, Event, Hooks
 from commands.documents.edit_json import with_value, without
 from commands.documents.json_tree import Keys, data_of, object_of
 from commands.setup.files import Installation
@@ -17,7 +17,7 @@ Shell = Literal["powershell", "cmd"]
 # Another program may have a `cli.py hook`, too: ours names a client that we know.
 _NEXT = r"""["']?[\s=]+["']?"""
 _CALL = re.compile(
-    rf"""(?:^|[/\\\s"'])cli\.py{_NEXT}hook{_NEXT}(?P<event>{"|".join(EVENTS)})"""
+    rf"""(?:^|[/\\\s"'])(?:cli\.py|{COMMANDS[1]}(?:\.exe)?){_NEXT}hook{_NEXT}(?P<event>{"|".join(EVENTS)})"""
     rf"""{_NEXT}--client{_NEXT}(?:{"|".join(HOOKS)})(?![\w-])"""
     rf"""(?:{_NEXT}--lang{_NEXT}(?P<lang>en|ko)(?![\w-]))?"""
 )
@@ -42,7 +42,7 @@ class Call:
         """Return the command line for one of our events."""
         said = ["--lang", lang] if lang else []
         named = ["--project", self.project] if self.project else []
-        started = [*self.installation.runner, self.installation.cli, "hook", event]
+        started = [*self.installation.cli, "hook", event]
         return [*started, "--client", self.client, *said, *named]
 
 
@@ -66,17 +66,18 @@ def with_hooks(text: str, hooks: Hooks, call: Call, *, prompt: bool) -> str:
     A handler of ours that is there changes in place, also one for the prompt. Raises
     BrokenJsonError and OtherKindError.
     """
+    there = object_of(text, comments=not hooks.is_strict)
     places = _places(text, hooks)
-    there = [(place.event, place.ours) for place in places]
+    known = [(place.event, place.ours) for place in places]
     lang = (
         next((place.lang for place in places if place.lang), "") if call.lang is None else call.lang
     )
     events = [
         event
         for event in hooks.events
-        if event.ours != "prompt" or prompt or (event.name, event.ours) in there
+        if event.ours != "prompt" or prompt or (event.name, event.ours) in known
     ]
-    if hooks.version and "version" not in object_of(text):
+    if hooks.version and "version" not in there:
         text = with_value(text, ("version",), 1)
     text = _without_others(text, hooks, events)
     for event in events:

@@ -1,13 +1,21 @@
 """Plans a setup: from the texts of files to the texts that they would have."""
 
+import os
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-from commands.clients.table import CLIENTS, Client, Hooks
+from commands.clients.table import CLIENTS, Approvals, Client, Hooks
 from commands.documents.edit_toml import BrokenTomlError, tables_of
-from commands.setup.entries import plan_entry
-from commands.setup.files import Change, Desk, Job, Remark, unless_made
+from commands.setup.approvals import tools_of, with_approvals, without_approvals
+from commands.setup.entries import name_of, plan_entry
+from commands.setup.files import Change, Desk, Job, Remark, Tree, unless_made
 from commands.setup.hooks import Call, hook_strings, with_hooks, without_hooks
-from commands.setup.rules import put_in, put_out
+from commands.setup.kept_out import MARK, with_kept_out, without_kept_out
+from commands.setup.levels import at_level, machine_files
+from commands.setup.rules import put_in, put_out, rules_of_user
+from core.lessons.log_file import COMPANIONS
+from core.project import CONTEXT_DIRECTORY, LOG_NAME
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,37 +30,56 @@ class Plan:
 def plan(job: Job) -> Plan:
     """Return what a job would change."""
     desk, notes = Desk(job.root), list[Remark]()
-    for client in CLIENTS:
-        if client.key not in job.clients:
+    asked = [client for client in CLIENTS if client.key in job.clients]
+    for client in asked:
+        row = at_level(client, job.level)
+        if row is None:
+            notes.append(Remark("no_user_level", {"client": client.name}))
             continue
-        notes += plan_entry(desk, job, client)
-        if job.hooks and client.hooks:
-            notes += _plan_hooks(desk, job, client, client.hooks)
-    if job.rules and job.remove:
-        notes += put_out(desk, job)
-    elif job.rules:
-        notes += put_in(desk, job)
+        name = name_of(desk, job, row)
+        notes += plan_entry(desk, job, row)
+        if job.approvals and row.approvals and row.approvals.file:
+            _plan_approvals(desk, job, row, row.approvals, name)
+        if job.hooks and row.hooks:
+            notes += _plan_hooks(desk, job, row, row.hooks)
+            for hooks in _elsewhere(job, client):
+                _take_out(desk, job, client, hooks)
+    if job.rules:
+        notes += _plan_rules(desk, job, asked)
+    if job.level != "user":
+        _plan_memory(desk, job)
+    if job.level != "user" and job.tree:
+        _plan_exclude(desk, job, asked, job.tree)
     return Plan(tuple(desk.changes()), tuple(desk.problems.values()), tuple(notes))
 
 
-# Hooks.
+# Approvals and hooks.
+
+
+def _plan_approvals(desk: Desk, job: Job, client: Client, approvals: Approvals, name: str) -> None:
+    with desk.editing(_path(job, approvals), "approvals", client) as change:
+        change.shown |= set(tools_of(approvals, name))
+        if job.remove:
+            change.after = unless_made(change, without_approvals(change.text, approvals, name))
+        else:
+            change.after = with_approvals(change.text, approvals, name)
 
 
 def _plan_hooks(desk: Desk, job: Job, client: Client, hooks: Hooks) -> list[Remark]:
-    with desk.editing(job.root / hooks.file, "hooks", client) as change:
-        change.shown |= {event.matcher for event in hooks.events}
-        change.shown |= set(hook_strings(change.text, hooks))
-        if job.remove:
-            change.after = unless_made(change, without_hooks(change.text, hooks))
-            return []
+    if job.remove:
+        _take_out(desk, job, client, hooks)
+        return []
+    with desk.editing(_path(job, hooks), "hooks", client) as change:
+        _show(change, hooks)
+        is_named = hooks.names_project and not job.installation.is_command
         call = Call(
             installation=job.installation,
             client=client.key,
-            project=job.project if hooks.names_project else "",
+            project=job.project if is_named else "",
             lang="" if job.chosen == "en" else job.chosen,
         )
         change.after = with_hooks(change.text, hooks, call, prompt=job.prompt)
-        change.shown |= set(hook_strings(change.text, hooks))
+        _show(change, hooks)
     notes = []
     if job.prompt and all(event.ours != "prompt" for event in hooks.events):
         notes.append(Remark("no_prompt_hook", {"client": client.name}))
@@ -61,8 +88,83 @@ def _plan_hooks(desk: Desk, job: Job, client: Client, hooks: Hooks) -> list[Rema
     return notes
 
 
+def _take_out(desk: Desk, job: Job, client: Client, hooks: Hooks) -> None:
+    with desk.editing(_path(job, hooks), "hooks", client) as change:
+        _show(change, hooks)
+        change.after = unless_made(change, without_hooks(change.text, hooks))
+
+
+def _elsewhere(job: Job, client: Client) -> list[Hooks]:
+    """Return where hooks leave another file for that of this level.
+
+    They move from a machine's file to the project's and back, unless git has the project's: that is
+    the team's.
+    """
+    hooks = client.hooks
+    if job.level == "user" or not hooks or not hooks.local:
+        return []
+    if job.level == "project":
+        return [hooks._replace(file=hooks.local)]
+    is_team = job.tree is not None and hooks.file in job.tree.tracked
+    return [] if is_team else [hooks]
+
+
+def _path(job: Job, row: Hooks | Approvals) -> Path:
+    return job.machine.directories[row.directory] / row.file
+
+
+def _show(change: Change, hooks: Hooks) -> None:
+    change.shown |= {event.matcher for event in hooks.events}
+    change.shown |= set(hook_strings(change.text, hooks))
+
+
 def _has_hooks(desk: Desk, job: Job, file: str) -> bool:
     try:
         return "hooks" in tables_of(desk.text(job.root / file) or "")
     except BrokenTomlError:
         return False
+
+
+# What is not a client's own.
+
+
+def _plan_rules(desk: Desk, job: Job, asked: Sequence[Client]) -> list[Remark]:
+    if job.level == "user":
+        return rules_of_user(desk, job, [client for client in asked if client.of_user])
+    return put_out(desk, job) if job.remove else put_in(desk, job)
+
+
+def _plan_memory(desk: Desk, job: Job) -> None:
+    """Make the directory of the memory, with git's two files, before there is a record.
+
+    Without it a first session in a subdirectory would begin a memory there.
+    """
+    folder = job.root / CONTEXT_DIRECTORY
+    if os.path.islink(folder) or os.path.lexists(folder / LOG_NAME):
+        return
+    is_last = job.remove and not job.present - set(job.clients)
+    for name, text in COMPANIONS.items():
+        path = folder / name
+        if job.remove and is_last and desk.text(path) == text:
+            with desk.editing(path, "memory") as change:
+                change.after = None
+        elif not job.remove and not os.path.lexists(path):
+            with desk.editing(path, "memory") as change:
+                change.after = text
+
+
+def _plan_exclude(desk: Desk, job: Job, asked: Sequence[Client], tree: Tree) -> None:
+    """Keep the files of this machine out of git, and those no longer that are not."""
+    files = sorted({file for row in asked for file in machine_files(row)} - tree.tracked)
+    kept = {file for row in asked for file in machine_files(row, job.level)}
+    there = {change.path for change in desk.files.values() if change.after is not None}
+    if job.remove:
+        kept = set()
+    kept = {file for file in kept if job.root / file in there}
+    if not kept and MARK not in (desk.text(tree.exclude) or ""):
+        return
+    with desk.editing(tree.exclude, "exclude") as change:
+        freed = [f"{tree.prefix}{file}" for file in files if file not in kept]
+        change.after = unless_made(change, without_kept_out(change.text, freed))
+        names = [f"{tree.prefix}{file}" for file in files if file in kept]
+        change.after = with_kept_out(change.text, names) or change.after

@@ -30,6 +30,7 @@ from commands.documents.marked_block import (
 )
 from commands.documents.text_file import ExportError
 from commands.setup.files import Change, Desk, Job, Remark, opened
+from commands.setup.words import word
 from core.lessons.agent_rules import FRONT_MATTER, language_of, rules
 from core.messages import Facts, Language
 
@@ -70,6 +71,29 @@ def put_out(desk: Desk, job: Job) -> list[Remark]:
             _take_out(desk, job, name)
         elif any(reads(files, key, name) for key in job.clients):
             notes.append(Remark("kept", {"file": name, "clients": ", ".join(keeping)}))
+    return notes
+
+
+def rules_of_user(desk: Desk, job: Job, clients: Sequence[Client]) -> list[Remark]:
+    """Put the rules into the user's own files, or take them out; what to know."""
+    notes = []
+    for client in clients:
+        if client.of_user is None or client.of_user.rules is None:
+            if not job.remove:
+                notes.append(Remark("no_user_rules", {"client": client.name}))
+            continue
+        directory, file = client.of_user.rules
+        path, instead = job.machine.directories[directory] / file, ROWS[client.key].instead
+        if instead and desk.text(path.with_name(instead)) is not None:
+            path = path.with_name(instead)
+        if job.remove:
+            _take_out(desk, job, str(path))
+            continue
+        with desk.editing(path, "rules", client) as change:
+            held = block_in(change.text, BLOCK)
+            lang = language_of(held) if held and not _names_language(job) else job.lang
+            body = f"{word(lang, 'only_where_kept')}\n\n{rules(lang)}"
+            change.after = with_block(change.text, BLOCK, body)
     return notes
 
 
@@ -132,13 +156,17 @@ def _rules_now(desk: Desk, job: Job) -> RulesFiles:
 
 def _language(files: RulesFiles, name: str, job: Job) -> Language:
     """Return the language of the rules there, so that a team keeps its own, unless one is set."""
-    wanted = (job.machine.variable("SENTINEL_MEMORY_LANG") or "").strip().lower()
-    if wanted.startswith(("en", "ko")):
+    if _names_language(job):
         return job.lang
     held = [
         file for file in (name, *files.ours) if files.block(file) and not files.imports_ours(file)
     ]
     return language_of(files.block(held[0]) or "") if held else job.lang
+
+
+def _names_language(job: Job) -> bool:
+    wanted = (job.machine.variable("SENTINEL_MEMORY_LANG") or "").strip().lower()
+    return wanted.startswith(("en", "ko"))
 
 
 def _with_rules(change: Change, name: str, body: Body, lang: Language) -> str:

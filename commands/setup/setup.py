@@ -5,24 +5,28 @@ The user sees every change first. Entries, comments and formatting of the user s
 
 import argparse
 import os
+import shlex
 import sys
 from pathlib import Path
 
-from commands.clients.table import CLIENTS
+from commands.clients.table import CLIENTS, TOOLS
 from commands.documents.text_file import ExportError
 from commands.setup.entries import LANG
 from commands.setup.files import Change, Installation, Job, Remark
 from commands.setup.here import (
     HERE,
+    commands_here,
     installed,
     machine_here,
     missing_packages,
     present_clients,
     runner_of,
     trace_of,
+    tree_of,
     tried_hook,
 )
 from commands.setup.hooks import command_line
+from commands.setup.levels import machine_files
 from commands.setup.lines import change_lines, shown_path
 from commands.setup.plan import Plan, plan
 from commands.setup.words import WORDS, word
@@ -51,6 +55,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-rules", action="store_true", help="leave the rules files alone")
     parser.add_argument("--no-hooks", action="store_true", help="leave the hooks alone")
     parser.add_argument(
+        "--no-approvals", action="store_true", help="let each client ask before it calls a tool"
+    )
+    levels = parser.add_mutually_exclusive_group()
+    levels.add_argument(
+        "--user", action="store_true", help="once for all projects that have a memory"
+    )
+    levels.add_argument(
+        "--local", action="store_true", help="for this machine alone: git passes over the files"
+    )
+    parser.add_argument(
         "--prompt-hook", action="store_true", help="also a hook for every prompt of the user"
     )
     parser.set_defaults(refuse=parser.error)
@@ -59,29 +73,49 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Plan, show, ask, write; 1 when anything asked for could not be done."""
     _check(arguments)
-    opened = open_memory(arguments, writes=True)
+    opened = open_memory(arguments, writes=not arguments.user)
     project, lang = opened.project, opened.lang
     installation = _installation(lang, remove=arguments.remove)
     if installation is None:
         return 1
     job = _job(arguments, project, installation, lang)
-    print(word(lang, "project", path=plain(str(job.root))))
-    named = arguments.project if project.source == "--project" else ""
-    here = Path(os.path.abspath(os.path.expanduser(named)))
-    if job.root in here.parents:
-        print(word(lang, "above", root=plain(str(job.root)), here=plain(str(here))))
+    _tell_project(arguments, project, job)
     if arguments.all and not arguments.remove:
         _tell_found(job)
     planned = plan(job)
     for change in planned.changes:
         print("", *change_lines(lang, change, job.root), sep="\n")
-    _tell_remarks(planned, lang)
+    _tell_remarks(planned, job)
     if not planned.changes:
         return _nothing(planned, job)
     if not is_confirmed(arguments, word, lang, word(lang, "ask", count=len(planned.changes))):
         return int(not arguments.dry_run or bool(planned.problems))
     failed = _write(planned, job)
     return 1 if failed or planned.problems else 0
+
+
+def _tell_project(arguments: argparse.Namespace, project: Project, job: Job) -> None:
+    """Say whose memory it is, and what that means for the directory that was named."""
+    if job.level == "user":
+        print(word(job.lang, "of_user"))
+        return
+    print(word(job.lang, "project", path=plain(str(job.root))))
+    named = arguments.project if project.source == "--project" else ""
+    here = Path(os.path.abspath(os.path.expanduser(named)))
+    if job.root in here.parents:
+        print(word(job.lang, "above", root=plain(str(job.root)), here=plain(str(here))))
+    if job.tree and job.tree.prefix and not os.path.lexists(project.log_path.parent):
+        top = job.root.parents[job.tree.prefix.count("/") - 1]
+        facts = {"top": plain(str(top)), "option": plain(shlex.join(["--project", str(top)]))}
+        print(word(job.lang, "below_top", **facts))
+
+
+def _tell_approvals(planned: Plan, job: Job) -> None:
+    """Say what is granted, to whom, and why that is safe."""
+    parts = [part for change in planned.changes for part in change.parts]
+    named = ", ".join(client.name for client in CLIENTS if ("approvals", client.name) in parts)
+    if named and not job.remove:
+        print(word(job.lang, "approves", clients=named, tools=", ".join(TOOLS)))
 
 
 def _check(arguments: argparse.Namespace) -> None:
@@ -95,9 +129,12 @@ def _check(arguments: argparse.Namespace) -> None:
 def _installation(lang: Language, *, remove: bool) -> Installation | None:
     """Return what starts the server, None (and print how to install) where packages are missing."""
     windows, missing = os.name == "nt", missing_packages()
+    on_path = commands_here(sys.executable, os.environ)
     runner = runner_of(sys.executable, os.environ)
     if remove:  # nothing that it would start is written down
         return installed(runner or (sys.executable,), str(HERE), windows=windows)
+    if on_path and not missing:
+        return on_path
     if runner is None:
         raise SetupError("no_uv")
     if missing:
@@ -132,6 +169,9 @@ def _job(
         rules=not arguments.no_rules,
         hooks=not arguments.no_hooks,
         prompt=arguments.prompt_hook,
+        approvals=not arguments.no_approvals,
+        level="user" if arguments.user else "local" if arguments.local else "project",
+        tree=tree_of(project.root, [file for row in CLIENTS for file in machine_files(row)]),
     )
 
 
@@ -147,14 +187,15 @@ def _tell_found(job: Job) -> None:
     print(word(job.lang, "found", clients=", ".join(said)))
 
 
-def _tell_remarks(planned: Plan, lang: Language) -> None:
+def _tell_remarks(planned: Plan, job: Job) -> None:
     if planned.changes or planned.notes:
         print()
+    _tell_approvals(planned, job)
     for note in planned.notes:
-        print(_sentence(note, lang))
+        print(_sentence(note, job.lang))
     sys.stdout.flush()
     for problem in planned.problems:
-        complain(_sentence(problem, lang))
+        complain(_sentence(problem, job.lang))
 
 
 def _sentence(remark: Remark, lang: Language) -> str:
@@ -209,19 +250,26 @@ def _tell_next(job: Job, written: list[Change]) -> None:
     for client in clients:
         key = f"next_{client.key}"
         print(f"- {word(lang, key if key in WORDS else 'next_client', client=client.name)}")
-    shared = [names[change.path] for change in written if _is_rules(change)]
-    local = [
-        names[change.path]
-        for change in written
-        if not _is_rules(change) and change.path.is_relative_to(job.root)
-    ]
-    for key, files in (("next_commit", shared), ("next_local", local)):
+    shared = [names[change.path] for change in written if _is_shared(change, job)]
+    local = [names[change.path] for change in written if _is_of_machine(change, job)]
+    says_local = "next_kept_out" if job.level == "local" and job.tree else "next_local"
+    if job.installation.is_command and job.level == "project":
+        says_local = "next_command"
+    for key, files in (("next_commit", shared), (says_local, local)):
         if files:
             print(f"- {word(lang, key, files=', '.join(files))}")
-    words = [*job.installation.runner, job.installation.cli, "doctor", "--project", job.project]
+    words = [*job.installation.cli, "doctor", "--project", job.project]
     command = command_line(words, windows=job.machine.windows)
     print(f"- {word(lang, 'next_doctor', command=plain(command))}")
 
 
-def _is_rules(change: Change) -> bool:
-    return all(part == "rules" for part, _ in change.parts)
+def _is_shared(change: Change, job: Job) -> bool:
+    """Return whether a file is for the whole team."""
+    is_plain = all(part in ("rules", "memory") for part, _ in change.parts)
+    return is_plain and change.path.is_relative_to(job.root) and job.level != "user"
+
+
+def _is_of_machine(change: Change, job: Job) -> bool:
+    """Return whether a file of the project starts this program."""
+    parts = {part for part, _ in change.parts}
+    return bool(parts & {"entry", "hooks"}) and change.path.is_relative_to(job.root)

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from commands.clients.machine import Machine, machine_of
-from commands.setup.files import Installation, Job
+from commands.setup.files import Installation, Job, Level, Tree
 from commands.setup.here import installed, present_clients
 from commands.setup.plan import Plan, plan
 from core.lessons.agent_rules import rules
 from core.messages import Language
+from core.project import CONTEXT_DIRECTORY
 
 GOLDEN = Path(__file__).parents[2] / "tests" / "data" / "setup"
 SUFFIX = ".golden"  # so that no client takes a file of the tests for its own
@@ -63,6 +64,9 @@ class Bench:
         chosen: Language | None = None,
         machine: Machine | None = None,
         installation: Installation | None = None,
+        approvals: bool = True,
+        level: Level = "project",
+        tree: Tree | None = None,
     ) -> Plan:
         """What setup would change for these clients."""
         machine = machine or self.machine
@@ -77,6 +81,9 @@ class Bench:
             prompt=prompt,
             rules=rules,
             hooks=hooks,
+            approvals=approvals,
+            level=level,
+            tree=tree,
         )
         return plan(job)
 
@@ -114,12 +121,12 @@ class Bench:
         return {"root": self.root, "home": self.home}[directory] / below
 
     def files(self) -> dict[str, bytes]:
-        """Every file, by a name as `put` takes it."""
+        """Every file but those that every project gets, by a name as `put` takes it."""
         return {
             f"{name}/{path.relative_to(directory).as_posix()}": path.read_bytes()
             for name, directory in (("root", self.root), ("home", self.home))
             for path in sorted(directory.rglob("*"))
-            if path.is_file()
+            if path.is_file() and path.parent.name != CONTEXT_DIRECTORY
         }
 
     def directories(self) -> list[Path]:

@@ -13,15 +13,17 @@ import pytest
 
 from commands.clients.configured import configured_clients
 from commands.clients.events import EVENTS, event_of
+from commands.clients.machine import machine_of
 from commands.clients.table import CLIENTS
 from commands.documents.text_file import ExportError, UserFile
 from commands.setup.entries import entry_for
-from commands.setup.files import Change, Remark
+from commands.setup.files import Change, Installation, Job, Remark
 from commands.setup.here import installed, runner_of
 from commands.setup.hooks import handler_of, hook_strings
 from commands.setup.lines import change_lines
 from commands.setup.words import WORDS
 from core.lessons.agent_rules import rules
+from core.lessons.log_file import COMPANIONS
 from tests.support.cli_process import Run
 from tests.support.setup_bench import Bench, cases
 
@@ -95,8 +97,8 @@ def test_a_diff_redacts_secrets_in_comments_and_rules(bench: Bench) -> None:
     bench.put({"root/.vscode/mcp.json": f'{{\n  "inputs": [] // {secret}\n}}\n'})
     bench.put({"root/AGENTS.md": f"The key is {secret}.\n"})
     changes = bench.plan("vscode", hooks=False).changes
-    assert [change.path.name for change in changes] == ["mcp.json", "AGENTS.md"]
-    for change in changes:
+    assert [change.path.name for change in changes] == ["mcp.json", "AGENTS.md", *COMPANIONS]
+    for change in changes[:2]:
         assert secret in (change.before or "")
         assert secret not in "\n".join(change_lines("en", change, bench.root))
 
@@ -106,7 +108,7 @@ def test_a_diff_of_toml_hides_texts_of_several_lines(bench: Bench) -> None:
     bench.put({"root/.codex/config.toml": text})
     [change] = [it for it in bench.plan("codex").changes if it.path.suffix == ".toml"]
     lines = change_lines("en", change, bench.root)
-    assert lines[3:8] == ["@@ -3,3 +3,8 @@", " …", " …", " a = true", "+"]
+    assert lines[3:8] == ["@@ -3,3 +3,10 @@", " …", " …", " a = true", "+"]
 
 
 def test_a_diff_shows_what_is_put_in_and_what_it_replaces(bench: Bench) -> None:
@@ -154,7 +156,7 @@ def test_a_file_that_goes_is_shown_as_deleted(bench: Bench) -> None:
     ("client", "file", "content", "key"),
     [
         ("cursor", "root/.cursor/mcp.json", "{,}", "json_syntax"),
-        ("cursor", "root/.cursor/mcp.json", '{\n// "a"\n}', "json_syntax"),
+        ("cursor", "root/.cursor/mcp.json", '{\n// "a"\n}', "json_strict"),
         ("cursor", "root/.cursor/mcp.json", b"\xff\xfe{", "not_utf8"),
         ("cursor", "root/.cursor/mcp.json", '{"mcpServers": []}', "other_kind"),
         ("cursor", "root/.cursor/mcp.json", '{"mcpServers": null}', "other_kind"),
@@ -528,9 +530,9 @@ def test_codex_hooks_in_both_files_are_told(bench: Bench) -> None:
 
 def test_hooks_and_rules_can_be_left_out(bench: Bench) -> None:
     for client in KEYS:
-        files = [change.path for change in bench.plan(client, hooks=False, rules=False).changes]
-        assert len(files) == 1
-        assert "hooks" not in files[0].name
+        planned = bench.plan(client, hooks=False, rules=False, approvals=False)
+        parts = [part for change in planned.changes for part, _ in change.parts]
+        assert parts == ["entry", "memory", "memory"]
 
 
 # Writing.
@@ -595,7 +597,8 @@ def test_a_packaged_claude_desktop_is_set_up_as_well(tmp_path: Path) -> None:
     bench.put({f"{packaged}/claude_desktop_config.json": "{}"})
     machine = bench.machine_on("win32")
     planned = bench.plan("claude-desktop", machine=machine)
-    assert [str(it.path.relative_to(bench.home)) for it in planned.changes] == [
+    names = [str(it.path.relative_to(tmp_path)) for it in planned.changes]
+    assert [name.removeprefix("home/") for name in names if name.startswith("home/")] == [
         "AppData/Roaming/Claude/claude_desktop_config.json",
         f"{packaged.removeprefix('home/')}/claude_desktop_config.json",
     ]
@@ -609,11 +612,22 @@ PLACES = {
 }
 
 
+def entry_of(client: str, installation: Installation, root: str) -> dict[str, Any]:
+    """The entry for a project at `root`, whatever this system makes of such a path."""
+    [row] = [it for it in CLIENTS if it.key == client]
+    machine = machine_of(Path("/"), server=Path("/s"), home=Path("/h"), environment={})
+    job = Job(
+        clients=(client,),
+        present=frozenset(),
+        machine=replace(machine, root=Path(root)),
+        installation=installation,
+    )
+    return entry_for(row, job)
+
+
 def entry_on_windows(place: str, client: str) -> dict[str, Any]:
     python, tool = PLACES[place]
-    [row] = [it for it in CLIENTS if it.key == client]
-    made = installed((python,), tool, windows=True)
-    return entry_for(row, made, "C:/내 문서/my app")
+    return entry_of(client, installed((python,), tool, windows=True), "C:/내 문서/my app")
 
 
 def test_paths_of_windows_have_forward_slashes() -> None:
@@ -621,6 +635,7 @@ def test_paths_of_windows_have_forward_slashes() -> None:
         "command": "C:/Program Files/it's/python.exe",
         "args": ["C:/my tools/server.py", "--project", "C:/내 문서/my app"],
         "startup_timeout_sec": 30,
+        "required": True,
     }
 
 
@@ -693,9 +708,7 @@ def test_hooks_are_written_for_the_shell_that_a_client_uses_on_windows(
     [hooks] = [it.hooks for it in CLIENTS if it.key == client]
     made = installed((python,), tool, windows=True)
     assert hooks
-    assert (
-        handler_of(hooks, [*made.runner, made.cli, "hook", "stop"], "stop", windows=True) == handler
-    )
+    assert handler_of(hooks, [*made.cli, "hook", "stop"], "stop", windows=True) == handler
 
 
 @pytest.mark.parametrize("client", [key for key in KEYS if key != "claude-desktop"])
@@ -731,11 +744,12 @@ def test_a_temporary_environment_of_uv_is_not_written_down(
 
 
 def test_uv_starts_the_server_with_run() -> None:
-    [row] = [it for it in CLIENTS if it.key == "claude-code"]
-    assert entry_for(row, installed(("/bin/uv", "run"), "/t", windows=False), "/p") == {
+    made = installed(("/bin/uv", "run"), "/t", windows=False)
+    assert entry_of("claude-code", made, "/p") == {
         "type": "stdio",
         "command": "/bin/uv",
         "args": ["run", "/t/server.py"],
+        "alwaysLoad": True,
     }
 
 
@@ -751,7 +765,7 @@ def test_every_sentence_of_setup_is_used_and_every_remark_has_one() -> None:
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     }
     built = {f"next_{key}" for key in KEYS} | {
-        f"json_{kind}" for kind in ("syntax", "twice", "depth")
+        f"json_{kind}" for kind in ("syntax", "strict", "twice", "depth")
     }
     for row in CLIENTS:
         traits = {

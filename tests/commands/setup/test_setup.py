@@ -108,7 +108,9 @@ def test_every_hook_that_is_written_answers_its_client(desk: Desk) -> None:
 
 @pytest.mark.parametrize("lang", ["en", "ko"])
 def test_a_dry_run_shows_the_change_and_writes_nothing(lang: Language, desk: Desk) -> None:
-    words = ("setup", "claude-code", "--dry-run", "--no-hooks", "--no-rules")
+    words = ("setup", "claude-code", "--dry-run", "--no-hooks", "--no-rules", "--no-approvals")
+    (desk.root / ".context").mkdir()
+    (desk.root / ".context/memory_log.jsonl").touch()
     code, out, errors = desk.run(*words, SENTINEL_MEMORY_LANG=lang)
     command, server = (
         json.dumps(it.replace("\\", "/") if os.name == "nt" else it, ensure_ascii=False)
@@ -123,13 +125,14 @@ def test_a_dry_run_shows_the_change_and_writes_nothing(lang: Language, desk: Des
         f".mcp.json: {word(lang, 'entry')} (Claude Code)",
         "--- /dev/null",
         "+++ .mcp.json",
-        f"@@ -0,0 +1,{9 + len(said)} @@",
+        f"@@ -0,0 +1,{10 + len(said)} @@",
         "+{",
         '+  "mcpServers": {',
         '+    "sentinel-memory": {',
         '+      "type": "stdio",',
         f'+      "command": {command},',
-        f'+      "args": [{server}]{"," if said else ""}',
+        f'+      "args": [{server}],',
+        f'+      "alwaysLoad": true{"," if said else ""}',
         *said,
         "+    }",
         "+  }",
@@ -137,7 +140,7 @@ def test_a_dry_run_shows_the_change_and_writes_nothing(lang: Language, desk: Des
         "",
         word(lang, "dry"),
     ]
-    assert desk.files() == {}
+    assert not (desk.root / ".mcp.json").exists()
 
 
 def test_without_a_terminal_and_yes_nothing_is_written(desk: Desk) -> None:
@@ -151,7 +154,7 @@ def test_without_a_terminal_and_yes_nothing_is_written(desk: Desk) -> None:
 def test_on_a_terminal_it_asks_once(answer: str, code: int, desk: Desk) -> None:
     done = Run.at_terminal("setup", "codex", answer=answer, **desk.place())
     assert (done.code, done.errors) == (code, "")
-    assert done.out.count(word("en", "ask", count=3)) == 1
+    assert done.out.count(word("en", "ask", count=5)) == 1
     assert bool(desk.files()) == (code == 0)
     assert (word("en", "not_changed") in done.out) == (code == 1)
 
@@ -266,5 +269,6 @@ def test_what_could_not_be_written_is_told_and_the_rest_is_written(desk: Desk) -
     assert code == 1
     facts = {"path": ".codex/hooks.json", "reason": os.strerror(2)}
     assert errors == word("en", "not_written", **facts) + "\n"
-    assert word("en", "written", files=".codex/config.toml, AGENTS.md") in out.splitlines()
+    written = ".codex/config.toml, AGENTS.md, .context/.gitignore, .context/.gitattributes"
+    assert word("en", "written", files=written) in out.splitlines()
     assert config.read_bytes().startswith(b'model = "o"\n\n[mcp_servers.sentinel-memory]\n')

@@ -1,0 +1,32 @@
+"""Says which files setup edits: for the project, for it on this machine, for all of a user."""
+
+from commands.clients.table import Client, Place
+from commands.setup.files import Level
+
+
+def at_level(client: Client, level: Level) -> Client | None:
+    """Return the row with the files of a level; None for a client that has none for a user."""
+    hooks = client.hooks
+    if level == "local" and hooks and hooks.local:
+        return client._replace(hooks=hooks._replace(file=hooks.local))
+    if level != "user":
+        return client
+    if client.of_user is None:
+        return None
+    place = next(place for place in client.places if place.directory != "root")
+    directory, file = client.of_user.hooks
+    return client._replace(
+        places=(Place(place.directory, place.file, place.keys[-1:]),),
+        hooks=hooks
+        and hooks._replace(directory=directory, file=file, names_project=False, merged_with=""),
+        approvals=client.approvals and client.approvals._replace(directory=directory, file=file),
+    )
+
+
+def machine_files(client: Client, level: Level = "local") -> set[str]:
+    """Return the files of a project that are for this machine alone when it is set up so."""
+    files = {client.approvals.file} if client.approvals else set()
+    if level == "local":
+        files |= {place.file for place in client.places[:1] if place.directory == "root"}
+        files |= {client.hooks.file, client.hooks.local} if client.hooks else set()
+    return files - {""}
