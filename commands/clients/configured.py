@@ -150,7 +150,7 @@ def _configured(
         entry=name,
         project=project,
         source=source,
-        problem=_cannot_start(words[0], words[at], start, machine)
+        problem=_cannot_start(words[0], words[at] if at else "", start, machine)
         or ("bad_setting" if read_settings(environment).errors else problem),
     )
 
@@ -193,7 +193,10 @@ def _project(
 
 
 def _cannot_start(command: str, script: str, start: Path | None, machine: Machine) -> str:
-    """Return `command_missing`, `script_missing` or ""; "" also if an unknown directory decides."""
+    """Return `command_missing`, `script_missing` or ""; "" also if an unknown directory decides.
+
+    script: "" for a command that is the server itself.
+    """
 
     def is_there(path: str) -> bool:
         if not os.path.isabs(path) and start is None:
@@ -205,4 +208,10 @@ def _cannot_start(command: str, script: str, start: Path | None, machine: Machin
         found = any(map(is_there, names))
     else:
         found = shutil.which(command, path=machine.variable("PATH") or "") is not None
-    return "command_missing" if not found else "" if is_there(script) else "script_missing"
+    return (
+        "command_missing"
+        if not found
+        else ""
+        if not script or is_there(script)
+        else "script_missing"
+    )

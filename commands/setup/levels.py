@@ -13,13 +13,16 @@ def at_level(client: Client, level: Level) -> Client | None:
         return client
     if client.of_user is None:
         return None
+    approvals = client.approvals
     place = next(place for place in client.places if place.directory != "root")
     directory, file = client.of_user.hooks
     return client._replace(
         places=(Place(place.directory, place.file, place.keys[-1:]),),
         hooks=hooks
         and hooks._replace(directory=directory, file=file, names_project=False, merged_with=""),
-        approvals=client.approvals and client.approvals._replace(directory=directory, file=file),
+        approvals=approvals._replace(directory=directory, file=file)
+        if approvals and approvals.file
+        else approvals,
     )
 
 

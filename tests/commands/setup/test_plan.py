@@ -37,16 +37,6 @@ posix = pytest.mark.skipif(os.name == "nt", reason="the golden files hold paths 
 pytestmark = posix
 
 
-@pytest.fixture
-def bench(tmp_path: Path) -> Bench:
-    made = Bench(tmp_path)
-    made.put({})
-    for path in (Path(made.python), made.tool / "server.py"):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(b"")
-    return made
-
-
 def remarks(found: tuple[Remark, ...]) -> list[str]:
     return [remark.key for remark in found]
 

@@ -1,0 +1,109 @@
+"""Tests what setup grants: that clients may call our three tools where nobody is there to ask."""
+
+import json
+import os
+import tomllib
+from typing import Any
+
+import pytest
+
+from commands.clients.table import TOOLS
+from tests.support.setup_bench import Bench
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="paths of POSIX")
+
+LOCAL = "root/.claude/settings.local.json"
+OURS = [f"mcp__sentinel-memory__{tool}" for tool in TOOLS]
+
+
+def read(bench: Bench, name: str) -> Any:
+    return json.loads(bench.files()[name])
+
+
+def parts(bench: Bench, client: str, **asked: Any) -> set[str]:
+    changes = bench.plan(client, **asked).changes
+    return {part for change in changes for part, _ in change.parts}
+
+
+def test_claude_code_may_call_the_three_tools_by_the_file_of_one_person(bench: Bench) -> None:
+    bench.do("claude-code")
+    assert read(bench, LOCAL) == {"permissions": {"allow": OURS}}
+    assert "permissions" not in read(bench, "root/.claude/settings.json")
+
+
+def test_codex_and_gemini_are_told_in_the_entry(bench: Bench) -> None:
+    bench.do("codex", "gemini")
+    config = tomllib.loads(bench.files()["root/.codex/config.toml"].decode())
+    entry = config["mcp_servers"]["sentinel-memory"]
+    assert (entry["default_tools_approval_mode"], entry["required"]) == ("approve", True)
+    settings = read(bench, "root/.gemini/settings.json")
+    assert settings["mcpServers"]["sentinel-memory"]["trust"] is True
+
+
+@pytest.mark.parametrize("client", ["claude-code", "codex", "gemini"])
+def test_approvals_can_be_left_out_and_are_then_left_alone(client: str, bench: Bench) -> None:
+    assert "approvals" in parts(bench, client)
+    assert "approvals" not in parts(bench, client, approvals=False)
+    bench.do(client)
+    assert bench.plan(client, approvals=False).changes == ()
+
+
+@pytest.mark.parametrize("client", ["cursor", "claude-desktop", "vscode"])
+def test_a_client_that_keeps_no_such_list_gets_none(client: str, bench: Bench) -> None:
+    assert "approvals" not in parts(bench, client)
+
+
+@pytest.mark.parametrize(
+    ("permissions", "allowed"),
+    [
+        ({"allow": ["Bash(ls)"]}, ["Bash(ls)", *OURS]),
+        ({"allow": [OURS[1]]}, [OURS[1], OURS[0], OURS[2]]),
+        ({"allow": ["mcp__sentinel-memory"]}, ["mcp__sentinel-memory"]),
+        ({"allow": ["mcp__sentinel-memory__*"]}, ["mcp__sentinel-memory__*"]),
+        ({"allow": [], "ask": [OURS[2]]}, OURS[:2]),
+        ({"allow": [], "deny": [OURS[1]]}, [OURS[0], OURS[2]]),
+        ({"allow": [], "deny": ["mcp__sentinel-memory"]}, []),
+    ],
+)
+def test_what_the_user_has_decided_of_the_tools_stays(
+    permissions: dict[str, list[str]], allowed: list[str], bench: Bench
+) -> None:
+    bench.put({LOCAL: json.dumps({"permissions": permissions})})
+    bench.do("claude-code")
+    assert read(bench, LOCAL)["permissions"] == {**permissions, "allow": allowed}
+
+
+def test_the_mode_that_a_user_of_codex_has_chosen_stays(bench: Bench) -> None:
+    bench.do("codex")
+    path = bench.path("root/.codex/config.toml")
+    chosen = path.read_text("utf-8").replace('"approve"', '"prompt"')
+    path.write_text(chosen, "utf-8")
+    bench.do("codex")
+    assert path.read_text("utf-8") == chosen
+
+
+def test_only_ours_is_taken_out_of_what_is_allowed(bench: Bench) -> None:
+    text = '{\n  "permissions": {\n    "allow": [\n      "Bash(ls)",\n      "Edit"\n    ]\n  }\n}\n'
+    bench.put({LOCAL: text})
+    bench.do("claude-code")
+    assert read(bench, LOCAL)["permissions"]["allow"] == ["Bash(ls)", "Edit", *OURS]
+    bench.do("claude-code", remove=True)
+    assert bench.files() == {LOCAL: text.encode()}
+
+
+def test_a_renamed_entry_is_allowed_by_its_name(bench: Bench) -> None:
+    entry = {"command": bench.python, "args": [str(bench.tool / "server.py")]}
+    bench.put({"root/.mcp.json": json.dumps({"mcpServers": {"memory": entry}})})
+    bench.do("claude-code")
+    allowed = [f"mcp__memory__{tool}" for tool in TOOLS]
+    assert read(bench, LOCAL)["permissions"]["allow"] == allowed
+    bench.do("claude-code", remove=True)
+    assert "permissions" not in bench.files()
+
+
+def test_a_comment_in_what_claude_code_reads_is_refused(bench: Bench) -> None:
+    text = '{\n  // mine\n  "permissions": {}\n}\n'
+    bench.put({LOCAL: text})
+    [problem] = bench.do("claude-code").problems
+    assert (problem.key, problem.facts["line"]) == ("json_strict", 2)
+    assert bench.files()[LOCAL] == text.encode()
