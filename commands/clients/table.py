@@ -65,6 +65,7 @@ class Hooks(NamedTuple):
     names_project: bool = False  # the line does, since the client tells no more than a directory
     nameless: bool = False  # an input that does not name its event gets an answer of that kind
     gives_project: bool = False  # a hook finds the project in CLAUDE_PROJECT_DIR
+    called: str = ""  # the client that they name, where several have one file; "" for their own
     shared: bool = False  # other clients run these hooks, too, and have their own
     merged_with: str = ""  # a TOML file whose hooks are added, with a warning: KEY_hooks_twice
     is_strict: bool = False  # the client passes over a file with a comment in it
@@ -124,6 +125,15 @@ class Client(NamedTuple):
     topics: Topics | None = None
     of_user: OfUser | None = None
 
+
+# docs.github.com, "Hooks reference"; a failing preToolUse would deny the tool
+_COPILOT_HOOKS = Hooks(".github/hooks/sentinel-memory.json",
+    {"type": "command", "bash": LINE, "timeoutSec": 10},
+    windows={"type": "command", "powershell": LINE, "timeoutSec": 10},
+    version=True, nameless=True, called="vscode", events=(
+    Event("sessionStart", "session-start"),
+    Event("subagentStart", "session-start"),
+    Event("postToolUse", "before-action")))
 
 # A hook stands at events that can add to what a model reads without holding up its work; the end of
 # a turn is one only where the client lets it pass without a new turn, or bounds those.
@@ -185,14 +195,7 @@ CLIENTS: tuple[Client, ...] = (
         traces=(("root", ".vscode"), ("config", "Code/User")), commands=("code",), form="jsonc",
         variables="${env:NAME} ~", starts_in_project=True, honours_cwd=True,
         project="${workspaceFolder}", first=(("type", "stdio"),),
-        # docs.github.com, "Hooks reference"; a failing preToolUse would deny the tool
-        hooks=Hooks(".github/hooks/sentinel-memory.json",
-            {"type": "command", "bash": LINE, "timeoutSec": 10},
-            windows={"type": "command", "powershell": LINE, "timeoutSec": 10},
-            version=True, nameless=True, events=(  # its agent host reads the same file
-            Event("sessionStart", "session-start"),
-            Event("subagentStart", "session-start"),
-            Event("postToolUse", "before-action"))),
+        hooks=_COPILOT_HOOKS,  # its agent host reads them
         rules=Rules((AGENTS, *CLAUDE, LOCAL, ".github/copilot-instructions.md"), AGENTS),
         topics=Topics(".github/instructions", ".instructions.md", "applyTo", ("claude-code",))),
     # developers.openai.com/codex/mcp; the environment it passes on is a short list
@@ -232,5 +235,13 @@ CLIENTS: tuple[Client, ...] = (
             Event("AfterTool", "before-action", "^(write_file|replace|run_shell_command)$"))),
         rules=Rules(("GEMINI.md",), "GEMINI.md", setting=("context", "fileName"), imports=True),
         of_user=OfUser(("home", ".gemini/settings.json"), ("home", ".gemini/GEMINI.md"))),
+    # docs.github.com: "About GitHub Copilot CLI"; `copilot help`, `copilot mcp --help`
+    Client("copilot", "Copilot CLI",
+        places=(Place("root", ".github/mcp.json"), Place("home", ".copilot/mcp-config.json")),
+        traces=(("home", ".copilot"),), commands=("copilot",),
+        starts_in_project=True, first=(("type", "stdio"),), last=(("tools", ["*"]),),
+        hooks=_COPILOT_HOOKS,
+        rules=Rules((AGENTS, *CLAUDE, LOCAL, "GEMINI.md", ".github/copilot-instructions.md"),
+            AGENTS)),
 )
 # fmt: on

@@ -67,14 +67,16 @@ def _plan_approvals(desk: Desk, job: Job, client: Client, approvals: Approvals, 
 
 def _plan_hooks(desk: Desk, job: Job, client: Client, hooks: Hooks) -> list[Remark]:
     if job.remove:
-        _take_out(desk, job, client, hooks)
+        others = [row for row in CLIENTS if row.key in job.present - set(job.clients)]
+        if not any(row.hooks and row.hooks.file == hooks.file for row in others):
+            _take_out(desk, job, client, hooks)
         return []
     with desk.editing(_path(job, hooks), "hooks", client) as change:
         _show(change, hooks)
         is_named = hooks.names_project and not job.installation.is_command
         call = Call(
             installation=job.installation,
-            client=client.key,
+            client=hooks.called or client.key,
             project=job.project if is_named else "",
             lang="" if job.chosen == "en" else job.chosen,
         )

@@ -124,6 +124,8 @@ WORDS: dict[str, tuple[str, str]] = {
         "Codex: 프로젝트에서 다시 시작해 신뢰하고 /hooks에서 훅을 검토하십시오. 검토하기 전에는 실행되지 않습니다."),
     "next_gemini": ("Gemini CLI: start it again in the project and trust the folder.",
         "Gemini CLI: 프로젝트에서 다시 시작하고 폴더를 신뢰하십시오."),
+    "next_copilot": ("Copilot CLI: start it again in the project and trust the folder. Where nobody is there to ask, start it with --allow-tool sentinel-memory.",
+        "Copilot CLI: 프로젝트에서 다시 시작하고 폴더를 신뢰하십시오. 물어볼 사람이 없는 곳에서는 --allow-tool sentinel-memory를 붙여 시작하십시오."),
     "next_client": ("{client}: start it again in the project.",
         "{client}: 프로젝트에서 다시 시작하십시오."),
     "next_removed": ("Start the clients again: {clients}.",
