@@ -1,7 +1,9 @@
 """Says which files setup edits: for the project, for it on this machine, for all of a user."""
 
-from commands.clients.table import Client, Place
+from commands.clients.table import CLIENTS, Client, Place
 from commands.setup.files import Level
+from core.lessons.log_file import COMPANIONS
+from core.project import CONTEXT_DIRECTORY
 
 
 def at_level(client: Client, level: Level) -> Client | None:
@@ -24,6 +26,12 @@ def at_level(client: Client, level: Level) -> Client | None:
         if approvals and approvals.file
         else approvals,
     )
+
+
+def known_files() -> list[str]:
+    """Return the files of a project of which setup asks whether git has them."""
+    companions = {f"{CONTEXT_DIRECTORY}/{name}" for name in COMPANIONS}
+    return sorted(companions.union(*map(machine_files, CLIENTS)))
 
 
 def machine_files(client: Client, level: Level = "local") -> set[str]:

@@ -41,8 +41,9 @@ def plan(job: Job) -> Plan:
         if job.approvals and row.approvals and row.approvals.file:
             _plan_approvals(desk, job, row, row.approvals, name)
         if job.hooks and row.hooks:
-            notes += _plan_hooks(desk, job, row, row.hooks)
-            for hooks in _elsewhere(job, client):
+            if not _team_has_hooks(desk, job, client):
+                notes += _plan_hooks(desk, job, row, row.hooks)
+            for hooks in _elsewhere(desk, job, client):
                 _take_out(desk, job, client, hooks)
     if job.rules:
         notes += _plan_rules(desk, job, asked)
@@ -96,19 +97,28 @@ def _take_out(desk: Desk, job: Job, client: Client, hooks: Hooks) -> None:
         change.after = unless_made(change, without_hooks(change.text, hooks))
 
 
-def _elsewhere(job: Job, client: Client) -> list[Hooks]:
+def _elsewhere(desk: Desk, job: Job, client: Client) -> list[Hooks]:
     """Return where hooks leave another file for that of this level.
 
-    They move from a machine's file to the project's and back, unless git has the project's: that is
-    the team's.
+    They move from a machine's file to the project's and back, unless those are the team's.
     """
     hooks = client.hooks
     if job.level == "user" or not hooks or not hooks.local:
         return []
     if job.level == "project":
         return [hooks._replace(file=hooks.local)]
-    is_team = job.tree is not None and hooks.file in job.tree.tracked
-    return [] if is_team else [hooks]
+    return [] if _team_has_hooks(desk, job, client) else [hooks]
+
+
+def _team_has_hooks(desk: Desk, job: Job, client: Client) -> bool:
+    """Return whether git has a file with our hooks, so that a file of this machine gets none."""
+    hooks, tracked = client.hooks, job.tree.tracked if job.tree else frozenset()
+    if job.level != "local" or not hooks or not hooks.local or hooks.file not in tracked:
+        return False
+    try:
+        return any(hook_strings(desk.text(_path(job, hooks)) or "{}", hooks))
+    except ValueError:
+        return False
 
 
 def _path(job: Job, row: Hooks | Approvals) -> Path:
@@ -145,9 +155,11 @@ def _plan_memory(desk: Desk, job: Job) -> None:
     if os.path.islink(folder) or os.path.lexists(folder / LOG_NAME):
         return
     is_last = job.remove and not job.present - set(job.clients)
+    tracked = job.tree.tracked if job.tree else frozenset()
     for name, text in COMPANIONS.items():
         path = folder / name
-        if job.remove and is_last and desk.text(path) == text:
+        is_team = f"{CONTEXT_DIRECTORY}/{name}" in tracked
+        if is_last and not is_team and desk.text(path) == text:
             with desk.editing(path, "memory") as change:
                 change.after = None
         elif not job.remove and not os.path.lexists(path):

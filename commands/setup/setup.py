@@ -26,7 +26,7 @@ from commands.setup.here import (
     tried_hook,
 )
 from commands.setup.hooks import command_line
-from commands.setup.levels import machine_files
+from commands.setup.levels import known_files
 from commands.setup.lines import change_lines, shown_path
 from commands.setup.plan import Plan, plan
 from commands.setup.words import WORDS, word
@@ -171,7 +171,7 @@ def _job(
         prompt=arguments.prompt_hook,
         approvals=not arguments.no_approvals,
         level="user" if arguments.user else "local" if arguments.local else "project",
-        tree=tree_of(project.root, [file for row in CLIENTS for file in machine_files(row)]),
+        tree=tree_of(project.root, known_files()),
     )
 
 

@@ -153,6 +153,8 @@ def test_what_the_team_has_committed_stays_in_its_file(cloned: Desk) -> None:
     git(cloned.root, "add", "-f", ".claude/settings.json", ".mcp.json")
     assert cloned.run("setup", "claude-code", "--local", "--yes")[0] == 0
     assert git(cloned.root, "diff", "--stat") == ""
+    local = json.loads((cloned.root / ".claude/settings.local.json").read_text())
+    assert "hooks" not in local
     assert ".mcp.json" not in (cloned.root / ".git/info/exclude").read_text()
 
 
@@ -281,6 +283,13 @@ def test_a_memory_that_has_a_log_is_never_taken_back(cloned: Desk) -> None:
         *COMPANIONS,
         "memory_log.jsonl",
     }
+
+
+def test_files_of_a_memory_that_git_has_are_the_teams(cloned: Desk) -> None:
+    assert cloned.run("setup", "codex", "--yes")[0] == 0
+    git(cloned.root, "add", ".context")
+    assert cloned.run("setup", "codex", "--remove", "--yes")[0] == 0
+    assert {path.name for path in (cloned.root / ".context").iterdir()} == set(COMPANIONS)
 
 
 def test_a_first_session_below_the_root_uses_the_memory_of_the_root(cloned: Desk) -> None:
