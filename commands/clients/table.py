@@ -18,6 +18,7 @@ CURSOR_RULE = ".cursor/rules/sentinel-memory.mdc"
 
 Directory = Literal["root", "home", "config", "packages", "claude", "claude-home", "codex"]
 Variables = Literal["", "${env:NAME}", "${env:NAME} ~", "${NAME:-default}", "$NAME"]
+Takes = tuple[Literal["comments", "commas", "mark"], ...]  # beside JSON, in a file that is read
 
 # fmt: off
 
@@ -68,7 +69,8 @@ class Hooks(NamedTuple):
     called: str = ""  # the client that they name, where several have one file; "" for their own
     shared: bool = False  # other clients run these hooks, too, and have their own
     merged_with: str = ""  # a TOML file whose hooks are added, with a warning: KEY_hooks_twice
-    is_strict: bool = False  # the client passes over a file with a comment in it
+    takes: Takes = ()
+    keys: tuple[str, ...] = ()  # with another one the client passes over the file; () for any
     directory: Directory = "root"
     local: str = ""  # the file of one machine that the client reads beside `file`
 
@@ -111,7 +113,8 @@ class Client(NamedTuple):
     places: tuple[Place, ...]  # setup writes into the first, and into those of packages
     traces: tuple[tuple[Directory, str], ...]  # files that show that the client is here
     commands: tuple[str, ...] = ()  # programs that do
-    form: Literal["json", "jsonc", "toml"] = "json"
+    form: Literal["json", "toml"] = "json"
+    takes: Takes = ()  # in the files of `places`
     variables: Variables = ""  # which it fills in when it reads an entry, by example
     sets: tuple[str, ...] = ()  # the variables in which it gives the server the project
     starts_in_project: bool = False  # where an entry has no `cwd`
@@ -159,7 +162,8 @@ CLIENTS: tuple[Client, ...] = (
             Place("claude", ".claude.json",
                 keys=(("projects", THE_PROJECT, "mcpServers"), ("mcpServers",)))),
         traces=(("root", ".claude"), ("root", ".mcp.json"), ("home", ".claude")),
-        commands=("claude",), variables="${NAME:-default}", sets=("CLAUDE_PROJECT_DIR",),
+        commands=("claude",), takes=("mark",),
+        variables="${NAME:-default}", sets=("CLAUDE_PROJECT_DIR",),
         starts_in_project=True, project="", first=(("type", "stdio"),),
         # else its first request does not wait for the server, and later ones hide the tools
         last=(("alwaysLoad", True),),
@@ -169,7 +173,7 @@ CLIENTS: tuple[Client, ...] = (
         hooks=Hooks(".claude/settings.json", {"type": "command", "command": LINE, "timeout": 10},
             # without a shell it takes Git Bash, where that is installed
             windows={"type": "command", "command": LINE, "shell": "powershell", "timeout": 10},
-            grouped=True, gives_project=True, shared=True, is_strict=True,
+            grouped=True, gives_project=True, shared=True, takes=("mark",),
             local=".claude/settings.local.json", events=(
             Event("SessionStart", "session-start"),
             Event("SubagentStart", "session-start"),
@@ -192,7 +196,8 @@ CLIENTS: tuple[Client, ...] = (
         places=(
             Place("root", ".vscode/mcp.json", (("servers",),)),
             Place("config", "Code/User/mcp.json", (("servers",),), knows_project=False)),
-        traces=(("root", ".vscode"), ("config", "Code/User")), commands=("code",), form="jsonc",
+        traces=(("root", ".vscode"), ("config", "Code/User")), commands=("code",),
+        takes=("comments", "commas", "mark"),
         variables="${env:NAME} ~", starts_in_project=True, honours_cwd=True,
         project="${workspaceFolder}", first=(("type", "stdio"),),
         hooks=_COPILOT_HOOKS,  # its agent host reads them
@@ -211,7 +216,7 @@ CLIENTS: tuple[Client, ...] = (
         # learn.chatgpt.com/docs/hooks
         hooks=Hooks(".codex/hooks.json", {"type": "command", "command": LINE, "timeout": 10},
             shell="cmd", grouped=True, names_project=True, merged_with=".codex/config.toml",
-            events=(
+            keys=("description", "hooks"), events=(
             Event("SessionStart", "session-start"),
             Event("SubagentStart", "session-start"),
             Event("UserPromptSubmit", "prompt"),
@@ -223,12 +228,13 @@ CLIENTS: tuple[Client, ...] = (
     # names no project, since a path may hold what this client takes for a variable
     Client("gemini", "Gemini CLI",
         places=(Place("root", ".gemini/settings.json"), Place("home", ".gemini/settings.json")),
-        traces=(("root", ".gemini"), ("home", ".gemini")), commands=("gemini",), form="jsonc",
+        traces=(("root", ".gemini"), ("home", ".gemini")), commands=("gemini",),
+        takes=("comments",),
         variables="$NAME", starts_in_project=True, honours_cwd=True, project="",
         approvals=Approvals({"trust": True}),
         hooks=Hooks(".gemini/settings.json",
             {"name": f"{ENTRY}-{EVENT}", "type": "command", "command": LINE, "timeout": 10_000},
-            grouped=True, gives_project=True, events=(
+            grouped=True, gives_project=True, takes=("comments",), events=(
             Event("SessionStart", "session-start"),
             Event("BeforeAgent", "prompt"),
             # before a tool no context can be added

@@ -15,13 +15,13 @@ _NO_VALUE = re.compile(r"(?:[ \t\r\n]|//[^\r\n]*|/\*.*?\*/)*+", re.DOTALL)
 _COMMENT_IN_LINE = re.compile(r"[ \t]*(?://[^\r\n]*|/\*[^\r\n]*?\*/)")
 
 
-def with_value(text: str, path: Keys, value: object, *, comments: bool = True) -> str:
+def with_value(text: str, path: Keys, value: object) -> str:
     """Return the text with this value at `path`; objects and lists on the way are made.
 
     A position just behind the last item of a list adds one. Raises BrokenJsonError and, where
     something else than an object or a list stands on the way, OtherKindError.
     """
-    node = tree_of(text, comments=comments)
+    node = tree_of(text, path)
     if node is None:
         newline = _newline(text)
         made = _written(_nested(path, value), "", _UNIT, newline)
@@ -36,14 +36,14 @@ def with_value(text: str, path: Keys, value: object, *, comments: bool = True) -
     return text[: node.start] + _styled(text, node, value) + text[node.end :]
 
 
-def without(text: str, path: Keys, *, comments: bool = True, kept: int = 0) -> str:
+def without(text: str, path: Keys, *, kept: int = 0) -> str:
     """Return the text without what stands at `path`, and what was made to hold only that.
 
     An object or a list in another form than `with_value` makes stays, also when it is empty then,
     and so do those that the first `kept` keys name. A text without such a path stays as it is.
     Raises BrokenJsonError and OtherKindError.
     """
-    node = tree_of(text, comments=comments)
+    node = tree_of(text, path)
     chain: list[tuple[Node, int]] = []
     for depth, key in enumerate(path):
         part = None if node is None else _part(node, key, path[:depth])

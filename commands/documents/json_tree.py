@@ -4,11 +4,15 @@ The tree knows where in the text its values stand.
 """
 
 import json
+import os
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
+from types import EllipsisType
 from typing import Any, NoReturn
 
 Keys = tuple[str | int, ...]
+_Path = Keys | EllipsisType | None  # `...` for every path, None for no further step
 
 DEEPEST = 100
 _BLANKS = re.compile(r"[ \t\r\n]*+")
@@ -18,7 +22,11 @@ _COMMA = re.compile(rf"{_STRING}|[\[{{,]\s*,|,(?=\s*[}}\]])", re.DOTALL)
 
 
 class BrokenJsonError(ValueError):
-    """The text is no JSON that can be edited. kind: `syntax`, `twice` (a key), `depth`."""
+    """The text is no JSON that can be edited, or none that its reader takes.
+
+    kind: `syntax`, `twice` (a key), `depth`; `comments`, `commas` (before a closing bracket) or
+    `mark` (of byte order) where the reader takes none.
+    """
 
     def __init__(self, kind: str, text: str, at: int) -> None:
         self.kind, self.line = kind, text.count("\n", 0, at) + 1
@@ -58,69 +66,84 @@ def strict_json(text: str) -> str:
     Every other character keeps its place, and its line.
     """
 
-    def without_comment(match: re.Match[str]) -> str:
-        found = match[0]
-        closed = len(found) >= len("/**/") and found.startswith("/*") and found.endswith("*/")
-        return re.sub(r"[^\r\n]", " ", found) if closed or found.startswith("//") else found
-
-    text = _COMMENT.sub(without_comment, text)
+    text = _COMMENT.sub(_blanks_for, text)
     return _COMMA.sub(lambda match: " " if match[0] == "," else match[0], text)
 
 
-def data_of(text: str, *, comments: bool = True) -> Any:
-    """Return the document as data; None for a text of blanks only. Raises BrokenJsonError.
+def _blanks_for(match: re.Match[str]) -> str:
+    """Return blanks for a comment that is closed, and a string as it is."""
+    found = match[0]
+    closed = len(found) >= len("/**/") and found.startswith("/*") and found.endswith("*/")
+    return re.sub(r"[^\r\n]", " ", found) if closed or found.startswith("//") else found
 
-    comments: whether comments, and commas before a closing bracket, are part of the format.
-    """
-    node = tree_of(text, comments=comments)
+
+def check_taken(text: str, takes: Collection[str]) -> None:
+    """Raise BrokenJsonError for what is no JSON and is not in `takes`, by its kind."""
+    if text.startswith("\ufeff") and "mark" not in takes:
+        raise BrokenJsonError("mark", text, 0)
+    bare = _COMMENT.sub(_blanks_for, text)
+    for kind, before, after in ("comments", text, bare), ("commas", bare, strict_json(text)):
+        if kind not in takes and before != after:
+            raise BrokenJsonError(kind, text, len(os.path.commonprefix([before, after])))
+
+
+def data_of(text: str) -> Any:
+    """Return the document as data; None for a text of blanks only. Raises BrokenJsonError."""
+    node = tree_of(text)
     return None if node is None else node.value
 
 
-def object_of(text: str, *, comments: bool = True) -> dict[str, Any]:
+def object_of(text: str) -> dict[str, Any]:
     """Return the document as an object, {} for only blanks. Raises OtherKindError for others."""
-    data = data_of(text, comments=comments)
+    data = data_of(text)
     if data is not None and not isinstance(data, dict):
         raise OtherKindError(())
     return data or {}
 
 
-def tree_of(text: str, *, comments: bool = True) -> Node | None:
-    """Return the tree of a document; None for a text of blanks only. Raises BrokenJsonError.
+def tree_of(text: str, path: Keys | None = None) -> Node | None:
+    """Return the tree of a document, whose nodes have parts along this path; for None none has.
 
-    comments: whether comments, and commas before a closing bracket, are part of the format.
+    For a text of blanks only there is none. Comments, and commas before a closing bracket, may
+    stand in it. Raises BrokenJsonError.
     """
     if not text.removeprefix("\ufeff").strip(" \t\r\n"):
         return None
-    plain = strict_json(text) if comments else text
-    node = _node(plain, _past_blanks(plain, int(text.startswith("\ufeff"))), 1)
+    plain = strict_json(text)
+    node = _node(plain, _past_blanks(plain, int(text.startswith("\ufeff"))), 1, path)
     end = _past_blanks(plain, node.end)
     if end < len(text):
         raise BrokenJsonError("syntax", text, end)
     return node
 
 
-def _node(text: str, at: int, depth: int) -> Node:
+def _node(text: str, at: int, depth: int, path: _Path) -> Node:
+    """Return a value; what is wrong in one that the path does not go through is then looked for."""
     if depth > DEEPEST:
         raise BrokenJsonError("depth", text, at)
-    if text[at : at + 1] in ("{", "["):
-        return _container(text, at, depth)
+    is_container = text[at : at + 1] in ("{", "[")
+    if is_container and path is not None:
+        return _container(text, at, depth, path)
     try:
         value, end = _DECODER.raw_decode(text, at)
-    except ValueError:
+    except (ValueError, RecursionError):
+        if is_container:
+            return _container(text, at, depth, ...)
         raise BrokenJsonError("syntax", text, at) from None
     return Node(at, end, value)
 
 
-def _container(text: str, start: int, depth: int) -> Node:
+def _container(text: str, start: int, depth: int, path: Keys | EllipsisType) -> Node:
     closing, parts, keys = {"{": "}", "[": "]"}[text[start]], list[Part](), set[str | int]()
     at = _past_blanks(text, start + 1)
     while text[at : at + 1] != closing or parts:
-        part = _item(text, at, len(parts), depth) if closing == "]" else _member(text, at, depth)
-        if part.key in keys:
+        key, value_at = (len(parts), at) if closing == "]" else _key(text, at)
+        if key in keys:
             raise BrokenJsonError("twice", text, at)
-        keys.add(part.key)
-        parts.append(part)
-        at = _past_blanks(text, part.node.end)
+        keys.add(key)
+        below = path if path is ... else path[1:] if path[:1] == (key,) else None
+        parts.append(Part(at, key, _node(text, value_at, depth + 1, below)))
+        at = _past_blanks(text, parts[-1].node.end)
         if text[at : at + 1] == closing:
             break
         at = _past_blanks(text, _past(",", text, at))
@@ -130,15 +153,11 @@ def _container(text: str, start: int, depth: int) -> Node:
     return Node(start, at + 1, value, tuple(parts))
 
 
-def _item(text: str, at: int, position: int, depth: int) -> Part:
-    return Part(at, position, _node(text, at, depth + 1))
-
-
-def _member(text: str, at: int, depth: int) -> Part:
+def _key(text: str, at: int) -> tuple[str, int]:
+    """Return the key that stands here, and where its value does."""
     _past('"', text, at)
-    key = _node(text, at, depth)
-    value_at = _past_blanks(text, _past(":", text, _past_blanks(text, key.end)))
-    return Part(at, key.value, _node(text, value_at, depth + 1))
+    key = _node(text, at, 1, None)
+    return key.value, _past_blanks(text, _past(":", text, _past_blanks(text, key.end)))
 
 
 def _past(sign: str, text: str, at: int) -> int:
@@ -156,4 +175,12 @@ def _refused(name: str) -> NoReturn:
     raise ValueError(name)
 
 
-_DECODER = json.JSONDecoder(parse_constant=_refused)  # NaN and Infinity are no JSON
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    data = dict(pairs)
+    if len(data) < len(pairs):
+        raise ValueError("twice")
+    return data
+
+
+# NaN and Infinity are no JSON
+_DECODER = json.JSONDecoder(parse_constant=_refused, object_pairs_hook=_unique)

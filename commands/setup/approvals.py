@@ -14,11 +14,11 @@ from commands.documents.json_tree import data_of, object_of
 def with_approvals(text: str, approvals: Approvals, name: str) -> str:
     """Return the text in which the tools of the server `name` are allowed, one by one.
 
-    Where the user has allowed the whole server, nothing is added. Raises BrokenJsonError, also for
-    a comment, and OtherKindError.
+    Where the user has allowed the whole server, nothing is added. Raises BrokenJsonError and
+    OtherKindError.
     """
     server = approvals.server.format(name)
-    data = object_of(text, comments=False)
+    data = object_of(text)
     allowed = _texts(data, approvals.keys)
     refused = {it for keys in approvals.refused for it in _texts(data, keys)}
     if {server, f"{server}__*"} & {*allowed, *refused}:

@@ -20,7 +20,7 @@ from commands.documents.edit_toml import (
     with_table,
     without_table,
 )
-from commands.documents.json_tree import object_of
+from commands.documents.json_tree import check_taken, object_of
 from commands.setup.files import (
     Change,
     Desk,
@@ -83,12 +83,14 @@ def _paths(client: Client, job: Job) -> list[Path]:
 def _data(text: str, client: Client) -> Any:
     if client.form == "toml":
         return tables_of(text)
-    return object_of(text, comments=client.form == "jsonc")
+    return object_of(text)
 
 
 def _edit(change: Change, job: Job, client: Client, keys: Keys) -> list[Remark]:
     """Edit one file; what to know."""
     text, form = change.text, client.form
+    if form == "json" and not job.remove:
+        check_taken(text, client.takes)
     data = _data(text, client)
     name, old = _own(data, keys, job, client)
     if name == ENTRY and not old and not job.remove and _at(data, (*keys, name)) is not None:
@@ -142,7 +144,7 @@ def _with_entry(
     if form != "toml":
         for place, put_in in ((path, values), (below, env)):
             for key, value in put_in.items():
-                text = with_value(text, (*place, key), value, comments=form == "jsonc")
+                text = with_value(text, (*place, key), value)
         return text
     try:
         text = with_table(text, path, values)
@@ -170,7 +172,7 @@ def _without_start(text: str, path: Keys, old: Mapping[str, Any], job: Job, clie
     start = os.path.join(job.root, expand(cwd))
     if os.path.normpath(start) == str(job.root):
         return text
-    return without(text, (*path, "cwd"), comments=client.form == "jsonc")
+    return without(text, (*path, "cwd"))
 
 
 def _variable_note(job: Job, client: Client) -> list[Remark]:
@@ -201,7 +203,7 @@ def _other_project(name: str, old: Mapping[str, Any], job: Job, client: Client) 
 
 def _without_entry(change: Change, path: Keys, form: str) -> str:
     if form != "toml":
-        return without(change.text, path, comments=form == "jsonc")
+        return without(change.text, path)
     try:
         return without_table(change.text, path)
     except FixedFormError:

@@ -14,7 +14,7 @@ from typing import Literal
 from commands.clients.machine import Machine
 from commands.clients.table import Client
 from commands.documents.edit_toml import BrokenTomlError
-from commands.documents.json_tree import BrokenJsonError, OtherKindError, data_of
+from commands.documents.json_tree import BrokenJsonError, OtherKindError
 from commands.documents.marked_block import BrokenBlockError
 from commands.documents.text_file import ExportError, UserFile, check_stays
 from commands.setup.words import WORDS
@@ -175,7 +175,7 @@ class Desk:
         try:
             yield change
         except ValueError as error:
-            self.problems.setdefault(real, _problem(path, error, change.text))
+            self.problems.setdefault(real, _problem(path, error))
         if change.after != change.before and _is_read_only(real):
             self.problems.setdefault(real, Remark("read_only", {"path": str(path)}))
         if change.after != before:
@@ -216,14 +216,13 @@ def _is_read_only(path: str) -> bool:
         return False
 
 
-def _problem(path: Path, error: ValueError, text: str) -> Remark:
+def _problem(path: Path, error: ValueError) -> Remark:
     facts: Facts = {"path": str(path)}
     match error:
         case EntryError():
             return Remark(error.key, error.facts)
         case BrokenJsonError():
-            kind = "strict" if error.kind == "syntax" and _is_relaxed(text) else error.kind
-            return Remark(f"json_{kind}", {**facts, "line": error.line})
+            return Remark(f"json_{error.kind}", {**facts, "line": error.line})
         case OtherKindError():
             return Remark("other_kind", {**facts, "place": ".".join(map(str, error.path))})
         case BrokenTomlError():
@@ -231,15 +230,6 @@ def _problem(path: Path, error: ValueError, text: str) -> Remark:
         case BrokenBlockError():
             return Remark("broken_block", facts)
     raise error
-
-
-def _is_relaxed(text: str) -> bool:
-    """Return whether only comments and commas keep a text from being JSON."""
-    try:
-        data_of(text)
-    except ValueError:
-        return False
-    return True
 
 
 def unless_made(change: Change, text: str) -> str | None:

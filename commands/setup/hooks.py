@@ -9,7 +9,7 @@ from typing import Any, Literal
 from commands.clients.events import EVENTS, HOOKS
 from commands.clients.table import COMMANDS, EVENT, LINE, Event, Hooks
 from commands.documents.edit_json import with_value, without
-from commands.documents.json_tree import Keys, data_of, object_of
+from commands.documents.json_tree import Keys, OtherKindError, data_of, object_of
 from commands.setup.files import Installation
 
 Shell = Literal["powershell", "cmd"]
@@ -66,7 +66,10 @@ def with_hooks(text: str, hooks: Hooks, call: Call, *, prompt: bool) -> str:
     A handler of ours that is there changes in place, also one for the prompt. Raises
     BrokenJsonError and OtherKindError.
     """
-    there = object_of(text, comments=not hooks.is_strict)
+    there = object_of(text)
+    for event, listed in _events(there).items():
+        if not isinstance(listed, list):  # most clients then pass over the whole file
+            raise OtherKindError(("hooks", event))
     places = _places(text, hooks)
     known = [(place.event, place.ours) for place in places]
     lang = (
@@ -85,6 +88,14 @@ def with_hooks(text: str, hooks: Hooks, call: Call, *, prompt: bool) -> str:
         handler = handler_of(hooks, words, event.ours, windows=call.installation.windows)
         text = _with_event(text, hooks, event, handler)
     return text
+
+
+def odd_key(text: str, hooks: Hooks) -> str:
+    """Return a key that makes the client pass over the whole file; "" for none."""
+    data = object_of(text)
+    if hooks.version and data.get("version", 1) != 1:
+        return "version"
+    return next((key for key in data if hooks.keys and key not in hooks.keys), "")
 
 
 def without_hooks(text: str, hooks: Hooks) -> str:
@@ -143,8 +154,7 @@ def _with_event(text: str, hooks: Hooks, event: Event, handler: dict[str, Any]) 
         if (group.get("matcher") or "") != event.matcher:  # a group of the user, for other moments
             text, found = without(text, found.path), None
     if found is None:
-        events = object_of(text).get("hooks")
-        listed = events.get(event.name) if isinstance(events, dict) else None
+        listed = _events(object_of(text)).get(event.name)
         position = len(listed) if isinstance(listed, list) else 0
         return with_value(text, ("hooks", event.name, position), value)
     there = _at(object_of(text), found.path)
@@ -161,6 +171,11 @@ def _with_event(text: str, hooks: Hooks, event: Event, handler: dict[str, Any]) 
     return without(text, (*found.outer, "matcher"))
 
 
+def _events(data: dict[str, Any]) -> dict[str, Any]:
+    events = data.get("hooks")
+    return events if isinstance(events, dict) else {}
+
+
 def _at(data: Any, path: Keys) -> Any:
     for key in path:
         data = data[key]
@@ -168,9 +183,8 @@ def _at(data: Any, path: Keys) -> Any:
 
 
 def _places(text: str, hooks: Hooks) -> list[_Place]:
-    events = object_of(text).get("hooks")
     found = []
-    for event, listed in events.items() if isinstance(events, dict) else ():
+    for event, listed in _events(object_of(text)).items():
         for at, item in enumerate(listed) if isinstance(listed, list) else ():
             path: Keys = ("hooks", event, at)
             if not hooks.grouped:

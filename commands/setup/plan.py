@@ -7,10 +7,11 @@ from pathlib import Path
 
 from commands.clients.table import CLIENTS, Approvals, Client, Hooks
 from commands.documents.edit_toml import BrokenTomlError, tables_of
+from commands.documents.json_tree import check_taken
 from commands.setup.approvals import tools_of, with_approvals, without_approvals
 from commands.setup.entries import name_of, plan_entry
-from commands.setup.files import Change, Desk, Job, Remark, Tree, unless_made
-from commands.setup.hooks import Call, hook_strings, with_hooks, without_hooks
+from commands.setup.files import Change, Desk, EntryError, Job, Remark, Tree, unless_made
+from commands.setup.hooks import Call, hook_strings, odd_key, with_hooks, without_hooks
 from commands.setup.kept_out import MARK, with_kept_out, without_kept_out
 from commands.setup.levels import at_level, machine_files
 from commands.setup.rules import put_in, put_out, rules_of_user
@@ -63,6 +64,7 @@ def _plan_approvals(desk: Desk, job: Job, client: Client, approvals: Approvals, 
         if job.remove:
             change.after = unless_made(change, without_approvals(change.text, approvals, name))
         else:
+            check_taken(change.text, client.takes)
             change.after = with_approvals(change.text, approvals, name)
 
 
@@ -74,6 +76,9 @@ def _plan_hooks(desk: Desk, job: Job, client: Client, hooks: Hooks) -> list[Rema
         return []
     with desk.editing(_path(job, hooks), "hooks", client) as change:
         _show(change, hooks)
+        check_taken(change.text, hooks.takes)
+        if odd := odd_key(change.text, hooks):
+            raise EntryError("other_form", path=str(change.path), place=odd)
         is_named = hooks.names_project and not job.installation.is_command
         call = Call(
             installation=job.installation,

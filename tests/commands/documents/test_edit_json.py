@@ -10,7 +10,13 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from commands.documents.edit_json import with_value, without
-from commands.documents.json_tree import DEEPEST, BrokenJsonError, OtherKindError, data_of
+from commands.documents.json_tree import (
+    DEEPEST,
+    BrokenJsonError,
+    OtherKindError,
+    check_taken,
+    data_of,
+)
 
 KEYS = ["a", "b", "c", "서버", "my server", 'quo"te', ""]
 SCALARS = st.sampled_from(
@@ -102,7 +108,7 @@ def emptied(data: Any, path: tuple[str | int, ...]) -> Any:
 
 @given(OBJECTS, st.sampled_from([None, "\t"]))
 def test_json_is_read_as_what_it_says(data: dict[str, Any], indent: str | None) -> None:
-    assert data_of(json.dumps(data, indent=indent), comments=False) == data
+    assert data_of(json.dumps(data, indent=indent)) == data
 
 
 @given(texts(), st.data(), VALUES)
@@ -291,11 +297,29 @@ def test_a_text_that_cannot_be_edited_is_an_error(text: str, kind: str, line: in
         assert (raised.value.kind, raised.value.line) == (kind, line)
 
 
-@pytest.mark.parametrize("text", ['{"a": 1 // why\n}', '{"a": 1,}', "[1,]", "/* */ {}"])
-def test_comments_and_spare_commas_are_errors_where_the_format_has_none(text: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "kind", "line"),
+    [
+        ('{\n"a": 1 // why\n}', "comments", 2),
+        ("/* */ {}", "comments", 1),
+        ('{\n"a": 1, /* , */ }', "commas", 2),
+        ("[\n1\n,\n]", "commas", 3),
+        ("\ufeff{}", "mark", 1),
+    ],
+)
+def test_what_a_reader_takes_beside_json_is_an_error_for_others(
+    text: str, kind: str, line: int
+) -> None:
     data_of(text)
-    with pytest.raises(BrokenJsonError):
-        data_of(text, comments=False)
+    check_taken(text, ("comments", "commas", "mark"))
+    with pytest.raises(BrokenJsonError) as raised:
+        check_taken(text, {"comments", "commas", "mark"} - {kind})
+    assert (raised.value.kind, raised.value.line) == (kind, line)
+
+
+@pytest.mark.parametrize("text", ['{"a": "// , } /*", "b": [[], {}]}', "{,}", '"//', '{"a": 1 /'])
+def test_what_looks_like_it_is_none(text: str) -> None:
+    check_taken(text, ())
 
 
 @pytest.mark.parametrize(

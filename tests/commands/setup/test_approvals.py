@@ -105,5 +105,5 @@ def test_a_comment_in_what_claude_code_reads_is_refused(bench: Bench) -> None:
     text = '{\n  // mine\n  "permissions": {}\n}\n'
     bench.put({LOCAL: text})
     [problem] = bench.do("claude-code").problems
-    assert (problem.key, problem.facts["line"]) == ("json_strict", 2)
+    assert (problem.key, problem.facts["line"]) == ("json_comments", 2)
     assert bench.files()[LOCAL] == text.encode()

@@ -48,7 +48,7 @@ def documents(hooks: Hooks) -> st.SearchStrategy[dict[str, Any]]:
 def test_taking_out_what_was_put_in_gives_the_text_back(
     client: str, data: st.DataObject, prompt: bool
 ) -> None:
-    hooks = HOOKS[client]._replace(is_strict=False)
+    hooks = HOOKS[client]
     text = data.draw(texts(documents(hooks)))
     assert without_hooks(text, hooks) == text
     put_in = with_hooks(text, hooks, call(client), prompt=prompt)
@@ -61,7 +61,7 @@ def test_taking_out_what_was_put_in_gives_the_text_back(
 def test_another_installation_takes_the_place_of_the_first(
     client: str, data: st.DataObject
 ) -> None:
-    hooks = HOOKS[client]._replace(is_strict=False)
+    hooks = HOOKS[client]
     text = data.draw(texts(documents(hooks)))
     moved = with_hooks(
         with_hooks(text, hooks, call(client, OLD), prompt=True), hooks, call(client), prompt=False

@@ -146,7 +146,7 @@ def test_a_file_that_goes_is_shown_as_deleted(bench: Bench) -> None:
     ("client", "file", "content", "key"),
     [
         ("cursor", "root/.cursor/mcp.json", "{,}", "json_syntax"),
-        ("cursor", "root/.cursor/mcp.json", '{\n// "a"\n}', "json_strict"),
+        ("cursor", "root/.cursor/mcp.json", '{\n// "a"\n}', "json_comments"),
         ("cursor", "root/.cursor/mcp.json", b"\xff\xfe{", "not_utf8"),
         ("cursor", "root/.cursor/mcp.json", '{"mcpServers": []}', "other_kind"),
         ("cursor", "root/.cursor/mcp.json", '{"mcpServers": null}', "other_kind"),
@@ -755,7 +755,7 @@ def test_every_sentence_of_setup_is_used_and_every_remark_has_one() -> None:
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     }
     built = {f"next_{key}" for key in KEYS} | {
-        f"json_{kind}" for kind in ("syntax", "strict", "twice", "depth")
+        f"json_{kind}" for kind in ("syntax", "twice", "depth", "comments", "commas", "mark")
     }
     for row in CLIENTS:
         traits = {
