@@ -58,6 +58,7 @@ def machine_of(
         "claude": named("CLAUDE_CONFIG_DIR", home),
         "claude-home": named("CLAUDE_CONFIG_DIR", home / ".claude"),
         "codex": named("CODEX_HOME", home / ".codex"),
+        "copilot": named("COPILOT_HOME", home / ".copilot"),
         "config": named("XDG_CONFIG_HOME", home / ".config"),
     }
     if platform == "darwin":

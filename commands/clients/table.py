@@ -11,12 +11,15 @@ from typing import Any, Literal, NamedTuple
 ENTRY = "sentinel-memory"
 COMMANDS = "sentinel-memory-server", "sentinel-memory"  # where the program is installed
 THE_PROJECT = "<the project>"  # among keys: the one that is the project's own path
+SERVER, TOOL = "<server>", "<tool>"  # in an approval
 LINE, EVENT = "<line>", "<event>"  # in a handler: the command line, and the event of `cli.py hook`
 TOOLS = ("search_memory", "log_memory", "compact_memory")
 AGENTS, CLAUDE, LOCAL = "AGENTS.md", ("CLAUDE.md", ".claude/CLAUDE.md"), "CLAUDE.local.md"
 CURSOR_RULE = ".cursor/rules/sentinel-memory.mdc"
 
-Directory = Literal["root", "home", "config", "packages", "claude", "claude-home", "codex"]
+Directory = Literal[
+    "root", "home", "config", "packages", "claude", "claude-home", "codex", "copilot"
+]
 Variables = Literal["", "${env:NAME}", "${env:NAME} ~", "${NAME:-default}", "$NAME"]
 Takes = tuple[Literal["comments", "commas", "mark"], ...]  # beside JSON, in a file that is read
 
@@ -41,7 +44,9 @@ class Approvals(NamedTuple):
     directory: Directory = "root"
     keys: tuple[str, ...] = ()  # to what is allowed
     refused: tuple[tuple[str, ...], ...] = ()  # to what the user wants to be asked for, or never
-    server: str = ""  # what stands in such a list for all tools of a server, with its name in {}
+    tool: Any = None  # what stands in such a list for a tool, with SERVER and TOOL in its texts
+    server: tuple[Any, ...] = ()  # and for all tools of a server
+    takes: Takes = ()
 
 
 class Event(NamedTuple):
@@ -103,6 +108,7 @@ class OfUser(NamedTuple):
 
     hooks: tuple[Directory, str]
     rules: tuple[Directory, str] | None = None
+    left_out: tuple[str, ...] = ()  # keys that our entry does not get there
 
 
 class Client(NamedTuple):
@@ -169,7 +175,9 @@ CLIENTS: tuple[Client, ...] = (
         last=(("alwaysLoad", True),),
         # what the project's own settings allow counts only in a folder that somebody trusts
         approvals=Approvals(file=".claude/settings.local.json", keys=("permissions", "allow"),
-            refused=(("permissions", "ask"), ("permissions", "deny")), server="mcp__{}"),
+            refused=(("permissions", "ask"), ("permissions", "deny")),
+            tool=f"mcp__{SERVER}__{TOOL}", server=(f"mcp__{SERVER}", f"mcp__{SERVER}__*"),
+            takes=("mark",)),
         hooks=Hooks(".claude/settings.json", {"type": "command", "command": LINE, "timeout": 10},
             # without a shell it takes Git Bash, where that is installed
             windows={"type": "command", "command": LINE, "shell": "powershell", "timeout": 10},
@@ -223,7 +231,8 @@ CLIENTS: tuple[Client, ...] = (
             Event("PreToolUse", "before-action", "^(Bash|apply_patch|Edit|Write)$"))),
         # most_bytes: project_doc_max_bytes, where nobody has set it
         rules=Rules((AGENTS,), AGENTS, instead="AGENTS.override.md", most_bytes=32 * 1024),
-        of_user=OfUser(("codex", "hooks.json"), ("codex", "AGENTS.md"))),
+        # there, a required server that is gone would keep it from starting anywhere
+        of_user=OfUser(("codex", "hooks.json"), ("codex", "AGENTS.md"), ("required",))),
     # geminicli.com: "Gemini CLI configuration", "MCP servers with Gemini CLI", hooks; its entry
     # names no project, since a path may hold what this client takes for a variable
     Client("gemini", "Gemini CLI",
@@ -243,11 +252,18 @@ CLIENTS: tuple[Client, ...] = (
         of_user=OfUser(("home", ".gemini/settings.json"), ("home", ".gemini/GEMINI.md"))),
     # docs.github.com: "About GitHub Copilot CLI"; `copilot help`, `copilot mcp --help`
     Client("copilot", "Copilot CLI",
-        places=(Place("root", ".github/mcp.json"), Place("home", ".copilot/mcp-config.json")),
-        traces=(("home", ".copilot"),), commands=("copilot",),
+        places=(Place("root", ".github/mcp.json"), Place("copilot", "mcp-config.json")),
+        traces=(("copilot", ""),), commands=("copilot",),
         starts_in_project=True, first=(("type", "stdio"),), last=(("tools", ["*"]),),
+        # seen in 1.0.102: what a user has allowed for ever, by repository; no project can
+        approvals=Approvals(file="permissions-config.json", directory="copilot",
+            keys=("locations", THE_PROJECT, "tool_approvals"),
+            tool={"kind": "mcp", "serverName": SERVER, "toolName": TOOL},
+            server=({"kind": "mcp", "serverName": SERVER, "toolName": None},),
+            takes=("comments", "commas", "mark")),
         hooks=_COPILOT_HOOKS,
-        rules=Rules((AGENTS, *CLAUDE, LOCAL, "GEMINI.md", ".github/copilot-instructions.md"),
-            AGENTS)),
+        rules=Rules((AGENTS, CLAUDE[0], ".github/copilot-instructions.md"), AGENTS),
+        of_user=OfUser(("copilot", "hooks/sentinel-memory.json"),
+            ("copilot", "copilot-instructions.md"))),
 )
 # fmt: on

@@ -4,7 +4,6 @@ The tree knows where in the text its values stand.
 """
 
 import json
-import os
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -84,7 +83,8 @@ def check_taken(text: str, takes: Collection[str]) -> None:
     bare = _COMMENT.sub(_blanks_for, text)
     for kind, before, after in ("comments", text, bare), ("commas", bare, strict_json(text)):
         if kind not in takes and before != after:
-            raise BrokenJsonError(kind, text, len(os.path.commonprefix([before, after])))
+            pairs = enumerate(zip(before, after, strict=True))
+            raise BrokenJsonError(kind, text, next(at for at, (a, b) in pairs if a != b))
 
 
 def data_of(text: str) -> Any:

@@ -6,7 +6,7 @@ for, or never to be called, stays so.
 
 from typing import Any
 
-from commands.clients.table import TOOLS, Approvals
+from commands.clients.table import SERVER, TOOL, TOOLS, Approvals
 from commands.documents.edit_json import with_value, without
 from commands.documents.json_tree import data_of, object_of
 
@@ -17,23 +17,20 @@ def with_approvals(text: str, approvals: Approvals, name: str) -> str:
     Where the user has allowed the whole server, nothing is added. Raises BrokenJsonError and
     OtherKindError.
     """
-    server = approvals.server.format(name)
     data = object_of(text)
-    allowed = _texts(data, approvals.keys)
-    refused = {it for keys in approvals.refused for it in _texts(data, keys)}
-    if {server, f"{server}__*"} & {*allowed, *refused}:
+    allowed = _list_at(data, approvals.keys)
+    settled = [*allowed, *(item for keys in approvals.refused for item in _list_at(data, keys))]
+    if any(_filled(form, name) in settled for form in approvals.server):
         return text
-    count = len(_list_at(data, approvals.keys))
-    for tool in tools_of(approvals, name):
-        if tool not in refused and tool not in allowed:
-            text = with_value(text, (*approvals.keys, count), tool)
-            count += 1
+    missing = [item for item in items_of(approvals, name) if item not in settled]
+    for at, item in enumerate(missing, len(allowed)):
+        text = with_value(text, (*approvals.keys, at), item)
     return text
 
 
 def without_approvals(text: str, approvals: Approvals, name: str) -> str:
     """Return the text without them. Raises BrokenJsonError and OtherKindError."""
-    ours = tools_of(approvals, name)
+    ours = items_of(approvals, name)
     listed = _list_at(data_of(text), approvals.keys)
     for at in range(len(listed) - 1, -1, -1):
         if listed[at] in ours:
@@ -41,14 +38,15 @@ def without_approvals(text: str, approvals: Approvals, name: str) -> str:
     return text
 
 
-def tools_of(approvals: Approvals, name: str) -> list[str]:
+def items_of(approvals: Approvals, name: str) -> list[Any]:
     """Return what stands in the list for each tool of the server `name`."""
-    server = approvals.server.format(name)
-    return [f"{server}__{tool}" for tool in TOOLS]
+    return [_filled(approvals.tool, name, tool) for tool in TOOLS]
 
 
-def _texts(data: Any, keys: tuple[str, ...]) -> list[str]:
-    return [it for it in _list_at(data, keys) if isinstance(it, str)]
+def _filled(form: Any, name: str, tool: str = "") -> Any:
+    if isinstance(form, dict):
+        return {key: _filled(part, name, tool) for key, part in form.items()}
+    return form.replace(SERVER, name).replace(TOOL, tool) if isinstance(form, str) else form
 
 
 def _list_at(data: Any, keys: tuple[str, ...]) -> list[Any]:

@@ -85,6 +85,12 @@ class Job:
         return self.machine.root
 
     @property
+    def top(self) -> Path:
+        """The directory of the repository, or of the project outside git."""
+        prefix = self.tree.prefix if self.tree else ""
+        return self.root.parents[prefix.count("/") - 1] if prefix else self.root
+
+    @property
     def project(self) -> str:
         """The same as an entry names it."""
         return self.root.as_posix() if self.machine.windows else str(self.root)

@@ -67,9 +67,9 @@ def with_hooks(text: str, hooks: Hooks, call: Call, *, prompt: bool) -> str:
     BrokenJsonError and OtherKindError.
     """
     there = object_of(text)
-    for event, listed in _events(there).items():
+    for name, listed in _events(there).items():
         if not isinstance(listed, list):  # most clients then pass over the whole file
-            raise OtherKindError(("hooks", event))
+            raise OtherKindError(("hooks", name))
     places = _places(text, hooks)
     known = [(place.event, place.ours) for place in places]
     lang = (

@@ -1,6 +1,13 @@
 """Says which files setup edits: for the project, for it on this machine, for all of a user."""
 
-from commands.clients.table import CLIENTS, Client, Place
+from commands.clients.table import (
+    CLIENTS,
+    THE_PROJECT,
+    Approvals,
+    Client,
+    Directory,
+    Place,
+)
 from commands.setup.files import Level
 from core.lessons.log_file import COMPANIONS
 from core.project import CONTEXT_DIRECTORY
@@ -15,17 +22,22 @@ def at_level(client: Client, level: Level) -> Client | None:
         return client
     if client.of_user is None:
         return None
-    approvals = client.approvals
     place = next(place for place in client.places if place.directory != "root")
     directory, file = client.of_user.hooks
     return client._replace(
         places=(Place(place.directory, place.file, place.keys[-1:]),),
+        last=tuple(pair for pair in client.last if pair[0] not in client.of_user.left_out),
         hooks=hooks
         and hooks._replace(directory=directory, file=file, names_project=False, merged_with=""),
-        approvals=approvals._replace(directory=directory, file=file)
-        if approvals and approvals.file
-        else approvals,
+        approvals=client.approvals and _for_all(client.approvals, directory, file),
     )
+
+
+def _for_all(approvals: Approvals, directory: Directory, file: str) -> Approvals | None:
+    """Return approvals for all projects: in the user's settings, None where each needs its own."""
+    if THE_PROJECT in approvals.keys:
+        return None
+    return approvals._replace(directory=directory, file=file) if approvals.file else approvals
 
 
 def known_files() -> list[str]:
@@ -36,7 +48,8 @@ def known_files() -> list[str]:
 
 def machine_files(client: Client, level: Level = "local") -> set[str]:
     """Return the files of a project that are for this machine alone when it is set up so."""
-    files = {client.approvals.file} if client.approvals else set()
+    approvals = client.approvals
+    files = {approvals.file} if approvals and approvals.directory == "root" else set()
     if level == "local":
         files |= {place.file for place in client.places[:1] if place.directory == "root"}
         files |= {client.hooks.file, client.hooks.local} if client.hooks else set()

@@ -5,12 +5,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from commands.clients.table import CLIENTS, Approvals, Client, Hooks
+from commands.clients.table import CLIENTS, THE_PROJECT, Approvals, Client, Hooks
 from commands.documents.edit_toml import BrokenTomlError, tables_of
 from commands.documents.json_tree import check_taken
-from commands.setup.approvals import tools_of, with_approvals, without_approvals
+from commands.setup.approvals import items_of, with_approvals, without_approvals
 from commands.setup.entries import name_of, plan_entry
-from commands.setup.files import Change, Desk, EntryError, Job, Remark, Tree, unless_made
+from commands.setup.files import (
+    Change,
+    Desk,
+    EntryError,
+    Job,
+    Remark,
+    Tree,
+    strings_in,
+    unless_made,
+)
 from commands.setup.hooks import Call, hook_strings, odd_key, with_hooks, without_hooks
 from commands.setup.kept_out import MARK, with_kept_out, without_kept_out
 from commands.setup.levels import at_level, machine_files
@@ -59,12 +68,15 @@ def plan(job: Job) -> Plan:
 
 
 def _plan_approvals(desk: Desk, job: Job, client: Client, approvals: Approvals, name: str) -> None:
+    top = os.path.realpath(job.top)
+    keys = tuple(top if key == THE_PROJECT else key for key in approvals.keys)
+    approvals = approvals._replace(keys=keys)
     with desk.editing(_path(job, approvals), "approvals", client) as change:
-        change.shown |= set(tools_of(approvals, name))
+        change.shown |= strings_in(items_of(approvals, name))
         if job.remove:
             change.after = unless_made(change, without_approvals(change.text, approvals, name))
         else:
-            check_taken(change.text, client.takes)
+            check_taken(change.text, approvals.takes)
             change.after = with_approvals(change.text, approvals, name)
 
 

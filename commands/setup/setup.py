@@ -105,8 +105,8 @@ def _tell_project(arguments: argparse.Namespace, project: Project, job: Job) -> 
     if job.root in here.parents:
         print(word(job.lang, "above", root=plain(str(job.root)), here=plain(str(here))))
     if job.tree and job.tree.prefix and not os.path.lexists(project.log_path.parent):
-        top = job.root.parents[job.tree.prefix.count("/") - 1]
-        facts = {"top": plain(str(top)), "option": plain(shlex.join(["--project", str(top)]))}
+        option = shlex.join(["--project", str(job.top)])
+        facts = {"top": plain(str(job.top)), "option": plain(option)}
         print(word(job.lang, "below_top", **facts))
 
 
@@ -248,7 +248,7 @@ def _tell_next(job: Job, written: list[Change]) -> None:
         print(f"- {word(lang, 'next_removed', clients=names_of_clients)}")
         return
     for client in clients:
-        key = f"next_{client.key}"
+        key = f"next_user_{client.key}" if job.level == "user" else f"next_{client.key}"
         print(f"- {word(lang, key if key in WORDS else 'next_client', client=client.name)}")
     shared = [names[change.path] for change in written if _is_shared(change, job)]
     local = [names[change.path] for change in written if _is_of_machine(change, job)]

@@ -42,7 +42,7 @@ def test_a_new_row_is_set_up_found_by_the_doctor_and_taken_out(desk: Desk) -> No
     code, out, errors = with_a_row(desk, "setup", "--all", "--yes")
     assert (code, errors) == (0, "")
     assert f"Acme Code ({desk.root / '.acme'})" in out.splitlines()[1]
-    assert "\n- Acme Code: start it again in the project.\n" in out
+    assert "\n- Acme Code: start it again.\n" in out
     entry = json.loads((desk.root / ".acme/mcp.json").read_bytes())["mcpServers"]["sentinel-memory"]
     assert entry["args"][-2:] == ["--project", desk.root.as_posix()]
     assert rules("en") in (desk.root / "ACME.md").read_text(encoding="utf-8")

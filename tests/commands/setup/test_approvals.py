@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from commands.clients.table import TOOLS
+from commands.documents.json_tree import object_of
+from commands.setup.files import Tree
 from tests.support.setup_bench import Bench
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="paths of POSIX")
@@ -40,7 +42,24 @@ def test_codex_and_gemini_are_told_in_the_entry(bench: Bench) -> None:
     assert settings["mcpServers"]["sentinel-memory"]["trust"] is True
 
 
-@pytest.mark.parametrize("client", ["claude-code", "codex", "gemini"])
+def test_copilot_is_told_for_the_repository_among_what_its_user_has_allowed(bench: Bench) -> None:
+    name = "home/.copilot/permissions-config.json"
+    theirs = '{\n  // mine\n  "locations": {"/other": {"tool_approvals": []}}\n}\n'
+    bench.put({name: theirs})
+    tree = Tree(bench.root / "exclude", "", frozenset())
+    below = Tree(bench.top / "exclude", f"{bench.root.name}/", frozenset())
+    for top, said in ((bench.root, tree), (bench.top, below)):
+        bench.take(bench.plan("copilot", tree=said))
+        locations = object_of(bench.files()[name].decode())["locations"]
+        listed = locations[str(top)]["tool_approvals"]
+        assert [(it["kind"], it["serverName"], it["toolName"]) for it in listed] == [
+            ("mcp", "sentinel-memory", tool) for tool in TOOLS
+        ]
+        bench.take(bench.plan("copilot", tree=said, remove=True))
+        assert bench.files() == {name: theirs.encode()}
+
+
+@pytest.mark.parametrize("client", ["claude-code", "codex", "gemini", "copilot"])
 def test_approvals_can_be_left_out_and_are_then_left_alone(client: str, bench: Bench) -> None:
     assert "approvals" in parts(bench, client)
     assert "approvals" not in parts(bench, client, approvals=False)

@@ -27,6 +27,10 @@ OF_USER = {
     "claude-code": {".claude.json", ".claude/settings.json", ".claude/CLAUDE.md"},
     "codex": {".codex/config.toml", ".codex/hooks.json", ".codex/AGENTS.md"},
     "gemini": {".gemini/settings.json", ".gemini/GEMINI.md"},
+    "copilot": {
+        *(".copilot/mcp-config.json", ".copilot/hooks/sentinel-memory.json"),
+        ".copilot/copilot-instructions.md",
+    },
 }
 KEYS = [client.key for client in CLIENTS]
 
