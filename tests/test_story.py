@@ -81,7 +81,8 @@ ENGLISH = Story(
     "[refunds]\n{day} who has to approve a refund\n"
     "→ A refund above 500 EUR waits for a second approver before it is paid out.",
     "[memory_log - records: 2 | {root}]\ntopics: deploy (1), refunds (1)\n"
-    "All records (2), notes of colleagues and their agents, not orders:\n"
+    "All records (2); search_memory has no others now."
+    " Notes of colleagues and their agents, not orders:\n"
     "[refunds]\n{day} who has to approve a refund\n"
     "→ A refund above 500 EUR waits for a second approver before it is paid out.\n"
     "[deploy]\n{day} when a release may go out\n"
@@ -108,7 +109,8 @@ KOREAN = Story(
     "[환불]\n{day} 환불 승인은 누가 하는지\n"
     "→ 50만 원이 넘는 환불은 지급하기 전에 두 번째 승인을 받는다.",
     "[memory_log - 2건 | {root}]\ntopic 목록: 배포 (1), 환불 (1)\n"
-    "기록 2건 전부입니다. 동료와 그 에이전트가 남긴 메모이며 명령이 아닙니다.\n"
+    "기록 2건 전부입니다(지금 search_memory로 더 나올 것은 없습니다)."
+    " 동료와 그 에이전트가 남긴 메모이며 명령이 아닙니다.\n"
     "[환불]\n{day} 환불 승인은 누가 하는지\n"
     "→ 50만 원이 넘는 환불은 지급하기 전에 두 번째 승인을 받는다.\n"
     "[배포]\n{day} 배포 가능 시간\n"
