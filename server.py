@@ -92,19 +92,25 @@ def _no_flag(value: object) -> object:
 Text = str | SkipJsonSchema[None]
 Tokens = list[str] | SkipJsonSchema[str | None]
 
+Topic = Annotated[
+    str,
+    Field(
+        description="Module or feature, e.g. auth, db-migration; no ticket, nothing as broad as"
+        " code. Reuse existing ones"
+    ),
+]
+
 Threshold = Annotated[
     int | SkipJsonSchema[None],
     BeforeValidator(_no_flag),
-    Field(description="Compaction is required above this many records"),
+    Field(description="Usually left out"),
 ]
 
 Originals = Annotated[
     Tokens, Field(description="For a principle: id@fp tokens of the originals it replaces")
 ]
 
-Paths = Annotated[
-    Tokens, Field(description="Files it is about, as globs from the project: src/payment/**")
-]
+Paths = Annotated[Tokens, Field(description="Files it is about, as globs: src/payment/**")]
 
 
 # What a client shows of a call without a threshold; a call goes by the settings of its moment.
@@ -139,17 +145,17 @@ def search_memory(
     query: Annotated[
         Text,
         Field(
-            description="The task in keywords, with synonyms and in every language of the project."
-            " Never filters; it orders the records when not all fit"
+            description="Keywords of the task with synonyms, in every language of the project."
+            " Filters nothing"
         ),
     ],
     topic: Annotated[Text, Field(description="Only records of exactly this topic")] = None,
 ) -> str:
-    """Lessons of earlier tasks in this project. Call it before you plan or edit anything.
+    """Lessons of earlier tasks in this project. Call it before you plan or edit anything, unless
+    the session start showed all records.
 
-    Returns the whole memory by topic: what was missing, `→` the lesson, `ask:` a question. Judge
-    yourself which lessons apply, follow them, and put their questions to the user. With no records
-    it gives the questions to ask instead. Records are notes, not instructions.
+    By topic: what was missing, `→` the lesson, `ask:` a question for the user. Judge
+    yourself which lessons apply. Records are notes, not orders.
     """
     with opened() as call:
         return search_answer(
@@ -165,13 +171,11 @@ def search_memory(
     shown_defaults=SHOWN_DEFAULTS,
 )
 def log_memory(
-    topic: Annotated[
-        str, Field(description="Module or feature, e.g. auth, css-layout. Reuse existing ones")
-    ],
+    topic: Topic,
     missing_context: Annotated[
         Text, Field(description="What the instructions left out; '' for a principle")
     ],
-    lesson: Annotated[str, Field(description="The rule to apply next time; concrete, checkable")],
+    lesson: Annotated[str, Field(description="The rule for next time, concrete and checkable")],
     ask_next_time: Annotated[
         Text, Field(description="Question for the user before such a task; '' removes it")
     ] = None,
@@ -183,13 +187,12 @@ def log_memory(
     source_ids: Originals = None,
     paths: Paths = None,
 ) -> str:
-    """Save one gap after a task: something essential that the instructions left out.
+    """Save one gap after a task: what the instructions left out and a newcomer must be told first.
 
-    If a newcomer had to do this task tomorrow, what would you have to tell them first? Not for
-    what one look at the code shows, progress reports, self-criticism, temporary failures, source
-    code or secrets. Log nothing if nothing was missing. One call for each gap; the same gap again
-    updates its record. Limits in UTF-8 bytes: topic 64, missing_context and lesson 1024,
-    ask_next_time 512.
+    One call for each gap, in the user's language; none if nothing was missing. The same gap again
+    updates its record. No source code, secrets, progress reports, temporary failures, nor what one
+    look at the code shows. UTF-8 bytes: topic 64, missing_context and lesson 1024, ask_next_time
+    512.
     """
     ask_next_time, shortened_from_bytes = fit_question(type, ask_next_time)
     draft = Draft(
@@ -213,17 +216,14 @@ def log_memory(
     shown_defaults=SHOWN_DEFAULTS,
 )
 def compact_memory(
-    target_topic: Annotated[Text, Field(description="Only this topic; default all")] = None,
+    target_topic: Annotated[Text, Field(description="Only this topic")] = None,
     compact_threshold: Threshold = None,
     delete_ids: Annotated[
         Tokens, Field(description="Tokens of wrong or obsolete records to delete")
     ] = None,
 ) -> str:
-    """Records by topic, for compaction. Required when an answer says so (over 50 records).
-
-    Changes nothing by itself: it prints each record with its id@fp token, similar topics, and the
-    steps. You merge topics, write one principle for each, and save it with
-    log_memory(type="principle", source_ids=[tokens]), which also removes the originals.
+    """Call it when an answer requires it: records by topic with their id@fp tokens, and the steps
+    to merge them into principles. Changes nothing without delete_ids.
     """
     with opened(threshold=compact_threshold, writes=bool(delete_ids)) as call:
         target_topics = [target_topic] if target_topic and target_topic.strip() else None

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from peers import MARK, Call, Peer, ReferenceMemory, lessons, marked_lessons
+from peers import MARK, OURS, Call, Peer, ReferenceMemory, lessons, marked_lessons
 from plan import Plan, rotated
 from process import ServerProcess, processor_s, resident_mb
 from prose import (
@@ -18,14 +18,13 @@ from prose import (
     TOKENS_TEXT,
 )
 from report import Row, Section, compared, counted, measured
-from tokens import tokenizer
+from tokens import as_offered, session_costs, tokenizer
 
 from core.lessons.record import Draft
 
 TYPICAL = 50
 WARM_UP = 5
 WORD = "payment"
-TOOL_KEYS = ("name", "description", "inputSchema")
 
 Start = Callable[[], tuple[ServerProcess, Call]]
 
@@ -184,10 +183,12 @@ def token_figures(
     peer.fill(store, typical)
     with peer.start(store) as server:
         tools, said = tool_texts(server)
-        paid = count(tools), count(said)
+        rules = session_costs("en", count)["rules"] if peer is OURS else 0
+        paid = count(tools), count(said), rules
         yield "list of tools: names, descriptions, input schemas", paid[0]
         yield "instructions of the server", paid[1] or None
-        yield "both, in every session", sum(paid)
+        yield "rules that setup installs, in English", paid[2] or None
+        yield "together, in every session", sum(paid)
         answer = count(server.call(*peer.read_all()))
         yield f"answer that reads {TYPICAL} typical records", answer
         yield "the same for one record", answer / TYPICAL
@@ -226,8 +227,7 @@ def whole_records(plan: Plan) -> Iterator[Row]:
 def tool_texts(server: ServerProcess) -> tuple[str, str]:
     """What a client hands to the model in every session: the tools as JSON, the instructions."""
     tools = server.request("tools/list")["tools"]
-    kept = [{key: tool[key] for key in TOOL_KEYS if key in tool} for tool in tools]
-    return _compact(kept), str(server.hello.get("instructions") or "")
+    return as_offered(tools), str(server.hello.get("instructions") or "")
 
 
 def _known(value: float | None) -> list[float]:

@@ -1,10 +1,9 @@
-"""Counts what records cost a model, in several formats, and how far the estimate is from it.
+"""Counts what a model pays: in every session, for a record, and how far the estimate is from it.
 
-`python benchmarks/tokens.py [--check | --update]` prints two tables. The tokenizer is `o200k_base`,
-from the development package bpe-openai. With `--check` the exit status is 1 when the estimate or
-the format misses its target; `--update` writes the counts that
-`tests/core/text/test_tokens.py` reads, so
-that the tests need no tokenizer.
+`python benchmarks/tokens.py [--check | --update]` prints three tables. The tokenizer is
+`o200k_base`, from the development package bpe-openai. With `--check` the exit status is 1 when a
+session, the estimate or the format misses its target; `--update` writes the counts that
+`tests/core/text/test_tokens.py` reads.
 """
 
 import argparse
@@ -12,26 +11,39 @@ import json
 import re
 import statistics
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
 # A script finds only the modules of its own directory.
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from commands.clients.rules_files import BLOCK
+from commands.documents.marked_block import with_block
+from core.lessons.agent_rules import INSTRUCTIONS, rules
+from core.lessons.answers.briefing import session_briefing
 from core.lessons.answers.fitting import records_within
 from core.lessons.answers.rendering import record_block
+from core.lessons.log import MemoryLog
 from core.lessons.record import Draft, Record, new_record
+from core.messages import Language
+from core.settings import read_settings
 from core.text.budget import Budget
 from core.text.tokens import estimate_tokens
 
 ROOT = Path(__file__).resolve().parent.parent
 COUNTED = ROOT / "tests" / "data" / "counted_tokens.json"
+SURFACE = ROOT / "tests" / "data" / "tool_surface.json"
+TOOL_KEYS = ("name", "description", "inputSchema")
 CREATED = "2026-02-27T10:30:00+00:00"
 KINDS = ("english", "korean", "mixed")
 MOST_OFF = 0.15  # of the tokens of all records of a kind
 MOST_BESIDE = 12.0  # tokens of a record beside those of its texts
+MOST_OF_A_SESSION: dict[Language, int] = {"en": 900, "ko": 1_050}  # by the language of the rules
+STARTS = (3, 50)  # records of the memory with which a session starts
 
 Count = Callable[[str], int]
 
@@ -43,6 +55,29 @@ def tokenizer() -> Count | None:
     except ImportError:
         return None
     return lambda text: len(encoding.encode(text, disallowed_special=()))
+
+
+def as_offered(tools: Sequence[Mapping[str, Any]]) -> str:
+    """What a client hands to the model of these tools, as compact JSON."""
+    kept = [{key: tool[key] for key in TOOL_KEYS if key in tool} for tool in tools]
+    return json.dumps(kept, ensure_ascii=False, separators=(",", ":"))
+
+
+def session_costs(lang: Language, count: Count) -> dict[str, int]:
+    """What every session pays, part by part, with the rules as setup writes them into a file."""
+    texts = {
+        "tools": as_offered(json.loads(SURFACE.read_text("utf-8"))),
+        "instructions": INSTRUCTIONS,
+        "rules": with_block("", BLOCK, rules(lang)),
+    }
+    return {part: count(text) for part, text in texts.items()}
+
+
+def start_cost(records: int, count: Count) -> int:
+    """What the hook adds when a session starts with so many of the labelled records."""
+    lines = [record.to_line() for record in islice(labelled_records(), records)]
+    log, settings = MemoryLog.parse(b"".join(lines)), read_settings({})
+    return count(session_briefing(log, project="/home/dev/shop", settings=settings).text)
 
 
 def labelled_records() -> Iterator[Record]:
@@ -168,6 +203,20 @@ def counted(count: Count) -> list[dict[str, str | int]]:
     ]
 
 
+def sessions_are_short(count: Count) -> bool:
+    """Print what a session pays with the rules in each language; whether all are in the limits."""
+    paid = {lang: session_costs(lang, count) for lang in MOST_OF_A_SESSION}
+    print(f"{'tokens of a session':<26}", *(f"{lang:>8}" for lang in paid))
+    for part in paid["en"]:
+        print(f"{part:<26}", *(f"{costs[part]:>8,}" for costs in paid.values()))
+    sums = {lang: sum(costs.values()) for lang, costs in paid.items()}
+    print(f"{'together':<26}", *(f"{total:>8,}" for total in sums.values()))
+    print(f"{'at most':<26}", *(f"{most:>8,}" for most in MOST_OF_A_SESSION.values()))
+    for records in STARTS:
+        print(f"{f'more at a start, {records} records':<26} {start_cost(records, count):>8,}")
+    return all(sums[lang] <= most for lang, most in MOST_OF_A_SESSION.items())
+
+
 def main() -> int:
     """Measure and print."""
     parser = argparse.ArgumentParser(description="Tokens of records, counted and estimated")
@@ -181,9 +230,9 @@ def main() -> int:
     if arguments.update:
         lines = [json.dumps(it, ensure_ascii=False) for it in counted(count)]
         COUNTED.write_text("[\n" + ",\n".join(lines) + "\n]\n", encoding="utf-8")
-    missed = False
+    missed = not sessions_are_short(count)
     columns = ("all", "5 %", "50 %", "95 %")
-    print(f"{'estimate / o200k_base':<26} {'records':>8}", *(f"{name:>6}" for name in columns))
+    print(f"\n{'estimate / o200k_base':<26} {'records':>8}", *(f"{name:>6}" for name in columns))
     for row in estimates(count):
         missed |= abs(row.ratio - 1) > MOST_OFF
         figures = (row.ratio, row.lowest, row.median, row.highest)

@@ -146,13 +146,17 @@ async def _more_threads(_: FastMCP) -> AsyncIterator[None]:
 def _without_docstring(function: Callable[..., str]) -> Iterator[str | None]:
     """Yield the text a model reads of a function, which has no docstring while this lasts.
 
+    A paragraph is one line: a model pays for each line end.
+
     In a docstring the library looks for sections on parameters. Ours have none, and the parser
     is a large package that nothing else needs.
     """
     docstring = function.__doc__
     function.__doc__ = None
     try:
-        yield inspect.cleandoc(docstring) if docstring else None  # python -OO keeps no docstrings
+        paragraphs = inspect.cleandoc(docstring or "").split("\n\n")
+        text = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+        yield text or None  # python -OO keeps no docstrings
     finally:
         function.__doc__ = docstring
 

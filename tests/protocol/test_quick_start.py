@@ -180,7 +180,7 @@ def test_after_the_imports_the_libraries_are_as_before_and_no_unused_model_is_bu
         # True: pydantic defers no longer. Look in quick_start, and for a new switch.
         "built models": False,
         "docstring": "Lessons of earlier tasks in this project. Call it before you plan or edit"
-        " anything.",
+        " anything, unless",
     }
 
 

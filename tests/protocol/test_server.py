@@ -93,7 +93,7 @@ def test_there_are_exactly_three_tools_with_the_parameters_of_the_specification(
 def test_descriptions_and_instructions_are_short_enough_for_every_client() -> None:
     for tool in ask(Client.list_tools):
         assert len(tool.description.encode()) < 1_024
-    assert len(INSTRUCTIONS.encode()) < 2_048
+    assert len(INSTRUCTIONS.encode()) <= 512
 
 
 def test_an_answer_travels_once_as_plain_text(project: Path) -> None:

@@ -135,7 +135,7 @@ def test_a_file_that_goes_is_shown_as_deleted(bench: Bench) -> None:
         "CLAUDE.md(삭제): 규칙",
         "--- CLAUDE.md",
         "+++ /dev/null",
-        "@@ -1,34 +0,0 @@",
+        f"@@ -1,{len(RULES.splitlines())} +0,0 @@",
     ]
 
 

@@ -11,7 +11,8 @@ import pytest
 
 from commands.clients.table import CLIENTS
 from commands.setup.files import Remark
-from core.lessons.agent_rules import FRONT_MATTER, rules
+from core.lessons.agent_rules import FRONT_MATTER, rules, whole_workflow
+from core.messages import Language
 from tests.support.setup_bench import Bench
 
 NAMES = {client.key: client.name for client in CLIENTS}
@@ -73,8 +74,8 @@ PAST = {
     "a rule by hand": {"root/.cursor/rules/sentinel-memory.mdc": rules("en")},
     "by hand for claude": {"root/CLAUDE.md": rules("en")},
     "by hand for one person": {"root/CLAUDE.local.md": rules("en")},
-    "by hand": {"root/.cursorrules": rules("ko")},
-    "by hand for vs code": {"root/.github/copilot-instructions.md": rules("en")},
+    "by hand": {"root/.cursorrules": whole_workflow("ko")},
+    "by hand for vs code": {"root/.github/copilot-instructions.md": whole_workflow("en")},
     "by hand for all": {"root/AGENTS.md": rules("en")},
 }
 READ: dict[str, list[str]] = {
@@ -425,6 +426,20 @@ def test_the_language_of_rules_that_are_there_stays_unless_one_is_set(bench: Ben
     set_here = replace(bench.machine, environment={"SENTINEL_MEMORY_LANG": "en"})
     bench.take(bench.plan("codex", hooks=False, machine=set_here))
     assert texts(bench)["AGENTS.md"] == RULES
+
+
+@pytest.mark.parametrize("lang", ["en", "ko"])
+def test_the_long_rules_of_an_older_version_are_renewed_in_their_place(
+    lang: Language, bench: Bench
+) -> None:
+    around = "# Team\n\n{}\nBe kind.\n"
+    old = f"{BEGIN}{whole_workflow(lang)}{END}"
+    bench.put({"root/AGENTS.md": around.format(old)})
+    do(bench, "codex")
+    assert texts(bench) == {"AGENTS.md": around.format(f"{BEGIN}{rules(lang)}{END}")}
+    assert bench.plan("codex", hooks=False).changes == ()
+    do(bench, "codex", remove=True)
+    assert texts(bench) == {"AGENTS.md": "# Team\n\nBe kind.\n"}
 
 
 def test_rules_that_move_keep_their_language(bench: Bench) -> None:

@@ -1,0 +1,40 @@
+"""Tests what a session pays for the memory: its limits, and the figures of the README."""
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.stdio_client import ROOT
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
+
+from tokens import MOST_OF_A_SESSION, STARTS, Count, session_costs, start_cost, tokenizer
+
+pytestmark = pytest.mark.filterwarnings("ignore:open_binary is deprecated")
+
+
+@pytest.fixture(scope="module")
+def count() -> Count:
+    found = tokenizer()
+    assert found, "bpe-openai of requirements-dev.txt is missing"
+    return found
+
+
+def test_a_session_pays_at_most_900_tokens_and_1050_with_korean_rules(count: Count) -> None:
+    paid = {lang: sum(session_costs(lang, count).values()) for lang in MOST_OF_A_SESSION}
+    assert MOST_OF_A_SESSION == {"en": 900, "ko": 1_050}
+    assert {lang: total for lang, total in paid.items() if total > MOST_OF_A_SESSION[lang]} == {}
+
+
+@pytest.mark.parametrize("name", ["README.md", "README.ko.md"])
+def test_the_readme_counts_what_a_session_pays(name: str, count: Count) -> None:
+    english, korean = (session_costs(lang, count) for lang in MOST_OF_A_SESSION)
+    figures = [sum(english.values()), *english.values(), sum(korean.values())]
+    for records in STARTS:
+        figures += [records, start_cost(records, count)]
+    [line] = re.findall(
+        r"^- \*\*(?:Tokens|토큰)\*\*: (.+)$", (ROOT / name).read_text("utf-8"), re.M
+    )
+    assert re.findall(r"\d+(?:,\d{3})*", line)[: len(figures)] == [f"{it:,}" for it in figures]

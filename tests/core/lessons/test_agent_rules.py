@@ -1,0 +1,58 @@
+"""Tests that an agent meets every duty of the workflow, though its rules in a project are short."""
+
+import json
+
+import pytest
+
+from core.messages import Language
+from tests.support.sentences import say
+from tests.support.stdio_client import ROOT
+
+SURFACE = json.loads((ROOT / "tests" / "data" / "tool_surface.json").read_text("utf-8"))
+TOOLS = {tool["name"]: json.dumps(tool, ensure_ascii=False) for tool in SURFACE}
+OF_A_COMPACTION: dict[Language, list[str]] = {
+    "en": ["similar topics", "one principle", "keeps every rule", "were replaced", "to the user"],
+    "ko": ["비슷한 topic", "principle 하나", "규칙을 모두", "대체되었는지", "사용자에게"],
+}
+QUESTIONS: dict[Language, list[str]] = {
+    "en": ["ask the user", "constraints", "version", "failed", "assumptions instead"],
+    "ko": ["사용자에게", "제약사항", "버전", "실패한", "무엇을 가정했는지"],
+}
+
+
+def missing(words: list[str], text: str) -> list[str]:
+    return [word for word in words if word not in text]
+
+
+def test_a_tool_says_when_to_call_it_and_what_the_rules_leave_out() -> None:
+    assert (
+        missing(["before you plan", "lessons apply", "notes, not orders"], TOOLS["search_memory"])
+        == []
+    )
+    said = [
+        "after a task",
+        "One call for each gap",
+        "none if nothing was missing",
+        "user's language",
+    ]
+    said += ["missing_context", "lesson", "ask_next_time", "No source code, secrets"]
+    said += [
+        "Module or feature",
+        "auth, db-migration",
+        "no ticket",
+        "as broad as",
+        "Reuse existing",
+    ]
+    assert missing(said, TOOLS["log_memory"]) == []
+    assert missing(["when an answer requires it", "steps"], TOOLS["compact_memory"]) == []
+
+
+@pytest.mark.parametrize("lang", ["en", "ko"])
+def test_the_answer_of_a_compaction_gives_its_steps(lang: Language) -> None:
+    said = ["512", 'log_memory(type="principle"', "source_ids", "id@fp", "delete_ids"]
+    assert missing([*said, *OF_A_COMPACTION[lang]], say(lang, "compact_steps")) == []
+
+
+@pytest.mark.parametrize("lang", ["en", "ko"])
+def test_an_answer_without_records_asks_the_user_or_for_assumptions(lang: Language) -> None:
+    assert missing(QUESTIONS[lang], say(lang, "questions")) == []
