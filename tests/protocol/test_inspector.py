@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,32 +11,23 @@ from typing import Any
 import pytest
 
 from core.messages import Facts
+from tests.support.node_packages import command_of, needs_packages
 from tests.support.sentences import say
 from tests.support.stdio_client import ROOT, WAIT_S
 
-INSTALLED = Path(__file__).parents[2] / "tests" / "inspector" / "node_modules"
-LAUNCHER = INSTALLED / "@modelcontextprotocol/inspector/clients/launcher/build/index.js"
+INSTALLED = "tests/inspector"
+LAUNCHER = "@modelcontextprotocol/inspector/clients/launcher/build/index.js"
 
-pytestmark = [
-    pytest.mark.long,
-    pytest.mark.skipif(
-        not INSTALLED.is_dir() and not os.environ.get("CI"),
-        reason="the Inspector is not installed: npm ci --prefix tests/inspector --ignore-scripts",
-    ),
-]
+pytestmark = [pytest.mark.long, needs_packages(INSTALLED)]
 
 Processes = dict[str, "subprocess.Popen[str]"]
 
 
 def start(project: Path, *arguments: str) -> "subprocess.Popen[str]":
     """One run of the Inspector against a server of its own."""
-    assert LAUNCHER.is_file(), "the Inspector is missing; .ci/run installs it"
-    own_node = INSTALLED / ".bin" / "node"
-    node = str(own_node) if own_node.exists() else shutil.which("node")
-    assert node, "no node to run the Inspector"
     server = [sys.executable, str(ROOT / "server.py"), "--project", str(project)]
     return subprocess.Popen(
-        [node, str(LAUNCHER), "--cli", *server, *arguments],
+        [*command_of(INSTALLED, LAUNCHER), "--cli", *server, *arguments],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
