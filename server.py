@@ -130,8 +130,21 @@ def opened(*, threshold: int | None = None, writes: bool = False) -> Iterator[Ca
     with opened_project(writes=writes) as (project, settings):
         if threshold is not None:
             check_threshold(threshold)
-        frame = Frame(project=str(project.root), settings=settings, own_threshold=threshold)
-        yield Call(open_store(project, settings, cancellation), frame)
+        store = open_store(project, settings, cancellation)
+        frame = Frame(
+            project=str(project.root),
+            settings=settings,
+            own_threshold=threshold,
+            is_uncommitted=lambda: has_uncommitted(store),
+        )
+        yield Call(store, frame)
+
+
+def has_uncommitted(store: MemoryStore) -> bool:
+    """Return whether the log has changes that git has not committed; False if nobody can tell."""
+    from core.lessons.git.uncommitted import is_uncommitted  # only a compaction needs it
+
+    return is_uncommitted(store.path, store.read_bytes)
 
 
 def warn_if_cancelled(tool: str) -> None:

@@ -2,7 +2,9 @@
 
 import asyncio
 import json
+import os
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,9 +15,11 @@ from fastmcp.exceptions import McpError, ToolError
 
 import server
 from core.lessons.agent_rules import INSTRUCTIONS
+from core.lessons.git import uncommitted
 from core.lessons.log import MemoryLog
 from core.messages import Language
 from core.text.tokens import estimate_tokens
+from tests.support.git_clones import commit, git
 from tests.support.sentences import say
 
 SURFACE = Path(__file__).parents[2] / "tests" / "data" / "tool_surface.json"
@@ -424,6 +428,50 @@ def test_a_principle_replaces_the_originals_of_two_topics(project: Path, log: Pa
     threshold = say("en", "threshold_here", threshold=1, default=50)
     head = say("en", "compact_head_required", count=2, threshold=threshold, project=str(project))
     assert head in call("compact_memory", compact_threshold=1)
+
+
+@pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
+@pytest.mark.parametrize("lang", ["en", "ko"])
+def test_a_compaction_says_once_what_git_has_not_committed(
+    project: Path, lang: Language, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SENTINEL_MEMORY_LANG", lang)
+    monkeypatch.setattr(uncommitted, "WAIT_S", 60)
+    before, after = say(lang, "uncommitted_before"), say(lang, "uncommitted")
+
+    def said(answer: str) -> list[str]:
+        return [line for line in answer.splitlines() if line in (before, after)]
+
+    for gap in ("one", "two", "three", "four"):
+        save(gap)
+    tokens = TOKEN.findall(call("compact_memory"))
+    principle = {"topic": "payment", "lesson": "p", "type": "principle"}
+    assert said(call("compact_memory")) == []  # no repository
+    git(project, "init", "--quiet")
+    assert said(call("compact_memory")) == [before]
+    commit(project)
+    assert said(call("compact_memory")) == []
+    assert said(call("log_memory", **principle, source_ids=tokens[:2])) == [after]
+    assert said(call("compact_memory", delete_ids=[tokens[2]])) == [after]
+    assert said(call("compact_memory", delete_ids=[tokens[2]])) == []  # nothing is deleted
+    assert said(save("five")) == said(call("log_memory", **principle, source_ids=["x"])) == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a script of a shell")
+def test_git_is_asked_by_a_compaction_alone(
+    project: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    programs = tmp_path_factory.mktemp("programs")
+    (programs / "git").write_text(f"#!/bin/sh\n: >'{programs}/asked'\nexit 1\n")
+    (programs / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", os.pathsep.join((str(programs), os.environ["PATH"])))
+    save("one")
+    save("one", lesson="newer")
+    call("search_memory", query="one")
+    call("log_memory", topic="other", lesson="p", type="principle")
+    assert not (programs / "asked").exists()
+    call("compact_memory")
+    assert (programs / "asked").exists()
 
 
 def test_a_log_saved_after_the_snapshot_survives_the_compaction(project: Path, log: Path) -> None:

@@ -13,7 +13,7 @@ from core.lessons.answers.notes import (
     threshold_text,
 )
 from core.lessons.answers.rendering import headed_block, record_block, token_text, topic_text
-from core.lessons.answers.saving_answer import listed_tokens, tokens_left
+from core.lessons.answers.saving_answer import listed_tokens, tokens_left, uncommitted_note
 from core.lessons.answers.search_answer import no_topic
 from core.lessons.answers.words import say
 from core.lessons.changes import select
@@ -85,6 +85,7 @@ def deletion_answer(
     key = "deleted" if count else "deleted_none"
     lines = [say(lang, key, count=count, **facts)]
     lines += _deleted_blocks(removal.removed, frame)
+    lines += uncommitted_note(frame) if count else []
     if put_off:
         lines.append(say(lang, "put_off", tokens=listed_tokens(put_off, frame)))
     return "\n".join(lines + tokens_left(removal, frame))
@@ -110,6 +111,8 @@ def compaction_answer(
         return "\n".join([*lines, no_topic(missed, log, frame)])
     if need != "pointless":
         lines.append(say(lang, "compact_steps"))
+        if frame.is_uncommitted():
+            lines.append(say(lang, "uncommitted_before"))
         if frame.has_other_threshold:
             lines.append(say(lang, "compact_threshold_kept", threshold=frame.threshold))
     compared = sorted(groups, key=lambda group: -len(group.records))

@@ -1,5 +1,6 @@
 """What every answer depends on beside the log: whose it is, its budget, and its language."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from core.messages import Language
@@ -12,11 +13,14 @@ class Frame:
     """What every answer depends on beside the log: whose it is, and how it is said.
 
     own_threshold: records above which this call asks for a compaction; None as the settings say.
+    is_uncommitted: tells whether the log has changes that git has not committed. It costs a moment,
+    so that only a compaction asks.
     """
 
     project: str
     settings: Settings
     own_threshold: int | None = None
+    is_uncommitted: Callable[[], bool] = bool
 
     @property
     def threshold(self) -> int:
@@ -39,7 +43,10 @@ class Frame:
         return Budget(self.settings.budget_tokens, self.settings.budget_chars)
 
     def halved(self) -> "Frame":
-        """Return the same with half the budget, for an answer in two parts."""
+        """Return the same with half the budget, for the second part of an answer.
+
+        The first has said already what git has not committed.
+        """
         tokens, chars = self.settings.budget_tokens // 2, self.settings.budget_chars // 2
         settings = replace(self.settings, budget_tokens=tokens, budget_chars=chars)
-        return replace(self, settings=settings)
+        return replace(self, settings=settings, is_uncommitted=bool)

@@ -37,6 +37,7 @@ def saved_answer(saved: Saved, frame: Frame, *, shortened_from_bytes: int = 0) -
         lines.append(say(lang, "settled", count=saved.settled))
     if saved.removal.removed:
         lines.append(say(lang, "replaced", count=len(saved.removal.removed)))
+        lines += uncommitted_note(frame)
     lines += tokens_left(saved.removal, frame)
     if saved.redacted:
         kinds = ", ".join(dict.fromkeys(saved.redacted))
@@ -56,6 +57,11 @@ def saved_answer(saved: Saved, frame: Frame, *, shortened_from_bytes: int = 0) -
     line = topic_line(topics.most_common(), lang, budget_tokens, at_most=TOPICS_AFTER_A_SAVE)
     lines.append(line)
     return "\n".join(lines + notes(saved.log, frame))
+
+
+def uncommitted_note(frame: Frame) -> list[str]:
+    """Say after a compaction where git has not committed the log as it stands."""
+    return [say(frame.lang, "uncommitted")] if frame.is_uncommitted() else []
 
 
 def _against_the_rules(saved: Saved, frame: Frame) -> list[str]:

@@ -101,6 +101,10 @@ WORDS: dict[str, tuple[str, str]] = {
     # compaction
     "replaced": ("Originals replaced by this principle: {count}.",
         "원본 {count}건을 이 principle로 대체했습니다."),
+    "uncommitted": ("The memory log has changes that git has not committed. Tell the user to review and commit .context/.",
+        "기억 로그에 아직 git에 커밋하지 않은 변경이 있습니다. .context/를 검토하고 커밋하라고 사용자에게 알리십시오."),
+    "uncommitted_before": ("The memory log has changes that git has not committed. If .context/ is committed before the compaction, git keeps every original; otherwise some may be kept only in .context/memory_log.replaced.jsonl on this machine.",
+        "기억 로그에 아직 git에 커밋하지 않은 변경이 있습니다. 통합하기 전에 .context/를 커밋하면 원본이 모두 git에 남고, 그러지 않으면 일부는 이 컴퓨터의 .context/memory_log.replaced.jsonl에만 남을 수 있습니다."),
     "deleted": ("Records deleted: {count}, left: {left} | {project}. The deleted ones in full:",
         "기록 {count}건을 삭제했습니다. 남은 기록 {left}건 | {project}. 삭제된 내용:"),
     "deleted_none": ("Deleted nothing. Records: {left} | {project}",

@@ -65,12 +65,15 @@ def environment() -> dict[str, str]:
 
 
 def run(
-    folder: Path, *arguments: str, variables: Mapping[str, str] | None = None
+    folder: Path,
+    *arguments: str,
+    variables: Mapping[str, str] | None = None,
+    timeout_s: float = TIMEOUT_S,
 ) -> subprocess.CompletedProcess[bytes]:
     """Call git in `folder`; the return code says whether it failed.
 
     variables: added to the environment. Raises FileNotFoundError where git is not installed, and
-    subprocess.TimeoutExpired after TIMEOUT_S seconds.
+    subprocess.TimeoutExpired after this time.
     """
     return subprocess.run(
         _command(*arguments),
@@ -78,7 +81,7 @@ def run(
         env={**environment(), **(variables or {})},
         stdin=subprocess.DEVNULL,
         capture_output=True,
-        timeout=TIMEOUT_S,
+        timeout=timeout_s,
         check=False,
     )
 

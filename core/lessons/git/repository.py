@@ -3,6 +3,7 @@
 Nothing is written, fetched on purpose or asked of a person.
 """
 
+import math
 import os
 import re
 from collections.abc import Sequence
@@ -26,13 +27,15 @@ class Repository:
     checked out has a commit.
     """
 
-    def __init__(self, target: Path, *, may_be_empty: bool = False) -> None:
+    def __init__(
+        self, target: Path, *, may_be_empty: bool = False, deadline_s: float = math.inf
+    ) -> None:
         """Find the repository of `target`, which need not exist. Raises HistoryError.
 
-        may_be_empty: whether one without any commit will do.
+        may_be_empty: whether one without any commit will do. deadline_s: as of `WorkTree`.
         """
         folder = next(folder for folder in target.parents if folder.is_dir())
-        self.git = WorkTree(folder)
+        self.git = WorkTree(folder, deadline_s=deadline_s)
         self.ask = self.git.ask
         self.is_cut = self.ask("rev-parse", "--is-shallow-repository") == b"true\n"
         self._below = target.relative_to(folder).as_posix()
@@ -46,6 +49,12 @@ class Repository:
     def is_ignored(self) -> bool:
         """Whether git is told not to track the file."""
         return not self.git.run("check-ignore", "--quiet", "--", self._below).returncode
+
+    @property
+    def is_filtered(self) -> bool:
+        """Whether git keeps the file in another form than it has here, encrypted for example."""
+        value = self.ask("check-attr", "-z", "filter", "--", self._below).split(b"\0")[2]
+        return value not in (b"unspecified", b"unset")
 
     def commit_of(self, name: str) -> str:
         """Return the id of the commit that a revision means.

@@ -4,9 +4,11 @@ A tree may hold a directory that looks like a git directory, settings and all, f
 its way up. So no call but the first looks for one, and that takes none from inside the tree.
 """
 
+import math
 import os
 import re
 import subprocess
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -32,14 +34,18 @@ class WorkTree:
     These are absolute. prefix: the folder from the top, with `/` and one at its end, "" at the top.
     """
 
-    def __init__(self, folder: Path) -> None:
-        """Find the work tree of `folder`, which exists. Raises HistoryError, also if in none."""
+    def __init__(self, folder: Path, *, deadline_s: float = math.inf) -> None:
+        """Find the work tree of `folder`, which exists. Raises HistoryError, also if in none.
+
+        deadline_s: when by the monotonic clock no call waits for git any longer.
+        """
         self.folder = Path(os.path.abspath(folder))
-        found, place = _discovered(Path(os.path.realpath(folder)))
+        self._deadline_s = deadline_s
+        found, place = _discovered(Path(os.path.realpath(folder)), deadline_s)
         if found.returncode and b"not a git repository" not in found.stderr:
             raise failed(found.stderr)
         self.git_directory = _line(found)
-        top = _line(_called(place, "rev-parse", "--show-toplevel"))
+        top = _line(_called(place, "rev-parse", "--show-toplevel", deadline_s=deadline_s))
         self.top = Path(top)
         is_inside = self.folder.resolve().is_relative_to(Path(self.git_directory).resolve())
         asked = ("rev-parse", "--is-inside-work-tree", "--show-prefix")
@@ -61,7 +67,8 @@ class WorkTree:
         self, *arguments: str, variables: Mapping[str, str] | None = None
     ) -> subprocess.CompletedProcess[bytes]:
         """Call git; the return code says whether it failed. variables: as of `ask`."""
-        return _called(self.folder, *self._named, *arguments, variables=variables)
+        named = (*self._named, *arguments)
+        return _called(self.folder, *named, variables=variables, deadline_s=self._deadline_s)
 
     def start(self, *arguments: str) -> "subprocess.Popen[bytes]":
         """Start a git that answers what is written to it."""
@@ -102,10 +109,12 @@ def _reason(stderr: bytes) -> str:
     return next((line for line in lines if line.startswith("fatal:")), lines[-1])[:REASON_CHARS]
 
 
-def _discovered(place: Path) -> "tuple[subprocess.CompletedProcess[bytes], Path]":
+def _discovered(
+    place: Path, deadline_s: float
+) -> "tuple[subprocess.CompletedProcess[bytes], Path]":
     """Return what git says of its directory from here up, and where it was not led astray."""
     while True:
-        found = _called(place, "rev-parse", "--absolute-git-dir")
+        found = _called(place, "rev-parse", "--absolute-git-dir", deadline_s=deadline_s)
         if place.parent == place or not _is_planted(found, place):
             return found, place
         place = place.parent
@@ -124,11 +133,15 @@ def _line(done: "subprocess.CompletedProcess[bytes]") -> str:
 
 
 def _called(
-    folder: Path, *arguments: str, variables: Mapping[str, str] | None = None
+    folder: Path,
+    *arguments: str,
+    deadline_s: float,
+    variables: Mapping[str, str] | None = None,
 ) -> "subprocess.CompletedProcess[bytes]":
+    timeout_s = min(call.TIMEOUT_S, deadline_s - time.monotonic())
     try:
-        return call.run(folder, *arguments, variables=variables)
+        return call.run(folder, *arguments, variables=variables, timeout_s=timeout_s)
     except subprocess.TimeoutExpired:
-        raise HistoryError("git_slow", seconds=call.TIMEOUT_S) from None
+        raise HistoryError("git_slow", seconds=round(timeout_s)) from None
     except OSError as error:
         raise HistoryError("no_git") from error
