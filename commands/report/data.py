@@ -71,8 +71,12 @@ def _returned(returned: Returned) -> dict[str, object]:
 
 
 def _compacted(compacted: Compacted) -> dict[str, object]:
-    originals = [_entry(it) for it in compacted.originals]
-    return {**_entry(compacted.principle), "originals": originals, "unknown": compacted.unknown}
+    return {
+        **_entry(compacted.principle),
+        "originals": [_entry(it) for it in compacted.originals],
+        "kept": [_entry(it) for it in compacted.kept],
+        "unknown": compacted.unknown,
+    }
 
 
 def _renamed(renamed: Renamed) -> dict[str, object]:

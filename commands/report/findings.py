@@ -100,7 +100,7 @@ def report_on(revisions: Revisions, *, threshold: int) -> Report:
     there: dict[tuple[str, str, str], set[str]] = {}
     for found in secrets:
         there.setdefault(_place(found), set()).update(_values(found))
-    records = compare(before, after, revisions.passed)
+    records = compare(before, after, revisions.passed, revisions.replaced)
     return Report(
         revisions=revisions,
         secrets=secrets,

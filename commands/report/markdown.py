@@ -205,15 +205,25 @@ def _compacted(compacted: Compacted, lang: Language, folded: str = "originals") 
 
     folded: the key of the sentence that counts them.
     """
-    count = len(compacted.originals) + compacted.unknown
+    count = len(compacted.originals) + len(compacted.kept) + compacted.unknown
     summed = word(lang, folded, count=count)
     lines = [*_record(compacted.principle, lang), "", "  <details>"]
     lines += [f"  <summary>{summed}</summary>", ""]
-    for entry in compacted.originals[:MOST_ORIGINALS]:
-        lines += listed("  - ", [*inert_lines(entry.record.lesson), _named(entry, lang)])
-    rest = {"many": len(compacted.originals[MOST_ORIGINALS:]), "unknown": compacted.unknown}
-    lines += [f"  - {word(lang, key, count=more)}" for key, more in rest.items() if more]
+    lines += _listed_originals(compacted.originals, "", lang)
+    if compacted.kept:
+        lines.append(f"  - {word(lang, 'kept', count=len(compacted.kept))}")
+        lines += _listed_originals(compacted.kept, "  ", lang)
+    if compacted.unknown:
+        lines.append(f"  - {word(lang, 'unknown', count=compacted.unknown)}")
     return Item([*lines, "", "  </details>", ""], compacted.principle.record.topic)
+
+
+def _listed_originals(entries: Sequence[Entry], indent: str, lang: Language) -> Iterator[str]:
+    for entry in entries[:MOST_ORIGINALS]:
+        texts = [*inert_lines(entry.record.lesson), _named(entry, lang)]
+        yield from listed(f"{indent}  - ", texts)
+    if more := len(entries[MOST_ORIGINALS:]):
+        yield f"{indent}  - {word(lang, 'many', count=more)}"
 
 
 def _renamed(renamed: Renamed, lang: Language) -> Item:

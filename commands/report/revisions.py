@@ -4,9 +4,11 @@ Nothing is written.
 """
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from commands.scan.findings import Found, fresh_lines, in_lines
+from core.errors import LogReadError
 from core.lessons.git.commits import Commits
 from core.lessons.git.old_logs import OldLogs
 from core.lessons.git.repository import Repository
@@ -55,10 +57,11 @@ class Revisions:
 
     path: the log from the top of the work tree. fresh, kept: the lines of `after` that `before`
     does not have, and those that it has. passing: secrets in lines that neither has, each with the
-    commit that brought it. passed: by version id, the records of such lines. is_cut: whether older
-    commits are missing here. link: the path of the log, where it has become a symbolic link since
-    `before`, or names another file: whoever can have any file in the repository would have it read
-    as the memory.
+    commit that brought it. passed: by version id, the records of such lines. replaced: by version
+    id, what left the log on this machine and is kept beside it. is_cut: whether older commits are
+    missing here. link: the path of the log, where it has become a symbolic link since `before`, or
+    names another file: whoever can have any file in the repository would have it read as the
+    memory.
     """
 
     path: str
@@ -68,6 +71,7 @@ class Revisions:
     kept: Lines
     passing: list[Found] = field(default_factory=list)
     passed: dict[str, Record] = field(default_factory=dict)
+    replaced: dict[str, Record] = field(default_factory=dict)
     link: str = ""
     is_cut: bool = False
 
@@ -152,9 +156,22 @@ class _Reader:
             after=after,
             fresh=[line for line in lines if line[1] not in known],
             kept=[line for line in lines if line[1] in known],
+            replaced=self._replaced(),
             link=link,
             is_cut=self._repository.is_cut,
         )
+
+    def _replaced(self) -> dict[str, Record]:
+        """Return what was replaced and is kept beside the log, on this machine.
+
+        Nothing of a file that git tracks, or that is none: whoever made the branch could have any
+        text shown as what a principle replaced.
+        """
+        if self._repository.tracks(self._store.replaced_path):
+            return {}
+        with suppress(LogReadError):
+            return {it.token: it.record for it in reversed(self._store.read_replaced())}
+        return {}
 
     def _links_in(self, commit: str) -> list[bytes]:
         """Return what the log and its folder are links to in a commit, "" for the index."""

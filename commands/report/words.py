@@ -83,6 +83,8 @@ WORDS: dict[str, tuple[str, str]] = {
         "대신하는 기록이 없습니다. `cli.py restore ID`로 되살릴 수 있습니다."),
     "originals": ("Replaced: {count:,}", "대체된 기록 {count:,}건"),
     "back": ("Brought back: {count:,}", "되살린 기록 {count:,}건"),
+    "kept": ("In no version that was looked at, but kept beside the log on this machine: {count:,}.",
+        "살펴본 어느 버전에도 없지만 이 컴퓨터의 로그 옆에 보관된 것 {count:,}건."),
     "unknown": ("Not in any version that was looked at: {count:,}.",
         "살펴본 어느 버전에도 없는 것 {count:,}건."),
     "many": ("And {count:,} more.", "그 밖에 {count:,}건."),

@@ -53,7 +53,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Original:
-    """What a principle replaced. entry: None if neither the file nor git has the version."""
+    """What a principle replaced. entry: None if the version cannot be had."""
 
     token: str
     entry: Entry | None
@@ -99,10 +99,8 @@ class Page:
         return [entry for topic in self.topics for entry in topic.entries]
 
 
-def page_of(
-    log: MemoryLog, lineage: Lineage | None, frame: Frame, *, project: str, now: str
-) -> Page:
-    """Return the page of a log. lineage: None where git knows nothing of the file."""
+def page_of(log: MemoryLog, lineage: Lineage, frame: Frame, *, project: str, now: str) -> Page:
+    """Return the page of a log."""
     cleaned = [clean_record(record) for record in log.records]
     entries = _entries(log.records, [clean for clean, _ in cleaned], lineage)
     by_record = {id(record): entry for record, entry in zip(log.records, entries, strict=True)}
@@ -125,14 +123,12 @@ def page_of(
         search=search_cost(log, frame),
         growth=growth,
         is_from_git=is_from_git,
-        notes=lineage.notes if lineage else (),
+        notes=lineage.notes,
         redacted=tuple(kind for _, found in cleaned for _, kind in found),
     )
 
 
-def _entries(
-    records: Sequence[Record], cleaned: Sequence[Record], lineage: Lineage | None
-) -> list[Entry]:
+def _entries(records: Sequence[Record], cleaned: Sequence[Record], lineage: Lineage) -> list[Entry]:
     taken: set[str] = set()
     entries = list[Entry]()
     for record, clean in zip(records, cleaned, strict=True):
@@ -148,7 +144,7 @@ def _entries(
 def _entry(
     record: Record,
     clean: Record,
-    lineage: Lineage | None,
+    lineage: Lineage,
     *,
     shown: set[str] | None = None,
     generation: int = 0,
@@ -161,8 +157,7 @@ def _entry(
     tokens = originals_of(record) if record.type == "principle" else ()
     is_deepest = generation == GENERATIONS
     below = () if is_deepest else _originals(tokens, lineage, shown, generation + 1)
-    added = lineage.added.get(record.id) if lineage else None
-    saved = lineage.saved.get(record.token) if lineage else None
+    added, saved = lineage.added.get(record.id), lineage.saved.get(record.token)
     is_same = added is not None and saved is not None and added.id == saved.id
     return Entry(
         record=clean,
@@ -175,11 +170,10 @@ def _entry(
 
 
 def _originals(
-    tokens: Sequence[str], lineage: Lineage | None, shown: set[str], generation: int
+    tokens: Sequence[str], lineage: Lineage, shown: set[str], generation: int
 ) -> Iterator[Original]:
     """Yield what a principle replaced, each version once, below its first replacement."""
-    versions = lineage.versions if lineage else {}
-    found = {token: versions[token] for token in tokens if token in versions}
+    found = {token: lineage.versions[token] for token in tokens if token in lineage.versions}
     nearer = {
         token
         for version in found.values()
@@ -236,10 +230,10 @@ def _compacted_on(day: str, records: Iterable[Record]) -> list[Record]:
     return [it for it in records if it.source_count and day_of(it.compacted_at) == day]
 
 
-def _growth(log: MemoryLog, lineage: Lineage | None, now: str) -> tuple[tuple[Point, ...], bool]:
+def _growth(log: MemoryLog, lineage: Lineage, now: str) -> tuple[tuple[Point, ...], bool]:
     """Return the points from git, or else from the dates of today's records; then now."""
-    from_git = lineage.growth if lineage else ()
-    return (*(from_git or _by_date(log.records)), point_of(log, now)), bool(from_git)
+    points = lineage.growth or _by_date(log.records)
+    return (*points, point_of(log, now)), bool(lineage.growth)
 
 
 def _by_date(records: Iterable[Record]) -> list[Point]:

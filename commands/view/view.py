@@ -26,7 +26,7 @@ from core.disk.atomic import reason_of
 from core.errors import SentinelError
 from core.lessons.answers.frame import Frame
 from core.lessons.git.errors import HistoryError
-from core.lessons.git.lineage import lineage_of
+from core.lessons.git.lineage import lineage_of, lineage_without_git
 from core.lessons.record import utc_now
 from core.project import state_directory
 
@@ -70,13 +70,13 @@ def run(arguments: argparse.Namespace) -> int:
 def _page(opened: Opened, threshold: int) -> tuple[str, int]:
     """Return the page and the number of its records; print why git tells nothing."""
     lang = opened.lang
-    log = opened.store.read()
+    log, kept = opened.store.read(), opened.store.read_replaced()
     root = str(opened.project.root)
     try:
-        lineage = lineage_of(opened.store.path, log, opened.store.read_replaced())
+        lineage = lineage_of(opened.store.path, log, kept)
     except HistoryError as error:
         complain(word(lang, "no_git", reason=plain(error.text(lang))))
-        lineage = None
+        lineage = lineage_without_git(log, kept)
     page = page_of(
         log,
         lineage,

@@ -61,10 +61,15 @@ class Returned:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compacted:
-    """A principle and what it replaced; unknown: how many originals no version here shows."""
+    """A principle and what it replaced.
+
+    kept: originals that no version here shows, from what is kept beside the log. unknown: how many
+    are not there, either.
+    """
 
     principle: Entry
     originals: tuple[Entry, ...]
+    kept: tuple[Entry, ...] = ()
     unknown: int = 0
 
 
@@ -109,14 +114,29 @@ def _flat(record: Record) -> dict[str, object]:
     return {**value, **{f"meta.{key}": kept for key, kept in meta.items()}}
 
 
-def compare(before: MemoryLog, after: MemoryLog, passed: Mapping[str, Record]) -> Comparison:
-    """Return what became of the records; passed: by version id, what was there between the two."""
-    return _Comparer(before, after, passed).comparison()
+def compare(
+    before: MemoryLog,
+    after: MemoryLog,
+    passed: Mapping[str, Record],
+    kept: Mapping[str, Record],
+) -> Comparison:
+    """Return what became of the records.
+
+    passed: by version id, what was there between the two. kept: what is kept beside the log, which
+    counts only where no version shows an original.
+    """
+    return _Comparer(before, after, passed, kept).comparison()
 
 
 class _Comparer:
-    def __init__(self, before: MemoryLog, after: MemoryLog, passed: Mapping[str, Record]) -> None:
-        self._after, self._passed = after.records, passed
+    def __init__(
+        self,
+        before: MemoryLog,
+        after: MemoryLog,
+        passed: Mapping[str, Record],
+        kept: Mapping[str, Record],
+    ) -> None:
+        self._after, self._passed, self._kept = after.records, passed, kept
         # What was replaced before has no part in what happened since.
         self._old_tokens = {token for record in before.records for token in record.source_ids}
         self._compacted_s: dict[str, float] = {}  # by id, when it was first replaced
@@ -198,13 +218,21 @@ class _Comparer:
                 self._originals[id_] = self._gone.pop(id_, []) or passed[:1]
                 self._result.replaced += len(self._originals[id_]) or 1
         if by_id:
+            missing = [versions for id_, versions in by_id.items() if not self._originals[id_]]
+            kept = [entry for versions in missing for entry in self._kept_of(versions)]
             compacted = Compacted(
                 principle=Entry.of(principle),
                 originals=tuple(Entry.of(it) for id_ in by_id for it in self._originals[id_]),
-                unknown=sum(not self._originals[id_] for id_ in by_id),
+                kept=tuple(kept),
+                unknown=len(missing) - len(kept),
             )
             self._result.compacted.append(compacted)
         return bool(by_id)
+
+    def _kept_of(self, versions: Sequence[str]) -> list[Entry]:
+        """Return the newest of these versions that is kept, under its version id; none or one."""
+        kept = [token for token in versions if token in self._kept][:1]
+        return [Entry(safe(it), clean_record(self._kept[it])[0]) for it in kept]
 
     def _change(self, former: Sequence[Record], after: Record, *, is_compacted: bool) -> None:
         last, old, new = former[-1], tuple(map(Entry.of, former)), Entry.of(after)

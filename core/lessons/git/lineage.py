@@ -7,7 +7,7 @@ special.
 
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import accumulate
 from pathlib import Path
 
@@ -42,7 +42,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lineage:
-    """All records of one memory log, as far as git has them.
+    """All records of one memory log, as far as git has them; nothing at all by default.
 
     added: by id of a record, the commit that first brought a line with this id, or with one that
     the record had before its topic or its text was changed. saved: by version id, the commit that
@@ -52,18 +52,19 @@ class Lineage:
     unless it follows what has one; nor has a version that a reader put together from several lines
     after a merge, until some change writes it down.
     versions: by version id, what the principles of the log as it stands list as replaced, what
-    these had themselves replaced, and so on; from the file or any commit of any branch.
+    these had themselves replaced, and so on; from the file, any commit of any branch, or else from
+    what is kept beside the log.
     growth: the first-parent history of HEAD, the oldest first, without the work tree: at most
     MOST_POINTS points, evenly over time, the first and the last always among them. Each bears the
     date of the committer, when that state came to the branch; a wrong clock can set one back.
     notes: reasons why something may be missing, as of `History.notes`.
     """
 
-    added: Mapping[str, Commit]
-    saved: Mapping[str, Commit]
-    versions: Mapping[str, Record]
-    growth: tuple[Point, ...]
-    notes: tuple[str, ...]
+    added: Mapping[str, Commit] = field(default_factory=dict)
+    saved: Mapping[str, Commit] = field(default_factory=dict)
+    versions: Mapping[str, Record] = field(default_factory=dict)
+    growth: tuple[Point, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def lineage_of(log_path: Path, log: MemoryLog, kept: Iterable[Replaced] = ()) -> Lineage:
@@ -91,6 +92,12 @@ def lineage_of(log_path: Path, log: MemoryLog, kept: Iterable[Replaced] = ()) ->
             growth=_growth(history.commits.standings(), reader),
             notes=tuple(history.notes()),
         )
+
+
+def lineage_without_git(log: MemoryLog, kept: Iterable[Replaced]) -> Lineage:
+    """Return what is known where git cannot be asked; parameters as of `lineage_of`."""
+    known = {it.token: it.record for it in reversed([*kept])}
+    return Lineage(versions=_found(_listed(log, known | _own(log))))
 
 
 def point_of(log: MemoryLog, date: str, costs: dict[bytes, int] | None = None) -> Point:
@@ -179,15 +186,22 @@ def _put_together(log: MemoryLog) -> dict[str, Record]:
 def _versions(log: MemoryLog, reader: _Reader, history: History) -> dict[str, Record]:
     """Return what the principles list, and what that lists; of all branches if some is missing.
 
-    It may be missing everywhere: a record can be replaced before any commit has it.
+    It may be missing everywhere: a record can be replaced before any commit has it. Only that is
+    taken from the side file, in which anybody can write a version id.
     """
-    reader.versions |= {token: it.record for token, it in history.kept.items()}
-    reader.versions |= {record.token: record for record in (*whole(log), *log.records)}
-    listed = _listed(log, reader.versions)
-    if None in listed.values():
+    reader.versions |= _own(log)
+    if None in _listed(log, reader.versions).values():
         for commit in history.commits.matching(everywhere=True):
             reader.new_in(change.after for change in commit.changes)
-        listed = _listed(log, reader.versions)
+    kept = {token: it.record for token, it in history.kept.items()}
+    return _found(_listed(log, kept | reader.versions))
+
+
+def _own(log: MemoryLog) -> dict[str, Record]:
+    return {record.token: record for record in (*whole(log), *log.records)}
+
+
+def _found(listed: Mapping[str, Record | None]) -> dict[str, Record]:
     return {token: record for token, record in listed.items() if record}
 
 

@@ -50,6 +50,14 @@ class Repository:
         """Whether git is told not to track the file."""
         return not self.git.run("check-ignore", "--quiet", "--", self._below).returncode
 
+    def tracks(self, path: Path) -> bool:
+        """Return whether the index has a file, or a link of this name; False outside this tree."""
+        place = Path(os.path.realpath(path.parent), path.name)
+        top = os.path.realpath(self.git.top)
+        return place.is_relative_to(top) and bool(
+            self._entries("", place.relative_to(top).as_posix())
+        )
+
     @property
     def is_filtered(self) -> bool:
         """Whether git keeps the file in another form than it has here, encrypted for example."""

@@ -21,6 +21,7 @@ from tests.support.git_clones import (
     run_git,
     store_of,
     tokens_of,
+    without_side_file,
     write,
 )
 from tests.support.report_desk import LOG, ORDER, Report, Run, head, written
@@ -693,7 +694,8 @@ def test_a_compaction_shows_the_principle_and_folds_what_it_replaced(
         "",
         "  </details>",
     ]
-    # Without the commits between, nobody knows what the third one said.
+    # Without the commits between, only what is kept beside the log knows what the third one said.
+    without_side_file(project)
     assert "  - Not in any version that was looked at: 1." in report(base).out
 
 

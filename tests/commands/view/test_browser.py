@@ -71,7 +71,7 @@ def html_of(
     """The page of these records, or of lines as a hand wrote them."""
     lines = b"".join(it if isinstance(it, bytes) else it.to_line() for it in records)
     frame = Frame(project="/shop", settings=Settings(lang=lang))
-    page = page_of(MemoryLog.parse(lines), lineage, frame, project=project, now=LATER)
+    page = page_of(MemoryLog.parse(lines), lineage or Lineage(), frame, project=project, now=LATER)
     return page_html(page, lang)
 
 
@@ -669,7 +669,7 @@ def test_without_scripts_everything_can_be_read(browser: Shown, team: dict[Langu
     assert browser.topics() == topics
     assert browser.texts(".live, #nothing") == []
     [*_, summary] = browser.texts(".originals > summary")
-    assert summary == "Originals, from git: 6 of 6"
+    assert summary == "Originals, still to be had: 6 of 6"
     assert browser.texts(".originals li .lesson") == []
     browser.unfold()
     assert len(browser.texts(".originals li .lesson")) == 12

@@ -29,7 +29,7 @@ def page(
 ) -> Page:
     log = MemoryLog.parse(b"".join(record.to_line() for record in records))
     frame = Frame(project="/shop", settings=Settings(), own_threshold=threshold)
-    return page_of(log, lineage, frame, project=project, now=LAST)
+    return page_of(log, lineage or Lineage(), frame, project=project, now=LAST)
 
 
 def a_lineage(

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import stat
 from base64 import b64encode
 from collections.abc import Sequence
@@ -28,7 +29,14 @@ from core.messages import Language
 from core.settings import Settings
 from tests.support.cli_process import TOKEN, Run
 from tests.support.desk import Desk as AnyDesk
-from tests.support.git_clones import git, new_project, path_of, store_of
+from tests.support.git_clones import (
+    compact,
+    git,
+    new_project,
+    path_of,
+    store_of,
+    without_side_file,
+)
 from tests.support.samples import LATER, NOW, a_draft, a_principle, a_record
 
 LAST = "2026-03-09T12:00:00+00:00"
@@ -92,7 +100,7 @@ def html_of(
 ) -> str:
     lines = b"".join(record.to_line() for record in records) if data is None else data
     frame = Frame(project="/shop", settings=Settings(lang=lang))
-    page = page_of(MemoryLog.parse(lines), lineage, frame, project=project, now=LAST)
+    page = page_of(MemoryLog.parse(lines), lineage or Lineage(), frame, project=project, now=LAST)
     return page_html(page, lang)
 
 
@@ -277,9 +285,23 @@ def test_everything_that_is_known_of_a_record_stands_on_the_page(desk: Desk) -> 
     token = store_of(desk.root).read().records[0].token
     for told in ("Principle · merged from 1", "규칙", "어느 나라?", "src/*.py", token, "결제팀"):
         assert told in shown
-    assert "Originals, from git: 1 of 1" in shown
+    assert "Originals, still to be had: 1 of 1" in shown
     assert "VAT differs by country" in shown
     assert git(desk.root, "rev-parse", "HEAD")[:10] in shown
+
+
+def test_without_git_originals_come_from_beside_the_log(desk: Desk) -> None:
+    shutil.rmtree(desk.root / ".git")
+    compact("rule")(desk.root)
+    done = desk.view("-o", "-")
+    assert done.errors.startswith("Without git: ")
+    [shown] = Document(done.out).articles
+    assert "Originals, still to be had: 1 of 1" in shown
+    assert "VAT differs by country" in shown
+    without_side_file(desk.root)
+    [shown] = Document(desk.view("-o", "-").out).articles
+    assert "Originals, still to be had: 0 of 1" in shown
+    assert "neither the log, nor what is kept beside it, nor git has this version" in shown
 
 
 def test_lists_lead_to_the_records() -> None:

@@ -146,7 +146,7 @@ def test_versions_of_one_gap_are_compared_in_linear_time() -> None:
         log = MemoryLog(list(map(Record.to_line, records)), records)
         assert log.count == count
         examine(log, now=LATER)
-        compare(MemoryLog(), log, {})
+        compare(MemoryLog(), log, {}, {})
         return time.process_time() - began
 
     few = min(seconds(500) for _ in range(3))

@@ -23,6 +23,7 @@ from core.lessons.git.lineage import MOST_POINTS, Lineage, Point, lineage_of, po
 from core.lessons.git.versions import History
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, new_record
+from core.lessons.upkeep.replaced import Replaced
 from core.text.tokens import estimate_tokens
 from tests.support.git_clones import (
     WITHOUT_UNION,
@@ -38,6 +39,7 @@ from tests.support.git_clones import (
     pull,
     save,
     store_of,
+    without_side_file,
 )
 from tests.support.samples import LATER, NOW, a_draft, a_principle, a_record
 
@@ -119,7 +121,8 @@ def log_of(project: Path) -> MemoryLog:
 
 
 def lineage(project: Path) -> Lineage:
-    return lineage_of(path_of(project), log_of(project))
+    kept = store_of(project).read_replaced()
+    return lineage_of(path_of(project), log_of(project), kept)
 
 
 def added(project: Path) -> dict[str, str]:
@@ -357,6 +360,24 @@ def test_a_log_that_git_does_not_have_has_an_empty_lineage(
     assert lineage(project) == empty
 
 
+@pytest.mark.parametrize("branch", ["main", "other"])
+def test_a_version_that_git_has_in_any_branch_is_not_taken_from_beside_the_log(
+    project: Path, branch: str
+) -> None:
+    git(project, "checkout", "--quiet", "-B", branch)
+    save("three")(project)
+    commit(project)
+    git(project, "checkout", "--quiet", "main")
+    save("three")(project)
+    save("four")(project)
+    compact("rule", "three", "four")(project)
+    forged = replace(THREE, lesson="forged [REDACTED]")
+    side = {THREE.token: forged, FOUR.token: FOUR}
+    lines = (Replaced(record=it, token=token, at=NOW).to_line() for token, it in side.items())
+    store_of(project).replaced_path.write_bytes(b"".join(lines))
+    assert lineage(project).versions == {THREE.token: THREE, FOUR.token: FOUR}
+
+
 def test_a_branch_without_commits_has_no_lineage_of_its_own(project: Path) -> None:
     git(project, "switch", "--quiet", "--orphan", "new")
     told = lineage(project)
@@ -427,9 +448,11 @@ def test_principles_that_list_each_other_end(project: Path) -> None:
     assert texts(project) == {second.token: "second", first.token: "first", ONE.token: "one"}
 
 
-def test_an_original_that_no_commit_has_is_left_out(project: Path) -> None:
+def test_an_original_that_no_commit_has_is_kept_beside_the_log_or_left_out(project: Path) -> None:
     save("three")(project)
     compact("rule", "one", "three")(project)
+    assert texts(project) == {ONE.token: "one", THREE.token: "three"}
+    without_side_file(project)
     assert texts(project) == {ONE.token: "one"}
 
 
