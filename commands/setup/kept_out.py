@@ -2,7 +2,7 @@
 
 import re
 
-MARK = "# sentinel-memory setup --local"
+MARK = "# sentinel-memory setup"
 _SIGN = re.compile(r"[\\*?\[]|\A[#!]| \Z")
 
 
