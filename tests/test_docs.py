@@ -32,7 +32,7 @@ SOURCES = [
 ]
 WORDS = [path for path in SOURCES if path.name.endswith(("words.py", "messages.py"))]
 READMES = ["README.md", "README.ko.md"]
-PAIRS = "design reliability redaction hooks exchange desk scan view onboard report stats"
+PAIRS = "design reliability redaction hooks clients exchange desk scan view onboard report stats"
 EDITIONS = [[f"docs/{name}.md", f"docs/{name}.ko.md"] for name in PAIRS.split()]
 DESIGN, RELIABILITY, REDACTION = EDITIONS[:3]
 SPECIFICATION = "docs/specification.md"
