@@ -186,6 +186,12 @@ class LogUpkeep(LogReader):
         left = what_left(before, after, self._now)
         return partial(with_added, added=left) if left else None
 
+    def keep_replaced(self, other: bytes) -> None:
+        """Keep what this side file of another memory holds, redacted."""
+        from core.lessons.upkeep.replaced import joined
+
+        self._file.rewrite_side(partial(joined, other=other))
+
     def tell_git(self) -> None:
         """Complete `.gitignore` and `.gitattributes` beside the log."""
         self._file.tell_git()
@@ -300,11 +306,10 @@ class MemoryStore(LogUpkeep):
     def add_all(self, records: Sequence[Record], *, dry_run: bool = False) -> Added:
         """Add the records that the log does not have, all of them in one atomic write.
 
-        For records that come from elsewhere: each keeps its dates and counts, is checked as in a
-        save, and gets the id that its text has. As in `clean` secrets go from all of its fields.
-        A record that breaks a rule is refused alone; none of the log is written over. A principle
-        that lists originals hides those of them that the log has, as after a merge: the outcome
-        names them, and the next save removes their lines. dry_run: as in `bring_back`.
+        For records that come from elsewhere: each keeps its dates and counts, and is checked and
+        redacted in all fields; one that breaks a rule is refused alone. As after a merge, other
+        words for a gap stand beside those of the log, and what an added record replaces is hidden,
+        which the outcome names, until the next save removes it. dry_run: as in `bring_back`.
         """
         offers = [redacted_offer(record, strict=self._strict) for record in records]
 

@@ -14,6 +14,7 @@ from commands.documents.text_file import check_stays
 from commands.exchange.import_words import word
 from commands.exchange.sources import (
     FORMATS,
+    LOG,
     MARKDOWN,
     STDIN,
     Item,
@@ -36,9 +37,11 @@ from core.lessons.compaction import is_required, similar_to, worth_using
 from core.lessons.log import MemoryLog
 from core.lessons.outcomes import Added, Offered
 from core.lessons.record import LIMITS_BYTES, normalise_topic, utc_now
+from core.lessons.upkeep.replaced import news_in
 from core.messages import Language
-from core.project import find_project
+from core.project import LOG_NAME, find_project
 from core.settings import read_settings
+from core.store import MemoryStore
 
 MOST_SIMILAR = 3
 
@@ -67,14 +70,20 @@ def run(arguments: argparse.Namespace) -> int:
         into_known_topics(source, log.topics)
     records = [it.record for it in source.items]
     trial = opened.store.add_all(records, dry_run=True)
+    former = _kept_beside(source)
+    kept = len(news_in(former, opened.store.read_replaced_bytes())) if former else 0
     print("\n".join(_preview(opened, source, trial, log)))
-    if not trial.records:
+    if kept:
+        print(word(lang, "former", count=kept), end="\n\n")
+    if not trial.records and not kept:
         print(word(lang, "nothing"))
         return 0
     if not is_confirmed(
         arguments, word, lang, word(lang, "ask"), is_readable=arguments.file != STDIN
     ):
         return int(not arguments.dry_run)
+    if kept:
+        opened.store.keep_replaced(former)
     added = opened.store.add_all(records)
     print(word(lang, "saved", count=len(added.records)))
     threshold = opened.settings.threshold
@@ -92,6 +101,13 @@ def _topic(text: str) -> str:
     return topic
 
 
+def _kept_beside(source: Source) -> bytes:
+    """Return the file of what had left a memory log, if that is what is imported and it has one."""
+    path = Path(source.path)
+    is_memory = source.format == LOG and path.name == LOG_NAME
+    return MemoryStore(path).read_replaced_bytes() if is_memory else b""
+
+
 def _preview(opened: Opened, source: Source, trial: Added, log: MemoryLog) -> list[str]:
     """Return all that a person must know before saying yes."""
     lang = opened.lang
@@ -106,11 +122,14 @@ def _preview(opened: Opened, source: Source, trial: Added, log: MemoryLog) -> li
         for item, offered in zip(source.items, trial.offered, strict=True)
         if offered.fate == "added"
     ]
+    beside = {record.token for versions in trial.log.unsettled for record in versions}
     for topic in dict.fromkeys(offered.record.topic for _, offered in taken):
         lines += ["", _topic_line(topic, log, lang)]
         for item, offered in taken:
             if offered.record.topic == topic:
                 lines += _record_lines(item, offered, source, lang)
+                if offered.record.token in beside:
+                    lines.append(INDENT * 2 + word(lang, "beside"))
     if passed := _passed_lines(source, trial, lang):
         lines += ["", word(lang, "passed"), *passed]
     if trial.hidden:

@@ -183,10 +183,8 @@ def _log(path: str, data: bytes) -> Source | None:
 def _of_log(path: str, kind: str, log: MemoryLog) -> Source:
     """Return the records that a reader sees, without older versions and replaced originals."""
     source = Source(path, kind)
-    seen = {(record.id, record.gap): record for record in log.records}
-    for at, record in log.all_records():
-        if shown := seen.pop((record.id, record.gap), None):
-            source.items.append(Item(shown, at + 1))
+    places = (at for at, _ in log.all_records() if at not in log.leftovers)
+    source.items += [Item(it, at + 1) for at, it in zip(places, log.records, strict=True)]
     source.passed += [
         Passed(at + 1, "not_a_record")
         for at, entry in enumerate(log.entries)

@@ -145,21 +145,23 @@ def bring_back(
 def add(log: MemoryLog, records: Iterable[Record]) -> tuple[MemoryLog, list[Fate]]:
     """Return the log with those of the records at its end that it does not have, each as it is.
 
-    The fates follow the order of the records: `added`; or, without a change, `known` (the same
-    words are there), `other` (the same gap is there in other words), `replaced` (a principle took
-    its place) or `collision` (the id belongs to another text).
+    A gap that is there in other words then has two versions, as after a merge. The fates follow
+    the order of the records: `added`; or, without a change, `known` (the same words are there, or
+    a later version), `replaced` (a principle took its place) or `collision` (the id belongs to
+    another text).
     """
     added: list[Record] = []
     fates: list[Fate] = []
     there: dict[str, list[Record]] = {}
     for record in records:
         versions = there.setdefault(record.id, [*log.with_id(record.id).values()])
-        known = next((it for it in versions if it.gap == record.gap), None)
-        if known:
-            fates.append("known" if known.texts == record.texts else "other")
-        elif versions:
+        alike = [it for it in versions if it.gap == record.gap]
+        replaced = log.replaced.get(record.id, frozenset())
+        if any(it.texts == record.texts or record.fingerprint() in it.former for it in alike):
+            fates.append("known")
+        elif versions and not alike:
             fates.append("collision")
-        elif record.id in log.replaced:
+        elif record.token in replaced or (replaced and not alike):
             fates.append("replaced")
         else:
             fates.append("added")

@@ -7,7 +7,7 @@ from core.errors import SentinelError
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record
 
-Fate = Literal["added", "known", "other", "replaced", "collision", "refused"]
+Fate = Literal["added", "known", "replaced", "collision", "refused"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +85,7 @@ class Offered:
 class Added:
     """What adding records did: one Offered for each, in their order, and the log afterwards.
 
-    hidden: records of the log that a principle among the added ones has replaced.
+    hidden: records of the log that an added one has replaced: a principle, or a later version.
     """
 
     offered: tuple[Offered, ...]

@@ -294,11 +294,29 @@ def test_the_same_record_twice_among_those_added_is_written_once(store: MemorySt
     assert store.read_bytes() == a_record("one").to_line()
 
 
-def test_a_record_with_other_words_for_a_gap_is_not_written_over(store: MemoryStore) -> None:
+def test_other_words_for_a_gap_stand_beside_those_that_are_there_until_a_save_settles_them(
+    store: MemoryStore,
+) -> None:
     mine = store.upsert_log(a_draft("one", lesson="mine")).record
-    added = store.add_all([a_record("one", lesson="theirs")])
-    assert [it.fate for it in added.offered] == ["other"]
-    assert store.read_all() == [mine]
+    theirs = a_record("one", lesson="theirs")
+    assert [it.fate for it in store.add_all([theirs]).offered] == ["added"]
+    assert store.read_all() == [mine, theirs]
+    assert [it.fate for it in store.add_all([theirs]).offered] == ["known"]
+    store.upsert_log(a_draft("one", lesson="both"))
+    assert [it.fate for it in store.add_all([theirs, mine]).offered] == ["known", "known"]
+    assert [it.lesson for it in store.read_all()] == ["both"]
+
+
+def test_an_added_later_version_takes_the_place_of_the_one_before_and_says_so(
+    store: MemoryStore, tmp_path: Path
+) -> None:
+    mine = store.upsert_log(a_draft("one", lesson="mine")).record
+    other = MemoryStore(tmp_path / "other" / "memory_log.jsonl")
+    other.add_all([mine])
+    later = other.upsert_log(a_draft("one", lesson="later")).record
+    added = store.add_all([later])
+    assert (added.records, added.hidden) == ([later], (mine,))
+    assert store.read_all() == [later]
 
 
 def test_a_record_that_a_principle_replaced_does_not_come_back(store: MemoryStore) -> None:
@@ -307,6 +325,28 @@ def test_a_record_that_a_principle_replaced_does_not_come_back(store: MemoryStor
     added = store.add_all([original, replace(a_record("one"), created=LATER)])
     assert [it.fate for it in added.offered] == ["replaced", "replaced"]
     assert store.read_all() == [rule]
+
+
+def test_what_another_memory_has_kept_is_kept_once_in_order_and_redacted(
+    store: MemoryStore, tmp_path: Path
+) -> None:
+    store.upsert_log(a_draft("mine"))
+    store.upsert_log(a_draft("mine", lesson="newer"))
+    other = MemoryStore(tmp_path / "other" / "memory_log.jsonl")
+    for lesson in ("first", "second", "third"):
+        other.upsert_log(a_draft("theirs", lesson=lesson))
+    key = a_secret()
+    given = other.read_replaced_bytes().replace(b"first", key.encode())
+    store.keep_replaced(given)
+    assert [it.record.lesson for it in store.read_replaced()] == [
+        "second",
+        MARKER,
+        "check the tax table first",
+    ]
+    before = store.read_replaced_bytes()
+    store.keep_replaced(given)
+    assert store.read_replaced_bytes() == before
+    assert key.encode() not in store.read_replaced_bytes()
 
 
 def test_an_id_of_another_text_is_not_added(store: MemoryStore) -> None:

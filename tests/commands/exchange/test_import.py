@@ -241,7 +241,7 @@ def test_a_second_import_adds_nothing_and_says_so(take: Command, project: Path) 
     before = path_of(project).read_bytes()
     done = take(text, "--yes")
     assert (done.code, done.errors) == (0, "")
-    known = "already in the memory, or further up in this file"
+    known = "already in the memory, there in a later version, or further up in this file"
     assert f"  lines 11-12, 18, 23, 27-28, 51: {known}" in done.lines
     assert done.lines[-1] == "Nothing to save."
     assert path_of(project).read_bytes() == before
@@ -524,12 +524,45 @@ def test_a_log_of_another_project_is_merged_and_ours_stays(take: Command, projec
     mine = store.upsert_log(a_draft("one", lesson="mine")).record
     theirs = [a_record("one", lesson="theirs"), a_record("two")]
     done = take(b"a note\n" + b"".join(record.to_line() for record in theirs), "--yes")
-    assert done.lines[-5:-2] == [
+    assert done.lines[1:] == [
+        "",
+        "[payment]  an existing topic",
+        "  line 2: log, saved 2026-03-01",
+        "    missing: one",
+        "    lesson: theirs",
+        "    the memory has this gap in other words: both are shown until a save of it settles"
+        " them",
+        "  line 3: log, saved 2026-03-01",
+        "    missing: two",
+        "    lesson: check the tax table first",
+        "",
         "Passed over:",
-        "  line 2: already in the memory in other words, which stay",
         "  line 1: not a record",
+        "",
+        "Saved: 2, all in one write. Look at it with git diff .context/, then commit.",
     ]
-    assert saved(project) == [mine, a_record("two")]
+    assert saved(project) == [mine, *theirs]
+
+
+def test_versions_that_are_not_settled_come_both(take: Command, project: Path) -> None:
+    both = [a_record("one", lesson="theirs"), a_record("one", lesson="ours")]
+    take(b"".join(record.to_line() for record in both), "--yes")
+    assert saved(project) == both
+
+
+def test_what_another_memory_has_kept_comes_along_so_that_it_can_be_uncompacted(
+    command: Command, project: Path
+) -> None:
+    other = MemoryStore(path_of(project.parent / "other"))
+    originals = [other.upsert_log(a_draft(gap)).record for gap in ("one", "two")]
+    rule = other.upsert_log(a_principle(), [record.token for record in originals]).record
+    done = command("import", str(other.path), "--yes")
+    assert (done.code, done.errors) == (0, "")
+    said = "What had left that log and is kept beside it comes along, so that restore and"
+    assert done.lines[-3] == f"{said} uncompact still find it. Records: 2."
+    assert command("import", str(other.path), "--yes").lines[-1] == "Nothing to save."
+    assert command("uncompact", rule.id).code == 0
+    assert [it.lesson for it in saved(project)] == [it.lesson for it in originals]
 
 
 def test_versions_that_a_merge_left_are_one_record(take: Command, project: Path) -> None:
@@ -548,8 +581,8 @@ def test_a_principle_that_replaces_records_here_shows_them_whole(
     rule = replace(rule, source_ids=tuple(record.token for record in hidden))
     done = take(rule.to_line(), "--yes")
     assert done.lines[-9:-2] == [
-        "An imported principle has replaced these records of the memory. They are no longer shown"
-        " then, and the next save removes their lines:",
+        "An imported principle, or a later version, has replaced these records of the memory. They"
+        " are no longer shown then, and the next save removes their lines:",
         f"  {hidden[0].token}  log [payment]",
         "  missing: one",
         "  lesson: check the tax table first",
