@@ -19,6 +19,7 @@ ROOMS = {
     "protocol": "core",
     "commands": "core commands.terminal commands.documents commands.clients",
     "commands.report": "core commands.terminal commands.documents commands.scan",
+    "commands.doctor": "core commands.terminal commands.documents commands.clients commands.setup",
     "commands.stats": "core commands.terminal commands.hook",
     "commands.terminal": "core",
     "commands.documents": "core commands.terminal",

@@ -1,4 +1,4 @@
-"""Finds what is wrong around a memory log: on the disk, in git, with other memories.
+"""Finds what is wrong around a memory log: on the disk and in git; other memories are named.
 
 Nothing is changed or created.
 """
@@ -8,6 +8,7 @@ import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
+from commands.doctor.memories import other_memories
 from core.disk.atomic import is_odd
 from core.disk.lock import held
 from core.errors import LogBusyError, LogReadError, ProjectRefusedError
@@ -16,7 +17,7 @@ from core.lessons.git.work_tree import WorkTree
 from core.lessons.log_file import ASIDE_NAME, COMPANIONS, LOCK_SUFFIX, REPLACED_NAME
 from core.lessons.upkeep.health import Finding
 from core.messages import Facts
-from core.project import CONTEXT_DIRECTORY, LOG_NAME, Project
+from core.project import Project
 from core.store import MemoryStore
 
 MOUNTS = Path("/proc/self/mounts")
@@ -54,12 +55,8 @@ def _about_project(project: Project, environment: Mapping[str, str]) -> Iterator
         project.check_writable(environment)
     except ProjectRefusedError as error:
         yield Finding("refused", "error", facts=error.facts)
-    for directory in (project.root, *project.root.parents):
-        other = directory / CONTEXT_DIRECTORY / LOG_NAME
-        if directory != project.root and os.path.isfile(other):
-            yield Finding("other_memory", "note", facts={"path": str(other)})
-        if os.path.exists(directory / ".git"):
-            break
+        return
+    yield from other_memories(project)
 
 
 def _about_disk(store: MemoryStore) -> Iterator[Finding]:

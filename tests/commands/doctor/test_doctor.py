@@ -11,7 +11,6 @@ import time
 from dataclasses import replace
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import pytest
 
@@ -23,9 +22,8 @@ from core.lessons.log_file import COMPANIONS, GITATTRIBUTES, GITIGNORE, REPLACED
 from core.lessons.record import Record
 from core.project import Project
 from core.store import MemoryStore
-from tests.support.cli_process import Run as AnyRun
-from tests.support.desk import Desk as AnyDesk
-from tests.support.git_clones import commit, ended_in_conflict, git, install_hook
+from tests.support.doctor_desk import Desk, Run
+from tests.support.git_clones import ended_in_conflict, git, install_hook
 from tests.support.samples import a_draft, a_record
 from tests.support.stdio_client import ROOT
 
@@ -34,92 +32,6 @@ ONE, TWO = a_record("one", now=LONG_AGO), a_record("두 번째", now=LONG_AGO)
 NO_CLIENTS = ["Clients:", "  no configuration of a known client starts this server"]
 
 posix = pytest.mark.skipif(os.name == "nt", reason="permissions, links and pipes of POSIX")
-
-
-class Run(AnyRun):
-    """One finished doctor."""
-
-    @property
-    def found(self) -> list[str]:
-        """The lines between the head and the clients, without their indentation."""
-        assert (self.errors, self.out[-1:]) == ("", "\n")
-        return [line.strip() for line in self.lines[3 : self.lines.index("Clients:")]]
-
-    @property
-    def told(self) -> Any:
-        """The findings of a run with --json."""
-        assert self.errors == ""
-        return super().told
-
-    @property
-    def kinds(self) -> list[tuple[str, str]]:
-        """Kind and severity of each finding of a run with --json."""
-        return [(found["kind"], found["severity"]) for found in self.told["findings"]]
-
-
-class Desk(AnyDesk):
-    """A project in which the doctor is asked."""
-
-    def doctor(self, *options: str, cwd: Path | str = "", **variables: str) -> Run:
-        """Run it where the project is."""
-        return Run(*self.run("doctor", *options, cwd=cwd, **variables))
-
-    def companions(self, attributes: str = GITATTRIBUTES, ignored: str = GITIGNORE) -> None:
-        self.log.parent.mkdir(exist_ok=True)
-        (self.log.parent / ".gitattributes").write_bytes(attributes.encode())
-        (self.log.parent / ".gitignore").write_bytes(ignored.encode())
-
-    def commit(self) -> None:
-        commit(self.root)
-
-    def asides(self) -> list[Path]:
-        return sorted(self.log.parent.glob("memory_log.removed-*.txt"))
-
-    def tree(self) -> dict[str, tuple[int, int, object]]:
-        """Mode, time of change and content of everything in the project, .git included."""
-        found: dict[str, tuple[int, int, object]] = {}
-        for path in (self.root, *self.root.rglob("*")):
-            status = path.lstat()
-            content: object = None
-            if stat.S_ISREG(status.st_mode):
-                content = path.read_bytes()
-            elif stat.S_ISLNK(status.st_mode):
-                content = os.readlink(path)
-            place = str(path.relative_to(self.root))
-            found[place] = status.st_mode, status.st_mtime_ns, content
-        return found
-
-
-@pytest.fixture
-def bare(tmp_path: Path) -> Desk:
-    """An empty project without git."""
-    return Desk(tmp_path / "shop", tmp_path / "home")
-
-
-@pytest.fixture
-def project(bare: Desk) -> Desk:
-    """A git repository with nothing in it."""
-    git(bare.root, "init", "--quiet")
-    return bare
-
-
-@pytest.fixture
-def healthy(project: Desk) -> Desk:
-    """A repository in which a first save was committed."""
-    MemoryStore(project.log).upsert_log(a_draft("one"))
-    project.commit()
-    return project
-
-
-@pytest.fixture
-def bound(bare: Desk) -> None:
-    """Permissions hold for the processes of this test."""
-    if os.name == "nt":
-        pytest.skip("other permissions")
-    locked = bare.home / "locked"
-    locked.touch(mode=0)
-    if Run.process(sys.executable, "-c", f"open({str(locked)!r})").code == 0:
-        pytest.skip("this user may read and write everything")
 
 
 # A project that is well
@@ -497,20 +409,6 @@ def test_a_directory_that_cannot_be_listed_is_no_reason_to_fail(healthy: Desk, b
     done = Run(*healthy.started("doctor"))
     healthy.log.parent.chmod(0o755)
     assert (done.code, done.errors) == (0, "")
-
-
-def test_another_memory_above_in_the_same_repository_is_a_note(healthy: Desk) -> None:
-    below = replace(healthy, root=healthy.root / "services" / "pay")
-    MemoryStore(below.log).upsert_log(a_draft("one"))
-    healthy.commit()
-    done = below.doctor()
-    assert (done.code, done.found) == (
-        0,
-        [
-            f"note  Another memory lies above this one: {healthy.log}. A server that is started"
-            " there uses that one. Unless that is meant, keep one of the two."
-        ],
-    )
 
 
 def test_a_sparse_checkout_without_the_log_is_a_warning(healthy: Desk, tmp_path: Path) -> None:
@@ -1366,12 +1264,9 @@ def test_random_bytes_are_told_in_a_few_lines_and_kept_by_a_repair(bare: Desk) -
 
 def test_every_sentence_is_used() -> None:
     said: set[str] = set()
-    for name in (
-        "core/lessons/upkeep/health.py",
-        "commands/doctor/surroundings.py",
-        "commands/doctor/doctor.py",
-    ):
-        said |= texts_of(ROOT / name)
+    for path in (ROOT / "core/lessons/upkeep/health.py", *(ROOT / "commands/doctor").glob("*.py")):
+        if path.name != "words.py":
+            said |= texts_of(path)
     said |= {f"client_{text}" for text in texts_of(ROOT / "commands/clients/configured.py")}
     assert set(WORDS) - said == set()
 

@@ -1,0 +1,65 @@
+"""Gives a test a project in which the doctor is asked, and what a run of it has found."""
+
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+from core.lessons.log_file import GITATTRIBUTES, GITIGNORE
+from tests.support.cli_process import Run as AnyRun
+from tests.support.desk import Desk as AnyDesk
+from tests.support.git_clones import commit
+
+
+class Run(AnyRun):
+    """One finished doctor."""
+
+    @property
+    def found(self) -> list[str]:
+        """The lines between the head and the clients, without their indentation."""
+        assert (self.errors, self.out[-1:]) == ("", "\n")
+        return [line.strip() for line in self.lines[3 : self.lines.index("Clients:")]]
+
+    @property
+    def told(self) -> Any:
+        """The findings of a run with --json."""
+        assert self.errors == ""
+        return super().told
+
+    @property
+    def kinds(self) -> list[tuple[str, str]]:
+        """Kind and severity of each finding of a run with --json."""
+        return [(found["kind"], found["severity"]) for found in self.told["findings"]]
+
+
+class Desk(AnyDesk):
+    """A project in which the doctor is asked."""
+
+    def doctor(self, *options: str, cwd: Path | str = "", **variables: str) -> Run:
+        """Run it where the project is."""
+        return Run(*self.run("doctor", *options, cwd=cwd, **variables))
+
+    def companions(self, attributes: str = GITATTRIBUTES, ignored: str = GITIGNORE) -> None:
+        self.log.parent.mkdir(exist_ok=True)
+        (self.log.parent / ".gitattributes").write_bytes(attributes.encode())
+        (self.log.parent / ".gitignore").write_bytes(ignored.encode())
+
+    def commit(self) -> None:
+        commit(self.root)
+
+    def asides(self) -> list[Path]:
+        return sorted(self.log.parent.glob("memory_log.removed-*.txt"))
+
+    def tree(self) -> dict[str, tuple[int, int, object]]:
+        """Mode, time of change and content of everything in the project, .git included."""
+        found: dict[str, tuple[int, int, object]] = {}
+        for path in (self.root, *self.root.rglob("*")):
+            status = path.lstat()
+            content: object = None
+            if stat.S_ISREG(status.st_mode):
+                content = path.read_bytes()
+            elif stat.S_ISLNK(status.st_mode):
+                content = os.readlink(path)
+            place = str(path.relative_to(self.root))
+            found[place] = status.st_mode, status.st_mtime_ns, content
+        return found
