@@ -209,7 +209,7 @@ def opened(path: Path, project: Path) -> UserFile:
     files of a home elsewhere, are.
     """
     check_stays(path, project)
-    if path.is_symlink() and not path.exists():
+    if os.path.islink(path) and not os.path.exists(path):
         return UserFile(path, "", None, project)
     return UserFile.read(path, project)
 
