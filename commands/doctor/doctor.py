@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from commands.clients.configured import Configured, configured_clients
+from commands.doctor.clients import client_findings
 from commands.doctor.surroundings import around
 from commands.doctor.words import word
 from commands.terminal.console import Opened, add_project, add_threshold, open_memory
@@ -22,12 +22,9 @@ from core.lessons.record import utc_now
 from core.lessons.upkeep.health import Finding, Severity, examine
 from core.messages import Language
 
-SERVER = Path(__file__).resolve().parents[2] / "server.py"
 RUNS_SHOWN = 8
 FACT_CHARS = 1_000
 GIT_FIXES = ("no_union", "lock_not_ignored")
-# Problems of a client that another machine with the same file need not have.
-LOCAL_PROBLEMS = ("command_missing", "script_missing", "project_missing")
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 
 
@@ -90,36 +87,15 @@ def look(opened: Opened, threshold: int) -> Checkup:
     except LogReadError as error:
         unreadable = error
     log = MemoryLog.parse(data)
-    root, home = opened.project.root, Path(os.path.expanduser("~"))
-    configured = configured_clients(root, server=SERVER, home=home, environment=os.environ)
+    home = Path(os.path.expanduser("~"))
     surroundings = around(opened.project, opened.store, os.environ, unreadable)
     return Checkup(
         findings=[*examine(log, now=utc_now(), threshold=threshold), *surroundings],
-        clients=[_client_finding(found, root) for found in configured],
+        clients=client_findings(opened.project.root, home, os.environ),
         count=log.count,
         lines=len(log.lines),
         size=len(data),
     )
-
-
-def _client_finding(found: Configured, root: Path) -> Finding:
-    """Return a note on a client of this or another project, or a warning of its flaw.
-
-    A file of the project is shared: what is only missing on this machine is a note there.
-    """
-    facts = {
-        "client": found.client,
-        "path": str(found.path),
-        "entry": found.entry,
-        "project": str(found.project or ""),
-        "source": found.source,
-    }
-    if found.problem:
-        is_local = found.path.is_relative_to(root) and found.problem in LOCAL_PROBLEMS
-        severity: Severity = "note" if is_local else "warning"
-        return Finding(f"client_{found.problem}", severity, facts=facts)
-    here = found.project and os.path.realpath(found.project) == os.path.realpath(root)
-    return Finding("client_here" if here else "client_elsewhere", "note", facts=facts)
 
 
 def _fix(opened: Opened, fixable: Sequence[Finding]) -> str:
@@ -180,7 +156,10 @@ def text_of(lang: Language, finding: Finding) -> str:
     }
     if "reason" in facts and finding.kind in ("unreadable", "mendable"):
         facts["reason"] = word(lang, str(facts["reason"]), key=facts["key"])
-    return word(lang, finding.kind, **facts)
+    if finding.kind in ("client_unread", "client_left_alone"):
+        facts["reason"] = word(lang, f"left_{facts['reason']}", **facts)
+    text, command = word(lang, finding.kind, **facts), str(facts.get("command", ""))
+    return text if command in text else f"{text} {word(lang, 'mends', command=command)}"
 
 
 def _where(lang: Language, numbers: Sequence[int]) -> str:

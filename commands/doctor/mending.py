@@ -3,7 +3,8 @@
 import os
 import sys
 
-from commands.setup.here import HERE, installed, runner_of
+from commands.setup.files import Installation, Level
+from commands.setup.here import HERE, commands_here, installed, runner_of
 from commands.setup.hooks import command_line
 
 
@@ -12,8 +13,21 @@ def line_of(*words: str) -> str:
     return command_line(words, windows=os.name == "nt")
 
 
+def this_program() -> Installation:
+    """Return what starts this program, as setup would write it down."""
+    on_path = commands_here(sys.executable, os.environ)
+    runner = runner_of(sys.executable, os.environ) or (sys.executable,)
+    return on_path or installed(runner, str(HERE), windows=os.name == "nt")
+
+
 def cli_line(*words: str) -> str:
     """Return the line that carries out a command of this program, wherever it is typed."""
-    runner = runner_of(sys.executable, os.environ) or (sys.executable,)
-    here = installed(runner, str(HERE), windows=os.name == "nt")
-    return line_of(*here.runner, here.cli, *words)
+    return line_of(*this_program().cli, *words)
+
+
+def setup_line(clients: list[str], level: Level, root: str, without: list[str]) -> str:
+    """Return the line that sets up clients at a level, without the parts that a user left out."""
+    options = [] if level == "project" else [f"--{level}"]
+    options += [f"--no-{part}" for part in without]
+    named = [] if level == "user" else ["--project", root]
+    return cli_line("setup", *clients, *options, *named)

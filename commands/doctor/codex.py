@@ -1,0 +1,104 @@
+"""Reads whether Codex uses what setup has put into its files, as far as that stands on the disk.
+
+Codex passes over the files of a project that its user has not trusted, and runs a hook only as its
+user has reviewed it: its configuration keeps a checksum of each. It tells nobody when it does not.
+"""
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from commands.clients.machine import Machine
+from commands.doctor.set_up import SetUp, start_of
+from commands.documents.edit_toml import BrokenTomlError, tables_of
+from commands.documents.json_tree import data_of
+from commands.setup.files import Desk, Level, Tree
+
+KEY = "codex"
+_CONFIGURATION = "config.toml"
+_REVIEWED = {"type", "command", "timeout"}  # of a handler with other keys the checksum is unknown
+
+
+def not_used(it: SetUp, levels: Sequence[Level], machine: Machine, tree: Tree | None) -> str:
+    """Return why Codex passes over what is set up, "" when it does not or nothing tells.
+
+    `untrusted` (the project), or of the hooks `unseen` (by the user), `changed` (since), `off`.
+    levels: at which it is set up; what is set up for a user needs no trust in the project.
+    """
+    desk = Desk(machine.root)
+    text = desk.text(machine.directories[KEY] / _CONFIGURATION)
+    if text is None:  # nobody has used Codex here
+        return ""
+    try:
+        known = tables_of(text)
+    except BrokenTomlError:
+        return ""
+    if it.level != "user" and not _is_trusted(known, machine.root, tree):
+        return "" if "user" in levels else "untrusted"
+    path = it.there.get("hooks")
+    text = desk.text(path) if path else None
+    return unreviewed(str(path), text, known, windows=machine.windows) if text else ""
+
+
+def _is_trusted(known: Mapping[str, Any], root: Path, tree: Tree | None) -> bool:
+    """Return whether the user trusts the project, its repository, or that of its worktree."""
+    tops = [root, Path(os.path.realpath(root))]
+    if tree:
+        tops.append(root.parents[tree.prefix.count("/") - 1] if tree.prefix else root)
+        tops.append(tree.exclude.parents[2])
+    projects = known.get("projects")
+    entries = projects if isinstance(projects, dict) else {}
+    found = (entries.get(str(top)) for top in tops)
+    return any(isinstance(it, dict) and it.get("trust_level") == "trusted" for it in found)
+
+
+def unreviewed(path: str, text: str, known: Mapping[str, Any], *, windows: bool) -> str:
+    """Return why Codex does not run a hook of ours in this file, "" when it runs them all.
+
+    known: its configuration.
+    """
+    hooks = known.get("hooks")
+    states = hooks.get("state") if isinstance(hooks, dict) else None
+    for name, group, handler, place in _handlers(text):
+        if not start_of(str(handler.get("command")), windows=windows):
+            continue
+        keys = (f"{file}:{_event(name)}:{place}" for file in (path, os.path.realpath(path)))
+        found = (states.get(key) for key in keys) if isinstance(states, dict) else ()
+        state = next((it for it in found if isinstance(it, dict)), {})
+        if "trusted_hash" not in state:
+            return "unseen"
+        if handler.keys() <= _REVIEWED and state["trusted_hash"] != _hash(name, group, handler):
+            return "changed"
+        if state.get("enabled") is False:
+            return "off"
+    return ""
+
+
+def _handlers(text: str) -> Iterator[tuple[str, dict[str, Any], dict[str, Any], str]]:
+    """Yield each handler with its event and its group, and the positions of the two."""
+    try:
+        events = data_of(text)["hooks"]
+    except (ValueError, TypeError, KeyError):
+        return
+    for event, groups in events.items() if isinstance(events, dict) else ():
+        for at, group in enumerate(groups if isinstance(groups, list) else ()):
+            listed = group.get("hooks") if isinstance(group, dict) else None
+            for position, handler in enumerate(listed if isinstance(listed, list) else ()):
+                if isinstance(handler, dict):
+                    yield event, group, handler, f"{at}:{position}"
+
+
+def _event(name: str) -> str:
+    return re.sub(r"(?<!\A)(?=[A-Z])", "_", name).lower()
+
+
+def _hash(event: str, group: dict[str, Any], handler: dict[str, Any]) -> str:
+    """Return the checksum under which Codex keeps that a hook was reviewed."""
+    matcher = {"matcher": group["matcher"]} if group.get("matcher") else {}
+    form = {"event_name": _event(event), **matcher, "hooks": [{**handler, "async": False}]}
+    text = json.dumps(form, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return "sha256:" + hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
