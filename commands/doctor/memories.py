@@ -78,13 +78,11 @@ def _folders_below(root: Path) -> Iterator[Path]:
         folders[:] = sorted(name for name in folders if name not in _PASSED)
 
 
-def _not_ignored(root: Path, found: Sequence[Path]) -> Iterator[Path]:
-    """Yield those of these directories that are no build output or the like, as git is told."""
-    for folder in found:
-        try:
-            done = WorkTree(root).run("check-ignore", "--quiet", "--", str(folder))
-            is_ignored = not done.returncode
-        except HistoryError:
-            is_ignored = False
-        if not is_ignored:
-            yield folder
+def _not_ignored(root: Path, found: Sequence[Path]) -> Sequence[Path]:
+    """Return those of these directories that are no build output or the like, as git is told."""
+    try:
+        tree = WorkTree(root) if found else None
+        ask = ("check-ignore", "--quiet", "--")
+        return [it for it in found if tree and tree.run(*ask, str(it)).returncode]
+    except HistoryError:  # git says nothing here
+        return found
