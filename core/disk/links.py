@@ -35,8 +35,6 @@ def way_out(path: Path, project: Path | None = None) -> WayOut | None:
     A path that lies outside by its own name, or by a link that is none of the project's, has been
     chosen by the user. project: None for the repository that the link is in.
     """
-    trees = trees_of(project) if project else []
-    real = Path(os.path.realpath(path))
     first, *parts = Path(os.getcwd(), path).parts
     at = Path(first)
     for part in parts:
@@ -46,7 +44,8 @@ def way_out(path: Path, project: Path | None = None) -> WayOut | None:
         elif not os.path.islink(link):
             at = link
         else:
-            around = trees if project else _work_trees(at)
+            around = trees_of(project) if project else _work_trees(at)
+            real = Path(os.path.realpath(path))
             if _is_in(at, around) and not _is_in(real, around):
                 return WayOut(link, real)
             at = Path(os.path.realpath(link))
