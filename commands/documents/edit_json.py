@@ -1,8 +1,8 @@
 """Edits JSON, with or without comments, as text: one value changes, every other byte stays.
 
 A place in a document is a path of keys and of positions in lists. A new value takes the style of
-its neighbours, and taking it out gives the text back byte for byte, with two exceptions: blanks in
-an object or list that was empty, and an empty one that stood as this file would have made it.
+its neighbours, and taking it out gives the text back byte for byte, but for an empty object or list
+that stood as this file would have made it.
 """
 
 import json
@@ -95,7 +95,7 @@ def _filled(text: str, node: Node, key: str | int, value: object) -> str:
     made = newline + outer + unit + _written_part(key, value, outer + unit, unit, newline)
     inside = text[node.start + 1 : node.end - 1]
     if not inside.strip():
-        return text[: node.start + 1] + made + newline + outer + text[node.end - 1 :]
+        return text[: node.start + 1] + made + newline + outer + text[node.end - 1 - len(inside) :]
     at = _rest_of_line(text, node.start + 1)
     return text[:at] + made + ("" if "\n" in inside else newline + outer) + text[at:]
 
@@ -170,7 +170,9 @@ def _without_part(text: str, node: Node, position: int) -> str:
     part = node.parts[position]
     start, end = part.start, part.node.end
     if _holds_only(text, node, position):
-        return text[: node.start + 1] + text[node.end - 1 :]
+        blanks = text[end : node.end - 1].replace(",", "")
+        blanks = blanks.removeprefix(_newline(text) + _indent(text, node.start))
+        return text[: node.start + 1] + blanks + text[node.end - 1 :]
     comma = _comma_after(text, end)
     end = comma or end
     if position and not comma:  # the last one: the comma before it goes

@@ -63,6 +63,10 @@ def _granted(change: Change, job: Job, client: Client, granted: Mapping[str, Any
     return _with_entry(change, (*keys, name), missing, {}, client.form) if entry else change.text
 
 
+def _granted_by(client: Client) -> Mapping[str, Any]:
+    return client.approvals.entry if client.approvals else {}
+
+
 def name_of(desk: Desk, job: Job, client: Client) -> str:
     """Return the name of our entry as it is, or would be."""
     try:
@@ -95,7 +99,8 @@ def _edit(change: Change, job: Job, client: Client, keys: Keys) -> list[Remark]:
     name, old = _own(data, keys, job, client)
     if name == ENTRY and not old and not job.remove and _at(data, (*keys, name)) is not None:
         raise EntryError("foreign_entry", path=str(change.path), entry=ENTRY)
-    change.shown |= {name} | strings_in([old.get(key) for key in COMMAND])
+    put_in = {**dict(client.first), **dict(client.last), **_granted_by(client)}
+    change.shown |= {name} | strings_in([old.get(key) for key in (*COMMAND, *put_in)])
     path, other = (*keys, name), _other_project(name, old, job, client)
     facts: Facts = {"client": client.name, "project": other}
     if job.remove and other:
@@ -108,7 +113,7 @@ def _edit(change: Change, job: Job, client: Client, keys: Keys) -> list[Remark]:
     settled = {*old, *dict(client.first)} - {*COMMAND} if old else ()
     values = {key: value for key, value in entry.items() if key not in settled}
     change.shown |= strings_in([entry, job.chosen])
-    granted = client.approvals.entry if client.approvals and job.approvals else {}
+    granted = _granted_by(client) if job.approvals else {}
     text = _with_entry(change, path, values, _language(old, job), form, granted)
     change.after = _without_start(text, path, old, job, client)
     before = "served_before" if job.level != "user" else "served_one_before"

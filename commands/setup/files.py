@@ -24,8 +24,10 @@ from core.messages import Facts, Language
 
 Level = Literal["project", "local", "user"]
 
-# What is left of a file that setup has made: nothing, an empty object, or that of versioned hooks.
-_LEFT = ("", "{}\n", '{\n  "version": 1\n}\n')
+# What is left of a file that setup has made: nothing, or an empty object.
+_LEFT = ("", "{}\n")
+# What stands before the blanks of a file of the user that held no more, when ours is taken out.
+_BEFORE_BLANKS = "{}\n \n"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,12 +180,18 @@ class Desk:
         real = self._real(path)
         change = self.files.get(real) or self._opened(path, real)
         before = change.after
+        change.after = given = _filled(change)
         try:
             yield change
         except ValueError as error:
             self.problems.setdefault(real, _problem(path, error))
-        if change.after != change.before and _is_read_only(real):
-            self.problems.setdefault(real, Remark("read_only", {"path": str(path)}))
+        if change.after == given:
+            change.after = before
+        elif change.before == "" and not _is_json(change):  # tells it from a file that setup made
+            change.after = change.text.removesuffix("\n")
+        obstacle = _obstacle(path) if change.after != change.before else None
+        if obstacle:
+            self.problems.setdefault(real, obstacle)
         if change.after != before:
             change.parts += [(part, client.name) for client in clients] or [(part, "")]
 
@@ -214,12 +222,15 @@ def opened(path: Path, project: Path) -> UserFile:
     return UserFile.read(path, project)
 
 
-def _is_read_only(path: str) -> bool:
-    """Return whether a file's owner may not write to it; who replaces it would not be stopped."""
+def _obstacle(path: Path) -> Remark | None:
+    """Return why a file must not be written, though it could be: its owner or a link forbids it."""
+    if path.is_symlink() and not path.exists():
+        return Remark("unreadable", {"path": str(path), "reason": "broken symbolic link"})
     try:
-        return not os.stat(path).st_mode & stat.S_IWUSR
+        may_write = os.stat(path).st_mode & stat.S_IWUSR
     except OSError:
-        return False
+        return None
+    return None if may_write else Remark("read_only", {"path": str(path)})
 
 
 def _problem(path: Path, error: ValueError) -> Remark:
@@ -245,14 +256,30 @@ def unless_made(change: Change, text: str) -> str | None:
     """
     if text == change.text:
         return change.after
-    is_made = text in _LEFT and not os.path.islink(change.path)
+    mark = text[: text.startswith("\ufeff")]
+    blanks = text.removeprefix(f"{mark}{_BEFORE_BLANKS}")
+    if _is_json(change) and len(blanks) < len(text) and not blanks.strip():
+        return mark + blanks
+    is_made = text in _LEFT and change.text.endswith("\n") and not os.path.islink(change.path)
     return None if is_made else text
 
 
+def _filled(change: Change) -> str | None:
+    """Return the text with an object to edit, in a file of the user that holds only blanks."""
+    if change.after is None or change.text.strip("\ufeff \t\r\n") or not _is_json(change):
+        return change.after
+    mark = change.text[: change.text.startswith("\ufeff")]
+    return f"{mark}{_BEFORE_BLANKS}{change.text.removeprefix(mark)}"
+
+
+def _is_json(change: Change) -> bool:
+    return change.path.suffix == ".json"
+
+
 def strings_in(value: object) -> set[str]:
-    """Return every text in a value; a key of an object is none."""
+    """Return every text and number in a value, as a text; a key of an object is none."""
     if isinstance(value, dict):
         return {text for it in value.values() for text in strings_in(it)}
     if isinstance(value, Sequence) and not isinstance(value, str):
         return {text for it in value for text in strings_in(it)}
-    return {value} if isinstance(value, str) else set()
+    return {str(value)} if isinstance(value, str | int) else set()

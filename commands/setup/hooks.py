@@ -10,7 +10,7 @@ from commands.clients.events import EVENTS, HOOKS
 from commands.clients.table import COMMANDS, EVENT, LINE, Event, Hooks
 from commands.documents.edit_json import with_value, without
 from commands.documents.json_tree import Keys, OtherKindError, data_of, object_of
-from commands.setup.files import Installation
+from commands.setup.files import Installation, strings_in
 
 Shell = Literal["powershell", "cmd"]
 
@@ -21,6 +21,7 @@ _CALL = re.compile(
     rf"""{_NEXT}--client{_NEXT}(?:{"|".join(HOOKS)})(?![\w-])"""
     rf"""(?:{_NEXT}--lang{_NEXT}(?P<lang>en|ko)(?![\w-]))?"""
 )
+_VERSION = ("version",)
 # Where a client may look for the command; an old one must not stay in a handler of ours.
 _COMMANDS = ("command", "args", "bash", "powershell", "exec", "windows", "linux", "osx")
 
@@ -80,8 +81,8 @@ def with_hooks(text: str, hooks: Hooks, call: Call, *, prompt: bool) -> str:
         for event in hooks.events
         if event.ours != "prompt" or prompt or (event.name, event.ours) in known
     ]
-    if hooks.version and "version" not in there:
-        text = with_value(text, ("version",), 1)
+    if hooks.version and not there:
+        text = with_value(text, _VERSION, 1)
     text = _without_others(text, hooks, events)
     for event in events:
         words = call.words(event.ours, lang)
@@ -93,24 +94,27 @@ def with_hooks(text: str, hooks: Hooks, call: Call, *, prompt: bool) -> str:
 def odd_key(text: str, hooks: Hooks) -> str:
     """Return a key that makes the client pass over the whole file; "" for none."""
     data = object_of(text)
-    if hooks.version and data.get("version", 1) != 1:
+    version = data.get("version", 1)
+    if hooks.version and (version != 1 or version is True):
         return "version"
     return next((key for key in data if hooks.keys and key not in hooks.keys), "")
 
 
 def without_hooks(text: str, hooks: Hooks) -> str:
     """Return the text without our handlers, and without the groups and lists made for those."""
-    return _without_others(text, hooks, ())
+    after = _without_others(text, hooks, ())
+    if after == text or not hooks.version or object_of(after) != {"version": 1}:
+        return after
+    rest = without(after, _VERSION)
+    return rest if with_value(rest, _VERSION, 1) == after else after
 
 
 def hook_strings(text: str, hooks: Hooks) -> Iterator[str]:
-    """Yield the texts in our handlers."""
-    data = data_of(text)
+    """Yield the texts and numbers that setup has put into our handlers."""
+    data, keys = data_of(text), {*_COMMANDS, *hooks.handler}
     for place in _places(text, hooks):
-        for value in _at(data, place.path).values():
-            yield from (
-                [value] if isinstance(value, str) else value if isinstance(value, list) else ()
-            )
+        handler = _at(data, place.path)
+        yield from strings_in([handler[key] for key in keys & handler.keys()])
 
 
 def _without_others(text: str, hooks: Hooks, events: Sequence[Event]) -> str:
@@ -121,9 +125,10 @@ def _without_others(text: str, hooks: Hooks, events: Sequence[Event]) -> str:
         if (place.event, place.ours) in kept:
             kept.remove((place.event, place.ours))
         else:
-            leaving.append((place.outer, _is_older(place, places[at + 1 :], hooks)))
-    for path, is_older in reversed(leaving):
-        text = without(text, path, kept=2 if is_older else 0)
+            leaving.append((place.path, _is_older(place, places[at + 1 :], hooks)))
+    for path, is_older in reversed(leaving):  # its group goes with the last handler in it
+        outer = next(place.outer for place in _places(text, hooks) if place.path == path)
+        text = without(text, outer, kept=2 if is_older else 0)
     return text
 
 

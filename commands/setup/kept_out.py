@@ -18,13 +18,12 @@ def with_kept_out(text: str, names: list[str]) -> str:
 
 def without_kept_out(text: str, names: list[str]) -> str:
     """Return the text without the lines that setup has put in for these files."""
+    text = f"\n{text}"
     for name in names:
-        pair = f"{MARK}\n{_pattern(name)}"
-        if f"\n{pair}\n" in f"\n{text}":
-            text = f"\n{text}".replace(f"\n{pair}\n", "\n", 1)[1:]
-        else:
-            text = text.removesuffix(f"\n{pair}")
-    return text
+        pair = f"\n{MARK}\n{_pattern(name)}"
+        found = f"{pair}\n" in text
+        text = text.replace(f"{pair}\n", "\n", 1) if found else text.removesuffix(pair)
+    return text[1:]
 
 
 def _pattern(name: str) -> str:

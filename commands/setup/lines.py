@@ -1,11 +1,10 @@
 """Prints a plan of setup: every file with its diff, without anybody's secrets.
 
-A configuration holds keys and environment values of other servers: the diff shows our texts only,
-"…" for all others, and redacts what else a line holds.
+A configuration holds keys and environment values of other servers: the diff shows its keys and our
+values, "…" for every other value and for comments, and redacts what else a line holds.
 """
 
 import re
-from collections.abc import Iterable
 from pathlib import Path
 
 from commands.documents.text_file import diff
@@ -16,12 +15,14 @@ from core.messages import Language
 from core.sanitizer import redact
 
 HIDDEN = "…"
-_TEXT = re.compile(r"""("(?:[^"\\]|\\.)*(?:"|\Z)|'[^']*(?:'|\Z))(\s*[:=])?""")
-# A line of TOML that does not look like one stands within a text of several lines.
-_TOML_LINE = re.compile(
-    r"""[-+ ]\s*(?:\[.*|[\]}#"'\d].*|[\w."'-]+\s*=\s*(?:["'\[{\d+-].*|true\b.*|false\b.*))?"""
-)
 _CONFIGURATIONS = (".json", ".toml")
+# Texts, comments and numbers of JSON and of TOML; what means one of them in one means none in the
+# other. A text before a colon or an equals sign is a key.
+_VALUE = re.compile(
+    r"""(?P<text>\"{3}(?:[^\\]|\\.)*?"{3,5}|'{3}.*?'{3,5}|"(?:[^"\\]|\\.)*"|'[^'\r\n]*')"""
+    r"""(?P<key>\s*[:=])?|(?P<note>\#|//)[^\r\n]*|/\*.*?\*/|(?<![\w.-])[-+]?\d[\w:.+-]*""",
+    re.DOTALL,
+)
 
 
 def change_lines(lang: Language, change: Change, root: Path) -> list[str]:
@@ -29,12 +30,9 @@ def change_lines(lang: Language, change: Change, root: Path) -> list[str]:
     path = shown_path(change.path, root)
     head = word(lang, "gone", path=path) if change.after is None else path
     old, new = ("/dev/null" if text is None else path for text in (change.before, change.after))
-    lines = diff(change.before or "", change.after or "", old, new)
-    return [
-        f"{head}: {_what(lang, change)}",
-        *lines[:2],
-        *(_safe(line, change) for line in lines[2:]),
-    ]
+    lines = diff(_masked(change, change.before), _masked(change, change.after), old, new)
+    safe = (line if line.startswith("@") else plain(redact(line).text) for line in lines[2:])
+    return [f"{head}: {_what(lang, change)}", *lines[:2], *safe]
 
 
 def shown_path(path: Path, root: Path) -> str:
@@ -54,19 +52,18 @@ def _what(lang: Language, change: Change) -> str:
     return ", ".join(said)
 
 
-def _safe(line: str, change: Change) -> str:
-    if line.startswith("@"):
-        return line
-    if change.path.suffix in _CONFIGURATIONS:
-        line = _TEXT.sub(lambda found: _known(found, change.shown), line)
-        if change.path.suffix == ".toml" and not _TOML_LINE.fullmatch(line):
-            line = f"{line[0]}{HIDDEN}"
-    return plain(redact(line).text)  # a line that gets a comma is a new one, and the user's
+def _masked(change: Change, text: str | None) -> str:
+    """Return the text with its lines, and in a configuration without all that is not ours."""
+    if not text or change.path.suffix not in _CONFIGURATIONS:
+        return text or ""
 
+    def value(found: re.Match[str]) -> str:
+        whole, inside = found[0], (found["text"] or "")[1:-1]
+        known = inside.replace("\\\\", "\\").replace('\\"', '"') if found["text"] else whole
+        if found["key"] or known in change.shown:
+            return whole
+        sign = f"{found['note']} {HIDDEN}" if found["note"] else HIDDEN
+        hidden = f'"{HIDDEN}"' if found["text"] else sign
+        return hidden + f"\n{HIDDEN}" * whole.count("\n")
 
-def _known(found: re.Match[str], shown: Iterable[str]) -> str:
-    """Return a key, or a text of ours, as it is; hide every other text."""
-    text, after = found[1], found[2] or ""
-    inner = text[1:-1].replace("\\\\", "\\").replace('\\"', '"')
-    is_key = bool(after) and text[-1] in "\"'"
-    return found[0] if is_key or inner in shown else f'"{HIDDEN}"{after}'
+    return _VALUE.sub(value, text)

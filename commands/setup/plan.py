@@ -144,6 +144,7 @@ def _path(job: Job, row: Hooks | Approvals) -> Path:
 
 def _show(change: Change, hooks: Hooks) -> None:
     change.shown |= {event.matcher for event in hooks.events}
+    change.shown |= {"1"} if hooks.version else set()
     change.shown |= set(hook_strings(change.text, hooks))
 
 

@@ -54,6 +54,7 @@ def put_in(desk: Desk, job: Job) -> list[Remark]:
     for name in ours:
         if files.real(name) not in map(files.real, homes):
             _take_out(desk, job, name)
+    _refuse_broken(desk, job, files)
     return notes + _cut_notes(files, sound, desk, job)
 
 
@@ -71,6 +72,7 @@ def put_out(desk: Desk, job: Job) -> list[Remark]:
             _take_out(desk, job, name)
         elif any(reads(files, key, name) for key in job.clients):
             notes.append(Remark("kept", {"file": name, "clients": ", ".join(keeping)}))
+    _refuse_broken(desk, job, files)
     return notes
 
 
@@ -170,18 +172,13 @@ def _names_language(job: Job) -> bool:
 
 
 def _with_rules(change: Change, name: str, body: Body, lang: Language) -> str:
-    """Return the text with the rules or the import.
-
-    An empty file of the user gets no line end after the block, which tells it from a file that was
-    made for the block.
-    """
+    """Return the text with the rules or the import."""
     text = change.text
     if name in OWN_FILES and _is_all_ours(without_block(text, BLOCK)):
         newline = "\r\n" if "\r\n" in text else "\n"
         made = with_block(FRONT_MATTER[lang].replace("\n", newline), BLOCK, rules(lang))
         return text if text.splitlines() == made.splitlines() else made
-    after = with_block(text, BLOCK, rules(lang) if body == "rules" else import_of(name))
-    return after.removesuffix("\n") if change.after == "" else after
+    return with_block(text, BLOCK, rules(lang) if body == "rules" else import_of(name))
 
 
 def _take_out(desk: Desk, job: Job, name: str) -> None:
@@ -193,6 +190,15 @@ def _take_out(desk: Desk, job: Job, name: str) -> None:
         is_made = not rest and change.text.endswith("\n")
         is_rule = name in OWN_FILES and _is_all_ours(rest)
         change.after = None if is_made or is_rule else rest
+
+
+def _refuse_broken(desk: Desk, job: Job, files: RulesFiles) -> None:
+    """Make half a block a problem of the file, also where the rest of it passes for rules."""
+    for name in files.names:
+        is_broken = files.text(name) is not None and not files.is_sound(name)
+        if is_broken and any(reads(files, key, name) for key in job.clients):
+            with desk.editing(job.root / name, "rules") as change:
+                block_in(change.text, BLOCK)
 
 
 def _is_all_ours(rest: str) -> bool:

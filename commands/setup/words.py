@@ -69,8 +69,8 @@ WORDS: dict[str, tuple[str, str]] = {
     "kept": ("{file} keeps what setup put in: {clients} still reads it there.",
         "{file}에 넣은 것은 남겨 둡니다. 아직 여기서 읽는 클라이언트: {clients}"),
     # files that are left alone
-    "unreadable": ("{path}: cannot be read ({reason}). It was left alone.",
-        "{path}: 읽을 수 없어 그대로 두었습니다({reason})."),
+    "unreadable": ("{path}: cannot be read ({reason}). It was left alone. Make it a readable file or delete it, then repeat the command.",
+        "{path}: 읽을 수 없어 그대로 두었습니다({reason}). 읽을 수 있는 파일로 만들거나 지운 뒤 명령을 되풀이하십시오."),
     "leads_out": ("{path}: the link {link} leads it out of the project, to {target}. It was left alone, and nothing there was read. Remove the link ({rm}), then repeat the command.",
         "{path}: {link} 링크가 프로젝트 밖의 {target}(으)로 나가서, 읽지 않고 그대로 두었습니다. 링크를 지운 뒤({rm}) 명령을 되풀이하십시오."),
     "not_utf8": ("{path}: it is not UTF-8, perhaps CP949. It was left alone. Save it as UTF-8, then repeat the command.",
@@ -110,8 +110,8 @@ WORDS: dict[str, tuple[str, str]] = {
         "uv의 임시 환경에서 실행 중인데 uv를 찾지 못했습니다. 아무것도 쓰지 않았습니다. 가상 환경의 Python으로 setup을 실행하십시오."),
     # writing
     "written": ("Written: {files}", "쓴 파일: {files}"),
-    "not_written": ("{path}: could not be written ({reason}). It is as it was.",
-        "{path}: 쓰지 못했습니다({reason}). 파일은 그대로입니다."),
+    "not_written": ("{path}: could not be written ({reason}). It is as it was. Make the file and its directory writable, then repeat the command.",
+        "{path}: 쓰지 못했습니다({reason}). 파일은 그대로입니다. 파일과 디렉터리에 쓸 수 있게 한 뒤 명령을 되풀이하십시오."),
     "hook_fails": ("The hook was tried once and complained: {reason}. The files are written as shown. Correct what it names, then repeat the command; a client whose hook fails goes on without it.",
         "훅을 한 번 실행해 보니 문제가 있습니다: {reason}. 파일은 위에 보인 대로 썼습니다. 원인을 바로잡은 뒤 명령을 되풀이하십시오. 훅이 실패해도 클라이언트는 훅 없이 계속합니다."),
     "changed_meanwhile": ("{path}: it changed after the plan was made, and was not overwritten. Repeat the command.",

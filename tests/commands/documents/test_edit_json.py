@@ -218,6 +218,14 @@ def test_what_is_put_in_takes_the_style_around_it(before: str, after: str) -> No
     assert with_value(before, ("servers", "s"), ENTRY) == after
 
 
+@pytest.mark.parametrize("empty", ["{}", "{ }", "{\n}", "{\r\n\t\r\n}", "{\t}"])
+@pytest.mark.parametrize("around", ["{}", "{}\n", ' {{"a": {}, "b": 1}}', '{{\n  "a" : {} }}'])
+def test_blanks_in_what_was_empty_are_given_back(empty: str, around: str) -> None:
+    text = around.format(empty)
+    path = ("a", "b", "c") if "a" in text else ("c",)
+    assert without(with_value(text, path, {"d": [1]}), path) == text
+
+
 def test_a_list_with_a_line_for_each_item_keeps_its_form_when_it_is_replaced() -> None:
     text = '{\n  "args": [\n    "a",\n    "b"\n  ]\n}\n'
     assert with_value(text, ("args",), ["c"]) == '{\n  "args": [\n    "c"\n  ]\n}\n'

@@ -1,5 +1,6 @@
 """Tests `cli.py setup` as people run it, and what is on disk afterwards."""
 
+import errno
 import json
 import os
 import re
@@ -262,14 +263,12 @@ def test_all_without_any_client_is_told(desk: Desk) -> None:
 
 @posix
 def test_what_could_not_be_written_is_told_and_the_rest_is_written(desk: Desk) -> None:
-    (desk.root / ".codex").mkdir()
-    config = desk.root / ".codex" / "config.toml"
-    config.write_bytes(b'model = "o"\n')
-    (desk.root / ".codex" / "hooks.json").symlink_to(desk.root / "gone" / "hooks.json")
-    code, out, errors = desk.run("setup", "codex", "--yes")
+    (desk.root / ".cursor" / "rules").mkdir(parents=True)
+    (desk.root / ".cursor" / "rules").chmod(0o555)
+    code, out, errors = desk.run("setup", "cursor", "--yes")
     assert code == 1
-    facts = {"path": ".codex/hooks.json", "reason": os.strerror(2)}
+    facts = {"path": ".cursor/rules/sentinel-memory.mdc", "reason": os.strerror(errno.EACCES)}
     assert errors == word("en", "not_written", **facts) + "\n"
-    written = ".codex/config.toml, AGENTS.md, .context/.gitignore, .context/.gitattributes"
+    written = ".cursor/mcp.json, .cursor/hooks.json, .context/.gitignore, .context/.gitattributes"
     assert word("en", "written", files=written) in out.splitlines()
-    assert config.read_bytes().startswith(b'model = "o"\n\n[mcp_servers.sentinel-memory]\n')
+    assert (desk.root / ".cursor" / "hooks.json").is_file()

@@ -1,0 +1,80 @@
+"""Tests that no diff of setup shows what stands beside ours in a configuration."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from commands.setup.lines import change_lines
+from tests.support.client_files import Target, targets, theirs
+from tests.support.setup_bench import Bench
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="the bench has paths of POSIX")
+
+TARGETS = list({target.name: target for target in targets()}.values())
+CONFIGURATIONS = [target for target in TARGETS if target.kind != "text"]
+SECRET = "Hunter2wasHere"
+PIN = "48151623"
+
+JSON_FORMS = {
+    "a text": f'"env": {{"KEY": "{SECRET}"}}',
+    "an escaped quote": f'"env": {{"KEY": "a\\" {SECRET} \\"b"}}',
+    "a backslash at the end": f'"env": {{"KEY": "\\\\", "B": "{SECRET}"}}',
+    "an escape": f'"env": {{"KEY": "\\u0041{SECRET}"}}',
+    "a colon within": f'"env": {{"KEY": "{SECRET}: x", "B": "x\\": {SECRET}"}}',
+    "an argument": f'"arguments": ["--token", "{SECRET}"]',
+    "an address": f'"url": "https://me:{SECRET}@example.com/?key={SECRET}"',
+    "a header": f'"headers": {{"Authorization": "Bearer {SECRET}"}}',
+    "a number": f'"env": {{"PIN": {PIN}, "B": [{PIN}, -{PIN}.5e1]}}',
+    "a line for each": f'"env": [\n"{SECRET}"\n,\n{PIN}\n]',
+    "an apostrophe": f'"env": {{"KEY": "it\'s {SECRET}", "B": "\'{SECRET}\'"}}',
+}
+COMMENTS = {
+    "a comment": f"// {SECRET}\n",
+    "a comment with quotes": f'// "x": "{SECRET}" it\'s {SECRET}\n',
+    "a block": f"/* {SECRET}\n{SECRET}\n * {PIN} */\n",
+}
+TOML_FORMS = {
+    "a text": f'KEY = "{SECRET}"',
+    "a literal": f"KEY = 'it\"s {SECRET}'",
+    "an escaped quote": f'KEY = "a\\" {SECRET}"',
+    "an apostrophe": f'KEY = "it\'s {SECRET}"',
+    "lines": f'KEY = """\n{SECRET}\nB = {SECRET}\n"{SECRET}" = 1\n[{SECRET}]\n"""',
+    "literal lines": f"KEY = '''\n{SECRET}\n# {SECRET}\n{PIN}\n'''",
+    "a number": f"KEY = {PIN}\nB = [{PIN}, 0x{PIN}]",
+    "a list of lines": f"KEY = [\n  \"{SECRET}\",\n  '{SECRET}', {PIN},\n  {PIN},\n]",
+    "an inline table": f'KEY = {{ a = "{SECRET}", b = {PIN}, "c d" = \'{SECRET}\' }}',
+    "a comment": f"# {SECRET}\nKEY = 1 # {SECRET} = '{SECRET}'",
+}
+
+
+def forms(target: Target) -> list[tuple[str, str]]:
+    """Files of the user with a secret in each form, beside the place of ours."""
+    text = theirs(target)
+    if target.kind == "toml":
+        return [(name, f"{text}{form}\n") for name, form in TOML_FORMS.items()]
+    place = next(it for it in ('"command": ', '"bash": ', '"allow": ') if it in text)
+    made = [(name, text.replace(place, f"{form},\n{place}")) for name, form in JSON_FORMS.items()]
+    made += [(f"{name}, in one line", json.dumps(json.loads(text))) for name, text in made]
+    if "comments" in target.takes:
+        made += [(name, text.replace("\n", f" {it}")) for name, it in COMMENTS.items()]
+    return made
+
+
+@pytest.mark.parametrize("target", CONFIGURATIONS, ids=str)
+def test_a_diff_shows_no_value_of_the_user(target: Target, tmp_path: Path) -> None:
+    leaks = []
+    for at, (name, text) in enumerate(forms(target)):
+        bench = Bench(tmp_path / str(at))
+        bench.put({target.name: text})
+        put_in = target.plan(bench)
+        assert (name, put_in.problems) == (name, ())
+        bench.take(put_in)
+        moved = bench.path(target.name).read_text().replace("/cli.py", "/old/cli.py")
+        out = target.plan(bench, remove=True)
+        bench.put({target.name: moved.replace('server.py"', 'server.py", "--old"')})
+        for change in (*put_in.changes, *out.changes, *target.plan(bench).changes):
+            shown = "\n".join(change_lines("en", change, bench.root))
+            leaks += [f"{name}:\n{shown}" for it in (SECRET, PIN) if it in shown]
+    assert leaks == [], "\n".join(leaks)
