@@ -224,7 +224,7 @@ def opened(path: Path, project: Path) -> UserFile:
 
 def _obstacle(path: Path) -> Remark | None:
     """Return why a file must not be written, though it could be: its owner or a link forbids it."""
-    if path.is_symlink() and not path.exists():
+    if os.path.islink(path) and not os.path.exists(path):
         return Remark("unreadable", {"path": str(path), "reason": "broken symbolic link"})
     try:
         may_write = os.stat(path).st_mode & stat.S_IWUSR

@@ -77,7 +77,7 @@ def is_there(path: Path) -> bool:
     """Return whether something, even a broken link, has this name. Raises OSError if unsure."""
     try:
         os.lstat(path)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return False
     return True
 

@@ -406,6 +406,14 @@ def test_what_cannot_be_read_is_an_error(healthy: Desk, bound: None, place: str)
     )
 
 
+def test_a_file_in_place_of_the_directory_is_an_error(healthy: Desk) -> None:
+    shutil.rmtree(healthy.log.parent)
+    healthy.log.parent.touch()
+    done = Run(*healthy.run("doctor"))
+    assert (done.code, done.errors) == (1, "")
+    assert "The log cannot be read (Not a directory)" in done.out
+
+
 def test_a_directory_that_cannot_be_listed_is_no_reason_to_fail(healthy: Desk, bound: None) -> None:
     healthy.log.parent.chmod(0o311)
     done = Run(*healthy.started("doctor"))
