@@ -4,19 +4,14 @@ In what a row says, URL stands for the stand-in model, PROJECT for the directory
 for the task. Each client gets a home of its own, and no login.
 """
 
-import contextlib
-import os
 import shutil
-import signal
-import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.clients.stand_in_model import Call, Request, Script, StandInModel
+from tests.clients.stand_in_model import Call
 
 INSTALLED = Path(__file__).with_name("node_modules")
-WAIT_S = 100.0
 
 
 class Headless(NamedTuple):
@@ -84,54 +79,6 @@ COPILOT = Headless("copilot", "@github/copilot-*/copilot",
     Call("create", {"path": "PROJECT/refund.py", "file_text": "rate = 0.1\n"}))
 # fmt: on
 CLIENTS = (CLAUDE_CODE, CODEX, GEMINI, COPILOT)
-
-
-class Desk(NamedTuple):
-    """Where a client works: a git project, and the home of somebody who has used no client yet."""
-
-    project: Path
-    home: Path
-    cache: Path  # of programs that unpack themselves; for all homes
-
-    def environment(self) -> dict[str, str]:
-        """What a client and the commands of this program find there."""
-        return {
-            "PATH": os.environ["PATH"],
-            "HOME": str(self.home),
-            "TMPDIR": str(self.home),
-            "XDG_CACHE_HOME": str(self.cache),
-            "NO_COLOR": "1",
-        }
-
-    def run(self, client: Headless, script: Script, below: str = "") -> list[Request]:
-        """Give a client a task, and return what it sent to the model; below: where it is started.
-
-        It must come to a good end, within WAIT_S, and reach for no other host.
-        """
-        with StandInModel(script) as model:
-            proxies = dict.fromkeys(
-                ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), "URL"
-            )
-            wanted = {**self.environment(), **client.environment, **proxies}
-            wanted |= {"NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
-            signs = {"URL": model.url, "PROJECT": str(self.project), "PROMPT": "Mend the refund."}
-            with subprocess.Popen(
-                [*client.command, *(filled(word, signs) for word in client.arguments)],
-                cwd=self.project / below,
-                env={key: filled(value, signs) for key, value in wanted.items()},
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            ) as process:
-                try:
-                    printed, _ = process.communicate(timeout=WAIT_S)
-                finally:
-                    with contextlib.suppress(ProcessLookupError):  # also what it has started
-                        os.killpg(process.pid, signal.SIGKILL)
-        assert process.returncode == 0, printed.decode()
-        assert model.elsewhere == [], f"reached for {model.elsewhere}"
-        return model.requests
 
 
 def filled(text: str, signs: Mapping[str, str]) -> str:

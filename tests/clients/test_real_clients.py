@@ -4,13 +4,9 @@ Nobody is asked anything: a stand-in for the model plays a script, and what the 
 tells which tools it offers, which calls it carries out, and what hooks have added.
 """
 
-import os
 import re
 import shlex
-import shutil
-import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,21 +14,13 @@ import pytest
 
 from commands.clients.table import CLIENTS as KNOWN
 from core.lessons.answers.words import WORDS
-from tests.clients.headless import CLAUDE_CODE, CLIENTS, INSTALLED, Desk, Headless
+from tests.clients.desk import LESSON, NEEDS_CLIENTS, Desk, a_desk
+from tests.clients.headless import CLAUDE_CODE, CLIENTS, Headless
 from tests.clients.stand_in_model import Call, Request, Say, Script, Step
-from tests.support.cli_process import Run
-from tests.support.samples import a_line, a_record
 
-pytestmark = [
-    pytest.mark.long,
-    pytest.mark.skipif(
-        not INSTALLED.is_dir() and not os.environ.get("CI"),
-        reason="the clients are not installed: npm ci --prefix tests/clients --ignore-scripts",
-    ),
-]
+pytestmark = NEEDS_CLIENTS
 
 TOOLS = {"search_memory", "log_memory", "compact_memory"}
-LESSON = "Refunds are rounded half up, see refund.py"
 # What a setup for all projects leaves to the one who starts a client: to wait for the server, which
 # would keep Codex from every project once it is gone, and an approval for each repository.
 OF_USER = {
@@ -40,31 +28,6 @@ OF_USER = {
     "copilot": ("--allow-tool", "sentinel-memory"),
 }
 AT_AN_ACTION, AT_THE_END = WORDS["recall_head"][0], WORDS["reminder"][0]
-
-
-@pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Where Copilot CLI unpacks 250 MB."""
-    cache = tmp_path_factory.mktemp("cache")
-    yield cache
-    shutil.rmtree(cache)
-
-
-def a_desk(top: Path, cache: Path, *setups: str) -> Desk:
-    """A git project with one record, and what these commands of `cli.py setup` leave there."""
-    desk = Desk(top / "shop", top / "home", cache)
-    for folder in (desk.project / "src", desk.home, desk.project / ".context"):
-        folder.mkdir(parents=True)
-    for client in CLIENTS:
-        client.settle(desk.home)
-    subprocess.run(["git", "init", "--quiet", desk.project], check=True)
-    record = a_record("how refunds are rounded", lesson=LESSON, paths=("refund.py",))
-    (desk.project / ".context" / "memory_log.jsonl").write_bytes(a_line(record))
-    for words in setups:
-        given = ("setup", *words.split(), "--yes")
-        done = Run.started(*given, cwd=desk.project, environment=desk.environment())
-        assert done.code == 0, done
-    return desk
 
 
 def slow_down(desk: Desk, client: Headless) -> None:

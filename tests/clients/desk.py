@@ -1,0 +1,90 @@
+"""Sets up a project and a home for the real clients, and starts a client there."""
+
+import contextlib
+import os
+import signal
+import subprocess
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tests.clients.headless import CLIENTS, INSTALLED, Headless, filled
+from tests.clients.stand_in_model import Request, Script, StandInModel
+from tests.support.cli_process import Run
+from tests.support.samples import a_line, a_record
+
+NEEDS_CLIENTS = [
+    pytest.mark.long,
+    pytest.mark.skipif(
+        not INSTALLED.is_dir() and not os.environ.get("CI"),
+        reason="the clients are not installed: npm ci --prefix tests/clients --ignore-scripts",
+    ),
+]
+WAIT_S = 100.0
+LESSON = "Refunds are rounded half up, see refund.py"
+
+
+class Desk(NamedTuple):
+    """Where a client works: a git project, and the home of somebody who has used no client yet."""
+
+    project: Path
+    home: Path
+    cache: Path  # of programs that unpack themselves; for all homes
+
+    def environment(self) -> dict[str, str]:
+        """What a client and the commands of this program find there."""
+        return {
+            "PATH": os.environ["PATH"],
+            "HOME": str(self.home),
+            "TMPDIR": str(self.home),
+            "XDG_CACHE_HOME": str(self.cache),
+            "NO_COLOR": "1",
+        }
+
+    def run(self, client: Headless, script: Script, below: str = "") -> list[Request]:
+        """Give a client a task, and return what it sent to the model; below: where it is started.
+
+        It must come to a good end, within WAIT_S, and reach for no other host.
+        """
+        with StandInModel(script) as model:
+            proxies = dict.fromkeys(
+                ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), "URL"
+            )
+            wanted = {**self.environment(), **client.environment, **proxies}
+            wanted |= {"NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
+            signs = {"URL": model.url, "PROJECT": str(self.project), "PROMPT": "Mend the refund."}
+            with subprocess.Popen(
+                [*client.command, *(filled(word, signs) for word in client.arguments)],
+                cwd=self.project / below,
+                env={key: filled(value, signs) for key, value in wanted.items()},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            ) as process:
+                try:
+                    printed, _ = process.communicate(timeout=WAIT_S)
+                finally:
+                    with contextlib.suppress(ProcessLookupError):  # also what it has started
+                        os.killpg(process.pid, signal.SIGKILL)
+        assert process.returncode == 0, printed.decode()
+        assert model.elsewhere == [], f"reached for {model.elsewhere}"
+        return model.requests
+
+
+def a_desk(top: Path, cache: Path, *setups: str) -> Desk:
+    """A git project with one record, and what these commands of `cli.py setup` leave there."""
+    desk = Desk(top / "shop", top / "home", cache)
+    for folder in (desk.project / "src", desk.home, desk.project / ".context"):
+        folder.mkdir(parents=True)
+    for client in CLIENTS:
+        client.settle(desk.home)
+    subprocess.run(["git", "init", "--quiet", desk.project], check=True)
+    record = a_record("how refunds are rounded", lesson=LESSON, paths=("refund.py",))
+    (desk.project / ".context" / "memory_log.jsonl").write_bytes(a_line(record))
+    for words in setups:
+        given = ("setup", *words.split(), "--yes")
+        done = Run.started(*given, cwd=desk.project, environment=desk.environment())
+        assert done.code == 0, done
+    return desk
