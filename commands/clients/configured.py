@@ -25,7 +25,7 @@ from commands.clients.machine import (
     script_at,
     value_of,
 )
-from commands.clients.table import CLIENTS, THE_PROJECT, Client, Place
+from commands.clients.table import CLIENTS, THE_PROJECT, Client, Place, Takes
 from commands.documents.json_tree import check_taken, strict_json
 from core.project import VARIABLES, find_project
 from core.settings import read_settings
@@ -86,7 +86,7 @@ def _configured_in(
     path: Path, client: Client, place: Place, machine: Machine
 ) -> Iterator[Configured]:
     try:
-        document = _document(path, client)
+        document = _document(path, client, client.takes if place.takes is None else place.takes)
     except (OSError, ValueError, RecursionError):  # ValueError: no UTF-8, no JSON, no TOML
         yield Configured(
             client=client.name, path=path, entry="", project=None, source="", problem="unreadable"
@@ -103,14 +103,14 @@ def _configured_in(
                     yield found
 
 
-def _document(path: Path, client: Client) -> Any:
+def _document(path: Path, client: Client, takes: Takes) -> Any:
     if not path.is_file():  # to open a pipe would be to wait for its writer
         raise OSError("not a file")
     text = path.read_bytes().decode("utf-8")
     bare = text.removeprefix("\ufeff")
     if client.form == "toml":
         return tomllib.loads(bare)
-    check_taken(text, client.takes)
+    check_taken(text, takes)
     return json.loads(strict_json(bare))
 
 

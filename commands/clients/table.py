@@ -34,6 +34,7 @@ class Place(NamedTuple):
     # where the entries stand, the project's own before the user's
     keys: tuple[tuple[str, ...], ...] = (("mcpServers",),)
     knows_project: bool = True  # False: an entry starts elsewhere and cannot name the folder
+    takes: Takes | None = None  # where it is not as the client's
 
 
 class Approvals(NamedTuple):
@@ -252,7 +253,9 @@ CLIENTS: tuple[Client, ...] = (
         of_user=OfUser(("home", ".gemini/settings.json"), ("home", ".gemini/GEMINI.md"))),
     # docs.github.com: "About GitHub Copilot CLI"; `copilot help`, `copilot mcp --help`
     Client("copilot", "Copilot CLI",
-        places=(Place("root", ".github/mcp.json"), Place("copilot", "mcp-config.json")),
+        places=(
+            Place("root", ".github/mcp.json"),
+            Place("copilot", "mcp-config.json", takes=("comments", "commas", "mark"))),
         traces=(("copilot", ""),), commands=("copilot",),
         starts_in_project=True, first=(("type", "stdio"),), last=(("tools", ["*"]),),
         # seen in 1.0.102: what a user has allowed for ever, by repository; no project can

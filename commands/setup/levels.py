@@ -26,6 +26,7 @@ def at_level(client: Client, level: Level) -> Client | None:
     directory, file = client.of_user.hooks
     return client._replace(
         places=(Place(place.directory, place.file, place.keys[-1:]),),
+        takes=client.takes if place.takes is None else place.takes,
         last=tuple(pair for pair in client.last if pair[0] not in client.of_user.left_out),
         hooks=hooks
         and hooks._replace(directory=directory, file=file, names_project=False, merged_with=""),

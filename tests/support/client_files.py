@@ -27,6 +27,7 @@ TAKES: Mapping[str, str] = {
     "root/.gemini/settings.json": "comments",
     "home/.gemini/settings.json": "comments",
     "home/.copilot/mcp-config.json": "comments commas mark",
+    "home/.copilot/permissions-config.json": "comments commas mark",
 }
 
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from tests.support.client_files import Target, theirs
+from tests.support.client_files import NOWHERE, Target, theirs
 
 Condition = tuple[Callable[[str], str | bytes], str | None]
 BEGIN, END = "<!-- sentinel-memory rules: begin -->", "<!-- sentinel-memory rules: end -->"
@@ -48,7 +48,7 @@ def _places(ours: Any, user: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[
     if path:
         yield path, user
     if isinstance(ours, dict) and isinstance(user, dict):
-        for key in ours.keys() & user.keys():
+        for key in ours.keys() & user.keys() - {str(NOWHERE.root)}:
             yield from _places(ours[key], user[key], (*path, key))
 
 

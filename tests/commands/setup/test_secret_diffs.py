@@ -54,7 +54,7 @@ def forms(target: Target) -> list[tuple[str, str]]:
     text = theirs(target)
     if target.kind == "toml":
         return [(name, f"{text}{form}\n") for name, form in TOML_FORMS.items()]
-    place = next(it for it in ('"command": ', '"bash": ', '"allow": ') if it in text)
+    place = next(it for it in ('"command": ', '"bash": ', '"allow": ', '"kind": ') if it in text)
     made = [(name, text.replace(place, f"{form},\n{place}")) for name, form in JSON_FORMS.items()]
     made += [(f"{name}, in one line", json.dumps(json.loads(text))) for name, text in made]
     if "comments" in target.takes:
