@@ -1,0 +1,361 @@
+"""Rebuilds real changes of public projects, as a client's hook would carry them.
+
+`real/*.jsonl` holds one project each: a first line about the project, its lessons, its actions.
+An action names where it stands in the project's history, never what it says; the text comes from a
+clone that whoever measures has. README.md beside this file says how actions and labels were made.
+
+`python benchmarks/real_changes.py DIR` names the clones that DIR lacks and how to get them, and
+rebuilds every action of those that are there: status 1 when a source is not what was labelled.
+"""
+
+import argparse
+import json
+import re
+import statistics
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDER = ROOT / "benchmarks" / "real"
+OWN = "."  # the project whose clone is this checkout
+AT = "/project"  # where a client has the project open
+DIGITS = 12
+CONTEXT_LINES = 3
+
+# What may be set by whoever measures must not change what is rebuilt.
+_DIFF = (
+    *("diff-tree", "-p", "--root", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color"),
+    *("--diff-algorithm=myers", "--indent-heuristic", "--inter-hunk-context=0", "--full-index"),
+    *("--src-prefix=a/", "--dst-prefix=b/", "--no-relative", "--ignore-submodules=none"),
+    f"-U{CONTEXT_LINES}",
+)
+_HEAD = re.compile(r"@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@(.*)")
+_MARK = re.compile(r"\s*(?:- +)?(?:run: *)?(?:\$ +|% +|RUN +|@)?")
+_NAME = re.compile(r'\s*"?([\w:.@/-]+)"?(?:\s+\w+)*\s*:')
+
+# How each client calls its tools: name of the tool, and those of its fields.
+_EDITS: Mapping[str, tuple[str, str, str, str]] = {
+    "claude-code": ("Edit", "file_path", "old_string", "new_string"),
+    "cursor": ("Write", "file_path", "old_string", "new_string"),
+    "gemini": ("replace", "file_path", "old_string", "new_string"),
+    "vscode": ("replace_string_in_file", "filePath", "oldString", "newString"),
+}
+_WRITES: Mapping[str, tuple[str, str]] = {
+    "claude-code": ("Write", "file_path"),
+    "cursor": ("Write", "file_path"),
+    "gemini": ("write_file", "file_path"),
+    "vscode": ("create_file", "filePath"),
+}
+_SHELLS: Mapping[str, str] = {
+    "claude-code": "Bash",
+    "codex": "Bash",
+    "cursor": "Shell",
+    "gemini": "run_shell_command",
+    "vscode": "run_in_terminal",
+}
+_PLACES = ("file_path", "filePath", "notebook_path", "cwd", "cell_id", "cell_type", "edit_mode")
+_EVENTS: Mapping[str, str] = {
+    "claude-code": "PreToolUse",
+    "codex": "PreToolUse",
+    "cursor": "postToolUse",
+    "gemini": "AfterTool",
+    "vscode": "PostToolUse",
+}
+
+
+class ChangedSourceError(Exception):
+    """What a clone holds is not what was labelled."""
+
+
+@dataclass(frozen=True, slots=True)
+class RealSet:
+    """One project: its first line, its lessons, and its actions as they stand in the file."""
+
+    project: str
+    about: Mapping[str, Any]
+    lessons: Sequence[Mapping[str, Any]]
+    actions: Sequence[Mapping[str, Any]]
+
+    @property
+    def is_unseen(self) -> bool:
+        """Whether no weight may be chosen on it."""
+        return bool(self.about["unseen"])
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One action: what a client tells a hook, and the lessons that are right there.
+
+    needed: an agent would be glad of them. optional: neither right nor wrong. draw: `natural`,
+    `files` (towards files that lessons are about) or `tools` (the same for commands). chars: what
+    the agent writes or runs; changed: of that, the lines that differ.
+    """
+
+    id: str
+    project: str
+    draw: str
+    form: str
+    client: str
+    payload: Mapping[str, Any]
+    chars: int
+    changed: int
+    needed: frozenset[str]
+    optional: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Hunk:
+    """A hunk of a diff, its lines with their signs."""
+
+    heading: str
+    lines: tuple[str, ...]
+
+    @property
+    def old(self) -> str:
+        """The lines before the change, with their context."""
+        return "\n".join(line[1:] for line in self.lines if line[0] != "+")
+
+    @property
+    def new(self) -> str:
+        """The lines after the change, with their context."""
+        return "\n".join(line[1:] for line in self.lines if line[0] != "-")
+
+    @property
+    def changed(self) -> str:
+        """The lines that differ, without signs."""
+        return "\n".join(line[1:] for line in self.lines if line[0] in "+-")
+
+
+def read_set(path: Path) -> RealSet:
+    """Return what a file of `real/` holds."""
+    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    return RealSet(
+        project=rows[0]["project"],
+        about=rows[0],
+        lessons=[row["lesson"] for row in rows if "lesson" in row],
+        actions=[row["action"] for row in rows if "action" in row],
+    )
+
+
+def sets(folder: Path = FOLDER) -> list[RealSet]:
+    """Return all projects, in the order of their names."""
+    return [read_set(path) for path in sorted(folder.glob("*.jsonl"))]
+
+
+def clone_of(directory: Path, project: str) -> Path | None:
+    """Return where git finds a project's clone below a directory, bare or not; None without one."""
+    if project == OWN:
+        return ROOT
+    place = directory / project.replace("/", "+")
+    found = (place, place / "repo", place.with_name(f"{place.name}.git"))
+    return next((it for it in found if (it / "HEAD").exists() or (it / ".git").exists()), None)
+
+
+def changes(real: RealSet, clone: Path, at: str = AT) -> Iterator[Change]:
+    """Yield the actions of a project with what a client would send, the project open at `at`.
+
+    Raises ChangedSourceError when the clone lacks a source or holds another one.
+    """
+    for given in real.actions:
+        tool, tool_input, changed = _call(clone, given, at)
+        if digest(tool_input) != given["sha"]:
+            raise ChangedSourceError(f"{real.project} {given['id']}")
+        yield Change(
+            id=given["id"],
+            project=real.project,
+            draw=given["draw"],
+            form=given["form"],
+            client=given["client"],
+            payload=_payload(given["client"], tool, tool_input, at),
+            chars=_length(tool_input),
+            changed=len(changed),
+            needed=frozenset(given["needed"]),
+            optional=frozenset(given["optional"]),
+        )
+
+
+def digest(tool_input: Mapping[str, Any]) -> str:
+    """Return the start of SHA-256 over what a tool gets, wherever the project is open."""
+    told = json.dumps(tool_input, sort_keys=True, ensure_ascii=False)
+    return sha256(told.replace(AT + "/", "").encode("utf-8", "surrogatepass")).hexdigest()[:DIGITS]
+
+
+def _length(told: object, key: str = "") -> int:
+    """Return how many characters a tool gets, those of names and places aside."""
+    if isinstance(told, str):
+        return 0 if key in _PLACES else len(told)
+    if isinstance(told, list):
+        return sum(_length(part) for part in told)
+    return sum(_length(part, name) for name, part in told.items()) if isinstance(told, dict) else 0
+
+
+def hunks(clone: Path, commit: str, path: str) -> list[Hunk]:
+    """Return what a commit changes in a file, against its first parent."""
+    found: list[tuple[str, list[str]]] = []
+    for line in _git(clone, *_DIFF, *_parents(clone, commit), "--", path).split("\n"):
+        if head := _HEAD.fullmatch(line):
+            found.append((head[1].strip(), []))
+        elif found and line[:1] in ("+", "-", " ") and line:
+            found[-1][1].append(line)
+    return [Hunk(heading, tuple(lines)) for heading, lines in found]
+
+
+def content(clone: Path, commit: str, path: str) -> str:
+    """Return a file as it is after a commit."""
+    return _git(clone, "cat-file", "blob", f"{commit}:{path}")
+
+
+def command(lines: Sequence[str], how: str = "") -> str:
+    """Return what is typed for lines of a document, or for a target of a runner named by `how`."""
+    if how:
+        name = _NAME.match(lines[0])
+        return f"{how} {name[1]}" if name else ""
+    first = lines[0][_MARK.match(lines[0]).end() :]  # type: ignore[union-attr]
+    return "\n".join((first, *(line.strip() for line in lines[1:]))).strip()
+
+
+def cells(text: str) -> list[Mapping[str, Any]]:
+    """Return the cells of a notebook, each with its source as one text."""
+    return [
+        {**cell, "source": "".join(cell["source"])} for cell in json.loads(text).get("cells", [])
+    ]
+
+
+def _call(clone: Path, given: Mapping[str, Any], at: str) -> tuple[str, Mapping[str, Any], str]:
+    """Return the tool of an action, what it gets, and of that what differs from before."""
+    commit, path, client = given["commit"], given["path"], given["client"]
+    if given["form"] == "shell":
+        lines = content(clone, commit, path).split("\n")[given["line"] - 1 :][: given["lines"]]
+        text = command(lines, given.get("how", ""))
+        more = {"cwd": at} if client == "cursor" else {}
+        return _SHELLS[client], {"command": text, **more}, text
+    if given["form"] == "write":
+        tool, key = _WRITES[client]
+        text = content(clone, commit, path)
+        differs = "\n".join(hunk.changed for hunk in hunks(clone, commit, path))
+        return tool, {key: f"{at}/{path}", "content": text}, differs
+    if given["form"] == "notebook":
+        return _notebook_edit(clone, given, at)
+    found = hunks(clone, commit, path)
+    if not all(0 <= number < len(found) for number in given["hunks"]):
+        raise ChangedSourceError(f"{path} at {commit}")
+    chosen = [found[number] for number in given["hunks"]]
+    differs = "\n".join(hunk.changed for hunk in chosen)
+    if given["form"] == "patch":
+        is_new = not found[0].old and len(found) == 1
+        return "apply_patch", {"command": _patch(path, chosen, is_new=is_new)}, differs
+    tool, name, old, new = _EDITS[client]
+    if given["form"] == "edit":
+        one = chosen[0]
+        return tool, {name: f"{at}/{path}", old: one.old, new: one.new}, differs
+    parts = [{old: hunk.old, new: hunk.new} for hunk in chosen]
+    if client == "vscode":
+        named = [{name: f"{at}/{path}", **part} for part in parts]
+        return "multi_replace_string_in_file", {"replacements": named}, differs
+    return "MultiEdit", {name: f"{at}/{path}", "edits": parts}, differs
+
+
+def _notebook_edit(
+    clone: Path, given: Mapping[str, Any], at: str
+) -> tuple[str, Mapping[str, Any], str]:
+    now = cells(content(clone, given["commit"], given["path"]))
+    if given["cell"] >= len(now):
+        raise ChangedSourceError(f"{given['path']} at {given['commit']}")
+    cell = now[given["cell"]]
+    told = {
+        "notebook_path": f"{at}/{given['path']}",
+        "cell_id": str(cell.get("id", given["cell"])),
+        "new_source": cell["source"],
+        "cell_type": cell["cell_type"],
+        "edit_mode": given["mode"],
+    }
+    return "NotebookEdit", told, str(cell["source"])
+
+
+def _patch(path: str, chosen: Sequence[Hunk], *, is_new: bool) -> str:
+    """Return hunks in the form of Codex."""
+    lines = ["*** Begin Patch", f"*** {'Add' if is_new else 'Update'} File: {path}"]
+    for hunk in chosen:
+        if not is_new:
+            lines.append(f"@@ {hunk.heading}".rstrip())
+        lines += hunk.lines
+    return "\n".join((*lines, "*** End Patch"))
+
+
+def _payload(client: str, tool: str, tool_input: Mapping[str, Any], at: str) -> Mapping[str, Any]:
+    """Return the JSON that a client gives a hook on its standard input."""
+    told: dict[str, Any] = {
+        "hook_event_name": _EVENTS[client],
+        "cwd": at,
+        "tool_name": tool,
+        "tool_input": tool_input,
+    }
+    if client == "cursor":
+        return {"conversation_id": "c", "workspace_roots": [at], **told}
+    return {"session_id": "s", "transcript_path": "/tmp/s.jsonl", **told}
+
+
+def _parents(clone: Path, commit: str) -> tuple[str, ...]:
+    """Return a commit behind its first parent; alone when it has none."""
+    first, *parents = _git(clone, "rev-list", "--parents", "-1", commit).split()
+    return (*parents[:1], first)
+
+
+@lru_cache(maxsize=256)
+def _git(clone: Path, *words: str) -> str:
+    settings = ("-c", "core.quotePath=false", "-c", "diff.suppressBlankEmpty=false")
+    call = ("git", *settings, "-C", str(clone), *words)
+    done = subprocess.run(call, capture_output=True, check=False)
+    if done.returncode:
+        raise ChangedSourceError(done.stderr.decode("utf-8", "replace").strip())
+    return done.stdout.decode("utf-8", "replace")
+
+
+def missing(directory: Path, folder: Path = FOLDER) -> list[str]:
+    """Return for each project without a clone the command that gets one."""
+    return [
+        f"git clone --bare https://github.com/{real.project} "
+        f"{directory / real.project.replace('/', '+')}"
+        for real in sets(folder)
+        if clone_of(directory, real.project) is None
+    ]
+
+
+def _row(real: RealSet, found: Sequence[Change]) -> str:
+    lengths = sorted(it.chars for it in found)
+    quiet = sum(not it.needed for it in found)
+    forms = Counter(it.form for it in found)
+    return (
+        f"{real.project}: {len(real.lessons)} lessons, {len(found)} actions, {quiet} need nothing, "
+        f"characters {statistics.median(lengths):.0f} (median) {lengths[len(lengths) * 9 // 10]} "
+        f"(90 %), " + ", ".join(f"{form} {count}" for form, count in sorted(forms.items()))
+    )
+
+
+def main(arguments: Sequence[str] | None = None, folder: Path = FOLDER) -> int:
+    """Say what is missing, and rebuild what is there."""
+    parser = argparse.ArgumentParser(description="Rebuild real changes from clones.")
+    parser.add_argument("directory", type=Path, help="holds the clones, each as owner+name")
+    directory = parser.parse_args(arguments).directory
+    status = 0
+    for line in missing(directory, folder):
+        print(f"missing: {line}")
+    for real in sets(folder):
+        if clone := clone_of(directory, real.project):
+            try:
+                print(_row(real, list(changes(real, clone))))
+            except ChangedSourceError as error:
+                print(f"changed: {error}")
+                status = 1
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())
