@@ -10,6 +10,7 @@ rebuilds every action of those that are there: status 1 when a source is not wha
 
 import argparse
 import json
+import os
 import re
 import statistics
 import subprocess
@@ -32,11 +33,12 @@ CONTEXT_LINES = 3
 # What may be set by whoever measures must not change what is rebuilt.
 _DIFF = (
     *("diff-tree", "-p", "--root", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color"),
+    "--text",
     *("--diff-algorithm=myers", "--indent-heuristic", "--inter-hunk-context=0", "--full-index"),
     *("--src-prefix=a/", "--dst-prefix=b/", "--no-relative", "--ignore-submodules=none"),
     f"-U{CONTEXT_LINES}",
 )
-_HEAD = re.compile(r"@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@(.*)")
+_HEAD = re.compile(r"@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@")
 _MARK = re.compile(r"\s*(?:- +)?(?:run: *)?(?:\$ +|% +|RUN +|@)?")
 _NAME = re.compile(r'\s*"?([\w:.@/-]+)"?(?:\s+\w+)*\s*:')
 
@@ -114,7 +116,6 @@ class Change:
 class Hunk:
     """A hunk of a diff, its lines with their signs."""
 
-    heading: str
     lines: tuple[str, ...]
 
     @property
@@ -165,7 +166,7 @@ def changes(real: RealSet, clone: Path, at: str = AT) -> Iterator[Change]:
     """
     for given in real.actions:
         tool, tool_input, changed = _call(clone, given, at)
-        if digest(tool_input) != given["sha"]:
+        if digest(_call(clone, given, AT)[1]) != given["sha"]:
             raise ChangedSourceError(f"{real.project} {given['id']}")
         yield Change(
             id=given["id"],
@@ -182,9 +183,9 @@ def changes(real: RealSet, clone: Path, at: str = AT) -> Iterator[Change]:
 
 
 def digest(tool_input: Mapping[str, Any]) -> str:
-    """Return the start of SHA-256 over what a tool gets, wherever the project is open."""
-    told = json.dumps(tool_input, sort_keys=True, ensure_ascii=False)
-    return sha256(told.replace(AT + "/", "").encode("utf-8", "surrogatepass")).hexdigest()[:DIGITS]
+    """Return the start of SHA-256 over what a tool gets with the project open at AT."""
+    told = json.dumps(tool_input, sort_keys=True)
+    return sha256(told.encode("ascii")).hexdigest()[:DIGITS]
 
 
 def _length(told: object, key: str = "") -> int:
@@ -198,13 +199,13 @@ def _length(told: object, key: str = "") -> int:
 
 def hunks(clone: Path, commit: str, path: str) -> list[Hunk]:
     """Return what a commit changes in a file, against its first parent."""
-    found: list[tuple[str, list[str]]] = []
+    found: list[list[str]] = []
     for line in _git(clone, *_DIFF, *_parents(clone, commit), "--", path).split("\n"):
-        if head := _HEAD.fullmatch(line):
-            found.append((head[1].strip(), []))
+        if _HEAD.match(line):
+            found.append([])
         elif found and line[:1] in ("+", "-", " ") and line:
-            found[-1][1].append(line)
-    return [Hunk(heading, tuple(lines)) for heading, lines in found]
+            found[-1].append(line)
+    return [Hunk(tuple(lines)) for lines in found]
 
 
 def content(clone: Path, commit: str, path: str) -> str:
@@ -284,7 +285,7 @@ def _patch(path: str, chosen: Sequence[Hunk], *, is_new: bool) -> str:
     lines = ["*** Begin Patch", f"*** {'Add' if is_new else 'Update'} File: {path}"]
     for hunk in chosen:
         if not is_new:
-            lines.append(f"@@ {hunk.heading}".rstrip())
+            lines.append("@@")
         lines += hunk.lines
     return "\n".join((*lines, "*** End Patch"))
 
@@ -312,7 +313,9 @@ def _parents(clone: Path, commit: str) -> tuple[str, ...]:
 def _git(clone: Path, *words: str) -> str:
     settings = ("-c", "core.quotePath=false", "-c", "diff.suppressBlankEmpty=false")
     call = ("git", *settings, "-C", str(clone), *words)
-    done = subprocess.run(call, capture_output=True, check=False)
+    # What a git hook sets would name another repository.
+    environment = {name: value for name, value in os.environ.items() if name[:4] != "GIT_"}
+    done = subprocess.run(call, capture_output=True, check=False, env=environment)
     if done.returncode:
         raise ChangedSourceError(done.stderr.decode("utf-8", "replace").strip())
     return done.stdout.decode("utf-8", "replace")
