@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -40,6 +41,7 @@ _DIFF = (
 )
 _HEAD = re.compile(r"@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@")
 _MARK = re.compile(r"\s*(?:- +)?(?:run: *)?(?:\$ +|% +|RUN +|@)?")
+_NUMBER = re.compile(r" \(#\d+\)$")  # of a pull request, which a merge adds
 _NAME = re.compile(r'\s*"?([\w:.@/-]+)"?(?:\s+\w+)*\s*:')
 
 # How each client calls its tools: name of the tool, and those of its fields.
@@ -96,8 +98,8 @@ class Change:
     """One action: what a client tells a hook, and the lessons that are right there.
 
     needed: an agent would be glad of them. optional: neither right nor wrong. draw: `natural`,
-    `files` (towards files that lessons are about) or `tools` (the same for commands). chars: what
-    the agent writes or runs; changed: of that, the lines that differ.
+    `files` (towards files that lessons are about), `tools` (the same for commands) or `commits`
+    (how commits were made). chars: what the agent writes or runs; changed: the lines that differ.
     """
 
     id: str
@@ -233,8 +235,7 @@ def _call(clone: Path, given: Mapping[str, Any], at: str) -> tuple[str, Mapping[
     """Return the tool of an action, what it gets, and of that what differs from before."""
     commit, path, client = given["commit"], given["path"], given["client"]
     if given["form"] == "shell":
-        lines = content(clone, commit, path).split("\n")[given["line"] - 1 :][: given["lines"]]
-        text = command(lines, given.get("how", ""))
+        text = _typed(clone, given)
         more = {"cwd": at} if client == "cursor" else {}
         return _SHELLS[client], {"command": text, **more}, text
     if given["form"] == "write":
@@ -261,6 +262,20 @@ def _call(clone: Path, given: Mapping[str, Any], at: str) -> tuple[str, Mapping[
         named = [{name: f"{at}/{path}", **part} for part in parts]
         return "multi_replace_string_in_file", {"replacements": named}, differs
     return "MultiEdit", {name: f"{at}/{path}", "edits": parts}, differs
+
+
+def _typed(clone: Path, given: Mapping[str, Any]) -> str:
+    """Return a command: how a commit was made, moved or removed a file, or a line of a document."""
+    commit, path, how = given["commit"], given["path"], given.get("how", "")
+    if how == "git commit":
+        subject = _git(clone, "log", "-1", "--format=%s", commit).strip()
+        return f"git commit -m {quote(_NUMBER.sub('', subject))}"
+    if how == "git mv":
+        return f"git mv {quote(given['from'])} {quote(path)}"
+    if how == "git rm":
+        return f"git rm {quote(path)}"
+    lines = content(clone, commit, path).split("\n")[given["line"] - 1 :]
+    return command(lines[: given["lines"]], how)
 
 
 def _notebook_edit(

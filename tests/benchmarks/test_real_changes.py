@@ -55,7 +55,7 @@ def clone(tmp_path: Path) -> Path:
         for name, text in files.items():
             (work / name).write_text(text, encoding="utf-8", newline="")
         run_git(work, "add", ".")
-        run_git(work, "commit", "--quiet", "-m", "change")
+        run_git(work, "commit", "--quiet", "-m", "Change it (#7)")
     run_git(tmp_path, "clone", "--quiet", "--bare", str(work), str(bare))
     return bare
 
@@ -132,6 +132,14 @@ def test_a_command_stands_in_a_line_of_a_file(clone: Path, client: str) -> None:
     assert seen(change) == ((), "make lint", "")
     long = built(clone, form="shell", client=client, path="ci.yml", line=4, lines=2)
     assert seen(long)[1] == "docker build \\\n-t till ."
+
+
+def test_a_commit_and_a_move_are_commands_of_git(clone: Path) -> None:
+    how = {"form": "shell", "client": "codex", "path": ""}
+    assert seen(built(clone, **how, how="git commit"))[1] == "git commit -m 'Change it'"
+    moved = {**how, "path": "b.py", "from": "a b.py"}
+    assert seen(built(clone, **moved, how="git mv"))[1] == "git mv 'a b.py' b.py"
+    assert seen(built(clone, **moved, how="git rm"))[1] == "git rm b.py"
 
 
 @pytest.mark.parametrize(
@@ -222,7 +230,7 @@ def test_every_lesson_could_be_saved() -> None:
 
 def test_a_set_holds_no_text_of_a_project() -> None:
     keys = {"id", "draw", "form", "client", "commit", "path", "hunks", "cell", "mode", "line"}
-    keys |= {"lines", "how", "sha", "needed", "optional"}
+    keys |= {"lines", "how", "from", "sha", "needed", "optional"}
     none_of(key for found in sets() for it in found.actions for key in it.keys() - keys)
 
 
