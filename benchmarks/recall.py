@@ -3,7 +3,9 @@
 `python benchmarks/recall.py [--check]` prints what was right, what was missed and when it rightly
 stayed silent, on labelled actions of ten projects, beside two simpler ways in the same run, and
 what a hook costs beside a process that does nothing. With `--check` the exit status is 1 when a
-floor is missed; times have none. README.md beside this file says how everything is counted.
+floor is missed; times have none. With `--real DIR` it prints the same of real changes instead, from
+the clones in DIR, of the projects on which weights may be chosen; `--unseen` of the others.
+README.md beside this file says how everything is counted.
 """
 
 import argparse
@@ -14,15 +16,18 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 # A script finds only the modules of its own directory.
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from bench import TYPICAL_RECORDS, make_project
+from real_changes import AT, changes, clone_of, missing, sets
 
+from commands.clients.events import paths_inside, read_moment
 from core.lessons.answers.action_reading import Action
 from core.lessons.answers.for_action import MOST_RECORDS, recall
 from core.lessons.record import Record
@@ -30,6 +35,8 @@ from core.text.ranking import rank
 
 ROOT = Path(__file__).resolve().parent.parent
 SETS = {"tuned": "actions_tuned.jsonl", "unseen": "actions_unseen.jsonl"}
+HEAD = f"{'':34}{'precision':>10}{'recall':>8}{'silence':>9}   needed"
+LENGTHS = (150, 600, 2_000)  # characters of what an agent writes or runs
 KINDS = ("edit", "write", "shell", "prompt")
 LANGUAGES = ("en", "ko", "mixed")
 CREATED = "2026-01-01T00:00:00+00:00"
@@ -42,15 +49,16 @@ Way = Callable[[Action, Sequence[Record]], Sequence[Record]]
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """One action and the ids of the records that it needs, and of those that do no harm."""
+    """One action and the ids of the records that it needs, and of those that do no harm.
 
-    kind: str
-    language: str
+    parts: what it is counted in beside all.
+    """
+
+    parts: Sequence[str]
     action: Action
     records: Sequence[Record]
     expected: frozenset[str]
     acceptable: frozenset[str]
-    is_hard: bool
 
 
 @dataclass(slots=True)
@@ -90,8 +98,11 @@ def labelled(name: str) -> Iterator[Labelled]:
         for given in project["actions"]:
             path = given.get("path")
             yield Labelled(
-                kind=given["kind"],
-                language=project["language"],
+                parts=(
+                    given["kind"],
+                    project["language"],
+                    "hard" if given.get("hard", False) else "not hard",
+                ),
                 action=Action(
                     paths=[path] if path else [],
                     command=given.get("command", ""),
@@ -100,14 +111,42 @@ def labelled(name: str) -> Iterator[Labelled]:
                 records=records,
                 expected=frozenset(given["expected"]),
                 acceptable=frozenset(given["acceptable"]),
-                is_hard=given.get("hard", False),
             )
 
 
-def _record(given: dict[str, str]) -> Record:
+def real(directory: Path, *, unseen: bool) -> Iterator[Labelled]:
+    """The real changes of one half, as far as there are clones, read from what a client sends."""
+    for project in sets():
+        clone = clone_of(directory, project.project)
+        if project.is_unseen != unseen or clone is None:
+            continue
+        records = [_record(given) for given in project.lessons]
+        for change in changes(project, clone):
+            moment = read_moment(change.client, "before-action", change.payload)
+            length = next((it for it in LENGTHS if change.chars <= it), 0)
+            yield Labelled(
+                parts=(
+                    project.project,
+                    change.form,
+                    change.client,
+                    f"{change.draw} draw",
+                    f"up to {length:,}" if length else "longer",
+                ),
+                action=Action(
+                    paths=tuple(dict.fromkeys(paths_inside(AT, moment))),
+                    command=moment.command,
+                    text=moment.text,
+                ),
+                records=records,
+                expected=change.needed,
+                acceptable=change.optional,
+            )
+
+
+def _record(given: Mapping[str, Any]) -> Record:
     return Record(
         id=given["id"],
-        type="principle" if given["type"] == "principle" else "log",
+        type="principle" if given.get("type") == "principle" else "log",
         topic=given["topic"],
         missing_context=given["missing_context"],
         lesson=given["lesson"],
@@ -141,13 +180,25 @@ WAYS: dict[str, Way] = {
 }
 
 
-def scores(name: str, way: Way) -> dict[str, Score]:
-    """The score of a way on one set: of all actions, by kind and by language."""
+def scores(cases: Iterable[Labelled], way: Way) -> dict[str, Score]:
+    """The score of a way on these cases: of all of them, and by their parts."""
     found: dict[str, Score] = {}
-    for case in labelled(name):
+    for case in cases:
         shown = way(case.action, case.records)
-        for part in ("all", case.kind, case.language, "hard" if case.is_hard else "not hard"):
+        for part in ("all", *case.parts):
             found.setdefault(part, Score()).add(case, shown)
+    return found
+
+
+def by_anchors(cases: Iterable[Labelled], way: Way) -> dict[str, Score]:
+    """The score of a way, of records with path anchors and of those without."""
+    found = {"with paths": Score(), "without paths": Score()}
+    for case in cases:
+        shown = way(case.action, case.records)
+        for name, score in found.items():
+            ids = {it.id for it in case.records if bool(it.paths) == (name == "with paths")}
+            part = replace(case, expected=case.expected & ids, acceptable=case.acceptable & ids)
+            score.add(part, [it for it in shown if it.id in ids])
     return found
 
 
@@ -199,22 +250,47 @@ EVENTS: dict[str, tuple[str, dict[str, object]]] = {
 }
 
 
+def row(label: str, score: Score) -> str:
+    """One line of a table."""
+    shown = "{precision:10.2f}{recall:8.2f}{silence:9.2f}".format(**score.figures())
+    return f"{label:34}{shown}{score.needed:>9}"
+
+
+def print_real(directory: Path, *, unseen: bool) -> int:
+    """Print the table of real changes; 1 when there is no clone of any of their projects."""
+    for line in missing(directory):
+        print(f"missing: {line}", file=sys.stderr)
+    cases = list(real(directory, unseen=unseen))
+    print(HEAD)
+    for way_name, way in WAYS.items():
+        parts = scores(cases, way)
+        if "all" not in parts:
+            return 1
+        print(row(f"{'unseen' if unseen else 'tuned'}, {way_name}", parts.pop("all")))
+        if way is recall:
+            for part, score in sorted((parts | by_anchors(cases, way)).items()):
+                print(row(f"  {part}", score))
+    return 0
+
+
 def main() -> int:
     """Print the tables; 1 when asked to check and a floor is missed."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--check", action="store_true", help="status 1 below a floor; no times")
-    check = parser.parse_args().check
+    parser.add_argument("--real", type=Path, metavar="DIR", help="real changes, from these clones")
+    parser.add_argument("--unseen", action="store_true", help="of those, what nothing is chosen on")
+    arguments = parser.parse_args()
+    if arguments.real:
+        return print_real(arguments.real, unseen=arguments.unseen)
+    check = arguments.check
     missed = []
-    print(f"{'':34}{'precision':>10}{'recall':>8}{'silence':>9}   needed")
+    print(HEAD)
     for name in SETS:
         for way_name, way in WAYS.items():
-            parts = scores(name, way)
+            parts = scores(labelled(name), way)
             wanted = ("all", "not hard", *KINDS, *LANGUAGES) if way is recall else ("all",)
             for part in wanted:
-                figures = parts[part].figures()
-                label = f"{name}, {way_name}" if part == "all" else f"  {part}"
-                shown = "{precision:10.2f}{recall:8.2f}{silence:9.2f}".format(**figures)
-                print(f"{label:34}{shown}{parts[part].needed:>9}")
+                print(row(f"{name}, {way_name}" if part == "all" else f"  {part}", parts[part]))
             if way is recall:
                 figures = parts["all"].figures()
                 missed += [f"{name}: {it}" for it, low in FLOORS.items() if figures[it] < low]

@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from tests.support.stdio_client import ROOT
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
 
 import real_changes
+import recall
 from real_changes import (
     AT,
     Change,
@@ -156,6 +158,28 @@ def test_a_commit_and_a_move_are_commands_of_git(clone: Path) -> None:
 )
 def test_a_line_becomes_what_is_typed(line: str, how: str, typed: str) -> None:
     assert command([line], how) == typed
+
+
+def test_real_changes_are_counted_by_half_and_by_anchors(
+    clone: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = {"topic": "till", "missing_context": "x", "lesson": "y"}
+    lessons = [{"id": "a01", **texts, "paths": ["a.py"]}, {"id": "a02", **texts, "paths": []}]
+    edit = {"form": "edit", "client": "cursor", "path": "a.py", "hunks": [0]}
+    actions = ({**edit, "client": "gemini"}, {**edit, "needed": ["a02"]}, {**edit, "needed": []})
+    whole = replace(real(clone, *actions), lessons=lessons)
+    monkeypatch.setattr(recall, "sets", lambda: [whole])
+    assert list(recall.real(clone.parent, unseen=False)) == []
+    cases = list(recall.real(clone.parent, unseen=True))
+    assert [case.action.paths for case in cases] == [("a.py",)] * 3
+    assert cases[0].parts == (PROJECT, "edit", "gemini", "natural draw", "up to 150")
+    parts = recall.scores(cases, recall.anchored_only)
+    assert parts["all"] == recall.Score(right=1, wrong=2, needed=2, quiet=1)
+    assert parts["gemini"] == recall.Score(right=1, needed=1)
+    assert recall.by_anchors(cases, recall.anchored_only) == {
+        "with paths": recall.Score(right=1, wrong=2, needed=1, quiet=2),
+        "without paths": recall.Score(needed=1, quiet=2, rightly_quiet=2),
+    }
 
 
 def test_a_source_that_changed_is_noticed(clone: Path) -> None:

@@ -221,7 +221,7 @@ def test_any_text_is_allowed_and_the_answer_is_always_the_same(
 @pytest.mark.long
 @pytest.mark.parametrize("name", list(SETS))
 def test_on_labelled_actions_it_is_as_often_right_as_is_told(name: str) -> None:
-    figures = scores(name, recall)["all"].figures()
+    figures = scores(labelled(name), recall)["all"].figures()
     assert {it: figures[it] >= low for it, low in FLOORS.items()} == dict.fromkeys(FLOORS, True)
 
 
@@ -237,8 +237,8 @@ def test_the_labelled_sets_are_whole() -> None:
 
 def test_a_score_counts_what_was_right_wrong_and_rightly_not_said() -> None:
     one, two, three = MEMORY[:3]
-    case = Labelled("edit", "en", Action(), MEMORY, frozenset({"vat"}), frozenset({"lock"}), False)
-    silent = Labelled("edit", "en", Action(), MEMORY, frozenset(), frozenset(), False)
+    case = Labelled(("edit",), Action(), MEMORY, frozenset({"vat"}), frozenset({"lock"}))
+    silent = Labelled(("edit",), Action(), MEMORY, frozenset(), frozenset())
     score = Score()
     score.add(case, [one, two, three])
     score.add(case, [])
