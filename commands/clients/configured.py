@@ -152,7 +152,7 @@ def _configured(
         entry=name,
         project=project,
         source=source,
-        problem=_cannot_start(words[0], words[at] if at else "", start, machine)
+        problem=cannot_start(words[0], words[at] if at else "", start, machine)
         or ("bad_setting" if read_settings(environment).errors else problem),
     )
 
@@ -194,7 +194,7 @@ def _project(
     return project.root, project.source, unexpanded or missing
 
 
-def _cannot_start(command: str, script: str, start: Path | None, machine: Machine) -> str:
+def cannot_start(command: str, script: str, start: Path | None, machine: Machine) -> str:
     """Return `command_missing`, `script_missing` or ""; "" also if an unknown directory decides.
 
     script: "" for a command that is the server itself.

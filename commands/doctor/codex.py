@@ -8,15 +8,17 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from commands.clients.events import HOOKS
 from commands.clients.machine import Machine
-from commands.doctor.set_up import SetUp, start_of
+from commands.doctor.set_up import SetUp
 from commands.documents.edit_toml import BrokenTomlError, tables_of
-from commands.documents.json_tree import data_of
+from commands.documents.json_tree import data_of, value_at
 from commands.setup.files import Desk, Level, Tree
+from commands.setup.hooks import part_at, places_of
 
 KEY = "codex"
 _CONFIGURATION = "config.toml"
@@ -41,55 +43,44 @@ def not_used(it: SetUp, levels: Sequence[Level], machine: Machine, tree: Tree | 
         return "" if "user" in levels else "untrusted"
     path = it.there.get("hooks")
     text = desk.text(path) if path else None
-    return unreviewed(str(path), text, known, windows=machine.windows) if text else ""
+    return unreviewed(str(path), text, known) if text else ""
 
 
 def _is_trusted(known: Mapping[str, Any], root: Path, tree: Tree | None) -> bool:
     """Return whether the user trusts the project, its repository, or that of its worktree."""
     tops = [root, Path(os.path.realpath(root))]
     if tree:
-        tops.append(root.parents[tree.prefix.count("/") - 1] if tree.prefix else root)
-        tops.append(tree.exclude.parents[2])
+        tops += [tree.top_of(root), tree.exclude.parents[2]]
     projects = known.get("projects")
     entries = projects if isinstance(projects, dict) else {}
     found = (entries.get(str(top)) for top in tops)
     return any(isinstance(it, dict) and it.get("trust_level") == "trusted" for it in found)
 
 
-def unreviewed(path: str, text: str, known: Mapping[str, Any], *, windows: bool) -> str:
+def unreviewed(path: str, text: str, known: Mapping[str, Any]) -> str:
     """Return why Codex does not run a hook of ours in this file, "" when it runs them all.
 
     known: its configuration.
     """
-    hooks = known.get("hooks")
-    states = hooks.get("state") if isinstance(hooks, dict) else None
-    for name, group, handler, place in _handlers(text):
-        if not start_of(str(handler.get("command")), windows=windows):
-            continue
-        keys = (f"{file}:{_event(name)}:{place}" for file in (path, os.path.realpath(path)))
+    states = value_at(known, ("hooks", "state"))
+    try:
+        data, places = data_of(text), places_of(text, HOOKS[KEY])
+    except ValueError:
+        return ""
+    for place in places:
+        group, handler = (part_at(data, path) for path in (place.path[:3], place.path))
+        at = f"{_event(place.event)}:{place.path[2]}:{place.path[4]}"
+        keys = (f"{file}:{at}" for file in (path, os.path.realpath(path)))
         found = (states.get(key) for key in keys) if isinstance(states, dict) else ()
         state = next((it for it in found if isinstance(it, dict)), {})
         if "trusted_hash" not in state:
             return "unseen"
-        if handler.keys() <= _REVIEWED and state["trusted_hash"] != _hash(name, group, handler):
+        is_known = handler.keys() <= _REVIEWED
+        if is_known and state["trusted_hash"] != _hash(place.event, group, handler):
             return "changed"
         if state.get("enabled") is False:
             return "off"
     return ""
-
-
-def _handlers(text: str) -> Iterator[tuple[str, dict[str, Any], dict[str, Any], str]]:
-    """Yield each handler with its event and its group, and the positions of the two."""
-    try:
-        events = data_of(text)["hooks"]
-    except (ValueError, TypeError, KeyError):
-        return
-    for event, groups in events.items() if isinstance(events, dict) else ():
-        for at, group in enumerate(groups if isinstance(groups, list) else ()):
-            listed = group.get("hooks") if isinstance(group, dict) else None
-            for position, handler in enumerate(listed if isinstance(listed, list) else ()):
-                if isinstance(handler, dict):
-                    yield event, group, handler, f"{at}:{position}"
 
 
 def _event(name: str) -> str:

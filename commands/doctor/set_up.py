@@ -8,16 +8,16 @@ import contextlib
 import os
 import re
 import shlex
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from commands.clients.configured import cannot_start
 from commands.clients.machine import Machine, paths_of
 from commands.clients.table import CLIENTS, COMMANDS, ENTRY, Client
 from commands.documents.edit_toml import tables_of
-from commands.documents.json_tree import object_of
+from commands.documents.json_tree import object_of, value_at
 from commands.setup.files import Change, Desk, Installation, Job, Level, Remark, Tree
 from commands.setup.hooks import hook_strings
 from commands.setup.kept_out import MARK, with_kept_out
@@ -186,9 +186,8 @@ def _gets_more(change: Change, row: Client) -> bool:
 
 def _settled(text: str, row: Client) -> dict[str, Any]:
     """Return the entries of a configuration without what starts them."""
-    table: Any = tables_of(text) if row.form == "toml" else object_of(text)
-    for key in row.places[0].keys[0]:
-        table = table.get(key) if isinstance(table, dict) else None
+    data = tables_of(text) if row.form == "toml" else object_of(text)
+    table = value_at(data, row.places[0].keys[0])
     entries = table if isinstance(table, dict) else {}
     return {
         name: {key: value for key, value in entry.items() if key not in _STARTED}
@@ -214,14 +213,9 @@ def _starts(row: Client, desk: Desk, machine: Machine) -> frozenset[tuple[str, .
 
 def missing_of(words: Sequence[str], machine: Machine) -> str:
     """Return which of these words, an interpreter or our script, is not on this machine; or ""."""
-    command, script = words[0], words[-1]
-    if os.path.dirname(command):
-        is_there = os.path.exists(command) or (machine.windows and os.path.exists(f"{command}.exe"))
-    else:
-        is_there = shutil.which(command, path=machine.variable("PATH") or "") is not None
-    if not is_there:
-        return command
-    return "" if len(words) == 1 or os.path.exists(script) else script
+    command, script = words[0], words[-1] if len(words) > 1 else ""
+    missing = {"command_missing": command, "script_missing": script, "": ""}
+    return missing[cannot_start(command, script, Path(), machine)]
 
 
 def start_of(line: str, *, windows: bool) -> tuple[str, ...]:

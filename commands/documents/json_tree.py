@@ -5,7 +5,7 @@ The tree knows where in the text its values stand.
 
 import json
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from types import EllipsisType
 from typing import Any, NoReturn
@@ -99,6 +99,13 @@ def object_of(text: str) -> dict[str, Any]:
     if data is not None and not isinstance(data, dict):
         raise OtherKindError(())
     return data or {}
+
+
+def value_at(data: Any, keys: Iterable[str]) -> Any:
+    """Return what stands in data below these keys, None where an object or a key is missing."""
+    for key in keys:
+        data = data.get(key) if isinstance(data, dict) else None
+    return data
 
 
 def tree_of(text: str, path: Keys | None = None) -> Node | None:

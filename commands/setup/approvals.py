@@ -8,7 +8,7 @@ from typing import Any
 
 from commands.clients.table import SERVER, TOOL, TOOLS, Approvals
 from commands.documents.edit_json import with_value, without
-from commands.documents.json_tree import data_of, object_of
+from commands.documents.json_tree import data_of, object_of, value_at
 
 
 def with_approvals(text: str, approvals: Approvals, name: str) -> str:
@@ -50,6 +50,5 @@ def _filled(form: Any, name: str, tool: str = "") -> Any:
 
 
 def _list_at(data: Any, keys: tuple[str, ...]) -> list[Any]:
-    for key in keys:
-        data = data.get(key) if isinstance(data, dict) else None
-    return data if isinstance(data, list) else []
+    listed = value_at(data, keys)
+    return listed if isinstance(listed, list) else []

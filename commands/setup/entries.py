@@ -7,7 +7,6 @@ very file of this installation. It keeps its name and its other keys, such as `e
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from commands.clients.machine import entry_line, expander, paths_of, script_at, value_of
@@ -20,7 +19,7 @@ from commands.documents.edit_toml import (
     with_table,
     without_table,
 )
-from commands.documents.json_tree import check_taken, object_of
+from commands.documents.json_tree import check_taken, object_of, value_at
 from commands.setup.files import (
     Change,
     Desk,
@@ -45,9 +44,10 @@ def plan_entry(desk: Desk, job: Job, client: Client) -> list[Remark]:
     for path in _paths(client, job):
         with desk.editing(path, "entry", client) as change:
             notes += [note for note in _edit(change, job, client, keys) if note not in notes]
-        if job.approvals and not job.remove and client.approvals and client.approvals.entry:
+        granted = _granted_by(client) if job.approvals and not job.remove else {}
+        if granted:
             with desk.editing(path, "approvals", client) as change:
-                change.after = _granted(change, job, client, client.approvals.entry)
+                change.after = _granted(change, job, client, granted)
     return notes
 
 
@@ -60,7 +60,8 @@ def _granted(change: Change, job: Job, client: Client, granted: Mapping[str, Any
     name, entry = _own(_data(change.text, client), keys, job, client)
     missing = {key: value for key, value in granted.items() if key not in entry}
     change.shown |= strings_in(missing)
-    return _with_entry(change, (*keys, name), missing, {}, client.form) if entry else change.text
+    path = (*keys, name)
+    return _with_entry(change, path, missing, {}, client.form, {}) if entry else change.text
 
 
 def _granted_by(client: Client) -> Mapping[str, Any]:
@@ -97,7 +98,7 @@ def _edit(change: Change, job: Job, client: Client, keys: Keys) -> list[Remark]:
         check_taken(text, client.takes)
     data = _data(text, client)
     name, old = _own(data, keys, job, client)
-    if name == ENTRY and not old and not job.remove and _at(data, (*keys, name)) is not None:
+    if name == ENTRY and not old and not job.remove and value_at(data, (*keys, name)) is not None:
         raise EntryError("foreign_entry", path=str(change.path), entry=ENTRY)
     put_in = {**dict(client.first), **dict(client.last), **_granted_by(client)}
     change.shown |= {name} | strings_in([old.get(key) for key in (*COMMAND, *put_in)])
@@ -139,7 +140,7 @@ def _with_entry(
     values: dict[str, Any],
     env: dict[str, str],
     form: str,
-    later: Mapping[str, Any] = MappingProxyType({}),
+    later: Mapping[str, Any],
 ) -> str:
     """Return the text with these values in the entry, and these in its environment.
 
@@ -217,7 +218,7 @@ def _without_entry(change: Change, path: Keys, form: str) -> str:
 
 def _own(data: Any, keys: Keys, job: Job, client: Client) -> tuple[str, Mapping[str, Any]]:
     """Return the name of our entry and what is there of it."""
-    entries = _at(data, keys)
+    entries = value_at(data, keys)
     named = entries if isinstance(entries, dict) else {}
     ours = {
         name: entry
@@ -227,12 +228,6 @@ def _own(data: Any, keys: Keys, job: Job, client: Client) -> tuple[str, Mapping[
     if ENTRY in ours or not ours:
         return ENTRY, ours.get(ENTRY, {})
     return next(iter(ours.items()))
-
-
-def _at(data: Any, keys: Keys) -> Any:
-    for key in keys:
-        data = data.get(key) if isinstance(data, dict) else None
-    return data
 
 
 def _runs_ours(entry: Mapping[str, Any], name: str, job: Job, client: Client) -> bool:

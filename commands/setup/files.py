@@ -56,6 +56,10 @@ class Tree:
     prefix: str
     tracked: frozenset[str]
 
+    def top_of(self, root: Path) -> Path:
+        """Return the directory of the repository. root: that of the project."""
+        return root.parents[self.prefix.count("/") - 1] if self.prefix else root
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
@@ -89,8 +93,12 @@ class Job:
     @property
     def top(self) -> Path:
         """The directory of the repository, or of the project outside git."""
-        prefix = self.tree.prefix if self.tree else ""
-        return self.root.parents[prefix.count("/") - 1] if prefix else self.root
+        return self.tree.top_of(self.root) if self.tree else self.root
+
+    @property
+    def tracked(self) -> frozenset[str]:
+        """The files of the project that git has, of those that setup knows."""
+        return self.tree.tracked if self.tree else frozenset()
 
     @property
     def project(self) -> str:

@@ -48,7 +48,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class Place:
     """A handler of ours. path: to it. outer: to what holds nothing but it, itself or its group.
 
     event: the client's name for it. ours: that of `cli.py hook`. lang: "" where it names none.
@@ -71,7 +71,7 @@ def with_hooks(text: str, hooks: Hooks, call: Call, *, prompt: bool) -> str:
     for name, listed in _events(there).items():
         if not isinstance(listed, list):  # most clients then pass over the whole file
             raise OtherKindError(("hooks", name))
-    places = _places(text, hooks)
+    places = places_of(text, hooks)
     known = [(place.event, place.ours) for place in places]
     lang = (
         next((place.lang for place in places if place.lang), "") if call.lang is None else call.lang
@@ -112,14 +112,14 @@ def without_hooks(text: str, hooks: Hooks) -> str:
 def hook_strings(text: str, hooks: Hooks) -> Iterator[str]:
     """Yield the texts and numbers that setup has put into our handlers."""
     data, keys = data_of(text), {*_COMMANDS, *hooks.handler}
-    for place in _places(text, hooks):
-        handler = _at(data, place.path)
+    for place in places_of(text, hooks):
+        handler = part_at(data, place.path)
         yield from strings_in([handler[key] for key in keys & handler.keys()])
 
 
 def _without_others(text: str, hooks: Hooks, events: Sequence[Event]) -> str:
     """Return the text with only the first handler of ours for each of these events."""
-    kept, places = {(event.name, event.ours) for event in events}, _places(text, hooks)
+    kept, places = {(event.name, event.ours) for event in events}, places_of(text, hooks)
     leaving = []
     for at, place in enumerate(places):
         if (place.event, place.ours) in kept:
@@ -127,12 +127,12 @@ def _without_others(text: str, hooks: Hooks, events: Sequence[Event]) -> str:
         else:
             leaving.append((place.path, _is_older(place, places[at + 1 :], hooks)))
     for path, is_older in reversed(leaving):  # its group goes with the last handler in it
-        outer = next(place.outer for place in _places(text, hooks) if place.path == path)
+        outer = next(place.outer for place in places_of(text, hooks) if place.path == path)
         text = without(text, outer, kept=2 if is_older else 0)
     return text
 
 
-def _is_older(place: _Place, after: Sequence[_Place], hooks: Hooks) -> bool:
+def _is_older(place: Place, after: Sequence[Place], hooks: Hooks) -> bool:
     """Say whether an event's list was there before our handlers: a new one comes behind others.
 
     The handler for a prompt does not count, since it may come later than all.
@@ -148,21 +148,21 @@ def _with_event(text: str, hooks: Hooks, event: Event, handler: dict[str, Any]) 
     found = next(
         (
             place
-            for place in _places(text, hooks)
+            for place in places_of(text, hooks)
             if (place.event, place.ours) == (event.name, event.ours)
         ),
         None,
     )
     is_shared = found is not None and hooks.grouped and found.outer == found.path
     if found and is_shared:
-        group = _at(data_of(text), found.path[:3])
+        group = part_at(data_of(text), found.path[:3])
         if (group.get("matcher") or "") != event.matcher:  # a group of the user, for other moments
             text, found = without(text, found.path), None
     if found is None:
         listed = _events(object_of(text)).get(event.name)
         position = len(listed) if isinstance(listed, list) else 0
         return with_value(text, ("hooks", event.name, position), value)
-    there = _at(object_of(text), found.path)
+    there = part_at(object_of(text), found.path)
     for key in (*_COMMANDS, "shell"):
         if key in there and key not in handler:
             text = without(text, (*found.path, key))
@@ -181,13 +181,15 @@ def _events(data: dict[str, Any]) -> dict[str, Any]:
     return events if isinstance(events, dict) else {}
 
 
-def _at(data: Any, path: Keys) -> Any:
+def part_at(data: Any, path: Keys) -> Any:
+    """Return what stands at a path that exists."""
     for key in path:
         data = data[key]
     return data
 
 
-def _places(text: str, hooks: Hooks) -> list[_Place]:
+def places_of(text: str, hooks: Hooks) -> list[Place]:
+    """Return our handlers in a file. Raises BrokenJsonError and OtherKindError."""
     found = []
     for event, listed in _events(object_of(text)).items():
         for at, item in enumerate(listed) if isinstance(listed, list) else ():
@@ -202,7 +204,7 @@ def _places(text: str, hooks: Hooks) -> list[_Place]:
                 found.append((event, handler, below, path if len(handlers) == 1 else below))
     called = [(event, _call_in(handler), path, outer) for event, handler, path, outer in found]
     return [
-        _Place(event, call["event"], call["lang"] or "", path, outer)
+        Place(event, call["event"], call["lang"] or "", path, outer)
         for event, call, path, outer in called
         if call
     ]

@@ -129,8 +129,8 @@ def _elsewhere(desk: Desk, job: Job, client: Client) -> list[Hooks]:
 
 def _team_has_hooks(desk: Desk, job: Job, client: Client) -> bool:
     """Return whether git has a file with our hooks, so that a file of this machine gets none."""
-    hooks, tracked = client.hooks, job.tree.tracked if job.tree else frozenset()
-    if job.level != "local" or not hooks or not hooks.local or hooks.file not in tracked:
+    hooks = client.hooks
+    if job.level != "local" or not hooks or not hooks.local or hooks.file not in job.tracked:
         return False
     try:
         return any(hook_strings(desk.text(_path(job, hooks)) or "{}", hooks))
@@ -160,7 +160,7 @@ def _has_hooks(desk: Desk, job: Job, file: str) -> bool:
 
 def _plan_rules(desk: Desk, job: Job, asked: Sequence[Client]) -> list[Remark]:
     if job.level == "user":
-        return rules_of_user(desk, job, [client for client in asked if client.of_user])
+        return rules_of_user(desk, job, asked)
     return put_out(desk, job) if job.remove else put_in(desk, job)
 
 
@@ -173,10 +173,9 @@ def _plan_memory(desk: Desk, job: Job) -> None:
     if os.path.islink(folder) or os.path.lexists(folder / LOG_NAME):
         return
     is_last = job.remove and not job.present - set(job.clients)
-    tracked = job.tree.tracked if job.tree else frozenset()
     for name, text in COMPANIONS.items():
         path = folder / name
-        is_team = f"{CONTEXT_DIRECTORY}/{name}" in tracked
+        is_team = f"{CONTEXT_DIRECTORY}/{name}" in job.tracked
         if is_last and not is_team and desk.text(path) == text:
             with desk.editing(path, "memory") as change:
                 change.after = None
@@ -188,10 +187,9 @@ def _plan_memory(desk: Desk, job: Job) -> None:
 def _plan_exclude(desk: Desk, job: Job, asked: Sequence[Client], tree: Tree) -> None:
     """Keep the files of this machine out of git, and those no longer that are not."""
     files = sorted({file for row in asked for file in machine_files(row)} - tree.tracked)
-    kept = {file for row in asked for file in machine_files(row, job.level)}
     there = {change.path for change in desk.files.values() if change.after is not None}
-    if job.remove:
-        kept = set()
+    wanted = () if job.remove else asked
+    kept = {file for row in wanted for file in machine_files(row, job.level)}
     kept = {file for file in kept if job.root / file in there}
     if not kept and MARK not in (desk.text(tree.exclude) or ""):
         return

@@ -20,7 +20,7 @@ from commands.clients.rules_files import (
     reads,
 )
 from commands.clients.table import AGENTS, CLIENTS, Client
-from commands.documents.json_tree import data_of
+from commands.documents.json_tree import data_of, value_at
 from commands.documents.marked_block import (
     BrokenBlockError,
     block_in,
@@ -80,7 +80,9 @@ def rules_of_user(desk: Desk, job: Job, clients: Sequence[Client]) -> list[Remar
     """Put the rules into the user's own files, or take them out; what to know."""
     notes = []
     for client in clients:
-        if client.of_user is None or client.of_user.rules is None:
+        if client.of_user is None:
+            continue
+        if client.of_user.rules is None:
             if not job.remove:
                 notes.append(Remark("no_user_rules", {"client": client.name}))
             continue
@@ -222,8 +224,7 @@ def _names_in(text: str, setting: Sequence[str]) -> tuple[str, ...]:
         value = data_of(text)
     except ValueError:
         return ()
-    for key in setting:
-        value = value.get(key) if isinstance(value, dict) else None
+    value = value_at(value, setting)
     names = [value] if isinstance(value, str) else value if isinstance(value, list) else []
     return tuple(name for name in names if _is_name(name))
 

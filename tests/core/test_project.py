@@ -82,7 +82,7 @@ def owners(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
 
     monkeypatch.setattr("core.project._owner", owner)
     monkeypatch.setattr(os, "geteuid", lambda: ME, raising=False)
-    for name in ("common/.context", "common/.git", "common/work/src"):
+    for name in ("common/.context", "common/.git", "common/till/src"):
         (tmp_path / name).mkdir(parents=True)
     return found
 
@@ -92,15 +92,15 @@ def test_what_the_user_or_root_has_put_above_is_taken(
     owned: dict[str, int], owners: dict[str, int], tmp_path: Path
 ) -> None:
     owners |= owned
-    project = find_project(None, {}, tmp_path / "common" / "work")
+    project = find_project(None, {}, tmp_path / "common" / "till")
     assert (project.root, project.warnings) == (tmp_path / "common", ())
 
 
 def test_what_the_owner_of_the_directory_has_put_above_is_taken(
     owners: dict[str, int], tmp_path: Path
 ) -> None:
-    owners |= dict.fromkeys(("common", "common/.git", "common/.context", "common/work"), STRANGER)
-    assert find_project(None, {}, tmp_path / "common" / "work").root == tmp_path / "common"
+    owners |= dict.fromkeys(("common", "common/.git", "common/.context", "common/till"), STRANGER)
+    assert find_project(None, {}, tmp_path / "common" / "till").root == tmp_path / "common"
 
 
 @pytest.mark.parametrize(
@@ -111,8 +111,8 @@ def test_what_a_stranger_has_put_above_is_passed_over_with_a_word(
     planted: tuple[str, ...], owners: dict[str, int], tmp_path: Path
 ) -> None:
     owners |= dict.fromkeys(planted, STRANGER)
-    project = find_project(None, {}, tmp_path / "common" / "work")
-    assert project.root == tmp_path / "common" / "work"
+    project = find_project(None, {}, tmp_path / "common" / "till")
+    assert project.root == tmp_path / "common" / "till"
     assert not project.is_unexpanded
     assert len(project.warnings) == (2 if "common" in planted else len(planted))
     assert "belongs to another user and is passed over" in project.warnings[0]
@@ -124,7 +124,7 @@ def test_a_repository_further_up_is_found_behind_a_planted_one(
     owners |= dict.fromkeys(("common/.git", "common/.context"), STRANGER)
     (tmp_path / ".git").mkdir()
     (tmp_path / ".context").mkdir()
-    assert find_project(None, {}, tmp_path / "common" / "work").root == tmp_path
+    assert find_project(None, {}, tmp_path / "common" / "till").root == tmp_path
 
 
 def test_a_directory_that_is_named_is_taken_whoever_owns_what_is_in_it(
@@ -138,14 +138,14 @@ def test_a_directory_that_is_named_is_taken_whoever_owns_what_is_in_it(
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() != 0, reason="only root gives files away")
 @pytest.mark.parametrize("name", [".git", ".context"])
 def test_a_link_belongs_to_who_made_it_and_not_to_whom_it_leads(name: str, tmp_path: Path) -> None:
-    for folder in ("real/.git", "real/.context", "common/.git", "common/.context", "common/work"):
+    for folder in ("real/.git", "real/.context", "common/.git", "common/.context", "common/till"):
         (tmp_path / folder).mkdir(parents=True)
     (tmp_path / "common" / name).rmdir()
     (tmp_path / "common" / name).symlink_to(tmp_path / "real" / name)
-    assert find_project(None, {}, tmp_path / "common" / "work").root == tmp_path / "common"
+    assert find_project(None, {}, tmp_path / "common" / "till").root == tmp_path / "common"
     os.lchown(tmp_path / "common" / name, STRANGER, STRANGER)
-    project = find_project(None, {}, tmp_path / "common" / "work")
-    assert project.root == tmp_path / "common" / "work"
+    project = find_project(None, {}, tmp_path / "common" / "till")
+    assert project.root == tmp_path / "common" / "till"
     assert project.warnings[0].startswith(repr(str(tmp_path / "common" / name)))
 
 

@@ -462,7 +462,7 @@ def test_codex_runs_hooks_only_as_they_were_reviewed(
         f'[hooks.state."/srv/hooks.json:{place}"]\ntrusted_hash = "sha256:{check}"\n'
         for place, check in REVIEWED.items()
     ).replace(old, new)
-    state = unreviewed("/srv/hooks.json", text, tomllib.loads(known), windows=False)
+    state = unreviewed("/srv/hooks.json", text, tomllib.loads(known))
     assert state == ("" if more and said == "changed" else said)
 
 
