@@ -32,7 +32,7 @@ CACHED_TOPICS = CACHED_DATES = 1_024
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 META_KEYS = frozenset(
-    "created updated seen compacted_at source_count source_ids former marks paths".split()
+    "created updated seen compacted_at source_count source_ids former marks paths when".split()
 )
 _KEYS = frozenset("id type topic missing_context lesson ask_next_time meta".split())
 
@@ -54,7 +54,8 @@ class Draft:
     """A memory before it is saved: the words of the model, without id and dates.
 
     `ask_next_time` None keeps the stored question, "" removes it. `paths`, the patterns of the
-    files that the memory is about: None keeps the stored ones, () removes them.
+    files that the memory is about, and `when`, its triggers: None keeps the stored ones, () removes
+    them.
     """
 
     topic: str
@@ -63,6 +64,7 @@ class Draft:
     ask_next_time: str | None = None
     type: str = "log"
     paths: str | Sequence[str] | None = None
+    when: str | Sequence[str] | None = None
 
     @property
     def key_text(self) -> str:
@@ -84,8 +86,9 @@ class Record:
     that a git merge cannot bring them back beside it. `former` holds the fingerprints of the
     versions that this one follows, oldest first, so that a merge tells an older version from a
     different one. `marks` names what in the texts reads like an order to a model. `paths` are
-    patterns as `core.lessons.paths` reads them. `extra` and `meta_extra` hold keys that this
-    version of the program does not know: they survive every rewrite.
+    patterns as `core.lessons.paths` reads them. `when` are its triggers: pieces of code or command
+    that stand there when the record is needed. `extra` and `meta_extra` hold keys that this version
+    of the program does not know: they survive every rewrite.
     """
 
     id: str
@@ -103,6 +106,7 @@ class Record:
     former: tuple[str, ...] = ()
     marks: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
+    when: tuple[str, ...] = ()
     meta_extra: Mapping[str, Any] = field(default_factory=dict)
     extra: Mapping[str, Any] = field(default_factory=dict)
 
@@ -147,6 +151,8 @@ class Record:
             meta["marks"] = list(self.marks)
         if self.paths:
             meta["paths"] = list(self.paths)
+        if self.when:
+            meta["when"] = list(self.when)
         line: dict[str, Any] = {
             "id": self.id,
             "type": self.type,
@@ -217,6 +223,7 @@ def record_of(value: dict[str, Any]) -> Record | None:
         former=tuple(meta.get("former", ())),
         marks=tuple(meta.get("marks", ())),
         paths=tuple(meta.get("paths", ())),
+        when=tuple(meta.get("when", ())),
         meta_extra=_others(meta, META_KEYS),
         extra=_others(value, _KEYS),
     )
@@ -270,6 +277,7 @@ def _meta_well_typed(meta: Mapping[str, Any]) -> bool:
         and _is_texts(meta.get("former", []))
         and _is_texts(meta.get("marks", []))
         and _is_texts(meta.get("paths", []))
+        and _is_texts(meta.get("when", []))
     )
 
 
@@ -358,6 +366,7 @@ def new_record(draft: Draft, *, now: str) -> Record:
         created=now,
         compacted_at=now if principle else "",
         paths=tuple(draft.paths or ()),
+        when=tuple(draft.when or ()),
     )
 
 
