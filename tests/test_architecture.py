@@ -27,6 +27,7 @@ ROOMS = {
     "core.store": "core core.lessons core.lessons.log_file core.lessons.upkeep",
     "core.lessons.answers": "core core.lessons core.text core.injection",
     "core.lessons.upkeep": "core core.lessons core.text_redaction core.sanitizer",
+    "core.lessons.recall": "core core.lessons core.lessons.answers core.text",
     "core.lessons.git": "core core.lessons core.lessons.answers core.lessons.upkeep core.text"
     " core.text_redaction",
     "core.lessons.log_file": "core core.disk",
@@ -41,7 +42,7 @@ ROOMS = {
 }
 # What a room never imports: a pure room asks neither disk nor process nor environment nor clock.
 OUTSIDE = set("os pathlib subprocess tempfile time socket shutil io".split())
-PURE = "core.secrets core.sanitizer core.injection core.text core.lessons.answers".split()
+PURE = "core.secrets core.sanitizer core.injection core.text core.lessons.answers core.lessons.recall".split()
 PURE += "core.text_redaction core.lessons core.lessons.upkeep core.messages core.errors".split()
 FOREIGN = {
     "server": {"fastmcp", "pydantic"},

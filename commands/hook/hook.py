@@ -241,8 +241,8 @@ def _has_just_started(scene: Scene, session: Session) -> bool:
 
 def _at_action(scene: Scene) -> Briefing:
     """Show the records that this action needs and that its agent has not seen at an earlier one."""
-    from core.lessons.answers.action_reading import Action, log_at_hand
-    from core.lessons.answers.for_action import recall  # these compile what no other event needs
+    from core.lessons.recall.reading import Action, log_at_hand
+    from core.lessons.recall.for_action import recall  # these compile what no other event needs
 
     moment, lang = scene.moment, scene.settings.lang
     action = Action(paths=moment.paths, command=moment.command, text=moment.text)

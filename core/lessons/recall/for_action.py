@@ -14,7 +14,7 @@ from functools import cached_property, lru_cache
 from itertools import pairwise
 from math import log
 
-from core.lessons.answers.action_reading import (
+from core.lessons.recall.reading import (
     FILE,
     MEANINGLESS,
     MOST_ANCHORS,

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.lessons.answers.action_reading import MOST_CHOSEN, MOST_READ, Action, AtHand, log_at_hand
-from core.lessons.answers.for_action import MOST_RECORDS, recall
+from core.lessons.recall.reading import MOST_CHOSEN, MOST_READ, Action, AtHand, log_at_hand
+from core.lessons.recall.for_action import MOST_RECORDS, recall
 from core.lessons.record import Record
 from tests.support.cli_process import Run
 from tests.support.stdio_client import ROOT
@@ -178,7 +178,7 @@ def test_whatever_a_record_says_it_is_read_in_a_very_long_log(old: Record) -> No
 
 def test_a_short_log_is_recalled_without_the_ranking() -> None:
     program = (
-        "import sys; from core.lessons.answers.for_action import Action, recall;"
+        "import sys; from core.lessons.recall.for_action import Action, recall;"
         "recall(Action(text='a'), []); print('core.text.ranking' in sys.modules)"
     )
     done = Run.process(sys.executable, "-c", program, cwd=ROOT)
