@@ -28,8 +28,8 @@ from bench import TYPICAL_RECORDS, make_project
 from real_changes import AT, changes, clone_of, missing, sets
 
 from commands.clients.events import paths_inside, read_moment
-from core.lessons.recall.reading import Action
 from core.lessons.recall.for_action import MOST_RECORDS, recall
+from core.lessons.recall.reading import Action
 from core.lessons.record import Record
 from core.text.ranking import rank
 

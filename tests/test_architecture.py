@@ -42,8 +42,9 @@ ROOMS = {
 }
 # What a room never imports: a pure room asks neither disk nor process nor environment nor clock.
 OUTSIDE = set("os pathlib subprocess tempfile time socket shutil io".split())
-PURE = "core.secrets core.sanitizer core.injection core.text core.lessons.answers core.lessons.recall".split()
-PURE += "core.text_redaction core.lessons core.lessons.upkeep core.messages core.errors".split()
+PURE = "core.secrets core.sanitizer core.injection core.text core.lessons.answers".split()
+PURE += "core.text_redaction core.lessons core.lessons.recall core.lessons.upkeep".split()
+PURE += "core.messages core.errors".split()
 FOREIGN = {
     "server": {"fastmcp", "pydantic"},
     "protocol": {"anyio", "fastmcp", "mcp", "pydantic"},

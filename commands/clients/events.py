@@ -11,15 +11,16 @@ import json
 import os
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from commands.clients.changed_lines import changed_lines
 from commands.clients.table import CLIENTS, Event, Hooks
 
 COMPLAINT = "sentinel-memory hook: "
 EVENTS = ("session-start", "before-action", "prompt", "stop")
 HOOKS: Mapping[str, Hooks] = {client.key: client.hooks for client in CLIENTS if client.hooks}
-MOST_TEXT_CHARS = 4_000
+MOST_TEXT_CHARS, MOST_WRITTEN_CHARS = 4_000, 400_000
 MOST_FILES, MOST_PATH_CHARS = 50, 1_000
 
 # Tools that change no file, and those of MCP servers, of which nobody knows; a client may put the
@@ -34,12 +35,11 @@ _EDITS = frozenset(("create", "str_replace", "insert", "undo_edit"))
 _DRIVE = re.compile(r"\A/(?=[A-Za-z]:[\\/])")
 _NAME = re.compile(r"[A-Za-z]{1,40}")
 _PATCHED = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$", re.M)
-_ADDED = re.compile(r"^[+-](.*)$", re.M)
+_REMOVED, _ADDED = (re.compile(rf"^[{sign}](.*)$", re.M) for sign in "-+")
 _PATHS = ("file_path", "filePath", "path", "notebook_path", "target_file", "files", "file_paths")
-_TEXTS = (
-    *("old_string", "oldString", "old_str", "new_string", "newString", "new_str", "new_source"),
-    *("content", "contents", "file_text", "code", "newCode", "text"),
-)
+_OLD = ("old_string", "oldString", "old_str")
+_NEW = ("new_string", "newString", "new_str", "new_source", "code", "newCode", "text")
+_WHOLE = ("content", "contents", "file_text")
 _PARTS = ("edits", "replacements")
 
 
@@ -48,8 +48,9 @@ class Moment(NamedTuple):
 
     session, agent: ids, "" when the client names none; agent is that of a sub-agent. source: what
     began the session. folders: what the client has open. cwd: where it is at work. paths: files
-    that are going to change, as the client names them. command: a shell command. text: what the
-    agent writes, or the user asks. over: nothing may follow this stop, because it follows an answer
+    that are going to change, as the client names them. command: a shell command. text: the lines
+    that a change adds and takes away, or what the user asks. is_whole: the text is all that a file
+    is going to hold. over: nothing may follow this stop, because it follows an answer
     to a stop or the user wanted it. name: the client's name for the event, "" where the answer must
     not name it. is_nameless: nothing tells this sub-agent from others of its kind.
     """
@@ -62,6 +63,7 @@ class Moment(NamedTuple):
     paths: tuple[str, ...] = ()
     command: str = ""
     text: str = ""
+    is_whole: bool = False
     over: bool = False
     name: str = ""
     is_nameless: bool = False
@@ -80,9 +82,9 @@ def event_of(client: str, event: str) -> Event | None:
 def read_moment(client: str, event: str, payload: Mapping[str, Any]) -> Moment:
     """Return the moment that a client describes, without what is missing or of another type."""
     name = _text(payload, "hook_event_name", "hookEventName")
-    paths, command, text = tuple[str, ...](), "", ""
+    paths, command, text, is_whole = tuple[str, ...](), "", "", False
     if event == "before-action":
-        paths, command, text = _action(payload)
+        paths, command, text, is_whole = _action(payload)
     elif event == "prompt":
         text = _text(payload, "prompt")[:MOST_TEXT_CHARS]
     loops = payload.get("loop_count")
@@ -102,6 +104,7 @@ def read_moment(client: str, event: str, payload: Mapping[str, Any]) -> Moment:
         paths=paths,
         command=command,
         text=text,
+        is_whole=is_whole,
         over=payload.get("stop_hook_active") is True
         or (isinstance(loops, int) and loops > 0)
         or payload.get("status", "completed") != "completed",
@@ -175,8 +178,8 @@ def _top_of(folder: str) -> str:
     return path
 
 
-def _action(payload: Mapping[str, Any]) -> tuple[tuple[str, ...], str, str]:
-    """Return files, command and text of a tool call that changes something; else nothing."""
+def _action(payload: Mapping[str, Any]) -> tuple[tuple[str, ...], str, str, bool]:
+    """Return files, command, text of a call that changes something, and whether it is a file's."""
     tool = _text(payload, "tool_name", "toolName")
     given = payload.get("tool_input") or payload.get("toolArgs")
     if isinstance(given, str):  # some clients send the JSON as a text
@@ -185,19 +188,31 @@ def _action(payload: Mapping[str, Any]) -> tuple[tuple[str, ...], str, str]:
         except ValueError:
             given = {"input": given}
     if not isinstance(given, dict) or _READS.match(tool):
-        return (), "", ""
+        return (), "", "", False
     command = _command(given)
     if command in _EDITS or command == "view":
         command = ""
         if given["command"] == "view":
-            return (), "", ""
+            return (), "", "", False
     patch = next((text for text in (command, _text(given, "input", "patch")) if "*** " in text), "")
     if patch and (paths := _PATCHED.findall(patch)):
-        text = "\n".join(_ADDED.findall(patch))
-        return tuple(path.strip() for path in paths[:MOST_FILES]), "", text[:MOST_TEXT_CHARS]
-    paths = [path for part in _parts(given) for path in _paths(part)]
-    texts = [text for part in _parts(given) for text in _texts(part)]
-    return tuple(dict.fromkeys(paths))[:MOST_FILES], command, "\n".join(texts)[:MOST_TEXT_CHARS]
+        lines = changed_lines(*("\n".join(it.findall(patch)) for it in (_REMOVED, _ADDED)))
+        return tuple(path.strip() for path in paths[:MOST_FILES]), "", _joined(lines), False
+    return _edits(given, command)
+
+
+def _edits(given: Mapping[str, Any], command: str) -> tuple[tuple[str, ...], str, str, bool]:
+    """Return what `_action` does, of a tool that edits or writes files."""
+    parts = list(_parts(given))
+    files = tuple(dict.fromkeys(path for part in parts for path in _paths(part)))[:MOST_FILES]
+    if lines := [line for part in parts for line in _changed(part)]:
+        return files, command, _joined(lines), False
+    text = "\n".join(text for part in parts for text in _values(part, _WHOLE))
+    return files, command, text, bool(text)
+
+
+def _joined(lines: Sequence[str]) -> str:
+    return "\n".join(lines)[:MOST_TEXT_CHARS]
 
 
 def _command(given: Mapping[str, Any]) -> str:
@@ -225,11 +240,15 @@ def _paths(given: Mapping[str, Any]) -> Iterator[str]:
                 yield path.strip()
 
 
-def _texts(given: Mapping[str, Any]) -> Iterator[str]:
-    for key in _TEXTS:
-        value = given.get(key)
-        if isinstance(value, str):
-            yield value[: MOST_TEXT_CHARS // 2]
+def _changed(given: Mapping[str, Any]) -> Sequence[str]:
+    """Return the lines that one edit changes."""
+    return changed_lines(*("\n".join(_values(given, names)) for names in (_OLD, _NEW)))
+
+
+def _values(given: Mapping[str, Any], names: Sequence[str]) -> Iterator[str]:
+    for name in names:
+        if isinstance(value := given.get(name), str):
+            yield value[:MOST_WRITTEN_CHARS]
 
 
 def _native(folder: object) -> str:

@@ -21,10 +21,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from commands.clients.changed_lines import new_lines
 from commands.clients.events import (
     COMPLAINT,
     EVENTS,
     HOOKS,
+    MOST_TEXT_CHARS,
+    MOST_WRITTEN_CHARS,
     Moment,
     answer,
     event_of,
@@ -33,6 +36,7 @@ from commands.clients.events import (
     read_moment,
 )
 from commands.hook.journal import Session, forget_old, open_session, version_of
+from core.disk.atomic import open_regular
 from core.errors import SentinelError
 from core.lessons.answers.briefing import Briefing, action_briefing, is_harmless, session_briefing
 from core.lessons.answers.fitting import is_usable
@@ -107,9 +111,12 @@ def main(words: Sequence[str]) -> int:
         threading.Thread(target=_watch, args=(done,), daemon=True).start()
         event, client, project, variables = _arguments(words)
         environment = {**os.environ, **variables}
-        text = respond(event, client, _payload(), environment, project=project)
+        text, scene = respond(event, client, _payload(), environment, project=project)
         if text:
             _write(sys.stdout, text)
+        done.set()
+        if scene:
+            _look_around(scene)
     except Exception as error:  # whatever it is, the work of the client goes on
         _complain(error)
     done.set()
@@ -152,25 +159,26 @@ def respond(
     environment: Mapping[str, str],
     *,
     project: str | None = None,
-) -> str:
+) -> tuple[str, Scene | None]:
     """Return the JSON that answers one event of a client, "" when there is nothing to say.
 
-    payload: the client's JSON. project: what `--project` names. Raises SentinelError when the
-    project or its memory cannot be read; the session is noted in the state directory.
+    Beside it stands the scene, None where there is no memory or nothing to say. payload: the
+    client's JSON. project: what `--project` names. Raises SentinelError when the project or its
+    memory cannot be read; the session is noted in the state directory.
     """
     others = {"cursor_version", "timestamp"} & payload.keys() or "CURSOR_VERSION" in environment
     if HOOKS[client].shared and others:  # Cursor and Copilot run the hooks of Claude Code, too
-        return ""
+        return "", None
     if not event_of(client, event):
-        return ""
+        return "", None
     moment = read_moment(client, event, payload)
     if event in ("before-action", "prompt") and not moment.says_something:
-        return ""
+        return "", None
     scene = _scene(client, event, moment, environment, project)
     if scene is None:
-        return ""
+        return "", None
     briefing = _BRIEFINGS[event](scene)
-    return answer(client, event, moment, briefing.text) if briefing.text else ""
+    return (answer(client, event, moment, briefing.text) if briefing.text else ""), scene
 
 
 def _scene(
@@ -241,25 +249,47 @@ def _has_just_started(scene: Scene, session: Session) -> bool:
 
 def _at_action(scene: Scene) -> Briefing:
     """Show the records that this action needs and that its agent has not seen at an earlier one."""
+    from commands.hook.surroundings import load, save
+    from core.lessons.recall.for_action import choose  # these compile what no other event needs
     from core.lessons.recall.reading import Action, log_at_hand
-    from core.lessons.recall.for_action import recall  # these compile what no other event needs
 
     moment, lang = scene.moment, scene.settings.lang
-    action = Action(paths=moment.paths, command=moment.command, text=moment.text)
-    known = scene.session.shown(moment.agent)
-    fresh = [
-        record
-        for record in recall(action, *log_at_hand(action, scene.data))
-        if version_of(record) not in known
-    ]
+    action = Action(paths=moment.paths, command=moment.command, text=_new_text(scene))
+    known, at_hand = load(scene.directory), log_at_hand(action, scene.data)
+    choice = choose(action, *at_hand, surroundings=known.around)
+    save(scene.directory, known.with_action(choice.words))
+    seen = scene.session.shown(moment.agent)
+    fresh = [record for record in choice.records if version_of(record) not in seen]
     briefing = action_briefing(list(filter(is_harmless, fresh)), lang)
     changes = bool(moment.paths) and not scene.session.has("changed")
     before = scene.note(briefing, changed=changes) if briefing.records or changes else None
     if before and before.events != scene.session.events:  # other hooks ran meanwhile
-        known = before.shown(moment.agent)
-        left = [record for record in briefing.records if version_of(record) not in known]
+        seen = before.shown(moment.agent)
+        left = [record for record in briefing.records if version_of(record) not in seen]
         briefing = action_briefing(left, lang)
     return briefing
+
+
+def _new_text(scene: Scene) -> str:
+    """Return what an action writes; of a whole file the lines that it does not have yet."""
+    text = scene.moment.text
+    if scene.moment.is_whole and scene.moment.paths:
+        with contextlib.suppress(OSError, ValueError):
+            path = Path(scene.root, scene.moment.paths[0])
+            with open_regular(path) as file:
+                before = file.read(MOST_WRITTEN_CHARS).decode("utf-8", "replace")
+            text = new_lines(text, before)
+    return text[:MOST_TEXT_CHARS]
+
+
+def _look_around(scene: Scene) -> None:
+    """Read the project anew when its log has changed; the client has got its answer."""
+    from commands.hook.surroundings import load, read_project, save
+
+    known = load(scene.directory)
+    if known.log != scene.state and scene.event in ("session-start", "before-action"):
+        log = MemoryLog.parse(scene.data)
+        save(scene.directory, read_project(scene.root, log, scene.state, known))
 
 
 def _at_stop(scene: Scene) -> Briefing:

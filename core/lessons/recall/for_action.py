@@ -2,7 +2,7 @@
 
 Pure, lexical and deterministic. An irrelevant reminder trains the model to ignore all reminders, so
 silence is the rule: a record must gather evidence worth a threshold, and evidence is worth the
-more, the fewer other records share it. The weights were chosen on the labelled actions of
+more, the rarer it is in the project. The weights were chosen on the labelled actions of
 `benchmarks/recall.py`, which also says how often they are right. What this cannot do: synonyms,
 translations, and rules about what code does rather than what it is called.
 """
@@ -13,25 +13,30 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from math import log
+from typing import NamedTuple
 
+from core.lessons.answers.fitting import is_usable
+from core.lessons.paths import could_match, is_exact, matches
+from core.lessons.recall.rarity import Surroundings
 from core.lessons.recall.reading import (
     FILE,
-    MEANINGLESS,
     MOST_ANCHORS,
     MOST_PATTERN_CHARS,
+    MOST_TRIGGERS,
     TOKEN,
     Action,
     Reading,
     Vocabulary,
+    telling_lines,
     worded,
 )
-from core.lessons.answers.fitting import is_usable
-from core.lessons.paths import could_match, is_exact, matches
+from core.lessons.recall.shell import phrases_in, tool_files
 from core.lessons.record import Record
 from core.text.english import stem_of
 from core.text.normal_form import normal_form
 
-MOST_RECORDS = 3
+MOST_RECORDS = 4  # of which those that only words speak for are three at most
+_MOST_BY_WORDS = 3
 _CACHED_TOPICS = 1_024
 
 # What a record must reach. The words of a command say less, since many lessons name commands.
@@ -40,8 +45,12 @@ _BESIDE_THE_BEST = 0.7  # of the best record's evidence; less is only noise besi
 
 # Files: those of `paths`, then those that the texts name.
 _ANCHORED_FILE, _ANCHORED_PLACE, _ANCHORED_KIND = 3.6, 3.5, 2.0
+_ANCHORED_OF_TOOL = 4.5
 _NAMED_PATH, _NAMED_FILE, _NAMED_COMMON_FILE, _NAMED_FOLDER = 3.5, 2.5, 0.4, 1.2
 _IN_A_COMMAND = 0.4
+_TRIGGERED = 5.6  # what a command needs
+_SURE = 2.9  # an anchor or a trigger of so much is not crowded out by better ones
+_ENOUGH_CHANGES = 40  # from so many on they say better what is rare than the records do
 # Commands: two words in a row, a long option.
 _PHRASE, _OPTION, _MOST_OPTIONS = 3.5, 2.5, 1.5
 # Words, each once: identifiers of several parts, other words, those of every program. Of Hangul the
@@ -52,13 +61,6 @@ _BESIDE_THE_LESSON = 0.8  # a word that only `missing_context` or `ask_next_time
 _TOPIC = 0.6
 
 _OPTION_WORD = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]+", re.A)
-_COMMAND_END = re.compile(r"&&|\|\||[;|\n]")
-_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=", re.A)
-# What stands before the program that is really run.
-_WRAPPERS = frozenset(
-    "sudo env time uv run npx pnpm yarn exec poetry pipenv bundle python python3 -m bash sh -c cd"
-    " then do".split()
-)
 # A name that every second directory has says nothing about which one is meant.
 _COMMON_FILE = re.compile(
     r"(?:index|main|utils?|helpers?|common|types?|models?|views?|urls|tests?|conftest|__init__"
@@ -81,24 +83,51 @@ _COMMON = frozenset(
 )
 
 
+class Choice(NamedTuple):
+    """The records that an action needs, and the terms that it shares with the log.
+
+    words, triggers: as Surroundings counts them.
+    """
+
+    records: Sequence[Record] = ()
+    words: Collection[str] = ()
+    triggers: Collection[str] = ()
+
+
 def recall(
     action: Action,
     records: Sequence[Record],
     count: int | None = None,
     having: Mapping[str, int] | None = None,
-) -> list[Record]:
+    surroundings: Surroundings | None = None,
+) -> Sequence[Record]:
+    """Return the records of `choose`."""
+    return choose(action, records, count, having, surroundings).records
+
+
+def choose(
+    action: Action,
+    records: Sequence[Record],
+    count: int | None = None,
+    having: Mapping[str, int] | None = None,
+    surroundings: Surroundings | None = None,
+) -> Choice:
     """Return at most MOST_RECORDS of these records, the best first; of equals the newer first.
 
     Nearly always none. Any text is allowed on both sides; a record that is not usable is passed
-    over. count, having: as in AtHand, when these are not all records of the log.
+    over. count, having: as in AtHand, when these are not all records of the log. surroundings: what
+    is common in the project, as far as it is known.
     """
     action = action.readable()
     sources = list(_sources(action))
     if not sources:
-        return []
+        return Choice()
     sought = _Sought.of(action, [reading for _, reading in sources])
     candidates = [_Candidate(record, sought) for record in records if is_usable(record)]
-    evidence = _Evidence(action, sources, sought, candidates, count or len(records), having)
+    rarity = _Rarity(
+        candidates, count or len(records), having or {}, surroundings or Surroundings()
+    )
+    evidence = _Evidence(action, sources, sought, rarity)
     needed = _NEEDED_IN_A_SHELL if action.command and not action.paths else _NEEDED
     found = [
         (weight, at)
@@ -106,17 +135,34 @@ def recall(
         if (weight := evidence.of(candidate)) >= needed
     ]
     found.sort(reverse=True)
+    words = {word for it in candidates for word in _words_of(it)}
+    triggers = {trigger for it in candidates for trigger in it.triggers}
+    return Choice(_places(found, candidates), words, triggers)
+
+
+def _places(
+    found: Sequence[tuple[float, int]], candidates: Sequence["_Candidate"]
+) -> Sequence[Record]:
+    """Return the records that are shown, of those that weigh enough, the heaviest first."""
     least = _BESIDE_THE_BEST * found[0][0] if found else 0.0
-    return [candidates[at].record for weight, at in found[:MOST_RECORDS] if weight >= least]
+    by_words, chosen = 0, list[Record]()
+    for weight, at in found:
+        if not candidates[at].is_sure:
+            by_words += 1
+            if by_words > _MOST_BY_WORDS or weight < least:
+                continue
+        chosen.append(candidates[at].record)
+    return chosen[:MOST_RECORDS]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Sought:
     """What an action says. words: of its texts. phrases and options: of its command.
 
-    names: caseless, all parts of the files that it names.
+    names: caseless, all parts of the files that it names. text: all that it writes and runs.
     """
 
+    text: str
     words: Vocabulary
     phrases: Collection[tuple[str, str]]
     options: Collection[str]
@@ -125,8 +171,9 @@ class _Sought:
     @classmethod
     def of(cls, action: Action, readings: Sequence[Reading]) -> "_Sought":
         return cls(
+            text=f"{action.command}\n{action.text}",
             words=Vocabulary(readings),
-            phrases=set(_phrases(action.command)),
+            phrases=set(phrases_in(action.command)),
             options={it.casefold() for it in _OPTION_WORD.findall(action.command)},
             names={name for path in action.named for name in path.casefold().split("/") if name},
         )
@@ -141,6 +188,8 @@ class _Candidate:
         self.text = worded(normal_form("NFC", "\n".join(texts)))
         self._caseless = self.text.casefold()
         self.topic = _topic(record.topic)
+        self.triggers = [it for it in record.when[:MOST_TRIGGERS] if _stands(it, sought.text)]
+        self.is_sure = False
 
     @cached_property
     def lesson(self) -> Reading:
@@ -182,36 +231,67 @@ def _sources(action: Action) -> Iterator[tuple[str, Reading]]:
     for name, text in (
         ("path", "\n".join(action.paths)),
         ("command", action.command),
-        ("text", action.text),
+        ("text", telling_lines(action.text)),
     ):
         if text.strip():
             yield name, Reading(text)
 
 
-class _Evidence:
-    """Weighs what speaks for a record at one action; rare words weigh more.
+class _Rarity:
+    """Says how rare a term is: in the project as far as it is known, else among the records.
 
     count: of the records that these were chosen from. The others hardly have what an action says.
     """
 
     def __init__(
         self,
+        candidates: Sequence[_Candidate],
+        count: int,
+        having: Mapping[str, int],
+        surroundings: Surroundings,
+    ) -> None:
+        self._all, self._count, self._having = candidates, count, having
+        self.surroundings = surroundings
+        self._found: dict[object, float] = {}
+
+    def of(self, kind: str, term: object) -> float:
+        """Return 1 for what only one record has, 0 for what all of them have."""
+        if (kind, term) not in self._found:
+            self._found[kind, term] = self._of(kind, term)
+        return self._found[kind, term]
+
+    def _of(self, kind: str, term: object) -> float:
+        known = self.surroundings
+        in_project = known.rarity(term) if isinstance(term, str) else 1.0
+        if isinstance(term, str) and kind != "options" and known.size >= _ENOUGH_CHANGES:
+            return in_project
+        found = sum(term in _having(it, kind) for it in self._all)
+        elsewhere = self._having.get(term, 0) if isinstance(term, str) else 0
+        return min(in_project, 1 - log(max(found, elsewhere) or 1) / log(self._count + 1))
+
+
+class _Evidence:
+    """Weighs what speaks for a record at one action; rare words weigh more."""
+
+    def __init__(
+        self,
         action: Action,
         sources: Sequence[tuple[str, Reading]],
         sought: _Sought,
-        candidates: Sequence[_Candidate],
-        count: int,
-        having: Mapping[str, int] | None,
+        rarity: _Rarity,
     ) -> None:
-        self._action, self._sources, self._all = action, sources, candidates
-        self._count, self._having = count, having or {}
+        self._action, self._sources, self._rarity = action, sources, rarity
         self._phrases, self._options = sought.phrases, sought.options
         self._named = action.named
-        self._found: dict[object, int] = {}
+        self._of_tools = set(tool_files(action.command))
 
     def of(self, candidate: _Candidate) -> float:
         """Return the weight of all that speaks for this record."""
-        weight = self._of_files(candidate)
+        anchored = self._of_anchors(candidate.record)
+        telling = self._rarity.surroundings.triggers.telling
+        triggered = _TRIGGERED * max(map(telling, candidate.triggers), default=0.0)
+        candidate.is_sure = max(anchored, triggered) >= _SURE
+        weight = anchored + triggered + self._of_files(candidate)
         if self._action.command:
             weight += self._of_command(candidate)
         counted = set[str]()
@@ -220,24 +300,32 @@ class _Evidence:
             weight += self._of_words(candidate, reading, source, counted)
         return weight
 
+    def _of_anchors(self, record: Record) -> float:
+        anchored, telling = 0.0, self._rarity.surroundings.anchors.telling
+        for pattern in record.paths[:MOST_ANCHORS]:
+            if len(pattern) > MOST_PATTERN_CHARS:
+                continue
+            for path in self._named:
+                if could_match(pattern, path) and matches(pattern, path):
+                    share = 1.0 if path in self._action.paths else _IN_A_COMMAND
+                    anchored = max(anchored, share * _anchor(pattern, path) * telling(pattern))
+            if self._of_tools and pattern.casefold().rpartition("/")[2] in self._of_tools:
+                anchored = max(anchored, _ANCHORED_OF_TOOL)
+        return anchored
+
     def _of_files(self, candidate: _Candidate) -> float:
-        anchored = named = 0.0
-        patterns = candidate.record.paths[:MOST_ANCHORS]
-        patterns = tuple(it for it in patterns if len(it) <= MOST_PATTERN_CHARS)
+        named = 0.0
         for path in self._named:
             share = 1.0 if path in self._action.paths else _IN_A_COMMAND
-            for pattern in patterns:
-                if could_match(pattern, path) and matches(pattern, path):
-                    anchored = max(anchored, share * _anchor(pattern, path))
             for name in candidate.files:
                 named = max(named, share * _naming(name, path.casefold().rstrip("/")))
-        return anchored + named
+        return named
 
     def _of_command(self, candidate: _Candidate) -> float:
         phrases = candidate.phrases.intersection(self._phrases)
         options = candidate.options.intersection(self._options)
-        phrase = max((self._rarity("phrases", it) for it in phrases), default=0.0)
-        option = sum(self._rarity("options", it) for it in options)
+        phrase = max((self._rarity.of("phrases", it) for it in phrases), default=0.0)
+        option = sum(self._rarity.of("options", it) for it in options)
         return _PHRASE * phrase + _OPTION * min(option, _MOST_OPTIONS)
 
     def _of_topic(self, topic: Reading, reading: Reading) -> float:
@@ -258,17 +346,9 @@ class _Evidence:
                 weight = _COMMON_WORD if is_common else full_weight
                 if term not in getattr(candidate.lesson, kind):
                     weight *= _BESIDE_THE_LESSON
-                total += weight * self._rarity(kind, term)
+                total += weight * self._rarity.of(kind, term)
             counted |= shared
         return total
-
-    def _rarity(self, kind: str, term: object) -> float:
-        """Return 1 for what only one record has, 0 for what all of them have."""
-        if (kind, term) not in self._found:
-            found = sum(term in _having(it, kind) for it in self._all)
-            elsewhere = self._having.get(term, 0) if isinstance(term, str) else 0
-            self._found[kind, term] = max(found, elsewhere)
-        return 1 - log(self._found[kind, term] or 1) / log(self._count + 1)
 
 
 def _having(candidate: _Candidate, kind: str) -> Collection[object]:
@@ -295,12 +375,19 @@ def _naming(name: str, path: str) -> float:
     return 0.0
 
 
-def _phrases(command: str) -> Iterator[tuple[str, str]]:
-    """Yield two words in a row of each program that a command runs, options left out."""
-    for part in _COMMAND_END.split(command):
-        words = [word.strip("'\"()`").casefold() for word in part.split()]
-        words = [word for word in words if word and not _ASSIGNMENT.match(word)]
-        while words and words[0] in _WRAPPERS:
-            del words[0]
-        words = [word for word in words if not word.startswith("-")]
-        yield from (pair for pair in pairwise(words) if not MEANINGLESS & {*pair})
+def _stands(trigger: str, text: str) -> bool:
+    """Return whether a trigger stands in a text, not in the middle of another word."""
+    at = text.find(trigger) if trigger.strip() else -1
+    while at > 0 and _is_word(trigger[0]) and _is_word(text[at - 1]):
+        at = text.find(trigger, at + 1)
+    return at >= 0
+
+
+def _is_word(char: str) -> bool:
+    return char.isascii() and (char.isalnum() or char == "_")
+
+
+def _words_of(candidate: _Candidate) -> Collection[str]:
+    """Return the terms that a record shares with the action."""
+    whole = candidate.whole
+    return whole.words | whole.names | whole.pairs

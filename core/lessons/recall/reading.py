@@ -24,6 +24,9 @@ from core.text.normal_form import normal_form
 MOST_READ, MOST_CHOSEN = 1_000, 500
 MOST_ANCHORS = 400  # a principle has those of all its originals, and a hand may write more
 MOST_PATTERN_CHARS = 512  # four times the limit of a save
+MOST_TRIGGERS = 100  # of a principle, as well
+# Words of a long change say less and less of what it is about.
+MOST_TELLING_CHARS = 250
 
 # A Korean particle may follow a name without a blank, so that names end where ASCII does.
 _FOLDERS = r"(?:[\w@.+*()\[\]\uac00-\ud7a3-]{0,255}+/)++"
@@ -34,6 +37,14 @@ FILE = re.compile(
 )
 # Encoded data. It has no words, and names without an end are slow to look for.
 _DATA = re.compile(r"[\w@.+*()\[\]/=-]{300,}")
+# Lines that bring in other modules: Python, JavaScript, Java, Go, Rust, C#, C, PHP, Ruby, Kotlin.
+_IMPORT = re.compile(
+    r"^\s*+(?:import\s[^\n{]*+\{[^}]{0,2000}+\}\s*+from\b.*|import\b.*|from\s++\S++\s++import\b.*|"
+    r"\} from ['\"].*|export\s[^\n]*\sfrom\s++['\"].*|#\s*+include\b.*|using\s[\w.:= ]++;|"
+    r"use\s[\w\\]++(?:::|\\).*|package\s++[\w.]++;?\s*+|require(?:_relative|_once)?\s*+\(?['\"].*|"
+    r"(?:const|let|var)\s[^\n=]*+=\s*+require\(.*)$",
+    re.M,
+)
 _WORD_CHARS = 3
 _FIRST_HANGUL = "\uac00"
 TOKEN = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[_-][A-Za-z0-9]+)*|[\uac00-\ud7a3]+")
@@ -85,6 +96,12 @@ class Action:
 def worded(text: str) -> str:
     """Return the text without what only looks like one."""
     return _DATA.sub(" ", text)
+
+
+def telling_lines(text: str) -> str:
+    """Return the first lines of a change without imports, whose words tell what it is about."""
+    lines = (line.strip() for line in _IMPORT.sub("", text).splitlines())
+    return "\n".join(filter(None, lines))[:MOST_TELLING_CHARS]
 
 
 class Reading:

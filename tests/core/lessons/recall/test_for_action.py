@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.lessons.recall.reading import MOST_CHOSEN, MOST_READ, Action, AtHand, log_at_hand
 from core.lessons.recall.for_action import MOST_RECORDS, recall
+from core.lessons.recall.reading import MOST_CHOSEN, MOST_READ, Action, AtHand, log_at_hand
 from core.lessons.record import Record
 from tests.support.cli_process import Run
 from tests.support.stdio_client import ROOT

@@ -1,0 +1,125 @@
+"""Keeps for the hooks what is common in a project: counts of words that its memory log has, too.
+
+One small file in the state directory of the project, written whole, without a lock: when two hooks
+write at once, a count is lost, which does no harm. It holds no text but single words, triggers and
+path anchors of the log itself. One that is lost or broken is only an empty one.
+"""
+
+import contextlib
+import json
+import os
+import time
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from core.errors import SentinelError
+from core.lessons.answers.fitting import is_usable
+from core.lessons.log import MemoryLog
+from core.lessons.recall.rarity import Sample, Surroundings, surroundings_of
+
+FILE = "surroundings.json"
+MOST_BYTES = 1_000_000
+MOST_TERMS = 8_000  # of one sample: the most frequent; those that are left out count as rare
+MOST_ACTIONS = 2_000  # then the older half counts for half
+# What is read of a project, and for how long.
+MOST_COMMITS, MOST_OF_COMMIT, MOST_FILES, MOST_RECORDS, MOST_S = 60, 8, 1_000, 2_000, 0.5
+
+_PARTS = ("changes", "actions", "names", "anchors", "triggers")
+_NOTHING = Surroundings()
+
+
+class Known(NamedTuple):
+    """What the file holds. log: the state of the memory log for which the project was read."""
+
+    log: str = ""
+    around: Surroundings = _NOTHING
+
+    def with_action(self, words: Collection[str]) -> "Known":
+        """Return this with one more action, which has these words of the log."""
+        size, counts = self.around.actions.size, dict(self.around.actions.counts)
+        if size >= MOST_ACTIONS:
+            size, counts = size // 2, {it: count // 2 for it, count in counts.items() if count > 1}
+        counts.update((word, counts.get(word, 0) + 1) for word in words)
+        return self._replace(around=replace(self.around, actions=Sample(size + 1, counts)))
+
+
+def load(directory: str) -> Known:
+    """Return what is known of the project with this state directory."""
+    try:
+        with open(os.path.join(directory, FILE), "rb") as file:
+            held = json.loads(file.read(MOST_BYTES))
+        return Known(str(held["log"]), Surroundings(**{it: _sample(held[it]) for it in _PARTS}))
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        return Known()
+
+
+def save(directory: str, known: Known) -> None:
+    """Replace the file; where that is impossible, the next hook knows less."""
+    if not directory:
+        return
+    held = {"log": known.log, **{it: _listed(getattr(known.around, it)) for it in _PARTS}}
+    path = os.path.join(directory, FILE)
+    beside = f"{path}.{os.getpid()}"
+    with contextlib.suppress(OSError):
+        os.makedirs(directory, mode=0o700, exist_ok=True)
+        try:
+            with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+                file.write(json.dumps(held, separators=(",", ":")).encode("ascii"))
+            os.replace(beside, path)
+        except OSError:
+            os.unlink(beside)
+            raise
+
+
+def read_project(root: str, log: MemoryLog, state: str, known: Known) -> Known:
+    """Return what is known once the history and the files of the project have been read anew.
+
+    log, state: the memory log whose words count. Without a repository, and in one that takes too
+    long, less is known.
+    """
+    records = [record for record in log.records[-MOST_RECORDS:] if is_usable(record)]
+    around = surroundings_of(records, list(_changes(root)), _tracked(root), known.around.actions)
+    return Known(state, around)
+
+
+def _changes(root: str) -> Iterator[tuple[str, str]]:
+    """Yield the files and the changed lines of the last commits, of each not many."""
+    from core.lessons.git.history import History
+
+    with contextlib.suppress(SentinelError, OSError):
+        history = History(Path(root), f"-n{MOST_COMMITS}", deadline_s=time.monotonic() + MOST_S)
+        for commit in history:
+            step = len(commit.hunks) // MOST_OF_COMMIT + 1
+            yield from ((hunk.path, hunk.changed) for hunk in commit.hunks[::step])
+
+
+def _tracked(root: str) -> list[str]:
+    """Return the names of files that git knows, at most MOST_FILES of them, evenly chosen."""
+    from core.lessons.git.work_tree import WorkTree
+
+    try:
+        tree = WorkTree(Path(root), deadline_s=time.monotonic() + MOST_S)
+        names = tree.ask("ls-files", "-z").decode("utf-8", "replace").split("\0")
+    except (SentinelError, OSError):
+        return []
+    return names[: -1 : len(names) // MOST_FILES + 1]
+
+
+def _sample(held: Any) -> Sample:
+    """Return a sample of the file. Raises ValueError, TypeError or KeyError for anything else."""
+    size, counts = held
+    if not isinstance(counts, dict) or not all(type(it) is int for it in (size, *counts.values())):
+        raise TypeError
+    if size < 0 or not all(0 <= count <= size for count in counts.values()):
+        raise ValueError
+    return Sample(size, counts)
+
+
+def _listed(sample: Sample) -> list[int | Mapping[str, int]]:
+    counts = {term: count for term, count in sample.counts.items() if count}
+    if len(counts) > MOST_TERMS:
+        kept = sorted(counts, key=counts.__getitem__, reverse=True)[:MOST_TERMS]
+        counts = {term: counts[term] for term in kept}
+    return [sample.size, counts]

@@ -1,0 +1,127 @@
+"""Knows how common words, files and triggers are in one project: what is everywhere tells nothing.
+
+Pure. Each is counted over samples of the project: its past changes and the names of its files.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import log
+
+from core.lessons.paths import could_match, matches
+from core.lessons.recall.reading import (
+    MOST_PATTERN_CHARS,
+    MOST_TRIGGERS,
+    Reading,
+    telling_lines,
+    worded,
+)
+from core.lessons.record import Record
+
+# What is common among so few is an accident.
+_FEWEST = 5
+_COMMON_SHARE = 0.03
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """How many of some texts have a term. size: how many texts there are."""
+
+    size: int = 0
+    counts: Mapping[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, texts: Iterable[Collection[str]]) -> "Sample":
+        """Count the terms of these texts."""
+        counts, listed = dict[str, int](), list(texts)
+        for terms in listed:
+            for term in terms:
+                counts[term] = counts.get(term, 0) + 1
+        return cls(len(listed), counts)
+
+    def count(self, term: str) -> int:
+        """Return how many texts have a term."""
+        return self.counts.get(term, 0)
+
+    def telling(self, term: str) -> float:
+        """Return 1 for what at most three texts in a hundred have, less for what more have."""
+        if self.count(term) < _FEWEST:
+            return 1.0
+        return min(1.0, log(_share(self.count(term), self.size)) / log(_COMMON_SHARE))
+
+
+_NOTHING = Sample()
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What is common in a project, each counted over a sample of it.
+
+    changes: the words of changes in its history. actions: of past actions of agents. names: of the
+    names of its files. anchors: the patterns that stand for its files. triggers: those that stand
+    in the changes.
+    """
+
+    changes: Sample = _NOTHING
+    actions: Sample = _NOTHING
+    names: Sample = _NOTHING
+    anchors: Sample = _NOTHING
+    triggers: Sample = _NOTHING
+
+    @property
+    def size(self) -> int:
+        """How many changes and actions were counted."""
+        return self.changes.size + self.actions.size
+
+    def rarity(self, word: str) -> float:
+        """Return 1 for a word that is nowhere in the project, nearly 0 for one everywhere."""
+        changes = self.changes.count(word) + self.actions.count(word)
+        return min(_rarity(changes, self.size), _rarity(self.names.count(word), self.names.size))
+
+
+def surroundings_of(
+    records: Sequence[Record],
+    changes: Sequence[tuple[str, str]],
+    files: Sequence[str],
+    actions: Sample = _NOTHING,
+) -> Surroundings:
+    """Count what these records say.
+
+    changes: the file and the changed lines of each. files: names of files, relative to the project,
+    with `/` between names. actions: as they were counted before; only words of the records stay.
+    """
+    texts = Reading("\n".join(worded("\n".join(record.texts)) for record in records))
+    words = texts.words | texts.names | texts.pairs
+    kept = {word: count for word, count in actions.counts.items() if word in words}
+    return Surroundings(
+        changes=Sample.of(words & _terms(f"{path}\n{telling_lines(it)}") for path, it in changes),
+        actions=Sample(actions.size, kept),
+        names=Sample.of(words & _terms(path) for path in files),
+        anchors=_anchors(records, files),
+        triggers=_triggers(records, [text for _, text in changes]),
+    )
+
+
+def _anchors(records: Iterable[Record], files: Sequence[str]) -> Sample:
+    joined, counts = "\n".join(files), dict[str, int]()
+    for pattern in dict.fromkeys(pattern for record in records for pattern in record.paths):
+        if len(pattern) <= MOST_PATTERN_CHARS and could_match(pattern, joined):
+            counts[pattern] = sum(could_match(pattern, it) and matches(pattern, it) for it in files)
+    return Sample(len(files), counts)
+
+
+def _triggers(records: Iterable[Record], texts: Sequence[str]) -> Sample:
+    triggers = dict.fromkeys(it for record in records for it in record.when[:MOST_TRIGGERS])
+    return Sample(len(texts), {it: sum(it in text for text in texts) for it in triggers})
+
+
+def _terms(text: str) -> set[str]:
+    reading = Reading(worded(text))
+    return reading.words | reading.names | reading.pairs
+
+
+def _rarity(count: int, size: int) -> float:
+    return log(1 / _share(count, size)) / log(2 * (size + 1))
+
+
+def _share(count: int, size: int) -> float:
+    return (count + 0.5) / (size + 1)
