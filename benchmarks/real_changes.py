@@ -99,7 +99,8 @@ class Change:
 
     needed: an agent would be glad of them. optional: neither right nor wrong. draw: `natural`,
     `files` (towards files that lessons are about), `tools` (the same for commands) or `commits`
-    (how commits were made). chars: what the agent writes or runs; changed: the lines that differ.
+    (how commits were made). before: what a file held that is written whole. chars: what the agent
+    writes or runs; changed: the lines that differ.
     """
 
     id: str
@@ -108,6 +109,7 @@ class Change:
     form: str
     client: str
     payload: Mapping[str, Any]
+    before: str
     chars: int
     changed: int
     needed: frozenset[str]
@@ -131,6 +133,16 @@ class Hunk:
         return "\n".join(line[1:] for line in self.lines if line[0] != "-")
 
     @property
+    def added(self) -> str:
+        """The lines that the change brings, without signs."""
+        return "\n".join(line[1:] for line in self.lines if line[0] == "+")
+
+    @property
+    def removed(self) -> str:
+        """The lines that it takes away, without signs."""
+        return "\n".join(line[1:] for line in self.lines if line[0] == "-")
+
+    @property
     def changed(self) -> str:
         """The lines that differ, without signs."""
         return "\n".join(line[1:] for line in self.lines if line[0] in "+-")
@@ -150,6 +162,30 @@ def read_set(path: Path) -> RealSet:
 def sets(folder: Path = FOLDER) -> list[RealSet]:
     """Return all projects, in the order of their names."""
     return [read_set(path) for path in sorted(folder.glob("*.jsonl"))]
+
+
+def past(
+    real: RealSet, clone: Path, most_commits: int, most_of_commit: int
+) -> tuple[list[str], list[tuple[str, Hunk]]]:
+    """Return the files of a project when its lessons end, and hunks of the commits before that.
+
+    most_commits, most_of_commit: how many commits, and hunks of each.
+    """
+    at = real.about["lessons_until"]
+    files = _git(clone, "ls-tree", "-r", "-z", "--name-only", at).split("\0")[:-1]
+    found: list[tuple[str, Hunk]] = []
+    for commit in _git(clone, "rev-list", "--no-merges", f"-n{most_commits}", at).split():
+        try:
+            changed = _git(clone, *_DIFF, "-r", *_parents(clone, commit))
+        except ChangedSourceError:  # a clone may lack what is large
+            continue
+        listed = [
+            (part.partition("\n")[0].rpartition(" b/")[2], hunk)
+            for part in f"\n{changed}".split("\ndiff --git ")
+            for hunk in _hunks_in(part)
+        ]
+        found += listed[:: len(listed) // most_of_commit + 1]
+    return files, found
 
 
 def clone_of(directory: Path, project: str) -> Path | None:
@@ -177,6 +213,7 @@ def changes(real: RealSet, clone: Path, at: str = AT) -> Iterator[Change]:
             form=given["form"],
             client=given["client"],
             payload=_payload(given["client"], tool, tool_input, at),
+            before=_before(clone, given) if given["form"] == "write" else "",
             chars=_length(tool_input),
             changed=len(changed),
             needed=frozenset(given["needed"]),
@@ -201,8 +238,12 @@ def _length(told: object, key: str = "") -> int:
 
 def hunks(clone: Path, commit: str, path: str) -> list[Hunk]:
     """Return what a commit changes in a file, against its first parent."""
+    return _hunks_in(_git(clone, *_DIFF, *_parents(clone, commit), "--", path))
+
+
+def _hunks_in(diff: str) -> list[Hunk]:
     found: list[list[str]] = []
-    for line in _git(clone, *_DIFF, *_parents(clone, commit), "--", path).split("\n"):
+    for line in diff.split("\n"):
         if _HEAD.match(line):
             found.append([])
         elif found and line[:1] in ("+", "-", " ") and line:
@@ -276,6 +317,15 @@ def _typed(clone: Path, given: Mapping[str, Any]) -> str:
         return f"git rm {quote(path)}"
     lines = content(clone, commit, path).split("\n")[given["line"] - 1 :]
     return command(lines[: given["lines"]], how)
+
+
+def _before(clone: Path, given: Mapping[str, Any]) -> str:
+    """Return what a file held before its change, "" where there was none."""
+    *parents, _ = _parents(clone, given["commit"])
+    names = (
+        _git(clone, "ls-tree", "--name-only", parents[0], "--", given["path"]) if parents else ""
+    )
+    return content(clone, parents[0], given["path"]) if names else ""
 
 
 def _notebook_edit(

@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +25,13 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from bench import TYPICAL_RECORDS, make_project
-from real_changes import AT, changes, clone_of, missing, sets
+from real_changes import AT, changes, clone_of, missing, past, sets
 
-from commands.clients.events import paths_inside, read_moment
+from commands.clients.changed_lines import new_lines
+from commands.clients.events import MOST_TEXT_CHARS, paths_inside, read_moment
+from commands.hook.surroundings import MOST_COMMITS, MOST_FILES, MOST_OF_COMMIT
 from core.lessons.recall.for_action import MOST_RECORDS, recall
+from core.lessons.recall.rarity import Surroundings, surroundings_of
 from core.lessons.recall.reading import Action
 from core.lessons.record import Record
 from core.text.ranking import rank
@@ -44,14 +47,14 @@ ROUNDS = 15
 TARGET_MS = 60.0
 FLOORS = {"precision": 0.85, "recall": 0.5, "silence": 0.95}
 
-Way = Callable[[Action, Sequence[Record]], Sequence[Record]]
+Way = Callable[["Labelled"], Sequence[Record]]
 
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
     """One action and the ids of the records that it needs, and of those that do no harm.
 
-    parts: what it is counted in beside all.
+    parts: what it is counted in beside all. around: what is common in its project.
     """
 
     parts: Sequence[str]
@@ -59,6 +62,7 @@ class Labelled:
     records: Sequence[Record]
     expected: frozenset[str]
     acceptable: frozenset[str]
+    around: Surroundings = field(default_factory=Surroundings)
 
 
 @dataclass(slots=True)
@@ -121,8 +125,15 @@ def real(directory: Path, *, unseen: bool) -> Iterator[Labelled]:
         if project.is_unseen != unseen or clone is None:
             continue
         records = [_record(given) for given in project.lessons]
+        files, hunks = past(project, clone, MOST_COMMITS, MOST_OF_COMMIT)
+        around = surroundings_of(
+            records,
+            [Action(paths=(path,), text=it.added, removed=it.removed) for path, it in hunks],
+            files[:: len(files) // MOST_FILES + 1],
+        )
         for change in changes(project, clone):
             moment = read_moment(change.client, "before-action", change.payload)
+            brought = "\n".join(new_lines(moment.text, change.before)) or moment.text
             length = next((it for it in LENGTHS if change.chars <= it), 0)
             yield Labelled(
                 parts=(
@@ -135,9 +146,11 @@ def real(directory: Path, *, unseen: bool) -> Iterator[Labelled]:
                 action=Action(
                     paths=tuple(dict.fromkeys(paths_inside(AT, moment))),
                     command=moment.command,
-                    text=moment.text,
+                    text=(brought if moment.is_whole else moment.text)[:MOST_TEXT_CHARS],
+                    removed=moment.removed,
                 ),
                 records=records,
+                around=around,
                 expected=change.needed,
                 acceptable=change.optional,
             )
@@ -153,28 +166,37 @@ def _record(given: Mapping[str, Any]) -> Record:
         ask_next_time=given.get("ask_next_time", ""),
         created=CREATED,
         paths=tuple(given.get("paths") or ()),
+        when=tuple(given.get("when") or ()),
     )
 
 
-def best_of_the_search(action: Action, records: Sequence[Record]) -> Sequence[Record]:
+def recalled(case: Labelled) -> Sequence[Record]:
+    """What a hook shows."""
+    return recall(case.action, case.records, surroundings=case.around)
+
+
+def best_of_the_search(case: Labelled) -> Sequence[Record]:
     """What a search for the words of the action puts first: always as many as may be shown."""
+    action, records = case.action, case.records
     query = " ".join([*action.paths, action.command, action.text])
     texts = [f"{it.topic} {it.missing_context} {it.lesson} {it.ask_next_time}" for it in records]
     return [records[at] for at in rank(query, texts)[:MOST_RECORDS]]
 
 
-def anchored_only(action: Action, records: Sequence[Record]) -> Sequence[Record]:
+def anchored_only(case: Labelled) -> Sequence[Record]:
     """Records whose path anchors stand for a file of the action, and nothing else."""
     from core.lessons.paths import matches
 
     found = [
-        it for it in records if any(matches(own, path) for own in it.paths for path in action.paths)
+        it
+        for it in case.records
+        if any(matches(own, path) for own in it.paths for path in case.action.paths)
     ]
     return found[-MOST_RECORDS:]
 
 
 WAYS: dict[str, Way] = {
-    "recall": recall,
+    "recall": recalled,
     "path anchors alone": anchored_only,
     "first 3 of the search": best_of_the_search,
 }
@@ -184,7 +206,7 @@ def scores(cases: Iterable[Labelled], way: Way) -> dict[str, Score]:
     """The score of a way on these cases: of all of them, and by their parts."""
     found: dict[str, Score] = {}
     for case in cases:
-        shown = way(case.action, case.records)
+        shown = way(case)
         for part in ("all", *case.parts):
             found.setdefault(part, Score()).add(case, shown)
     return found
@@ -194,7 +216,7 @@ def by_anchors(cases: Iterable[Labelled], way: Way) -> dict[str, Score]:
     """The score of a way, of records with path anchors and of those without."""
     found = {"with paths": Score(), "without paths": Score()}
     for case in cases:
-        shown = way(case.action, case.records)
+        shown = way(case)
         for name, score in found.items():
             ids = {it.id for it in case.records if bool(it.paths) == (name == "with paths")}
             part = replace(case, expected=case.expected & ids, acceptable=case.acceptable & ids)
@@ -267,7 +289,7 @@ def print_real(directory: Path, *, unseen: bool) -> int:
         if "all" not in parts:
             return 1
         print(row(f"{'unseen' if unseen else 'tuned'}, {way_name}", parts.pop("all")))
-        if way is recall:
+        if way is recalled:
             for part, score in sorted((parts | by_anchors(cases, way)).items()):
                 print(row(f"  {part}", score))
     return 0
@@ -288,10 +310,10 @@ def main() -> int:
     for name in SETS:
         for way_name, way in WAYS.items():
             parts = scores(labelled(name), way)
-            wanted = ("all", "not hard", *KINDS, *LANGUAGES) if way is recall else ("all",)
+            wanted = ("all", "not hard", *KINDS, *LANGUAGES) if way is recalled else ("all",)
             for part in wanted:
                 print(row(f"{name}, {way_name}" if part == "all" else f"  {part}", parts[part]))
-            if way is recall:
+            if way is recalled:
                 figures = parts["all"].figures()
                 missed += [f"{name}: {it}" for it, low in FLOORS.items() if figures[it] < low]
     if not check:

@@ -11,10 +11,10 @@ import json
 import os
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from commands.clients.changed_lines import changed_lines
+from commands.clients.changed_lines import new_lines
 from commands.clients.table import CLIENTS, Event, Hooks
 
 COMPLAINT = "sentinel-memory hook: "
@@ -49,10 +49,10 @@ class Moment(NamedTuple):
     session, agent: ids, "" when the client names none; agent is that of a sub-agent. source: what
     began the session. folders: what the client has open. cwd: where it is at work. paths: files
     that are going to change, as the client names them. command: a shell command. text: the lines
-    that a change adds and takes away, or what the user asks. is_whole: the text is all that a file
-    is going to hold. over: nothing may follow this stop, because it follows an answer
-    to a stop or the user wanted it. name: the client's name for the event, "" where the answer must
-    not name it. is_nameless: nothing tells this sub-agent from others of its kind.
+    that a change brings, or what the user asks. removed: those that it takes away. is_whole: the
+    text is all that a file is going to hold. over: nothing may follow this stop, because it follows
+    an answer to a stop or the user wanted it. name: the client's name for the event, "" where the
+    answer must not name it. is_nameless: nothing tells this sub-agent from others of its kind.
     """
 
     session: str = ""
@@ -63,6 +63,7 @@ class Moment(NamedTuple):
     paths: tuple[str, ...] = ()
     command: str = ""
     text: str = ""
+    removed: str = ""
     is_whole: bool = False
     over: bool = False
     name: str = ""
@@ -71,7 +72,7 @@ class Moment(NamedTuple):
     @property
     def says_something(self) -> bool:
         """Whether a record could be about anything here."""
-        return bool(self.paths or self.command.strip() or self.text.strip())
+        return bool(self.paths or self.command.strip() or self.text.strip() or self.removed.strip())
 
 
 def event_of(client: str, event: str) -> Event | None:
@@ -82,11 +83,11 @@ def event_of(client: str, event: str) -> Event | None:
 def read_moment(client: str, event: str, payload: Mapping[str, Any]) -> Moment:
     """Return the moment that a client describes, without what is missing or of another type."""
     name = _text(payload, "hook_event_name", "hookEventName")
-    paths, command, text, is_whole = tuple[str, ...](), "", "", False
+    told: dict[str, Any] = {}
     if event == "before-action":
-        paths, command, text, is_whole = _action(payload)
+        told = _action(payload)
     elif event == "prompt":
-        text = _text(payload, "prompt")[:MOST_TEXT_CHARS]
+        told = {"text": _text(payload, "prompt")[:MOST_TEXT_CHARS]}
     loops = payload.get("loop_count")
     cwd = _native(payload.get("cwd"))
     roots = payload.get("workspace_roots")
@@ -101,10 +102,7 @@ def read_moment(client: str, event: str, payload: Mapping[str, Any]) -> Moment:
         source=_text(payload, "source"),
         folders=folders or ((cwd,) if cwd else ()),
         cwd=cwd,
-        paths=paths,
-        command=command,
-        text=text,
-        is_whole=is_whole,
+        **told,
         over=payload.get("stop_hook_active") is True
         or (isinstance(loops, int) and loops > 0)
         or payload.get("status", "completed") != "completed",
@@ -178,8 +176,8 @@ def _top_of(folder: str) -> str:
     return path
 
 
-def _action(payload: Mapping[str, Any]) -> tuple[tuple[str, ...], str, str, bool]:
-    """Return files, command, text of a call that changes something, and whether it is a file's."""
+def _action(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a moment that a tool call fills which changes something."""
     tool = _text(payload, "tool_name", "toolName")
     given = payload.get("tool_input") or payload.get("toolArgs")
     if isinstance(given, str):  # some clients send the JSON as a text
@@ -188,27 +186,34 @@ def _action(payload: Mapping[str, Any]) -> tuple[tuple[str, ...], str, str, bool
         except ValueError:
             given = {"input": given}
     if not isinstance(given, dict) or _READS.match(tool):
-        return (), "", "", False
+        return {}
     command = _command(given)
     if command in _EDITS or command == "view":
         command = ""
         if given["command"] == "view":
-            return (), "", "", False
+            return {}
     patch = next((text for text in (command, _text(given, "input", "patch")) if "*** " in text), "")
     if patch and (paths := _PATCHED.findall(patch)):
-        lines = changed_lines(*("\n".join(it.findall(patch)) for it in (_REMOVED, _ADDED)))
-        return tuple(path.strip() for path in paths[:MOST_FILES]), "", _joined(lines), False
-    return _edits(given, command)
-
-
-def _edits(given: Mapping[str, Any], command: str) -> tuple[tuple[str, ...], str, str, bool]:
-    """Return what `_action` does, of a tool that edits or writes files."""
+        removed, added = ("\n".join(sign.findall(patch)) for sign in (_REMOVED, _ADDED))
+        changed = _changed([(removed, added)])
+        return {"paths": tuple(path.strip() for path in paths[:MOST_FILES]), **changed}
     parts = list(_parts(given))
-    files = tuple(dict.fromkeys(path for part in parts for path in _paths(part)))[:MOST_FILES]
-    if lines := [line for part in parts for line in _changed(part)]:
-        return files, command, _joined(lines), False
-    text = "\n".join(text for part in parts for text in _values(part, _WHOLE))
-    return files, command, text, bool(text)
+    files = dict.fromkeys(path for part in parts for path in _paths(part))
+    told: dict[str, Any] = {"paths": tuple(files)[:MOST_FILES], "command": command}
+    whole = "\n".join(text for part in parts for text in _values(part, _WHOLE))
+    if whole:
+        return {**told, "text": whole, "is_whole": True}
+    edits = (tuple("\n".join(_values(it, names)) for names in (_OLD, _NEW)) for it in parts)
+    return told | _changed(edits)
+
+
+def _changed(edits: Iterable[tuple[str, ...]]) -> dict[str, str]:
+    """Return the lines that edits bring and take away; each is the text before and after."""
+    added, removed = list[str](), list[str]()
+    for old, new in edits:
+        added += new_lines(new, old)
+        removed += new_lines(old, new)
+    return {"text": _joined(added), "removed": _joined(removed)}
 
 
 def _joined(lines: Sequence[str]) -> str:
@@ -238,11 +243,6 @@ def _paths(given: Mapping[str, Any]) -> Iterator[str]:
         for path in value if isinstance(value, list) else [value]:
             if isinstance(path, str) and path.strip() and len(path) <= MOST_PATH_CHARS:
                 yield path.strip()
-
-
-def _changed(given: Mapping[str, Any]) -> Sequence[str]:
-    """Return the lines that one edit changes."""
-    return changed_lines(*("\n".join(_values(given, names)) for names in (_OLD, _NEW)))
 
 
 def _values(given: Mapping[str, Any], names: Sequence[str]) -> Iterator[str]:

@@ -21,7 +21,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from commands.clients.changed_lines import new_lines
 from commands.clients.events import (
     COMPLAINT,
     EVENTS,
@@ -36,7 +35,6 @@ from commands.clients.events import (
     read_moment,
 )
 from commands.hook.journal import Session, forget_old, open_session, version_of
-from core.disk.atomic import open_regular
 from core.errors import SentinelError
 from core.lessons.answers.briefing import Briefing, action_briefing, is_harmless, session_briefing
 from core.lessons.answers.fitting import is_usable
@@ -254,7 +252,8 @@ def _at_action(scene: Scene) -> Briefing:
     from core.lessons.recall.reading import Action, log_at_hand
 
     moment, lang = scene.moment, scene.settings.lang
-    action = Action(paths=moment.paths, command=moment.command, text=_new_text(scene))
+    text = _brought(scene)
+    action = Action(paths=moment.paths, command=moment.command, text=text, removed=moment.removed)
     known, at_hand = load(scene.directory), log_at_hand(action, scene.data)
     choice = choose(action, *at_hand, surroundings=known.around)
     save(scene.directory, known.with_action(choice.words))
@@ -270,15 +269,19 @@ def _at_action(scene: Scene) -> Briefing:
     return briefing
 
 
-def _new_text(scene: Scene) -> str:
+def _brought(scene: Scene) -> str:
     """Return what an action writes; of a whole file the lines that it does not have yet."""
     text = scene.moment.text
     if scene.moment.is_whole and scene.moment.paths:
+        from commands.clients.changed_lines import new_lines
+        from core.disk.atomic import open_regular
+
         with contextlib.suppress(OSError, ValueError):
             path = Path(scene.root, scene.moment.paths[0])
             with open_regular(path) as file:
                 before = file.read(MOST_WRITTEN_CHARS).decode("utf-8", "replace")
-            text = new_lines(text, before)
+            # Clients that tell of a file once it is written leave nothing to compare with.
+            text = "\n".join(new_lines(text, before)) or text
     return text[:MOST_TEXT_CHARS]
 
 

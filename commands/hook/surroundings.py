@@ -18,6 +18,7 @@ from core.errors import SentinelError
 from core.lessons.answers.fitting import is_usable
 from core.lessons.log import MemoryLog
 from core.lessons.recall.rarity import Sample, Surroundings, surroundings_of
+from core.lessons.recall.reading import Action
 
 FILE = "surroundings.json"
 MOST_BYTES = 1_000_000
@@ -26,7 +27,7 @@ MOST_ACTIONS = 2_000  # then the older half counts for half
 # What is read of a project, and for how long.
 MOST_COMMITS, MOST_OF_COMMIT, MOST_FILES, MOST_RECORDS, MOST_S = 60, 8, 1_000, 2_000, 0.5
 
-_PARTS = ("changes", "actions", "names", "anchors", "triggers")
+_PARTS = ("changes", "actions", "names", "anchors", "touched", "triggers")
 _NOTHING = Surroundings()
 
 
@@ -84,15 +85,15 @@ def read_project(root: str, log: MemoryLog, state: str, known: Known) -> Known:
     return Known(state, around)
 
 
-def _changes(root: str) -> Iterator[tuple[str, str]]:
-    """Yield the files and the changed lines of the last commits, of each not many."""
+def _changes(root: str) -> Iterator[Action]:
+    """Yield changes of the last commits, of each not many."""
     from core.lessons.git.history import History
 
     with contextlib.suppress(SentinelError, OSError):
         history = History(Path(root), f"-n{MOST_COMMITS}", deadline_s=time.monotonic() + MOST_S)
         for commit in history:
-            step = len(commit.hunks) // MOST_OF_COMMIT + 1
-            yield from ((hunk.path, hunk.changed) for hunk in commit.hunks[::step])
+            for hunk in commit.hunks[:: len(commit.hunks) // MOST_OF_COMMIT + 1]:
+                yield Action(paths=(hunk.path,), text=hunk.added, removed=hunk.removed)
 
 
 def _tracked(root: str) -> list[str]:

@@ -58,9 +58,9 @@ class Hunk:
         return "\n".join(line[1:] for line in self.lines if line[:1] != "-")
 
     @property
-    def changed(self) -> str:
-        """The lines that differ."""
-        return "\n".join(line[1:] for line in self.lines if line[:1] in "+-")
+    def removed(self) -> str:
+        """The lines that the change took away."""
+        return "\n".join(line[1:] for line in self.lines if line[:1] == "-")
 
     @property
     def added(self) -> str:

@@ -8,7 +8,7 @@ translations, and rules about what code does rather than what it is called.
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
@@ -27,7 +27,7 @@ from core.lessons.recall.reading import (
     Action,
     Reading,
     Vocabulary,
-    telling_lines,
+    without_imports,
     worded,
 )
 from core.lessons.recall.shell import phrases_in, tool_files
@@ -45,11 +45,14 @@ _BESIDE_THE_BEST = 0.7  # of the best record's evidence; less is only noise besi
 
 # Files: those of `paths`, then those that the texts name.
 _ANCHORED_FILE, _ANCHORED_PLACE, _ANCHORED_KIND = 3.6, 3.5, 2.0
-_ANCHORED_OF_TOOL = 4.5
+_ANCHORED_OF_TOOL = 5.6
 _NAMED_PATH, _NAMED_FILE, _NAMED_COMMON_FILE, _NAMED_FOLDER = 3.5, 2.5, 0.4, 1.2
 _IN_A_COMMAND = 0.4
 _TRIGGERED = 5.6  # what a command needs
 _SURE = 2.9  # an anchor or a trigger of so much is not crowded out by better ones
+_FEW = (
+    1.5  # of so many records with an anchor on one file, or a trigger in a change, each tells all
+)
 _ENOUGH_CHANGES = 40  # from so many on they say better what is rare than the records do
 # Commands: two words in a row, a long option.
 _PHRASE, _OPTION, _MOST_OPTIONS = 3.5, 2.5, 1.5
@@ -159,10 +162,12 @@ def _places(
 class _Sought:
     """What an action says. words: of its texts. phrases and options: of its command.
 
-    names: caseless, all parts of the files that it names. text: all that it writes and runs.
+    names: caseless, all parts of the files that it names. text: what it runs and writes but what
+    brings in other modules. imports: with that.
     """
 
     text: str
+    imports: str
     words: Vocabulary
     phrases: Collection[tuple[str, str]]
     options: Collection[str]
@@ -171,12 +176,18 @@ class _Sought:
     @classmethod
     def of(cls, action: Action, readings: Sequence[Reading]) -> "_Sought":
         return cls(
-            text=f"{action.command}\n{action.text}",
+            text=f"{action.command}\n{without_imports(action.text)}",
+            imports=action.text,
             words=Vocabulary(readings),
             phrases=set(phrases_in(action.command)),
             options={it.casefold() for it in _OPTION_WORD.findall(action.command)},
             names={name for path in action.named for name in path.casefold().split("/") if name},
         )
+
+    def has(self, trigger: str) -> bool:
+        """Return whether a trigger stands there; in an import only if it is one itself."""
+        is_import = not without_imports(trigger)
+        return _stands(trigger, self.imports if is_import else self.text)
 
 
 class _Candidate:
@@ -188,7 +199,8 @@ class _Candidate:
         self.text = worded(normal_form("NFC", "\n".join(texts)))
         self._caseless = self.text.casefold()
         self.topic = _topic(record.topic)
-        self.triggers = [it for it in record.when[:MOST_TRIGGERS] if _stands(it, sought.text)]
+        self.triggers = [it for it in record.when[:MOST_TRIGGERS] if sought.has(it)]
+        self.anchored = self.triggered = 0.0
         self.is_sure = False
 
     @cached_property
@@ -231,7 +243,7 @@ def _sources(action: Action) -> Iterator[tuple[str, Reading]]:
     for name, text in (
         ("path", "\n".join(action.paths)),
         ("command", action.command),
-        ("text", telling_lines(action.text)),
+        ("text", action.telling),
     ):
         if text.strip():
             yield name, Reading(text)
@@ -250,7 +262,7 @@ class _Rarity:
         having: Mapping[str, int],
         surroundings: Surroundings,
     ) -> None:
-        self._all, self._count, self._having = candidates, count, having
+        self.candidates, self._count, self._having = candidates, count, having
         self.surroundings = surroundings
         self._found: dict[object, float] = {}
 
@@ -265,7 +277,7 @@ class _Rarity:
         in_project = known.rarity(term) if isinstance(term, str) else 1.0
         if isinstance(term, str) and kind != "options" and known.size >= _ENOUGH_CHANGES:
             return in_project
-        found = sum(term in _having(it, kind) for it in self._all)
+        found = sum(term in _having(it, kind) for it in self.candidates)
         elsewhere = self._having.get(term, 0) if isinstance(term, str) else 0
         return min(in_project, 1 - log(max(found, elsewhere) or 1) / log(self._count + 1))
 
@@ -284,13 +296,18 @@ class _Evidence:
         self._phrases, self._options = sought.phrases, sought.options
         self._named = action.named
         self._of_tools = set(tool_files(action.command))
+        telling = rarity.surroundings.triggers.telling
+        for it in rarity.candidates:
+            it.anchored = self._of_anchors(it.record)
+            it.triggered = _TRIGGERED * max(map(telling, it.triggers), default=0.0)
+        self._share_of_anchored = _share(it.anchored for it in rarity.candidates)
+        self._share_of_triggered = _share(it.triggered for it in rarity.candidates)
 
     def of(self, candidate: _Candidate) -> float:
         """Return the weight of all that speaks for this record."""
-        anchored = self._of_anchors(candidate.record)
-        telling = self._rarity.surroundings.triggers.telling
-        triggered = _TRIGGERED * max(map(telling, candidate.triggers), default=0.0)
-        candidate.is_sure = max(anchored, triggered) >= _SURE
+        anchored = candidate.anchored * self._share_of_anchored
+        triggered = candidate.triggered * self._share_of_triggered
+        candidate.is_sure = max(candidate.anchored, candidate.triggered) >= _SURE
         weight = anchored + triggered + self._of_files(candidate)
         if self._action.command:
             weight += self._of_command(candidate)
@@ -301,7 +318,7 @@ class _Evidence:
         return weight
 
     def _of_anchors(self, record: Record) -> float:
-        anchored, telling = 0.0, self._rarity.surroundings.anchors.telling
+        anchored, telling = 0.0, self._rarity.surroundings.weight_of_anchor
         for pattern in record.paths[:MOST_ANCHORS]:
             if len(pattern) > MOST_PATTERN_CHARS:
                 continue
@@ -349,6 +366,11 @@ class _Evidence:
                 total += weight * self._rarity.of(kind, term)
             counted |= shared
         return total
+
+
+def _share(weights: Iterable[float]) -> float:
+    """Return how much is left of the weight of each when many have one: it tells less of which."""
+    return min(1.0, _FEW / (sum(weight > 0 for weight in weights) or 1))
 
 
 def _having(candidate: _Candidate, kind: str) -> Collection[object]:

@@ -11,15 +11,15 @@ from core.lessons.paths import could_match, matches
 from core.lessons.recall.reading import (
     MOST_PATTERN_CHARS,
     MOST_TRIGGERS,
+    Action,
     Reading,
-    telling_lines,
     worded,
 )
 from core.lessons.record import Record
 
 # What is common among so few is an accident.
-_FEWEST = 5
-_COMMON_SHARE = 0.03
+_FEWEST = 3
+_COMMON_SHARE = 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Sample:
         return self.counts.get(term, 0)
 
     def telling(self, term: str) -> float:
-        """Return 1 for what at most three texts in a hundred have, less for what more have."""
+        """Return 1 for what at most two texts in a hundred have, less for what more have."""
         if self.count(term) < _FEWEST:
             return 1.0
         return min(1.0, log(_share(self.count(term), self.size)) / log(_COMMON_SHARE))
@@ -57,15 +57,20 @@ class Surroundings:
     """What is common in a project, each counted over a sample of it.
 
     changes: the words of changes in its history. actions: of past actions of agents. names: of the
-    names of its files. anchors: the patterns that stand for its files. triggers: those that stand
-    in the changes.
+    names of its files. anchors: the patterns that stand for its files. touched: those for the files
+    of the changes. triggers: those that stand in the changes.
     """
 
     changes: Sample = _NOTHING
     actions: Sample = _NOTHING
     names: Sample = _NOTHING
     anchors: Sample = _NOTHING
+    touched: Sample = _NOTHING
     triggers: Sample = _NOTHING
+
+    def weight_of_anchor(self, pattern: str) -> float:
+        """Return 1 for a pattern that stands for few files, and for few that change."""
+        return min(self.anchors.telling(pattern), self.touched.telling(pattern))
 
     @property
     def size(self) -> int:
@@ -80,24 +85,25 @@ class Surroundings:
 
 def surroundings_of(
     records: Sequence[Record],
-    changes: Sequence[tuple[str, str]],
+    changes: Sequence[Action],
     files: Sequence[str],
     actions: Sample = _NOTHING,
 ) -> Surroundings:
     """Count what these records say.
 
-    changes: the file and the changed lines of each. files: names of files, relative to the project,
+    changes: past ones, each of one file. files: names of files, relative to the project,
     with `/` between names. actions: as they were counted before; only words of the records stay.
     """
     texts = Reading("\n".join(worded("\n".join(record.texts)) for record in records))
     words = texts.words | texts.names | texts.pairs
     kept = {word: count for word, count in actions.counts.items() if word in words}
     return Surroundings(
-        changes=Sample.of(words & _terms(f"{path}\n{telling_lines(it)}") for path, it in changes),
+        changes=Sample.of(words & _terms(f"{it.paths[0]}\n{it.telling}") for it in changes),
         actions=Sample(actions.size, kept),
         names=Sample.of(words & _terms(path) for path in files),
         anchors=_anchors(records, files),
-        triggers=_triggers(records, [text for _, text in changes]),
+        touched=_anchors(records, [it.paths[0] for it in changes]),
+        triggers=_triggers(records, [it.text for it in changes]),
     )
 
 

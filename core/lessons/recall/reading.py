@@ -5,7 +5,7 @@ as records that share a word or a file with the action.
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
@@ -71,12 +71,13 @@ class Action:
     """What an agent is about to do.
 
     paths: the files that it changes, relative to the project. command: what it gives to a shell.
-    text: what it writes, or what the user asks of it.
+    text: the lines that it writes, or what the user asks of it. removed: those that it takes away.
     """
 
     paths: Sequence[str] = ()
     command: str = ""
     text: str = ""
+    removed: str = ""
 
     def readable(self) -> "Action":
         """Return the action without what only looks like a text, its paths in NFC."""
@@ -85,7 +86,14 @@ class Action:
             paths=[normal_form("NFC", path) for path in self.paths],
             command=worded(normal_form("NFC", self.command)),
             text=worded(self.text),
+            removed=worded(self.removed),
         )
+
+    @property
+    def telling(self) -> str:
+        """The first lines of the change without imports: their words tell what it is about."""
+        lines = without_imports(f"{self.text}\n{self.removed}").splitlines()
+        return "\n".join(filter(None, map(str.strip, lines)))[:MOST_TELLING_CHARS]
 
     @property
     def named(self) -> list[str]:
@@ -98,10 +106,9 @@ def worded(text: str) -> str:
     return _DATA.sub(" ", text)
 
 
-def telling_lines(text: str) -> str:
-    """Return the first lines of a change without imports, whose words tell what it is about."""
-    lines = (line.strip() for line in _IMPORT.sub("", text).splitlines())
-    return "\n".join(filter(None, lines))[:MOST_TELLING_CHARS]
+def without_imports(text: str) -> str:
+    """Return code without the lines that bring in other modules: all of its like have these."""
+    return _IMPORT.sub("", text)
 
 
 class Reading:
@@ -233,12 +240,12 @@ def _too_many(listing: Iterable[Record | None], ids: Iterable[bytes | None]) -> 
 def promising(action: Action, lines: Sequence[bytes]) -> tuple[list[int], dict[str, int]]:
     """Return at most MOST_CHOSEN of these lines, in their order: those that share something.
 
-    First those whose `paths` may stand for a file of the action, then those that have most of its
-    words, where a word counts the more, the fewer lines have it; of equals the later. Also returns
-    how many lines have each word.
+    First those with a path anchor or a trigger that may be meant by the action, then those that
+    have most of its words, where a word counts the more, the fewer lines have it; of equals the
+    later. Also returns how many lines have each word.
     """
     action = action.readable()
-    sought = Reading(" ".join([*action.paths, action.command, action.text]))
+    sought = Reading(" ".join([*action.paths, action.command, action.telling]))
     forms = {
         word.encode() + ending: word
         for word in sought.words | sought.names
@@ -246,7 +253,11 @@ def promising(action: Action, lines: Sequence[bytes]) -> tuple[list[int], dict[s
         if word.isascii()
     }
     wide = {it: _in_bytes(it) for it in sought.words if not it.isascii()}
-    near = _near(action.named, lines)
+    names, text = "\n".join(action.named), f"{action.command}\n{action.text}"
+    near = (
+        _listing(lines, b'"paths"', lambda pattern: could_match(pattern, names)) if names else set()
+    )
+    near |= _listing(lines, b'"when"', lambda trigger: trigger in text)
     found = list(_words_in(lines, forms, wide))
     counts: dict[str, int] = {}
     for words in found:
@@ -278,25 +289,25 @@ def _in_bytes(word: str) -> Sequence[bytes]:
     return word.encode(), _WIDE_CHARS.sub(lambda it: f"\\u{ord(it[0]):04x}", word).encode()
 
 
-def _near(named: Sequence[str], lines: Sequence[bytes]) -> set[int]:
-    """Return the lines with a path anchor that could stand for one of these files."""
-    names, near, known = "\n".join(named), set[int](), dict[bytes, bool]()
-    for at, line in enumerate(lines) if named else ():
-        _, key, rest = line.partition(b'"paths"')
-        if key:
+def _listing(lines: Sequence[bytes], key: bytes, fits: Callable[[str], bool]) -> set[int]:
+    """Return the lines that list under a key something that fits."""
+    found, known = set[int](), dict[bytes, bool]()
+    for at, line in enumerate(lines):
+        _, is_there, rest = line.partition(key)
+        if is_there:
             if rest not in known:
-                known[rest] = any(could_match(pattern, names) for pattern in _patterns(rest))
+                known[rest] = any(map(fits, _listed(rest)))
             if known[rest]:
-                near.add(at)
-    return near
+                found.add(at)
+    return found
 
 
-def _patterns(rest: bytes) -> Iterator[str]:
-    """Yield the patterns of a line, of which this is what follows the key."""
+def _listed(rest: bytes) -> Iterator[str]:
+    """Yield what a line lists under a key that this follows."""
     try:
         listed, _ = DECODER.raw_decode(rest.decode("utf-8", "replace").lstrip(" :"))
     except (ValueError, RecursionError):
         return
-    for pattern in listed[:MOST_ANCHORS] if isinstance(listed, list) else ():
-        if isinstance(pattern, str) and len(pattern) <= MOST_PATTERN_CHARS:
-            yield pattern
+    for it in listed[:MOST_ANCHORS] if isinstance(listed, list) else ():
+        if isinstance(it, str) and len(it) <= MOST_PATTERN_CHARS:
+            yield it

@@ -109,7 +109,8 @@ def tool_files(command: str) -> Iterator[str]:
 def _files_of(words: Sequence[str]) -> Iterator[str]:
     if words:
         for following, names in _FILES.get(words[0].rpartition("/")[2], ()):
-            if not following or following.intersection(words[1:2]):
+            # An option may have a word of its own.
+            if not following or following.intersection(words[1:3]):
                 yield from names
 
 

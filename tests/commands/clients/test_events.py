@@ -38,7 +38,7 @@ def read(payload: dict[str, Any]) -> tuple[tuple[str, ...], str, str]:
         (tool("Write", {"file_path": "/p/a.py", "content": "x"}), (("/p/a.py",), "", "x")),
         (
             tool("Edit", {"file_path": "/p/a.py", "old_string": "x", "new_string": "y"}),
-            (("/p/a.py",), "", "y\nx"),
+            (("/p/a.py",), "", "y"),
         ),
         (
             tool("NotebookEdit", {"notebook_path": "/p/a.ipynb", "new_source": "x"}),
@@ -47,9 +47,9 @@ def read(payload: dict[str, Any]) -> tuple[tuple[str, ...], str, str]:
         (tool("Bash", {"command": "make test", "timeout": 5}), ((), "make test", "")),
         (tool("shell", {"command": ["bash", "-lc", "make", 5]}), ((), "bash -lc make", "")),
         (tool("Shell", {"command": "ls", "cwd": "/p"}), ((), "ls", "")),
-        (tool("apply_patch", {"command": PATCH}), (PATCHED, "", "import os\nnew\nold")),
-        (tool("apply_patch", {"input": PATCH}), (PATCHED, "", "import os\nnew\nold")),
-        (tool("apply_patch", PATCH), (PATCHED, "", "import os\nnew\nold")),
+        (tool("apply_patch", {"command": PATCH}), (PATCHED, "", "import os\nnew")),
+        (tool("apply_patch", {"input": PATCH}), (PATCHED, "", "import os\nnew")),
+        (tool("apply_patch", PATCH), (PATCHED, "", "import os\nnew")),
         (
             tool(
                 "multi_replace_string_in_file",
@@ -60,7 +60,7 @@ def read(payload: dict[str, Any]) -> tuple[tuple[str, ...], str, str]:
         (tool("search_replace", {"path": " a.py "}), (("a.py",), "", "")),
         (
             {"toolName": "edit", "toolArgs": '{"path": "a.py", "old_str": "x", "new_str": "y"}'},
-            (("a.py",), "", "y\nx"),
+            (("a.py",), "", "y"),
         ),
         (tool("write_file", {"file_path": "가/나.py", "content": "값"}), (("가/나.py",), "", "값")),
         (tool("str_replace_editor", {"command": "view", "path": "a.py"}), ((), "", "")),

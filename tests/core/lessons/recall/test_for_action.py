@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.lessons.recall.for_action import MOST_RECORDS, recall
+from core.lessons.recall.rarity import surroundings_of
 from core.lessons.recall.reading import MOST_CHOSEN, MOST_READ, Action, AtHand, log_at_hand
 from core.lessons.record import Record
 from tests.support.cli_process import Run
@@ -16,10 +17,17 @@ from tests.support.stdio_client import ROOT
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[4] / "benchmarks"))
 
-from recall import FLOORS, SETS, Labelled, Score, labelled, scores
+from recall import FLOORS, SETS, Labelled, Score, labelled, recalled, scores
 
 
-def a_record(name: str, lesson: str, topic: str = "misc", *paths: str, missing: str = "") -> Record:
+def a_record(
+    name: str,
+    lesson: str,
+    topic: str = "misc",
+    *paths: str,
+    missing: str = "",
+    when: tuple[str, ...] = (),
+) -> Record:
     return Record(
         id=name,
         type="log",
@@ -28,6 +36,7 @@ def a_record(name: str, lesson: str, topic: str = "misc", *paths: str, missing: 
         lesson=lesson,
         created="2026-03-02T10:30:00+00:00",
         paths=paths,
+        when=when,
     )
 
 
@@ -106,20 +115,46 @@ def test_an_action_that_needs_nothing_is_given_nothing(action: Action) -> None:
     assert found(action) == []
 
 
-def test_there_are_never_more_than_three_and_the_newer_come_first() -> None:
-    records = [a_record(str(at), "Ask first.", "money", "src/money/") for at in range(5)]
-    assert found(edit("src/money/a.py"), records) == ["4", "3", "2"]
-    assert MOST_RECORDS == 3
+def test_there_are_never_more_than_four_and_the_newer_come_first() -> None:
+    lesson = "Ask before ledger_sync, then call settle_batch."
+    records = [a_record(str(at), lesson, "money", "src/money/") for at in range(6)]
+    others = [a_record(f"other {at}", "Ask first.", "misc") for at in range(40)]
+    action = edit("src/money/a.py", "ledger_sync(settle_batch)")
+    assert found(action, [*records, *others]) == ["5", "4", "3", "2"]
+    assert MOST_RECORDS == 4
+
+
+def test_of_those_that_only_words_speak_for_there_are_three_at_most() -> None:
+    lesson = "Ask before ledger_sync, then call settle_batch after each transfer_order."
+    records = [a_record(str(at), lesson, f"topic {at}") for at in range(5)]
+    others = [a_record(f"other {at}", "Ask first.", "misc") for at in range(80)]
+    text = "ledger_sync(settle_batch, transfer_order)"
+    assert found(Action(text=text), [*records, *others]) == ["4", "3", "2"]
+
+
+def test_where_many_have_an_anchor_on_one_file_words_decide() -> None:
+    records = [
+        a_record("words", "Call ledger_sync after each transfer.", "money", "src/money/a.py"),
+        *(a_record(str(at), "Ask first.", "misc", "src/money/a.py") for at in range(4)),
+    ]
+    assert found(edit("src/money/a.py"), records) == []
+    assert found(edit("src/money/a.py", "ledger_sync(transfer)"), records) == ["words"]
+    assert found(edit("src/money/a.py"), records[-1:]) == ["3"]
 
 
 def test_a_record_far_below_the_best_one_is_left_out() -> None:
-    best = a_record(
-        "best", "Edit src/money/a.py with the ledger_sync helper.", "m", "src/money/a.py"
-    )
-    other = a_record("other", "Ask first.", "other", "src/money/")
-    action = edit("src/money/a.py", "ledger_sync()")
-    assert found(action, [best, other]) == ["best"]
-    assert found(edit("src/money/b.py"), [best, other]) == ["other"]
+    best = a_record("best", "Edit src/money/a.py with reconcile_invoice and ledger_sync.", "m")
+    third = a_record("third", "Call ledger_sync with settle_batch.", "third")
+    action = edit("src/money/a.py", "ledger_sync(settle_batch)\nreconcile_invoice()")
+    assert found(action, [best, third]) == ["best"]
+    assert "third" in found(replace(action, paths=["b.py"]), [best, third])
+
+
+def test_an_anchor_or_a_trigger_is_not_crowded_out_by_better_ones() -> None:
+    best = a_record("best", "Edit src/money/a.py with ledger_sync.", "money", "src/money/a.py")
+    other = a_record("other", "Ask first.", "other", when=("settle_batch(",))
+    action = edit("src/money/a.py", "ledger_sync(money)\nsettle_batch(money)")
+    assert found(action, [best, other]) == ["best", "other"]
 
 
 def test_what_many_records_share_says_nothing() -> None:
@@ -129,6 +164,70 @@ def test_what_many_records_share_says_nothing() -> None:
     assert found(action, records) == []
     alone = [records[0], *(a_record(str(at), "Ask first.", f"topic {at}") for at in range(1, 8))]
     assert found(action, alone) == ["0"]
+
+
+@pytest.mark.parametrize(
+    ("action", "is_found"),
+    [
+        (edit("src/a.java", "  var today = LocalDate.now();"), True),
+        (Action(command="grep -rn LocalDate.now( src"), True),
+        (edit("src/a.java", "MyLocalDate.now()"), False),
+        (edit("src/a.java", "localdate.now()"), False),
+        (Action(paths=["src/a.java"], removed="LocalDate.now()"), False),
+        (edit("src/a.java", "import x.LocalDate.now(y)"), False),
+    ],
+)
+def test_a_trigger_stands_for_itself_where_it_is_written(action: Action, *, is_found: bool) -> None:
+    records = [a_record("clock", "Ask first.", "time", when=("LocalDate.now(", "Instant.now("))]
+    assert found(action, [*records, *MEMORY]) == (["clock"] if is_found else [])
+
+
+def test_a_trigger_that_brings_in_a_module_is_found_among_imports() -> None:
+    record = a_record("lazy", "Ask first.", "speed", when=("import logging",))
+    assert found(edit("a.py", "import logging\nimport os"), [record, *MEMORY]) == ["lazy"]
+
+
+@pytest.mark.parametrize(
+    ("command", "is_found"),
+    [
+        ("uv lock --upgrade", True),
+        ("cd app && uv add httpx", True),
+        ("uv run pytest", False),
+        ("lock", False),
+    ],
+)
+def test_a_command_has_the_files_of_its_tool(command: str, *, is_found: bool) -> None:
+    record = a_record("lock", "Run uv lock with the oldest Python.", "packages", "app/uv.lock")
+    assert found(Action(command=command), [record, *MEMORY]) == (["lock"] if is_found else [])
+
+
+def test_what_is_common_in_the_project_tells_nothing() -> None:
+    record = a_record("sync", "Call ledger_sync after each transfer.", "ledger")
+    action = edit("src/b.py", "ledger_sync(transfer)")
+    changes = [edit(f"src/{at}.py", "ledger_sync(transfer)") for at in range(60)]
+    others = [edit(f"src/{at}.py", "settle()") for at in range(60)]
+
+    def shown(changes: list[Action], names: list[str]) -> list[str]:
+        around = surroundings_of([record, *MEMORY], changes, names)
+        return [it.id for it in recall(action, [record, *MEMORY], surroundings=around)]
+
+    assert shown(others, []) == ["sync"]
+    assert shown(changes, []) == []
+    assert shown(others, [f"src/ledger_sync/transfer/{at}.py" for at in range(60)]) == []
+
+
+def test_an_anchor_on_much_of_the_project_needs_words_beside_it() -> None:
+    record = a_record("all", "Call ledger_sync after each transfer.", "ledger", "src/**")
+    files = [f"src/{at}.py" for at in range(50)] + [f"docs/{at}.md" for at in range(50)]
+
+    def shown(action: Action, files: list[str], changes: list[Action]) -> list[str]:
+        around = surroundings_of([record, *MEMORY], changes, files)
+        return [it.id for it in recall(action, [record, *MEMORY], surroundings=around)]
+
+    assert shown(edit("src/1.py"), ["src/1.py", *files[50:]], []) == ["all"]
+    assert shown(edit("src/1.py"), files, []) == []
+    assert shown(edit("src/1.py", "ledger_sync(transfer)"), files, []) == ["all"]
+    assert shown(edit("src/1.py"), [], [edit("src/1.py")] * 30 + [edit("b.md")] * 30) == []
 
 
 LONG_LOG = [a_record(str(at), f"Ask number {at} first.") for at in range(3 * MOST_READ)]
@@ -221,7 +320,7 @@ def test_any_text_is_allowed_and_the_answer_is_always_the_same(
 @pytest.mark.long
 @pytest.mark.parametrize("name", list(SETS))
 def test_on_labelled_actions_it_is_as_often_right_as_is_told(name: str) -> None:
-    figures = scores(labelled(name), recall)["all"].figures()
+    figures = scores(labelled(name), recalled)["all"].figures()
     assert {it: figures[it] >= low for it, low in FLOORS.items()} == dict.fromkeys(FLOORS, True)
 
 

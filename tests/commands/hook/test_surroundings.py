@@ -1,0 +1,144 @@
+"""Tests what hooks keep of a project: counts of words, in a file that may be lost or broken."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from commands.hook.surroundings import FILE, MOST_ACTIONS, MOST_BYTES, Known, load, save
+from core.lessons.recall.rarity import Sample, Surroundings
+from tests.commands.hook.test_hook import LESSON, LOGIN, REFUND, Desk
+from tests.support.client_events import claude, claude_edit
+from tests.support.git_clones import git
+
+WORDS = Surroundings(
+    changes=Sample(3, {"refund": 2}),
+    actions=Sample(1, {"refund": 1}),
+    anchors=Sample(2, {"a/**": 1}),
+)
+
+
+def broken(sample: object) -> bytes:
+    """A file in which each sample is this."""
+    return json.dumps({"log": "", **{name: sample for name in WORDS.__slots__}}).encode()
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    """A project with a history of twenty commits, of which each changes an approver."""
+    desk = Desk(tmp_path / "shop", tmp_path / "elsewhere")
+    git(desk.root, "init", "-q", "-b", "main")
+    for number in range(20):
+        (desk.root / "src").mkdir(exist_ok=True)
+        (desk.root / "src" / "a.py").write_text(f"approver({number})\npassword = 'hunter2'\n")
+        git(desk.root, "add", "-A")
+        git(desk.root, "commit", "-qm", f"Change {number}")
+    desk.write(REFUND, LOGIN)
+    return desk
+
+
+def kept(desk: Desk) -> tuple[Path, Known]:
+    (path,) = desk.state.rglob(FILE)
+    return path, load(str(path.parent))
+
+
+def test_what_is_kept_is_read_back(tmp_path: Path) -> None:
+    directory = str(tmp_path / "state" / "shop")
+    save(directory, Known("log", WORDS))
+    assert load(directory) == Known("log", WORDS)
+    save(directory, load(directory).with_action({"refund", "approver"}))
+    assert load(directory).around.actions == Sample(2, {"refund": 2, "approver": 1})
+    assert [it.name for it in Path(directory).iterdir()] == [FILE]
+
+
+@pytest.mark.parametrize(
+    "held",
+    [
+        b"",
+        b"[]",
+        b"\xff",
+        b'{"log": 1}',
+        b'{"log": "", "changes": [1, {"a": 2}]}',
+        broken([1, {"a": "1"}]),
+        broken([1, {"a": 2}]),
+        broken([-1, {}]),
+        broken([True, {}]),
+        b"[" * MOST_BYTES,
+        b" " * (MOST_BYTES + 1),
+    ],
+)
+def test_a_broken_file_is_an_empty_one(tmp_path: Path, held: bytes) -> None:
+    (tmp_path / FILE).write_bytes(held)
+    assert load(str(tmp_path)) == Known()
+
+
+def test_without_a_place_for_it_nothing_is_kept(tmp_path: Path) -> None:
+    save("", Known("log", WORDS))
+    assert load("") == Known()
+    (tmp_path / "file").write_text("")
+    save(str(tmp_path / "file"), Known("log", WORDS))
+    assert load(str(tmp_path / "file")) == Known()
+
+
+def test_the_file_does_not_grow_without_end(tmp_path: Path) -> None:
+    known = Known("log", Surroundings(actions=Sample(MOST_ACTIONS, {"a": MOST_ACTIONS, "b": 1})))
+    assert known.with_action({"c"}).around.actions == Sample(
+        MOST_ACTIONS // 2 + 1, {"a": MOST_ACTIONS // 2, "c": 1}
+    )
+    many = {f"word{number}": number % 50 for number in range(200_000)}
+    save(str(tmp_path), Known("log", Surroundings(changes=Sample(50, many))))
+    assert (tmp_path / FILE).stat().st_size < MOST_BYTES / 5
+    assert load(str(tmp_path)).around.changes.count("word49") == 49
+
+
+def test_the_first_hook_reads_the_project_and_keeps_only_words_of_the_log(desk: Desk) -> None:
+    assert desk.edit().text == LESSON
+    path, known = kept(desk)
+    assert known.around.changes.size == 20 - 1
+    assert known.around.changes.count("approv") == 20 - 1
+    assert known.around.names == Sample(1, {})
+    assert known.around.actions.count("refund") == 1
+    assert b"hunter" not in path.read_bytes()
+    assert path.stat().st_mode & 0o77 == 0
+
+
+def test_the_project_is_read_anew_when_the_log_has_changed(desk: Desk) -> None:
+    desk.edit()
+    path, known = kept(desk)
+    save(str(path.parent), known._replace(around=WORDS))
+    desk.edit("src/b.py")
+    assert kept(desk)[1].around.changes == WORDS.changes
+    desk.write(REFUND)
+    given = claude("SessionStart", desk.root, source="startup")
+    desk.hook("claude-code", "session-start", given)
+    assert kept(desk)[1].around.changes.size == 20 - 1
+    assert kept(desk)[1].around.actions.size == 2
+
+
+def test_what_all_changes_have_is_no_reason_to_show_a_lesson(desk: Desk) -> None:
+    lesson = REFUND.__class__(
+        **{**{it: getattr(REFUND, it) for it in REFUND.__slots__}, "paths": ()}
+    )
+    desk.write(lesson, LOGIN)
+    given = claude_edit(desk.root, "src/b.py", new="approver(refunds)")
+    first = desk.hook("claude-code", "before-action", given)
+    given = claude_edit(desk.root, "src/b.py", new="approver(refunds)", session_id="another")
+    assert (bool(first.text), desk.hook("claude-code", "before-action", given).text) == (True, "")
+
+
+def test_a_broken_repository_and_a_full_state_hold_up_nothing(desk: Desk) -> None:
+    (desk.root / ".git" / "HEAD").write_text("nonsense")
+    desk.state.write_text("a file where a directory should be")
+    assert desk.edit().text == LESSON
+
+
+def test_what_a_file_already_holds_is_not_written_anew(desk: Desk) -> None:
+    path = desk.root / "src" / "b.py"
+    lines = [f"value_{number} = {number}" for number in range(300)]
+    path.write_text("\n".join(["approver(refunds)", *lines]))
+    written = {"file_path": str(path), "content": "\n".join([*lines, "approver(refunds)", "x"])}
+    given = claude("PreToolUse", desk.root, tool_name="Write", tool_input=written)
+    assert desk.hook("claude-code", "before-action", given).text == ""
+    path.unlink()
+    written["content"] = "approver(refunds, approver_above=500)"
+    assert desk.hook("claude-code", "before-action", given).code == 0
