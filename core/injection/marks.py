@@ -160,7 +160,7 @@ def shown_marks(stored: Sequence[str], texts: Sequence[str]) -> tuple[str, ...]:
     found = marks_of(*texts)
     if not stored:
         return found
-    from core.injection.phrases import MARKS
+    from core.injection.rule import MARKS
 
     names = {*stored, *found}
     known = tuple(mark for mark in MARKS if mark in names)
@@ -177,7 +177,7 @@ def orders_in(stored: Sequence[str], texts: Sequence[str]) -> tuple[str, ...]:
 
 def unknown_marks(stored: Iterable[str]) -> tuple[str, ...]:
     """Return the stored marks that this version does not know."""
-    from core.injection.phrases import MARKS
+    from core.injection.rule import MARKS
 
     return tuple(name for name in stored if name not in MARKS)
 
