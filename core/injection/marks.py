@@ -60,7 +60,8 @@ _WHICH_KO = (
 _DROP_KO = "무시 ignore disregard override forget 잊 따르지 폐기 덮어 버려라"
 _PRINT_KO = "출력 공개 노출 누설 유출 복사 반복 나열 표시 reveal print 보여 알려 말 털어놔"
 _USER_KO = "사용자 유저 관리자 운영자 개발자 주인"
-_TELL_KO = "알리 말하 보고하 밝히 언급 통보 통지 고지 묻 물어 확인받 구하 허락"
+_TELL_KO = "알리 말하 보고하 밝히 언급 통보 통지 고지"
+_UNASKED_KO = "묻 물어 받지 구하 허락 동의 승인 몰래 모르게 눈치채 알지 들키지"
 _AI = "ai bot assistant model claude gpt 챗봇 봇 모델 인공지능 어시스턴트 비서 에이전트"
 _TURNED = (
     "you ignor disregard forget from the never always do override new 너는 넌 당신"
@@ -80,12 +81,12 @@ _ROWS = (
     ("pretend› anything›",),
     ("‹act›", "‹as›", f"{_PERSON} you rules restrictions limits"),
     ("new› updated› revised› real› actual› true›", f"{_PROMPT} directive", ": ："),
-    ("‹your›", "‹new› ‹real› ‹actual› ‹true›", f"{_PROMPT} directive override"),
+    ("‹your›", "‹new› ‹real› ‹actual› ‹true›", "instruction prompt directive task goal"),
     ("override", "system admin developer safety"),
-    (_NOT, _TELL, _USER),
+    (_NOT, _TELL, f"{_USER} anyone› anybody›"),
     ("‹hide› ‹conceal› ‹keep›", "‹from›", _USER),
     ("without› never› rather›", _TELLING, _USER),
-    ("without behind", "‹user", "knowledge knowing noticing back"),
+    ("without behind", "‹user", "knowledge knowing noticing consent back"),
     ("system› hidden› initial› original› secret› internal› verbatim", _PROMPT),
     (_SEND, _SECRETS, _TO, _THERE),
     ("‹post›", "keys secrets"),
@@ -95,8 +96,8 @@ _ROWS = (
     (_ORDERS_KO, _WHICH_KO, "무시 ignore disregard forget 잊"),
     ("무시 잊", "지금까지 이제까지 이전에 앞 위"),
     (_PROMPT_KO, _PRINT_KO, "시스템 초기 숨겨진 내부 비밀 너의 당신의 네 내 system"),
-    (_USER_KO, _TELL_KO, "마 말 않고 없이"),
-    ("몰래 모르게",),
+    (_USER_KO, _TELL_KO, "마 말 않고"),
+    (_USER_KO, _UNASKED_KO, "말고 않고 없이 몰래 모르게 못하게 않게"),
     ("너는 넌 네가 니가 당신은", "지금 이제 앞으로"),
     ("제한 제약 검열 규칙", "없는 받지 구애", _AI),
     ("새 진짜 변경", "지시 지침 프롬프트 명령", ": ："),
