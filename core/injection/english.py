@@ -69,7 +69,8 @@ _END = r"(?=[*_\"'”’)]{0,3}(?:[.,;:!?\n]|\s{0,9}$|\s{1,4}(?:and|or|but)›))
 _WHILE = r"(?! (?:until|unless|before|while|when|if|as|twice|again|because)›)"
 _USER = r"(?:the|your|any) (?:user|human|operator|developer|owner|customer)s?›"
 _FREED = r"(?:an? )?(?:unrestricted|uncensored|unfiltered|jailbroken|evil|amoral)›|dan›"
-_PERSON = rf"(?:{_FREED}|(?:an? |the )?(?:ai|chatbot|language model|assistant|agent)›)"
+_MACHINE = rf"(?:{_FREED}|(?:an? |the )?(?:ai|chatbot|language model)›)"
+_PERSON = rf"(?:{_MACHINE}|(?:an? |the )?(?:assistant|agent)›)"
 _IGNORE_HINTS = ("ignor", "disregard", "forget", "neglect", "discard", "attention")
 
 
@@ -135,7 +136,7 @@ ENGLISH: tuple[Rule, ...] = (
         r"|‹act as if (?:you (?:had|have|are|were) (?:no›|not›"
         r"|free›|permission|root›|an? (?:admin"
         r"|human))|there (?:are|were) no (?:rules|restrictions|limits))"
-        rf"|‹(?:act as (?:{_FREED})|pretend (?:to be|you are|that you are|you['’]re) {_PERSON})"
+        rf"|‹(?:act as {_MACHINE}|pretend (?:to be|you are|that you are|you['’]re) {_PERSON})"
         r"|‹pretend (?:that )?(?:(?:you have|there are) no (?:rules|restrictions|limit|guidelines"
         r"|polic|filter|constraints)|you can (?:do|say|ignore)"
         r"|you (?:do not|don['’]t) (?:have|know"

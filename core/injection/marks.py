@@ -1,13 +1,14 @@
 """Finds the marks of a record's texts, at little cost where there are none.
 
-Loading and compiling `phrases.py` takes up to 0.1 s. Only a text with words that must come together
-before any phrase can match is worth that; a test proves from the phrases that the rows below pass
-over none of them.
+Loading the tables takes 20 ms, compiling what a text needs of them up to 60 ms more. Only a text
+with words that must come together before any rule can match is worth that; a test proves from
+the rules that the rows below pass over none of them. That look takes some 0.03 ms a record, so
+that whoever needs a few harmless records of many judges them one by one, the best first.
 """
 
 import re
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from core.injection.ignorable import BLANKS, HIDDEN_CLASS
 
@@ -15,15 +16,17 @@ CACHED_RECORDS = 16_384
 OTHER = "other"
 HIDDEN_TEXT = "hidden-text"
 
-_HIDDEN = re.compile(f"[{HIDDEN_CLASS}{BLANKS}]")
-# What `core.injection.phrases` reads as something else: hidden characters, letters of
-# other scripts that look like ours, Korean ones in parts, wide and mathematical ones.
-_DISGUISED = re.compile(
+# Texts, compiled where they are first needed: few hooks need them all.
+_HIDDEN = f"[{HIDDEN_CLASS}{BLANKS}]"
+# What the rules read as something else: hidden characters, letters of other scripts that look
+# like ours, Korean ones in parts, wide and mathematical ones.
+_DISGUISED = (
     f"[{HIDDEN_CLASS}\u0130\u0131\u0250-\u02af\u0370-\u058f\u1100-\u11ff\u1d00-\u1d2b\u2100-\u214f"
     "\u24b6-\u24e9\ua4d0-\ua4f7\uff01-\uff5e\U0001d400-\U0001d7ff]"
 )
 
-_NO_WORD = re.compile("[^a-z0-9]+")
+_NO_WORD = "[^a-z0-9]+"
+_LINE_BREAKS = str.maketrans("", "", "\t\n\r")
 
 _IGNORE = "‹ignore› ‹ignoring› ‹disregard ‹forget ‹neglect› ‹discard› attention›"
 _LIMITS = "rules guideline constraint restriction limitation polic safeguard"
@@ -115,6 +118,7 @@ _ROWS = (
 _Rows = tuple[tuple[tuple[str, ...], ...], ...]
 
 
+@cache
 def _table(*, strict: bool) -> _Rows:
     """Return the rows for a text with blanks at all borders, or (one word each) for any text."""
 
@@ -124,9 +128,6 @@ def _table(*, strict: bool) -> _Rows:
         return word.strip("‹›").rpartition("+")[2]
 
     return tuple(tuple(tuple(map(sought, group.split(" "))) for group in row) for row in _ROWS)
-
-
-_LOOSE, _STRICT = _table(strict=False), _table(strict=True)
 
 
 def _has_row(rows: _Rows, text: str) -> bool:
@@ -154,18 +155,13 @@ def marks_of(*texts: str) -> tuple[str, ...]:
 
 
 def shown_marks(stored: Sequence[str], texts: Sequence[str]) -> tuple[str, ...]:
-    """Return the marks of these texts and the stored ones; OTHER stands for an unknown name.
+    """Return the marks that the texts have now, and OTHER for a stored name that is none of ours.
 
-    Whoever writes the file can write any name there, so that none is shown that is not ours.
+    What an older version stored counts no longer: its rules may have been wrong. Whoever writes the
+    file can write any name there, so that none is shown that is not ours.
     """
     found = marks_of(*texts)
-    if not stored:
-        return found
-    from core.injection.rule import MARKS
-
-    names = {*stored, *found}
-    known = tuple(mark for mark in MARKS if mark in names)
-    return known if len(known) == len(names) else (*known, OTHER)
+    return (*found, OTHER) if stored and unknown_marks(stored) else found
 
 
 def orders_in(stored: Sequence[str], texts: Sequence[str]) -> tuple[str, ...]:
@@ -194,14 +190,21 @@ def revealed(text: str) -> str:
 
 def may_hide(text: str) -> bool:
     """Return whether the text has a character that is hidden in some places."""
-    return bool(_HIDDEN.search(text))
+    return bool(re.search(_HIDDEN, text))
 
 
 def may_have_marks(text: str) -> bool:
     """Return whether a closer look can find a mark; False is certain."""
-    if _DISGUISED.search(text):
+    if _is_disguised(text):
         return True
     lowered = text.lower()
-    if not _has_row(_LOOSE, lowered):
+    if not _has_row(_table(strict=False), lowered):
         return False
-    return _has_row(_STRICT, f"{lowered} {_NO_WORD.sub(' ', lowered)} ")
+    return _has_row(_table(strict=True), f"{lowered} {re.sub(_NO_WORD, ' ', lowered)} ")
+
+
+def _is_disguised(text: str) -> bool:
+    """Return whether some character is read as another one or as none."""
+    if text.isascii():  # only a control character can be
+        return not text.translate(_LINE_BREAKS).isprintable()
+    return bool(re.search(_DISGUISED, text))
