@@ -61,6 +61,7 @@ _WHICH_KO = (
     " 당신의 개발자 안전 previous› prior› above› earlier› system› all›"
 )
 _DROP_KO = "무시 ignore disregard override forget 잊 따르지 폐기 덮어 버려라"
+_KOREAN = "해 하 한 할 합 무시 잊 따르지 폐기 덮어 버려라"
 _PRINT_KO = "출력 공개 노출 누설 유출 복사 반복 나열 표시 reveal print 보여 알려 말 털어놔"
 _USER_KO = "사용자 유저 관리자 운영자 개발자 주인"
 _TELL_KO = "알리 말하 보고하 밝히 언급 통보 통지 고지"
@@ -95,8 +96,8 @@ _ROWS = (
     ("‹post›", "keys secrets"),
     ("curl nc wget", ".env id_rsa .ssh .aws"),
     (_SEND_KO, _SECRETS, _TO, _THERE),
-    (_PROMPT_KO, _WHICH_KO, _DROP_KO),
-    (_ORDERS_KO, _WHICH_KO, "무시 ignore disregard forget 잊"),
+    (_PROMPT_KO, _WHICH_KO, _DROP_KO, _KOREAN),
+    (_ORDERS_KO, _WHICH_KO, "무시 ignore disregard forget 잊", _KOREAN),
     ("무시 잊", "지금까지 이제까지 이전에 앞 위"),
     (_PROMPT_KO, _PRINT_KO, "시스템 초기 숨겨진 내부 비밀 너의 당신의 네 내 system"),
     (_USER_KO, _TELL_KO, "마 말 않고"),
@@ -119,15 +120,25 @@ _Rows = tuple[tuple[tuple[str, ...], ...], ...]
 
 
 @cache
-def _table(*, strict: bool) -> _Rows:
-    """Return the rows for a text with blanks at all borders, or (one word each) for any text."""
+def _table(*, strict: bool, ascii_only: bool) -> _Rows:
+    """Return the rows for a text with blanks at all borders, or (one word each) for any text.
+
+    In ASCII text no other words can stand, and a row that needs one holds for none.
+    """
 
     def sought(word: str) -> str:
         if strict:
             return word.replace("‹", " ").replace("›", " ").replace("+", " ")
         return word.strip("‹›").rpartition("+")[2]
 
-    return tuple(tuple(tuple(map(sought, group.split(" "))) for group in row) for row in _ROWS)
+    rows = (
+        tuple(
+            tuple(it for it in map(sought, group.split(" ")) if it.isascii() or not ascii_only)
+            for group in row
+        )
+        for row in _ROWS
+    )
+    return tuple(row for row in rows if all(row))
 
 
 def _has_row(rows: _Rows, text: str) -> bool:
@@ -147,11 +158,18 @@ def _has_row(rows: _Rows, text: str) -> bool:
 @lru_cache(maxsize=CACHED_RECORDS)  # a server shows the same records again and again
 def marks_of(*texts: str) -> tuple[str, ...]:
     """Return the marks of these texts together; see `suspicions.marks_of`."""
-    if not may_have_marks(" ".join(texts)):
+    text = " ".join(texts)
+    if not may_have_marks(text):
         return ()
-    from core.injection.suspicions import marks_of
+    if _is_disguised(text) or may_hide(text):
+        from core.injection.suspicions import marks_of
 
-    return marks_of(*texts)
+        return marks_of(*texts)
+    from core.injection.phrases import phrases_in
+    from core.injection.rule import MARKS
+
+    found = {mark for text in texts for mark, _, _ in phrases_in(text.lower())}
+    return tuple(mark for mark in MARKS if mark in found)
 
 
 def shown_marks(stored: Sequence[str], texts: Sequence[str]) -> tuple[str, ...]:
@@ -198,9 +216,11 @@ def may_have_marks(text: str) -> bool:
     if _is_disguised(text):
         return True
     lowered = text.lower()
-    if not _has_row(_table(strict=False), lowered):
+    plain = text.isascii()
+    if not _has_row(_table(strict=False, ascii_only=plain), lowered):
         return False
-    return _has_row(_table(strict=True), f"{lowered} {re.sub(_NO_WORD, ' ', lowered)} ")
+    words = f"{lowered} {re.sub(_NO_WORD, ' ', lowered)} "
+    return _has_row(_table(strict=True, ascii_only=plain), words)
 
 
 def _is_disguised(text: str) -> bool:
