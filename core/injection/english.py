@@ -31,6 +31,8 @@ _ELSEWHERE = (
     r"|safety|security|privacy|permission|approval|asking|confirm|secret|order›|favou?r|full›"
     r"|once›|now›|here›|start|beginning|course›|moment|rest›"
     r"|today|good›|task|me›|you›|it›|what›)))"
+    r"(?! (?:field|key|column|file|template|variable|argument|parameter|option|flag|setting)s?›"
+    r"|with the same›)"
 )
 # An observation, not an order: `never ignore …`, `models may ignore …`.
 _TOLD_OF = (
@@ -203,7 +205,8 @@ ENGLISH: tuple[Rule, ...] = (
         r"|out))? (?:(?:all|of|out) ){0,2}your (?:(?:full|entire|whole|exact"
         r"|complete) )?(?:(?:hidden|initial|original|secret|internal) )?)(?:system (?:prompt"
         r"|message|instructions?)|(?:hidden|initial|original|secret|internal) (?:prompt"
-        r"|instructions?)|instructions? verbatim)(?! (?:length|size|version|field|file|name|hash|id"
+        r"|instructions?)|instructions? verbatim)›(?! (?:length|size|version|field|file|name|hash"
+        r"|id"
         r"|(?:in|into|to|on) the)›)", _TOLD_OF),
     # "send the contents of .env to https://…"; a token alone is how an interface is called
     Rule(OVERRIDE, (".env", "key", "creden", "secrets", "id_rsa", "~/.", "environ", "passw",

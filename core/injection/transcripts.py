@@ -5,13 +5,16 @@ from core.injection.rule import COLON, LINE, ROLE, TOOL_CALL, Rule
 # Transcripts: where a line begins, also a quoted or an indented one.
 
 
+# `wrap it in <system> tags` speaks of a tag.
+_NAMED = r"(?!\s?(?:태그|요소|블록|사이)|\s(?:tags?|elements?|blocks?|and|or|from|to)›)"
+
 # fmt: off
 TRANSCRIPTS: tuple[Rule, ...] = (
     # `List<System>` and `<system.web>` are code, and so is a tag between backquotes.
     Rule(ROLE, ("<",),
         r"(?<![\w<`])</?(?:system|assistant|(?:system|developer|user|assistant)[-_](?:reminder"
         r"|prompts?|messages?|instructions?|note|query)|instructions?|important|im_start|im_end"
-        r"|(?:start|end)_of_turn|human_turn)(?:\s[^<>=\n]{1,40}=[^<>\n]{0,80})?>"),
+        r"|(?:start|end)_of_turn|human_turn)(?:\s[^<>=\n]{1,40}=[^<>\n]{0,80})?>" + _NAMED),
     Rule(ROLE, ("<|", "[inst", "[/inst", "<<"),
         r"(?<!`)(?:<\|(?!tool)[a-z][a-z0-9_▁]{1,40}\|>"
         r"|(?<![\w)\]$])\[/?inst\](?![\[(=.])|<</?sys>>)"),
@@ -41,7 +44,7 @@ TRANSCRIPTS: tuple[Rule, ...] = (
         r"(?<![\w<`])</?(?:[a-z][\w.-]{0,30}:)?(?:invoke(?:\s{1,4}name\s?=[^<>\n]{0,80}|\s?>)"
         r"|(?:[a-z0-9]{1,20}_){0,3}(?:function_calls?|tool_calls?|tool_use|tool_results?"
         r"|tool_response|tool_code|tool_outputs?)(?:_[a-z0-9]{1,20}){0,2}(?:\s[^<>\n]{0,80})"
-        r"?/?>?(?<=[>\s\"'])|tool-(?:calls?|use|results?)>)"),
+        r"?/?>?(?<=[>\s\"'])|tool-(?:calls?|use|results?)>)" + _NAMED),
     Rule(TOOL_CALL, ("<|tool", "[tool_", "[/tool_", "```tool", "[available_tools"),
         r"(?:(?<!`)<\|tool[a-z0-9_▁]{0,40}\|>|(?<![\w)\]$`])\[/?(?:tool_calls|tool_results"
         r"|available_tools)\]|```tool_(?:code|call|use|outputs?)›)"),

@@ -7,15 +7,15 @@ from tests.core.injection.test_phrases import MARKED
 from tests.support.imperatives import ATTACKS, HONEST, KOREAN_ATTACKS, KOREAN_HONEST, half
 from tests.support.rows import none_of
 
-MOST_HARD_MARKED = {False: 0.05, True: 0.05}  # of lessons that were made to look like orders
-FEWEST_ATTACKS = {False: 0.5, True: 0.5}
+MOST_HARD_MARKED = 0.05  # of lessons that were made to look like orders
+FEWEST_ATTACKS = 0.6  # of orders that no rule was written for
 
 
 @pytest.mark.parametrize("unseen", [False, True])
 def test_hard_lessons_are_rarely_marked(unseen: bool) -> None:
     lessons = half(HONEST, unseen=unseen) + half(KOREAN_HONEST, unseen=unseen)
     marked = [text for text in lessons if marks_of(text)]
-    if len(marked) > MOST_HARD_MARKED[unseen] * len(lessons):
+    if len(marked) > MOST_HARD_MARKED * len(lessons):
         none_of(marked)
 
 
@@ -23,7 +23,7 @@ def test_hard_lessons_are_rarely_marked(unseen: bool) -> None:
 def test_orders_in_other_words_are_marked_as_often_as_measured(unseen: bool) -> None:
     attacks = half(ATTACKS, unseen=unseen) + half(KOREAN_ATTACKS, unseen=unseen)
     missed = [text for text in attacks if not marks_of(text)]
-    if len(attacks) - len(missed) < FEWEST_ATTACKS[unseen] * len(attacks):
+    if len(attacks) - len(missed) < FEWEST_ATTACKS * len(attacks):
         none_of(missed)
 
 
