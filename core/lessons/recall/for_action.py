@@ -187,7 +187,7 @@ class _Sought:
     def has(self, trigger: str) -> bool:
         """Return whether a trigger stands there; in an import only if it is one itself."""
         is_import = not without_imports(trigger)
-        return _stands(trigger, self.imports if is_import else self.text)
+        return stands(trigger, self.imports if is_import else self.text)
 
 
 class _Candidate:
@@ -397,7 +397,7 @@ def _naming(name: str, path: str) -> float:
     return 0.0
 
 
-def _stands(trigger: str, text: str) -> bool:
+def stands(trigger: str, text: str) -> bool:
     """Return whether a trigger stands in a text, not in the middle of another word."""
     at = text.find(trigger) if trigger.strip() else -1
     while at > 0 and _is_word(trigger[0]) and _is_word(text[at - 1]):
