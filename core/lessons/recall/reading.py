@@ -167,6 +167,7 @@ def _dotted_names(text: str) -> Iterator[str]:
         yield from map(".".join, pairwise(dotted.casefold().split(".")))
 
 
+@lru_cache(maxsize=32_768)
 def _terms(token: str) -> tuple[Collection[str], Collection[str], Collection[str]]:
     """Return the words of a token, the name that it is if it has several parts, and its pairs."""
     if token[0] >= _FIRST_HANGUL:
