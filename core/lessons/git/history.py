@@ -22,6 +22,7 @@ MOST_HUNKS = 100  # of one commit: what changes more is no work of one session
 MOST_HUNK_CHARS, MOST_LINE_BYTES = 20_000, 4_000
 
 _LOG = (
+    *("-c", "core.bigFileThreshold=10m"),  # a larger file is no text
     *("log", "--format=commit %ct %s", "--encoding=UTF-8", "--no-color", "--no-notes"),
     *("--no-show-signature", "--min-parents=1", "--max-parents=1", "--diff-filter=d"),
     *("--patch", "--unified=3", "--inter-hunk-context=0", "--diff-algorithm=myers"),
