@@ -10,7 +10,8 @@ import json
 import os
 import time
 import zlib
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -35,7 +36,9 @@ class Session:
     noted, oldest first; each has `at` (seconds since 1970) and `event`, and may have `client`,
     `agent`, `source`, `log` (the state of the memory log), `shown` (versions of records: their ids,
     each with a checksum of its texts), `tokens` (estimated, of the text that was shown), `changed`
-    and `reminded`.
+    and `reminded`; beside records that an action needs also `withheld` (versions of those that were
+    not shown), `holdout` (whether any could be withheld), `triggered` (versions of those whose
+    trigger stood there) and `files` (checksums of the names of the files that were to change).
     """
 
     path: str
@@ -44,7 +47,8 @@ class Session:
     def shown(self, agent: str) -> set[str]:
         """Return versions of the records put before this agent at an action, as far as it knows.
 
-        agent: the id of a sub-agent, which has a context of its own; "" for the session itself.
+        Those that were withheld are among them: they stay so. agent: the id of a sub-agent, which
+        has a context of its own; "" for the session itself.
         """
         versions: set[str] = set()
         for event in self.events:
@@ -54,9 +58,7 @@ class Session:
                 if event.get("source") in _FORGETTING:
                     versions.clear()
                 continue
-            versions.update(
-                version for version in event.get("shown", ()) if isinstance(version, str)
-            )
+            versions.update(versions_in(event, "shown"), versions_in(event, "withheld"))
         return versions
 
     @property
@@ -92,6 +94,12 @@ class Session:
         return Session(self.path, _current(self.path, _events(before)))
 
 
+def versions_in(event: Mapping[str, Any], name: str) -> list[str]:
+    """Return what an event lists under `shown` or another name, without what is no text."""
+    listed = event.get(name, ())
+    return [it for it in listed if isinstance(it, str)] if isinstance(listed, list) else []
+
+
 def version_of(record: "Record") -> str:
     """Return the version of a record in `Session.shown`: its id with a checksum of its texts.
 
@@ -119,6 +127,24 @@ def sessions_in(directory: str) -> Iterator[Session]:
         ends = [*starts, len(events)] if _is_shared(path) else [len(events)]
         for begin, end in zip([0, *ends], ends, strict=False):
             yield Session(path, events[begin:end])
+
+
+def is_recent(event: Mapping[str, Any], now_s: float) -> bool:
+    """Return whether an event counts: those that are older or lie ahead do not."""
+    return now_s - KEPT_DAYS * _DAY_S <= int(event["at"]) <= now_s + _DAY_S
+
+
+def times_at_work(sessions: Iterable[Session], now_s: float) -> Counter[str] | None:
+    """Return by record id how often it was shown at an action or a prompt; None without a session.
+
+    What the start of a session shows is no sign that anybody needed it.
+    """
+    recent = [event for it in sessions for event in it.events if is_recent(event, now_s)]
+    at_work = (event for event in recent if event["event"] != "session-start")
+    shown = Counter(
+        version.partition("@")[0] for event in at_work for version in versions_in(event, "shown")
+    )
+    return shown if recent else None
 
 
 def forget_old(directory: str, *, now_s: float | None = None) -> None:

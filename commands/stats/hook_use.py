@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
 
-from commands.hook.journal import KEPT_DAYS, Session
+from commands.hook.journal import Session, is_recent, versions_in
 from core.lessons.answers.briefing import is_harmless
-from core.lessons.answers.counting import DAY_S, last_s
+from core.lessons.answers.counting import last_s
 from core.lessons.record import Record, id_in, ids_in, seconds_of
 
 START = "session-start"
@@ -82,7 +82,7 @@ def count_showings(
     kept = [
         events
         for session in sessions
-        if (events := [it for it in session.events if _is_recent(it["at"], now_s)])
+        if (events := [it for it in session.events if is_recent(it, now_s)])
     ]
     events = [event for session in kept for event in session]
     clients = Counter(_text(session[0], "client") for session in kept)
@@ -109,13 +109,9 @@ def count_showings(
     )
 
 
-def _is_recent(at: int, now_s: float) -> bool:
-    return now_s - KEPT_DAYS * DAY_S <= at <= now_s + DAY_S
-
-
 def _shown(event: Mapping[str, Any]) -> list[str]:
     """Return the ids of the records that an event showed."""
-    return [id_in(version) for version in event.get("shown", ()) if isinstance(version, str)]
+    return list(map(id_in, versions_in(event, "shown")))
 
 
 def _times_shown(events: Iterable[Mapping[str, Any]]) -> Counter[str]:

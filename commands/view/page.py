@@ -3,11 +3,12 @@
 Pure. It redacts everything, since a line may be edited by hand and a page passed on.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import accumulate, count
 
+from core.lessons.answers.briefing import is_harmless
 from core.lessons.answers.counting import (
     Compaction,
     SearchCost,
@@ -37,7 +38,8 @@ class Entry:
     """A record on the page.
 
     token: empty for an id that could pass for something else. anchor: its unique id in the
-    document, empty for an original. added: the commit that first brought the record. saved: the
+    document, empty for an original. reach: how often hooks showed it at work, None where they have
+    noted nothing or may not show it. added: the commit that first brought the record. saved: the
     commit of this version, None if it is the same or git has none. deeper: how many originals lie
     too deep to show.
     """
@@ -45,6 +47,7 @@ class Entry:
     record: Record
     token: str
     anchor: str = ""
+    reach: int | None = None
     added: Commit | None = None
     saved: Commit | None = None
     originals: "tuple[Original, ...]" = ()
@@ -99,10 +102,18 @@ class Page:
         return [entry for topic in self.topics for entry in topic.entries]
 
 
-def page_of(log: MemoryLog, lineage: Lineage, frame: Frame, *, project: str, now: str) -> Page:
-    """Return the page of a log."""
+def page_of(
+    log: MemoryLog,
+    lineage: Lineage,
+    frame: Frame,
+    *,
+    project: str,
+    now: str,
+    times: Mapping[str, int] | None = None,
+) -> Page:
+    """Return the page of a log. times: how often hooks showed a record, by its id."""
     cleaned = [clean_record(record) for record in log.records]
-    entries = _entries(log.records, [clean for clean, _ in cleaned], lineage)
+    entries = _entries(log.records, [clean for clean, _ in cleaned], lineage, times)
     by_record = {id(record): entry for record, entry in zip(log.records, entries, strict=True)}
     growth, is_from_git = _growth(log, lineage, now)
     state = compaction(log.records, frame.threshold)
@@ -128,7 +139,12 @@ def page_of(log: MemoryLog, lineage: Lineage, frame: Frame, *, project: str, now
     )
 
 
-def _entries(records: Sequence[Record], cleaned: Sequence[Record], lineage: Lineage) -> list[Entry]:
+def _entries(
+    records: Sequence[Record],
+    cleaned: Sequence[Record],
+    lineage: Lineage,
+    times: Mapping[str, int] | None,
+) -> list[Entry]:
     taken: set[str] = set()
     entries = list[Entry]()
     for record, clean in zip(records, cleaned, strict=True):
@@ -137,7 +153,8 @@ def _entries(records: Sequence[Record], cleaned: Sequence[Record], lineage: Line
         if not entry.token or anchor in taken:
             anchor = f"record-{len(entries) + 1}"
         taken.add(anchor)
-        entries.append(replace(entry, anchor=anchor))
+        reach = times.get(record.id, 0) if times is not None and is_harmless(record) else None
+        entries.append(replace(entry, anchor=anchor, reach=reach))
     return entries
 
 

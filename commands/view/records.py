@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from commands.documents.facts import labelled
 from commands.documents.words import word as document_word
+from commands.hook.journal import KEPT_DAYS
 from commands.view.escaping import as_line, as_name, as_text, spoken
 from commands.view.page import Entry, Original
 from commands.view.words import word
@@ -64,7 +65,7 @@ def as_code(text: str) -> str:
 
 
 def _facts(entry: Entry, lang: Language) -> list[str]:
-    """Return when and by whom a record was saved, how often it was seen, and its token."""
+    """Return when and by whom a record was saved, how often seen and shown, and its token."""
     record = entry.record
     key = "compacted" if record.source_count else "saved"
     parts = [f"{as_line(word(lang, key))} {_day(record.compacted_at or record.created)}"]
@@ -78,6 +79,8 @@ def _facts(entry: Entry, lang: Language) -> list[str]:
         if entry.saved:
             last += " " + _who(entry.saved)
         parts.append(last)
+    if entry.reach is not None:
+        parts.append(as_line(word(lang, "reach", count=entry.reach, days=KEPT_DAYS)))
     return [*parts, f"<code>{as_line(entry.token or say(lang, 'no_token'))}</code>"]
 
 

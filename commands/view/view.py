@@ -3,10 +3,12 @@
 import argparse
 import os
 import sys
+import time
 import webbrowser
 from pathlib import Path
 
 from commands.documents.text_file import ExportError, write_new
+from commands.hook.journal import sessions_in, times_at_work
 from commands.terminal.console import (
     STDOUT,
     Opened,
@@ -83,6 +85,7 @@ def _page(opened: Opened, threshold: int) -> tuple[str, int]:
         Frame(project=root, settings=opened.settings, own_threshold=threshold),
         project=opened.project.root.name or root,
         now=utc_now(),
+        times=times_at_work(sessions_in(state_directory(root, os.environ)), time.time()),
     )
     if page.redacted:
         complain(word(lang, "redacted", **counted_kinds(page.redacted)))

@@ -92,6 +92,8 @@ WORDS: dict[str, tuple[str, str]] = {
     "compacted": ("compacted", "통합"),
     "updated": ("last saved", "최근 저장"),
     "seen": ("seen {count:,} times", "{count:,}회 발생"),
+    "reach": ("shown at work {count:,} × in {days} days on this machine",
+        "이 컴퓨터에서 {days}일간 작업 중 {count:,}회 보임"),
     "originals": ("Originals, still to be had: {found:,} of {count:,}",
         "되찾을 수 있는 원본 {count:,}건 중 {found:,}건"),
     "original_missing": ("{token}: neither the log, nor what is kept beside it, nor git has this version",
