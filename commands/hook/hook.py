@@ -248,6 +248,7 @@ def _has_just_started(scene: Scene, session: Session) -> bool:
 def _at_action(scene: Scene) -> Briefing:
     """Show the records that this action needs and that its agent has not seen at an earlier one."""
     from commands.hook.surroundings import load, save
+    from commands.hook.trial import facts_of, is_withheld
     from core.lessons.recall.for_action import choose  # these compile what no other event needs
     from core.lessons.recall.reading import Action, log_at_hand
 
@@ -259,9 +260,13 @@ def _at_action(scene: Scene) -> Briefing:
     save(scene.directory, known.with_action(choice.words))
     seen = scene.session.shown(moment.agent)
     fresh = [record for record in choice.records if version_of(record) not in seen]
-    briefing = action_briefing(list(filter(is_harmless, fresh)), lang)
+    is_trial = scene.settings.holdout and scene.event == "before-action"
+    due = list(filter(is_harmless, fresh))
+    withheld = [record for record in due if is_trial and is_withheld(scene.session, record)]
+    briefing = action_briefing([record for record in due if record not in withheld], lang)
+    facts = facts_of(action, briefing.records, withheld, is_trial=is_trial)
     changes = bool(moment.paths) and not scene.session.has("changed")
-    before = scene.note(briefing, changed=changes) if briefing.records or changes else None
+    before = scene.note(briefing, changed=changes, **facts) if facts or changes else None
     if before and before.events != scene.session.events:  # other hooks ran meanwhile
         seen = before.shown(moment.agent)
         left = [record for record in briefing.records if version_of(record) not in seen]

@@ -6,8 +6,10 @@ Of a record's texts it holds only the topic; the token leads to the others.
 from datetime import UTC, datetime
 
 from commands.hook.journal import KEPT_DAYS
+from commands.stats.effect import WITHIN_DAYS, Arms, Effect
 from commands.stats.figures import Stats, safe
 from commands.stats.hook_use import Showings
+from commands.stats.intervals import LEAST, Share, difference
 from core.lessons.answers.counting import WARNED_TOKENS, Growth
 from core.lessons.record import Record, seconds_of
 
@@ -34,8 +36,8 @@ def as_json(stats: Stats) -> dict[str, object]:
         ],
         "growth": _growth(stats.growth),
         "search": _search(stats),
-        "came_back": [_record(it) for it in stats.came_back],
-        "questions": [_record(it) for it in stats.questions],
+        "came_back": [record_data(it) for it in stats.came_back],
+        "questions": [record_data(it) for it in stats.questions],
         "compaction": {
             "threshold": stats.frame.threshold,
             "need": state.need,
@@ -44,6 +46,7 @@ def as_json(stats: Stats) -> dict[str, object]:
             "last": _date(state.last),
         },
         "hooks": _hooks(stats.showings),
+        "effect": _effect(stats.effect),
     }
 
 
@@ -79,21 +82,21 @@ def _hooks(showings: Showings) -> dict[str, object]:
     return {
         "days": KEPT_DAYS,
         "sessions": showings.sessions,
-        "since": _moment(showings.since_s),
+        "since": moment_data(showings.since_s),
         "clients": dict(showings.clients),
         "moments": {
             name: {"texts": it.texts, "records": it.records, "tokens": it.tokens}
             for name, it in showings.moments.items()
         },
         "shown": [
-            {**_record(it.record), "at_start": it.at_start, "at_action": it.at_action}
+            {**record_data(it.record), "at_start": it.at_start, "at_action": it.at_action}
             for it in showings.shown
         ],
         "shown_and_gone": showings.gone,
         "unheeded": [
-            {**_record(it.record), "shown": _moment(it.shown_s)} for it in showings.unheeded
+            {**record_data(it.record), "shown": moment_data(it.shown_s)} for it in showings.unheeded
         ],
-        "never_shown": [_record(it) for it in showings.never],
+        "never_shown": [record_data(it) for it in showings.never],
         "changed_sessions": showings.changed,
         "changed_sessions_saved": showings.changed_saved,
         "reminders": showings.reminders,
@@ -101,7 +104,30 @@ def _hooks(showings: Showings) -> dict[str, object]:
     }
 
 
-def _record(record: Record) -> dict[str, object]:
+def _effect(effect: Effect) -> dict[str, object]:
+    shown, withheld = effect.trial
+    return {
+        "days": WITHIN_DAYS,
+        "shown": shown,
+        "withheld": withheld,
+        "outcomes": {name: _arms(arms) for name, arms in effect.outcomes.items()},
+        "followed": share_data(effect.followed, least=LEAST),
+        "followed_unknown": effect.waiting,
+        "whole": effect.is_whole,
+    }
+
+
+def _arms(arms: Arms) -> dict[str, object]:
+    told = difference(arms.shown, arms.withheld) if arms.is_enough else None
+    return {
+        "shown": share_data(arms.shown, least=LEAST),
+        "withheld": share_data(arms.withheld, least=LEAST),
+        "difference": dict(zip(("share", "low", "high"), told, strict=True)) if told else None,
+    }
+
+
+def record_data(record: Record) -> dict[str, object]:
+    """Return what names a record, without its texts."""
     return {
         "token": safe(record.token),
         "type": record.type,
@@ -111,7 +137,15 @@ def _record(record: Record) -> dict[str, object]:
     }
 
 
-def _moment(at_s: int | None) -> str | None:
+def share_data(share: Share, *, least: int = 1) -> dict[str, object]:
+    """Return how many of how many; the share with its interval of 95 %, null below `least`."""
+    told = (share.value, *share.interval) if share.of >= least else (None, None, None)
+    names = ("share", "low", "high")
+    return {"count": share.count, "of": share.of, **dict(zip(names, told, strict=True))}
+
+
+def moment_data(at_s: int | None) -> str | None:
+    """Return a moment in ISO 8601, None for none."""
     return datetime.fromtimestamp(at_s, UTC).isoformat() if at_s else None
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from commands.hook.journal import Session
+from commands.stats.effect import Effect
 from commands.stats.hook_use import Showings, count_showings
 from core.lessons.answers.counting import (
     Compaction,
@@ -40,16 +41,24 @@ class Stats:
     questions: Sequence[Record]
     compaction: Compaction
     showings: Showings
+    effect: Effect
 
 
-def count(data: bytes, sessions: Iterable[Session], frame: Frame, *, now_s: float) -> Stats:
-    """Count what the bytes of a log and the sessions hold. now_s: seconds since 1970."""
-    log = MemoryLog.parse(data)
+def count(
+    log: MemoryLog,
+    size: int,
+    sessions: Iterable[Session],
+    effect: Effect,
+    frame: Frame,
+    *,
+    now_s: float,
+) -> Stats:
+    """Count what a log and the sessions hold. size: its bytes. now_s: seconds since 1970."""
     records = log.records
     return Stats(
         frame=frame,
         log=log,
-        size=len(data),
+        size=size,
         topics=by_topic(records),
         growth=growth(records, now_s=now_s),
         search=search_cost(log, frame),
@@ -57,6 +66,7 @@ def count(data: bytes, sessions: Iterable[Session], frame: Frame, *, now_s: floa
         questions=open_questions(records),
         compaction=compaction(records, frame.threshold),
         showings=count_showings(records, sessions, now_s=now_s),
+        effect=effect,
     )
 
 

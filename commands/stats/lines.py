@@ -1,24 +1,21 @@
 """Prints the statistics in short sections, at most 80 cells wide."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import date
-from itertools import islice
 
 from commands.hook.journal import KEPT_DAYS
-from commands.stats.figures import Stats, safe
+from commands.stats.effect_lines import effect_sections
+from commands.stats.figures import Stats
 from commands.stats.hook_use import Showings, Unheeded
-from commands.stats.words import WORDS, word
+from commands.stats.parts import day_text, head_of, last_day, named, section, topic_of
+from commands.stats.words import word
 from commands.terminal.columns import table, wrapped
 from commands.terminal.safe_text import plain
-from core.lessons.answers.counting import WARNED_TOKENS, Growth, day_of, last_s
-from core.lessons.answers.rendering import topic_text
+from core.lessons.answers.counting import WARNED_TOKENS, Growth
 from core.lessons.record import Record, seconds_of
 from core.messages import Facts, Language
 
-MOST_ROWS = 8
-ID_CHARS = 8
 MONTH_CHARS = 7
-UNKNOWN_DAY = "????-??-??"
 
 
 def lines_of(stats: Stats) -> list[str]:
@@ -41,8 +38,9 @@ def lines_of(stats: Stats) -> list[str]:
         _questions(stats.questions, lang),
         _compaction(stats, lang),
         *_hooks(stats.showings, lang),
+        *effect_sections(stats.effect, lang),
     ]
-    return [*head, *(line for section in sections if section for line in ("", *section))]
+    return [*head, *(line for part in sections if part for line in ("", *part))]
 
 
 def _records(stats: Stats, lang: Language) -> list[str]:
@@ -50,10 +48,10 @@ def _records(stats: Stats, lang: Language) -> list[str]:
     counts = {"count": stats.log.count, "logs": stats.log.count - principles}
     title = word(lang, "records", principles=principles, size=stats.size, **counts)
     rows = (
-        [f"{topic.logs:,}", f"{topic.principles:,}", f"{topic.size:,}", _topic(topic.topic)]
+        [f"{topic.logs:,}", f"{topic.principles:,}", f"{topic.size:,}", topic_of(topic.topic)]
         for topic in stats.topics
     )
-    return _section(lang, title, "log principle bytes topic", rows, len(stats.topics))
+    return section(lang, title, "log principle bytes topic", rows, len(stats.topics))
 
 
 def _growth(growth: Growth, lang: Language) -> list[str]:
@@ -61,7 +59,7 @@ def _growth(growth: Growth, lang: Language) -> list[str]:
         [f"{one.new:,}", f"{one.total:,}", f"{one.size:,}", _begins(one.begins, growth.unit, lang)]
         for one in growth.periods
     ]
-    return [word(lang, "growth"), *table(_head(lang, f"new total bytes {growth.unit}"), rows)]
+    return [word(lang, "growth"), *table(head_of(lang, f"new total bytes {growth.unit}"), rows)]
 
 
 def _search(stats: Stats, lang: Language) -> list[str]:
@@ -79,16 +77,17 @@ def _search(stats: Stats, lang: Language) -> list[str]:
 
 def _came_back(records: Sequence[Record], lang: Language) -> list[str]:
     rows = (
-        [f"{record.seen:,}", _last(record), *_named(record, record.key_text)] for record in records
+        [f"{record.seen:,}", last_day(record), *named(record, record.key_text)]
+        for record in records
     )
     title = word(lang, "came_back", count=len(records))
-    return _section(lang, title, "times last id record", rows, len(records))
+    return section(lang, title, "times last id record", rows, len(records))
 
 
 def _questions(records: Sequence[Record], lang: Language) -> list[str]:
-    rows = ([_last(record), *_named(record, record.ask_next_time)] for record in records)
+    rows = ([last_day(record), *named(record, record.ask_next_time)] for record in records)
     title = word(lang, "questions", count=len(records))
-    return _section(lang, title, "last id question", rows, len(records))
+    return section(lang, title, "last id question", rows, len(records))
 
 
 def _compaction(stats: Stats, lang: Language) -> list[str]:
@@ -96,7 +95,7 @@ def _compaction(stats: Stats, lang: Language) -> list[str]:
     facts = {"count": stats.log.count, "threshold": stats.frame.threshold}
     text = word(lang, state.need, **facts)
     if state.replaced:
-        day = _day(seconds_of(state.last))
+        day = day_text(seconds_of(state.last))
         text += " " + word(lang, "replaced", replaced=state.replaced, day=day)
     return [word(lang, "compaction"), *wrapped(text)]
 
@@ -120,7 +119,7 @@ def _sessions(showings: Showings, lang: Language) -> list[str]:
     ]
     facts: Facts = {
         "sessions": showings.sessions,
-        "day": _day(showings.since_s or 0),
+        "day": day_text(showings.since_s or 0),
         "clients": ", ".join(clients),
         "tokens": sum(moment.tokens for moment in showings.moments.values()),
     }
@@ -132,7 +131,7 @@ def _sessions(showings: Showings, lang: Language) -> list[str]:
     ]
     return [
         *wrapped(word(lang, "sessions", **facts)),
-        *table(_head(lang, "times count tokens shown_at"), rows),
+        *table(head_of(lang, "times count tokens shown_at"), rows),
         *wrapped(word(lang, "changed", **counts)),
         *(wrapped(word(lang, "reminders", **given)) if showings.reminders else ()),
     ]
@@ -140,11 +139,11 @@ def _sessions(showings: Showings, lang: Language) -> list[str]:
 
 def _most_shown(showings: Showings, lang: Language) -> list[str]:
     rows = (
-        [f"{one.at_start:,}", f"{one.at_action:,}", *_named(one.record, one.record.key_text)]
+        [f"{one.at_start:,}", f"{one.at_action:,}", *named(one.record, one.record.key_text)]
         for one in showings.shown
     )
     title = word(lang, "most_shown", count=len(showings.shown))
-    lines = _section(lang, title, "at_start at_action id record", rows, len(showings.shown))
+    lines = section(lang, title, "at_start at_action id record", rows, len(showings.shown))
     if showings.gone:
         lines += wrapped(word(lang, "gone", gone=showings.gone))
     return lines
@@ -152,62 +151,20 @@ def _most_shown(showings: Showings, lang: Language) -> list[str]:
 
 def _unheeded(unheeded: Sequence[Unheeded], lang: Language) -> list[str]:
     rows = (
-        [_day(one.shown_s), _last(one.record), *_named(one.record, one.record.key_text)]
+        [day_text(one.shown_s), last_day(one.record), *named(one.record, one.record.key_text)]
         for one in unheeded
     )
     title = word(lang, "unheeded", count=len(unheeded))
-    return _section(lang, title, "first_shown last id record", rows, len(unheeded))
+    return section(lang, title, "first_shown last id record", rows, len(unheeded))
 
 
 def _never(records: Sequence[Record], lang: Language) -> list[str]:
-    rows = ([_last(record), *_named(record, record.key_text)] for record in records)
+    rows = ([last_day(record), *named(record, record.key_text)] for record in records)
     title = word(lang, "never", count=len(records))
-    return _section(lang, title, "last id record", rows, len(records))
-
-
-def _section(
-    lang: Language, title: str, columns: str, rows: Iterable[list[str]], count: int
-) -> list[str]:
-    """Return a title and a table of the first of `count` rows, only the title without any.
-
-    It makes no other row, since redacting texts takes long.
-    """
-    if not count:
-        return [title]
-    lines = [title, *table(_head(lang, columns), list(islice(rows, MOST_ROWS)))]
-    if count > MOST_ROWS:
-        lines += wrapped(word(lang, "more", more=count - MOST_ROWS))
-    return lines
-
-
-def _head(lang: Language, columns: str) -> list[str]:
-    """Return the heads of these columns; `id` and other names of data are not translated."""
-    return [word(lang, name) if name in WORDS else name for name in columns.split()]
-
-
-def _named(record: Record, text: str) -> list[str]:
-    """Return the beginning of the id, which `cli.py history` takes, and what a record is about."""
-    return [plain(safe(record.id)[:ID_CHARS]), f"[{_topic(record.topic)}] {_text(text)}"]
-
-
-def _topic(topic: str) -> str:
-    return plain(topic_text(safe(topic)))
-
-
-def _text(text: str) -> str:
-    """Return a text as one line, redacted: somebody may have edited the log by hand."""
-    return plain(" ".join(safe(text).split()))
+    return section(lang, title, "last id record", rows, len(records))
 
 
 def _begins(first: date | None, unit: str, lang: Language) -> str:
     if first is None:
         return word(lang, "earlier")
     return str(first)[: MONTH_CHARS if unit == "month" else None]
-
-
-def _last(record: Record) -> str:
-    return _day(last_s(record))
-
-
-def _day(moment_s: float) -> str:
-    return str(day_of(moment_s) or UNKNOWN_DAY)

@@ -1,20 +1,40 @@
 """Answers whether the memory helps: what it holds and costs, what came back, what hooks showed.
 
-It only reads: the log, and the notes that hooks of this machine keep outside the project.
+It only reads: the log, the notes that hooks of this machine keep outside the project, and git.
 """
 
 import argparse
 import os
 import time
+from collections.abc import Sequence
+from pathlib import Path
 
-from commands.hook.journal import sessions_in
+from commands.hook.journal import Session, sessions_in
 from commands.stats.data import as_json
+from commands.stats.effect import (
+    MOST_GIT_S,
+    Effect,
+    asking,
+    changes_of,
+    count_effect,
+    units_of,
+)
 from commands.stats.figures import count
 from commands.stats.lines import lines_of
-from commands.terminal.console import add_project, add_threshold, open_memory
+from commands.stats.replay import COMMITS, MOST_S, replay
+from commands.stats.replay_lines import replay_data, replay_lines
+from commands.terminal.console import Opened, add_project, add_threshold, open_memory, positive
 from commands.terminal.safe_text import plain_json
+from commands.terminal.words import word as common_word
 from core.lessons.answers.frame import Frame
+from core.lessons.git.errors import HistoryError
+from core.lessons.git.history import History
+from core.lessons.log import MemoryLog
+from core.lessons.record import Record
 from core.project import state_directory
+from core.settings import read_settings
+
+FLOODS = 1
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -22,14 +42,71 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_project(parser)
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     add_threshold(parser)
+    parser.add_argument(
+        "--replay",
+        nargs="?",
+        type=positive,
+        const=COMMITS,
+        metavar="N",
+        help="instead: what the hook of an action would have shown over the last N commits"
+        f" ({COMMITS} without a number)",
+    )
+    parser.add_argument(
+        "--seconds", type=positive, metavar="S", help=f"with --replay: at most so long ({MOST_S})"
+    )
+    parser.add_argument(
+        "--strict",
+        action="store_true",
+        help="with --replay: end with 1 if a lesson is shown too often",
+    )
+    parser.set_defaults(refuse=parser.error)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Count and print; return 0. Raises SentinelError when the log cannot be read."""
+    for option in ("seconds", "strict"):
+        if getattr(arguments, option) and not arguments.replay:
+            lang = read_settings(os.environ).lang
+            arguments.refuse(common_word(lang, "needs", one=f"--{option}", other="--replay"))
     opened = open_memory(arguments)
+    if arguments.replay:
+        return _replayed(opened, arguments)
     root = str(opened.project.root)
     frame = Frame(project=root, settings=opened.settings, own_threshold=arguments.threshold)
-    sessions = sessions_in(state_directory(root, os.environ))
-    stats = count(opened.store.read_bytes(), sessions, frame, now_s=time.time())
+    sessions = list(sessions_in(state_directory(root, os.environ)))
+    data, now_s = opened.store.read_bytes(), time.time()
+    log = MemoryLog.parse(data)
+    effect = _effect(opened.project.root, log.records, sessions, now_s)
+    stats = count(log, len(data), sessions, effect, frame, now_s=now_s)
     print(plain_json(as_json(stats)) if arguments.json else "\n".join(lines_of(stats)))
     return 0
+
+
+def _effect(
+    root: Path, records: Sequence[Record], sessions: Sequence[Session], now_s: float
+) -> Effect:
+    """Count what became of showings; git is only asked when it may tell something."""
+    units = units_of(records, sessions, now_s=now_s)
+    told = asking(units)
+    if not told:
+        return count_effect(units, [], now_s=now_s, is_whole=True)
+    since = f"--max-age={min(unit.at_s for unit in told)}"
+    try:
+        deadline_s = time.monotonic() + MOST_GIT_S
+        history = History(root, since, "--reverse", deadline_s=deadline_s)
+        changes = changes_of(history, told)
+    except HistoryError:  # without a repository no commit tells anything
+        return count_effect(units, [], now_s=now_s, is_whole=True)
+    return count_effect(units, changes, now_s=now_s, is_whole=history.is_whole)
+
+
+def _replayed(opened: Opened, arguments: argparse.Namespace) -> int:
+    """Replay and print; with `--strict` return 1 if a lesson is shown too often."""
+    root, seconds = opened.project.root, arguments.seconds or MOST_S
+    data = opened.store.read_bytes()
+    found = replay(root, data, commits=arguments.replay, most_s=seconds)
+    if arguments.json:
+        print(plain_json(replay_data(found, str(root))))
+    else:
+        print("\n".join(replay_lines(found, str(root), opened.lang, seconds=seconds)))
+    return FLOODS if arguments.strict and found.flooding else 0

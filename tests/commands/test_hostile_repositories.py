@@ -48,6 +48,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "restore": ("restore", TWO, "--dry-run"),
     "uncompact": ("uncompact", RULE, "--dry-run"),
     "stats": ("stats",),
+    "replay": ("stats", "--replay", "--json"),
     "onboard": ("onboard",),
     "list": ("list",),
     "topics": ("topics",),

@@ -107,6 +107,7 @@ BUILD = replace(
     source_count=4,
 )
 RECORDS = [VAT, REFUND, SESSION, BUILD]
+NONE = {"count": 0, "of": 0, "share": None, "low": None, "high": None}
 
 
 @pytest.fixture
@@ -339,6 +340,18 @@ def test_the_same_figures_as_json_without_the_texts_of_records(lively: Desk) -> 
             "changed_sessions_saved": 1,
             "reminders": 1,
             "reminders_saved": 0,
+        },
+        "effect": {
+            "days": 14,
+            "shown": 0,
+            "withheld": 0,
+            "outcomes": {
+                name: {"shown": NONE, "withheld": NONE, "difference": None}
+                for name in ("logged_again", "repaired", "followed")
+            },
+            "followed": NONE,
+            "followed_unknown": 0,
+            "whole": True,
         },
     }
     assert not any(text in run.out for text in ("VAT differs", "Which countries", "15분"))
