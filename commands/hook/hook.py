@@ -18,6 +18,7 @@ import time
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -31,16 +32,24 @@ from commands.clients.events import (
     answer,
     event_of,
     folder_of,
+    inside,
     paths_inside,
     read_moment,
 )
 from commands.hook.journal import Session, forget_old, open_session, version_of
 from core.errors import SentinelError
-from core.lessons.answers.briefing import Briefing, action_briefing, is_harmless, session_briefing
+from core.lessons.answers.briefing import (
+    Briefing,
+    action_briefing,
+    is_harmless,
+    prompt_briefing,
+    session_briefing,
+)
 from core.lessons.answers.fitting import is_usable
 from core.lessons.answers.words import say
 from core.lessons.log import MemoryLog
 from core.lessons.log_file import LogFile
+from core.lessons.record import Record
 from core.project import find_project, state_directory
 from core.settings import Settings, read_settings
 from core.text.printable import one_line
@@ -57,6 +66,7 @@ MOST_WORK_S, MOST_STARTS = 0.18, 1.6
 _LOOK_S = 0.01
 MOST_BYTES = 32_000_000
 MOST_LOG_BYTES = 8_000_000  # some 16,000 records; reading more would hold up every action
+MOST_WITH_GIT = 5_000  # records of a log for which there is still time to ask git and to rank
 _OF_A_SHELL = ("||", ":")  # how setup ends a line; a client may start it without a shell
 AT_ONCE_S = 3  # two configurations that a client reads may both start the hook
 
@@ -220,10 +230,23 @@ def _at_start(scene: Scene) -> Briefing:
         log,
         project=scene.root,
         settings=scene.settings,
+        near=partial(_near_the_work, scene, log),
     )
     before = scene.note(briefing)
     forget_old(scene.directory)
     return Briefing() if before and _has_just_started(scene, before) else briefing
+
+
+def _near_the_work(scene: Scene, log: MemoryLog) -> list[Record]:
+    """Return the records that are near to the work in the client's folder, as git shows it."""
+    if log.count > MOST_WITH_GIT:
+        return []
+    from commands.hook.work_at_hand import work_at_hand  # starts git, for long memories only
+    from core.lessons.recall.for_task import by_work
+
+    cwd = scene.moment.cwd
+    is_elsewhere = cwd and cwd != scene.root and not inside(scene.root, cwd)  # another work tree
+    return by_work(log.records, work_at_hand(Path(cwd if is_elsewhere else scene.root)))
 
 
 def _is_known(scene: Scene) -> bool:
@@ -300,6 +323,23 @@ def _look_around(scene: Scene) -> None:
         save(scene.directory, read_project(scene.root, log, scene.state, known))
 
 
+def _at_prompt(scene: Scene) -> Briefing:
+    """Show the records that a prompt is about and that its agent has not seen since the start."""
+    from core.lessons.recall.for_task import for_prompt
+    from core.lessons.recall.reading import Action, log_at_hand
+
+    text, agent, lang = scene.moment.text, scene.moment.agent, scene.settings.lang
+    known = scene.session.shown(agent)
+    records = for_prompt(text, *log_at_hand(Action(text=text), scene.data))
+    briefing = prompt_briefing((it for it in records if version_of(it) not in known), lang)
+    before = scene.note(briefing) if briefing.records else None
+    if before and before.events != scene.session.events:  # other hooks ran meanwhile
+        known = before.shown(agent)
+        left = [record for record in briefing.records if version_of(record) not in known]
+        briefing = prompt_briefing(left, lang)
+    return briefing
+
+
 def _at_stop(scene: Scene) -> Briefing:
     """Return one reminder in a session in which files changed and the memory did not."""
     session = scene.session
@@ -317,7 +357,7 @@ def _at_stop(scene: Scene) -> Briefing:
 _BRIEFINGS = {
     "session-start": _at_start,
     "before-action": _at_action,
-    "prompt": _at_action,
+    "prompt": _at_prompt,
     "stop": _at_stop,
 }
 

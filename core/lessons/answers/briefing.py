@@ -1,14 +1,14 @@
-"""Writes what a hook shows a model unasked: a briefing at the start, a few records at an action.
+"""Writes what a hook shows a model unasked: a briefing at the start, a few records afterwards.
 
 Nobody asked for these texts: they are short, and leave out records that read like orders.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import chain, islice
 
 from core.injection.marks import may_have_marks, orders_in, shown_marks
-from core.lessons.answers.fitting import Layout, is_usable, that_fit
+from core.lessons.answers.fitting import MOST_MISSED, Layout, is_usable, that_fit
 from core.lessons.answers.frame import Frame
 from core.lessons.answers.notes import TOPICS_SHOWN, notes, topic_line
 from core.lessons.answers.rendering import headed_block
@@ -24,6 +24,9 @@ BRIEFING_CHARS = 9_000  # two clients cut what is longer than 10,000 characters
 RECALL_BYTES = 4_096
 MOST_OFFERED = 400  # the shortest records that fill BRIEFING_CHARS
 MOST_JUDGED, MOST_TOPIC_CHARS = 200, 256  # of the topics; few are shown
+PROMPT_TOKENS, MOST_AT_A_PROMPT = 300, 5
+# Of what is left at a start: principles may fill so much of it, then what is near to the work.
+_OF_PRINCIPLES, _NEAR_THE_WORK = 1 / 3, 2 / 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,31 +37,106 @@ class Briefing:
     records: tuple[Record, ...] = ()
 
 
-def session_briefing(log: MemoryLog, *, project: str, settings: Settings) -> Briefing:
-    """Write the topics, what is due, and the whole records that fit: principles, then the newest.
+def session_briefing(
+    log: MemoryLog,
+    *,
+    project: str,
+    settings: Settings,
+    near: Callable[[], Sequence[Record]] = tuple,
+) -> Briefing:
+    """Write the topics, what is due, and the whole records that fit.
+
+    Where not all of them fit: principles, those that are near to the work, then the newest, each
+    without what was missing, so that there is room for more lessons.
 
     project: how the answer names it. settings: `hook_tokens` are the estimated tokens of the whole
-    text, which takes its first lines in any case.
+    text, which takes its first lines in any case. near: returns the records that are near to the
+    work, the nearest first; asked only where not all fit. Without any: whole records, principles
+    and the newest.
     """
-    lang, budget_tokens = settings.lang, settings.hook_tokens
-    records, count = log.records, log.count
+    lang, records, count = settings.lang, log.records, log.count
     if not records:
         return Briefing()
-    head = say(lang, "head_all", count=count, project=one_line(project))
-    topics = _harmless_topics(log)
-    lines = [head, *notes(log, Frame(project=project, settings=settings))]
-    if topics:
-        lines.append(topic_line(topics, lang, budget_tokens))
-    budget = Budget(budget_tokens, BRIEFING_CHARS)
-    longest = [say(lang, key, shown=count, count=count) for key in ("brief_part", "brief_marked")]
-    budget.spend("\n".join([*lines, *longest]))
-    shown, marked = _offered(_principles_first(records), budget, lang)
+    lines = _first_lines(log, project, settings)
+    budget = Budget(settings.hook_tokens, BRIEFING_CHARS)
+    budget.spend("\n".join([*lines, say(lang, "brief_marked", count=count)]))
+    nearest = () if _all_fit(records, budget, lang) else near()
+    some = "brief_near" if nearest else "brief_part"
+    budget.spend(say(lang, some, shown=count, count=count))
+    if nearest:
+        shown, marked = _near_first(records, nearest, budget, lang), 0
+    else:
+        shown, marked = _offered(_principles_first(records), budget, lang)
     if marked:
         lines.append(say(lang, "brief_marked", count=marked))
-    key = "brief_all" if len(shown) == count else "brief_part" if shown else "brief_none"
+    is_all = len(shown) == count and not nearest
+    key = "brief_all" if is_all else some if shown else "brief_none"
     lines.append(say(lang, key, shown=len(shown), count=count))
-    blocks = [headed_block(record, lang) for record in shown]
+    laid_out = map(_without_gap, shown) if nearest else shown
+    blocks = [headed_block(record, lang) for record in laid_out]
     return Briefing("\n".join(lines + blocks), tuple(shown))
+
+
+def _first_lines(log: MemoryLog, project: str, settings: Settings) -> list[str]:
+    """Return what stands above the records: whose they are, what is due, the topics."""
+    head = say(settings.lang, "head_all", count=log.count, project=one_line(project))
+    lines = [head, *notes(log, Frame(project=project, settings=settings))]
+    if topics := _harmless_topics(log):
+        lines.append(topic_line(topics, settings.lang, settings.hook_tokens))
+    return lines
+
+
+def _without_gap(record: Record) -> Record:
+    return replace(record, missing_context="")
+
+
+def _all_fit(records: Sequence[Record], budget: Budget, lang: Language) -> bool:
+    """Return whether all that a hook may show fits below its line; the budget stays as it is."""
+    line = say(lang, "brief_all", count=len(records))
+    blocks = (headed_block(record, lang) for record in records if is_usable(record))
+    return Budget(budget.tokens, budget.chars).take_all(chain((line,), blocks))
+
+
+def _near_first(
+    records: Sequence[Record], near: Sequence[Record], budget: Budget, lang: Language
+) -> list[Record]:
+    """Return the records that fit: principles, those near to the work, the newest.
+
+    Of each kind those near to the work come first.
+    """
+    newest = _principles_first(records)
+    principles = [record for record in (*near, *newest) if record.type == "principle"]
+    logs_first = sorted(newest, key=lambda it: it.type == "principle")
+    shown: dict[int, Record] = {}
+    for candidates, share in (
+        (principles, _OF_PRINCIPLES),
+        (near, _NEAR_THE_WORK),
+        (logs_first, 1.0),
+    ):
+        part = budget.split_off(share)
+        _add_lessons(shown, candidates, part, lang)
+        budget.add(part)
+    return [*shown.values()]
+
+
+def _add_lessons(
+    shown: dict[int, Record], candidates: Iterable[Record], budget: Budget, lang: Language
+) -> None:
+    """Add the records whose lessons fit, each once and none that reads like an order.
+
+    A large one stops no smaller one, but many in a row do.
+    """
+    missed = 0
+    for record in candidates:
+        if budget.is_spent or missed > MOST_MISSED:
+            return
+        if id(record) in shown or not is_usable(record):
+            continue
+        if is_harmless(record) and budget.take(headed_block(_without_gap(record), lang)):
+            shown[id(record)] = record
+            missed = 0
+        else:
+            missed += 1
 
 
 def _harmless_topics(log: MemoryLog) -> list[tuple[str, int]]:
@@ -95,7 +173,7 @@ def action_briefing(records: Sequence[Record], lang: Language) -> Briefing:
     for at in reversed(range(len(versions))):  # the best one keeps it longest
         if sum(_bytes(headed_block(it, lang)) for it in versions) <= left_bytes:
             break
-        versions[at] = replace(versions[at], missing_context="")
+        versions[at] = _without_gap(versions[at])
     lines, shown = [head], list[Record]()
     for record, version in zip(records, versions, strict=True):
         block = headed_block(version, lang)
@@ -103,6 +181,29 @@ def action_briefing(records: Sequence[Record], lang: Language) -> Briefing:
             left_bytes -= _bytes(block)
             lines.append(block)
             shown.append(record)
+    return Briefing("\n".join(lines), tuple(shown)) if shown else Briefing()
+
+
+def prompt_briefing(records: Iterable[Record], lang: Language) -> Briefing:
+    """Write the first of these records that fit into 300 estimated tokens, at most five.
+
+    None that reads like an order takes the place of another. What was missing gives way where a
+    record fits without it.
+    """
+    head = say(lang, "recall_head")
+    budget = Budget(PROMPT_TOKENS, BRIEFING_CHARS)
+    budget.spend(head)
+    lines, shown = [head], list[Record]()
+    for record in records:
+        if len(shown) == MOST_AT_A_PROMPT or budget.is_spent:
+            break
+        if not is_harmless(record):
+            continue
+        for version in (record, _without_gap(record)):
+            if budget.take(block := headed_block(version, lang)):
+                lines.append(block)
+                shown.append(record)
+                break
     return Briefing("\n".join(lines), tuple(shown)) if shown else Briefing()
 
 

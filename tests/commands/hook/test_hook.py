@@ -32,6 +32,7 @@ from tests.support.client_events import (
     vscode,
 )
 from tests.support.desk import Desk as AnyDesk
+from tests.support.git_clones import git
 from tests.support.samples import LATER, a_record
 from tests.support.stdio_client import ROOT
 
@@ -266,6 +267,49 @@ def test_the_hooks_of_claude_code_stay_silent_in_cursor_which_has_its_own(desk: 
     given = claude_edit(desk.root, "src/refund.py", cursor_version="3.20.17")
     assert desk.hook("claude-code", "before-action", given) == Ran(0, "", "")
     assert not desk.state.exists()
+
+
+@pytest.mark.parametrize("prompt", ["thanks", "go on with it", "계속해줘", "고마워", "fix it"])
+def test_a_prompt_that_says_nothing_of_the_memory_gets_no_answer(desk: Desk, prompt: str) -> None:
+    given = claude("UserPromptSubmit", desk.root, prompt=prompt)
+    assert desk.hook("claude-code", "prompt", given).said is None
+
+
+def test_what_a_prompt_was_shown_is_not_repeated(desk: Desk) -> None:
+    given = claude("UserPromptSubmit", desk.root, prompt="A refund above 500 waits, see refund.py")
+    assert desk.hook("claude-code", "prompt", given).text == LESSON
+    assert desk.hook("claude-code", "prompt", given).said is None
+    assert desk.edit().said is None
+
+
+def test_a_file_that_a_prompt_names_brings_the_lesson_with_its_anchor(desk: Desk) -> None:
+    given = claude("UserPromptSubmit", desk.root, prompt="Have a look at src/auth/token.py")
+    assert "Tokens live 15 minutes." in desk.hook("claude-code", "prompt", given).text
+
+
+@pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
+@pytest.mark.parametrize("source", ["startup", "compact"])
+def test_a_long_memory_begins_with_what_is_near_to_the_work(desk: Desk, source: str) -> None:
+    many = [a_record(f"gap {at}", now=LATER, lesson=f"{'rule ' * 40}{at}") for at in range(60)]
+    desk.write(REFUND, LOGIN, *many)
+    given = claude("SessionStart", desk.root, source=source)
+    assert REFUND.lesson not in desk.hook("claude-code", "session-start", given).text
+    shutil.rmtree(desk.root / ".git")
+    git(desk.root, "init", "--quiet", "-b", "fix/second-approver")
+    given = claude("SessionStart", desk.root, source=source, session_id="another")
+    text = desk.hook("claude-code", "session-start", given).text
+    assert text.index(REFUND.lesson) < text.index("rule rule")
+    assert "nearest to the branch" in text
+
+
+@pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
+def test_in_another_work_tree_the_work_is_that_of_this_tree(desk: Desk, tmp_path: Path) -> None:
+    many = [a_record(f"gap {at}", now=LATER, lesson=f"{'rule ' * 40}{at}") for at in range(60)]
+    desk.write(REFUND, *many)
+    git(tmp_path, "init", "--quiet", "-b", "fix/second-approver", "tree")
+    given = claude("SessionStart", tmp_path / "tree", source="startup")
+    words = ("claude-code", "session-start", given, "--project", str(desk.root))
+    assert REFUND.lesson in desk.hook(*words).text
 
 
 def test_a_record_that_changed_is_shown_again(desk: Desk) -> None:

@@ -1,16 +1,20 @@
 """Tests what hooks say: whole texts, their budgets, and what they leave out."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 
 from core.lessons.answers.briefing import (
     BRIEFING_CHARS,
+    MOST_AT_A_PROMPT,
     MOST_OFFERED,
+    PROMPT_TOKENS,
     RECALL_BYTES,
     Briefing,
     action_briefing,
     is_harmless,
+    prompt_briefing,
     session_briefing,
 )
 from core.lessons.log import MemoryLog
@@ -32,11 +36,21 @@ def log_of(*records: Record) -> MemoryLog:
 
 
 def start(
-    *records: Record, budget_tokens: int = 1_500, lang: Language = "en", threshold: int = 50
+    *records: Record,
+    budget_tokens: int = 1_500,
+    lang: Language = "en",
+    threshold: int = 50,
+    near: Sequence[Record] = (),
 ) -> Briefing:
     log = log_of(*records)
     settings = Settings(lang=lang, hook_tokens=budget_tokens, threshold=threshold)
-    return session_briefing(log, project="/shop", settings=settings)
+    of_log = {it.id: it for it in log.records}
+    return session_briefing(
+        log,
+        project="/shop",
+        settings=settings,
+        near=lambda: [of_log[it.id] for it in near],
+    )
 
 
 def test_an_empty_memory_says_nothing() -> None:
@@ -97,6 +111,64 @@ def test_the_text_stays_within_the_budget(budget_tokens: int, lesson: str) -> No
     assert shown or budget_tokens == 200
 
 
+LONG = "round up to whole cents in every currency " * 4
+MANY = [a_record(f"gap {at}", topic=f"t{at}", lesson=f"{LONG}{at}") for at in range(60)]
+RULES = [
+    new_record(a_principle(f"{LONG}of principle {at}", topic=f"p{at}"), now=NOW) for at in range(40)
+]
+
+
+def test_where_not_all_fit_the_lessons_near_to_the_work_come_before_the_newest() -> None:
+    briefing = start(*MANY, PRINCIPLE, near=[MANY[3], MANY[7]])
+    shown = len(briefing.records)
+    assert briefing.records[:5] == (PRINCIPLE, MANY[3], MANY[7], MANY[59], MANY[58])
+    lines = briefing.text.splitlines()
+    assert say("en", "brief_near", shown=shown, count=61) in lines
+    at = lines.index("[t3]")
+    assert lines[at : at + 3] == ["[t3]", "2026-03-01", f"→ {LONG}3"]
+    assert estimate_tokens(briefing.text) <= 1_500
+
+
+def test_what_is_near_to_the_work_leaves_room_for_the_newest() -> None:
+    near = MANY[:40]
+    briefing = start(*MANY, near=near)
+    times = [record in near for record in briefing.records]
+    assert times == sorted(times, reverse=True)
+    assert 0.6 < times.count(True) / len(times) < 0.75
+    assert briefing.records[times.index(False)] == MANY[59]
+
+
+def test_many_principles_leave_room_as_well_and_those_near_to_the_work_come_first() -> None:
+    briefing = start(*MANY, *RULES, near=[MANY[3], RULES[5]])
+    kinds = [record.type == "principle" for record in briefing.records]
+    assert briefing.records[0] == RULES[5]
+    assert briefing.records[1] == RULES[39]
+    assert 0.2 < kinds.count(True) / len(kinds) < 0.4
+    assert MANY[3] in briefing.records
+    assert MANY[59] in briefing.records
+
+
+def test_where_all_fit_or_nothing_is_near_it_is_as_without_git() -> None:
+    def never() -> list[Record]:
+        raise AssertionError("asked")
+
+    log = log_of(OLD, NEW, PRINCIPLE)
+    found = session_briefing(log, project="/shop", settings=Settings(), near=never)
+    assert found == start(OLD, NEW, PRINCIPLE)
+    assert "principles first, then the newest;" in start(*MANY).text
+
+
+def test_what_reads_like_an_order_takes_no_place_of_what_is_near() -> None:
+    bad = replace(MANY[3], lesson=ORDERS)
+    records = [bad if it is MANY[3] else it for it in MANY]
+    assert start(*records, near=[bad, MANY[7]]).records[0] == MANY[7]
+
+
+def test_the_line_above_says_in_korean_how_lessons_were_chosen() -> None:
+    briefing = start(*MANY, near=MANY[:2], lang="ko")
+    assert say("ko", "brief_near", shown=len(briefing.records), count=60) in briefing.text
+
+
 def test_a_large_record_stops_no_smaller_one() -> None:
     large = a_record("large", now=LATER, lesson="x" * 1_000)
     assert start(OLD, large, budget_tokens=200).records == (OLD,)
@@ -154,6 +226,28 @@ def test_a_record_that_does_not_fit_at_all_is_left_out() -> None:
     huge = replace(OLD, lesson="x" * RECALL_BYTES)
     assert action_briefing([huge], "en") == Briefing()
     assert action_briefing([huge, NEW], "en").records == (NEW,)
+
+
+def test_a_prompt_is_told_the_first_records_within_its_tokens() -> None:
+    assert prompt_briefing([NEW, OLD], "en") == action_briefing([NEW, OLD], "en")
+    assert prompt_briefing([], "en") == Briefing()
+    short = [a_record(str(at), lesson=f"rule {at}") for at in range(MOST_AT_A_PROMPT + 3)]
+    assert prompt_briefing(short, "ko").records == tuple(short[:MOST_AT_A_PROMPT])
+    briefing = prompt_briefing(MANY, "en")
+    assert briefing.records == tuple(MANY[: len(briefing.records)])
+    assert 200 < estimate_tokens(briefing.text) <= PROMPT_TOKENS
+
+
+def test_at_a_prompt_too_a_lesson_stays_longer_than_what_was_missing() -> None:
+    long = replace(OLD, missing_context="what was missing " * 100, lesson="round up " * 60)
+    briefing = prompt_briefing([long, NEW], "en")
+    assert briefing.records == (long, NEW)
+    assert "what was missing" not in briefing.text
+
+
+def test_at_a_prompt_what_reads_like_an_order_takes_no_place() -> None:
+    bad = [a_record(f"bad {at}", lesson=ORDERS) for at in range(MOST_AT_A_PROMPT)]
+    assert prompt_briefing([*bad, OLD], "en").records == (OLD,)
 
 
 @pytest.mark.parametrize(

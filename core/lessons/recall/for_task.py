@@ -1,0 +1,172 @@
+"""Chooses the records for a task before its first action: by the work in git, or by a prompt.
+
+Pure, lexical and deterministic. A record counts by the words that it shares with the task, each the
+more, the fewer records have it, and by `paths` that stand for a file of the task. The weights were
+chosen on the tuned half of the real changes; `benchmarks/session_start.py` measures what they give.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
+from math import log
+
+from core.lessons.answers.fitting import is_usable
+from core.lessons.paths import could_match, matches
+from core.lessons.recall.reading import FILE, MOST_ANCHORS, MOST_PATTERN_CHARS, worded
+from core.lessons.record import Record
+from core.text.english import FUNCTION_WORDS, stem_of
+from core.text.normal_form import normal_form
+
+MOST_RANKED = 2_000  # records by the work in git, the later lines: each takes some 20 µs
+MOST_FILES, MOST_OF_A_COMMIT = 200, 60
+
+# What a word of the work weighs, by where it stands, and an anchor for one of its files.
+_SAID, _COMMITTED_FILE = 1.0, 0.5
+_ANCHORED_CHANGE, _ANCHORED_COMMIT = 6.0, 3.0
+_DAMPING = 0.3  # of records with many words
+
+# What a record must share with a prompt: more than one telling word, or a file and its anchor.
+_NEEDED, _ANCHORED_PROMPT, _BESIDE_THE_LESSON = 1.4, 2.0, 0.8
+
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[\uac00-\ud7a3]{2}")
+_WORD_CHARS = 3
+_FIRST_HANGUL = "\uac00"
+_OF_ANY_TASK = frozenset(
+    map(
+        stem_of,
+        "use used add added fix fixed make made change changed update updated work working file"
+        " files code test tests run need new one two get set want look please 사용 수정 추가 변경"
+        " 작업 해주 확인 계속 다시".split(),
+    )
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """What git shows of the work that goes on in a project; paths are relative to it, with `/`.
+
+    commits: the last ones, each with its subject and the files that it changed.
+    """
+
+    branch: str = ""
+    changed: Sequence[str] = ()
+    commits: Sequence[tuple[str, Sequence[str]]] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.branch or self.changed or self.commits)
+
+
+def by_work(records: Sequence[Record], work: Work) -> list[Record]:
+    """Return those of these records that share anything with the work, the closest first.
+
+    Of equals the later; of more than MOST_RANKED the others are left out.
+    """
+    if not work:
+        return []
+    records = [it for it in records[-MOST_RANKED:] if is_usable(it)]
+    weights, count = _weights(work), len(records)
+    read = [_words(" ".join(it.texts)) for it in records]
+    shared = [weights.keys() & words for words in read]
+    rarity = {word: _idf(found, count) for word, found in Counter(_flat(shared)).items()}
+    mean = sum(map(len, read)) / max(count, 1) or 1.0
+    scores = [
+        sum(weights[word] * rarity[word] for word in here)
+        / (1 - _DAMPING + _DAMPING * len(words) / mean)
+        for here, words in zip(shared, read, strict=True)
+    ]
+    committed = [path for _, paths in work.commits for path in paths[:MOST_OF_A_COMMIT]]
+    for paths, weight in ((work.changed, _ANCHORED_CHANGE), (committed, _ANCHORED_COMMIT)):
+        anchored = _anchored(records, paths[:MOST_FILES])
+        for at in anchored:
+            scores[at] += weight * _idf(len(anchored), count)
+    found = sorted(((score, at) for at, score in enumerate(scores) if score > 0), reverse=True)
+    return [records[at] for _, at in found]
+
+
+def for_prompt(
+    prompt: str, records: Sequence[Record], count: int, having: Mapping[str, int]
+) -> list[Record]:
+    """Return the records that a prompt is about, the best first; mostly none.
+
+    count, having: as in AtHand, when these are not all records of the log.
+    """
+    records = [it for it in records if is_usable(it)]
+    text = worded(prompt)
+    sought = _words(text) - _OF_ANY_TASK
+    shared = [sought & _words(" ".join(it.texts)) for it in records]
+    most = log(count + 1)
+    rarity = {
+        word: 1 - log(max(found, having.get(word, 0))) / most
+        for word, found in Counter(_flat(shared)).items()
+    }
+    anchored = _anchored(records, list(islice(dict.fromkeys(FILE.findall(text)), MOST_FILES)))
+    found = []
+    for at, here in enumerate(shared):
+        score = _ANCHORED_PROMPT * (1 - log(len(anchored)) / most) if at in anchored else 0.0
+        rule = _words(f"{records[at].topic} {records[at].lesson}") if here else ()
+        score += sum(rarity[it] * (1.0 if it in rule else _BESIDE_THE_LESSON) for it in here)
+        if score >= _NEEDED:
+            found.append((score, at))
+    return [records[at] for _, at in sorted(found, reverse=True)]
+
+
+def _weights(work: Work) -> dict[str, float]:
+    """Return what each word of the work weighs; one of several commits or files weighs more."""
+    subjects = Counter(_flat(_words(subject) for subject, _ in work.commits))
+    paths = (" ".join(paths[:MOST_OF_A_COMMIT]) for _, paths in work.commits)
+    committed = Counter(_flat(map(_words, paths)))
+    changed = Counter(_flat(map(_words, work.changed[:MOST_FILES])))
+    weights: dict[str, float] = {}
+    for found, weight in (
+        (subjects, _SAID),
+        (committed, _COMMITTED_FILE),
+        (changed, _SAID),
+        (Counter(_words(work.branch)), _SAID),
+    ):
+        for word, times in found.items():
+            weights[word] = max(weights.get(word, 0.0), weight * (1 + log(times)))
+    return weights
+
+
+def _idf(found: int, count: int) -> float:
+    """Return how much something tells that so many of all records have."""
+    return log(1 + (count - found + 0.5) / (found + 0.5))
+
+
+def _anchored(records: Sequence[Record], files: Sequence[str]) -> set[int]:
+    """Return which of these records have an anchor that stands for one of these files."""
+    names = "\n".join(files)
+    known: dict[str, bool] = {}
+    found = set[int]()
+    for at, record in enumerate(records if files else ()):
+        for pattern in record.paths[:MOST_ANCHORS]:
+            if pattern not in known:
+                known[pattern] = len(pattern) <= MOST_PATTERN_CHARS and (
+                    could_match(pattern, names)
+                    and any(could_match(pattern, it) and matches(pattern, it) for it in files)
+                )
+            if known[pattern]:
+                found.add(at)
+                break
+    return found
+
+
+def _words(text: str) -> set[str]:
+    """Return the stems of the words of a text and of the parts of its names."""
+    return set(filter(None, map(_term, set(_WORD.findall(normal_form("NFC", text))))))
+
+
+@lru_cache(maxsize=20_000)
+def _term(word: str) -> str:
+    """Return the stem of a word, "" where it says nothing."""
+    word = word.lower()
+    says_something = len(word) >= _WORD_CHARS or word >= _FIRST_HANGUL
+    return stem_of(word) if says_something and word not in FUNCTION_WORDS else ""
+
+
+def _flat(groups: Iterable[Collection[str]]) -> Iterator[str]:
+    for group in groups:
+        yield from group
