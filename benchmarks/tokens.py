@@ -74,10 +74,16 @@ def session_costs(lang: Language, count: Count) -> dict[str, int]:
 
 
 def start_cost(records: int, count: Count) -> int:
-    """What the hook adds when a session starts with so many of the labelled records."""
+    """What the hook adds when a session starts with so many of the labelled records.
+
+    Where not all fit, all are taken to be near to the work: then the most lessons are shown.
+    """
     lines = [record.to_line() for record in islice(labelled_records(), records)]
     log, settings = MemoryLog.parse(b"".join(lines)), read_settings({})
-    return count(session_briefing(log, project="/home/dev/shop", settings=settings).text)
+    briefing = session_briefing(
+        log, project="/home/dev/shop", settings=settings, near=lambda: log.records
+    )
+    return count(briefing.text)
 
 
 def labelled_records() -> Iterator[Record]:
