@@ -185,7 +185,7 @@ def best_of_the_search(case: Labelled) -> Sequence[Record]:
 
 def anchored_only(case: Labelled) -> Sequence[Record]:
     """Records whose path anchors stand for a file of the action, and nothing else."""
-    from core.lessons.paths import matches
+    from core.lessons.anchors.paths import matches
 
     found = [
         it

@@ -17,8 +17,8 @@ from commands.documents.markdown import heading
 from commands.exchange.export_words import word
 from commands.exchange.formats import lessons
 from core.injection.ignorable import HIDDEN_CLASS
+from core.lessons.anchors.paths import is_exact, normalise_paths
 from core.lessons.compaction import group_by_topic
-from core.lessons.paths import is_exact, normalise_paths
 from core.lessons.record import Record
 from core.messages import Language
 from core.settings import read_settings

@@ -12,8 +12,8 @@ from core.errors import (
     UnknownTypeError,
 )
 from core.injection.marks import may_hide
+from core.lessons.anchors.paths import normalise_paths
 from core.lessons.outcomes import Offered
-from core.lessons.paths import normalise_paths
 from core.lessons.record import (
     LIMITS_BYTES,
     Draft,

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import lru_cache
-from math import isfinite
 from typing import Any, Literal
 
 from core.errors import BlankFieldError, FieldTooLongError, LoneSurrogateError, UnknownTypeError
 from core.injection.marks import marks_of, unknown_marks
+from core.lessons.json_form import DECODER, too_deep, well_typed
 from core.text.normal_form import normal_form
 
 RecordType = Literal["log", "principle"]
@@ -23,9 +23,7 @@ LIMITS_BYTES = {"topic": 64, "missing_context": 1024, "lesson": 1024, "ask_next_
 MOST_LINE_BYTES = 1_048_576  # no tool of ours writes a longer one; format.md names it
 _LEAST_LINE_BYTES = 64  # the required keys alone are more
 ID_DIGITS = 16
-MOST_COUNTED = 999_999_999
 MOST_FORMER = 16
-MOST_NESTED = 100
 FINGERPRINT_DIGITS = 6
 CACHED_LINES = 2_048
 CACHED_TOPICS = CACHED_DATES = 1_024
@@ -37,16 +35,8 @@ META_KEYS = frozenset(
 _KEYS = frozenset("id type topic missing_context lesson ask_next_time meta".split())
 
 
-def _finite(text: str) -> float:
-    number = float(text)
-    if not isfinite(number):  # 1e999 would be written back as Infinity, which is no JSON
-        raise ValueError(text)
-    return number
-
-
 _NO_OTHERS: Mapping[str, Any] = {}  # one for all records: there may be 100,000
 _JSON_BLANKS = " \t\r\n"
-DECODER = json.JSONDecoder(parse_float=_finite, parse_constant=_finite)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,10 +75,10 @@ class Record:
     many originals a principle replaced (None: not known). `source_ids` lists their version ids, so
     that a git merge cannot bring them back beside it. `former` holds the fingerprints of the
     versions that this one follows, oldest first, so that a merge tells an older version from a
-    different one. `marks` names what in the texts reads like an order to a model. `paths` are
-    patterns as `core.lessons.paths` reads them. `when` are its triggers: pieces of code or command
-    that stand there when the record is needed. `extra` and `meta_extra` hold keys that this version
-    of the program does not know: they survive every rewrite.
+    different one. `marks` names what in the texts reads like an order to a model. `paths` and
+    `when` are the files and the triggers that `core.lessons.anchors` describes. `extra` and
+    `meta_extra` hold keys that this version of the program does not know: they survive every
+    rewrite.
     """
 
     id: str
@@ -229,17 +219,6 @@ def record_of(value: dict[str, Any]) -> Record | None:
     )
 
 
-def too_deep(raw: bytes, value: object) -> bool:
-    """Return whether an object is nested deeper than some part of the program can follow."""
-    if raw.count(b"[") + raw.count(b"{") <= MOST_NESTED:
-        return False
-    level = [value]
-    for _ in range(MOST_NESTED):
-        inner = [it for it in level if isinstance(it, dict | list)]
-        level = [it for one in inner for it in (one.values() if isinstance(one, dict) else one)]
-    return bool(level)
-
-
 # A server reads the same lines at every call. A file longer than the cache would push its own lines
 # out before they are read again.
 cached_parse_line = lru_cache(maxsize=CACHED_LINES)(parse_line)
@@ -250,39 +229,6 @@ def _others(value: Mapping[str, Any], known: frozenset[str]) -> Mapping[str, Any
     if value.keys() <= known:
         return _NO_OTHERS
     return {key: kept for key, kept in value.items() if key not in known}
-
-
-def well_typed(value: Mapping[str, Any], meta: Mapping[str, Any]) -> bool:
-    """Return whether every known key has its type; spelled out, since it runs for every line."""
-    return (
-        isinstance(value.get("id"), str)
-        and bool(value["id"].strip())
-        and value.get("type") in ("log", "principle")
-        and isinstance(value.get("topic"), str)
-        and isinstance(value.get("missing_context"), str)
-        and isinstance(value.get("lesson"), str)
-        and isinstance(value.get("ask_next_time", ""), str | None)
-        and isinstance(meta.get("created"), str)
-        and (len(meta) == 1 or _meta_well_typed(meta))
-    )
-
-
-def _meta_well_typed(meta: Mapping[str, Any]) -> bool:
-    return (
-        isinstance(meta.get("updated", ""), str)
-        and isinstance(meta.get("compacted_at", ""), str)
-        and _is_count(meta.get("seen", 1))
-        and _is_count(meta.get("source_count", 1))
-        and _is_texts(meta.get("source_ids", []))
-        and _is_texts(meta.get("former", []))
-        and _is_texts(meta.get("marks", []))
-        and _is_texts(meta.get("paths", []))
-        and _is_texts(meta.get("when", []))
-    )
-
-
-def _is_texts(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(text, str) for text in value)
 
 
 def has_surrogate(record: Record) -> bool:
@@ -304,10 +250,6 @@ def is_token(text: str) -> bool:
     """Return whether a text is a version id (`id@fp`)."""
     name, at_sign, fingerprint = text.rpartition("@")
     return bool(name and at_sign) and re.fullmatch(r"[0-9a-f]{6}", fingerprint) is not None
-
-
-def _is_count(value: object) -> bool:
-    return type(value) is int and 0 <= value <= MOST_COUNTED
 
 
 @lru_cache(maxsize=CACHED_TOPICS)  # few topics, many records

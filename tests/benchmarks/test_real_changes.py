@@ -11,7 +11,7 @@ import pytest
 
 from commands.clients.events import read_moment
 from core.injection.marks import marks_of
-from core.lessons.paths import normalise_paths
+from core.lessons.anchors.paths import normalise_paths
 from core.lessons.record import Draft, check
 from tests.support.git_clones import run_git
 from tests.support.rows import none_of

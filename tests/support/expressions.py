@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from core.injection.phrases import _RULES, _compiled
-from core.lessons.paths import _expression
+from core.lessons.anchors.paths import _expression
 from core.sanitizer import RULES
 from core.secrets.named_rows import _rows
 from core.secrets.rule import expand
@@ -47,8 +47,8 @@ _IN_TABLES = (
     "core.injection.phrases pattern",
     "core.injection.phrases rule.pattern",
     "core.injection.phrases rule.unless",
-    "core.lessons.paths '/'.join(first) + _BELOW",
-    "core.lessons.paths text + _BELOW",
+    "core.lessons.anchors.paths '/'.join(first) + _BELOW",
+    "core.lessons.anchors.paths text + _BELOW",
     "core.sanitizer RULES[number].pattern",
     "core.sanitizer rule.pattern",
     "core.secrets.named_rows after",
@@ -58,7 +58,7 @@ _IN_TABLES = (
 )
 MADE: dict[str, list[str]] = {
     **{call: [] for call in _IN_TABLES},
-    "core.lessons.paths expression": [r"(?!/)[a-z]", r"[^/a-z]"],
+    "core.lessons.anchors.paths expression": [r"(?!/)[a-z]", r"[^/a-z]"],
     "core.secrets.value_ends f'(?:{inner}){{1,{LONGEST}}}+'": [
         rf"(?:[^{quote}\\\r\n]|\\[^\r\n{quote}]|\\{quote}(?=[^\s,;:)}}\]])){{1,512}}+"
         for quote in "\"'`”"
@@ -98,7 +98,9 @@ def _in_tables() -> Iterator[Expression]:
             yield Expression("core.injection.phrases", _compiled(pattern).pattern)
     for glob in GLOBS:
         made = _expression(glob)
-        yield Expression(f"core.lessons.paths {glob}", made.pattern, made.flags, anchored=True)
+        yield Expression(
+            f"core.lessons.anchors.paths {glob}", made.pattern, made.flags, anchored=True
+        )
     for where, patterns in MADE.items():
         for pattern in patterns:
             yield Expression(where, pattern)

@@ -15,8 +15,8 @@ from itertools import pairwise
 from math import log
 from typing import NamedTuple
 
+from core.lessons.anchors.paths import could_match, is_exact, matches
 from core.lessons.answers.fitting import is_usable
-from core.lessons.paths import could_match, is_exact, matches
 from core.lessons.recall.rarity import Surroundings
 from core.lessons.recall.reading import (
     FILE,

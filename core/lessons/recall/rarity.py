@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import log
 
-from core.lessons.paths import could_match, matches
+from core.lessons.anchors.paths import could_match, matches
 from core.lessons.recall.reading import (
     MOST_PATTERN_CHARS,
     MOST_TRIGGERS,

@@ -8,10 +8,10 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Literal
 
 from core.lessons.compaction import is_required
+from core.lessons.json_form import DECODER, too_deep, well_typed
 from core.lessons.lines import BOM, UTF_16_MARKS, is_torn_utf_16, is_utf_16, mark_of
 from core.lessons.log import MemoryLog
 from core.lessons.record import (
-    DECODER,
     LIMITS_BYTES,
     META_KEYS,
     MOST_LINE_BYTES,
@@ -21,8 +21,6 @@ from core.lessons.record import (
     parse_line,
     reidentified,
     seconds_of,
-    too_deep,
-    well_typed,
 )
 from core.messages import Facts
 from core.settings import DEFAULT_THRESHOLD

@@ -11,9 +11,7 @@ from core.errors import (
     PathOutsideError,
     TooManyPathsError,
 )
-from core.lessons.changes import upsert
-from core.lessons.log import MemoryLog
-from core.lessons.paths import (
+from core.lessons.anchors.paths import (
     MOST_PATHS,
     PATH_BYTES,
     could_match,
@@ -21,6 +19,8 @@ from core.lessons.paths import (
     matches,
     normalise_paths,
 )
+from core.lessons.changes import upsert
+from core.lessons.log import MemoryLog
 from core.lessons.record import Draft, check, parse_line
 
 
