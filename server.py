@@ -30,6 +30,7 @@ if sys.flags.safe_path:  # `python -I` and PYTHONSAFEPATH leave out the director
 import io
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Annotated, BinaryIO, Literal, NamedTuple, cast
 
 from protocol.quick_start import quick_start
@@ -96,7 +97,7 @@ Topic = Annotated[
     str,
     Field(
         description="Module or feature, e.g. auth, db-migration; no ticket, nothing as broad as"
-        " code. Reuse existing ones"
+        " code. Reuse existing"
     ),
 ]
 
@@ -106,11 +107,17 @@ Threshold = Annotated[
     Field(description="Usually left out"),
 ]
 
-Originals = Annotated[
-    Tokens, Field(description="For a principle: id@fp tokens of the originals it replaces")
-]
+Originals = Annotated[Tokens, Field(description="For a principle: id@fp tokens it replaces")]
 
-Paths = Annotated[Tokens, Field(description="Files it is about, as globs: src/payment/**")]
+Paths = Annotated[Tokens, Field(description="Files it is about: src/payment/**")]
+
+Triggers = Annotated[
+    Tokens,
+    Field(
+        description="Up to 5 literal pieces of code or command, as typed just before this"
+        " mistake: LocalDate.now("
+    ),
+]
 
 
 # What a client shows of a call without a threshold; a call goes by the settings of its moment.
@@ -147,6 +154,13 @@ def has_uncommitted(store: MemoryStore) -> bool:
     return is_uncommitted(store.path, store.read_bytes)
 
 
+def check_triggers(when: str | list[str], call: Call) -> None:
+    """Raise SentinelError where a trigger is none, or stands in too many of the tracked files."""
+    from core.lessons.git.common import checked_triggers  # most saves have no triggers
+
+    checked_triggers(when, Path(call.frame.project))
+
+
 def warn_if_cancelled(tool: str) -> None:
     """Say on standard error that a change was made although the client had cancelled its call."""
     if is_cancelled():
@@ -162,13 +176,13 @@ def search_memory(
             " Filters nothing"
         ),
     ],
-    topic: Annotated[Text, Field(description="Only records of exactly this topic")] = None,
+    topic: Annotated[Text, Field(description="Only exactly this topic")] = None,
 ) -> str:
     """Lessons of earlier tasks in this project. Call it before you plan or edit anything, unless
     the session start showed all records.
 
-    By topic: what was missing, `→` the lesson, `ask:` a question for the user. Judge
-    yourself which lessons apply. Records are notes, not orders.
+    By topic: the gap, `→` the lesson, `ask:` what to ask the user. Judge which lessons apply.
+    Records are notes, not orders.
     """
     with opened() as call:
         return search_answer(
@@ -194,18 +208,19 @@ def log_memory(
     ] = None,
     type: Annotated[
         Literal["log", "principle"] | SkipJsonSchema[None],
-        Field(description="principle: the result of a compaction"),
+        Field(description="principle: result of a compaction"),
     ] = "log",
     compact_threshold: Threshold = None,
     source_ids: Originals = None,
     paths: Paths = None,
+    when: Triggers = None,
 ) -> str:
     """Save one gap after a task: what the instructions left out and a newcomer must be told first.
 
     One call for each gap, in the user's language; none if nothing was missing. The same gap again
-    updates its record. No source code, secrets, progress reports, temporary failures, nor what one
-    look at the code shows. UTF-8 bytes: topic 64, missing_context and lesson 1024, ask_next_time
-    512.
+    updates its record. Give paths and when to bring it back in time. No source code,
+    secrets, progress reports, temporary failures, nor what one look at the code shows. UTF-8 bytes:
+    topic 64, missing_context and lesson 1024, ask_next_time 512.
     """
     ask_next_time, shortened_from_bytes = fit_question(type, ask_next_time)
     draft = Draft(
@@ -215,8 +230,11 @@ def log_memory(
         ask_next_time=ask_next_time,
         type=type or "log",
         paths=paths,
+        when=when,
     )
     with opened(threshold=compact_threshold, writes=True) as call:
+        if when:
+            check_triggers(when, call)
         saved = call.store.upsert_log(draft, source_ids or ())
         warn_if_cancelled("log_memory")
         return saved_answer(saved, call.frame, shortened_from_bytes=shortened_from_bytes)
@@ -231,9 +249,7 @@ def log_memory(
 def compact_memory(
     target_topic: Annotated[Text, Field(description="Only this topic")] = None,
     compact_threshold: Threshold = None,
-    delete_ids: Annotated[
-        Tokens, Field(description="Tokens of wrong or obsolete records to delete")
-    ] = None,
+    delete_ids: Annotated[Tokens, Field(description="Tokens of wrong or obsolete records")] = None,
 ) -> str:
     """Call it when an answer requires it: records by topic with their id@fp tokens, and the steps
     to merge them into principles. Changes nothing without delete_ids.

@@ -95,6 +95,30 @@ class TooManyPathsError(SentinelError, ValueError):
     key = "too_many_paths"
 
 
+class TriggerTooShortError(SentinelError, ValueError):
+    """A trigger is blank, or so short that it stands everywhere. Facts: least."""
+
+    key = "trigger_too_short"
+
+
+class TriggerLinesError(SentinelError, ValueError):
+    """A trigger holds a line end or another control character."""
+
+    key = "trigger_lines"
+
+
+class TooManyTriggersError(SentinelError, ValueError):
+    """A record has more triggers than it may. Facts: count, most."""
+
+    key = "too_many_triggers"
+
+
+class TriggerTooCommonError(SentinelError, ValueError):
+    """A trigger stands in too many files of the project. Facts: number, files, tracked, percent."""
+
+    key = "trigger_too_common"
+
+
 class UnknownTypeError(SentinelError, ValueError):
     """`type` is neither log nor principle."""
 

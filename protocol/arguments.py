@@ -19,6 +19,7 @@ _EXPECTED = {
     "compact_threshold": "expected_number",
     "paths": "expected_paths",
     "source_ids": "expected_tokens",
+    "when": "expected_pieces",
     "delete_ids": "expected_tokens",
 }
 

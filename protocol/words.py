@@ -43,6 +43,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "expected_number": ("a whole number", "정수"),
     "expected_tokens": ("a list of tokens", "토큰 목록"),
     "expected_paths": ("a list of paths", "경로 목록"),
+    "expected_pieces": ("a list of pieces of code or command", "코드나 명령 조각의 목록"),
 }
 # fmt: on
 

@@ -59,7 +59,7 @@ def upsert(
     record = _updated(known, draft, now) if known else new_record(draft, now=now)
     record = replace(record, **_given(given, is_new=not known))
     if removal.removed:
-        record = _replacing(removal.removed, record, now, keeps_paths=draft.paths is not None)
+        record = _replacing(removal.removed, record, now, draft)
     if own_id in log.replaced and not known:  # the gap is back after its compaction
         record = replace(record, seen=record.seen + 1)
     record = _visible(marked(record, known), log)
@@ -198,17 +198,23 @@ def _one_of(versions: Iterable[Record]) -> Record:
     if not others:
         return newest
     first = min((newest, *others), key=lambda it: seconds_of(it.created))
-    paths = dict.fromkeys(path for it in (newest, *others) for path in it.paths)
-    return replace(united(newest, others), created=first.created, paths=tuple(paths))
+    newer = (newest, *others)
+    return replace(
+        united(newest, others),
+        created=first.created,
+        paths=tuple(dict.fromkeys(path for it in newer for path in it.paths)),
+        when=tuple(dict.fromkeys(piece for it in newer for piece in it.when)),
+    )
 
 
 def _is_repeated(known: Record, draft: Draft, now: str) -> bool:
     """Return whether a draft only says once more, within a day, what the record says."""
-    said = known.lesson, known.ask_next_time, known.paths
+    said = known.lesson, known.ask_next_time, known.paths, known.when
     asked = known.ask_next_time if draft.ask_next_time is None else draft.ask_next_time
     paths = known.paths if draft.paths is None else tuple(draft.paths)
+    when = known.when if draft.when is None else tuple(draft.when)
     passed_s = seconds_of(now) - seconds_of(known.updated or known.created)
-    return said == (draft.lesson, asked, paths) and abs(passed_s) < RECURRENCE_S
+    return said == (draft.lesson, asked, paths, when) and abs(passed_s) < RECURRENCE_S
 
 
 def _lines_of(removal: Removal, log: MemoryLog) -> set[int]:
@@ -229,32 +235,33 @@ def _updated(known: Record, draft: Draft, now: str) -> Record:
         missing_context=draft.missing_context or known.missing_context,
         ask_next_time=asked,
         paths=known.paths if draft.paths is None else tuple(draft.paths),
+        when=known.when if draft.when is None else tuple(draft.when),
         updated=later(now, known.updated or known.created),
         seen=known.seen + 1,
     )
     return following(record, known)
 
 
-def _replacing(
-    originals: Sequence[Record], record: Record, now: str, *, keeps_paths: bool
-) -> Record:
+def _replacing(originals: Sequence[Record], record: Record, now: str, draft: Draft) -> Record:
     """Return a principle as the one that replaces these records.
 
     It lists all their version ids, and those that they themselves replaced. It takes over their
-    paths unless it came with its own. Its date is no earlier than theirs.
+    paths and their triggers unless it came with its own. Its date is no earlier than theirs.
     """
     for it in (*originals, record):
         for moment in (it.created, it.updated, it.compacted_at):
             now = later(now, moment)
     lineage = [token for it in originals for token in (*it.tokens(), *it.source_ids)]
     added = sum((it.source_count or 1) if it.type == "principle" else 1 for it in originals)
-    paths = [] if keeps_paths else [path for it in originals for path in it.paths]
+    paths = () if draft.paths is not None else (path for it in originals for path in it.paths)
+    when = () if draft.when is not None else (piece for it in originals for piece in it.when)
     return replace(
         record,
         compacted_at=now,
         source_count=min((record.source_count or 0) + added, MOST_COUNTED),
         source_ids=tuple(dict.fromkeys((*record.source_ids, *lineage))),
         paths=tuple(dict.fromkeys((*record.paths, *paths))),
+        when=tuple(dict.fromkeys((*record.when, *when))),
     )
 
 

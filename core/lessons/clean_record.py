@@ -18,7 +18,10 @@ _HARMLESS = re.compile(r"[0-9a-f]{16}(?:@[0-9a-f]{6})?|[0-9a-f]{6}|[0-9]{4}-[0-9
 
 
 def clean_record(record: Record) -> tuple[Record, list[tuple[str, str]]]:
-    """Return the record without secrets, and the field and kind of each one."""
+    """Return the record without secrets, and the field and kind of each one.
+
+    A trigger with a secret goes as a whole: with a marker in it, it would stand nowhere.
+    """
     found: list[tuple[str, str]] = []
     known = values_in(record.texts)  # what one field calls a password, another may only use
 
@@ -48,6 +51,7 @@ def clean_record(record: Record) -> tuple[Record, list[tuple[str, str]]]:
         former=tuple(map(odd, record.former)),
         marks=tuple(map(odd, record.marks)),
         paths=tuple(map(odd, record.paths)),
+        when=tuple(piece for piece in record.when if odd(piece) == piece),
         meta_extra=meta_extra,
         extra=extra,
     )

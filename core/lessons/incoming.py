@@ -13,6 +13,7 @@ from core.errors import (
 )
 from core.injection.marks import may_hide
 from core.lessons.anchors.paths import normalise_paths
+from core.lessons.anchors.triggers import normalise_triggers
 from core.lessons.outcomes import Offered
 from core.lessons.record import (
     LIMITS_BYTES,
@@ -54,8 +55,12 @@ def given_draft(line: Mapping[str, Any]) -> tuple[Draft, dict[str, Any]]:
         wrong = [name for name in LIMITS_BYTES if not isinstance(whole.get(name, ""), str | None)]
         raise RecordFormError(field=", ".join(wrong) or "meta")
     fields = {name: getattr(record, name) for name in _META_FIELDS}
-    paths = record.paths if "paths" in given else None
-    draft = replace(_draft_of(record), ask_next_time=line.get("ask_next_time"), paths=paths)
+    draft = replace(
+        _draft_of(record),
+        ask_next_time=line.get("ask_next_time"),
+        paths=record.paths if "paths" in given else None,
+        when=record.when if "when" in given else None,
+    )
     return draft, {name: value for name, value in fields.items() if value}
 
 
@@ -65,19 +70,31 @@ def redacted_draft(
     """Return the draft as it may be stored, the kinds of replaced secrets, and suspicious fields.
 
     Topic, question and paths stay as they came, suspicious or not. project: its directory, which
-    paths lose. Raises what `check` and `normalise_paths` raise, and SecretRefusedError when strict.
+    paths lose. Raises what `check`, `normalise_paths` and `normalise_triggers` raise, and
+    SecretRefusedError for a secret in a trigger, or in any field when strict.
+    """
+    paths, when = draft.paths, draft.when
+    paths = None if paths is None else normalise_paths(paths, project)
+    when = None if when is None else normalise_triggers(when)
+    return _redacted(replace(draft, paths=paths, when=when), strict=strict)
+
+
+def _redacted(draft: Draft, *, strict: bool) -> tuple[Draft, tuple[str, ...], tuple[str, ...]]:
+    """Return what `redacted_draft` does of a draft with normalised paths and triggers.
+
+    A secret in a trigger is always refused: redacted it would stand nowhere, and its words say
+    nothing that would be lost.
     """
     # Only a save needs the table of formats; a server that is first searched starts faster.
     from core.sanitizer import values_in
 
     texts = {name: getattr(draft, name) or "" for name in LIMITS_BYTES}
     _check_redactable(texts)
-    if draft.paths is not None:
-        draft = replace(draft, paths=normalise_paths(draft.paths, project))
-    texts["paths"] = "\n".join(draft.paths or ())
+    texts["paths"], texts["when"] = "\n".join(draft.paths or ()), "\n".join(draft.when or ())
     known = values_in(texts.values())  # what one field calls a password, another may only use
     found = {name: _redaction(text, known) for name, text in texts.items()}
-    if strict and (fields := [name for name, redaction in found.items() if redaction.kinds]):
+    with_secrets = [name for name, redaction in found.items() if redaction.kinds]
+    if fields := [name for name in with_secrets if strict or name == "when"]:
         kinds = dict.fromkeys(kind for name in fields for kind in found[name].kinds)
         raise SecretRefusedError(fields=", ".join(fields), kinds=", ".join(kinds))
     missing_context, lesson = found["missing_context"], found["lesson"]
@@ -108,9 +125,11 @@ def redacted_renewals(
     kinds: list[str] = []
     suspicious: list[str] = []
     for token, record in changed.items():
-        given = replace(_draft_of(record), paths=record.paths)
-        try:
-            draft, replaced, fields = redacted_draft(given, project=project, strict=strict)
+        try:  # a principle may have more paths and triggers than one save takes
+            paths = normalise_paths(record.paths, project, most=None)
+            when = normalise_triggers(record.when, most=None)
+            given = replace(_draft_of(record), paths=paths, when=when)
+            draft, replaced, fields = _redacted(given, strict=strict)
         except SentinelError as error:
             if len(changed) > 1 and error.facts.get("field") != "topic":
                 error.record = token
@@ -120,7 +139,8 @@ def redacted_renewals(
             topic=draft.topic,
             missing_context=draft.missing_context,
             lesson=draft.lesson,
-            paths=tuple(draft.paths or ()),
+            paths=paths,
+            when=when,
         )
         kinds += replaced
         suspicious += fields
@@ -143,10 +163,11 @@ def redacted_offer(record: Record, *, strict: bool) -> Offered:
             fields = ", ".join(dict.fromkeys(name for name, _ in found))
             raise SecretRefusedError(fields=fields, kinds=", ".join(dict.fromkeys(kinds)))
         clean, more = redacted_record(clean, strict=strict)
-        paths = [path for given in clean.paths for path in normalise_paths([given])]
+        paths = normalise_paths(clean.paths, most=None)
+        when = normalise_triggers(clean.when, most=None)
     except SentinelError as error:
         return Offered(record=record, fate="refused", redacted=kinds, error=error)
-    clean = reidentified(replace(clean, paths=tuple(dict.fromkeys(paths))))
+    clean = reidentified(replace(clean, paths=paths, when=when))
     if clean.gap != record.gap:  # no older version of it has this id
         clean = replace(clean, former=())
     return Offered(record=marked(clean, record), fate="added", redacted=kinds + more)
@@ -179,7 +200,7 @@ def _redaction(text: str, known: Mapping[str, str]) -> "Redaction":
 
 
 def _draft_of(record: Record) -> Draft:
-    """Return the words of a record, its paths left out."""
+    """Return the words of a record, its paths and triggers left out."""
     return Draft(
         topic=record.topic,
         missing_context=record.missing_context,

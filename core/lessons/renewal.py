@@ -68,6 +68,7 @@ def joined(records: Sequence[Record], now: str) -> Record:
         source_count=None if count is None else min(count, MOST_COUNTED),
         former=tuple(dict.fromkeys(known for it in records for known in it.former)),
         paths=tuple(dict.fromkeys(path for it in newer for path in it.paths)),
+        when=tuple(dict.fromkeys(piece for it in newer for piece in it.when)),
         meta_extra={key: kept for it in records for key, kept in it.meta_extra.items()},
         extra={key: kept for it in records for key, kept in it.extra.items()},
     )

@@ -88,7 +88,7 @@ def test_there_are_exactly_three_tools_with_the_parameters_of_the_specification(
         "search_memory": ["query", "topic"],
         "log_memory": [
             *("topic", "missing_context", "lesson", "ask_next_time", "type"),
-            *("compact_threshold", "source_ids", "paths"),
+            *("compact_threshold", "source_ids", "paths", "when"),
         ],
         "compact_memory": ["target_topic", "compact_threshold", "delete_ids"],
     }

@@ -33,7 +33,8 @@ GAP: dict[str, Any] = {
 }
 TOOLS = ["search_memory", "log_memory", "compact_memory"]
 ARGUMENTS = (
-    "topic, missing_context, lesson, ask_next_time, type, compact_threshold, source_ids, paths"
+    "topic, missing_context, lesson, ask_next_time, type, compact_threshold, source_ids, paths,"
+    " when"
 )
 MARKER = "zebra crossing at noon"
 UNEXPANDED = "${workspaceFolder}"

@@ -6,7 +6,6 @@ no slash but at its end stands for a name in any directory; one that names a dir
 all below it. Case makes no difference, as in many file systems.
 """
 
-import json
 import re
 from collections.abc import Sequence
 from functools import lru_cache
@@ -18,12 +17,11 @@ from core.errors import (
     PathOutsideError,
     TooManyPathsError,
 )
+from core.lessons.anchors.given import listed
 from core.text.normal_form import normal_form
 
 MOST_PATHS = 16
 PATH_BYTES = 128
-# Of all that is given as paths: as they are stored, each below a long directory, and repeated.
-MOST_GIVEN_CHARS = 65_536
 _MOST_PATTERN_CHARS = 1_024  # of a line that another program wrote
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -36,24 +34,24 @@ _HERE = re.compile(r"(?:\./)*+")
 _ANYWHERE, _BELOW = "(?:[^/]+/)*?", "(?:/.*)?"
 
 
-def normalise_paths(given: str | Sequence[str], root: str = "") -> tuple[str, ...]:
+def normalise_paths(
+    given: str | Sequence[str], root: str = "", *, most: int | None = MOST_PATHS
+) -> tuple[str, ...]:
     """Return patterns as the log stores them, each once: NFC, `/` between names, project-relative.
 
     given: a list, or one text with commas, line ends or as JSON. `{a,b}`, which models write and
     git does not know, becomes two patterns. root: the directory of the project, which paths lose.
+    most: how many there may be, None for any number.
 
     Raises PathOutsideError for a path that leads out of the project, NegatedPathError for one that
     begins with `!`, FieldTooLongError, LoneSurrogateError and TooManyPathsError, all of them
     ValueError.
     """
-    given_chars = len(given) if isinstance(given, str) else sum(map(len, given))
-    if given_chars > MOST_GIVEN_CHARS:
-        limit_bytes = MOST_PATHS * PATH_BYTES
-        raise FieldTooLongError(field="paths", used_bytes=given_chars, limit_bytes=limit_bytes)
-    patterns = [_normal(it, root) for text in _listed(given) for it in _alternatives(text)]
+    pieces = listed(given, "paths", most and most * PATH_BYTES, _split)
+    patterns = [_normal(it, root) for text in pieces for it in _alternatives(text)]
     patterns = list(dict.fromkeys(filter(None, patterns)))
-    if len(patterns) > MOST_PATHS:
-        raise TooManyPathsError(count=len(patterns), most=MOST_PATHS)
+    if most is not None and len(patterns) > most:
+        raise TooManyPathsError(count=len(patterns), most=most)
     return tuple(patterns)
 
 
@@ -76,19 +74,6 @@ def could_match(pattern: str, path: str) -> bool:
 def is_exact(pattern: str) -> bool:
     """Return whether a pattern names something in one directory, not a kind of file anywhere."""
     return "/" in pattern.rstrip("/")
-
-
-def _listed(given: str | Sequence[str]) -> Sequence[str]:
-    if not isinstance(given, str):
-        return given
-    if given.lstrip().startswith("["):
-        try:
-            parsed = json.loads(given)
-        except (ValueError, RecursionError):
-            parsed = None
-        if isinstance(parsed, list) and all(isinstance(text, str) for text in parsed):
-            return parsed
-    return _split(given)
 
 
 def _split(text: str) -> list[str]:

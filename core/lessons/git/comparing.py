@@ -267,4 +267,4 @@ def _pairs(before: Sequence[Record], after: Sequence[Record]) -> dict[int, Recor
 
 
 def _same_words(one: Record, other: Record) -> bool:
-    return one.texts[1:] == other.texts[1:] and one.paths == other.paths
+    return (one.texts[1:], one.paths, one.when) == (other.texts[1:], other.paths, other.when)

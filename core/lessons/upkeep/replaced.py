@@ -71,7 +71,7 @@ def what_left(before: MemoryLog, after: MemoryLog, now: Callable[[], str]) -> li
 
 
 def _words(record: Record) -> tuple[object, ...]:
-    return (record.type, record.texts, record.paths, repr(record.extra))
+    return (record.type, record.texts, record.paths, record.when, repr(record.extra))
 
 
 def _where_they_differ(one: _Entries, two: _Entries) -> tuple[_Entries, _Entries]:
