@@ -10,6 +10,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "missing": ("Missing then", "당시 빠져 있던 정보"),
     "ask": ("Ask first", "먼저 물을 질문"),
     "paths": ("Files", "대상 파일"),
+    "when": ("When you write", "이렇게 쓸 때"),
     "saved": ("saved {date}", "{date} 저장"),
     "compacted": ("compacted {date}", "{date} 통합"),
     # what is left out or replaced

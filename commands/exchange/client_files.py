@@ -106,7 +106,7 @@ def _followed(records: Iterable[Record], lang: Language) -> list[Record]:
     """Return the records without those that read like orders, since a client would obey."""
     kept = []
     for record in records:
-        marks = orders_in(record.marks, record.texts)
+        marks = orders_in(record.marks, (*record.texts, *record.paths, *record.when))
         if not marks:
             kept.append(record)
             continue

@@ -46,14 +46,14 @@ def as_json(records: Sequence[Record], project: str, *, now: str) -> str:
 
 
 def lessons(records: Iterable[Record], lang: Language) -> list[str]:
-    """Return items for a model: the lesson, the question and the files of each record."""
+    """Return items for a model: the lesson, the question, files and triggers of each record."""
     lines: list[str] = []
     for record in records:
         lines += listed("- ", escaped_lines(record.lesson))
         if record.ask_next_time.strip():
             label = document_word(lang, "ask")
             lines += listed(f"  - {label}: ", escaped_lines(record.ask_next_time))
-        lines += _paths(record, lang)
+        lines += _anchors(record, lang)
     return lines
 
 
@@ -70,13 +70,16 @@ def _item(record: Record, lang: Language) -> list[str]:
         lines.append(f"  - **{inline(one_line(notice))}**")
     for label, text in labelled(record, lang):
         lines += listed(f"  - {label}: ", escaped_lines(text))
-    lines += _paths(record, lang)
+    lines += _anchors(record, lang)
     details = "; ".join(inline(one_line(fact)) for fact in facts(record, lang))
     return [*lines, f"  - {details}"]
 
 
-def _paths(record: Record, lang: Language) -> list[str]:
-    if not record.paths:
-        return []
-    shown = ", ".join(as_code(one_line(path)) for path in record.paths)
-    return [f"  - {document_word(lang, 'paths')}: {shown}"]
+def _anchors(record: Record, lang: Language) -> list[str]:
+    """Return a line for the files of a record, and one for its triggers, where it has any."""
+    given = {"paths": record.paths, "when": record.when}
+    return [
+        f"  - {document_word(lang, name)}: {', '.join(as_code(one_line(it)) for it in texts)}"
+        for name, texts in given.items()
+        if texts
+    ]

@@ -156,6 +156,9 @@ def _record_lines(item: Item, offered: Offered, source: Source, lang: Language) 
     lines += [INDENT + line for line in text_lines(record)]
     if record.paths:
         lines.append(INDENT * 2 + plain(f"paths: {', '.join(record.paths)}"))
+    if record.when:
+        pieces = ", ".join(f"`{piece}`" for piece in record.when)
+        lines.append(INDENT * 2 + plain(f"when: {pieces}"))
     if offered.redacted:
         kinds = ", ".join(dict.fromkeys(offered.redacted))
         lines.append(INDENT * 2 + word(lang, "redacts", kinds=kinds))

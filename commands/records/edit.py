@@ -18,13 +18,15 @@ from commands.records.words import WORDS, word
 from commands.terminal.console import Opened, add_project, open_memory
 from commands.terminal.safe_text import complain, plain
 from core.errors import SentinelError
+from core.lessons.anchors.paths import MOST_PATHS, normalise_paths
+from core.lessons.git.common import checked_triggers
 from core.lessons.git.naming import one_named
 from core.lessons.outcomes import Renewed
 from core.lessons.record import LIMITS_BYTES, Record
 from core.messages import Language
 
 USUAL = ("nano", "vi", "notepad")
-SECTIONS = (*LIMITS_BYTES, "paths")
+SECTIONS = (*LIMITS_BYTES, "paths", "when")
 
 _HEADING = re.compile(r"== (\w+) ==\s*")
 _LIKE_HEADING = re.compile(r"\\*== \w+ ==\s*")
@@ -85,7 +87,8 @@ def text_for_editor(record: Record, lang: Language) -> str:
     limits = ", ".join(f"{name} {limit_bytes:,}" for name, limit_bytes in LIMITS_BYTES.items())
     head = word(lang, "edit_head", token=plain(record.token), type=record.type, limits=limits)
     lines = [f"# {line}" for line in head.splitlines()]
-    for name, text in zip(SECTIONS, (*record.texts, "\n".join(record.paths)), strict=True):
+    texts = (*record.texts, "\n".join(record.paths), "\n".join(record.when))
+    for name, text in zip(SECTIONS, texts, strict=True):
         body = [f"\\{it}" if _LIKE_HEADING.fullmatch(it) else it for it in text.split("\n")]
         lines += ["", f"== {name} ==", *(body if text else ())]
     return "\n".join(lines) + "\n"
@@ -115,12 +118,21 @@ def sections_in(text: str) -> dict[str, str] | None:
     return {name: _without_blank_lines(lines) for name, lines in found.items()}
 
 
-def edited(record: Record, before: Mapping[str, str], after: Mapping[str, str]) -> Record:
-    """Return the record with the texts that differ; one left alone stays as it is stored."""
+def edited(
+    record: Record, before: Mapping[str, str], after: Mapping[str, str], root: Path
+) -> Record:
+    """Return the record with the texts that differ; one left alone stays as it is stored.
+
+    Raises what `normalise_paths` and `checked_triggers` raise. root: the directory of the project.
+    """
     texts = {name: after[name] for name in LIMITS_BYTES if after[name] != before[name]}
-    paths = record.paths
+    paths, when = record.paths, record.when
     if after["paths"] != before["paths"]:
-        paths = tuple(filter(None, map(str.strip, after["paths"].split("\n"))))
+        lines = after["paths"].split("\n")
+        paths = normalise_paths(lines, str(root), most=max(MOST_PATHS, len(paths)))
+    if after["when"] != before["when"]:
+        lines = [line for line in after["when"].split("\n") if line.strip()]
+        when = checked_triggers(lines, root, when)
     return replace(
         record,
         topic=texts.get("topic", record.topic),
@@ -128,6 +140,7 @@ def edited(record: Record, before: Mapping[str, str], after: Mapping[str, str]) 
         lesson=texts.get("lesson", record.lesson),
         ask_next_time=texts.get("ask_next_time", record.ask_next_time),
         paths=paths,
+        when=when,
     )
 
 
@@ -146,7 +159,7 @@ def _edited(opened: Opened, record: Record, editor: list[str], path: Path) -> li
         raise EditedTextError("not_utf8") from None
     if not before or not after or before == after:
         return [word(opened.lang, "not_changed")]
-    changed = edited(record, before, after)
+    changed = edited(record, before, after, opened.project.root)
     return _saved(opened, record, opened.store.renew({record.token: changed}, join=False))
 
 

@@ -131,6 +131,7 @@ def as_json(record: Record) -> dict[str, object]:
         "source_ids": list(record.source_ids),
         "marks": list(record.marks),
         "paths": list(record.paths),
+        "when": list(record.when),
     }
 
 

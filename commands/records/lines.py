@@ -54,6 +54,7 @@ def whole(record: Record, screen: Screen, lang: Language) -> list[str]:
     lines = [named_record(record, lang), *text_lines(record)]
     facts = {
         "paths": ", ".join(record.paths),
+        "when": ", ".join(f"`{piece}`" for piece in record.when),
         "created": record.created,
         "updated": record.updated,
         "seen": str(record.seen) if record.seen > 1 else "",

@@ -45,8 +45,8 @@ WORDS: dict[str, tuple[str, str]] = {
     "left_behind": ("Saved under the old topic meanwhile: {count:,}. Repeat the command for them.",
         "그사이 이전 topic에 저장된 기록: {count:,}건. 명령을 되풀이하십시오."),
     # edit
-    "edit_head": ("{token}, a {type}. Change the texts below the headings, save and close.\nLimits in bytes of UTF-8 (a Korean syllable has 3): {limits}.\npaths: one pattern in each line. Keep the headings; blank lines around a text do not count.\nAn unchanged or emptied file changes nothing. These lines are not saved.",
-        "{token}, {type} 기록. 제목 아래의 글을 고친 뒤 저장하고 닫으십시오.\nUTF-8 바이트 상한(한글 한 글자는 3바이트): {limits}.\npaths: 한 줄에 패턴 하나. 제목은 그대로 두십시오. 글 앞뒤의 빈 줄은 세지 않습니다.\n고치지 않거나 비우면 아무것도 바뀌지 않습니다. 이 줄들은 저장되지 않습니다."),
+    "edit_head": ("{token}, a {type}. Change the texts below the headings, save and close.\nLimits in bytes of UTF-8 (a Korean syllable has 3): {limits}.\npaths: one pattern in each line; when: one piece of code or command in each line. Keep the headings; blank lines around a text do not count.\nAn unchanged or emptied file changes nothing. These lines are not saved.",
+        "{token}, {type} 기록. 제목 아래의 글을 고친 뒤 저장하고 닫으십시오.\nUTF-8 바이트 상한(한글 한 글자는 3바이트): {limits}.\npaths: 한 줄에 패턴 하나, when: 한 줄에 코드나 명령 조각 하나. 제목은 그대로 두십시오. 글 앞뒤의 빈 줄은 세지 않습니다.\n고치지 않거나 비우면 아무것도 바뀌지 않습니다. 이 줄들은 저장되지 않습니다."),
     "edited": ("Saved:", "저장했습니다:"),
     "other_id": ("The id follows from the text: {old} is {new} now.",
         "id는 글에서 나오므로 {old}에서 {new}(으)로 바뀌었습니다."),

@@ -157,9 +157,9 @@ def _record(entry: Entry, lang: Language) -> list[str]:
     lines = listed("- ", inert_lines(record.lesson))
     for label, text in labelled(record, lang):
         lines += listed(f"  - {label}: ", inert_lines(text))
-    if record.paths:
-        paths = ", ".join(map(code, record.paths))
-        lines.append(f"  - {record_word(lang, 'paths')}: {paths}")
+    for name, given in (("paths", record.paths), ("when", record.when)):
+        if given:
+            lines.append(f"  - {record_word(lang, name)}: {', '.join(map(code, given))}")
     kind = "principle " if record.type == "principle" else ""
     return [*lines, f"  - {kind}{_token(entry, lang)}"]
 

@@ -47,9 +47,10 @@ def entry_lines(entry: Entry, lang: Language) -> list[str]:
         f'<dd class="text" {spoken(text, lang)}>{as_code(as_text(text))}</dd>'
         for label, text in labelled(record, lang)
     ]
-    if record.paths:
-        shown = ", ".join(f"<code>{as_line(path)}</code>" for path in record.paths)
-        more.append(f"<dt>{as_line(document_word(lang, 'paths'))}</dt><dd>{shown}</dd>")
+    for name, given in (("paths", record.paths), ("when", record.when)):
+        if given:
+            shown = ", ".join(f"<code>{as_line(it)}</code>" for it in given)
+            more.append(f"<dt>{as_line(document_word(lang, name))}</dt><dd>{shown}</dd>")
     if more:
         lines += ["<dl>", *more, "</dl>"]
     lines.append(f'<p class="facts">{" · ".join(_facts(entry, lang))}</p>')

@@ -69,6 +69,7 @@ If the task is small or nobody can answer, state your assumptions instead of ask
    - missing_context: what was missing
    - lesson: the rule for next time, concrete and checkable
    - ask_next_time: what to ask first
+   - paths, when: files it is about; up to 5 literal pieces of code or command, as typed just before the mistake
    Write in the user's language. No secrets, source code or progress reports.
 
 [Topics]
@@ -112,6 +113,7 @@ Skip a step only where it says that you may.
    - missing_context: 빠져 있던 것
    - lesson: 다음에 지킬 규칙. 구체적이고 확인할 수 있게
    - ask_next_time: 먼저 물을 것
+   - paths, when: 관련된 파일, 그리고 실수 직전에 쓰게 되는 코드나 명령 조각을 글자 그대로 5개까지
    사용자의 언어로 쓴다. 비밀 값, 소스코드, 진행 보고는 쓰지 않는다.
 
 [topic]

@@ -5,11 +5,11 @@ Counted is what git tracks, as it stands in the index: no file of the work tree 
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from core.errors import TriggerTooCommonError
-from core.lessons.anchors.triggers import normalise_triggers
+from core.lessons.anchors.triggers import MOST_TRIGGERS, normalise_triggers
 from core.lessons.git.errors import HistoryError
 from core.lessons.git.work_tree import WorkTree
 from core.project import CONTEXT_DIRECTORY
@@ -28,17 +28,21 @@ RULES = (
 _COUNTED = (".", *(f":(exclude,glob)**/{pattern}" for pattern in RULES))
 
 
-def checked_triggers(given: str | Sequence[str], root: Path) -> tuple[str, ...]:
+def checked_triggers(
+    given: str | Sequence[str], root: Path, known: Collection[str] = ()
+) -> tuple[str, ...]:
     """Return triggers as the log stores them, none of which stands in too many files below `root`.
 
-    Raises TriggerTooCommonError and what `normalise_triggers` raises.
+    known: those that the record has already; they are not counted in files, and there may be as
+    many. Raises TriggerTooCommonError and what `normalise_triggers` raises.
     """
-    triggers = normalise_triggers(given)
-    counts, tracked = files_with(triggers, root)
+    triggers = normalise_triggers(given, most=max(MOST_TRIGGERS, len(known)))
+    added = [piece for piece in triggers if piece not in known]
+    counts, tracked = files_with(added, root)
     most = max(FEW_FILES, math.floor(tracked * MOST_PERCENT / 100))
-    for number, files in enumerate(counts, 1):
+    for piece, files in zip(added, counts, strict=True):
         if files > most:
-            facts = {"number": number, "files": files, "tracked": tracked}
+            facts = {"number": triggers.index(piece) + 1, "files": files, "tracked": tracked}
             raise TriggerTooCommonError(**facts, percent=MOST_PERCENT)
     return triggers
 
