@@ -24,7 +24,9 @@ def took(call: Callable[[], object]) -> float:
     return time.process_time() - began
 
 
-@pytest.mark.parametrize("field", ["topic", "missing_context", "lesson", "ask_next_time", "paths"])
+@pytest.mark.parametrize(
+    "field", ["topic", "missing_context", "lesson", "ask_next_time", "paths", "when"]
+)
 def test_a_text_far_above_its_limit_is_refused_before_any_rule_reads_it(
     field: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

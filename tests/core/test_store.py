@@ -77,7 +77,9 @@ def test_a_secret_in_topic_or_question_is_stored_as_it_came_and_named(store: Mem
     assert saved.suspicious == ("topic", "ask_next_time")
 
 
-@pytest.mark.parametrize("field", ["topic", "missing_context", "lesson", "ask_next_time", "paths"])
+@pytest.mark.parametrize(
+    "field", ["topic", "missing_context", "lesson", "ask_next_time", "paths", "when"]
+)
 def test_a_strict_store_refuses_a_secret_in_any_field_and_writes_nothing(
     tmp_path: Path, field: str
 ) -> None:
@@ -89,6 +91,20 @@ def test_a_strict_store_refuses_a_secret_in_any_field_and_writes_nothing(
     assert caught.value.facts == {"fields": field, "kinds": "github-token"}
     assert a_secret() not in str(caught.value)
     assert store.read_bytes() == before
+
+
+def test_a_secret_in_a_trigger_is_refused_by_every_store(store: MemoryStore) -> None:
+    with pytest.raises(SecretRefusedError) as caught:
+        store.upsert_log(a_draft(a_secret(), when=["call(", f"key={a_secret()}"]))
+    assert caught.value.facts == {"fields": "when", "kinds": "github-token"}
+    assert not store.path.exists()
+
+
+def test_a_trigger_with_a_secret_that_comes_from_elsewhere_is_left_out(store: MemoryStore) -> None:
+    record = replace(a_record(), when=("call(", f"key={a_secret()}", "rm -rf build"))
+    [offered] = store.add_all([record]).offered
+    assert (offered.fate, offered.redacted) == ("added", ("github-token",))
+    assert [it.when for it in store.read_all()] == [("call(", "rm -rf build")]
 
 
 def test_a_strict_store_names_every_field_and_each_kind_once(tmp_path: Path) -> None:
@@ -434,3 +450,13 @@ def test_added_records_keep_their_paths_and_one_outside_the_project_is_refused(
     added = store.add_all([inside, outside])
     assert [it.fate for it in added.offered] == ["added", "refused"]
     assert store.read_all() == [inside]
+
+
+def test_added_records_keep_their_triggers_and_one_that_is_none_is_refused(
+    store: MemoryStore,
+) -> None:
+    many = a_record("one", when=[f"call{at}(" for at in range(200)])
+    short = replace(a_record("two"), when=("call(", "x"))
+    added = store.add_all([many, short])
+    assert [it.fate for it in added.offered] == ["added", "refused"]
+    assert store.read_all() == [many]

@@ -925,6 +925,60 @@ def test_a_path_out_of_the_project_is_refused_and_nothing_is_saved(log: Path) ->
     assert not log.exists()
 
 
+def test_triggers_are_stored_kept_and_removed(log: Path) -> None:
+    save("VAT", when=["vat_of(a, b)", " git push "])
+    assert stored(log)["meta"]["when"] == ["vat_of(a, b)", "git push"]
+    save("VAT", when="vat_of(a, b)\ntax_of(")
+    assert stored(log)["meta"]["when"] == ["vat_of(a, b)", "tax_of("]
+    save("VAT", when=None)
+    assert stored(log)["meta"]["when"] == ["vat_of(a, b)", "tax_of("]
+    save("VAT", when=[])
+    assert "when" not in stored(log)["meta"]
+
+
+@pytest.mark.parametrize(
+    ("when", "key", "facts"),
+    [
+        ([" "], "trigger_too_short", {"least": 4}),
+        (["abc"], "trigger_too_short", {"least": 4}),
+        (["a b c\nd"], "trigger_lines", {}),
+        ([f"call{at}(" for at in range(6)], "too_many_triggers", {"count": 6, "most": 5}),
+    ],
+)
+def test_what_is_no_trigger_is_refused_and_nothing_is_saved(
+    log: Path, when: list[str], key: str, facts: dict[str, int]
+) -> None:
+    said = refused("log_memory", topic="a", missing_context="b", lesson="c", when=when)
+    assert said == say("en", key, **facts)
+    assert "The file is unchanged." in said
+    expected = say("en", "expected_pieces")
+    assert refused("log_memory", topic="a", missing_context="b", lesson="c", when=3) == say(
+        "en", "wrong_type", field="when", tool="log_memory", expected=expected
+    )
+    assert not log.exists()
+
+
+@pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
+def test_a_trigger_that_stands_in_too_many_files_is_refused(
+    project: Path, log: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("core.lessons.git.common.WAIT_S", 60)
+    for at in range(5):
+        (project / f"{at}.py").write_text("import logging\n")
+    git(project, "init", "--quiet")
+    git(project, "add", "--all")
+    facts = {"number": 2, "files": 5, "tracked": 5, "percent": 3}
+    given = {"topic": "a", "missing_context": "b", "lesson": "c"}
+    said = refused("log_memory", **given, when=["rare(", "import logging"])
+    assert said == say("en", "trigger_too_common", **facts)
+    assert not log.exists()
+    monkeypatch.setenv("SENTINEL_MEMORY_LANG", "ko")
+    said = refused("log_memory", **given, when=["rare(", "import logging"])
+    assert said == say("ko", "trigger_too_common", **facts)
+    assert call("log_memory", **given, when=["rare("])
+    assert stored(log)["meta"]["when"] == ["rare("]
+
+
 def test_a_path_that_looks_like_a_secret_is_stored_with_a_warning(log: Path) -> None:
     path = "keys/ghp" + "_" + "a1B2c3D4e5" * 3 + "F6g7h8"
     text = save("VAT", paths=[path])

@@ -43,6 +43,7 @@ def shop() -> list[Record]:
         lesson="Check `tax_table.py` first.\nThen the *refunds*.",
         ask_next_time="Which countries?",
         paths=["src/payment/**"],
+        when=["tax_of(", "a `b`, <c>"],
     )
     refund = a_record(
         "환불은 7일 안에만 된다는 사실",
@@ -59,6 +60,7 @@ def shop() -> list[Record]:
         "Round at the end; use minor units.",
         ask_next_time="Which currency?",
         paths=["src/payment/**", "*.sql", "migrations"],
+        when=["round(", "DECIMAL(10, 2)"],
     )
     korean = a_principle("환불은 결제 수단으로만 한다.", topic="결제", paths=["src/refund/"])
     followed = a_principle(ORDER, topic="deploy", paths=["ci/*"])
@@ -355,6 +357,7 @@ def records() -> st.SearchStrategy[list[Record]]:
             lesson=lesson,
             ask_next_time=ask,
             paths=(ask,),
+            when=(ask, lesson),
             created=missing,
             id=lesson,
         )
@@ -645,6 +648,18 @@ def test_logs_become_rules_when_asked_for(export: Command, project: Path) -> Non
     text = path.read_text(encoding="utf-8")
     assert "- Check `tax_table.py` first." in text
     assert "- Round at the end; use minor units." in text
+
+
+@pytest.mark.parametrize("field", ["paths", "when"])
+def test_an_order_among_the_anchors_keeps_a_record_out_of_a_rule(
+    export: Command, project: Path, field: str
+) -> None:
+    rule = new_record(a_principle(paths=["src/**"]), now=NOW)
+    path_of(project).write_bytes(replace(rule, **{field: ("src/**", ORDER)}).to_line())  # type: ignore[arg-type]
+    done = export("--rules", "claude-code")
+    assert done.code == 1
+    assert "reads like instructions to a model (override)" in done.errors
+    assert not (project / ".claude").exists()
 
 
 def test_records_without_paths_give_no_rule(export: Command, project: Path) -> None:

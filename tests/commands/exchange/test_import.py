@@ -466,9 +466,11 @@ def test_a_secret_in_the_name_of_an_entity_is_no_topic(take: Command, project: P
 
 def full_log() -> list[Record]:
     """Records with everything that one can have."""
-    log = a_record(ask_next_time="어느 국가?", paths=["src/**"])
+    log = a_record(ask_next_time="어느 국가?", paths=["src/**"], when=["vat_of(", "a, b"])
     log = replace(log, seen=7, updated=LATER, former=("abcdef",), extra={"by": ["me", 1.5]})
-    rule = new_record(a_principle(ORDER, topic="결제"), now=NOW)
+    rule = new_record(
+        a_principle(ORDER, topic="결제", when=[f"f{at}(x)" for at in range(9)]), now=NOW
+    )
     rule = replace(rule, source_count=3, source_ids=("0123456789abcdef@abcdef",))
     return [log, replace(rule, marks=("override",), meta_extra={"team": "pay"})]
 
@@ -481,7 +483,7 @@ def test_our_own_records_come_back_without_loss(take: Command, project: Path, ki
     assert (done.code, done.errors) == (0, "")
     assert path_of(project).read_bytes() == lines
     place = "entry" if kind == "export" else "line"
-    assert done.lines[1:8] == [
+    assert done.lines[1:9] == [
         "",
         "[payment]  a new topic",
         f"  {place} 1: log, saved 2026-03-01, seen 7 times, last 2026-03-02",
@@ -489,6 +491,7 @@ def test_our_own_records_come_back_without_loss(take: Command, project: Path, ki
         "    lesson: check the tax table first",
         "    ask: 어느 국가?",
         "    paths: src/**",
+        "    when: `vat_of(`, `a, b`",
     ]
     assert take(given, "--yes").lines[-1] == "Nothing to save."
 
@@ -611,16 +614,22 @@ def test_records_that_break_a_rule_are_passed_over(take: Command, project: Path)
         replace(a_record("c"), lesson="\ud800"),
         replace(a_record("d"), paths=("!x",)),
         replace(a_record("e"), paths=("{a,b}{c,d}{e,f}{g,h}{i,j}",)),
+        replace(a_record("f"), when=("call(", "x")),
+        replace(a_record("g"), when=("one\ntwo",)),
+        replace(a_record("h"), when=("x" * 200,)),
         a_record("fine"),
     ]
     done = take(b"".join(record.to_line() for record in records), "--yes")
-    assert done.lines[-8:-2] == [
+    assert done.lines[-11:-2] == [
         "Passed over:",
         "  line 1: lesson is blank",
         "  line 2: its paths lead out of the project",
         "  line 3: lesson holds half of a character",
         "  line 4: its paths begin with !, and none can take files out again",
         "  line 5: it has 32 paths, and 16 is the most",
+        "  line 6: a trigger (when) is blank or has fewer than 4 characters",
+        "  line 7: a trigger (when) holds a line end or another control character",
+        "  line 8: when has 200 bytes, the limit is 128; shorten or split it",
     ]
     assert saved(project) == [a_record("fine")]
 
@@ -740,6 +749,7 @@ def test_a_file_without_a_lesson_is_nothing_to_save(take: Command, project: Path
     [
         *("blank_field", "field_too_long", "lone_surrogate", "secret_refused"),
         *("path_outside", "path_negated", "too_many_paths"),
+        *("trigger_too_short", "trigger_lines"),
     ],
 )
 def test_every_refusal_of_the_store_has_a_sentence(key: str) -> None:

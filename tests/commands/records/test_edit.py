@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,13 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commands.records.edit import edited, editor_in, sections_in, text_for_editor
-from core.lessons.record import LIMITS_BYTES, Record, record_id
+from core.lessons.record import LIMITS_BYTES, Record, new_record, record_id
 from core.store import MemoryStore
 from tests.support.cli_process import TOKEN, Command, Run
-from tests.support.git_clones import path_of, saved, write
+from tests.support.git_clones import git, path_of, saved, write
 from tests.support.samples import NOW, a_draft, a_principle, a_record
 
-VAT = a_record(ask_next_time="어느 국가?", paths=["src/**"])
+VAT = a_record(ask_next_time="어느 국가?", paths=["src/**"], when=["vat_of(", "tax, all"])
 OTHER = a_record("dates are UTC")
 UNCHANGED = (0, ["Nothing was changed."], "")
 
@@ -116,6 +117,38 @@ def test_topic_question_and_paths_can_be_changed_and_removed(editor: Editor) -> 
     record = editor.saved[0]
     assert (record.topic, record.ask_next_time) == ("billing", "")
     assert record.paths == ("src/a.py", "docs/b.md")
+    assert record.when == VAT.when
+
+
+def test_triggers_can_be_changed_and_removed(editor: Editor) -> None:
+    editor.edit(("vat_of(", "  vat_for(\n"), ("tax, all", "tax, all\nrm -rf build"))
+    record = editor.saved[0]
+    assert record.when == ("vat_for(", "tax, all", "rm -rf build")
+    editor.edit(("vat_for(\ntax, all\nrm -rf build", ""), name=record.id)
+    assert editor.saved[0].when == ()
+
+
+def test_a_principle_with_the_anchors_of_many_can_be_edited_and_renamed(editor: Editor) -> None:
+    when, paths = [f"call{at}(" for at in range(9)], [f"src/{at}.py" for at in range(40)]
+    rule = replace(new_record(a_principle("rule"), now=NOW), when=tuple(when), paths=tuple(paths))
+    write(editor.project, rule)
+    editor.edit(("call8(", "call_8("), ("src/39.py\n", ""), name=rule.id)
+    [record] = editor.saved
+    assert record.when == (*when[:8], "call_8(")
+    assert record.paths == tuple(paths[:39])
+    assert editor.command("topics", "rename", "payment", "pay", "--yes").code == 0
+    [renamed] = editor.saved
+    assert (renamed.topic, renamed.when, renamed.paths) == ("pay", record.when, record.paths)
+
+
+@pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
+def test_a_trigger_that_stands_in_too_many_files_is_not_saved(editor: Editor) -> None:
+    for at in range(9):
+        (editor.project / f"{at}.py").write_text("everywhere(x)\n")
+    git(editor.project, "init", "--quiet")
+    git(editor.project, "add", "--all")
+    said = editor.refused(("vat_of(", "everywhere("))
+    assert said.startswith("when: piece 1 stands in 9 of 9 tracked files")
 
 
 def test_an_unchanged_text_changes_nothing(editor: Editor) -> None:
@@ -136,14 +169,15 @@ def test_the_file_says_what_may_be_changed_and_how_long_it_may_be() -> None:
         f"# {VAT.token}, a log. Change the texts below the headings, save and close.",
         "# Limits in bytes of UTF-8 (a Korean syllable has 3): topic 64, missing_context 1,024,"
         " lesson 1,024, ask_next_time 512.",
-        "# paths: one pattern in each line. Keep the headings; blank lines around a text do not"
-        " count.",
+        "# paths: one pattern in each line; when: one piece of code or command in each line. Keep"
+        " the headings; blank lines around a text do not count.",
         "# An unchanged or emptied file changes nothing. These lines are not saved.",
         *("", "== topic ==", "payment"),
         *("", "== missing_context ==", "VAT differs by country"),
         *("", "== lesson ==", "check the tax table first"),
         *("", "== ask_next_time ==", "어느 국가?"),
         *("", "== paths ==", "src/**"),
+        *("", "== when ==", "vat_of(", "tax, all"),
     ]
     korean = text_for_editor(VAT, "ko").splitlines()
     assert korean[0] == f"# {VAT.token}, log 기록. 제목 아래의 글을 고친 뒤 저장하고 닫으십시오."
@@ -156,6 +190,10 @@ def test_the_file_says_what_may_be_changed_and_how_long_it_may_be() -> None:
         ((VAT.lesson, "가" * 342), "lesson: 1,026 bytes of UTF-8, 2 above the limit of 1,024."),
         ((VAT.lesson, "\n"), "lesson: it is blank."),
         (("src/**", "../x"), "paths: one of them leads out of the project."),
+        (("src/**", "\n".join(map(str, range(17)))), "paths: 17 of them, and 16 is the most."),
+        (("vat_of(", "vat"), "when: one of the pieces is blank or has fewer than 4 characters"),
+        (("vat_of(", "1234\n2345\n3456\n4567\n5678"), "when: 6 of them, and 5 is the most."),
+        (("vat_of(", f"key={TOKEN}"), "when: a secret seems to stand there"),
         (("== lesson ==", "== leson =="), "The heading leson is unknown or stands there twice."),
         (("== paths ==", "paths:"), "The heading == paths == is missing."),
         ((VAT.missing_context, OTHER.missing_context), f"The record {OTHER.token} is about"),
@@ -266,7 +304,7 @@ def test_every_text_comes_back_from_the_editor_as_it_is(
     )
     before = sections_in(text_for_editor(record, "en"))
     assert before is not None
-    assert edited(record, before, before) == record
+    assert edited(record, before, before, Path()) == record
     for name, text in zip(LIMITS_BYTES, record.texts, strict=True):
         expected = re.sub(r"\A(?:\s*\n)+|(?:\n\s*)+\Z", "", text.replace("\r\n", "\n"))
         assert before[name].strip() == expected.strip()

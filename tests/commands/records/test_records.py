@@ -43,7 +43,9 @@ def command(capsys: pytest.CaptureFixture[str], project: Path) -> Command:
     return partial(Run.of, capsys)
 
 
-VAT = a_record(ask_next_time="어느 국가에서 파나요?", paths=["src/tax/**"])
+VAT = a_record(
+    ask_next_time="어느 국가에서 파나요?", paths=["src/tax/**"], when=["vat_of(", "tax, all"]
+)
 REFUND = a_record(
     "환불은 언제까지인지",
     topic="결제-환불",
@@ -208,6 +210,7 @@ def test_the_data_has_every_key_of_every_record(command: Command, shop: Path) ->
                 "source_ids": [],
                 "marks": [],
                 "paths": ["src/tax/**"],
+                "when": ["vat_of(", "tax, all"],
             }
         ],
     }
@@ -228,7 +231,9 @@ def test_ids_are_longer_where_their_beginnings_are_the_same(
 def test_text_of_strangers_steers_no_terminal(
     command: Command, project: Path, arguments: list[str]
 ) -> None:
-    write(project, replace(VAT, topic=HOSTILE, lesson=f"hostile {HOSTILE}\r\x07", paths=(HOSTILE,)))
+    hostile = replace(VAT, topic=HOSTILE, lesson=f"hostile {HOSTILE}\r\x07")
+    hostile = replace(hostile, paths=(HOSTILE,), when=(HOSTILE,))
+    write(project, hostile)
     assert not re.search("[\x00-\x09\x0b-\x1f\u202e\u200b]", command(*arguments).out)
 
 
@@ -326,6 +331,7 @@ def test_a_record_is_shown_whole_and_wrapped(
         "  lesson: check the tax table first",
         "  ask: 어느 국가에서 파나요?",
         "  paths: src/tax/**",
+        "  when: `vat_of(`, `tax, all`",
         "  created: 2026-03-01T09:00:00+00:00",
         "",
         f"{RULE.token}  principle",

@@ -55,6 +55,7 @@ def test_a_change_is_told_from_its_first_line_to_its_figures(project: Path, repo
             lesson="환불하기 전에 환불 규칙을 읽는다.",
             ask_next_time="어느 통화로 결제했는가?",
             paths=["src/payment/**"],
+            when=["refund(a, b)"],
         )
     )
     commit(project)
@@ -73,6 +74,7 @@ def test_a_change_is_told_from_its_first_line_to_its_figures(project: Path, repo
         "  - Missing then: 환불은 결제와 같은 통화로 한다\n"
         "  - Ask first: 어느 통화로 결제했는가?\n"
         "  - Files: `src/payment/**`\n"
+        "  - When you write: `refund(a, b)`\n"
         f"  - `{token}`\n"
         "\n"
         "### Figures\n"
@@ -412,14 +414,14 @@ def test_a_new_secret_is_refused_with_its_place_and_never_shown(
         *("lesson", "id", "extra"),
         *(
             pytest.param(name, marks=pytest.mark.long)
-            for name in ("topic", "ask_next_time", "paths")
+            for name in ("topic", "ask_next_time", "paths", "when")
         ),
     ],
 )
 def test_no_field_lets_a_secret_out_in_any_form(
     field: str, project: Path, report: Report, tmp_path: Path
 ) -> None:
-    values = {"paths": (TOKEN,), "extra": {"note": TOKEN}}
+    values = {"paths": (TOKEN,), "when": (TOKEN,), "extra": {"note": TOKEN}}
     record = replace(a_record("gap"), **{field: values.get(field, TOKEN)})  # type: ignore[arg-type]
     old = written(project, record)
     new = written(project, replace(record, updated=LATER, lesson="another " + TOKEN))
@@ -617,7 +619,8 @@ def test_a_changed_record_shows_old_and_new_of_every_key(project: Path, report: 
     store.upsert_log(a_draft("gap", lesson="old words"))
     commit(project)
     old = store.read_all()[0].token
-    store.upsert_log(a_draft("gap", lesson="new words", ask_next_time="which?", paths=["a.py"]))
+    changed = a_draft("gap", lesson="new words", ask_next_time="which?")
+    store.upsert_log(replace(changed, paths=["a.py"], when=["call("]))
     new = store.read_all()[0].token
     told = report()
     assert told.first == "**Memory:** 1 record changed, 1 gap came back."
@@ -630,6 +633,7 @@ def test_a_changed_record_shows_old_and_new_of_every_key(project: Path, report: 
         "    - before: —",
         "    - after: which?",
         '  - `meta.paths`: — → `["a.py"]`',
+        '  - `meta.when`: — → `["call("]`',
     ]
     assert told.part("Came back").splitlines()[-1] == f"- `{new}` (payment), seen 1 → 2: gap"
 

@@ -206,7 +206,7 @@ def test_no_text_changes_the_form_of_a_whole_report(one: str, two: str, topic: s
     topic = "t" + topic  # a blank one is none
     texts: dict[str, Any] = {"missing_context": "m" + one, "lesson": two, "ask_next_time": one}
     plain, changing, gone = map(a_record, ("plain", "changing", "gone"))
-    odd = replace(plain, **texts, id="a" * 16, topic=topic, paths=(one, two))
+    odd = replace(plain, **texts, id="a" * 16, topic=topic, paths=(one, two), when=(one, two))
     lost = replace(plain, **texts, id="c" * 16, topic=topic)
     sources = (gone.token,)
     principle = replace(

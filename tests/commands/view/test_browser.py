@@ -682,7 +682,7 @@ def test_without_scripts_everything_can_be_read(browser: Shown, team: dict[Langu
 def hostile(folder: Path) -> Path:
     """A page on which everything that anybody may write tries to become more than text."""
     own = a_record(HOSTILE, topic=HOSTILE, lesson=HOSTILE, ask_next_time=HOSTILE)
-    own = replace(own, seen=3, updated=LATER, paths=(HOSTILE, "src/*.py"))
+    own = replace(own, seen=3, updated=LATER, paths=(HOSTILE, "src/*.py"), when=(HOSTILE, "call("))
     merged = new_record(a_principle(HOSTILE, topic=HOSTILE), now=LATER)
     merged = replace(merged, source_count=2, source_ids=(own.token,), compacted_at=HOSTILE)
     ids = (HOSTILE, "query", "clear", "nothing", "topic-1", "plot-records", "%41", "a b")

@@ -281,13 +281,17 @@ def test_the_korean_page_is_korean() -> None:
 def test_everything_that_is_known_of_a_record_stands_on_the_page(desk: Desk) -> None:
     [replaced] = store_of(desk.root).read().records
     draft = a_principle("규칙", topic="결제", ask_next_time="어느 나라?", paths=["src/*.py"])
+    draft = replace(draft, when=["vat<of>("])
     store_of(desk.root, LATER).upsert_log(draft, [replaced.token])
     git(desk.root, "add", "--all")
     git(desk.root, "commit", "--quiet", "--author=결제팀 <a@example.invalid>", "-m", "Merge <b>")
     page = Document(desk.view("-o", "-")[1])
     [shown] = page.articles
     token = store_of(desk.root).read().records[0].token
-    for told in ("Principle · merged from 1", "규칙", "어느 나라?", "src/*.py", token, "결제팀"):
+    for told in (
+        *("Principle · merged from 1", "규칙", "어느 나라?", "src/*.py"),
+        *("When you write", "vat<of>(", token, "결제팀"),
+    ):
         assert told in shown
     assert "Originals, still to be had: 1 of 1" in shown
     assert "VAT differs by country" in shown
@@ -448,12 +452,13 @@ def test_hostile_texts_stay_texts() -> None:
     record = a_record(
         HOSTILE, topic=f"t {HOSTILE[:40]}", lesson=HOSTILE, ask_next_time=HOSTILE, paths=["a<b>"]
     )
-    plain = a_record("x", topic="t", lesson="y", ask_next_time="z", paths=["a"])
+    record = replace(record, when=("<img src=x>", HOSTILE))
+    plain = a_record("x", topic="t", lesson="y", ask_next_time="z", paths=["a"], when=["b", "c"])
     hostile, harmless = Document(html_of(record, project=HOSTILE)), Document(html_of(plain))
     shape = [it for it in hostile.shape if it[0] != "code"]
     assert shape == [it for it in harmless.shape if it[0] != "code"]
     assert hostile.articles[0].count(HOSTILE.replace("`", "")) == 0
-    assert hostile.articles[0].count(HOSTILE) == 3
+    assert hostile.articles[0].count(HOSTILE) == 4
     assert len(hostile.all("script")) == 1
 
 

@@ -10,7 +10,7 @@ from core.lessons.record import Record
 from tests.support.samples import LATER, NOW, a_draft, a_principle, a_record
 
 SOON = "2026-03-01T15:00:00+00:00"
-ONE = a_record(lesson="mine", paths=("src/a.py",))
+ONE = a_record(lesson="mine", paths=("src/a.py",), when=("call(",))
 TWO = replace(a_record(lesson="theirs"), created=SOON, paths=("src/b.py",))
 
 
@@ -32,6 +32,7 @@ def test_a_save_of_the_gap_makes_one_record_of_its_versions() -> None:
     assert {ONE.fingerprint(), TWO.fingerprint()} <= set(saved.former)
     assert (saved.created, saved.seen) == (NOW, 2)
     assert set(saved.paths) == {"src/a.py", "src/b.py"}
+    assert saved.when == ("call(",)
     late = MemoryLog.parse(log.to_bytes() + TWO.to_line() + ONE.to_line())
     assert late.records == [saved]
 

@@ -55,7 +55,7 @@ def lines() -> st.SearchStrategy[bytes]:
     good = st.builds(lambda topic, gap: a_record(gap, topic=topic), TOPICS, GAPS)
     variants = [
         good.map(Record.to_line),
-        good.map(lambda record: a_line(record, paths=["x"])),
+        good.map(lambda record: a_line(record, paths=["x"], when=["call(", ""])),
         good.map(lambda record: json.dumps(record.as_json(), indent=None).encode() + b"\n"),
         good.map(lambda record: record.to_line().replace(b"\n", b"\r\n")),
         good.map(lambda record: replace(record, updated=LATER, seen=2).to_line()),

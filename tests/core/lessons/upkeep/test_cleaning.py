@@ -471,6 +471,15 @@ def test_a_secret_among_the_marks_goes_too() -> None:
     assert TOKEN.encode() not in cleaned.data
 
 
+def test_a_trigger_with_a_secret_goes_as_a_whole() -> None:
+    record = a_record(when=("call(", f"key={TOKEN}", "rm -rf build"))
+    cleaned = clean(record.to_line(), now=LATER)
+    [kept] = MemoryLog.parse(cleaned.data).records
+    assert kept.when == ("call(", "rm -rf build")
+    assert [change.kinds for change in cleaned.changes] == [("github-token",)]
+    assert clean(cleaned.data, now=LATER).changes == ()
+
+
 @pytest.mark.parametrize("hidden", ["\u200b", "\xad", "\x07"])
 def test_a_secret_that_hidden_characters_split_goes_with_them(hidden: str) -> None:
     split = TOKEN[:9] + hidden + TOKEN[9:]

@@ -51,6 +51,13 @@ def test_nothing_is_kept_of_a_new_record(tmp_path: Path) -> None:
     assert not store.path.with_name(REPLACED_NAME).exists()
 
 
+def test_a_version_with_other_triggers_is_kept(tmp_path: Path) -> None:
+    store = a_store(tmp_path)
+    first = store.upsert_log(a_draft(when=["call("])).record
+    store.upsert_log(a_draft(when=[]))
+    assert [it.record for it in kept(store)] == [first]
+
+
 def test_a_former_version_is_kept_with_what_followed_it(tmp_path: Path) -> None:
     store = a_store(tmp_path)
     first = store.upsert_log(a_draft(lesson="first")).record

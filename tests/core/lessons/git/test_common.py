@@ -1,0 +1,177 @@
+"""Tests which triggers stand in too many tracked files, as real repositories have them."""
+
+import shutil
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commands.clients.table import CLIENTS
+from core.errors import TriggerTooCommonError
+from core.lessons.anchors.paths import matches
+from core.lessons.git import call, common
+from core.lessons.git.common import RULES, checked_triggers, files_with
+from tests.support.cli_process import without_settings
+from tests.support.git_clones import commit, git, new_project, run_git
+from tests.support.hostile_repository import Traps, poison
+from tests.support.hostile_settings import GROUPS
+
+pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
+
+TRACKED = 200  # with the attributes of the project
+COMMON = "import logging"
+
+
+@pytest.fixture(autouse=True)
+def surroundings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody's settings, and as much time as a busy machine needs."""
+    without_settings(monkeypatch)
+    monkeypatch.setattr(common, "WAIT_S", 60)
+
+
+def add(project: Path, files: dict[str, str]) -> Path:
+    """Put these files into the project and have git track them."""
+    for name, text in files.items():
+        path = project / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    commit(project)
+    return project
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project of 200 files: one piece stands in 6 of them, one in 7, one in all."""
+    project = new_project(tmp_path_factory.mktemp("made") / "shop", "one")
+    texts = {
+        f"src/{at}.py": f"{COMMON}\n" + "six(x)\n" * (at < 6) + "seven(x)\n" * (at < 7)
+        for at in range(TRACKED - 1)
+    }
+    return add(project, texts)
+
+
+def test_a_piece_in_more_than_three_percent_of_the_tracked_files_is_refused(made: Path) -> None:
+    assert checked_triggers([" six(x)", "nowhere("], made) == ("six(x)", "nowhere(")
+    with pytest.raises(TriggerTooCommonError) as caught:
+        checked_triggers(["six(x)", "seven(x)", COMMON], made)
+    assert caught.value.text("en").startswith(
+        "when: piece 2 stands in 7 of 200 tracked files, and a lesson that is shown at more than"
+        " 3 % of them is passed over. The file is unchanged."
+    )
+    assert "git이 추적하는 파일 200개 가운데 7개" in caught.value.text("ko")
+    assert "seven" not in caught.value.text("en")
+
+
+def test_pieces_that_a_record_has_are_not_counted_again_and_all_may_stay(made: Path) -> None:
+    known = [COMMON, *(f"call{at}(" for at in range(8))]
+    assert checked_triggers(known, made, known) == tuple(known)
+    with pytest.raises(TriggerTooCommonError) as caught:
+        checked_triggers([*known[:3], "seven(x)"], made, known)
+    assert caught.value.facts["number"] == 4
+
+
+def test_a_piece_is_taken_literally_with_its_case(made: Path) -> None:
+    pieces = ["six(x)", "Six(x)", "six.x.", "s.x(x)", "-six(x)", "--help"]
+    assert files_with(pieces, made) == ([6, 0, 0, 0, 0, 0], TRACKED)
+
+
+def test_in_a_small_project_three_files_are_not_too_many(tmp_path: Path) -> None:
+    project = new_project(tmp_path / "shop", "one")
+    add(project, {f"{at}.py": "three(x)\n" * (at < 3) + "four(x)\n" * (at < 4) for at in range(9)})
+    assert checked_triggers(["three(x)"], project) == ("three(x)",)
+    with pytest.raises(TriggerTooCommonError):
+        checked_triggers(["four(x)"], project)
+
+
+def test_the_log_and_the_rules_of_clients_do_not_count(tmp_path: Path) -> None:
+    project = new_project(tmp_path / "shop", "one")
+    names = [name.replace("**", "x.md") for name in RULES]
+    add(project, {f"{top}{name}": "call(x)\n" for top in ("", "web/") for name in names})
+    assert files_with(["call(x)", "one"], project) == ([0, 0], 1)
+
+
+def test_every_file_that_a_client_reads_as_rules_is_named() -> None:
+    rules = [it.rules for it in CLIENTS if it.rules]
+    names = {name for it in rules for name in (*it.reads, it.home, it.instead) if name}
+    names |= {f"{it.topics.folder}/a{it.topics.suffix}" for it in CLIENTS if it.topics}
+    assert [name for name in names if not any(matches(rule, name) for rule in RULES)] == []
+
+
+def test_only_files_of_the_project_count_in_a_larger_repository(made: Path) -> None:
+    assert files_with([COMMON], made / "src") == ([TRACKED - 1], TRACKED - 1)
+    (made / "web").mkdir(exist_ok=True)
+    assert files_with([COMMON], made / "web") == ([0], 0)
+
+
+def test_what_is_not_tracked_does_not_count(tmp_path: Path) -> None:
+    project = add(new_project(tmp_path / "shop", "one"), {"a.py": "call(x)\n"})
+    (project / "b.py").write_text("call(x)\n")
+    (project / "a.py").write_text("nothing\n")
+    assert files_with(["call(x)"], project) == ([1], 2)
+
+
+def test_a_file_with_a_conflict_is_one_file_and_holds_nothing_yet(tmp_path: Path) -> None:
+    project = add(new_project(tmp_path / "shop", "one"), {"a.py": "call(x)\n"})
+    git(project, "branch", "other")
+    add(project, {"a.py": "call(x) + 1\n"})
+    git(project, "checkout", "--quiet", "other")
+    add(project, {"a.py": "call(x) + 2\n"})
+    assert run_git(project, "merge", "main").returncode
+    assert len(git(project, "ls-files", "--unmerged").splitlines()) == 3
+    assert files_with(["call(x)"], project) == ([0], 2)
+
+
+def test_where_git_cannot_tell_every_piece_is_taken(
+    made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert checked_triggers([COMMON], tmp_path) == (COMMON,)
+    with monkeypatch.context() as patch:
+        patch.setattr(common, "WAIT_S", 0)
+        assert checked_triggers([COMMON], made) == (COMMON,)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert checked_triggers([COMMON], made) == (COMMON,)
+
+
+def test_git_is_waited_for_no_longer_than_that(
+    made: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    slow = tmp_path / "git"
+    slow.write_text("#!/bin/sh\nexec sleep 30\n")
+    slow.chmod(0o755)
+    monkeypatch.setattr(common, "WAIT_S", 0.3)
+    monkeypatch.setattr(call, "program", lambda: str(slow))
+    began = time.monotonic()
+    assert checked_triggers([COMMON], made) == (COMMON,)
+    assert time.monotonic() - began < 5
+
+
+def test_a_secret_is_given_to_no_other_program(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    secret = "ghp" + "_" + "a1B2c3D4e5" * 3 + "F6g7h8"
+    asked: list[str] = []
+    run = call.run
+
+    def noted(*given: Any, **more: Any) -> Any:
+        asked.extend(map(str, given))
+        return run(*given, **more)
+
+    monkeypatch.setattr(call, "run", noted)
+    files_with([f"token={secret}", "six(x)"], made)
+    assert "six(x)" in asked
+    assert not any(secret in it for it in asked)
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_no_setting_of_the_repository_starts_a_program_or_changes_a_count(
+    group: str, made: Path, tmp_path: Path
+) -> None:
+    project = tmp_path / "shop"
+    shutil.copytree(made, project)
+    attributes = "".join(f"*.py diff={it} filter={it}\n" for it in ("log", "lfs", "x"))
+    add(project, {".gitattributes": attributes})
+    before = files_with([COMMON, "six(x)"], project)
+    traps = Traps(tmp_path / "traps")
+    poison(project, traps, GROUPS[group], made)
+    traps.taken()
+    assert files_with([COMMON, "six(x)"], project) == before
+    assert traps.taken() == set()
