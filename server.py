@@ -154,11 +154,12 @@ def has_uncommitted(store: MemoryStore) -> bool:
     return is_uncommitted(store.path, store.read_bytes)
 
 
-def check_triggers(when: str | list[str], call: Call) -> None:
+def check_triggers(when: str | list[str] | None, call: Call) -> None:
     """Raise SentinelError where a trigger is none, or stands in too many of the tracked files."""
-    from core.lessons.git.common import checked_triggers  # most saves have no triggers
+    if when:
+        from core.lessons.git.common import checked_triggers  # not every save has triggers
 
-    checked_triggers(when, Path(call.frame.project))
+        checked_triggers(when, Path(call.frame.project))
 
 
 def warn_if_cancelled(tool: str) -> None:
@@ -233,8 +234,7 @@ def log_memory(
         when=when,
     )
     with opened(threshold=compact_threshold, writes=True) as call:
-        if when:
-            check_triggers(when, call)
+        check_triggers(when, call)
         saved = call.store.upsert_log(draft, source_ids or ())
         warn_if_cancelled("log_memory")
         return saved_answer(saved, call.frame, shortened_from_bytes=shortened_from_bytes)
