@@ -157,7 +157,7 @@ def has_uncommitted(store: MemoryStore) -> bool:
 def check_triggers(when: str | list[str] | None, call: Call) -> None:
     """Raise SentinelError where a trigger is none, or stands in too many of the tracked files."""
     if when:
-        from core.lessons.git.common import checked_triggers  # not every save has triggers
+        from core.lessons.git.project.common import checked_triggers  # not every save has triggers
 
         checked_triggers(when, Path(call.frame.project))
 

@@ -19,8 +19,8 @@ from commands.terminal.console import Opened, add_project, open_memory
 from commands.terminal.safe_text import complain, plain
 from core.errors import SentinelError
 from core.lessons.anchors.paths import MOST_PATHS, normalise_paths
-from core.lessons.git.common import checked_triggers
 from core.lessons.git.naming import one_named
+from core.lessons.git.project.common import checked_triggers
 from core.lessons.outcomes import Renewed
 from core.lessons.record import LIMITS_BYTES, Record
 from core.messages import Language

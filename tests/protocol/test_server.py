@@ -962,7 +962,7 @@ def test_what_is_no_trigger_is_refused_and_nothing_is_saved(
 def test_a_trigger_that_stands_in_too_many_files_is_refused(
     project: Path, log: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("core.lessons.git.common.WAIT_S", 60)
+    monkeypatch.setattr("core.lessons.git.project.common.WAIT_S", 60)
     for at in range(5):
         (project / f"{at}.py").write_text("import logging\n")
     git(project, "init", "--quiet")

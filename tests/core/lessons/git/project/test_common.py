@@ -10,8 +10,9 @@ import pytest
 from commands.clients.table import CLIENTS
 from core.errors import TriggerTooCommonError
 from core.lessons.anchors.paths import matches
-from core.lessons.git import call, common
-from core.lessons.git.common import RULES, checked_triggers, files_with
+from core.lessons.git import call
+from core.lessons.git.project import common
+from core.lessons.git.project.common import RULES, checked_triggers, files_with
 from tests.support.cli_process import without_settings
 from tests.support.git_clones import commit, git, new_project, run_git
 from tests.support.hostile_repository import Traps, poison

@@ -1,0 +1,1 @@
+"""What git knows of the project itself, not of its memory log."""
