@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from commands.doctor.clients import client_findings
+from commands.doctor.reach import unreachable
 from commands.doctor.surroundings import around
 from commands.doctor.words import word
 from commands.terminal.console import Opened, add_project, add_threshold, open_memory
@@ -90,7 +91,11 @@ def look(opened: Opened, threshold: int) -> Checkup:
     home = Path(os.path.expanduser("~"))
     surroundings = around(opened.project, opened.store, os.environ, unreadable)
     return Checkup(
-        findings=[*examine(log, now=utc_now(), threshold=threshold), *surroundings],
+        findings=[
+            *examine(log, now=utc_now(), threshold=threshold),
+            *unreachable(log, opened.project.root),
+            *surroundings,
+        ],
         clients=client_findings(opened.project.root, home, os.environ),
         count=log.count,
         lines=len(log.lines),

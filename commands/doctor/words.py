@@ -223,6 +223,15 @@ WORDS: dict[str, tuple[str, str]] = {
         "{client} ({path}): 검토한 뒤에 훅이 바뀌어, 다시 검토할 때까지 실행되지 않습니다. 프로젝트에서 codex를 시작해 /hooks에서 검토하십시오."),
     "client_off": ("{client} ({path}): the hooks are switched off in its configuration. Start codex in the project and switch them on with /hooks.",
         "{client} ({path}): 설정에서 훅이 꺼져 있습니다. 프로젝트에서 codex를 시작해 /hooks에서 켜십시오."),
+    # what hooks can show
+    "never_shown": ("No action can call this record up: it has neither paths nor triggers (when), and no word that tells anything. Give it some: `{command}`",
+        "어떤 작업에서도 나올 수 없는 기록입니다. paths도 when도 없고, 찾을 만한 단어도 없습니다. 적어 주십시오: `{command}`"),
+    "more_never_shown": ("Records like this that are not named here: {more:,}.",
+        "이런 기록이 이 밖에 {more:,}건 더 있습니다."),
+    "shown_everywhere": ("The paths of this record stand for {percent} % of the tracked files, so that nearly every change would show it. Name fewer files: `{command}`",
+        "이 기록의 paths는 추적되는 파일의 {percent}%에 해당하여 거의 모든 변경에서 나옵니다. 파일을 줄이십시오: `{command}`"),
+    "more_shown_everywhere": ("Records with paths like these that are not named here: {more:,}.",
+        "paths가 이렇게 넓은 기록이 이 밖에 {more:,}건 더 있습니다."),
     # the end
     "summary": ("errors: {errors}, warnings: {warnings}, notes: {notes}",
         "오류 {errors}건, 경고 {warnings}건, 참고 {notes}건"),

@@ -17,7 +17,6 @@ from core.errors import (
     PathOutsideError,
     TooManyPathsError,
 )
-from core.lessons.anchors.given import listed
 from core.text.normal_form import normal_form
 
 MOST_PATHS = 16
@@ -47,6 +46,8 @@ def normalise_paths(
     begins with `!`, FieldTooLongError, LoneSurrogateError and TooManyPathsError, all of them
     ValueError.
     """
+    from core.lessons.anchors.given import listed  # a hook only matches
+
     pieces = listed(given, "paths", most and most * PATH_BYTES, _split)
     patterns = [_normal(it, root) for text in pieces for it in _alternatives(text)]
     patterns = list(dict.fromkeys(filter(None, patterns)))

@@ -13,6 +13,7 @@ from core.lessons.anchors.triggers import MOST_TRIGGERS, normalise_triggers
 from core.lessons.git.errors import HistoryError
 from core.lessons.git.work_tree import WorkTree
 from core.project import CONTEXT_DIRECTORY
+from core.text.normal_form import normal_form
 from core.text_redaction import has_secret
 
 MOST_PERCENT = 3
@@ -57,17 +58,33 @@ def files_with(pieces: Sequence[str], root: Path) -> tuple[list[int], int]:
         return [], 0
     try:
         tree = WorkTree(root, deadline_s=time.monotonic() + WAIT_S)
-        tracked = _names(tree.ask("ls-files", "-z", "--", *_COUNTED))
-        return [0 if has_secret(piece) else _files(tree, piece) for piece in pieces], tracked
+        tracked = _tracked(tree)
+        return [0 if has_secret(piece) else _files(tree, piece) for piece in pieces], len(tracked)
     except (HistoryError, OSError):
         return [0] * len(pieces), 0
 
 
+def tracked_files(root: Path) -> list[str]:
+    """Return the tracked files below `root`, from there, with `/` between names, in their order.
+
+    [] where `files_with` knows of none.
+    """
+    try:
+        found = _tracked(WorkTree(root, deadline_s=time.monotonic() + WAIT_S))
+    except (HistoryError, OSError):
+        return []
+    return [normal_form("NFC", name.decode("utf-8", "replace")) for name in sorted(found)]
+
+
+def _tracked(tree: WorkTree) -> set[bytes]:
+    return _names(tree.ask("ls-files", "-z", "--", *_COUNTED))
+
+
 def _files(tree: WorkTree, piece: str) -> int:
     asked = ("grep", "--cached", "--no-color", "-z", "-l", "-F", "-e", piece, "--", *_COUNTED)
-    return _names(tree.run(*asked).stdout)
+    return len(_names(tree.run(*asked).stdout))
 
 
-def _names(listed: bytes) -> int:
-    """Return how many files git has listed; one with a conflict stands there several times."""
-    return len({name for name in listed.split(b"\0") if name})
+def _names(listed: bytes) -> set[bytes]:
+    """Return the files that git has listed; one with a conflict stands there several times."""
+    return {name for name in listed.split(b"\0") if name}
