@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from commands.hook.journal import Session, version_of
-from core.lessons.recall.for_action import stands
+from core.lessons.recall.candidates import stands
 from core.lessons.recall.reading import MOST_TRIGGERS, Action
 from core.lessons.record import Record
 from core.text.normal_form import normal_form

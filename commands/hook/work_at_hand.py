@@ -24,10 +24,10 @@ MOST_LISTED_BYTES = 3_000_000  # some 15,000 files; looking at more would take t
 
 _BRANCHES = "refs/heads/"
 _NAMES = ("--name-only", "--no-renames", "--relative", "-z", "--no-ext-diff", "--no-textconv")
-# How `ls-files --debug` puts a file of the index.
+# What `ls-files --debug` puts behind a file of the index.
 _KNOWN = re.compile(
-    rb"([^\0]+)\0  ctime: [^\n]*\n  mtime: (\d+):\d+\n  dev: [^\n]*\n  uid: [^\n]*\n"
-    rb"  size: (\d+)\tflags: [^\n]*\n"
+    rb"  ctime: [^\n]*+\n  mtime: (\d++):\d++\n  dev: [^\n]*+\n  uid: [^\n]*+\n"
+    rb"  size: (\d++)\tflags: [^\n]*+\n"
 )
 
 
@@ -83,7 +83,7 @@ def _changed(folder: Path, listed: bytes) -> Iterator[str]:
     """Yield the files that have another size or time than git knows; a deleted one is none."""
     if len(listed) > MOST_LISTED_BYTES:
         return
-    for name, second, size in _KNOWN.findall(listed):
+    for name, second, size in _known(listed):
         try:
             found = os.lstat(os.path.join(os.fsencode(folder), name))
         except (OSError, ValueError):
@@ -91,3 +91,14 @@ def _changed(folder: Path, listed: bytes) -> Iterator[str]:
         is_known = (int(found.st_mtime), found.st_size) == (int(second), int(size))
         if stat.S_ISREG(found.st_mode) and not is_known:
             yield from _paths(name)
+
+
+def _known(listed: bytes) -> Iterator[tuple[bytes, bytes, bytes]]:
+    """Yield the name, the second of the last change and the size of each file of the index."""
+    name, *parts = listed.split(b"\0")
+    for part in parts:
+        found = _KNOWN.match(part)
+        if not found:
+            return
+        yield name, found[1], found[2]
+        name = part[found.end() :]

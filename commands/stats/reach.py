@@ -19,4 +19,4 @@ def reach_section(stats: Stats, lang: Language) -> list[str]:
     everywhere = len(list(shown_everywhere(anchored, files)))
     if not never and not everywhere:
         return []
-    return [word(lang, "reach"), *wrapped(word(lang, "reached", never=never, wide=everywhere))]
+    return [word(lang, "reach"), *wrapped(word(lang, "in_reach", never=never, wide=everywhere))]

@@ -13,8 +13,8 @@ from functools import lru_cache
 from itertools import islice
 from math import log
 
+from core.lessons.anchors.paths import could_match, matches
 from core.lessons.answers.fitting import is_usable
-from core.lessons.paths import could_match, matches
 from core.lessons.recall.reading import FILE, MOST_ANCHORS, MOST_PATTERN_CHARS, worded
 from core.lessons.record import Record
 from core.text.english import FUNCTION_WORDS, stem_of

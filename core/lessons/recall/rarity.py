@@ -18,8 +18,8 @@ from core.lessons.recall.reading import (
 from core.lessons.record import Record
 
 # What is common among so few is an accident.
-_FEWEST = 3
-_COMMON_SHARE = 0.02
+_FEWEST, _LEAST_SIZE = 3, 20
+_COMMON_SHARE, _FEW_FILES = 0.02, 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +42,11 @@ class Sample:
         """Return how many texts have a term."""
         return self.counts.get(term, 0)
 
-    def telling(self, term: str) -> float:
-        """Return 1 for what at most two texts in a hundred have, less for what more have."""
-        if self.count(term) < _FEWEST:
+    def telling(self, term: str, common: float = _COMMON_SHARE) -> float:
+        """Return 1 for what at most this share of the texts has, less for what more have."""
+        if self.count(term) < _FEWEST or common >= 1:
             return 1.0
-        return min(1.0, log(_share(self.count(term), self.size)) / log(_COMMON_SHARE))
+        return min(1.0, log(_share(self.count(term), self.size)) / log(common))
 
 
 _NOTHING = Sample()
@@ -69,8 +69,12 @@ class Surroundings:
     triggers: Sample = _NOTHING
 
     def weight_of_anchor(self, pattern: str) -> float:
-        """Return 1 for a pattern that stands for few files, and for few that change."""
-        return min(self.anchors.telling(pattern), self.touched.telling(pattern))
+        """Return 1 for a pattern that stands for few files, and for few that change.
+
+        In a small project one file of few is no large share.
+        """
+        common = max(_COMMON_SHARE, _FEW_FILES / (self.anchors.size or 1))
+        return min(it.telling(pattern, common) for it in (self.anchors, self.touched))
 
     @property
     def size(self) -> int:
@@ -79,8 +83,8 @@ class Surroundings:
 
     def rarity(self, word: str) -> float:
         """Return 1 for a word that is nowhere in the project, nearly 0 for one everywhere."""
-        changes = self.changes.count(word) + self.actions.count(word)
-        return min(_rarity(changes, self.size), _rarity(self.names.count(word), self.names.size))
+        times = self.changes.count(word) + self.actions.count(word)
+        return min(_rarity(times, self.size), _rarity(self.names.count(word), self.names.size))
 
 
 def surroundings_of(

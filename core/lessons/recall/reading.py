@@ -40,10 +40,11 @@ FILE = re.compile(
 _DATA = re.compile(r"[\w@.+*()\[\]/=-]{300,}")
 # Lines that bring in other modules: Python, JavaScript, Java, Go, Rust, C#, C, PHP, Ruby, Kotlin.
 _IMPORT = re.compile(
-    r"^\s*+(?:import\s[^\n{]*+\{[^}]{0,2000}+\}\s*+from\b.*|import\b.*|from\s++\S++\s++import\b.*|"
-    r"\} from ['\"].*|export\s[^\n]*\sfrom\s++['\"].*|#\s*+include\b.*|using\s[\w.:= ]++;|"
-    r"use\s[\w\\]++(?:::|\\).*|package\s++[\w.]++;?\s*+|require(?:_relative|_once)?\s*+\(?['\"].*|"
-    r"(?:const|let|var)\s[^\n=]*+=\s*+require\(.*)$",
+    r"^[ \t]*+(?:import\b(?:[^\n{]*+\{[^{}]{0,2000}+\}[ \t]*+from\b)?+.*|\} from ['\"].*|"
+    r"from[ \t]++\S++[ \t]++import\b.*|export[ \t](?>.*?[ \t]from[ \t]).*|#[ \t]*+include\b.*|"
+    r"using[ \t][\w.:= ]++;|use[ \t]\w++(?:::|\\).*|package[ \t]++[\w.]++;?[ \t]*+|"
+    r"require(?:_relative|_once)?+[ \t]*+\(?['\"].*|"
+    r"(?:const|let|var)[ \t][^\n=]*+=[ \t]*+require\(.*)$",
     re.M,
 )
 _WORD_CHARS = 3
@@ -86,8 +87,8 @@ class Action:
             self,
             paths=[normal_form("NFC", path) for path in self.paths],
             command=worded(normal_form("NFC", self.command)),
-            text=worded(self.text),
-            removed=worded(self.removed),
+            text=worded(normal_form("NFC", self.text)),
+            removed=worded(normal_form("NFC", self.removed)),
         )
 
     @property

@@ -97,8 +97,11 @@ def phrases_in(command: str) -> Iterator[tuple[str, str]]:
         yield from (pair for pair in pairwise(words) if not MEANINGLESS & {*pair})
 
 
-def tool_files(command: str) -> Iterator[str]:
-    """Yield the names, caseless, of the files that the programs of a command work on."""
+def tool_files(command: str) -> Iterator[tuple[str, bool]]:
+    """Yield the names, caseless, of the files that the programs of a command work on.
+
+    Beside each whether the command is one that writes it, as `uv lock`, not only reads, as `make`.
+    """
     for words in _programs(command):
         yield from _files_of(words)
         while words and words[0] in _WRAPPERS:
@@ -106,12 +109,12 @@ def tool_files(command: str) -> Iterator[str]:
             yield from _files_of(words)
 
 
-def _files_of(words: Sequence[str]) -> Iterator[str]:
+def _files_of(words: Sequence[str]) -> Iterator[tuple[str, bool]]:
     if words:
         for following, names in _FILES.get(words[0].rpartition("/")[2], ()):
             # An option may have a word of its own.
             if not following or following.intersection(words[1:3]):
-                yield from names
+                yield from ((name, bool(following)) for name in names)
 
 
 def _programs(command: str) -> Iterator[list[str]]:

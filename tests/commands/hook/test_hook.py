@@ -576,7 +576,8 @@ def test_a_log_that_cannot_be_read_is_a_line_on_standard_error(desk: Desk, how: 
 
 
 def test_the_records_between_bytes_and_conflict_markers_are_found(desk: Desk) -> None:
-    desk.write(b"\xff\x00\xfe\n", b"    assert desk.edit().text == LESSON
+    desk.write(b"\xff\x00\xfe\n", b"<<<<<<< HEAD\n", REFUND, b"=======\n", LOGIN, b">>>>>>> b\n")
+    assert desk.edit().text == LESSON
 
 
 def test_a_log_of_ten_thousand_records_is_read_and_one_of_many_megabytes_is_not(desk: Desk) -> None:
@@ -790,7 +791,6 @@ print(*sorted(set(sys.modules) - before), sep="\\n", file=sys.stderr)
 """
 # What takes long to load and no hook needs at every event.
 SLOW = "core.store core.sanitizer core.secrets core.injection.phrases core.text.ranking"
-<<<<<<< HEAD
 MOST_OURS = {"stop": 47, "session-start": 55, "before-action": 58}
 MOST_MODULES = 110  # with those of the standard library, and some room for other versions of it
 

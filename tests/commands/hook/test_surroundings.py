@@ -95,7 +95,7 @@ def test_the_first_hook_reads_the_project_and_keeps_only_words_of_the_log(desk: 
     assert desk.edit().text == LESSON
     path, known = kept(desk)
     assert known.around.changes.size == 20 - 1
-    assert known.around.changes.count("approv") == 20 - 1
+    assert known.around.changes.count("approver") == 20 - 1
     assert known.around.names == Sample(1, {})
     assert known.around.actions.count("refund") == 1
     assert b"hunter" not in path.read_bytes()

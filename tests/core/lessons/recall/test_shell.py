@@ -14,7 +14,7 @@ from core.lessons.recall.shell import phrases_in, tool_files
         ("npm test", set()),
         ("npm --prefix web install left-pad", {"package.json", "package-lock.json"}),
         ("sudo terraform -chdir=infra apply", {"*.tf", "*.tfvars"}),
-        ("CI=1 ./gradlew build | tee out", set(["build.gradle", "build.gradle.kts"])),
+        ("CI=1 ./gradlew build | tee out", {"build.gradle", "build.gradle.kts"}),
         ("make && git push", {"makefile"}),
         ("", set()),
         ("|| && ;", set()),
@@ -23,8 +23,17 @@ from core.lessons.recall.shell import phrases_in, tool_files
 def test_a_tool_works_on_files_that_its_command_does_not_name(
     command: str, files: set[str]
 ) -> None:
-    assert files <= set(tool_files(command))
-    assert bool(files) == bool(set(tool_files(command)))
+    found = {name for name, _ in tool_files(command)}
+    assert files <= found
+    assert bool(files) == bool(found)
+
+
+def test_a_command_that_writes_a_file_is_told_from_one_that_reads_it() -> None:
+    assert dict(tool_files("uv lock && make test")) == {
+        "uv.lock": True,
+        "pyproject.toml": True,
+        "makefile": False,
+    }
 
 
 def test_two_words_in_a_row_are_read_of_each_program() -> None:

@@ -1,0 +1,208 @@
+"""Weighs what speaks for a record at one action: its files, its triggers, commands and words.
+
+Pure. Evidence is worth the more, the rarer it is in the project. The weights were chosen on the
+labelled actions of `benchmarks/recall.py`.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from math import log
+
+from core.lessons.anchors.paths import could_match, is_exact, matches
+from core.lessons.recall.candidates import Candidate, Sought
+from core.lessons.recall.rarity import Surroundings
+from core.lessons.recall.reading import MOST_ANCHORS, MOST_PATTERN_CHARS, Action, Reading
+from core.lessons.recall.shell import tool_files
+from core.lessons.record import Record
+from core.text.english import stem_of
+
+# Files: those of `paths`, then those that the texts name.
+_ANCHORED_FILE, _ANCHORED_PLACE, _ANCHORED_KIND = 3.6, 3.5, 2.0
+_ANCHORED_WRITTEN, _ANCHORED_READ = 5.6, 4.5  # by the tool of a command
+_NAMED_PATH, _NAMED_FILE, _NAMED_COMMON_FILE, _NAMED_FOLDER = 3.5, 2.5, 0.4, 1.2
+_IN_A_COMMAND = 0.4
+_TRIGGERED = 5.6  # what a command needs
+_SURE = 2.9  # an anchor or a trigger of so much is not crowded out by better ones
+_FEW = (
+    1.5  # of so many records with an anchor on one file, or a trigger in a change, each tells all
+)
+_ENOUGH_CHANGES = 40  # from so many on they say better what is rare than the records do
+# Commands: two words in a row, a long option.
+_PHRASE, _OPTION, _MOST_OPTIONS = 3.5, 2.5, 1.5
+# Words, each once: identifiers of several parts, other words, those of every program. Of Hangul the
+# first two syllables are the word, since particles follow, and any two are a little of one, since
+# words run together.
+_NAME, _NAME_IN_COMMAND, _WORD, _COMMON_WORD, _PAIR = 0.9, 1.5, 1.25, 0.2, 0.2
+_BESIDE_THE_LESSON = 0.8  # a word that only `missing_context` or `ask_next_time` has
+_TOPIC = 0.6
+
+# A name that every second directory has says nothing about which one is meant.
+_COMMON_FILE = re.compile(
+    r"(?:index|main|utils?|helpers?|common|types?|models?|views?|urls|tests?|conftest|__init__"
+    r"|readme|config|settings|setup|package|mod|lib|app|constants?|errors?|schema|page|layout|route"
+    r"|handler|service|server|client)\.[a-z]+"
+)
+_COMMON = frozenset(
+    map(
+        stem_of,
+        "api app apps base branch build class code com commit common config const core data date "
+        "def default dir doc docs error errors false file files folder func function git github "
+        "helper helpers http https id import index int item items java json key let lib line lines "
+        "list local main md method model models module name none null number object org package "
+        "path private project public readme repo result return rs script scripts self src static "
+        "string test tests time toml true ts tsx txt type types update user users util utils val "
+        "value values var version view views void www yaml yml 사용 확인 추가 변경 수정 작업 설정 "
+        "파일 코드 테스 버전 이름 실행 적용 처리 생성 삭제 값을 값이 문제 서버 화면 함수 기능 사람 "
+        "방식 내용 결과 요청 응답 호출 데이".split(),
+    )
+)
+
+
+class Rarity:
+    """Says how rare a term is: in the project as far as it is known, else among the records.
+
+    count: of the records that these were chosen from. The others hardly have what an action says.
+    """
+
+    def __init__(
+        self,
+        candidates: Sequence[Candidate],
+        count: int,
+        having: Mapping[str, int],
+        surroundings: Surroundings,
+    ) -> None:
+        self.candidates, self._count, self._having = candidates, count, having
+        self.surroundings = surroundings
+        self._found: dict[object, float] = {}
+
+    def of(self, kind: str, term: object) -> float:
+        """Return 1 for what only one record has, 0 for what all of them have."""
+        if (kind, term) not in self._found:
+            self._found[kind, term] = self._of(kind, term)
+        return self._found[kind, term]
+
+    def _of(self, kind: str, term: object) -> float:
+        known = self.surroundings
+        in_project = known.rarity(term) if isinstance(term, str) else 1.0
+        if isinstance(term, str) and kind != "options" and known.size >= _ENOUGH_CHANGES:
+            return in_project
+        found = sum(term in _having(it, kind) for it in self.candidates)
+        elsewhere = self._having.get(term, 0) if isinstance(term, str) else 0
+        return min(in_project, 1 - log(max(found, elsewhere) or 1) / log(self._count + 1))
+
+
+class Evidence:
+    """Weighs what speaks for a record at one action; rare words weigh more."""
+
+    def __init__(
+        self,
+        action: Action,
+        sources: Sequence[tuple[str, Reading]],
+        sought: Sought,
+        rarity: Rarity,
+    ) -> None:
+        self._action, self._sources, self._rarity = action, sources, rarity
+        self._phrases, self._options = sought.phrases, sought.options
+        self._named = action.named
+        self._of_tools = dict(tool_files(action.command))
+        telling = rarity.surroundings.triggers.telling
+        for it in rarity.candidates:
+            it.anchored = self._of_anchors(it.record)
+            it.triggered = _TRIGGERED * max(map(telling, it.triggers), default=0.0)
+        self._share_of_anchored = _share(it.anchored for it in rarity.candidates)
+        self._share_of_triggered = _share(it.triggered for it in rarity.candidates)
+
+    def of(self, candidate: Candidate) -> float:
+        """Return the weight of all that speaks for this record."""
+        anchored = candidate.anchored * self._share_of_anchored
+        triggered = candidate.triggered * self._share_of_triggered
+        candidate.is_sure = max(candidate.anchored, candidate.triggered) >= _SURE
+        weight = anchored + triggered + self._of_files(candidate)
+        if self._action.command:
+            weight += self._of_command(candidate)
+        counted = set[str]()
+        for source, reading in self._sources:
+            weight += self._of_topic(candidate.topic, reading)
+            weight += self._of_words(candidate, reading, source, counted)
+        return weight
+
+    def _of_anchors(self, record: Record) -> float:
+        anchored, telling = 0.0, self._rarity.surroundings.weight_of_anchor
+        for pattern in record.paths[:MOST_ANCHORS]:
+            if len(pattern) > MOST_PATTERN_CHARS:
+                continue
+            for path in self._named:
+                if could_match(pattern, path) and matches(pattern, path):
+                    share = 1.0 if path in self._action.paths else _IN_A_COMMAND
+                    anchored = max(anchored, share * _anchor(pattern, path) * telling(pattern))
+            name = pattern.casefold().rpartition("/")[2]
+            if name in self._of_tools:
+                weight = _ANCHORED_WRITTEN if self._of_tools[name] else _ANCHORED_READ
+                anchored = max(anchored, weight)
+        return anchored
+
+    def _of_files(self, candidate: Candidate) -> float:
+        named = 0.0
+        for path in self._named:
+            share = 1.0 if path in self._action.paths else _IN_A_COMMAND
+            for name in candidate.files:
+                named = max(named, share * _naming(name, path.casefold().rstrip("/")))
+        return named
+
+    def _of_command(self, candidate: Candidate) -> float:
+        phrases = candidate.phrases.intersection(self._phrases)
+        options = candidate.options.intersection(self._options)
+        phrase = max((self._rarity.of("phrases", it) for it in phrases), default=0.0)
+        option = sum(self._rarity.of("options", it) for it in options)
+        return _PHRASE * phrase + _OPTION * min(option, _MOST_OPTIONS)
+
+    def _of_topic(self, topic: Reading, reading: Reading) -> float:
+        words = bool(topic.words) and topic.words <= reading.words
+        # A particle may take the place of the last syllable.
+        pairs = bool(topic.pairs) and len(topic.pairs - reading.pairs) <= (len(topic.pairs) > 1)
+        return _TOPIC if words or pairs else 0.0
+
+    def _of_words(
+        self, candidate: Candidate, reading: Reading, source: str, counted: set[str]
+    ) -> float:
+        total = 0.0
+        name_weight = _NAME_IN_COMMAND if source == "command" else _NAME
+        for kind, full_weight in (("names", name_weight), ("words", _WORD), ("pairs", _PAIR)):
+            shared = getattr(reading, kind) & getattr(candidate.whole, kind)
+            for term in shared - counted:
+                is_common = kind == "words" and term in _COMMON
+                weight = _COMMON_WORD if is_common else full_weight
+                if term not in getattr(candidate.lesson, kind):
+                    weight *= _BESIDE_THE_LESSON
+                total += weight * self._rarity.of(kind, term)
+            counted |= shared
+        return total
+
+
+def _share(weights: Iterable[float]) -> float:
+    """Return how much is left of the weight of each when many have one: it tells less of which."""
+    return min(1.0, _FEW / (sum(weight > 0 for weight in weights) or 1))
+
+
+def _having(candidate: Candidate, kind: str) -> Collection[object]:
+    if kind in ("phrases", "options"):
+        return getattr(candidate, kind)  # type: ignore[no-any-return]
+    return getattr(candidate.whole, kind) | getattr(candidate.topic, kind)  # type: ignore[no-any-return]
+
+
+def _anchor(pattern: str, path: str) -> float:
+    """Return the weight of a pattern of the record that stands for this file."""
+    if pattern.casefold().rstrip("/") == path.casefold():
+        return _ANCHORED_FILE
+    return _ANCHORED_PLACE if is_exact(pattern) else _ANCHORED_KIND
+
+
+def _naming(name: str, path: str) -> float:
+    """Return the weight of a name in the record's text for a path, 0 for another path."""
+    if path == name or path.endswith(f"/{name}"):
+        if "/" in name:
+            return _NAMED_PATH
+        return _NAMED_COMMON_FILE if _COMMON_FILE.fullmatch(name) else _NAMED_FILE
+    if "/" in name and f"/{name}/" in f"/{path}":
+        return _NAMED_FOLDER
+    return 0.0
