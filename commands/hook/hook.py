@@ -41,7 +41,6 @@ from core.errors import SentinelError
 from core.lessons.answers.briefing import (
     Briefing,
     action_briefing,
-    is_harmless,
     prompt_briefing,
     session_briefing,
 )
@@ -282,9 +281,8 @@ def _at_action(scene: Scene) -> Briefing:
     choice = choose(action, *at_hand, surroundings=known.around)
     save(scene.directory, known.with_action(choice.words))
     seen = scene.session.shown(moment.agent)
-    fresh = [record for record in choice.records if version_of(record) not in seen]
-    is_trial = scene.settings.holdout and scene.event == "before-action"
-    due = list(filter(is_harmless, fresh))
+    due = [record for record in choice.records if version_of(record) not in seen]
+    is_trial = scene.settings.holdout
     withheld = [record for record in due if is_trial and is_withheld(scene.session, record)]
     briefing = action_briefing([record for record in due if record not in withheld], lang)
     facts = facts_of(action, briefing.records, withheld, is_trial=is_trial)

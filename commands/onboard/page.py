@@ -14,7 +14,7 @@ from itertools import zip_longest
 
 from commands.onboard.items import Item, Wanted, joined, named, size, wanted_of
 from commands.onboard.words import word
-from core.lessons.answers.briefing import is_harmless
+from core.lessons.answers.fitting import is_harmless
 from core.lessons.answers.rendering import day_of
 from core.lessons.record import Record
 from core.messages import Language

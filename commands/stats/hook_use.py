@@ -11,8 +11,8 @@ from operator import itemgetter
 from typing import Any
 
 from commands.hook.journal import Session, is_recent, versions_in
-from core.lessons.answers.briefing import is_harmless
 from core.lessons.answers.counting import last_s
+from core.lessons.answers.fitting import is_harmless
 from core.lessons.record import Record, id_in, ids_in, seconds_of
 
 START = "session-start"

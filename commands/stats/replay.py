@@ -13,7 +13,7 @@ from pathlib import Path
 from commands.clients.events import MOST_TEXT_CHARS, read_moment
 from commands.hook.surroundings import Known, read_project
 from commands.stats.intervals import Share
-from core.lessons.answers.briefing import is_harmless
+from core.lessons.answers.fitting import is_harmless
 from core.lessons.git.history import History, Hunk
 from core.lessons.lines import split_lines
 from core.lessons.log import MemoryLog
@@ -93,7 +93,7 @@ def _recalling(root: str, log: MemoryLog, data: bytes) -> Recalled:
         at_hand = whole or log_at_hand(action, data)
         choice = choose(action, *at_hand, surroundings=known.around)
         known = known.with_action(choice.words)
-        return list(filter(is_harmless, choice.records))
+        return choice.records
 
     return recalled
 

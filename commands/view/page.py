@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import accumulate, count
 
-from core.lessons.answers.briefing import is_harmless
 from core.lessons.answers.counting import (
     Compaction,
     SearchCost,
@@ -18,6 +17,7 @@ from core.lessons.answers.counting import (
     open_questions,
     search_cost,
 )
+from core.lessons.answers.fitting import is_harmless
 from core.lessons.answers.frame import Frame
 from core.lessons.answers.rendering import day_of, record_block, token_text
 from core.lessons.clean_record import clean_record

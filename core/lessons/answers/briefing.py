@@ -7,8 +7,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 
-from core.injection.marks import may_have_marks, orders_in, shown_marks
-from core.lessons.answers.fitting import MOST_MISSED, Layout, is_usable, that_fit
+from core.injection.marks import may_have_marks, shown_marks
+from core.lessons.answers.fitting import (
+    MOST_MISSED,
+    Layout,
+    is_harmless,
+    is_usable,
+    that_fit,
+)
 from core.lessons.answers.frame import Frame
 from core.lessons.answers.notes import TOPICS_SHOWN, notes, topic_line
 from core.lessons.answers.rendering import headed_block
@@ -205,11 +211,6 @@ def prompt_briefing(records: Iterable[Record], lang: Language) -> Briefing:
                 shown.append(record)
                 break
     return Briefing("\n".join(lines), tuple(shown)) if shown else Briefing()
-
-
-def is_harmless(record: Record) -> bool:
-    """Return whether a record does not read like an order to a model."""
-    return not orders_in(record.marks, record.texts)
 
 
 def _principles_first(records: Sequence[Record]) -> list[Record]:

@@ -6,6 +6,7 @@ from functools import cached_property
 from math import inf
 from typing import TYPE_CHECKING, overload
 
+from core.injection.marks import orders_in
 from core.lessons.answers.rendering import headed_block, index_line
 from core.lessons.answers.words import say
 from core.lessons.record import LIMITS_BYTES, Record
@@ -47,6 +48,11 @@ def shortened(record: Record, chars: int) -> Record:
         texts[name] = getattr(record, name)[: chars // 2]
         chars -= len(texts[name])
     return replace(record, **texts)
+
+
+def is_harmless(record: Record) -> bool:
+    """Return whether a record does not read like an order to a model."""
+    return not orders_in(record.marks, record.texts)
 
 
 def is_usable(record: Record) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import log
 
 from core.lessons.anchors.paths import could_match, is_exact, matches
+from core.lessons.answers.fitting import is_harmless
 from core.lessons.recall.candidates import Candidate, Sought
 from core.lessons.recall.rarity import Surroundings
 from core.lessons.recall.reading import MOST_ANCHORS, MOST_PATTERN_CHARS, Action, Reading
@@ -26,6 +27,7 @@ _SURE = 2.9  # an anchor or a trigger of so much is not crowded out by better on
 _FEW = (
     1.5  # of so many records with an anchor on one file, or a trigger in a change, each tells all
 )
+_FEW_FILES = 20
 _ENOUGH_CHANGES = 40  # from so many on they say better what is rare than the records do
 # Commands: two words in a row, a long option.
 _PHRASE, _OPTION, _MOST_OPTIONS = 3.5, 2.5, 1.5
@@ -107,10 +109,12 @@ class Evidence:
         self._of_tools = dict(tool_files(action.command))
         telling = rarity.surroundings.triggers.telling
         for it in rarity.candidates:
-            it.anchored = self._of_anchors(it.record)
-            it.triggered = _TRIGGERED * max(map(telling, it.triggers), default=0.0)
-        self._share_of_anchored = _share(it.anchored for it in rarity.candidates)
-        self._share_of_triggered = _share(it.triggered for it in rarity.candidates)
+            anchored = self._of_anchors(it.record)
+            triggered = _TRIGGERED * max(map(telling, it.triggers), default=0.0)
+            if (anchored or triggered) and is_harmless(it.record):
+                it.anchored, it.triggered = anchored, triggered
+        self._share_of_anchored = self._share(it.anchored for it in rarity.candidates)
+        self._share_of_triggered = self._share(it.triggered for it in rarity.candidates)
 
     def of(self, candidate: Candidate) -> float:
         """Return the weight of all that speaks for this record."""
@@ -125,6 +129,15 @@ class Evidence:
             weight += self._of_topic(candidate.topic, reading)
             weight += self._of_words(candidate, reading, source, counted)
         return weight
+
+    def _share(self, weights: Iterable[float]) -> float:
+        """Return what is left of the weight of each when many have one: it tells less of which.
+
+        In a small project many stand for the same few files, and all of it is left.
+        """
+        if self._rarity.surroundings.names.size < _FEW_FILES:
+            return 1.0
+        return min(1.0, _FEW / (sum(weight > 0 for weight in weights) or 1))
 
     def _of_anchors(self, record: Record) -> float:
         anchored, telling = 0.0, self._rarity.surroundings.weight_of_anchor
@@ -177,11 +190,6 @@ class Evidence:
                 total += weight * self._rarity.of(kind, term)
             counted |= shared
         return total
-
-
-def _share(weights: Iterable[float]) -> float:
-    """Return how much is left of the weight of each when many have one: it tells less of which."""
-    return min(1.0, _FEW / (sum(weight > 0 for weight in weights) or 1))
 
 
 def _having(candidate: Candidate, kind: str) -> Collection[object]:

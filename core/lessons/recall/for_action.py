@@ -10,7 +10,7 @@ translations, and rules about what code does rather than what it is called.
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from core.lessons.answers.fitting import is_usable
+from core.lessons.answers.fitting import is_harmless, is_usable
 from core.lessons.recall.candidates import Candidate, Sought
 from core.lessons.recall.evidence import Evidence, Rarity
 from core.lessons.recall.rarity import Surroundings
@@ -26,14 +26,10 @@ _BESIDE_THE_BEST = 0.7  # of the best record's evidence; less is only noise besi
 
 
 class Choice(NamedTuple):
-    """The records that an action needs, and the terms that it shares with the log.
-
-    words, triggers: as Surroundings counts them.
-    """
+    """The records that an action needs, and the words that it shares with the log."""
 
     records: Sequence[Record] = ()
     words: Collection[str] = ()
-    triggers: Collection[str] = ()
 
 
 def recall(
@@ -56,9 +52,9 @@ def choose(
 ) -> Choice:
     """Return at most MOST_RECORDS of these records, the best first; of equals the newer first.
 
-    Nearly always none. Any text is allowed on both sides; a record that is not usable is passed
-    over. count, having: as in AtHand, when these are not all records of the log. surroundings: what
-    is common in the project, as far as it is known.
+    Nearly always none. Any text is allowed on both sides; a record that is not usable, or reads
+    like an order to a model, is passed over. count, having: as in AtHand, when these are not all
+    records of the log. surroundings: what is common in the project, as far as it is known.
     """
     action = action.readable()
     sources = list(_sources(action))
@@ -76,23 +72,23 @@ def choose(
     ]
     found.sort(reverse=True)
     words = {word for it in candidates for word in it.shared}
-    triggers = {trigger for it in candidates for trigger in it.triggers}
-    return Choice(_places(found, candidates), words, triggers)
+    return Choice(_places(found, candidates), words)
 
 
 def _places(
     found: Sequence[tuple[float, int]], candidates: Sequence[Candidate]
 ) -> Sequence[Record]:
     """Return the records that are shown, of those that weigh enough, the heaviest first."""
-    least = _BESIDE_THE_BEST * found[0][0] if found else 0.0
-    by_words, chosen = 0, list[Record]()
+    by_words, least, chosen = 0, 0.0, list[Record]()
     for weight, at in found:
-        if not candidates[at].is_sure:
-            by_words += 1
-            if by_words > _MOST_BY_WORDS or weight < least:
-                continue
-        chosen.append(candidates[at].record)
-    return chosen[:MOST_RECORDS]
+        record, is_sure = candidates[at].record, candidates[at].is_sure
+        if len(chosen) == MOST_RECORDS or not (is_sure or by_words < _MOST_BY_WORDS):
+            continue
+        if (is_sure or weight >= least) and is_harmless(record):
+            by_words += not is_sure
+            least = least or _BESIDE_THE_BEST * weight
+            chosen.append(record)
+    return chosen
 
 
 def _sources(action: Action) -> Iterator[tuple[str, Reading]]:

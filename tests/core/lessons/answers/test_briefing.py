@@ -13,10 +13,10 @@ from core.lessons.answers.briefing import (
     RECALL_BYTES,
     Briefing,
     action_briefing,
-    is_harmless,
     prompt_briefing,
     session_briefing,
 )
+from core.lessons.answers.fitting import is_harmless
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, new_record
 from core.messages import Language
