@@ -12,6 +12,7 @@ import pytest
 from commands.clients.events import read_moment
 from core.injection.marks import marks_of
 from core.lessons.anchors.paths import normalise_paths
+from core.lessons.recall.rarity import Sample
 from core.lessons.record import Draft, check
 from tests.support.git_clones import run_git
 from tests.support.rows import none_of
@@ -91,8 +92,10 @@ def test_an_edit_holds_both_texts_with_their_context(clone: Path, client: str) -
     before = "".join(f"line {number}\n" for number in range(7)).rstrip()
     paths, _, text = seen(change)
     assert paths == (f"{AT}/a.py",)
-    assert text == before + "\n" + before.replace("line 3", "line three")
-    assert (change.chars, change.changed) == (len(text) - 1, len("line 3\nline three"))
+    texts = [it for it in change.payload["tool_input"].values() if "line" in it]
+    assert texts == [before, before.replace("line 3", "line three")]
+    assert text == "line three"
+    assert (change.chars, change.changed) == (len("".join(texts)), len("line 3\nline three"))
 
 
 @pytest.mark.parametrize("client", ["claude-code", "vscode"])
@@ -109,13 +112,14 @@ def test_a_file_is_written_whole(clone: Path, client: str) -> None:
     assert seen(new) == ((f"{AT}/b.py",), "", "new = 1\n")
     over = built(clone, form="write", client=client, path="a.py")
     assert seen(over)[2] == NEW and over.changed < over.chars
+    assert (new.before, over.before) == ("", OLD)
 
 
 def test_a_patch_is_that_of_codex(clone: Path) -> None:
     change = built(clone, form="patch", client="codex", path="a.py", hunks=[1])
     patch = change.payload["tool_input"]["command"]
     assert patch.startswith("*** Begin Patch\n*** Update File: a.py\n@@\n line 27\n")
-    assert seen(change) == (("a.py",), "", "line 30\nline thirty\nand more")
+    assert seen(change) == (("a.py",), "", "line thirty\nand more")
     added = built(clone, form="patch", client="codex", path="b.py", hunks=[0])
     assert "*** Add File: b.py\n+new = 1\n" in added.payload["tool_input"]["command"]
 
@@ -167,11 +171,14 @@ def test_real_changes_are_counted_by_half_and_by_anchors(
     lessons = [{"id": "a01", **texts, "paths": ["a.py"]}, {"id": "a02", **texts, "paths": []}]
     edit = {"form": "edit", "client": "cursor", "path": "a.py", "hunks": [0]}
     actions = ({**edit, "client": "gemini"}, {**edit, "needed": ["a02"]}, {**edit, "needed": []})
-    whole = replace(real(clone, *actions), lessons=lessons)
+    given = real(clone, *actions)
+    until = {"lessons_until": run_git(clone, "rev-parse", "HEAD~1").stdout.strip()}
+    whole = replace(given, lessons=lessons, about={**given.about, **until})
     monkeypatch.setattr(recall, "sets", lambda: [whole])
     assert list(recall.real(clone.parent, unseen=False)) == []
     cases = list(recall.real(clone.parent, unseen=True))
     assert [case.action.paths for case in cases] == [("a.py",)] * 3
+    assert cases[0].around.anchors == Sample(1, {"a.py": 1})
     assert cases[0].parts == (PROJECT, "edit", "gemini", "natural draw", "up to 150")
     parts = recall.scores(cases, recall.anchored_only)
     assert parts["all"] == recall.Score(right=1, wrong=2, needed=2, quiet=1)

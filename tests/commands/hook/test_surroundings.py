@@ -1,6 +1,7 @@
 """Tests what hooks keep of a project: counts of words, in a file that may be lost or broken."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -116,29 +117,35 @@ def test_the_project_is_read_anew_when_the_log_has_changed(desk: Desk) -> None:
 
 
 def test_what_all_changes_have_is_no_reason_to_show_a_lesson(desk: Desk) -> None:
-    lesson = REFUND.__class__(
-        **{**{it: getattr(REFUND, it) for it in REFUND.__slots__}, "paths": ()}
-    )
-    desk.write(lesson, LOGIN)
-    given = claude_edit(desk.root, "src/b.py", new="approver(refunds)")
-    first = desk.hook("claude-code", "before-action", given)
-    given = claude_edit(desk.root, "src/b.py", new="approver(refunds)", session_id="another")
-    assert (bool(first.text), desk.hook("claude-code", "before-action", given).text) == (True, "")
+    desk.write(replace(REFUND, paths=()), LOGIN)
+
+    def shown(session: str) -> str:
+        text = "approver(refund_above=500)"
+        given = claude_edit(desk.root, "src/b.py", new=text, session_id=session)
+        return desk.hook("claude-code", "before-action", given).text
+
+    assert shown("one") == LESSON
+    assert shown("another") == ""
 
 
 def test_a_broken_repository_and_a_full_state_hold_up_nothing(desk: Desk) -> None:
     (desk.root / ".git" / "HEAD").write_text("nonsense")
     desk.state.write_text("a file where a directory should be")
-    assert desk.edit().text == LESSON
+    ran = desk.edit()
+    assert REFUND.lesson in json.loads(ran.out)["hookSpecificOutput"]["additionalContext"]
+    assert (ran.code, len(ran.errors.splitlines())) == (0, 1)
 
 
 def test_what_a_file_already_holds_is_not_written_anew(desk: Desk) -> None:
     path = desk.root / "src" / "b.py"
     lines = [f"value_{number} = {number}" for number in range(300)]
-    path.write_text("\n".join(["approver(refunds)", *lines]))
-    written = {"file_path": str(path), "content": "\n".join([*lines, "approver(refunds)", "x"])}
-    given = claude("PreToolUse", desk.root, tool_name="Write", tool_input=written)
-    assert desk.hook("claude-code", "before-action", given).text == ""
-    path.unlink()
-    written["content"] = "approver(refunds, approver_above=500)"
-    assert desk.hook("claude-code", "before-action", given).code == 0
+    path.write_text("\n".join(["approver(refund_above=500)", *lines]), encoding="utf-8")
+    desk.write(replace(REFUND, paths=(), when=("refund_above=",)), LOGIN)
+
+    def write(*lines: str) -> str:
+        written = {"file_path": str(path), "content": "\n".join(lines)}
+        given = claude("PreToolUse", desk.root, tool_name="Write", tool_input=written)
+        return desk.hook("claude-code", "before-action", given).text
+
+    assert write(*lines, "approver(refund_above=500)", "x = 1") == ""
+    assert write(*lines, "approver(refund_above=800)") == LESSON
