@@ -11,6 +11,7 @@ README.md beside this file says how everything is counted.
 import argparse
 import json
 import os
+import random
 import statistics
 import subprocess
 import sys
@@ -25,16 +26,28 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from bench import TYPICAL_RECORDS, make_project
-from real_changes import AT, changes, clone_of, missing, past, sets
+from real_changes import (
+    AT,
+    OWN,
+    ChangedSourceError,
+    RealSet,
+    changes,
+    clone_of,
+    missing,
+    past,
+    sets,
+)
 
 from commands.clients.changed_lines import new_lines
 from commands.clients.events import MOST_TEXT_CHARS, paths_inside, read_moment
 from commands.hook.surroundings import MOST_COMMITS, MOST_FILES, MOST_OF_COMMIT
+from core.lessons.answers.briefing import action_briefing
 from core.lessons.recall.for_action import MOST_RECORDS, recall
 from core.lessons.recall.rarity import Surroundings, surroundings_of
 from core.lessons.recall.reading import Action
 from core.lessons.record import Record
 from core.text.ranking import rank
+from core.text.tokens import estimate_tokens
 
 ROOT = Path(__file__).resolve().parent.parent
 SETS = {"tuned": "actions_tuned.jsonl", "unseen": "actions_unseen.jsonl"}
@@ -45,6 +58,8 @@ LANGUAGES = ("en", "ko", "mixed")
 CREATED = "2026-01-01T00:00:00+00:00"
 ROUNDS = 15
 TARGET_MS = 60.0
+SESSION_ACTIONS, SESSIONS = 26, 100
+REAL_FLOORS = {"precision": 0.35, "recall": 0.1, "silence": 0.93}
 FLOORS = {"precision": 0.85, "recall": 0.5, "silence": 0.95}
 
 Way = Callable[["Labelled"], Sequence[Record]]
@@ -122,38 +137,43 @@ def real(directory: Path, *, unseen: bool) -> Iterator[Labelled]:
     """The real changes of one half, as far as there are clones, read from what a client sends."""
     for project in sets():
         clone = clone_of(directory, project.project)
-        if project.is_unseen != unseen or clone is None:
-            continue
-        records = [_record(given) for given in project.lessons]
-        files, hunks = past(project, clone, MOST_COMMITS, MOST_OF_COMMIT)
-        around = surroundings_of(
-            records,
-            [Action(paths=(path,), text=it.added, removed=it.removed) for path, it in hunks],
-            files[:: len(files) // MOST_FILES + 1],
+        if project.is_unseen == unseen and clone is not None:
+            yield from of_set(project, clone)
+
+
+def of_set(project: RealSet, clone: Path) -> Iterator[Labelled]:
+    """The real changes of one project. Raises ChangedSourceError when its clone lacks one."""
+    records = [_record(given) for given in project.lessons]
+    files, hunks = past(project, clone, MOST_COMMITS, MOST_OF_COMMIT)
+    around = surroundings_of(
+        records,
+        [Action(paths=(path,), text=it.added, removed=it.removed) for path, it in hunks],
+        files[:: len(files) // MOST_FILES + 1],
+    )
+    for change in changes(project, clone):
+        moment = read_moment(change.client, "before-action", change.payload)
+        brought = "\n".join(new_lines(moment.text, change.before)) or moment.text
+        length = next((it for it in LENGTHS if change.chars <= it), 0)
+        yield Labelled(
+            parts=(
+                project.project,
+                change.form,
+                change.client,
+                f"{change.draw} draw",
+                project.about["language"],
+                f"up to {length:,}" if length else "longer",
+            ),
+            action=Action(
+                paths=tuple(dict.fromkeys(paths_inside(AT, moment))),
+                command=moment.command,
+                text=(brought if moment.is_whole else moment.text)[:MOST_TEXT_CHARS],
+                removed=moment.removed,
+            ),
+            records=records,
+            around=around,
+            expected=change.needed,
+            acceptable=change.optional,
         )
-        for change in changes(project, clone):
-            moment = read_moment(change.client, "before-action", change.payload)
-            brought = "\n".join(new_lines(moment.text, change.before)) or moment.text
-            length = next((it for it in LENGTHS if change.chars <= it), 0)
-            yield Labelled(
-                parts=(
-                    project.project,
-                    change.form,
-                    change.client,
-                    f"{change.draw} draw",
-                    f"up to {length:,}" if length else "longer",
-                ),
-                action=Action(
-                    paths=tuple(dict.fromkeys(paths_inside(AT, moment))),
-                    command=moment.command,
-                    text=(brought if moment.is_whole else moment.text)[:MOST_TEXT_CHARS],
-                    removed=moment.removed,
-                ),
-                records=records,
-                around=around,
-                expected=change.needed,
-                acceptable=change.optional,
-            )
 
 
 def _record(given: Mapping[str, Any]) -> Record:
@@ -212,16 +232,51 @@ def scores(cases: Iterable[Labelled], way: Way) -> dict[str, Score]:
     return found
 
 
+KINDS_OF_RECORDS: dict[str, Callable[[Record], bool]] = {
+    "with paths": lambda it: bool(it.paths),
+    "with triggers": lambda it: bool(it.when),
+    "with paths or triggers": lambda it: bool(it.paths or it.when),
+    "with neither": lambda it: not (it.paths or it.when),
+}
+
+
 def by_anchors(cases: Iterable[Labelled], way: Way) -> dict[str, Score]:
-    """The score of a way, of records with path anchors and of those without."""
-    found = {"with paths": Score(), "without paths": Score()}
+    """The score of a way, of records with path anchors, with triggers and with neither."""
+    found = {name: Score() for name in KINDS_OF_RECORDS}
     for case in cases:
         shown = way(case)
-        for name, score in found.items():
-            ids = {it.id for it in case.records if bool(it.paths) == (name == "with paths")}
+        for name, is_meant in KINDS_OF_RECORDS.items():
+            ids = {it.id for it in case.records if is_meant(it)}
             part = replace(case, expected=case.expected & ids, acceptable=case.acceptable & ids)
-            score.add(part, [it for it in shown if it.id in ids])
+            found[name].add(part, [it for it in shown if it.id in ids])
     return found
+
+
+def tokens(cases: Sequence[Labelled], way: Way) -> float:
+    """The estimated tokens that an action pays in the mean."""
+    said = (action_briefing(way(case), "en").text for case in cases)
+    return statistics.fmean(map(estimate_tokens, said))
+
+
+def wrong_in_a_session(cases: Sequence[Labelled], way: Way) -> float:
+    """How many records are wrongly shown in a session of 26 actions, each record once at most.
+
+    The actions of a session are drawn from the natural ones of one project.
+    """
+    draw, wrong = random.Random(18), list[int]()
+    of_project: dict[str, list[Labelled]] = {}
+    for case in cases:
+        if "natural draw" in case.parts:
+            of_project.setdefault(case.parts[0], []).append(case)
+    for listed in of_project.values():
+        for _ in range(SESSIONS):
+            shown, bad = set[str](), set[str]()
+            for case in draw.sample(listed, min(SESSION_ACTIONS, len(listed))):
+                fresh = {it.id for it in way(case)} - shown
+                bad |= fresh - case.expected - case.acceptable
+                shown |= fresh
+            wrong.append(len(bad))
+    return statistics.fmean(wrong)
 
 
 def hook_ms(event: str, name: str, more: dict[str, object]) -> tuple[float, float]:
@@ -283,16 +338,38 @@ def print_real(directory: Path, *, unseen: bool) -> int:
     for line in missing(directory):
         print(f"missing: {line}", file=sys.stderr)
     cases = list(real(directory, unseen=unseen))
+    if not cases:
+        return 1
     print(HEAD)
     for way_name, way in WAYS.items():
-        parts = scores(cases, way)
-        if "all" not in parts:
-            return 1
+        known = {id(case): way(case) for case in cases}
+        parts = scores(cases, lambda case, known=known: known[id(case)])  # type: ignore[misc]
         print(row(f"{'unseen' if unseen else 'tuned'}, {way_name}", parts.pop("all")))
         if way is recalled:
-            for part, score in sorted((parts | by_anchors(cases, way)).items()):
-                print(row(f"  {part}", score))
+            print_parts(cases, parts, lambda case, known=known: known[id(case)])  # type: ignore[misc]
     return 0
+
+
+def print_parts(cases: Sequence[Labelled], parts: Mapping[str, Score], way: Way) -> None:
+    """Print the table of parts of real changes, and what a session pays."""
+    for part, score in sorted(({**parts, **by_anchors(cases, way)}).items()):
+        print(row(f"  {part}", score))
+    print(f"  tokens of an action {tokens(cases, way):.1f}")
+    print(f"  wrongly shown in {SESSION_ACTIONS} actions {wrong_in_a_session(cases, way):.1f}")
+
+
+def missed_here() -> list[str]:
+    """Floors that the real changes of this repository miss, where its history is there."""
+    [own] = [it for it in sets() if it.project == OWN]
+    try:
+        cases = list(of_set(own, ROOT))
+    except ChangedSourceError:
+        print("the real changes of this repository are left out: this clone lacks its history")
+        return []
+    score = scores(cases, recalled)["all"]
+    print(row("real changes of this repository", score))
+    figures = score.figures()
+    return [f"real changes here: {it}" for it, low in REAL_FLOORS.items() if figures[it] < low]
 
 
 def main() -> int:
@@ -316,6 +393,7 @@ def main() -> int:
             if way is recalled:
                 figures = parts["all"].figures()
                 missed += [f"{name}: {it}" for it, low in FLOORS.items() if figures[it] < low]
+    missed += missed_here()
     if not check:
         print(f"\na hook at {TYPICAL_RECORDS} records, above `python -c pass`")
         for event, (name, more) in EVENTS.items():

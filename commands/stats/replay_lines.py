@@ -40,7 +40,7 @@ def _shown(shown: list[tuple[Record, Share]], title: str, lang: Language) -> lis
         [f"{share.count:,}", f"{round(100 * share.value)}", *named(record, record.key_text)]
         for record, share in shown
     )
-    return section(lang, title, "commits percent id record", rows, len(shown))
+    return section(lang, title, "commits % id record", rows, len(shown))
 
 
 def replay_data(found: Replay, project: str) -> dict[str, object]:

@@ -34,7 +34,6 @@ WORDS: dict[str, tuple[str, str]] = {
     "at_action": ("action", "작업"),
     "first_shown": ("first shown", "처음 보여 준 날"),
     "commits": ("commits", "커밋"),
-    "percent": ("%", "%"),
     # shares
     "share": ("{count:,} of {of:,} ({rate}%, {low} to {high}%)",
         "{of:,} 중 {count:,}({rate}%, {low}~{high}%)"),

@@ -52,7 +52,7 @@ COUNTS = re.compile("count|more|shown|left|left_out|missing|found|full|hidden|li
 OTHERS = re.compile("conflicts|secrets|marks|files|sessions|principles|logs|records|versions|there")
 # Where a sentence is only said above a number, or of two and more.
 ABOVE_ONE = {
-    ("core/lessons/answers/words.py", ("compact_required", "brief_part", "partial")),
+    ("core/lessons/answers/words.py", ("compact_required", "brief_part", "brief_near", "partial")),
     ("commands/doctor/words.py", ("overdue",)),
     ("commands/exchange/import_words.py", ("compact", "passed_too_many_paths")),
     ("commands/view/words.py", ("seen",)),
