@@ -316,7 +316,9 @@ def _look_around(scene: Scene) -> None:
     from commands.hook.surroundings import load, read_project, save
 
     known = load(scene.directory)
-    if known.log != scene.state and scene.event in ("session-start", "before-action"):
+    if known.log == scene.state or scene.event not in ("session-start", "before-action"):
+        return
+    if save(scene.directory, known._replace(log=scene.state)):  # no hook reads it a second time
         log = MemoryLog.parse(scene.data)
         save(scene.directory, read_project(scene.root, log, scene.state, known))
 

@@ -19,6 +19,7 @@ from core.lessons.answers.fitting import is_usable
 from core.lessons.log import MemoryLog
 from core.lessons.recall.rarity import Sample, Surroundings, surroundings_of
 from core.lessons.recall.reading import Action
+from core.text.normal_form import normal_form
 
 FILE = "surroundings.json"
 MOST_BYTES = 1_000_000
@@ -56,10 +57,10 @@ def load(directory: str) -> Known:
         return Known()
 
 
-def save(directory: str, known: Known) -> None:
-    """Replace the file; where that is impossible, the next hook knows less."""
+def save(directory: str, known: Known) -> bool:
+    """Replace the file; False where that is impossible: the next hook then knows less."""
     if not directory:
-        return
+        return False
     held = {"log": known.log, **{it: _listed(getattr(known.around, it)) for it in _PARTS}}
     path = os.path.join(directory, FILE)
     beside = f"{path}.{os.getpid()}"
@@ -72,6 +73,8 @@ def save(directory: str, known: Known) -> None:
         except OSError:
             os.unlink(beside)
             raise
+        return True
+    return False
 
 
 def read_project(root: str, log: MemoryLog, state: str, known: Known) -> Known:
@@ -102,10 +105,11 @@ def _tracked(root: str) -> list[str]:
 
     try:
         tree = WorkTree(Path(root), deadline_s=time.monotonic() + MOST_S)
-        names = tree.ask("ls-files", "-z").decode("utf-8", "replace").split("\0")
+        listed = tree.ask("ls-files", "-z").decode("utf-8", "replace")
     except (SentinelError, OSError):
         return []
-    return names[: -1 : len(names) // MOST_FILES + 1]
+    names = normal_form("NFC", listed).split("\0")[:-1]
+    return names[:: len(names) // MOST_FILES + 1]
 
 
 def _sample(held: Any) -> Sample:

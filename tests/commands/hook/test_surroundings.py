@@ -74,10 +74,10 @@ def test_a_broken_file_is_an_empty_one(tmp_path: Path, held: bytes) -> None:
 
 
 def test_without_a_place_for_it_nothing_is_kept(tmp_path: Path) -> None:
-    save("", Known("log", WORDS))
+    assert not save("", Known("log", WORDS))
     assert load("") == Known()
     (tmp_path / "file").write_text("")
-    save(str(tmp_path / "file"), Known("log", WORDS))
+    assert not save(str(tmp_path / "file"), Known("log", WORDS))
     assert load(str(tmp_path / "file")) == Known()
 
 
