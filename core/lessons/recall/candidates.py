@@ -4,18 +4,18 @@ Pure. What cannot be there is not looked for: a hook does this for every record 
 """
 
 import re
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
 from itertools import pairwise
+from typing import NamedTuple
 
 from core.lessons.recall.reading import (
-    FILE,
     MOST_TRIGGERS,
     TOKEN,
     Action,
     Reading,
     Vocabulary,
+    files_in,
     without_imports,
     worded,
 )
@@ -27,12 +27,11 @@ _CACHED_TOPICS = 1_024
 _OPTION_WORD = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]+", re.A)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sought:
+class Sought(NamedTuple):
     """What an action says. words: of its texts. phrases and options: of its command.
 
-    names: caseless, all parts of the files that it names. text: what it runs and writes but what
-    brings in other modules. imports: with that.
+    names: caseless, of the files that it names the last parts, of the folders around them all with
+    their `/`. text: what it runs and writes but what brings in other modules. imports: with that.
     """
 
     text: str
@@ -50,13 +49,22 @@ class Sought:
             words=Vocabulary(readings),
             phrases=set(phrases_in(action.command)),
             options={it.casefold() for it in _OPTION_WORD.findall(action.command)},
-            names={name for path in action.named for name in path.casefold().split("/") if name},
+            names=set(_signs(action.named)),
         )
 
     def has(self, trigger: str) -> bool:
         """Return whether a trigger stands there; in an import only if it is one itself."""
         is_import = not without_imports(trigger)
         return stands(trigger, self.imports if is_import else self.text)
+
+
+def _signs(paths: Iterable[str]) -> Iterator[str]:
+    """Yield pieces of which a text has one if it names a file or one of the folders around it."""
+    for path in paths:
+        *folders, name = path.casefold().strip("/").split("/")
+        yield from (f"{it}/" for it in folders if it)
+        if name:
+            yield name
 
 
 class Candidate:
@@ -67,6 +75,7 @@ class Candidate:
         texts = record.lesson, record.missing_context, record.ask_next_time
         self.text = worded(normal_form("NFC", "\n".join(texts)))
         self._caseless = self.text.casefold()
+        self.whole = sought.words.shared(self.text)
         self.topic = _topic(record.topic)
         self.triggers = [it for it in record.when[:MOST_TRIGGERS] if sought.has(it)]
         self.anchored = self.triggered = 0.0
@@ -75,10 +84,6 @@ class Candidate:
     @cached_property
     def lesson(self) -> Reading:
         return self._sought.words.shared(worded(self.record.lesson))
-
-    @cached_property
-    def whole(self) -> Reading:
-        return self._sought.words.shared(self.text)
 
     @property
     def shared(self) -> Collection[str]:
@@ -89,7 +94,7 @@ class Candidate:
     def files(self) -> set[str]:
         if not any(name in self._caseless for name in self._sought.names):
             return set()
-        found = (name.casefold().strip("/.").rstrip("*/") for name in FILE.findall(self.text))
+        found = (name.casefold().strip("/.").rstrip("*/") for name in files_in(self.text))
         return {name for name in found if name}
 
     @cached_property

@@ -76,6 +76,7 @@ class Rarity:
         self.candidates, self._count, self._having = candidates, count, having
         self.surroundings = surroundings
         self._found: dict[object, float] = {}
+        self._times: dict[str, dict[object, int]] = {}
 
     def of(self, kind: str, term: object) -> float:
         """Return 1 for what only one record has, 0 for what all of them have."""
@@ -88,9 +89,18 @@ class Rarity:
         in_project = known.rarity(term) if isinstance(term, str) else 1.0
         if isinstance(term, str) and kind != "options" and known.size >= _ENOUGH_CHANGES:
             return in_project
-        found = sum(term in _having(it, kind) for it in self.candidates)
+        found = self._times_of(kind).get(term, 0)
         elsewhere = self._having.get(term, 0) if isinstance(term, str) else 0
         return min(in_project, 1 - log(max(found, elsewhere) or 1) / log(self._count + 1))
+
+    def _times_of(self, kind: str) -> Mapping[object, int]:
+        """Return how many records have each term of a kind."""
+        if kind not in self._times:
+            counts = self._times[kind] = dict[object, int]()
+            for candidate in self.candidates:
+                for term in _having(candidate, kind):
+                    counts[term] = counts.get(term, 0) + 1
+        return self._times[kind]
 
 
 class Evidence:
@@ -124,10 +134,11 @@ class Evidence:
         weight = anchored + triggered + self._of_files(candidate)
         if self._action.command:
             weight += self._of_command(candidate)
-        counted = set[str]()
+        counted: set[str] = set()
         for source, reading in self._sources:
             weight += self._of_topic(candidate.topic, reading)
-            weight += self._of_words(candidate, reading, source, counted)
+            if candidate.whole:
+                weight += self._of_words(candidate, reading, source, counted)
         return weight
 
     def _share(self, weights: Iterable[float]) -> float:
@@ -156,7 +167,7 @@ class Evidence:
 
     def _of_files(self, candidate: Candidate) -> float:
         named = 0.0
-        for path in self._named:
+        for path in self._named if candidate.files else ():
             share = 1.0 if path in self._action.paths else _IN_A_COMMAND
             for name in candidate.files:
                 named = max(named, share * _naming(name, path.casefold().rstrip("/")))

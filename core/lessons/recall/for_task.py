@@ -15,7 +15,7 @@ from math import log
 
 from core.lessons.anchors.paths import could_match, matches
 from core.lessons.answers.fitting import is_usable
-from core.lessons.recall.reading import FILE, MOST_ANCHORS, MOST_PATTERN_CHARS, worded
+from core.lessons.recall.reading import MOST_ANCHORS, MOST_PATTERN_CHARS, files_in, worded
 from core.lessons.record import Record
 from core.text.english import FUNCTION_WORDS, stem_of
 from core.text.normal_form import normal_form
@@ -102,7 +102,7 @@ def for_prompt(
         word: 1 - log(max(found, having.get(word, 0))) / most
         for word, found in Counter(_flat(shared)).items()
     }
-    anchored = _anchored(records, list(islice(dict.fromkeys(FILE.findall(text)), MOST_FILES)))
+    anchored = _anchored(records, list(islice(dict.fromkeys(files_in(text)), MOST_FILES)))
     found = []
     for at, here in enumerate(shared):
         score = _ANCHORED_PROMPT * (1 - log(len(anchored)) / most) if at in anchored else 0.0

@@ -31,10 +31,9 @@ MOST_TELLING_CHARS = 250
 
 # A Korean particle may follow a name without a blank, so that names end where ASCII does.
 _FOLDERS = r"(?:[\w@.+*()\[\]\uac00-\ud7a3-]{0,255}+/)++"
-FILE = re.compile(
+_FILE = (  # compiled where a text may name one
     rf"{_FOLDERS}[\w@.+*\[\]-]{{0,255}}[\w*\]](?:/(?!\w))?|{_FOLDERS}|"
-    r"[\w-]{1,255}+(?:\.[A-Za-z]\w{0,9})+",
-    re.A,
+    r"[\w-]{1,255}+(?:\.[A-Za-z]\w{0,9})+"
 )
 # Encoded data. It has no words, and names without an end are slow to look for.
 _DATA = re.compile(r"[\w@.+*()\[\]/=-]{300,}")
@@ -100,7 +99,12 @@ class Action:
     @property
     def named(self) -> list[str]:
         """The files that it changes, and those that its command names."""
-        return list(dict.fromkeys((*self.paths, *FILE.findall(self.command))))
+        return list(dict.fromkeys((*self.paths, *files_in(self.command))))
+
+
+def files_in(text: str) -> list[str]:
+    """Return what looks like the name of a file or of a folder in a text."""
+    return re.findall(_FILE, text, re.A) if text else []
 
 
 def worded(text: str) -> str:
@@ -114,12 +118,14 @@ def without_imports(text: str) -> str:
 
 
 class Reading:
-    """The words of one text."""
+    """The words of one text. False where it has none."""
 
     __slots__ = ("names", "pairs", "words")
 
     def __init__(self, text: str = "") -> None:
-        self.words, self.names, self.pairs = set[str](), set[str](), set[str]()
+        self.words: set[str] = set()  # `set[str]()` takes ten times as long
+        self.names: set[str] = set()
+        self.pairs: set[str] = set()
         text = normal_form("NFKC", text)
         self.names.update(_dotted_names(text))
         for token in set(TOKEN.findall(text)):
@@ -127,6 +133,9 @@ class Reading:
             self.words.update(words)
             self.names.update(name)
             self.pairs.update(pairs)
+
+    def __bool__(self) -> bool:
+        return bool(self.words or self.names or self.pairs)
 
 
 class Vocabulary:
@@ -139,13 +148,16 @@ class Vocabulary:
             sought.names |= reading.names
             sought.pairs |= reading.pairs
         self._sought = sought
-        self._has_dotted = any("." in name for name in sought.names)
+        self._dotted = [name for name in sought.names if "." in name]
+        self._pieces = [*sought.words, *sought.pairs, *sought.names.difference(self._dotted)]
         self._known: dict[str, tuple[Collection[str], ...]] = {}
 
     def shared(self, text: str) -> Reading:
         """Return the words of a text that the action has, too."""
         reading, text, known = Reading(), normal_form("NFKC", text), self._known
-        if self._has_dotted:
+        if not self._may_share(text):
+            return reading
+        if self._dotted:
             reading.names.update(self._sought.names.intersection(_dotted_names(text)))
         for token in TOKEN.findall(text):
             if token not in known:
@@ -156,6 +168,14 @@ class Vocabulary:
                 reading.names.update(names)
                 reading.pairs.update(pairs)
         return reading
+
+    def _may_share(self, text: str) -> bool:
+        """Return False only for a text without any of these words: most are, and it is quick."""
+        caseless = text.casefold()
+        joined = caseless.replace("_", "").replace("-", "")  # as names are
+        return any(it in joined for it in self._pieces) or any(
+            it in caseless for it in self._dotted
+        )
 
     def _of(self, token: str) -> tuple[Collection[str], ...]:
         sought, (words, name, pairs) = self._sought, _terms(token)

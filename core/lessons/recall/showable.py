@@ -4,11 +4,11 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from core.lessons.anchors.paths import matches
 from core.lessons.recall.reading import (
-    FILE,
     MOST_ANCHORS,
     MOST_PATTERN_CHARS,
     MOST_TRIGGERS,
     Reading,
+    files_in,
     worded,
 )
 from core.lessons.record import Record
@@ -30,7 +30,7 @@ def can_be_shown(record: Record) -> bool:
     text = worded("\n".join(record.texts))
     reading = Reading(text)
     has_word = any(len(word) > 1 for word in reading.words)  # one syllable tells nothing
-    return bool(has_word or reading.names or FILE.search(text))
+    return bool(has_word or reading.names or files_in(text))
 
 
 def shown_everywhere(
