@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 
-from core.injection.ignorable import BLANKS, HIDDEN_CLASS
+from core.injection.ignorable import BLANKS, HIDDEN_CLASS, is_plain
 
 CACHED_RECORDS = 16_384
 OTHER = "other"
@@ -26,7 +26,6 @@ _DISGUISED = (
 )
 
 _NO_WORD = "[^a-z0-9]+"
-_LINE_BREAKS = str.maketrans("", "", "\t\n\r")
 
 _IGNORE = "‹ignore› ‹ignoring› ‹disregard ‹forget ‹neglect› ‹discard› attention›"
 _LIMITS = "rules guideline constraint restriction limitation polic safeguard"
@@ -208,7 +207,7 @@ def revealed(text: str) -> str:
 
 def may_hide(text: str) -> bool:
     """Return whether the text has a character that is hidden in some places."""
-    return bool(re.search(_HIDDEN, text))
+    return not is_plain(text) and bool(re.search(_HIDDEN, text))
 
 
 def may_have_marks(text: str) -> bool:
@@ -225,6 +224,4 @@ def may_have_marks(text: str) -> bool:
 
 def _is_disguised(text: str) -> bool:
     """Return whether some character is read as another one or as none."""
-    if text.isascii():  # only a control character can be
-        return not text.translate(_LINE_BREAKS).isprintable()
-    return bool(re.search(_DISGUISED, text))
+    return not is_plain(text) and bool(re.search(_DISGUISED, text))

@@ -7,7 +7,7 @@ from typing import Literal
 # A run of marks behind one letter is sorted by exchanging neighbours: its time grows with the
 # square of its length. No language writes a run of so many characters beyond ASCII.
 _AT_ONCE_CHARS, _MOST_RUN = 1_024, 512
-_RUN = re.compile(rf"[\0-\x7f]?[^\0-\x7f]{{1,{_MOST_RUN}}}")
+_RUN = rf"[\0-\x7f]?[^\0-\x7f]{{1,{_MOST_RUN}}}"  # compiled for a long text only
 
 
 def normal_form(form: Literal["NFC", "NFKC"], text: str) -> str:
@@ -16,4 +16,4 @@ def normal_form(form: Literal["NFC", "NFKC"], text: str) -> str:
         return text
     if len(text) <= _AT_ONCE_CHARS:
         return unicodedata.normalize(form, text)
-    return _RUN.sub(lambda run: unicodedata.normalize(form, run[0]), text)
+    return re.sub(_RUN, lambda run: unicodedata.normalize(form, run[0]), text)

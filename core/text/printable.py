@@ -2,13 +2,13 @@
 
 import re
 
-from core.injection.ignorable import BLANKS, HIDDEN_CLASS
+from core.injection.ignorable import BLANKS, HIDDEN_CLASS, is_plain
 from core.injection.marks import revealed
 
 # Other signs that some reader takes for the end of a line are spelled out as hidden ones.
 LINE_ENDS = re.compile("\r\n|[\n\r\u2028\u2029]")
 SURROGATE = re.compile("[\ud800-\udfff]")
-_UNPRINTABLE = re.compile(f"[{HIDDEN_CLASS}{BLANKS}\ud800-\udfff]")
+_UNPRINTABLE = f"[{HIDDEN_CLASS}{BLANKS}\ud800-\udfff]"  # compiled where a text needs it
 
 
 def one_line(text: str) -> str:
@@ -21,6 +21,6 @@ def printable(text: str) -> str:
 
     A byte order mark is harmless only where a text begins, and something is put before this one.
     """
-    if not _UNPRINTABLE.search(text):
+    if is_plain(text) or not re.search(_UNPRINTABLE, text):
         return text
     return SURROGATE.sub("\ufffd", revealed(f" {text}")[1:])

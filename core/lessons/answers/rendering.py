@@ -11,7 +11,7 @@ import json
 import re
 import unicodedata
 
-from core.injection.ignorable import BLANKS, HIDDEN_CLASS
+from core.injection.ignorable import BLANKS, HIDDEN_CLASS, is_plain
 from core.injection.marks import HIDDEN_TEXT, shown_marks
 from core.lessons.answers.words import say
 from core.lessons.record import Record
@@ -21,17 +21,18 @@ from core.text.printable import LINE_ENDS, SURROGATE, one_line, printable
 INDEX_CHARS = 90
 TOPIC_CHARS = 64
 
-# What a reader would not see or take for a blank, or what could not be sent.
-_UNSEEN = re.compile(f"[{HIDDEN_CLASS}{BLANKS}\xa0\u3000\u2028\u2029\ud800-\udfff]")
+# What a reader would not see or take for a blank, or what could not be sent. Compiled where a text
+# needs it, as are the next two: no plain one does.
+_UNSEEN = f"[{HIDDEN_CLASS}{BLANKS}\xa0\u3000\u2028\u2029\ud800-\udfff]"
 _PLAIN_TOPIC = re.compile(r"[^\W_](?:[\w.&@+/-]| (?! )){0,62}[\w+]|[^\W_]")
 # Signs that Unicode counts among the letters: they look like a comma, a colon or a bar.
-_LIKE_SIGNS = re.compile("[\u01c0-\u01c3\u02b0-\u02ff\ua4f8-\ua4fd\ua717-\ua721\ua788-\ua78c]")
+_LIKE_SIGNS = "[\u01c0-\u01c3\u02b0-\u02ff\ua4f8-\ua4fd\ua717-\ua721\ua788-\ua78c]"
 _OWN_WORDS = re.compile(
     r"(?:search|log|compact)_memory|memory_log|[0-9]{4}-[0-9]{2}-[0-9]{2}", re.IGNORECASE
 )
 _MOST_BLANKS = 3  # a topic of more words is a sentence, which could be one of ours
 # What looks like the quotation mark that ends a topic.
-_LIKE_QUOTES = re.compile(
+_LIKE_QUOTES = (
     "[\u02ba\u02dd\u02ee\u05f4\u201c-\u201f\u2033\u2036\u275d\u275e\u2e42\u301d-\u301f\u3003\uff02"
     "\U0001f676-\U0001f678]"
 )
@@ -45,12 +46,16 @@ def topic_text(topic: str) -> str:
     Plain topics hold nothing that our lines are built of, and look like no other topic, so none can
     pass for one of either. `…` behind the quotation mark says that a topic is longer.
     """
-    if _PLAIN_TOPIC.fullmatch(topic) and not _UNSEEN.search(topic) and _is_unmistakable(topic):
+    if _PLAIN_TOPIC.fullmatch(topic) and _is_seen(topic) and _is_unmistakable(topic):
         return topic
     shown = topic[:TOPIC_CHARS]
     shown = json.dumps(shown, ensure_ascii=bool(_twin(shown)))
     cut = "…" if len(topic) > TOPIC_CHARS else ""
     return _escaped(shown, _UNSEEN, _LIKE_QUOTES) + cut
+
+
+def _is_seen(topic: str) -> bool:
+    return is_plain(topic) or not re.search(_UNSEEN, topic)
 
 
 def _is_unmistakable(topic: str) -> bool:
@@ -59,8 +64,9 @@ def _is_unmistakable(topic: str) -> bool:
         return False
     if topic.isascii():
         return True
-    alike = unicodedata.normalize("NFKC", topic)
-    return not (_twin(topic) or _LIKE_SIGNS.search(topic)) and bool(_PLAIN_TOPIC.fullmatch(alike))
+    if _twin(topic) or re.search(_LIKE_SIGNS, topic):
+        return False
+    return bool(_PLAIN_TOPIC.fullmatch(unicodedata.normalize("NFKC", topic)))
 
 
 def _twin(topic: str) -> str:
@@ -72,10 +78,12 @@ def _twin(topic: str) -> str:
     return ascii_twin(topic)
 
 
-def _escaped(text: str, *escaped: re.Pattern[str]) -> str:
+def _escaped(text: str, *classes: str) -> str:
     r"""Return JSON with `\u` escapes for these characters."""
-    for pattern in escaped:
-        text = pattern.sub(lambda found: json.dumps(found[0])[1:-1], text)
+    if is_plain(text):
+        return text
+    for each in classes:
+        text = re.sub(each, lambda found: json.dumps(found[0])[1:-1], text)
     return text
 
 

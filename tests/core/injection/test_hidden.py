@@ -7,7 +7,7 @@ import pytest
 
 from core.injection.disguises import ascii_twin
 from core.injection.hidden import hidden_runs, revealed
-from core.injection.ignorable import HIDDEN_CLASS
+from core.injection.ignorable import HIDDEN_CLASS, is_plain
 from core.injection.suspicions import marks_of
 from core.text.printable import one_line
 from tests.support.rows import none_of
@@ -145,3 +145,11 @@ def test_letters_of_another_script_and_hidden_ones_disguise_no_order(text: str) 
 def test_a_text_has_a_twin_only_if_it_looks_like_ascii_altogether() -> None:
     assert ascii_twin("аuth") == ascii_twin("ａｕｔｈ") == ascii_twin("αuth") == "auth"
     assert ascii_twin("auth") == ascii_twin("оплата") == ascii_twin("결제") == ascii_twin("é") == ""
+
+
+def test_a_plain_text_is_ascii_without_a_hidden_character() -> None:
+    hidden = re.compile(f"[{HIDDEN_CLASS}]")
+    for char in CODE_POINTS:
+        assert is_plain(f"a{char}\t\r\n") == (char.isascii() and not hidden.match(char)), ascii(
+            char
+        )
