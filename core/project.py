@@ -5,10 +5,12 @@ import re
 import sys
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 from core.errors import ProjectMissingError, ProjectRefusedError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 CONTEXT_DIRECTORY = ".context"
 LOG_NAME = "memory_log.jsonl"
@@ -30,39 +32,48 @@ _ODD = re.compile(r"[^A-Za-z0-9._-]+")
 _WINDOWS_TREES = ("SYSTEMROOT", "PROGRAMFILES", "PROGRAMFILES(X86)", "PROGRAMDATA")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Project:
+class Project(NamedTuple):
     """A project directory and where its name came from.
 
-    source: `--project`, the name of a variable, or `cwd`.
+    folder: its path, for a hook, which gets along without `pathlib`. source: `--project`, the name
+    of a variable, or `cwd`.
     warnings: what was passed over on the way, in words. is_unexpanded: whether a name was, since a
     variable stands in it.
     """
 
-    root: Path
+    folder: str
     source: str
     is_unexpanded: bool = False
     warnings: tuple[str, ...] = ()
 
     @property
-    def log_path(self) -> Path:
+    def root(self) -> "Path":
+        """The directory of the project."""
+        from pathlib import Path
+
+        return Path(self.folder)
+
+    @property
+    def log_path(self) -> "Path":
         """Where the memory log of this project is or will be."""
         return self.root / CONTEXT_DIRECTORY / LOG_NAME
 
     def check_readable(self) -> None:
         """Raise ProjectMissingError (an OSError) when the directory does not exist."""
-        if not os.path.isdir(self.root):  # False, not an error, for a name that no system takes
-            raise ProjectMissingError(path=str(self.root), source=self.source)
+        if not os.path.isdir(self.folder):  # False, not an error, for a name that no system takes
+            raise ProjectMissingError(path=self.folder, source=self.source)
 
     def check_writable(self, environment: Mapping[str, str]) -> None:
         """Raise ProjectRefusedError (an OSError) in a home, root or system directory."""
         self.check_readable()
-        kind = no_project_kind(self.root, environment)
+        kind = no_project_kind(self.folder, environment)
         if kind:
-            raise ProjectRefusedError(path=str(self.root), kind=kind, source=self.source)
+            raise ProjectRefusedError(path=self.folder, kind=kind, source=self.source)
 
 
-def find_project(argument: str | None, environment: Mapping[str, str], cwd: Path) -> Project:
+def find_project(
+    argument: str | None, environment: Mapping[str, str], cwd: "str | Path"
+) -> Project:
     """Return the project of `--project`, else of a variable, else of the working directory `cwd`.
 
     From the directory named, the nearest one with a `.context` directory, up to the root of its
@@ -82,11 +93,10 @@ def find_project(argument: str | None, environment: Mapping[str, str], cwd: Path
     else:
         source, value = "cwd", ""
     start = os.path.abspath(os.path.join(cwd, os.path.expanduser(value)))
-    root = _nearest(start, warnings)
-    return Project(root=root, source=source, warnings=tuple(warnings), is_unexpanded=is_unexpanded)
+    return Project(_nearest(start, warnings), source, is_unexpanded, tuple(warnings))
 
 
-def _nearest(start: str, warnings: list[str]) -> Path:
+def _nearest(start: str, warnings: list[str]) -> str:
     """Return the nearest directory with a memory up to the repository's root, else `start`.
 
     Above `start`, what another user put there is none of the project's; warnings gets a line on it.
@@ -97,10 +107,10 @@ def _nearest(start: str, warnings: list[str]) -> Path:
         if not nearest and os.path.isdir(context) and _is_ours(context, start, warnings):
             nearest = path
         if os.path.exists(git) and _is_ours(git, start, warnings):
-            return Path(nearest or start)
+            return nearest or start
         parent = os.path.dirname(path)
         if parent == path:  # no repository: the parents are not this project
-            return Path(start)
+            return start
         path = parent
 
 
@@ -127,7 +137,7 @@ def _owner(path: str, *, itself: bool = False) -> int:
         return -1
 
 
-def no_project_kind(root: Path, environment: Mapping[str, str]) -> str:
+def no_project_kind(root: "str | Path", environment: Mapping[str, str]) -> str:
     """Return `home`, `root` or `system` for a directory that is no project, else ""."""
     real = os.path.normcase(os.path.realpath(root))
     homes = {environment.get("HOME"), environment.get("USERPROFILE"), os.path.expanduser("~")}

@@ -1,7 +1,7 @@
 """Reads what a user may adjust, from environment variables that begin with SENTINEL_MEMORY_."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from core.errors import SettingError
 from core.messages import Language
@@ -23,8 +23,7 @@ _ON = frozenset(("1", "true", "yes", "on"))
 _OFF = frozenset(("", "0", "false", "no", "off"))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class Settings(NamedTuple):
     """The settings of one call; `warnings` name the variables that hold no usable value.
 
     budget_tokens and budget_chars bound one answer, hook_tokens what a hook shows when a session

@@ -9,7 +9,6 @@ little, and some of it late.
 
 import contextlib
 import errno
-import gc
 import json
 import os
 import sys
@@ -17,10 +16,8 @@ import threading
 import time
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 from commands.clients.events import (
     COMPLAINT,
@@ -37,19 +34,14 @@ from commands.clients.events import (
     read_moment,
 )
 from commands.hook.journal import Session, forget_old, open_session, version_of
+from core.disk.plain import read_plain
 from core.errors import SentinelError
-from core.lessons.answers.briefing import (
-    Briefing,
-    action_briefing,
-    prompt_briefing,
-    session_briefing,
-)
 from core.lessons.answers.fitting import is_usable
+from core.lessons.answers.reminders import Briefing, action_briefing, prompt_briefing
 from core.lessons.answers.words import say
 from core.lessons.log import MemoryLog
-from core.lessons.log_file import LogFile
 from core.lessons.record import Record
-from core.project import find_project, state_directory
+from core.project import CONTEXT_DIRECTORY, LOG_NAME, find_project, state_directory
 from core.settings import Settings, read_settings
 from core.text.printable import one_line
 from core.text.tokens import estimate_tokens
@@ -61,7 +53,7 @@ USAGE = "cli.py hook EVENT --client CLIENT [--project DIR] [--lang en|ko]"
 MOST_S = 5  # a terminal, or a pipe that nobody closes, would be read for ever
 # What a hook may work, in seconds of the processor, whatever the log holds; on a slow machine as
 # many times its start. No step holds the interpreter for long: what each of them reads is bounded.
-MOST_WORK_S, MOST_STARTS = 0.18, 1.6
+MOST_WORK_S, MOST_STARTS = 0.19, 2.0
 _LOOK_S = 0.01
 MOST_BYTES = 32_000_000
 MOST_LOG_BYTES = 8_000_000  # some 16,000 records; reading more would hold up every action
@@ -74,8 +66,7 @@ class OddInputError(ValueError):
     """The input of a client is of no use; the sentence repeats nothing of it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scene:
+class Scene(NamedTuple):
     """One event of a client in one project, with all that decides the answer."""
 
     client: str
@@ -112,7 +103,6 @@ def add_arguments(parser: "argparse.ArgumentParser") -> None:
 
 def main(words: Sequence[str]) -> int:
     """Answer one event; always 0. words: what stands behind `hook` on the command line."""
-    gc.disable()  # the process ends before there is anything to collect
     done = threading.Event()
     try:
         threading.Thread(target=_watch, args=(done,), daemon=True).start()
@@ -195,15 +185,19 @@ def _scene(
     if not HOOKS[client].gives_project:
         # Cursor sets it for the first of several open folders, others inherit it from Claude Code.
         environment = {**environment, "CLAUDE_PROJECT_DIR": ""}
-    project = find_project(argument, environment, Path(folder_of(moment) or os.getcwd()))
+    project = find_project(argument, environment, folder_of(moment) or os.getcwd())
     project.check_readable()
-    root = str(project.root)
-    log_path = str(project.log_path)
+    root = project.folder
+    log_path = os.path.join(root, CONTEXT_DIRECTORY, LOG_NAME)
     if not os.path.lexists(os.path.dirname(log_path)):
         return None
     if os.path.isfile(log_path) and os.path.getsize(log_path) > MOST_LOG_BYTES:
         raise OSError(errno.EFBIG, "the memory log is too large to be read at every action")
-    data = LogFile(project.log_path, lock_timeout_s=0).read()
+    data = read_plain(log_path)
+    if data is None:
+        from core.lessons.log_file import LogFile  # follows links
+
+        data = LogFile(project.log_path, lock_timeout_s=0).read()
     directory = state_directory(root, environment)
     return Scene(
         client=client,
@@ -222,6 +216,8 @@ def _at_start(scene: Scene) -> Briefing:
     """Say what the memory holds, when a session or sub-agent starts, and after compaction."""
     if _has_just_started(scene, scene.session) or _is_known(scene):
         return Briefing()
+    from core.lessons.answers.briefing import session_briefing
+
     log = MemoryLog.parse(scene.data)
     if unusable := sum(not is_usable(record) for record in log.records):
         _complain(OddInputError(f"records too long for a hook, not shown: {unusable}"))
@@ -240,6 +236,8 @@ def _near_the_work(scene: Scene, log: MemoryLog) -> list[Record]:
     """Return the records that are near to the work in the client's folder, as git shows it."""
     if log.count > MOST_WITH_GIT:
         return []
+    from pathlib import Path
+
     from commands.hook.work_at_hand import work_at_hand  # starts git, for long memories only
     from core.lessons.recall.for_task import by_work
 
@@ -299,6 +297,8 @@ def _brought(scene: Scene) -> str:
     """Return what an action writes; of a whole file the lines that it does not have yet."""
     text = scene.moment.text
     if scene.moment.is_whole and scene.moment.paths:
+        from pathlib import Path
+
         from commands.clients.changed_lines import new_lines
         from core.disk.atomic import open_regular
 

@@ -11,9 +11,8 @@ import os
 import time
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from core.project import safe_file_name
 
@@ -28,8 +27,7 @@ _DAY_S = 86_400
 _UNNAMED, _SUFFIX = "unnamed-%Y%m%d", ".jsonl"  # a day, or the file would grow for ever
 
 
-@dataclass(frozen=True, slots=True)
-class Session:
+class Session(NamedTuple):
     """One session of a client in one project, as far as hooks have noted it.
 
     path: its file, which need not exist; "" where there is no place for one. events: what was
@@ -42,7 +40,7 @@ class Session:
     """
 
     path: str
-    events: list[dict[str, Any]] = field(default_factory=list)
+    events: Sequence[dict[str, Any]] = []
 
     def shown(self, agent: str) -> set[str]:
         """Return versions of the records put before this agent at an action, as far as it knows.

@@ -11,7 +11,6 @@ import os
 import time
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from core.errors import SentinelError
@@ -90,6 +89,8 @@ def read_project(root: str, log: MemoryLog, state: str, known: Known) -> Known:
 
 def _changes(root: str) -> Iterator[Action]:
     """Yield changes of the last commits, of each not many."""
+    from pathlib import Path
+
     from core.lessons.git.history import History
 
     with contextlib.suppress(SentinelError, OSError):
@@ -101,6 +102,8 @@ def _changes(root: str) -> Iterator[Action]:
 
 def _tracked(root: str) -> list[str]:
     """Return the names of files that git knows, at most MOST_FILES of them, evenly chosen."""
+    from pathlib import Path
+
     from core.lessons.git.work_tree import WorkTree
 
     try:

@@ -11,7 +11,8 @@ before that line, and not for more lines at once than a compaction replaces.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from core.lessons.json_form import MOST_COUNTED
 from core.lessons.record import MOST_FORMER, Record, id_in, ids_in, seconds_of
@@ -23,8 +24,7 @@ LEAST_LINE = 12  # characters; shorter ones are alike by chance
 _Lines = Mapping[int, Record]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Merged:
+class Merged(NamedTuple):
     """What a reader sees of the records of one file.
 
     changed: by line, the records that inherited from others; the next change writes them. several:

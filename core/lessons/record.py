@@ -6,10 +6,9 @@ other programs.
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, Literal
 
 from core.errors import BlankFieldError, FieldTooLongError, LoneSurrogateError, UnknownTypeError
@@ -326,6 +325,8 @@ def marked(record: Record, earlier: Record | None = None) -> Record:
 
 def utc_now() -> str:
     """Return this moment as the log writes it: ISO 8601, UTC, whole seconds."""
+    from datetime import UTC, datetime
+
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
@@ -337,10 +338,21 @@ def later(one: str, other: str) -> str:
 def seconds_of(moment: str) -> float:
     """Return seconds since 1970 of an ISO 8601 text; an unreadable one is older than all others."""
     try:
-        parsed = datetime.fromisoformat(moment)
-        return (parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).timestamp()
+        return _clock()(moment)
     except (ValueError, OverflowError):
         return float("-inf")
+
+
+@cache
+def _clock() -> Callable[[str], float]:
+    """Return what reads a moment: a hook at an action reads none and does not load `datetime`."""
+    from datetime import UTC, datetime
+
+    def seconds(moment: str) -> float:
+        parsed = datetime.fromisoformat(moment)
+        return (parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).timestamp()
+
+    return seconds
 
 
 def split_tokens(tokens: str | Sequence[str]) -> tuple[str, ...]:

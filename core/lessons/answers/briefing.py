@@ -1,10 +1,9 @@
-"""Writes what a hook shows a model unasked: a briefing at the start, a few records afterwards.
+"""Writes what a hook shows a model unasked when a session starts: topics, what is due, records.
 
-Nobody asked for these texts: they are short, and leave out records that read like orders.
+Nobody asked for this text: it is short, and leaves out records that read like orders.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
 from itertools import chain, islice
 
 from core.injection.marks import may_have_marks, shown_marks
@@ -17,6 +16,7 @@ from core.lessons.answers.fitting import (
 )
 from core.lessons.answers.frame import Frame
 from core.lessons.answers.notes import TOPICS_SHOWN, notes, topic_line
+from core.lessons.answers.reminders import BRIEFING_CHARS, Briefing, without_gap
 from core.lessons.answers.rendering import headed_block
 from core.lessons.answers.words import say
 from core.lessons.log import MemoryLog
@@ -26,21 +26,10 @@ from core.settings import Settings
 from core.text.budget import Budget
 from core.text.printable import one_line
 
-BRIEFING_CHARS = 9_000  # two clients cut what is longer than 10,000 characters
-RECALL_BYTES = 4_096
 MOST_OFFERED = 400  # the shortest records that fill BRIEFING_CHARS
 MOST_JUDGED, MOST_TOPIC_CHARS = 200, 256  # of the topics; few are shown
-PROMPT_TOKENS, MOST_AT_A_PROMPT = 300, 5
 # Of what is left at a start: principles may fill so much of it, then what is near to the work.
 _OF_PRINCIPLES, _NEAR_THE_WORK = 1 / 3, 2 / 3
-
-
-@dataclass(frozen=True, slots=True)
-class Briefing:
-    """A text for a model ("" for nothing to say) and the records that it shows."""
-
-    text: str = ""
-    records: tuple[Record, ...] = ()
 
 
 def session_briefing(
@@ -78,7 +67,7 @@ def session_briefing(
     is_all = len(shown) == count and not nearest
     key = "brief_all" if is_all else some if shown else "brief_none"
     lines.append(say(lang, key, shown=len(shown), count=count))
-    laid_out = map(_without_gap, shown) if nearest else shown
+    laid_out = map(without_gap, shown) if nearest else shown
     blocks = [headed_block(record, lang) for record in laid_out]
     return Briefing("\n".join(lines + blocks), tuple(shown))
 
@@ -90,10 +79,6 @@ def _first_lines(log: MemoryLog, project: str, settings: Settings) -> list[str]:
     if topics := _harmless_topics(log):
         lines.append(topic_line(topics, settings.lang, settings.hook_tokens))
     return lines
-
-
-def _without_gap(record: Record) -> Record:
-    return replace(record, missing_context="")
 
 
 def _all_fit(records: Sequence[Record], budget: Budget, lang: Language) -> bool:
@@ -138,7 +123,7 @@ def _add_lessons(
             return
         if id(record) in shown or not is_usable(record):
             continue
-        if is_harmless(record) and budget.take(headed_block(_without_gap(record), lang)):
+        if is_harmless(record) and budget.take(headed_block(without_gap(record), lang)):
             shown[id(record)] = record
             missed = 0
         else:
@@ -171,48 +156,6 @@ def _offered(records: Sequence[Record], budget: Budget, lang: Language) -> tuple
     return shown + that_fit(good, budget, layout)[0], len(doubtful) - len(good)
 
 
-def action_briefing(records: Sequence[Record], lang: Language) -> Briefing:
-    """Write the records that fit into 4 KB; what was missing gives way before a lesson does."""
-    head = say(lang, "recall_head")
-    left_bytes = RECALL_BYTES - _bytes(head)
-    versions = list(records)
-    for at in reversed(range(len(versions))):  # the best one keeps it longest
-        if sum(_bytes(headed_block(it, lang)) for it in versions) <= left_bytes:
-            break
-        versions[at] = _without_gap(versions[at])
-    lines, shown = [head], list[Record]()
-    for record, version in zip(records, versions, strict=True):
-        block = headed_block(version, lang)
-        if _bytes(block) <= left_bytes:
-            left_bytes -= _bytes(block)
-            lines.append(block)
-            shown.append(record)
-    return Briefing("\n".join(lines), tuple(shown)) if shown else Briefing()
-
-
-def prompt_briefing(records: Iterable[Record], lang: Language) -> Briefing:
-    """Write the first of these records that fit into 300 estimated tokens, at most five.
-
-    None that reads like an order takes the place of another. What was missing gives way where a
-    record fits without it.
-    """
-    head = say(lang, "recall_head")
-    budget = Budget(PROMPT_TOKENS, BRIEFING_CHARS)
-    budget.spend(head)
-    lines, shown = [head], list[Record]()
-    for record in records:
-        if len(shown) == MOST_AT_A_PROMPT or budget.is_spent:
-            break
-        if not is_harmless(record):
-            continue
-        for version in (record, _without_gap(record)):
-            if budget.take(block := headed_block(version, lang)):
-                lines.append(block)
-                shown.append(record)
-                break
-    return Briefing("\n".join(lines), tuple(shown)) if shown else Briefing()
-
-
 def _principles_first(records: Sequence[Record]) -> list[Record]:
     """Order principles before logs, newer before older, of equals the later line first."""
     return sorted(
@@ -220,7 +163,3 @@ def _principles_first(records: Sequence[Record]) -> list[Record]:
         key=lambda it: (it.type == "principle", seconds_of(it.updated or it.created)),
         reverse=True,
     )
-
-
-def _bytes(text: str) -> int:
-    return len(text.encode("utf-8", "replace")) + 1

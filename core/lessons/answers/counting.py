@@ -120,7 +120,7 @@ def growth(records: Sequence[Record], *, now_s: float) -> Growth:
 
 def whole_answer(log: MemoryLog, frame: Frame) -> str:
     """Return what a search without a topic answers if nothing is shortened or left out."""
-    boundless = replace(frame.settings, budget_tokens=BOUNDLESS, budget_chars=BOUNDLESS)
+    boundless = frame.settings._replace(budget_tokens=BOUNDLESS, budget_chars=BOUNDLESS)
     return search_answer(log, replace(frame, settings=boundless), query="")
 
 

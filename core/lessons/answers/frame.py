@@ -48,5 +48,5 @@ class Frame:
         The first has said already what git has not committed.
         """
         tokens, chars = self.settings.budget_tokens // 2, self.settings.budget_chars // 2
-        settings = replace(self.settings, budget_tokens=tokens, budget_chars=chars)
+        settings = self.settings._replace(budget_tokens=tokens, budget_chars=chars)
         return replace(self, settings=settings, is_uncommitted=bool)

@@ -517,7 +517,7 @@ def test_a_network_file_system_is_a_note(
     mounts.write_text(f"/dev/sda / ext4 rw 0 0\nserver:/x {place} nfs4 rw 0 0\n")
     monkeypatch.setattr(checkup, "MOUNTS", mounts)
     monkeypatch.setenv("HOME", str(healthy.home))
-    project = Project(root=healthy.root, source="cwd")
+    project = Project(str(healthy.root), source="cwd")
     [found] = checkup.around(project, MemoryStore(healthy.log), os.environ)
     assert (found.severity, text_of("en", found)) == (
         "note",
