@@ -779,7 +779,8 @@ def test_an_interpreter_that_is_too_old_is_no_veto(desk: Desk, command: str, cod
 
 
 MODULES = """
-import runpy, sys
+import os, runpy, sys
+os._exit = sys.exit  # a hook ends at once, and what it loaded is told afterwards
 before = set(sys.modules)
 sys.argv = ["cli.py", "hook", *sys.argv[1:]]
 sys.path[0] = {root!r}
@@ -803,7 +804,7 @@ def test_a_hook_loads_few_modules_and_none_of_other_packages(desk: Desk, event: 
     done = Run.process(*command, *words, given=json.dumps(given).encode(), **desk.beside)
     loaded = done.errors.split()
     ours = [name for name in loaded if name.split(".")[0] in ("core", "commands")]
-    assert len(ours) <= MOST_OURS[event]
+    assert 10 < len(ours) <= MOST_OURS[event]
     assert not [name for name in ours if name.startswith(tuple(SLOW.split()))]
     foreign = (
         {name.split(".")[0] for name in loaded} - sys.stdlib_module_names - {"core", "commands"}
