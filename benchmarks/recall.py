@@ -41,7 +41,7 @@ from real_changes import (
 from commands.clients.changed_lines import new_lines
 from commands.clients.events import MOST_TEXT_CHARS, paths_inside, read_moment
 from commands.hook.surroundings import MOST_COMMITS, MOST_FILES, MOST_OF_COMMIT
-from core.lessons.answers.briefing import action_briefing
+from core.lessons.answers.reminders import action_briefing
 from core.lessons.recall.for_action import MOST_RECORDS, recall
 from core.lessons.recall.rarity import Surroundings, surroundings_of
 from core.lessons.recall.reading import Action
@@ -57,9 +57,10 @@ KINDS = ("edit", "write", "shell", "prompt")
 LANGUAGES = ("en", "ko", "mixed")
 CREATED = "2026-01-01T00:00:00+00:00"
 ROUNDS = 15
-TARGET_MS = 60.0
 SESSION_ACTIONS, SESSIONS = 26, 100
 REAL_FLOORS = {"precision": 0.35, "recall": 0.1, "silence": 0.93}
+LONG_RECORDS = 1_000
+TARGETS_MS = {TYPICAL_RECORDS: 60.0, LONG_RECORDS: 100.0}
 FLOORS = {"precision": 0.85, "recall": 0.5, "silence": 0.95}
 
 Way = Callable[["Labelled"], Sequence[Record]]
@@ -279,14 +280,15 @@ def wrong_in_a_session(cases: Sequence[Labelled], way: Way) -> float:
     return statistics.fmean(wrong)
 
 
-def hook_ms(event: str, name: str, more: dict[str, object]) -> tuple[float, float]:
+def hook_ms(event: str, name: str, more: dict[str, object], records: int) -> tuple[float, float]:
     """Median milliseconds of a hook process above one that does nothing, and of the latter.
 
-    With byte code, as setup leaves it: in a directory of its own, whatever the environment says.
+    The two take turns. With byte code, as setup leaves it: in a directory of its own, whatever the
+    environment says.
     """
     with tempfile.TemporaryDirectory() as directory:
         root = Path(directory)
-        make_project(root, TYPICAL_RECORDS)
+        make_project(root, records)
         environment = {
             **{name: it for name, it in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"},
             "PYTHONPYCACHEPREFIX": str(root / "byte code"),
@@ -314,17 +316,20 @@ def hook_ms(event: str, name: str, more: dict[str, object]) -> tuple[float, floa
         return statistics.median(above) * 1_000, statistics.median(bare) * 1_000
 
 
-EVENTS: dict[str, tuple[str, dict[str, object]]] = {
-    "session-start": ("SessionStart", {"source": "startup"}),
-    "before-action": (
-        "PreToolUse",
-        {
-            "tool_name": "Edit",
-            "tool_input": {"file_path": "src/payment/refund.py", "new_string": "refund(order)"},
-        },
-    ),
-    "stop": ("Stop", {}),
+EDIT: dict[str, object] = {
+    "tool_name": "Edit",
+    "tool_input": {
+        "file_path": "src/payment/refund.py",
+        "new_string": "refund(order)\nif order.total > 500: approve(order.user)",
+    },
 }
+# What is measured: our event, the client's, what it tells, and the records of the memory.
+EVENTS: Sequence[tuple[str, str, dict[str, object], int]] = (
+    ("session-start", "SessionStart", {"source": "startup"}, TYPICAL_RECORDS),
+    ("before-action", "PreToolUse", EDIT, TYPICAL_RECORDS),
+    ("before-action", "PreToolUse", EDIT, LONG_RECORDS),
+    ("stop", "Stop", {}, TYPICAL_RECORDS),
+)
 
 
 def row(label: str, score: Score) -> str:
@@ -395,13 +400,13 @@ def main() -> int:
                 missed += [f"{name}: {it}" for it, low in FLOORS.items() if figures[it] < low]
     missed += missed_here()
     if not check:
-        print(f"\na hook at {TYPICAL_RECORDS} records, above `python -c pass`")
-        for event, (name, more) in EVENTS.items():
-            above, bare = hook_ms(event, name, more)
-            verdict = "ok" if above <= TARGET_MS else "above"
-            print(
-                f"  {event:16}{above:7.1f} ms of {TARGET_MS:.0f}  {verdict:6} (bare {bare:.1f} ms)"
-            )
+        print("\na hook above `python -c pass`, median")
+        for event, name, more, records in EVENTS:
+            above, bare = hook_ms(event, name, more, records)
+            target = TARGETS_MS[records]
+            verdict = "ok" if above <= target else "above"
+            of_all = f"{above:7.1f} ms of {target:3.0f}  {verdict:6} (bare {bare:.1f} ms)"
+            print(f"  {event:16}{records:6,} records{of_all}")
     for floor in missed:
         print(f"below its floor: {floor}")
     return int(check and bool(missed))
