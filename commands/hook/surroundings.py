@@ -91,7 +91,7 @@ def _changes(root: str) -> Iterator[Action]:
     """Yield changes of the last commits, of each not many."""
     from pathlib import Path
 
-    from core.lessons.git.history import History
+    from core.lessons.git.project.history import History
 
     with contextlib.suppress(SentinelError, OSError):
         history = History(Path(root), f"-n{MOST_COMMITS}", deadline_s=time.monotonic() + MOST_S)

@@ -15,7 +15,7 @@ from commands.hook.trial import checksum_of, has_trigger
 from commands.stats.hook_use import SAVED_WITHIN_S, START
 from commands.stats.intervals import Share
 from core.lessons.answers.counting import DAY_S, last_s
-from core.lessons.git.history import Commit
+from core.lessons.git.project.history import Commit
 from core.lessons.record import Record, id_in
 
 WITHIN_DAYS = 14

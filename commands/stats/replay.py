@@ -14,7 +14,7 @@ from commands.clients.events import MOST_TEXT_CHARS, read_moment
 from commands.hook.surroundings import Known, read_project
 from commands.stats.intervals import Share
 from core.lessons.answers.fitting import is_harmless
-from core.lessons.git.history import History, Hunk
+from core.lessons.git.project.history import History, Hunk
 from core.lessons.lines import split_lines
 from core.lessons.log import MemoryLog
 from core.lessons.recall.for_action import choose

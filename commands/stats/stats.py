@@ -28,7 +28,7 @@ from commands.terminal.safe_text import plain_json
 from commands.terminal.words import word as common_word
 from core.lessons.answers.frame import Frame
 from core.lessons.git.errors import HistoryError
-from core.lessons.git.history import History
+from core.lessons.git.project.history import History
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record
 from core.project import state_directory

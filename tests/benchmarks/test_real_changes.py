@@ -173,20 +173,27 @@ def test_real_changes_are_counted_by_half_and_by_anchors(
     actions = ({**edit, "client": "gemini"}, {**edit, "needed": ["a02"]}, {**edit, "needed": []})
     given = real(clone, *actions)
     until = {"lessons_until": run_git(clone, "rev-parse", "HEAD~1").stdout.strip()}
+    until["language"] = "en"
     whole = replace(given, lessons=lessons, about={**given.about, **until})
     monkeypatch.setattr(recall, "sets", lambda: [whole])
     assert list(recall.real(clone.parent, unseen=False)) == []
     cases = list(recall.real(clone.parent, unseen=True))
     assert [case.action.paths for case in cases] == [("a.py",)] * 3
     assert cases[0].around.anchors == Sample(1, {"a.py": 1})
-    assert cases[0].parts == (PROJECT, "edit", "gemini", "natural draw", "up to 150")
+    assert cases[0].parts == (PROJECT, "edit", "gemini", "natural draw", "en", "up to 150")
     parts = recall.scores(cases, recall.anchored_only)
     assert parts["all"] == recall.Score(right=1, wrong=2, needed=2, quiet=1)
     assert parts["gemini"] == recall.Score(right=1, needed=1)
     assert recall.by_anchors(cases, recall.anchored_only) == {
         "with paths": recall.Score(right=1, wrong=2, needed=1, quiet=2),
-        "without paths": recall.Score(needed=1, quiet=2, rightly_quiet=2),
+        "with triggers": recall.Score(quiet=3, rightly_quiet=3),
+        "with paths or triggers": recall.Score(right=1, wrong=2, needed=1, quiet=2),
+        "with neither": recall.Score(needed=1, quiet=2, rightly_quiet=2),
     }
+    # A session shows a record once, and at two of three actions it would be wrong.
+    wrong = recall.wrong_in_a_session(cases, recall.anchored_only)
+    assert wrong == pytest.approx(2 / 3, abs=0.05)
+    assert recall.tokens(cases, recall.anchored_only) > recall.tokens(cases, lambda _: []) == 0
 
 
 def test_a_source_that_changed_is_noticed(clone: Path) -> None:

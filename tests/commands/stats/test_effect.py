@@ -13,7 +13,7 @@ from commands.hook.journal import Session
 from commands.hook.trial import checksum_of
 from commands.stats.effect import Change, Effect, changes_of, count_effect, units_of
 from commands.stats.intervals import Share
-from core.lessons.git.history import Commit, Hunk
+from core.lessons.git.project.history import Commit, Hunk
 from core.lessons.record import Record
 from core.project import state_directory
 from tests.support.client_events import claude_edit, run_hook

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from core.lessons.git.errors import HistoryError
-from core.lessons.git.history import MOST_HUNK_CHARS, MOST_HUNKS, Commit, History
+from core.lessons.git.project.history import MOST_HUNK_CHARS, MOST_HUNKS, Commit, History
 from tests.support.git_clones import commit, git, new_project, run_git
 
 
