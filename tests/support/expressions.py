@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from core.injection.phrases import _RULES, _compiled
 from core.lessons.anchors.paths import _expression
+from core.lessons.answers.rendering import _LIKE_QUOTES, _LIKE_SIGNS, _UNSEEN
 from core.sanitizer import RULES
 from core.secrets.named_rows import _rows
 from core.secrets.rule import expand
@@ -58,6 +59,7 @@ _IN_TABLES = (
 )
 MADE: dict[str, list[str]] = {
     **{call: [] for call in _IN_TABLES},
+    "core.lessons.answers.rendering each": [_UNSEEN, _LIKE_SIGNS, _LIKE_QUOTES],
     "core.lessons.anchors.paths expression": [r"(?!/)[a-z]", r"[^/a-z]"],
     "core.secrets.value_ends f'(?:{inner}){{1,{LONGEST}}}+'": [
         rf"(?:[^{quote}\\\r\n]|\\[^\r\n{quote}]|\\{quote}(?=[^\s,;:)}}\]])){{1,512}}+"
