@@ -8,7 +8,7 @@ from commands.stats.effect_lines import effect_sections
 from commands.stats.figures import Stats
 from commands.stats.hook_use import Showings, Unheeded
 from commands.stats.parts import day_text, head_of, last_day, named, section, topic_of
-from commands.stats.reach import reach_section
+from commands.stats.reach import reach_sections
 from commands.stats.words import word
 from commands.terminal.columns import table, wrapped
 from commands.terminal.safe_text import plain
@@ -37,7 +37,7 @@ def lines_of(stats: Stats) -> list[str]:
         _search(stats, lang),
         _came_back(stats.came_back, lang),
         _questions(stats.questions, lang),
-        reach_section(stats, lang),
+        *reach_sections(stats, lang),
         _compaction(stats, lang),
         *_hooks(stats.showings, lang),
         *effect_sections(stats.effect, lang),

@@ -1,22 +1,32 @@
-"""Says how many records no hook can show, and how many one would show at nearly every change."""
+"""Names the records that no hook can show, and those that one would show at nearly every change."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from commands.stats.figures import Stats
+from commands.stats.parts import last_day, named, section
 from commands.stats.words import word
-from commands.terminal.columns import wrapped
 from core.lessons.git.project.common import tracked_files
 from core.lessons.recall.showable import can_be_shown, shown_everywhere
+from core.lessons.record import Record
 from core.messages import Language
 
 
-def reach_section(stats: Stats, lang: Language) -> list[str]:
-    """Return a heading and the counts; [] where there are no such records."""
+def reach_sections(stats: Stats, lang: Language) -> list[list[str]]:
+    """Return a table of each kind, and how to mend them; [] where there are no such records."""
     records = stats.log.records
-    never = sum(not can_be_shown(record) for record in records)
+    never = [record for record in records if not can_be_shown(record)]
     anchored = [record for record in records if record.paths]
     files = tracked_files(Path(stats.frame.project)) if anchored else []
-    everywhere = len(list(shown_everywhere(anchored, files)))
-    if not never and not everywhere:
-        return []
-    return [word(lang, "reach"), *wrapped(word(lang, "in_reach", never=never, wide=everywhere))]
+    wide = [record for record, _ in shown_everywhere(anchored, files)]
+    found = [
+        _named(listed, word(lang, key, count=len(listed)), lang)
+        for key, listed in (("out_of_reach", never), ("everywhere", wide))
+        if listed
+    ]
+    return [*found, [word(lang, "reach")]] if found else []
+
+
+def _named(records: Sequence[Record], title: str, lang: Language) -> list[str]:
+    rows = ([last_day(it), *named(it, it.key_text)] for it in records)
+    return section(lang, title, "last id record", rows, len(records))

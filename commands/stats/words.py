@@ -56,9 +56,10 @@ WORDS: dict[str, tuple[str, str]] = {
         "lesson이 있는데도 다시 나온 격차: {count:,}건"),
     "questions": ("Questions still open: {count:,}", "남아 있는 질문: {count:,}건"),
     # compaction
-    "reach": ("Within the reach of hooks", "훅이 보여 줄 수 있는지"),
-    "in_reach": ("Records that no action can call up: {never:,}. With paths for more than a quarter of the tracked files: {wide:,}. cli.py doctor names them and says how to mend them.",
-        "어떤 작업에서도 나올 수 없는 기록 {never:,}건, paths가 추적되는 파일의 4분의 1을 넘는 기록 {wide:,}건. cli.py doctor가 어떤 기록인지와 고치는 방법을 알려 줍니다."),
+    "out_of_reach": ("Records that no action can call up: {count:,}", "어떤 작업에서도 나올 수 없는 기록: {count:,}건"),
+    "everywhere": ("Records with paths for more than a quarter of the tracked files: {count:,}",
+        "paths가 추적되는 파일의 4분의 1을 넘는 기록: {count:,}건"),
+    "reach": ("cli.py doctor says how to mend them.", "고치는 방법은 cli.py doctor가 알려 줍니다."),
     "compaction": ("Compaction", "통합(compact)"),
     "required": ("Records: {count:,}, threshold: {threshold:,}. Ask the agent to compact the memory.",
         "기록 {count:,}건으로 기준 {threshold:,}건을 넘었습니다. 에이전트에게 기억을 통합하게 하십시오."),

@@ -1,4 +1,4 @@
-"""Tests that the statistics count records that hooks cannot show, or show at every change."""
+"""Tests that the statistics name records that hooks cannot show, or show at every change."""
 
 import shutil
 from pathlib import Path
@@ -26,16 +26,19 @@ def desk(tmp_path: Path) -> Desk:
     return desk
 
 
-def test_both_kinds_are_counted_and_the_doctor_is_named(desk: Desk) -> None:
-    desk.write(MUTE, a_record("wide", paths=["src/**"]), a_record("narrow", paths=["src/1.py"]))
-    assert " ".join(map(str.strip, desk.stats().section("Within the reach of hooks"))) == (
-        "Records that no action can call up: 1. With paths for more than a quarter of the tracked"
-        " files: 1. cli.py doctor names them and says how to mend them."
-    )
-    korean = desk.stats(SENTINEL_MEMORY_LANG="ko").section("훅이 보여 줄 수 있는지")
-    assert "어떤 작업에서도 나올 수 없는 기록 1건" in korean[0]
+def test_both_kinds_are_named_and_so_is_the_doctor(desk: Desk) -> None:
+    wide = a_record("wide", paths=["src/**"])
+    desk.write(MUTE, wide, a_record("narrow", paths=["src/1.py"]))
+    done = desk.stats()
+    mute = done.section("Records that no action can call up: 1")
+    assert [line.split()[1] for line in mute] == ["id", MUTE.id[:8]]
+    everywhere = done.section("Records with paths for more than a quarter of the tracked files: 1")
+    assert [line.split()[1] for line in everywhere] == ["id", wide.id[:8]]
+    assert "\n\ncli.py doctor says how to mend them.\n" in done.out
+    korean = desk.stats(SENTINEL_MEMORY_LANG="ko")
+    assert korean.section("어떤 작업에서도 나올 수 없는 기록: 1건")
 
 
 def test_nothing_is_said_where_there_are_none(desk: Desk) -> None:
     desk.write(a_record("narrow", paths=["src/1.py"]))
-    assert "Within the reach of hooks" not in desk.stats().out
+    assert "cli.py doctor says" not in desk.stats().out
