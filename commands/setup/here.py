@@ -46,6 +46,11 @@ def runner_of(interpreter: str, environment: Mapping[str, str]) -> tuple[str, ..
     return (uv, "run") if uv and os.path.isabs(uv) else None
 
 
+def is_passing(directory: str) -> bool:
+    """Return whether uv may clear away this directory, in which `uvx` has put the program."""
+    return bool(_OF_UV.search(f"{directory}{os.sep}"))
+
+
 def installed(runner: Sequence[str], directory: str, *, windows: bool) -> Installation:
     """Return the installation in a directory; on Windows its paths have forward slashes."""
 
@@ -59,8 +64,11 @@ def installed(runner: Sequence[str], directory: str, *, windows: bool) -> Instal
 def commands_here(interpreter: str, environment: Mapping[str, str]) -> Installation | None:
     """Return the commands on the PATH, None unless both belong to this interpreter's environment.
 
-    A command on the PATH may lead there by a link, as pipx and uv make them.
+    A command on the PATH may lead there by a link, as pipx and uv make them. In an environment that
+    uv may clear away they are on the PATH only while uv runs them.
     """
+    if _OF_UV.search(interpreter):
+        return None
     scripts = os.path.realpath(os.path.dirname(interpreter))
     for name in COMMANDS:
         found = shutil.which(name, path=environment.get("PATH", ""))

@@ -17,6 +17,7 @@ from commands.setup.here import (
     HERE,
     commands_here,
     installed,
+    is_passing,
     machine_here,
     missing_packages,
     present_clients,
@@ -135,6 +136,8 @@ def _installation(lang: Language, *, remove: bool) -> Installation | None:
         return installed(runner or (sys.executable,), str(HERE), windows=windows)
     if on_path and not missing:
         return on_path
+    if is_passing(str(HERE)):
+        raise SetupError("passing", path=str(HERE))
     if runner is None:
         raise SetupError("no_uv")
     if missing:

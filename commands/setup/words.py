@@ -106,6 +106,8 @@ WORDS: dict[str, tuple[str, str]] = {
     # before anything is planned
     "no_packages": ("This Python has no {packages}, so the server would not start. Nothing was written. Install first, then run setup with that Python:\n{commands}",
         "이 Python에는 {packages} 패키지가 없어 서버가 시작되지 않습니다. 아무것도 쓰지 않았습니다. 먼저 설치한 뒤 그 Python으로 setup을 실행하십시오:\n{commands}"),
+    "passing": ("This program lies in {path}, a directory that uv may clear away at any time. Nothing was written. Install it with uv tool install, from what stands behind --from, then run: sentinel-memory setup.",
+        "이 프로그램이 있는 {path} 디렉터리는 uv가 언제든 지울 수 있습니다. 아무것도 쓰지 않았습니다. --from 뒤에 적은 것을 uv tool install로 설치한 뒤 sentinel-memory setup을 실행하십시오."),
     "no_uv": ("This runs in a temporary environment of uv, and uv itself was not found. Nothing was written. Run setup with the Python of a virtual environment.",
         "uv의 임시 환경에서 실행 중인데 uv를 찾지 못했습니다. 아무것도 쓰지 않았습니다. 가상 환경의 Python으로 setup을 실행하십시오."),
     # writing

@@ -17,6 +17,7 @@ from commands.setup.words import word
 from core.lessons.log_file import COMPANIONS
 from tests.support.cli_process import Run
 from tests.support.desk import Desk
+from tests.support.git_clones import copied_checkout
 from tests.support.setup_bench import Bench
 from tests.support.stdio_client import ROOT
 
@@ -264,6 +265,20 @@ def test_commands_of_another_environment_do_not_count(scripts: Path) -> None:
     assert commands_here(sys.executable, {"PATH": str(scripts)}) is None
     (scripts / COMMANDS[1]).unlink()
     assert commands_here(str(scripts / "python"), {"PATH": str(scripts)}) is None
+
+
+def test_nothing_is_written_that_starts_what_uv_may_clear_away(tmp_path: Path) -> None:
+    passing = tmp_path / "archive-v0" / "x"
+    for name in (*COMMANDS, "python"):
+        passing.mkdir(parents=True, exist_ok=True)
+        (passing / name).write_text("#!/bin/sh\n")
+        (passing / name).chmod(0o755)
+    assert commands_here(str(passing / "python"), {"PATH": str(passing)}) is None
+    script, project = copied_checkout(passing) / "cli.py", tmp_path / "project"
+    project.mkdir()
+    done = Run.started("setup", "gemini", "--yes", script=script, cwd=project)
+    assert (done.code, done.errors) == (1, f"{word('en', 'passing', path=str(passing))}\n")
+    assert list(project.iterdir()) == []
 
 
 # The directory of the memory.
