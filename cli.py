@@ -20,10 +20,11 @@ if sys.version_info < (3, 11):  # noqa: UP036 - pre-commit runs any python3
         "cli.py needs Python 3.11 or newer, and this is " + sys.version.split()[0], file=sys.stderr
     )
     sys.exit(0 if sys.argv[1:2] == ["hook"] else 2)  # a hook that ends with 2 vetoes the action
-if sys.flags.safe_path:  # `python -I` and PYTHONSAFEPATH hide this directory
+if sys.flags.safe_path or __package__:  # hidden by `python -I`; or installed, below sentinel_memory
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 from core.errors import OutputError, SentinelError
+from core.messages import CLI
 
 # For each command its module in commands/ and a summary. The module defines
 # `add_arguments(parser)` and `run(arguments) -> int`, and is imported only when it runs.
@@ -69,7 +70,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return int(importlib.import_module("commands.hook.hook").main(given[1:]))
     from core.parser import Parser  # a hook runs at every step of an agent, so each import costs
 
-    parser = Parser(prog="cli.py", description="Sentinel-Memory, for people")
+    parser = Parser(prog=CLI, description="Sentinel-Memory, for people")
     offered = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
     chosen = None
     for name, (module, summary) in COMMANDS.items():
@@ -104,7 +105,8 @@ def _discard_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-if __name__ == "__main__":
+def run() -> None:
+    """Carry out the command of this process and end it. Raises SystemExit."""
     try:
         code = main()
         if sys.stdout:  # None if the caller closed it
@@ -124,3 +126,7 @@ if __name__ == "__main__":
     if sys.argv[1:2] == ["hook"] and not code:
         os._exit(code)  # taking Python apart costs a quarter of what a hook may
     sys.exit(code)
+
+
+if __name__ == "__main__":
+    run()

@@ -15,7 +15,8 @@ import os
 import signal
 import sys
 
-if __name__ == "__main__":  # no traceback for a Ctrl-C during the imports
+IS_STARTED = __name__ == "__main__" or bool(__package__)  # installed, below sentinel_memory
+if IS_STARTED:  # no traceback for a Ctrl-C during the imports
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 # A `.env` in the user's project must not configure the server; it has to be said before the import.
@@ -24,7 +25,7 @@ for _stream in (sys.stdin, sys.stdout, sys.stderr):
     if hasattr(_stream, "reconfigure"):  # replaced streams of a test have none
         _stream.reconfigure(encoding="utf-8", errors="replace")
 
-if sys.flags.safe_path:  # `python -I` and PYTHONSAFEPATH leave out the directory of the script
+if sys.flags.safe_path or __package__:  # `python -I` and PYTHONSAFEPATH leave out this directory
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import io
@@ -342,7 +343,8 @@ def take_streams(ending: Ending) -> None:
 
 def main() -> None:
     """Serve over stdio until the client closes standard input."""
-    parser = Parser(prog="server.py", description="Sentinel-Memory MCP server")
+    prog = "sentinel-memory-server" if __package__ else "server.py"
+    parser = Parser(prog=prog, description="Sentinel-Memory MCP server")
     parser.add_argument("--project", metavar="DIR", help="the project whose memory is kept")
     parser.add_argument("--version", action="version", version=VERSION)
     parser.parse_args(namespace=arguments)

@@ -3,12 +3,16 @@
 Record data and field names are never translated. Both languages name the same facts in braces.
 """
 
+import sys
 from collections.abc import Mapping
 from typing import Literal
 
 Language = Literal["en", "ko"]
 Facts = dict[str, str | int]
 Table = Mapping[str, tuple[str, str]]
+
+# What begins a command of ours in a sentence: an installed command is a part of `sentinel_memory`.
+CLI = "sentinel-memory" if "sentinel_memory" in sys.modules else "python cli.py"
 
 # fmt: off
 MESSAGES: dict[str, tuple[str, str]] = {
@@ -47,14 +51,14 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "{fields}: 비밀 값으로 보이는 것이 있습니다({kinds}). 파일은 바뀌지 않았습니다. 값을 빼고, 대신 어디에 보관하는지를 적어 다시 호출하십시오. 실제 비밀 값이라면 이 대화에 드러났으니 새 값으로 바꿔야 합니다."),
     "id_collision": ("id {id}: it already belongs to a record with another topic or text (joined, the two read the same). The file is unchanged. Reword the text slightly and save it again.",
         "id {id}: topic이나 본문이 다른 기록이 이미 이 id를 쓰고 있습니다(이어 붙이면 같은 글이 되는 경우). 파일은 바뀌지 않았습니다. 문장을 조금 바꿔 다시 저장하십시오."),
-    "other_text": ("Record {id} cannot be brought back: the line with this id holds another text, as after an edit by hand. The file is unchanged. Run cli.py doctor --fix, which gives that line the id that fits, then repeat the command.",
-        "{id} 기록을 되살릴 수 없습니다. 이 id의 줄에 다른 글이 있습니다(손으로 고친 경우). 파일은 바뀌지 않았습니다. cli.py doctor --fix로 그 줄에 맞는 id를 준 뒤 명령을 되풀이하십시오."),
+    "other_text": ("Record {id} cannot be brought back: the line with this id holds another text, as after an edit by hand. The file is unchanged. Run {cli} doctor --fix, which gives that line the id that fits, then repeat the command.",
+        "{id} 기록을 되살릴 수 없습니다. 이 id의 줄에 다른 글이 있습니다(손으로 고친 경우). 파일은 바뀌지 않았습니다. {cli} doctor --fix로 그 줄에 맞는 id를 준 뒤 명령을 되풀이하십시오."),
     "record_changed": ("Record {id} was changed or removed since it was read. The file is unchanged. Look at it again, then repeat the command.",
         "{id} 기록이 읽은 뒤에 바뀌었거나 없어졌습니다. 파일은 바뀌지 않았습니다. 다시 확인한 뒤 명령을 되풀이하십시오."),
     "same_gap": ("The record {token} is about the same gap already. The file is unchanged. Change that one, or say what is missing in other words.",
         "{token} 기록이 이미 같은 격차를 다룹니다. 파일은 바뀌지 않았습니다. 그 기록을 고치거나, 빠져 있던 것을 다른 말로 쓰십시오."),
-    "joined_too_long": ("{one} and {other} are about the same gap and would become one record, whose {field} would have {used_bytes:,} bytes; the limit is {limit_bytes:,}. The file is unchanged. Shorten one of them with cli.py edit, or delete it with cli.py forget, then repeat the command.",
-        "{one}, {other} 기록은 같은 격차를 다루어 하나가 되는데, 합치면 {field} 필드가 {used_bytes:,}바이트로 상한 {limit_bytes:,}바이트를 넘습니다. 파일은 바뀌지 않았습니다. 하나를 cli.py edit로 줄이거나 cli.py forget으로 지운 뒤 명령을 되풀이하십시오."),
+    "joined_too_long": ("{one} and {other} are about the same gap and would become one record, whose {field} would have {used_bytes:,} bytes; the limit is {limit_bytes:,}. The file is unchanged. Shorten one of them with {cli} edit, or delete it with {cli} forget, then repeat the command.",
+        "{one}, {other} 기록은 같은 격차를 다루어 하나가 되는데, 합치면 {field} 필드가 {used_bytes:,}바이트로 상한 {limit_bytes:,}바이트를 넘습니다. 파일은 바뀌지 않았습니다. 하나를 {cli} edit로 줄이거나 {cli} forget으로 지운 뒤 명령을 되풀이하십시오."),
     # failures
     "log_read": ("The memory log {path} cannot be read ({reason}). Nothing was changed. This does not mean that it is empty: make the path a readable file, then try again.",
         "{path} 기억 로그를 읽을 수 없습니다({reason}). 아무것도 바뀌지 않았습니다. 기록이 없다는 뜻이 아닙니다. 읽을 수 있는 파일인지 확인한 뒤 다시 시도하십시오."),
@@ -89,6 +93,9 @@ MESSAGES: dict[str, tuple[str, str]] = {
 
 
 def sentence(table: Table, lang: Language, key: str, /, **facts: str | int) -> str:
-    """Return the sentence `key` of a table, facts filled in; `word` of a room binds its table."""
+    """Return the sentence `key` of a table, facts filled in; `word` of a room binds its table.
+
+    `{cli}` in a sentence is what begins a command of this program, for whoever started it.
+    """
     english, korean = table[key]
-    return (korean if lang == "ko" else english).format(**facts)
+    return (korean if lang == "ko" else english).format(cli=CLI, **facts)

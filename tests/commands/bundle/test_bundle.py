@@ -24,7 +24,7 @@ from tests.support.stdio_client import ROOT, ServerProcess
 
 NAME = f"sentinel-memory-{server.VERSION}.mcpb"
 NOT_PROGRAM = [
-    *("README.ko.md", "README.md", "manifest.json", "mcpb-resources/ko-KR.json"),
+    *("LICENSE", "README.ko.md", "README.md", "manifest.json", "mcpb-resources/ko-KR.json"),
     "pyproject.toml",
 ]
 PACKER = Path(__file__).parents[3] / "tests" / "mcpb"
@@ -100,16 +100,10 @@ def test_it_holds_the_modules_that_the_server_imports_and_no_command(bundle: Bun
 
 
 def test_what_comes_from_the_checkout_has_the_same_bytes(bundle: Bundle) -> None:
-    taken = [path for path in bundle.files if path.endswith((".py", ".md"))]
+    taken = [path for path in bundle.files if path.endswith((".py", ".md", "LICENSE"))]
     assert len(taken) == len(bundle.files) - 3
     for path in taken:
         assert bundle.files[path] == (ROOT / path).read_bytes(), path
-
-
-def test_a_licence_comes_with_it_once_there_is_one(tmp_path: Path, bundle: Bundle) -> None:
-    checkout = copied_checkout(tmp_path)
-    (checkout / "LICENSE").write_bytes(b"Do what you like.\n")
-    assert bundle_of(checkout).files == {**bundle.files, "LICENSE": b"Do what you like.\n"}
 
 
 def test_the_packages_are_those_of_the_server(bundle: Bundle) -> None:

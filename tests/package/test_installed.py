@@ -1,0 +1,222 @@
+"""Tests the wheel and the source archive as strangers meet them: installed, beside their own code.
+
+Each is built as pip builds it and installed with its packages into an environment of its own: the
+wheel for the oldest Python of this machine that will do, the archive for the newest.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commands.clients.table import COMMANDS, TOOLS
+from server import VERSION
+from tests.support.stdio_client import ROOT
+
+pytestmark = pytest.mark.long
+
+SCRIPTS, SUFFIX = ("Scripts", ".exe") if os.name == "nt" else ("bin", "")
+PROGRAM = ("server.py", "cli.py", "LICENSE", "core", "protocol", "commands")
+OURS = ("server", "cli", "core", "protocol", "commands")
+LESSON = "Begin the read-me with what the program does."
+STRANGER = {"name": "a stranger", "version": "1"}
+GREETING = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": STRANGER}
+PIP = ("-qq", "--disable-pip-version-check")  # its warnings are about this machine
+LISTED = """
+import importlib.metadata, json
+files = importlib.metadata.files("sentinel-memory")
+print(json.dumps([importlib.metadata.version("sentinel-memory"), [str(file) for file in files]]))
+"""
+
+
+def pythons() -> list[str]:
+    """The oldest and the newest Python of this machine that the program takes."""
+    folders = os.environ["PATH"].split(os.pathsep)
+    folders += map(str, (Path.home() / ".pyenv" / "versions").glob("*/bin"))
+    named = (f"{folder}/python3.{minor}" for minor in range(11, 30) for folder in folders)
+    sound = [path for path in named if os.access(path, os.X_OK) and works(path)]
+    return [sound[0], sound[-1]] if sound else [sys.executable] * 2
+
+
+def works(python: str) -> bool:
+    """Whether this is a Python that makes environments, and no name for one switched off."""
+    tried = subprocess.run([python, "-c", "import ensurepip, venv"], capture_output=True)
+    return tried.returncode == 0
+
+
+def run(*words: str | Path, cwd: Path, given: str = "", **environment: str) -> str:
+    """What a program prints that ends well."""
+    done = subprocess.run(
+        words,
+        cwd=cwd,
+        env={**clean(os.environ), **environment},
+        input=given,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def clean(environment: Mapping[str, str]) -> dict[str, str]:
+    """An environment without what belongs to the tests."""
+    ours = ("PYTHON", "SENTINEL_MEMORY_", "CLAUDE_PROJECT_DIR", "VIRTUAL_ENV")
+    return {name: value for name, value in environment.items() if not name.startswith(ours)}
+
+
+@dataclass(frozen=True)
+class Installed:
+    """An environment into which the program was installed, and a project beside it."""
+
+    scripts: Path
+    project: Path
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What a user has whose PATH leads to the commands."""
+        path = f"{self.scripts}{os.pathsep}{os.environ['PATH']}"
+        home = str(self.project.parent)
+        return {"PATH": path, "HOME": home, "USERPROFILE": home, "PYTHONPATH": "."}
+
+    def run(self, name: str, *words: str, given: str = "") -> str:
+        """What one of its commands prints, started in the project."""
+        program = self.scripts / f"{name}{SUFFIX}"
+        return run(program, *words, cwd=self.project, given=given, **self.environment)
+
+    def ask(self, *words: str, method: str, **params: Any) -> dict[str, Any]:
+        """What a server that these words start answers to a request."""
+        requests: list[dict[str, Any]] = [
+            {"id": 1, "method": "initialize", "params": GREETING},
+            {"method": "notifications/initialized"},
+            {"id": 2, "method": method, "params": params},
+        ]
+        given = "".join(f"{json.dumps({'jsonrpc': '2.0', **it})}\n" for it in requests)
+        program = shutil.which(words[0], path=self.environment["PATH"])
+        assert program
+        said = run(program, *words[1:], cwd=self.project, given=given, **self.environment)
+        answers = {it["id"]: it for it in map(json.loads, said.splitlines()) if "id" in it}
+        assert answers[1]["result"]["serverInfo"]["version"] == VERSION
+        return dict(answers[2]["result"])
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The wheel and the source archive of this checkout, by their kinds."""
+    folder = tmp_path_factory.mktemp("built")
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    python = environment(folder / "builder", sys.executable)
+    run(python, "-m", "pip", "install", *PIP, *settings["build-system"]["requires"], cwd=folder)
+    run(python, "-m", "hatchling", "build", "-d", str(folder / "dist"), cwd=ROOT)
+    [wheel], [archive] = (list((folder / "dist").glob(kind)) for kind in ("*.whl", "*.tar.gz"))
+    return {"wheel": wheel, "archive": archive}
+
+
+def environment(folder: Path, python: str) -> Path:
+    """A new virtual environment, as its interpreter."""
+    run(python, "-m", "venv", str(folder), cwd=folder.parent)
+    return folder / SCRIPTS / f"python{SUFFIX}"
+
+
+@pytest.fixture(scope="module", params=["wheel", "archive"])
+def installed(
+    request: pytest.FixtureRequest, built: dict[str, Path], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Installed]:
+    """The program, installed, and a project whose modules have the names of ours and raise."""
+    folder = tmp_path_factory.mktemp("installed")
+    python = environment(folder / "venv", pythons()[request.param == "archive"])
+    run(python, "-m", "pip", "install", *PIP, built[request.param], cwd=folder)
+    project = folder / "project"
+    for name in OURS:
+        for path in (project / f"{name}.py", project / name / "__init__.py"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("raise SystemExit('a module of the user was imported')\n")
+    yield Installed(python.parent, project)
+    shutil.rmtree(folder)  # a hundred megabytes
+
+
+def test_all_lies_below_one_directory(installed: Installed) -> None:
+    python = installed.scripts / f"python{SUFFIX}"
+    version, files = json.loads(run(python, "-I", "-c", LISTED, cwd=installed.project))
+    assert version == VERSION
+    tops = {Path(file).parts[0] for file in files if SCRIPTS not in Path(file).parts}
+    assert tops == {"sentinel_memory", f"sentinel_memory-{VERSION}.dist-info"}
+    there = {file for file in files if "__pycache__" not in file}
+    below = {file.removeprefix("sentinel_memory/") for file in there if "-" not in file}
+    kept = run("git", "ls-files", "--cached", "--others", "--exclude-standard", *PROGRAM, cwd=ROOT)
+    assert below == set(kept.split())
+
+
+def test_a_module_of_the_user_is_never_taken_for_ours(installed: Installed) -> None:
+    assert "errors: 0" in installed.run("sentinel-memory", "doctor")
+    answer = installed.ask("sentinel-memory-server", method="tools/list")
+    assert {tool["name"] for tool in answer["tools"]} == set(TOOLS)
+
+
+def test_both_commands_name_themselves(installed: Installed) -> None:
+    for name in COMMANDS:
+        assert installed.run(name, "--help").startswith(f"usage: {name} [-h]")
+    assert installed.run("sentinel-memory-server", "--version") == f"{VERSION}\n"
+
+
+def test_a_sentence_names_a_command_that_runs_as_typed(installed: Installed) -> None:
+    page = installed.run("sentinel-memory", "onboard")
+    assert "`sentinel-memory setup`" in page
+    assert "cli.py" not in page
+
+
+def test_what_setup_writes_starts(installed: Installed) -> None:
+    """The server saves a lesson, and the hook of an edit brings it back."""
+    installed.run("sentinel-memory", "setup", "claude-code", "--yes")
+    text = (installed.project / ".mcp.json").read_text("utf-8")
+    entry = json.loads(text)["mcpServers"]["sentinel-memory"]
+    assert (entry["command"], entry["args"]) == ("sentinel-memory-server", [])
+    gap = {"topic": "docs", "missing_context": "How a read-me begins", "lesson": LESSON}
+    given = {"name": "log_memory", "arguments": {**gap, "paths": ["README.md"]}}
+    saved = installed.ask(entry["command"], *entry["args"], method="tools/call", **given)
+    assert not saved.get("isError"), saved
+    hooks = json.loads((installed.project / ".claude/settings.json").read_text("utf-8"))["hooks"]
+    [line] = [handler["command"] for group in hooks["PreToolUse"] for handler in group["hooks"]]
+    assert line.startswith("sentinel-memory hook ")
+    said = run(
+        *("sh", "-c", line),
+        cwd=installed.project,
+        given=json.dumps({"tool_name": "Edit", "tool_input": {"file_path": "README.md"}}),
+        **installed.environment,
+    )
+    assert LESSON in said
+
+
+def test_the_demo_and_a_bundle_need_no_checkout(installed: Installed, tmp_path: Path) -> None:
+    assert "ok: " in installed.run("sentinel-memory", "demo")
+    made = tmp_path / "made.mcpb"
+    installed.run("sentinel-memory", "bundle", "-o", str(made))
+    assert made.stat().st_size > 100_000
+
+
+def test_a_hook_reads_no_metadata_of_packages(installed: Installed) -> None:
+    """Which an entry point of older tools did: it takes longer than the hook."""
+    done = subprocess.run(
+        [
+            *(installed.scripts / f"python{SUFFIX}", "-X", "importtime"),
+            *(installed.scripts / "sentinel-memory", "hook", "before-action"),
+            *("--client", "claude-code"),
+        ],
+        cwd=installed.project,
+        env={**clean(os.environ), **installed.environment},
+        input=json.dumps({"tool_name": "Edit", "tool_input": {"file_path": "README.md"}}),
+        capture_output=True,
+        encoding="utf-8",
+        timeout=60,
+    )
+    imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert (done.returncode, "commands.hook.journal" in imported) == (0, True), done.stderr
+    assert not {name for name in imported if name.startswith(("importlib.metadata", "fastmcp"))}

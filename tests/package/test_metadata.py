@@ -1,0 +1,41 @@
+"""Tests what the package says of itself, against the places where each fact stands."""
+
+import tomllib
+from typing import Any
+
+import pytest
+
+from commands.clients.table import COMMANDS
+from core.messages import CLI, sentence
+from tests.support.stdio_client import ROOT
+
+
+@pytest.fixture(scope="module")
+def project() -> dict[str, Any]:
+    told: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    return dict(told["project"])
+
+
+def test_the_packages_are_those_of_requirements_txt(project: dict[str, Any]) -> None:
+    assert project["dependencies"] == (ROOT / "requirements.txt").read_text("utf-8").split()
+
+
+def test_the_commands_are_those_that_setup_writes(project: dict[str, Any]) -> None:
+    assert sorted(project["scripts"]) == sorted(COMMANDS)
+
+
+def test_the_version_stands_in_the_server_alone(project: dict[str, Any]) -> None:
+    assert "version" not in project
+    assert project["dynamic"] == ["version"]
+
+
+def test_the_licence_is_that_of_its_file(project: dict[str, Any]) -> None:
+    text = (ROOT / "LICENSE").read_text("utf-8")
+    assert text.startswith(f"{project['license']} License\n")
+    assert [author["name"] for author in project["authors"]] == ["the Sentinel-Memory authors"]
+    assert "the Sentinel-Memory authors\n" in text
+
+
+def test_a_sentence_of_a_checkout_names_its_script() -> None:
+    assert CLI == "python cli.py"
+    assert sentence({"key": ("{cli} list", "")}, "en", "key") == "python cli.py list"
