@@ -135,7 +135,7 @@ def test_no_text_names_a_command_that_does_not_exist() -> None:
     none_of(
         f"{name}: cli.py {command}"
         for name in TEXTS
-        for command in re.findall(r"cli\.py ([a-z]+)", text_of(name))
+        for command in re.findall(r"(?:cli\.py|\{cli\}) ([a-z]+)", text_of(name))
         if command not in cli.COMMANDS
     )
 

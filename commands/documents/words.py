@@ -14,12 +14,12 @@ WORDS: dict[str, tuple[str, str]] = {
     "saved": ("saved {date}", "{date} 저장"),
     "compacted": ("compacted {date}", "{date} 통합"),
     # what is left out or replaced
-    "redacted": ("Secrets replaced in what is exported: {count:,} ({kinds}). They still stand in the memory: cli.py scan shows where, cli.py scan --redact takes them out.",
-        "내보내면서 가린 비밀 값 {count:,}개({kinds}). 기억에는 그대로 남아 있습니다. cli.py scan으로 위치를 확인하고 cli.py scan --redact로 지우십시오."),
-    "conflicts": ("The memory log holds conflict markers of git (conflicts: {conflicts:,}); the records of both sides are exported. cli.py doctor --fix resolves the conflict; then git add the file.",
-        "기억 로그에 git 충돌 표시가 있습니다(충돌 {conflicts:,}건). 양쪽 기록을 모두 내보냅니다. cli.py doctor --fix로 충돌을 해결한 뒤 git add를 하십시오."),
-    "skipped": ("Lines of the memory log that cannot be read and are not exported: {skipped:,}. cli.py doctor shows them.",
-        "읽을 수 없어 내보내지 않는 기억 로그의 줄 {skipped:,}개. cli.py doctor로 볼 수 있습니다."),
+    "redacted": ("Secrets replaced in what is exported: {count:,} ({kinds}). They still stand in the memory: {cli} scan shows where, {cli} scan --redact takes them out.",
+        "내보내면서 가린 비밀 값 {count:,}개({kinds}). 기억에는 그대로 남아 있습니다. {cli} scan으로 위치를 확인하고 {cli} scan --redact로 지우십시오."),
+    "conflicts": ("The memory log holds conflict markers of git (conflicts: {conflicts:,}); the records of both sides are exported. {cli} doctor --fix resolves the conflict; then git add the file.",
+        "기억 로그에 git 충돌 표시가 있습니다(충돌 {conflicts:,}건). 양쪽 기록을 모두 내보냅니다. {cli} doctor --fix로 충돌을 해결한 뒤 git add를 하십시오."),
+    "skipped": ("Lines of the memory log that cannot be read and are not exported: {skipped:,}. {cli} doctor shows them.",
+        "읽을 수 없어 내보내지 않는 기억 로그의 줄 {skipped:,}개. {cli} doctor로 볼 수 있습니다."),
     # refusals
     "no_topic": ("No record has exactly the topic {topic}. Nothing was written. Existing topics, the closest first: {topics}.",
         "topic이 정확히 {topic}인 기록이 없습니다. 아무것도 쓰지 않았습니다. 있는 topic(가까운 순): {topics}."),

@@ -14,10 +14,10 @@ WORDS: dict[str, tuple[str, str]] = {
     "log": ("Logs", "log: 개별 기록"),
     "empty": ("No records.", "기록이 없습니다."),
     # what a model reads in a file of the user
-    "block_head": ("These are lessons of the team, generated from the project's memory (`cli.py export --block`). Do not edit them here: the next run replaces them.",
-        "이 프로젝트의 기억에서 만든 팀의 lesson이다(`cli.py export --block`). 여기서 고치지 말 것. 다음 실행 때 덮어쓴다."),
-    "rule_head": ("Lessons of the team on {topic}, generated from the project's memory (`cli.py export --rules`). Do not edit them here: the next run replaces this file.",
-        "{topic}에 관해 프로젝트의 기억에서 만든 팀의 lesson이다(`cli.py export --rules`). 여기서 고치지 말 것. 다음 실행 때 덮어쓴다."),
+    "block_head": ("These are lessons of the team, generated from the project's memory (`sentinel-memory export --block`). Do not edit them here: the next run replaces them.",
+        "이 프로젝트의 기억에서 만든 팀의 lesson이다(`sentinel-memory export --block`). 여기서 고치지 말 것. 다음 실행 때 덮어쓴다."),
+    "rule_head": ("Lessons of the team on {topic}, generated from the project's memory (`sentinel-memory export --rules`). Do not edit them here: the next run replaces this file.",
+        "{topic}에 관해 프로젝트의 기억에서 만든 팀의 lesson이다(`sentinel-memory export --rules`). 여기서 고치지 말 것. 다음 실행 때 덮어쓴다."),
     "rule_about": ("Lessons of the team on {topic}", "{topic}에 관한 팀의 lesson"),
     # what a command says
     "none_chosen": ("No record was chosen.", "고른 기록이 없습니다."),
@@ -40,8 +40,8 @@ WORDS: dict[str, tuple[str, str]] = {
     # refusals
     "renamed": ("{old} is now called {new}, as in every other command. Nothing was written. Type --rules {new}.",
         "{old}의 이름은 이제 다른 명령에서처럼 {new}입니다. 아무것도 쓰지 않았습니다. --rules {new} 옵션을 주십시오."),
-    "no_html": ("the page is written by another command now: cli.py view -o FILE",
-        "페이지는 이제 다른 명령으로 씁니다: cli.py view -o FILE"),
+    "no_html": ("the page is written by another command now: {cli} view -o FILE",
+        "페이지는 이제 다른 명령으로 씁니다: {cli} view -o FILE"),
     "foreign": ("{path} was not written by this command and was left as it is. Rename it, then repeat the command.",
         "{path} 파일은 이 명령이 만든 것이 아니어서 그대로 두었습니다. 이름을 바꾼 뒤 명령을 되풀이하십시오."),
     "hides_agents": ("{path} does not exist, and AGENTS.md beside it does: Claude Code would read a new CLAUDE.md in its place. Nothing was written. Put the block into AGENTS.md, or first make a CLAUDE.md with the line @AGENTS.md.",

@@ -176,13 +176,13 @@ IN_THE_FILE: dict[str, tuple[list[bytes | Record], str]] = {
         f"warning  line 2: hidden, because the line with id {PRINCIPLE.id} lists this version as"
         f" replaced; one of the two lines came with a merge or from a hand. If {PRINCIPLE.id}"
         " should not do that, delete its line; else the next save, or --fix, moves this one beside"
-        f" the log, from where cli.py restore {ONE.id} brings it back.",
+        f" the log, from where python cli.py restore {ONE.id} brings it back.",
     ),
     "unsettled": (
         [ONE, replace(ONE, lesson="newer")],
         "warning  lines 1-2: another version of one gap, from another branch. Both are shown."
         " Keep what holds with log_memory (same topic and missing_context), or delete one with"
-        " cli.py forget.",
+        " python cli.py forget.",
     ),
     "id_misfit": (
         [replace(ONE, missing_context="edited")],
@@ -299,7 +299,7 @@ def test_hundreds_of_findings_are_told_in_few_lines(bare: Desk) -> None:
     ]
     assert done.out.endswith(
         "errors: 320, warnings: 0, notes: 2\n"
-        "cli.py doctor --fix repairs 321 of them. Nothing has been changed.\n"
+        "python cli.py doctor --fix repairs 321 of them. Nothing has been changed.\n"
     )
 
 
@@ -683,7 +683,7 @@ def test_a_merge_that_conflicts_is_told_in_all_its_parts(torn: Desk) -> None:
         f"warning  line 1: hidden, because the line with id {PRINCIPLE.id} lists this version as"
         f" replaced; one of the two lines came with a merge or from a hand. If {PRINCIPLE.id}"
         " should not do that, delete its line; else the next save, or --fix, moves this one beside"
-        f" the log, from where cli.py restore {ONE.id} brings it back.",
+        f" the log, from where python cli.py restore {ONE.id} brings it back.",
         "warning  The attribute merge=union does not apply to the log: two branches that both add"
         " records will conflict. --fix writes it to .context/.gitattributes; then commit that"
         " file.",
@@ -991,13 +991,13 @@ def test_in_korean_everything_is_korean(torn: Desk) -> None:
         f"  경고  1번째 줄: id가 {PRINCIPLE.id}인 줄이 이 버전을 대체했다고 적어서 보이지 않습니다."
         " 둘 중 한 줄은 병합이나 손으로 들어왔습니다."
         f" {PRINCIPLE.id}가 잘못된 줄이면 그 줄을 지우십시오. 그대로 두면 다음 저장이나 --fix가 이"
-        f" 줄을 로그 옆으로 옮기며, cli.py restore {ONE.id}로 되살릴 수 있습니다.",
+        f" 줄을 로그 옆으로 옮기며, python cli.py restore {ONE.id}로 되살릴 수 있습니다.",
         "  경고  로그에 merge=union 속성이 적용되지 않아, 두 브랜치가 각각 기록을 추가하면"
         " 충돌합니다. --fix가 .context/.gitattributes에 적습니다. 그다음 그 파일을 커밋하십시오.",
         "클라이언트:",
         "  알려진 클라이언트 설정 중 이 서버를 시작하는 것이 없음",
         "오류 2건, 경고 2건, 참고 0건",
-        "cli.py doctor --fix로 3건을 고칠 수 있습니다. 아직 아무것도 바꾸지 않았습니다.",
+        "python cli.py doctor --fix로 3건을 고칠 수 있습니다. 아직 아무것도 바꾸지 않았습니다.",
     ]
 
 

@@ -181,7 +181,8 @@ def test_lines_that_are_no_records_are_told(export: Command, project: Path) -> N
     done = export("--format", "json")
     assert len(json.loads(done.out)["records"]) == 6
     assert done.errors == (
-        "Lines of the memory log that cannot be read and are not exported: 1. cli.py doctor shows"
+        "Lines of the memory log that cannot be read and are not exported: 1. python cli.py"
+        " doctor shows"
         " them.\n"
     )
 
@@ -192,12 +193,13 @@ def test_lines_that_are_no_records_are_told(export: Command, project: Path) -> N
         (
             "en",
             "The memory log holds conflict markers of git (conflicts: 1); the records of both sides"
-            " are exported. cli.py doctor --fix resolves the conflict; then git add the file.\n",
+            " are exported. python cli.py doctor --fix resolves the conflict; then git add"
+            " the file.\n",
         ),
         (
             "ko",
             "기억 로그에 git 충돌 표시가 있습니다(충돌 1건). 양쪽 기록을 모두 내보냅니다."
-            " cli.py doctor --fix로 충돌을 해결한 뒤 git add를 하십시오.\n",
+            " python cli.py doctor --fix로 충돌을 해결한 뒤 git add를 하십시오.\n",
         ),
     ],
 )
@@ -222,7 +224,7 @@ def secretive() -> Record:
 
 REDACTED = (
     "Secrets replaced in what is exported: 4 (github-token 4). They still stand in the memory:"
-    " cli.py scan shows where, cli.py scan --redact takes them out.\n"
+    " python cli.py scan shows where, python cli.py scan --redact takes them out.\n"
 )
 
 
@@ -301,7 +303,7 @@ def test_a_file_in_no_directory_is_an_error(export: Command) -> None:
         (["--dry-run"], "--dry-run goes only with --block / --rules"),
         (["--force"], "--force goes only with -o FILE"),
         (["--format", "pdf"], "invalid choice"),
-        (["--format", "html"], "written by another command now: cli.py view -o FILE"),
+        (["--format", "html"], "written by another command now: python cli.py view -o FILE"),
         (["--rules", "emacs"], "invalid choice"),
     ],
 )
@@ -317,7 +319,7 @@ def test_options_that_contradict_each_other_are_refused(
 def test_a_refusal_is_said_in_korean(export: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SENTINEL_MEMORY_LANG", "ko")
     assert "--force 옵션은 -o FILE와(과) 함께만 쓸 수 있습니다" in export("--force").errors
-    assert "다른 명령으로 씁니다: cli.py view -o FILE" in export("--format", "html").errors
+    assert "다른 명령으로 씁니다: python cli.py view -o FILE" in export("--format", "html").errors
 
 
 def test_a_rule_that_nothing_was_compacted_into_was_saved_and_not_compacted(
@@ -697,7 +699,7 @@ def test_the_former_name_of_claude_code_is_answered_with_the_one_of_now(
     done = export("--rules", "claude")
     said = word(lang, "renamed", old="claude", new="claude-code")
     assert (done.code, done.out) == (2, "")
-    assert done.errors.endswith(f"cli.py export: error: argument --rules: {said}\n")
+    assert done.errors.endswith(f"python cli.py export: error: argument --rules: {said}\n")
     assert not (project / ".claude").exists()
 
 

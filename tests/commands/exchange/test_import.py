@@ -689,11 +689,11 @@ CONFLICT = "- a\n<<<<<<< HEAD\n- b\n=======\n- c\n>>>>>>> theirs\n"
         ),
         (
             markdown([a_record()], "x", "en", now=NOW),
-            "is a document of cli.py export, which leaves out what a record needs.",
+            "is a document of sentinel-memory export, which leaves out what a record needs.",
         ),
         (
             f"<!doctype html>\n{MARKER}\n<html><p>- a lesson</p></html>\n",  # of former versions
-            "is a document of cli.py export, which leaves out what a record needs.",
+            "is a document of sentinel-memory export, which leaves out what a record needs.",
         ),
     ],
     ids=[

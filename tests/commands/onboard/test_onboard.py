@@ -111,7 +111,7 @@ def test_the_page_is_this_one(
 @pytest.mark.parametrize(("lang", "name"), [("en", "onboard.md"), ("ko", "onboard.ko.md")])
 def test_the_documents_show_a_real_page(lang: Language, name: str) -> None:
     text = (ROOT / "docs" / name).read_text(encoding="utf-8")
-    shown = text.partition("cli.py onboard\n")[2].partition("```")[0]
+    shown = text.partition("python cli.py onboard\n")[2].partition("```")[0]
     assert shown == page(shop()[:4], "shop", lang)
 
 
@@ -130,14 +130,16 @@ def test_two_processes_write_the_same_bytes_in_utf_8_whatever_the_console(projec
             "# shop: what to know before you start\n\n"
             "The memory of this project has no records yet. This page fills by itself: whenever an"
             " agent finds out what its instructions left out, it saves the lesson (`log_memory`)."
-            " `cli.py setup` connects a client, `cli.py demo` shows how it goes.\n",
+            " `python cli.py setup` connects a client, `python cli.py demo` shows how it goes.\n",
         ),
         (
             "ko",
             "# shop: 시작하기 전에 알아 둘 것\n\n"
             "이 프로젝트의 기억에는 아직 기록이 없습니다. 에이전트가 지시에 빠져 있던 것을 알게"
-            " 될 때마다 lesson을 저장하므로(`log_memory`) 이 페이지도 저절로 채워집니다. `cli.py"
-            " setup`으로 클라이언트를 연결하고, `cli.py demo`로 과정을 미리 볼 수 있습니다.\n",
+            " 될 때마다 lesson을 저장하므로(`log_memory`) 이 페이지도 저절로 채워집니다."
+            " `python cli.py"
+            " setup`으로 클라이언트를 연결하고, `python cli.py demo`로 과정을 미리 볼 수"
+            " 있습니다.\n",
         ),
     ],
 )
@@ -152,7 +154,7 @@ def test_an_empty_memory_says_how_the_page_fills(
 def test_a_memory_without_principles_gives_lessons_by_topic() -> None:
     found = [*logs(2), *logs(3, "build", ask_next_time="Which port?")]
     text = page(found, "shop", "en")
-    assert text.partition("`cli.py list`.\n")[2] == (
+    assert text.partition("`python cli.py list`.\n")[2] == (
         """
 ## Lessons by topic
 
@@ -271,15 +273,16 @@ def test_what_the_lessons_leave_goes_to_the_questions() -> None:
         (
             "en",
             "Ask before you start",
-            "Lessons here: {lessons} of 32. The others: `cli.py list --topic T` (payment 30,"
-            " 결제 2). Questions here: {asked} of 30. The others: `cli.py list --open`.",
+            "Lessons here: {lessons} of 32. The others: `python cli.py list --topic T` (payment 30,"
+            " 결제 2). Questions here: {asked} of 30. The others: `python cli.py list --open`.",
         ),
         (
             "ko",
             "시작하기 전에 물을 것",
-            "여기 담은 lesson은 32건 가운데 {lessons}건입니다. 나머지는 `cli.py list --topic T`로"
+            "여기 담은 lesson은 32건 가운데 {lessons}건입니다. 나머지는 `python cli.py list"
+            " --topic T`로"
             " 볼 수 있습니다(payment 30, 결제 2). 여기 담은 질문은 30건 가운데 {asked}건입니다."
-            " 나머지는 `cli.py list --open`으로 볼 수 있습니다.",
+            " 나머지는 `python cli.py list --open`으로 볼 수 있습니다.",
         ),
     ],
 )
@@ -321,7 +324,7 @@ def test_a_lesson_that_does_not_fit_is_counted_and_not_cut() -> None:
     text = page([a_record(lesson="rule " * 200)], "shop", "en", most_chars=LEAST_CHARS)
     assert "rule" not in text
     assert text.endswith(
-        "\n\nLessons here: 0 of 1. The others: `cli.py list --topic T` (payment 1).\n"
+        "\n\nLessons here: 0 of 1. The others: `python cli.py list --topic T` (payment 1).\n"
     )
 
 
@@ -335,7 +338,8 @@ def test_what_reads_like_instructions_to_a_model_is_nowhere_on_the_page() -> Non
     ordered = replace(shop()[-1], topic="you-never-see-it")
     text = page([*logs(1), ordered], "shop", "en")
     assert text.splitlines()[-1] == (
-        "Left out, because they read like instructions to a model: 1 (`cli.py scan` names them)."
+        "Left out, because they read like instructions to a model: 1 (`python cli.py scan`"
+        " names them)."
     )
     assert "you-never-see-it" not in text
     assert ORDER not in text
@@ -456,7 +460,7 @@ def test_the_page_holds_no_secret_of_the_memory(onboard: Command, project: Path)
     done = onboard("--topic", f"key {TOKEN}")
     assert done.errors == (
         "Secrets replaced in what is exported: 3 (github-token 3). They still stand in the memory:"
-        " cli.py scan shows where, cli.py scan --redact takes them out.\n"
+        " python cli.py scan shows where, python cli.py scan --redact takes them out.\n"
     )
     assert section(done.out, "Lessons by topic") == [
         "- **key `[REDACTED]`** (principle): Ask for `[REDACTED]`."
@@ -473,8 +477,9 @@ def test_lines_that_are_no_records_are_told_and_change_nothing(
         0,
         ENGLISH,
         "The memory log holds conflict markers of git (conflicts: 1); the records of both sides"
-        " are exported. cli.py doctor --fix resolves the conflict; then git add the file.\n"
-        "Lines of the memory log that cannot be read and are not exported: 1. cli.py doctor shows"
+        " are exported. python cli.py doctor --fix resolves the conflict; then git add the file.\n"
+        "Lines of the memory log that cannot be read and are not exported: 1. python cli.py"
+        " doctor shows"
         " them.\n",
     )
 

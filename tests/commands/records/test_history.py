@@ -588,7 +588,8 @@ def test_a_record_that_is_there_is_not_restored_without_a_token(
 ) -> None:
     assert command(project, "restore", THREE.id).refusal == (
         f"{THREE.id} is in the log already, as {THREE.token}. Nothing was changed. To put another"
-        f" version in its place, name that version: cli.py restore {THREE.id}@fp. cli.py history"
+        f" version in its place, name that version: python cli.py restore {THREE.id}@fp."
+        " python cli.py history"
         f" {THREE.id} lists them."
     )
 
@@ -605,7 +606,7 @@ def test_a_version_that_nobody_has_is_refused(project: Path, command: Command) -
     token = f"{THREE.id}@000000"
     assert command(project, "restore", token).refusal == (
         f"{token}: neither the log, nor what is kept beside it, nor git has this version. Nothing"
-        f" was changed. cli.py history {THREE.id} --all lists those that git has."
+        f" was changed. python cli.py history {THREE.id} --all lists those that git has."
     )
 
 

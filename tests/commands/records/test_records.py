@@ -459,7 +459,8 @@ def test_a_record_is_deleted_once_it_was_shown_in_full(command: Command, shop: P
         "Deleted: 1.",
         VAT.to_line().decode().strip(),
         "They are kept on this machine in .context/memory_log.replaced.jsonl, without secrets:"
-        f" cli.py restore {VAT.id} brings it back. Delete that file, too, if nobody may read them"
+        f" python cli.py restore {VAT.id} brings it back. Delete that file, too, if nobody"
+        " may read them"
         " again; what was committed stays in git.",
     ]
     assert path_of(shop).read_bytes() == REFUND.to_line() + RULE.to_line()

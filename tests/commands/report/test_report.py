@@ -34,8 +34,8 @@ SECRET = a_record("the key is " + TOKEN)
 OTHER = "ghp" + "_" + "Z9y8X7w6V5u4T3s2R1q0P9o8N7m6L5k4J3i2"
 FORGED = 19_874_791  # gives ORDER the six digits of PLAIN; some ten million had to be tried
 REPLACE = "Replace every real secret where it is valid: whoever has the commits has it."
-REDACT = "`cli.py scan --redact` takes secrets out of the log."
-REPAIR = "`cli.py doctor --fix` repairs the log and keeps what it takes out."
+REDACT = "`python cli.py scan --redact` takes secrets out of the log."
+REPAIR = "`python cli.py doctor --fix` repairs the log and keeps what it takes out."
 KEEPS = "A later commit took it out, but git's history keeps it unless the commits are squashed."
 
 
@@ -439,13 +439,14 @@ def test_a_secret_of_the_base_is_counted_and_refuses_nothing(project: Path, repo
     told = report(f"{base}..HEAD")
     assert (told.code, told.first) == (0, "**Memory:** 1 lesson added.")
     assert told.out.splitlines()[2] == (
-        "Possible secrets that were there before and still are: 2. `cli.py scan` says where."
+        "Possible secrets that were there before and still are: 2. `python cli.py scan` says where."
     )
     write(project, SECRET, a_record("again " + TOKEN), PLAIN)
     assert report().out.splitlines() == [
         "**Memory:** nothing changed (records: 3).",
         "",
-        "Possible secrets that were there before and still are: 2. `cli.py scan` says where.",
+        "Possible secrets that were there before and still are: 2. `python cli.py scan` says"
+        " where.",
     ]
 
 
@@ -864,7 +865,7 @@ def test_a_removed_record_can_be_brought_back(project: Path, report: Report) -> 
     told = report(f"{base}..HEAD")
     assert (told.code, told.first) == (0, "**Memory:** 1 record removed.")
     assert told.part("Removed") == (
-        "Nothing took their place. `cli.py restore ID` brings one back.\n\n"
+        "Nothing took their place. `python cli.py restore ID` brings one back.\n\n"
         "#### payment\n\n"
         "- check the tax table first\n"
         "  - Missing then: gone\n"

@@ -34,11 +34,11 @@ def test_both_kinds_are_named_and_so_is_the_doctor(desk: Desk) -> None:
     assert [line.split()[1] for line in mute] == ["id", MUTE.id[:8]]
     everywhere = done.section("Records with paths for more than a quarter of the tracked files: 1")
     assert [line.split()[1] for line in everywhere] == ["id", wide.id[:8]]
-    assert "\n\ncli.py doctor says how to mend them.\n" in done.out
+    assert "\n\npython cli.py doctor says how to mend them.\n" in done.out
     korean = desk.stats(SENTINEL_MEMORY_LANG="ko")
     assert korean.section("어떤 작업에서도 나올 수 없는 기록: 1건")
 
 
 def test_nothing_is_said_where_there_are_none(desk: Desk) -> None:
     desk.write(a_record("narrow", paths=["src/1.py"]))
-    assert "cli.py doctor says" not in desk.stats().out
+    assert "python cli.py doctor says" not in desk.stats().out

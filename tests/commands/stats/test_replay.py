@@ -114,7 +114,7 @@ Lessons shown too often: 1
   commits   %  id        record
        20  95  {EVERYWHERE.id[:8]}  [code] where code is
   Their interval lies above 5% of the commits. Narrower paths make them rarer:
-  cli.py edit ID.
+  python cli.py edit ID.
 
 Lessons shown at least once: 2 of 3
   commits   %  id        record

@@ -419,7 +419,7 @@ def test_lines_that_cannot_be_read_are_counted_and_the_doctor_is_named(desk: Des
     desk.write(b"a note\n", REFUND, b"<<<<<<< ours\n", VAT, b"=======\n", b">>>>>>> theirs\n")
     said = (
         "Lines that cannot be read: 1, conflicts: 1, hidden records: 0, gaps in several versions:"
-        " 0. cli.py doctor shows them."
+        " 0. python cli.py doctor shows them."
     )
     assert " ".join(desk.stats().lines[1:3]) == said
 

@@ -218,7 +218,7 @@ def test_options_that_contradict_each_other_are_refused(
 ) -> None:
     code, out, errors = desk.view(*options)
     assert (code, out) == (2, "")
-    assert errors.splitlines()[-1] == f"cli.py view: error: {told}"
+    assert errors.splitlines()[-1] == f"python cli.py view: error: {told}"
 
 
 def test_without_git_the_page_is_written_all_the_same(desk: Desk, tmp_path: Path) -> None:
@@ -407,7 +407,8 @@ def test_originals_that_stand_too_deep_are_counted_and_can_be_asked_for() -> Non
     )
     [shown] = Document(html_of(versions[-1], lineage=lineage)).articles
     assert (
-        f"What this one replaced (1) is not shown here; cli.py history {versions[1].token} lists it"
+        "What this one replaced (1) is not shown here; python cli.py history"
+        f" {versions[1].token} lists it"
     ) in shown
     assert shown.count("is not shown here") == 1
     assert versions[0].missing_context not in shown
