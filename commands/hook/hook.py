@@ -41,6 +41,7 @@ from core.lessons.answers.reminders import Briefing, action_briefing, prompt_bri
 from core.lessons.answers.words import say
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record
+from core.messages import CLI
 from core.project import CONTEXT_DIRECTORY, LOG_NAME, find_project, state_directory
 from core.settings import Settings, read_settings
 from core.text.printable import one_line
@@ -49,7 +50,7 @@ from core.text.tokens import estimate_tokens
 if TYPE_CHECKING:
     import argparse
 
-USAGE = "cli.py hook EVENT --client CLIENT [--project DIR] [--lang en|ko]"
+USAGE = f"{CLI} hook EVENT --client CLIENT [--project DIR] [--lang en|ko]"
 MOST_S = 5  # a terminal, or a pipe that nobody closes, would be read for ever
 # What a hook may work, in seconds of the processor, whatever the log holds; on a slow machine as
 # many times its start. No step holds the interpreter for long: what each of them reads is bounded.
@@ -128,7 +129,7 @@ def _watch(done: threading.Event) -> None:
         if time.monotonic() > last_s:
             _give_up(f"no answer within {MOST_S} s")
         if time.process_time() > most_s:
-            _give_up("the memory log takes too long to read; `cli.py doctor` tells what is wrong")
+            _give_up(f"the memory log takes too long to read; `{CLI} doctor` tells what is wrong")
 
 
 def _give_up(reason: str) -> None:

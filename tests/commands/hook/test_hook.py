@@ -66,7 +66,7 @@ REMINDER = (
 )
 USAGE = (
     "sentinel-memory hook: usage:"
-    " cli.py hook EVENT --client CLIENT [--project DIR] [--lang en|ko]\n"
+    " python cli.py hook EVENT --client CLIENT [--project DIR] [--lang en|ko]\n"
 )
 
 

@@ -755,7 +755,7 @@ def test_what_anybody_wrote_is_shown_letter_by_letter(browser: Shown, hostile: P
     assert browser.js("return document.title") == f"Memory of {HOSTILE}"
     assert browser.texts("h1 bdi") == [HOSTILE]
     assert set(browser.texts(".topic h3 bdi")) == {HOSTILE, *(f"t {at}" for at in range(5))}
-    assert set(browser.texts("article dd code")) == {HOSTILE, "src/*.py", "<b>"}
+    assert set(browser.texts("article dd code")) == {HOSTILE, "src/*.py", "call(", "<b>"}
     assert set(browser.texts(".facts bdi")) == {HOSTILE}
 
 
