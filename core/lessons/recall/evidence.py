@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import log
 
-from core.lessons.anchors.paths import could_match, is_exact, matches
+from core.lessons.anchors.paths import is_exact, matches
 from core.lessons.answers.fitting import is_harmless
 from core.lessons.recall.candidates import Candidate, Sought
 from core.lessons.recall.rarity import Surroundings
@@ -156,7 +156,7 @@ class Evidence:
             if len(pattern) > MOST_PATTERN_CHARS:
                 continue
             for path in self._named:
-                if could_match(pattern, path) and matches(pattern, path):
+                if matches(pattern, path):
                     share = 1.0 if path in self._action.paths else _IN_A_COMMAND
                     anchored = max(anchored, share * _anchor(pattern, path) * telling(pattern))
             name = pattern.casefold().rpartition("/")[2]

@@ -145,8 +145,7 @@ def _anchored(records: Sequence[Record], files: Sequence[str]) -> set[int]:
         for pattern in record.paths[:MOST_ANCHORS]:
             if pattern not in known:
                 known[pattern] = len(pattern) <= MOST_PATTERN_CHARS and (
-                    could_match(pattern, names)
-                    and any(could_match(pattern, it) and matches(pattern, it) for it in files)
+                    could_match(pattern, names) and any(matches(pattern, it) for it in files)
                 )
             if known[pattern]:
                 found.add(at)

@@ -115,7 +115,7 @@ def _anchors(records: Iterable[Record], files: Sequence[str]) -> Sample:
     joined, counts = "\n".join(files), dict[str, int]()
     for pattern in dict.fromkeys(pattern for record in records for pattern in record.paths):
         if len(pattern) <= MOST_PATTERN_CHARS and could_match(pattern, joined):
-            counts[pattern] = sum(could_match(pattern, it) and matches(pattern, it) for it in files)
+            counts[pattern] = sum(matches(pattern, it) for it in files)
     return Sample(len(files), counts)
 
 
