@@ -42,7 +42,7 @@ from commands.clients.changed_lines import new_lines
 from commands.clients.events import MOST_TEXT_CHARS, paths_inside, read_moment
 from commands.hook.surroundings import MOST_COMMITS, MOST_FILES, MOST_OF_COMMIT
 from core.lessons.answers.reminders import action_briefing
-from core.lessons.recall.for_action import MOST_RECORDS, recall
+from core.lessons.recall.for_action import MOST_RECORDS, choose
 from core.lessons.recall.rarity import Surroundings, surroundings_of
 from core.lessons.recall.reading import Action
 from core.lessons.record import Record
@@ -193,7 +193,7 @@ def _record(given: Mapping[str, Any]) -> Record:
 
 def recalled(case: Labelled) -> Sequence[Record]:
     """What a hook shows."""
-    return recall(case.action, case.records, surroundings=case.around)
+    return choose(case.action, case.records, surroundings=case.around).records
 
 
 def best_of_the_search(case: Labelled) -> Sequence[Record]:

@@ -32,17 +32,6 @@ class Choice(NamedTuple):
     words: Collection[str] = ()
 
 
-def recall(
-    action: Action,
-    records: Sequence[Record],
-    count: int | None = None,
-    having: Mapping[str, int] | None = None,
-    surroundings: Surroundings | None = None,
-) -> Sequence[Record]:
-    """Return the records of `choose`."""
-    return choose(action, records, count, having, surroundings).records
-
-
 def choose(
     action: Action,
     records: Sequence[Record],

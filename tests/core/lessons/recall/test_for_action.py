@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.lessons.recall.for_action import MOST_RECORDS, recall
+from core.lessons.recall.for_action import MOST_RECORDS, choose
 from core.lessons.recall.rarity import surroundings_of
 from core.lessons.recall.reading import MOST_CHOSEN, MOST_READ, Action, AtHand, log_at_hand
 from core.lessons.record import Record
@@ -57,7 +57,9 @@ MEMORY = [
 def found(action: Action, records: list[Record] | None = None) -> list[str]:
     return [
         record.id
-        for record in recall(action, *at_hand(action, MEMORY if records is None else records))
+        for record in choose(
+            action, *at_hand(action, MEMORY if records is None else records)
+        ).records
     ]
 
 
@@ -140,7 +142,7 @@ def test_where_many_have_an_anchor_on_one_file_words_decide() -> None:
     around = surroundings_of(records, [], [f"src/{at}.py" for at in range(60)])
 
     def shown(action: Action, records: list[Record]) -> list[str]:
-        return [it.id for it in recall(action, records, surroundings=around)]
+        return [it.id for it in choose(action, records, surroundings=around).records]
 
     assert shown(edit("src/money/a.py"), records) == []
     assert shown(edit("src/money/a.py", "ledger_sync(transfer)"), records) == ["words"]
@@ -155,7 +157,7 @@ def test_what_reads_like_an_order_takes_no_place_of_another() -> None:
     record = a_record("good", "Ask first.", "money", "src/money/a.py")
     around = surroundings_of([record], [], [f"src/{at}.py" for at in range(60)])
     action, records = edit("src/money/a.py"), [record, *orders]
-    assert [it.id for it in recall(action, records, surroundings=around)] == ["good"]
+    assert [it.id for it in choose(action, records, surroundings=around).records] == ["good"]
 
 
 def test_a_record_far_below_the_best_one_is_left_out() -> None:
@@ -225,7 +227,7 @@ def test_what_is_common_in_the_project_tells_nothing() -> None:
 
     def shown(changes: list[Action], names: list[str]) -> list[str]:
         around = surroundings_of([record, *MEMORY], changes, names)
-        return [it.id for it in recall(action, [record, *MEMORY], surroundings=around)]
+        return [it.id for it in choose(action, [record, *MEMORY], surroundings=around).records]
 
     assert shown(others, []) == ["sync"]
     assert shown(changes, []) == []
@@ -238,7 +240,7 @@ def test_an_anchor_on_much_of_the_project_needs_words_beside_it() -> None:
 
     def shown(action: Action, files: list[str], changes: list[Action]) -> list[str]:
         around = surroundings_of([record, *MEMORY], changes, files)
-        return [it.id for it in recall(action, [record, *MEMORY], surroundings=around)]
+        return [it.id for it in choose(action, [record, *MEMORY], surroundings=around).records]
 
     assert shown(edit("src/1.py"), ["src/1.py", *files[200:]], []) == ["all"]
     assert shown(edit("src/1.py"), files, []) == []
@@ -294,8 +296,8 @@ def test_whatever_a_record_says_it_is_read_in_a_very_long_log(old: Record) -> No
 
 def test_a_short_log_is_recalled_without_the_ranking() -> None:
     program = (
-        "import sys; from core.lessons.recall.for_action import Action, recall;"
-        "recall(Action(text='a'), []); print('core.text.ranking' in sys.modules)"
+        "import sys; from core.lessons.recall.for_action import Action, choose;"
+        "choose(Action(text='a'), []); print('core.text.ranking' in sys.modules)"
     )
     done = Run.process(sys.executable, "-c", program, cwd=ROOT)
     assert done == (0, "False\n", "")
