@@ -5,10 +5,12 @@ Pure. Each is counted over samples of the project: its past changes and the name
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from math import log
 
 from core.lessons.anchors.paths import could_match, matches
 from core.lessons.recall.reading import (
+    MOST_ANCHORS,
     MOST_PATTERN_CHARS,
     MOST_TRIGGERS,
     Action,
@@ -20,6 +22,8 @@ from core.lessons.record import Record
 # What is common among so few is an accident.
 _FEWEST, _LEAST_SIZE = 3, 20
 _COMMON_SHARE, _FEW_FILES = 0.02, 4
+# The newest; one that is left out counts as rare. A pattern costs up to 1 ms.
+_MOST_PATTERNS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +81,11 @@ class Surroundings:
         return min(it.telling(pattern, common) for it in (self.anchors, self.touched))
 
     @property
+    def is_small(self) -> bool:
+        """Whether the project has few files, as far as is known."""
+        return self.names.size < _LEAST_SIZE
+
+    @property
     def size(self) -> int:
         """How many changes and actions were counted."""
         return self.changes.size + self.actions.size
@@ -111,10 +120,12 @@ def surroundings_of(
     )
 
 
-def _anchors(records: Iterable[Record], files: Sequence[str]) -> Sample:
+def _anchors(records: Sequence[Record], files: Sequence[str]) -> Sample:
     joined, counts = "\n".join(files), dict[str, int]()
-    for pattern in dict.fromkeys(pattern for record in records for pattern in record.paths):
-        if len(pattern) <= MOST_PATTERN_CHARS and could_match(pattern, joined):
+    anchors = (it for record in reversed(records) for it in record.paths[:MOST_ANCHORS])
+    usable = dict.fromkeys(it for it in anchors if len(it) <= MOST_PATTERN_CHARS)
+    for pattern in islice(usable, _MOST_PATTERNS):
+        if could_match(pattern, joined):
             counts[pattern] = sum(matches(pattern, it) for it in files)
     return Sample(len(files), counts)
 
