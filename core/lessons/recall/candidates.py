@@ -54,6 +54,8 @@ class Sought(NamedTuple):
 
     def has(self, trigger: str) -> bool:
         """Return whether a trigger stands there; in an import only if it is one itself."""
+        if not stands(trigger, self.text) and not stands(trigger, self.imports):
+            return False
         is_import = not without_imports(trigger)
         return stands(trigger, self.imports if is_import else self.text)
 

@@ -24,10 +24,7 @@ _NAMED_PATH, _NAMED_FILE, _NAMED_COMMON_FILE, _NAMED_FOLDER = 3.5, 2.5, 0.4, 1.2
 _IN_A_COMMAND = 0.4
 _TRIGGERED = 5.6  # what a command needs
 _SURE = 2.9  # an anchor or a trigger of so much is not crowded out by better ones
-_FEW = (
-    1.5  # of so many records with an anchor on one file, or a trigger in a change, each tells all
-)
-_FEW_FILES = 20
+_FEW = 1.5  # of more records anchored to one file, or triggered by one change, each tells less
 _ENOUGH_CHANGES = 40  # from so many on they say better what is rare than the records do
 # Commands: two words in a row, a long option.
 _PHRASE, _OPTION, _MOST_OPTIONS = 3.5, 2.5, 1.5
@@ -146,7 +143,7 @@ class Evidence:
 
         In a small project many stand for the same few files, and all of it is left.
         """
-        if self._rarity.surroundings.names.size < _FEW_FILES:
+        if self._rarity.surroundings.is_small:
             return 1.0
         return min(1.0, _FEW / (sum(weight > 0 for weight in weights) or 1))
 
