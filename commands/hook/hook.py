@@ -15,7 +15,7 @@ import sys
 import threading
 import time
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
@@ -41,7 +41,7 @@ from core.lessons.answers.reminders import Briefing, action_briefing, prompt_bri
 from core.lessons.answers.words import say
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record
-from core.messages import CLI
+from core.messages import CLI, Language
 from core.project import CONTEXT_DIRECTORY, LOG_NAME, find_project, state_directory
 from core.settings import Settings, read_settings
 from core.text.printable import one_line
@@ -113,8 +113,10 @@ def main(words: Sequence[str]) -> int:
         if text:
             _write(sys.stdout, text)
         done.set()
-        if scene:
-            _look_around(scene)
+        if scene and event in ("session-start", "before-action"):
+            from commands.hook.surroundings import look_around
+
+            look_around(scene.directory, scene.root, scene.data, scene.state)
     except Exception as error:  # whatever it is, the work of the client goes on
         _complain(error)
     done.set()
@@ -287,11 +289,24 @@ def _at_action(scene: Scene) -> Briefing:
     facts = facts_of(action, briefing.records, withheld, is_trial=is_trial)
     changes = bool(moment.paths) and not scene.session.has("changed")
     before = scene.note(briefing, changed=changes, **facts) if facts or changes else None
-    if before and before.events != scene.session.events:  # other hooks ran meanwhile
-        seen = before.shown(moment.agent)
-        left = [record for record in briefing.records if version_of(record) not in seen]
-        briefing = action_briefing(left, lang)
-    return briefing
+    return _not_yet_shown(scene, before, briefing, action_briefing)
+
+
+def _not_yet_shown(
+    scene: Scene,
+    before: Session | None,
+    briefing: Briefing,
+    write: Callable[[Sequence[Record], Language], Briefing],
+) -> Briefing:
+    """Return a briefing without what other hooks have shown since this one began.
+
+    before: the session as it was when this briefing was noted; None where nothing was.
+    """
+    if before is None or before.events == scene.session.events:
+        return briefing
+    seen = before.shown(scene.moment.agent)
+    left = [record for record in briefing.records if version_of(record) not in seen]
+    return write(left, scene.settings.lang)
 
 
 def _brought(scene: Scene) -> str:
@@ -312,18 +327,6 @@ def _brought(scene: Scene) -> str:
     return text[:MOST_TEXT_CHARS]
 
 
-def _look_around(scene: Scene) -> None:
-    """Read the project anew when its log has changed; the client has got its answer."""
-    from commands.hook.surroundings import load, read_project, save
-
-    known = load(scene.directory)
-    if known.log == scene.state or scene.event not in ("session-start", "before-action"):
-        return
-    if save(scene.directory, known._replace(log=scene.state)):  # no hook reads it a second time
-        log = MemoryLog.parse(scene.data)
-        save(scene.directory, read_project(scene.root, log, scene.state, known))
-
-
 def _at_prompt(scene: Scene) -> Briefing:
     """Show the records that a prompt is about and that its agent has not seen since the start."""
     from core.lessons.recall.for_task import for_prompt
@@ -334,11 +337,7 @@ def _at_prompt(scene: Scene) -> Briefing:
     records = for_prompt(text, *log_at_hand(Action(text=text), scene.data))
     briefing = prompt_briefing((it for it in records if version_of(it) not in known), lang)
     before = scene.note(briefing) if briefing.records else None
-    if before and before.events != scene.session.events:  # other hooks ran meanwhile
-        known = before.shown(agent)
-        left = [record for record in briefing.records if version_of(record) not in known]
-        briefing = prompt_briefing(left, lang)
-    return briefing
+    return _not_yet_shown(scene, before, briefing, prompt_briefing)
 
 
 def _at_stop(scene: Scene) -> Briefing:

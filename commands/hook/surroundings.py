@@ -9,15 +9,17 @@ import contextlib
 import json
 import os
 import time
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 from core.errors import SentinelError
 from core.lessons.answers.fitting import is_usable
+from core.lessons.lines import split_lines
 from core.lessons.log import MemoryLog
 from core.lessons.recall.rarity import Sample, Surroundings, surroundings_of
 from core.lessons.recall.reading import Action
+from core.lessons.record import Record, cached_parse_line
 from core.text.normal_form import normal_form
 
 FILE = "surroundings.json"
@@ -76,14 +78,25 @@ def save(directory: str, known: Known) -> bool:
     return False
 
 
-def read_project(root: str, log: MemoryLog, state: str, known: Known) -> Known:
+def look_around(directory: str, root: str, data: bytes, state: str) -> None:
+    """Read the project anew when its memory log has changed. data, state: of that log."""
+    known = load(directory)
+    if known.log == state:
+        return
+    # Noted first: no other hook then reads the project, and none does where it could not be kept.
+    if save(directory, known._replace(log=state)):
+        log = MemoryLog.of_lines(split_lines(data)[-MOST_RECORDS:], cached_parse_line)
+        save(directory, read_project(root, log.records, state, known))
+
+
+def read_project(root: str, records: Sequence[Record], state: str, known: Known) -> Known:
     """Return what is known once the history and the files of the project have been read anew.
 
-    log, state: the memory log whose words count. Without a repository, and in one that takes too
-    long, less is known.
+    records, state: of the memory log whose words count. Without a repository, and in one that takes
+    too long, less is known.
     """
-    records = [record for record in log.records[-MOST_RECORDS:] if is_usable(record)]
-    around = surroundings_of(records, list(_changes(root)), _tracked(root), known.around.actions)
+    usable = [record for record in records[-MOST_RECORDS:] if is_usable(record)]
+    around = surroundings_of(usable, list(_changes(root)), _tracked(root), known.around.actions)
     return Known(state, around)
 
 

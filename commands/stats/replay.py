@@ -85,7 +85,7 @@ def _recalling(root: str, log: MemoryLog, data: bytes) -> Recalled:
     """
     is_short = len(split_lines(data)) <= MOST_READ
     whole = AtHand(log.records, log.count, {}) if is_short else None
-    known = read_project(root, log, "", Known())
+    known = read_project(root, log.records, "", Known())
 
     def recalled(hunk: Hunk) -> Sequence[Record]:
         nonlocal known
