@@ -12,11 +12,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from commands.records.filters import screen_here
 from commands.records.lines import print_within, redacted_lines, whole
 from commands.records.words import WORDS, word
 from commands.terminal.console import Opened, add_project, open_memory
 from commands.terminal.safe_text import complain, plain
+from commands.terminal.screen import screen_here
 from core.errors import SentinelError
 from core.lessons.anchors.paths import MOST_PATHS, normalise_paths
 from core.lessons.git.naming import one_named

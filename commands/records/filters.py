@@ -1,12 +1,8 @@
 """What the commands that show records have in common: filters, the screen, records as data."""
 
 import argparse
-import os
 import re
-import shutil
-import sys
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from datetime import date
 
 from commands.records.words import word
@@ -15,31 +11,6 @@ from commands.terminal.safe_text import plain, plain_json
 from core.lessons.answers.rendering import topic_text
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, normalise_topic, seconds_of
-
-LEAST_WIDTH = 20
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Screen:
-    """The terminal that lines are written for: its width in cells, and whether it shows colours."""
-
-    width: int
-    colours: bool = False
-
-
-def screen_here() -> Screen:
-    """Return this process's terminal; 80 cells, no colours where the output goes elsewhere."""
-    width = max(shutil.get_terminal_size((80, 24)).columns, LEAST_WIDTH)
-    return Screen(width=width, colours=has_colours(os.environ, is_terminal=sys.stdout.isatty()))
-
-
-def has_colours(
-    environment: Mapping[str, str], *, is_terminal: bool, system: str = os.name
-) -> bool:
-    """Return whether to write colours: to a terminal that knows them, unless NO_COLOR is set."""
-    if not is_terminal or environment.get("NO_COLOR") or environment.get("TERM") == "dumb":
-        return False
-    return system != "nt" or bool({"WT_SESSION", "TERM", "ANSICON"} & set(environment))
 
 
 def add_filters(parser: argparse.ArgumentParser) -> None:
@@ -108,7 +79,7 @@ def newest_first(records: Sequence[Record]) -> list[Record]:
 
 
 def print_json(opened: Opened, records: Iterable[Record], **facts: object) -> None:
-    """Print the records as data for scripts; docs/desk.md describes the keys."""
+    """Print the records as data for scripts; docs/commands.md describes the keys."""
     project = str(opened.project.root)
     print(plain_json({"project": project, **facts, "records": [*map(as_json, records)]}))
 

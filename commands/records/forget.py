@@ -2,12 +2,12 @@
 
 import argparse
 
-from commands.records.filters import screen_here
 from commands.records.lines import hung, whole
 from commands.records.words import word
 from commands.terminal.console import add_confirmation, add_project, is_confirmed, open_memory
 from commands.terminal.records import joined
 from commands.terminal.safe_text import complain, plain_json
+from commands.terminal.screen import screen_here
 from core.lessons.git.naming import one_named
 from core.lessons.outcomes import Removal
 from core.lessons.record import Record

@@ -1,14 +1,14 @@
 """Lays records out for a terminal: one line each in a table, or whole; no line is wider than it."""
 
-import re
 import sys
 from collections.abc import Iterable, Sequence
 
-from commands.records.filters import Screen, last_of, screen_here
+from commands.records.filters import last_of
 from commands.records.words import word
 from commands.terminal.columns import INDENT, broken, cells, fitted, table
 from commands.terminal.records import counted_kinds, named_record, text_lines
 from commands.terminal.safe_text import plain
+from commands.terminal.screen import Screen, screen_here, uncoloured
 from core.lessons.answers.rendering import day_of, topic_text, warning
 from core.lessons.record import Record
 from core.messages import Language
@@ -16,9 +16,6 @@ from core.messages import Language
 SHORT_ID, WHOLE_ID = 8, 16
 BESIDE_ID = 52  # cells that the other columns need; in fewer a record takes two lines
 LEAST_TOPIC = 12
-
-_COLOUR = re.compile("\x1b\\[[0-9]*m")
-_BOLD, _YELLOW, _RESET = "\x1b[1m", "\x1b[33m", "\x1b[0m"
 
 
 def record_table(
@@ -46,7 +43,7 @@ def record_table(
 
 def coloured(line: str, screen: Screen) -> str:
     """Return the heading of other lines, bold where the screen shows colours."""
-    return f"{_BOLD}{line}{_RESET}" if screen.colours else line
+    return screen.painted(line, "bold")
 
 
 def whole(record: Record, screen: Screen, lang: Language) -> list[str]:
@@ -79,7 +76,7 @@ def print_within(lines: Sequence[str], *, error: bool = False) -> None:
     """Print lines and break those wider than the terminal. error: to standard error."""
     width = screen_here().width
     for line in lines:
-        fits = line.startswith(_BOLD) or cells(_COLOUR.sub("", line)) <= width
+        fits = cells(uncoloured(line)) <= width
         print("\n".join([line] if fits else hung(line, width)), file=sys.stderr if error else None)
 
 
@@ -114,7 +111,7 @@ def _with_id(line: str, name: str, screen: Screen) -> str:
     start = line.find(name)
     if not screen.colours or start < 0:  # a long id of a stranger may have been cut
         return line
-    return f"{line[:start]}{_YELLOW}{name}{_RESET}{line[start + len(name) :]}"
+    return line[:start] + screen.painted(name, "yellow") + line[start + len(name) :]
 
 
 def _id_chars(known: Sequence[Record]) -> int:

@@ -8,11 +8,11 @@ from commands.records.filters import (
     newest_first,
     nothing_lines,
     print_json,
-    screen_here,
 )
 from commands.records.lines import print_within, record_table
 from commands.records.words import word
 from commands.terminal.console import add_project, open_memory
+from commands.terminal.screen import screen_here
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -2,10 +2,11 @@
 
 import argparse
 
-from commands.records.filters import add_filters, filtered, nothing_lines, print_json, screen_here
+from commands.records.filters import add_filters, filtered, nothing_lines, print_json
 from commands.records.lines import print_within, record_table
 from commands.records.words import word
 from commands.terminal.console import add_project, open_memory
+from commands.terminal.screen import screen_here
 from core.text.ranking import rank_hits
 
 

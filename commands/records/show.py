@@ -2,9 +2,10 @@
 
 import argparse
 
-from commands.records.filters import print_json, screen_here
+from commands.records.filters import print_json
 from commands.records.lines import whole
 from commands.terminal.console import add_project, open_memory
+from commands.terminal.screen import screen_here
 from core.lessons.git.naming import records_named
 
 

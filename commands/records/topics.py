@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import replace
 
-from commands.records.filters import Screen, last_of, screen_here, unknown_topic
+from commands.records.filters import last_of, unknown_topic
 from commands.records.lines import coloured, hung, print_within, record_table, redacted_lines, whole
 from commands.records.words import word
 from commands.terminal.columns import INDENT, table
@@ -16,6 +16,7 @@ from commands.terminal.console import (
     open_memory,
 )
 from commands.terminal.safe_text import plain, plain_json
+from commands.terminal.screen import Screen, screen_here
 from core.lessons.answers.rendering import day_of, topic_text
 from core.lessons.answers.words import say
 from core.lessons.compaction import (

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from commands.records.filters import Screen, has_colours
 from commands.records.lines import record_table
 from commands.records.words import WORDS
 from commands.terminal.columns import broken, cells
+from commands.terminal.screen import Screen, has_colours
 from core.lessons.record import Record, new_record
 from core.store import MemoryStore
 from tests.support.cli_process import CLI, Command
@@ -247,6 +247,10 @@ def test_text_of_strangers_steers_no_terminal(
         ({"TERM": "dumb"}, True, "posix", False),
         ({}, True, "nt", False),
         ({"WT_SESSION": "x"}, True, "nt", True),
+        ({"FORCE_COLOR": "1"}, False, "posix", True),
+        ({"CLICOLOR_FORCE": "1", "TERM": "dumb"}, False, "posix", True),
+        ({"FORCE_COLOR": "0"}, False, "posix", False),
+        ({"FORCE_COLOR": "1", "NO_COLOR": "1"}, False, "posix", False),
     ],
 )
 def test_colours_need_a_terminal_that_knows_them(
