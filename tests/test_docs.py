@@ -31,8 +31,9 @@ SOURCES = [
     path for room in ("core", "protocol", "commands") for path in ROOT.glob(f"{room}/**/*.py")
 ]
 WORDS = [path for path in SOURCES if path.name.endswith(("words.py", "messages.py"))]
-READMES = ["README.md", "README.ko.md"]
-PAIRS = "design reliability redaction hooks clients exchange desk scan view onboard report stats"
+READMES = ["README.md", "docs/README.ko.md"]
+PAIRS = "design reliability redaction hooks clients import-export commands scan view"
+PAIRS += " onboard report stats"
 EDITIONS = [[f"docs/{name}.md", f"docs/{name}.ko.md"] for name in PAIRS.split()]
 DESIGN, RELIABILITY, REDACTION = EDITIONS[:3]
 SPECIFICATION = "docs/specification.md"

@@ -34,7 +34,7 @@ SUFFIX = ".mcpb"
 MANIFEST = "manifest.json"
 ENTRY_POINT = "server.py"
 PACKAGES = ("core", "protocol")
-DOCUMENTS = ("README*.md", "LICENSE*")
+DOCUMENTS = ("README.md", "LICENSE")
 LANGUAGES: tuple[Language, ...] = ("en", "ko")
 
 # Claude Desktop, as its users report, runs a uv of its own in place of `command`, with these

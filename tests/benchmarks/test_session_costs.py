@@ -28,7 +28,7 @@ def test_a_session_pays_at_most_900_tokens_and_1050_with_korean_rules(count: Cou
     assert {lang: total for lang, total in paid.items() if total > MOST_OF_A_SESSION[lang]} == {}
 
 
-@pytest.mark.parametrize("name", ["README.md", "README.ko.md"])
+@pytest.mark.parametrize("name", ["README.md", "docs/README.ko.md"])
 def test_the_readme_counts_what_a_session_pays(name: str, count: Count) -> None:
     english, korean = (session_costs(lang, count) for lang in MOST_OF_A_SESSION)
     figures = [sum(english.values()), *english.values(), sum(korean.values())]

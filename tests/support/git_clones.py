@@ -195,7 +195,7 @@ def copied_checkout(to: Path) -> Path:
     """The program once more, to be started from another place."""
     for package in ("core", "commands", "protocol"):
         shutil.copytree(ROOT / package, to / package, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("server.py", "cli.py", "LICENSE", "README.md", "README.ko.md"):
+    for name in ("server.py", "cli.py", "LICENSE", "README.md"):
         shutil.copyfile(ROOT / name, to / name)
     return to
 

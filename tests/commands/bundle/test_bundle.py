@@ -24,7 +24,7 @@ from tests.support.stdio_client import ROOT, ServerProcess
 
 NAME = f"sentinel-memory-{server.VERSION}.mcpb"
 NOT_PROGRAM = [
-    *("LICENSE", "README.ko.md", "README.md", "manifest.json", "mcpb-resources/ko-KR.json"),
+    *("LICENSE", "README.md", "manifest.json", "mcpb-resources/ko-KR.json"),
     "pyproject.toml",
 ]
 PACKER = Path(__file__).parents[3] / "tests" / "mcpb"

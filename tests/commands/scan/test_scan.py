@@ -669,7 +669,8 @@ def test_the_document_of_the_scan_names_what_there_is(name: str, scan: Command) 
     usage = scan("--help").out
     options = set(re.findall(r"(?<![\w-])--[a-z-]+", section))
     assert {"--redact", "--history"} <= options
-    readme = (ROOT / name.replace("scan", "README")).read_text(encoding="utf-8")
+    editions = {"scan.md": "README.md", "scan.ko.md": "docs/README.ko.md"}
+    readme = (ROOT / editions[name]).read_text(encoding="utf-8")
     [row] = re.findall(r"^\| `cli\.py scan .*$", readme, re.M)
     options |= set(re.findall(r"--[a-z-]+", row))
     assert "--json" in options
@@ -682,7 +683,7 @@ def test_the_document_of_the_scan_names_what_there_is(name: str, scan: Command) 
 
 @pytest.mark.parametrize(
     ("english", "korean", "count"),
-    [("README.md", "README.ko.md", 1), ("docs/scan.md", "docs/scan.ko.md", 2)],
+    [("README.md", "docs/README.ko.md", 1), ("docs/scan.md", "docs/scan.ko.md", 2)],
 )
 def test_both_editions_show_the_same_configurations(english: str, korean: str, count: int) -> None:
     shown = [
