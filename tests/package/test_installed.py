@@ -202,6 +202,52 @@ def test_the_demo_and_a_bundle_need_no_checkout(installed: Installed, tmp_path: 
     assert made.stat().st_size > 100_000
 
 
+def test_an_editable_installation_runs_the_checkout(tmp_path: Path) -> None:
+    python = environment(tmp_path / "venv", sys.executable)
+    run(python, "-m", "pip", "install", *PIP, "-e", ROOT, cwd=tmp_path)
+    installed = Installed(python.parent, tmp_path / "project")
+    installed.project.mkdir()
+    assert "`sentinel-memory setup`" in installed.run("sentinel-memory", "onboard")
+    found = "import sentinel_memory.cli as it; print(it.__file__)"
+    assert Path(run(python, "-c", found, cwd=tmp_path).strip()).samefile(ROOT / "cli.py")
+
+
+def test_pre_commit_installs_the_hooks_and_refuses_a_secret(tmp_path: Path) -> None:
+    python = environment(tmp_path / "venv", sys.executable)
+    run(python, "-m", "pip", "install", *PIP, "pre-commit", cwd=tmp_path)
+    source = committed(shutil.copytree(ROOT, tmp_path / "source", ignore=_left_out))
+    revision = run("git", "rev-parse", "HEAD", cwd=source).strip()
+    project = tmp_path / "project"
+    log = project / ".context" / "memory_log.jsonl"
+    log.parent.mkdir(parents=True)
+    settings = {"repo": source.as_uri(), "rev": revision, "hooks": [{"id": "sentinel-memory-scan"}]}
+    (project / ".pre-commit-config.yaml").write_text(json.dumps({"repos": [settings]}))
+    log.write_text(f'{{"lesson": "the token is ghp_{"b8Kq2ZrT" * 4}abcd"}}\n')
+    committed(project)
+    done = subprocess.run(
+        (python.parent / "pre-commit", "run", "--all-files"),
+        cwd=project,
+        env={**clean(os.environ), "PRE_COMMIT_HOME": str(tmp_path / "kept")},
+        capture_output=True,
+        encoding="utf-8",
+        timeout=300,
+    )
+    assert "memory_log.jsonl:1: github-token" in done.stdout, done.stdout + done.stderr
+    assert done.returncode == 1
+
+
+_left_out = shutil.ignore_patterns(".git", ".venv", "node_modules", "__pycache__", ".*_cache")
+
+
+def committed(folder: Path) -> Path:
+    """A directory as a repository with all of its files committed."""
+    name = ("-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false")
+    run("git", "init", "--quiet", cwd=folder)
+    run("git", "add", "--all", cwd=folder)
+    run("git", *name, "commit", "--quiet", "--message", "all", cwd=folder)
+    return folder
+
+
 def test_a_hook_reads_no_metadata_of_packages(installed: Installed) -> None:
     """Which an entry point of older tools did: it takes longer than the hook."""
     done = subprocess.run(

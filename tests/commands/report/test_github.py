@@ -214,11 +214,11 @@ def hook_of(name: str) -> dict[str, str]:
 @posix
 def test_the_hook_shows_what_a_commit_brings_and_refuses_a_secret(project: Path) -> None:
     keys = hook_of("sentinel-memory-report")
-    wanted = {"language": "script", "pass_filenames": "false", "verbose": "true"}
+    wanted = {"language": "python", "pass_filenames": "false", "verbose": "true"}
     assert {name: keys[name] for name in wanted} == wanted
     assert re.search(keys["files"], f"app/{LOG}")
-    script, *options = shlex.split(keys["entry"])
-    install_hook(project, f"exec {shlex.join([str(ROOT / script), *options])}")
+    _, *options = shlex.split(keys["entry"])
+    install_hook(project, f"exec {shlex.join([sys.executable, str(ROOT / 'cli.py'), *options])}")
     write(project, PLAIN)
     git(project, "add", "--all")
     done = run_git(project, "commit", "--message", "good")

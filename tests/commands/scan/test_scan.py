@@ -627,18 +627,14 @@ def hooks() -> dict[str, dict[str, str]]:
     found = {}
     for part in re.split(r"^- ", text, flags=re.M)[1:]:
         keys = dict(line.strip().split(": ", 1) for line in part.splitlines())
-        if keys["entry"].startswith("cli.py scan"):
+        if keys["entry"] == "sentinel-memory scan":
             found[keys["id"]] = keys
     return found
 
 
-def test_the_hooks_start_a_script_that_can_be_started() -> None:
+def test_the_hooks_start_the_installed_command() -> None:
     assert list(hooks()) == ["sentinel-memory-scan", "sentinel-memory-scan-all"]
-    for hook in hooks().values():
-        assert (hook["language"], hook["entry"]) == ("script", "cli.py scan")
-    assert (ROOT / "cli.py").read_bytes().startswith(b"#!/usr/bin/env python3\n")
-    if os.name == "posix":
-        assert os.access(ROOT / "cli.py", os.X_OK)
+    assert {hook["language"] for hook in hooks().values()} == {"python"}
     files = re.compile(hooks()["sentinel-memory-scan"]["files"])
     paths = (LOG, f"app/{LOG}", "x.context/a.jsonl")
     assert [path for path in paths if files.search(path)] == [LOG, f"app/{LOG}"]
@@ -647,8 +643,7 @@ def test_the_hooks_start_a_script_that_can_be_started() -> None:
 @needs_git
 @posix
 def test_a_commit_with_a_secret_is_refused_by_the_hook(project: Path) -> None:
-    script, *options = shlex.split(hooks()["sentinel-memory-scan"]["entry"])
-    started_so = shlex.join([str(ROOT / script), *options])
+    started_so = shlex.join([sys.executable, str(ROOT / "cli.py"), "scan"])
     git(project, "init", "--quiet")
     install_hook(project, f"git diff --cached --name-only -z | xargs -0 {started_so}")
     write(project, SAFE)
