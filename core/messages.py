@@ -95,7 +95,12 @@ MESSAGES: dict[str, tuple[str, str]] = {
 def sentence(table: Table, lang: Language, key: str, /, **facts: str | int) -> str:
     """Return the sentence `key` of a table, facts filled in; `word` of a room binds its table.
 
-    `{cli}` in a sentence is what begins a command of this program, for whoever started it.
+    `{cli}` in a sentence is what begins a command of this program, for whoever started it. In
+    Korean, two forms of a particle behind a fact, `{path}을(를)`, become the one that fits.
     """
     english, korean = table[key]
-    return (korean if lang == "ko" else english).format(cli=CLI, **facts)
+    if lang == "en":
+        return english.format(cli=CLI, **facts)
+    from core.particles import filled  # only Korean sentences pay for it
+
+    return filled(korean, {"cli": CLI, **facts})

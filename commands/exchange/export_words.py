@@ -36,7 +36,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "would_remove": ("Would remove: {path}", "지울 파일: {path}"),
     "dry": ("Nothing was written (--dry-run).", "아무것도 쓰지 않았습니다(--dry-run)."),
     "read_twice": ("Visual Studio Code reads {one} and {other}, so that it sees these rules twice. Take one of the two out with --remove.",
-        "Visual Studio Code는 {one}와(과) {other}를 모두 읽으므로 같은 규칙을 두 번 보게 됩니다. --remove로 한쪽을 빼십시오."),
+        "Visual Studio Code는 {one}와(과) {other}을(를) 모두 읽으므로 같은 규칙을 두 번 보게 됩니다. --remove로 한쪽을 빼십시오."),
     # refusals
     "renamed": ("{old} is now called {new}, as in every other command. Nothing was written. Type --rules {new}.",
         "{old}의 이름은 이제 다른 명령에서처럼 {new}입니다. 아무것도 쓰지 않았습니다. --rules {new} 옵션을 주십시오."),
@@ -47,7 +47,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "hides_agents": ("{path} does not exist, and AGENTS.md beside it does: Claude Code would read a new CLAUDE.md in its place. Nothing was written. Put the block into AGENTS.md, or first make a CLAUDE.md with the line @AGENTS.md.",
         "{path} 파일은 없고 옆에 AGENTS.md가 있습니다. CLAUDE.md를 새로 만들면 Claude Code가 AGENTS.md 대신 그 파일을 읽습니다. 아무것도 쓰지 않았습니다. 블록을 AGENTS.md에 넣거나, @AGENTS.md 한 줄이 든 CLAUDE.md를 먼저 만드십시오."),
     "broken_block": ("{path}: the marker lines of the block stand alone, twice or in the wrong order. The file was left as it is. Delete the lines that contain {marker}, then repeat the command.",
-        "{path}: 블록의 표시 줄이 짝이 맞지 않거나 두 번 있습니다. 파일은 그대로 두었습니다. {marker}가 든 줄을 지운 뒤 명령을 되풀이하십시오."),
+        "{path}: 블록의 표시 줄이 짝이 맞지 않거나 두 번 있습니다. 파일은 그대로 두었습니다. {marker}이(가) 든 줄을 지운 뒤 명령을 되풀이하십시오."),
 }
 # fmt: on
 

@@ -59,14 +59,14 @@ WORDS: dict[str, tuple[str, str]] = {
     "bad_section": ("The heading {name} is unknown or stands there twice. Nothing was changed. There is one of each: {names}.",
         "제목 {name}은(는) 알 수 없거나 두 번 나옵니다. 바뀐 것은 없습니다. 제목은 하나씩 있어야 합니다: {names}."),
     "no_section": ("The heading == {name} == is missing. Nothing was changed. An empty section removes a text.",
-        "제목 == {name} ==이(가) 없습니다. 바뀐 것은 없습니다. 글을 지우려면 제목 아래를 비우십시오."),
+        "== {name} == 제목이 없습니다. 바뀐 것은 없습니다. 글을 지우려면 제목 아래를 비우십시오."),
     "text_kept": ("What you typed is kept in {path}.", "입력한 글은 {path}에 남겨 두었습니다."),
     # forget
     "would_forget": ("To delete: {count:,}.", "지울 기록: {count:,}건."),
     "ask_forget": ("Delete? [y/N] ", "지울까요? [y/N] "),
     "forgotten": ("Deleted: {count:,}.", "지운 기록: {count:,}건."),
     "kept": ("They are kept on this machine in .context/memory_log.replaced.jsonl, without secrets: {cli} restore {id} brings it back. Delete that file, too, if nobody may read them again; what was committed stays in git.",
-        "이 컴퓨터의 .context/memory_log.replaced.jsonl에 비밀 값 없이 보관되며 {cli} restore {id}로 되살릴 수 있습니다. 다시는 아무도 읽지 못하게 하려면 그 파일도 지우십시오. 커밋된 것은 git에 남아 있습니다."),
+        "이 컴퓨터의 .context/memory_log.replaced.jsonl에 비밀 값 없이 보관되며 {cli} restore {id}(으)로 되살릴 수 있습니다. 다시는 아무도 읽지 못하게 하려면 그 파일도 지우십시오. 커밋된 것은 git에 남아 있습니다."),
     "stayed": ("These were changed or removed meanwhile, and were left as they are: {tokens}. Look at them again with {cli} list.",
         "그사이 바뀌거나 없어져 그대로 둔 기록: {tokens}. {cli} list로 다시 확인하십시오."),
     # confirmation

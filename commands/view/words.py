@@ -99,7 +99,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "original_missing": ("{token}: neither the log, nor what is kept beside it, nor git has this version",
         "{token}: 로그에도, 로그 옆에 보관된 것에도, git에도 없는 버전입니다"),
     "deeper": ("What this one replaced ({count:,}) is not shown here; {cli} history {token} lists it",
-        "이것이 대신한 {count:,}건은 여기에 보이지 않습니다. {cli} history {token}로 볼 수 있습니다"),
+        "이것이 대신한 {count:,}건은 여기에 보이지 않습니다. {cli} history {token}(으)로 볼 수 있습니다"),
     # what the command says
     "opened": ("The page is opened in the browser: {path}. If it stays empty, the browser may not read that directory: write the page elsewhere with -o FILE --open.",
         "브라우저에서 페이지를 엽니다: {path}. 비어 있으면 브라우저가 그 디렉터리를 읽지 못하는 것일 수 있습니다. -o FILE --open으로 다른 곳에 쓰십시오."),

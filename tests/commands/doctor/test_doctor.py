@@ -990,7 +990,7 @@ def test_in_korean_everything_is_korean(torn: Desk) -> None:
         " .context/memory_log.jsonl 후 커밋하십시오.",
         f"  경고  1번째 줄: id가 {PRINCIPLE.id}인 줄이 이 버전을 대체했다고 적어서 보이지 않습니다."
         " 둘 중 한 줄은 병합이나 손으로 들어왔습니다."
-        f" {PRINCIPLE.id}가 잘못된 줄이면 그 줄을 지우십시오. 그대로 두면 다음 저장이나 --fix가 이"
+        f" {PRINCIPLE.id}이 잘못된 줄이면 그 줄을 지우십시오. 그대로 두면 다음 저장이나 --fix가 이"
         f" 줄을 로그 옆으로 옮기며, python cli.py restore {ONE.id}로 되살릴 수 있습니다.",
         "  경고  로그에 merge=union 속성이 적용되지 않아, 두 브랜치가 각각 기록을 추가하면"
         " 충돌합니다. --fix가 .context/.gitattributes에 적습니다. 그다음 그 파일을 커밋하십시오.",

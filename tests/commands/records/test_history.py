@@ -10,6 +10,7 @@ import pytest
 
 from commands.terminal.safe_text import plain
 from core.lessons.record import Record, new_record, parse_line
+from core.particles import filled
 from tests.support.cli_process import GoodRun, without_settings
 from tests.support.git_clones import (
     commit,
@@ -299,14 +300,15 @@ def test_in_korean_the_sentences_are_korean(
 ) -> None:
     monkeypatch.setenv("SENTINEL_MEMORY_LANG", "ko")
     rule = now_of(project, RULE).token
+    to_rule = filled("principle {rule}(으)로", {"rule": rule})
     lines = command(project, "history", ONE.id).lines
     assert lines[1:7] == [
         "현재: 로그에 없음.",
-        f"{ONE.token} 버전은 topic payment의 principle {rule}(으)로 대체됨.",
+        f"{ONE.token} 버전은 topic payment의 {to_rule} 대체됨.",
         "",
         "HEAD까지의 변경 2건, 최신순. --all을 쓰면 다른 브랜치도 봅니다.",
         "",
-        f"1. principle {rule}(으)로 대체",
+        f"1. {to_rule} 대체",
     ]
     assert "id가 이렇게 시작하는 기록이 없습니다" in command(project, "restore", "ffffff").refusal
     assert "통합이 없습니다" in command(project, "uncompact", ONE.id).refusal

@@ -253,7 +253,7 @@ def test_somebody_at_a_terminal_is_asked_in_korean(project: Path) -> None:
         environment={**os.environ, "SENTINEL_MEMORY_LANG": "ko"},
     )
     assert (done.code, [it.topic for it in saved(project)]) == (0, ["결제"] * 3)
-    assert "[payment] topic이 새 이름 [결제](으)로 바뀝니다. 기록 3건." in done.out
+    assert "[payment] topic이 새 이름 [결제]로 바뀝니다. 기록 3건." in done.out
     assert "\n바꿀까요? [y/N] " in done.out
     assert "한 번의 쓰기로 바꾼 기록: 3건." in done.out
 

@@ -1,0 +1,171 @@
+"""Tests that the particle behind a fact of a Korean sentence fits how that fact ends."""
+
+import re
+import unicodedata
+
+import pytest
+
+from core.messages import sentence
+from core.particles import filled, spoken_end
+from tests.core.test_messages import tables
+
+FINALS = [chr(ord("가") + number) for number in range(28)]
+TWO_FORMS = re.compile(
+    r"[은는이가을를과와]\([은는이가을를과와]\)|\([이으]\)[가-힣]|[은이을과아]/[는가를와야]"
+)
+# A particle in one form behind a placeholder; one behind a parenthesis fits the noun before it.
+ONE_FORM = re.compile(
+    r"""\{[^{}]*\}[`"'”’»」』\]>*]*(?:은|는|이|가|을|를|과|와|로|으로|이?라는?|이?라고|이?란|이?나|이?며|이?면)"""
+    r"""(?![가-힣(])"""
+)
+FACTS = "src/결제.py", "payment", "2026-05-24", "7dfcec0f@69ab21", "1,000", "기록 셋", "list --all"
+
+
+def said(template: str, fact: str | int) -> str:
+    return filled(template, {"x": fact})
+
+
+def test_every_final_consonant_takes_its_form() -> None:
+    for number, syllable in enumerate(FINALS):
+        for spelling, (closed, open_) in {
+            "은(는)": ("은", "는"),
+            "는(은)": ("은", "는"),
+            "이(가)": ("이", "가"),
+            "을(를)": ("을", "를"),
+            "을/를": ("을", "를"),
+            "와(과)": ("과", "와"),
+            "과(와)": ("과", "와"),
+            "아/야": ("아", "야"),
+            "(이)라는": ("이라는", "라는"),
+            "(이)나": ("이나", "나"),
+            "(이)면": ("이면", "면"),
+        }.items():
+            want = syllable + (closed if number else open_)
+            assert said("{x}" + spelling, syllable) == want
+        want = syllable + ("로" if number in (0, 8) else "으로")
+        assert said("{x}(으)로", syllable) == want
+
+
+def test_decomposed_hangul_reads_as_composed() -> None:
+    for syllable in FINALS:
+        apart = unicodedata.normalize("NFD", syllable)
+        assert spoken_end(apart) == spoken_end(syllable)
+        assert said("{x}을(를)", apart).startswith(apart)
+
+
+@pytest.mark.parametrize(
+    ("number", "shown"),
+    [
+        *[("0", "0으로"), ("1", "1로"), ("2", "2로"), ("3", "3으로"), ("4", "4로"), ("5", "5로")],
+        *[("6", "6으로"), ("7", "7로"), ("8", "8로"), ("9", "9로"), ("10", "10으로")],
+        *[("100", "100으로"), ("1,000", "1,000으로"), ("10,000", "10,000으로")],
+        *[("100000000", "100000000으로"), ("1,000,000,000,000", "1,000,000,000,000로")],
+        *[("20000000000000000", "20000000000000000으로"), ("1.5", "1.5로"), ("2.0", "2.0으로")],
+        *[("12%", "12%로"), ("12 %", "12 %로"), ("3 ms", "3 ms로"), ("8 h", "8 h으로")],
+        *[
+            ("30d", "30d로"),
+            ("12 kg", "12 kg으로"),
+            ("64 KB", "64 KB로"),
+            ("2026-05-24", "2026-05-24로"),
+        ],
+        *[("①", "①로"), ("٣", "٣으로"), ("v1.2.3", "v1.2.3으로"), ("ab12cd3f", "ab12cd3f로")],
+    ],
+)
+def test_digits_are_read_in_sino_korean(number: str, shown: str) -> None:
+    assert said("{x}(으)로", number) == shown
+
+
+@pytest.mark.parametrize(
+    ("word", "shown"),
+    [
+        *[("React", "React는"), ("name", "name은"), ("file", "file은"), ("state", "state는")],
+        *[("stack", "stack은"), ("task", "task는"), ("Hook", "Hook은"), ("network", "network는")],
+        *[("map", "map은"), ("scope", "scope는"), ("type", "type은"), ("string", "string은")],
+        *[("flag", "flag는"), ("user", "user는"), ("git", "git은"), ("commit", "commit은")],
+        *[("list", "list는"), ("build", "build는"), ("logic", "logic은"), ("sync", "sync는")],
+        *[("API", "API는"), ("URL", "URL은"), ("HTML", "HTML은"), ("JSON", "JSON은"), ("R", "R은")],
+        *[("SDK", "SDK는"), ("npm", "npm은"), ("css", "css는"), ("x", "x는"), ("l", "l은")],
+        *[("useRef", "useRef는"), ("getItem", "getItem은"), ("parseHTML", "parseHTML은")],
+        *[("README.md", "README.md는"), (".jsonl", ".jsonl은"), ("app.py", "app.py는")],
+        *[("--yes", "--yes는"), ("--all", "--all은"), (".context/", ".context/는")],
+        *[("doctor --fix", "doctor --fix는"), ("café", "café는"), ("Ｕｒｌ", "Ｕｒｌ은")],
+    ],
+)
+def test_latin_words_are_read_as_koreans_write_them(word: str, shown: str) -> None:
+    assert said("{x}은(는)", word) == shown
+
+
+def test_what_is_not_spoken_is_passed_over() -> None:
+    assert said("{x}이(가)", "값!") == "값!이"
+    assert said("{x}이(가)", "메모…") == "메모…가"
+    assert said("{x}이(가)", "끝 🎉") == "끝 🎉이"
+    assert said("{x}이(가)", "use()") == "use()가"
+    assert said("{x}이(가)", '"규칙"') == '"규칙"이'
+
+
+def test_both_forms_stay_where_no_reading_is_known() -> None:
+    for fact in ("", "…", "🎉", "漢字", "Москва", "$"):
+        assert said("{x}을(를)", fact) == f"{fact}을(를)"
+
+
+def test_single_letters_of_hangul_are_read_by_their_names() -> None:
+    assert said("{x}(으)로", "ㄱ") == "ㄱ으로"
+    assert said("{x}(으)로", "ㄹ") == "ㄹ로"
+    assert said("{x}(으)로", "ㅏ") == "ㅏ로"
+
+
+@pytest.mark.parametrize(
+    ("template", "shown"),
+    [
+        ("`{x}`을(를) 보기", "`결제`를 보기"),
+        ("[{x}](으)로 바꾸기", "[결제]로 바꾸기"),
+        ("'{x}'(이)라는 topic", "'결제'라는 topic"),
+        ("({x})은(는)", "(결제)는"),
+        ("{{{x}}}은(는)", "{결제}는"),
+        ("{x} 파일을(를)", "결제 파일을(를)"),
+        ("{x}(이)", "결제(이)"),
+        ("{x}은(는) 이(가)", "결제는 이(가)"),
+    ],
+)
+def test_only_a_particle_right_behind_the_fact_changes(template: str, shown: str) -> None:
+    assert said(template, "결제") == shown
+
+
+def test_a_fact_keeps_what_looks_like_a_particle() -> None:
+    assert said("{x} 끝", "문서을(를)") == "문서을(를) 끝"
+    assert filled("{x}{y}", {"x": "값", "y": "을(를)"}) == "값을(를)"
+    assert said("{x}은(는)", "{y}은(는)값") == "{y}은(는)값은"
+
+
+def test_formats_and_the_command_still_work() -> None:
+    assert said("{x:,}을(를)", 1000) == "1,000을"
+    assert said("{x!r}을(를)", "a") == "'a'를"
+    table = {"it": ("{cli}", "{cli}을(를) {path}(으)로")}
+    shown = sentence(table, "ko", "it", path="로그.jsonl")
+    assert shown.endswith((".py를 로그.jsonl로", "memory를 로그.jsonl로"))
+
+
+def test_english_sentences_are_left_alone() -> None:
+    assert sentence({"it": ("{x}을(를)", "{x}")}, "en", "it", x="a") == "a을(를)"
+
+
+def test_no_korean_sentence_shows_two_forms_of_a_particle() -> None:
+    wrong = []
+    for file, table in tables().items():
+        for key, (_, korean) in table.items():
+            text = re.sub(r"\{(\w+)[^{}]*\}", r"{\1}", korean)
+            names = dict.fromkeys(re.findall(r"\{(\w+)\}", text))
+            for fact in FACTS:
+                shown = filled(text, dict.fromkeys(names, fact))
+                wrong += [(file, key, it[0]) for it in TWO_FORMS.finditer(shown)]
+    assert wrong == []
+
+
+def test_no_particle_in_one_form_stands_behind_a_placeholder() -> None:
+    wrong = [
+        (file, key, it[0])
+        for file, table in tables().items()
+        for key, (_, korean) in table.items()
+        for it in ONE_FORM.finditer(korean)
+    ]
+    assert wrong == []
