@@ -1,18 +1,24 @@
-"""Lists the records that fit some words, the most relevant first."""
+"""Lists the records that have every word, the most relevant first, and shows where it is."""
 
 import argparse
 
 from commands.records.filters import add_filters, filtered, nothing_lines, print_json
-from commands.records.lines import print_within, record_table
+from commands.records.found import entry_of, found_lines
+from commands.records.lines import print_within
 from commands.records.words import word
 from commands.terminal.console import add_project, open_memory
+from commands.terminal.safe_text import plain
 from commands.terminal.screen import screen_here
-from core.text.ranking import rank_hits
+from core.messages import Language
+from core.text.matching import Search
+
+FEW = 5  # of so many or fewer hits it is said how many there are with --loose
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `cli.py search`."""
     parser.add_argument("words", metavar="WORD", nargs="+", help="what is looked for")
+    parser.add_argument("--loose", action="store_true", help="find parts of words as well")
     add_project(parser)
     add_filters(parser)
 
@@ -21,21 +27,42 @@ def run(arguments: argparse.Namespace) -> int:
     """Print what was found; always 0. Raises SentinelError when the log cannot be read."""
     opened = open_memory(arguments)
     lang, log, query = opened.lang, opened.store.read(), " ".join(arguments.words)
-    fitting = filtered(log.records, arguments)
-    texts = ["\n".join(record.texts) for record in fitting]
-    found = [fitting[at] for at in rank_hits(query, texts)]
+    records = list(log.records)
+    entries = [entry_of(record, token="@" in query) for record in records]
+    search = Search(query, entries, loose=arguments.loose)
+    fitting = {id(record) for record in filtered(records, arguments)}
+    found = [records[at] for at in search.hits() if id(records[at]) in fitting]
     shown = found[: arguments.limit]
     if arguments.json:
         print_json(opened, shown, query=query, total=log.count, found=len(found))
         return 0
+    more = 0
+    if fitting and len(found) <= FEW and not arguments.loose:
+        loose = Search(query, entries, loose=True).hits()
+        more = sum(id(records[at]) in fitting for at in loose) - len(found)
     if shown:
         screen = screen_here()
-        lines = record_table(shown, log.records, screen, lang, questions=arguments.open)
+        lines = found_lines(shown, records, search, screen, lang, questions=arguments.open)
         facts = {"shown": len(shown), "found": len(found), "without": len(fitting) - len(found)}
         lines += ["", word(lang, "searched", **facts)]
     elif fitting:
-        lines = [word(lang, "no_hit", count=len(fitting))]
+        lines = [word(lang, "no_hit", count=len(fitting)), *_advice(search, lang)]
     else:
         lines = nothing_lines(opened, log, arguments)
+    if more:
+        lines.append(word(lang, "loose_more", more=more))
     print_within(lines)
     return 0
+
+
+def _advice(search: Search, lang: Language) -> list[str]:
+    """Say which of several words are there, and what is written like those that are not."""
+    counts = search.counts()
+    lines = []
+    if len(counts) > 1:
+        listed = ", ".join(f"{plain(text)} {count:,}" for text, count in counts.items())
+        lines.append(word(lang, "each_word", counts=listed))
+    near = [other for text, count in counts.items() if not count for other in search.near(text)]
+    if near:
+        lines.append(word(lang, "did_you_mean", words=plain(", ".join(near))))
+    return lines

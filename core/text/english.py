@@ -37,3 +37,58 @@ OTHER_FORMS = {
 def stem_of(word: str) -> str:
     """Return a lower-case word without the ending of a plural, a tense or an adverb."""
     return _ENDING.sub("", word)
+
+
+_ONE_SYLLABLE = re.compile("[^aeiou]*[aeiou][bdfgklmnprtvz]")
+_DOUBLING = re.compile(".*[aeiou][bdfgklmnprtvz]")
+_VOWEL = re.compile("[aeiouy]")
+_ASCII_WORD = re.compile("[a-z]{2,}")
+
+
+def forms_of(word: str) -> set[str]:
+    """Return a lower-case word in all its forms: plurals, tenses, `migrate` and `migration`.
+
+    Some of the forms are no words. A word that carries no meaning has no other form.
+    """
+    if word in FUNCTION_WORDS or not _ASCII_WORD.fullmatch(word):
+        return {word}
+    forms = {word}
+    for base in (word, *_bases(word), *OTHER_FORMS.get(word, ())):
+        forms.update((base, *_inflected(base), *OTHER_FORMS.get(base, ())))
+    return forms
+
+
+def _bases(word: str) -> list[str]:
+    """Return the words of which this may be a form."""
+    found = []
+    for suffix in ("s", "es", "ies", "ed", "ied", "ing", "ion", "ions"):
+        stem = word[: -len(suffix)]
+        if word.endswith(suffix):
+            found += [stem, stem + "e", stem + "y", stem[:-1]]
+    return [
+        base
+        for base in found
+        if (_VOWEL.search(base.removesuffix("e")) or base + "s" == word)
+        and len(base) > 1
+        and base not in FUNCTION_WORDS
+        and word in _inflected(base)
+    ]
+
+
+def _inflected(base: str) -> list[str]:
+    """Return the forms of a word that is no form itself."""
+    stem, before, last = base[:-1], base[-2], base[-1]
+    if last == "e":
+        action = ["ion", "ions"] if len(base) > 5 and base[-3:] in ("ate", "ete", "ute") else []
+        endings = ["es"] if before == "e" else ["es", "ed", "ing", *action]
+        return [stem + ending for ending in endings]
+    if last == "y" and before not in "aeiou":
+        return [stem + "ies", stem + "ied", base + "ing"]
+    forms = [base + "s"]
+    if last in "sxzo" or base.endswith(("ch", "sh")):
+        forms.append(base + "es")
+    if _DOUBLING.fullmatch(base):
+        forms += [base + last + "ed", base + last + "ing"]
+    if not _ONE_SYLLABLE.fullmatch(base):
+        forms += [base + "ed", base + "ing"]
+    return forms

@@ -99,12 +99,8 @@ class Ranking:
         """Return `rank`."""
         scores = self._scores
         rest = (at for at in reversed(range(len(self._texts))) if at not in scores)
-        return [*self.hits(), *rest]
-
-    def hits(self) -> list[int]:
-        """Return the first part of it: only the texts in which something was found."""
-        scores = self._scores
-        return sorted(sorted(scores, reverse=True), key=scores.__getitem__, reverse=True)
+        hits = sorted(sorted(scores, reverse=True), key=scores.__getitem__, reverse=True)
+        return [*hits, *rest]
 
     def topics(self, topics: Sequence[str]) -> list[str]:
         """Return `rank_topics`."""
@@ -142,11 +138,6 @@ def rank(query: str, texts: Sequence[str]) -> list[int]:
     of a question as long as a page the last words may not count.
     """
     return Ranking(query, texts).order()
-
-
-def rank_hits(query: str, texts: Sequence[str]) -> list[int]:
-    """Return the first part of `rank`: only the texts in which something of the query was found."""
-    return Ranking(query, texts).hits()
 
 
 def rank_topics(query: str, topics: Sequence[str], texts: Sequence[str]) -> list[str]:

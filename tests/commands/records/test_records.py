@@ -296,9 +296,12 @@ def test_a_text_breaks_between_words_or_else_within_one(
 def test_a_search_lists_the_most_relevant_first_and_counts_the_rest(
     command: Command, shop: Path
 ) -> None:
-    lines = command("search", "tax", "table").lines
+    lines = command("search", "tax").lines
     assert [line.split()[0] for line in lines[1:3]] == [VAT.id[:8], RULE.id[:8]]
     assert lines[3:] == ["", "2 of 2 found, the most relevant first. Without a hit: 1."]
+    lines = command("search", "tax", "table").lines
+    assert [line.split()[0] for line in lines[1:2]] == [VAT.id[:8]]
+    assert lines[-1] == "1 of 1 found, the most relevant first. Without a hit: 2."
 
 
 def test_a_search_takes_the_same_filters_and_gives_the_same_data(
@@ -318,7 +321,7 @@ def test_a_search_without_a_hit_is_a_sentence(
 ) -> None:
     monkeypatch.setenv("SENTINEL_MEMORY_LANG", "ko")
     assert command("search", "zzz").lines == [
-        "기록 3건 가운데 이 단어가 든 것이 없습니다. 동의어와 번역어는 찾지 못합니다."
+        "이 단어가 모두 든 기록이 없습니다(3건 중). 동의어와 번역어는 찾지 못합니다."
     ]
 
 
