@@ -275,7 +275,7 @@ def compact_memory(
 
 @mcp.offer_resource("memory://log", name="log", title="Memory log", mime_type="application/jsonl")
 def read_log() -> str:
-    """The whole memory log as it stands in the file."""
+    """The whole memory log, as it is in the file."""
     with opened() as call:
         data = call.store.read_bytes()
         if len(data) > MOST_RESOURCE_BYTES:

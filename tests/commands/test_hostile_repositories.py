@@ -293,7 +293,7 @@ def test_a_missing_object_is_not_fetched_and_said_to_be_missing(
     assert traps.taken()
     for name in NEED_HISTORY:
         done = run(name, hostile, environment)
-        assert "objects of git are missing or damaged" in done.errors, name
+        assert "git objects are missing or damaged" in done.errors, name
         assert "Nothing was changed." in done.errors
         assert done.code == (0 if name == "view" else FAILED.get(name, 1)), name
     for name in names:

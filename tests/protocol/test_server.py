@@ -835,9 +835,9 @@ def test_a_save_that_reads_like_instructions_says_what_was_found_and_what_to_do(
         [
             say("en", "saved_new", count=1, **facts),
             "This reads like instructions to a model: override (lesson), hidden-text"
-            " (ask_next_time). It was stored as it came, with a mark, and will be shown as data"
-            " that nobody should follow. If it was not meant so, log it again in other words; a"
-            " record that is left over goes with compact_memory(delete_ids).",
+            " (ask_next_time). It was stored unchanged, with a mark, and will be shown as data"
+            " that nobody should follow. If you did not mean it so, log it again in other words,"
+            " and delete a record that is left over with compact_memory(delete_ids).",
             "topics: payment (1)",
         ]
     )

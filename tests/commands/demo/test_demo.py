@@ -84,11 +84,11 @@ def test_the_demo_ends_well_and_quietly(english: Demo) -> None:
         (2, "ok: all 3 lessons came back whole"),
         (3, "updated, seen 2 times. Records: 3"),
         (3, "ok: still 3 records in the file, this one seen 2 times"),
-        (4, "ok: the secret is neither in the file nor in the answer"),
+        (4, "ok: the secret is not in the file and not in the answer"),
         (4, "Secrets redacted: 1"),
         (4, "never paste one like [REDACTED] into a file."),
         (4, "missing_context: it is blank. The file is unchanged."),
-        (4, "ok: refused; the file is the same, byte for byte"),
+        (4, "ok: refused; the file is unchanged, byte for byte"),
         (5, "Compaction is required: 51 records, threshold 50. Call compact_memory now."),
         (5, "ok: the notice came with record 51, not before"),
         (6, "similar topics: "),
@@ -136,7 +136,7 @@ def test_lines_fit_into_a_hundred_columns(english: Demo) -> None:
 
 def test_in_korean_headings_and_answers_are_korean(korean: Demo) -> None:
     assert (korean.code, korean.errors) == (0, "")
-    assert "사용자에게 다음을 질문하십시오" in korean.scene(1)
+    assert "사용자에게 다음을 질문하세요" in korean.scene(1)
     assert "compact 필수: 기록 51건, 기준 50건." in korean.scene(5)
     assert "할 일 없음, 표시된 topic은 모두 이미 통합됨" in korean.scene(7)
     assert " | " not in korean.scene(9).partition("ok:")[2]

@@ -300,7 +300,7 @@ def test_rules_of_the_user_and_of_the_project_are_a_note(project: Desk) -> None:
     set_up(project, "codex", "--no-hooks")
     [found] = [it for it in found_by(project) if it["kind"] == "client_rules_at_both"]
     assert found["text"] == (
-        f"Codex reads the rules twice: those of its user ({project.home}/.codex/AGENTS.md) and"
+        f"Codex reads the rules twice: those of the user ({project.home}/.codex/AGENTS.md) and"
         " those of the project (AGENTS.md)."
     )
 

@@ -31,7 +31,7 @@ from tests.support.stdio_client import ROOT
 LONG_AGO, LATER = "2025-03-01T09:00:00+00:00", "2025-03-02T09:00:00+00:00"
 ONE, TWO = a_record("one", now=LONG_AGO), a_record("두 번째", now=LONG_AGO)
 CLI = shlex.join([sys.executable, str(ROOT / "cli.py")])
-NO_CLIENTS = ["Clients:", "  no configuration of a known client starts this server"]
+NO_CLIENTS = ["Clients:", "  no known client starts this server"]
 
 posix = pytest.mark.skipif(os.name == "nt", reason="permissions, links and pipes of POSIX")
 
@@ -43,13 +43,9 @@ def test_a_healthy_project_has_nothing_to_report(healthy: Desk) -> None:
     done = Run(*healthy.started("doctor"))
     assert (done.code, done.errors) == (0, "")
     assert done.out == (
-        f"Project  {healthy.root} (from cwd)\n"
-        f"Log      {healthy.log} (records: 1, lines: 1, bytes: {healthy.log.stat().st_size})\n"
-        "\n"
-        "Nothing to report.\n"
-        "Clients:\n"
-        "  no configuration of a known client starts this server\n"
-        "errors: 0, warnings: 0, notes: 0\n"
+        f"Project  {healthy.root} (from cwd)\nLog      {healthy.log} (records: 1, lines: 1,"
+        f" bytes: {healthy.log.stat().st_size})\n\nNothing to report.\nClients:\n  no known"
+        " client starts this server\nerrors: 0, warnings: 0, notes: 0\n"
     )
 
 
@@ -71,7 +67,7 @@ def test_a_project_without_a_memory_is_no_failure(project: Desk) -> None:
     done = project.doctor()
     assert (done.code, done.found) == (
         0,
-        ["note  There is no memory log; the first save makes it."],
+        ["note  There is no memory log yet; the first save creates it."],
     )
 
 
@@ -95,7 +91,7 @@ def test_after_the_first_save_only_the_commit_is_left(project: Desk) -> None:
     done = project.doctor()
     assert (done.code, done.found) == (
         0,
-        ["note  The log was added to git, but never committed: commit .context."],
+        ["note  The log was added to git but never committed. Commit .context."],
     )
     project.commit()
     assert project.doctor().found == ["Nothing to report."]
@@ -123,101 +119,102 @@ PRINCIPLE = replace(
 IN_THE_FILE: dict[str, tuple[list[bytes | Record], str]] = {
     "utf_16": (
         [ONE.to_line().decode().encode("utf-16")],
-        "error  The file is UTF-16, as some editors save it; no record can be read. Save it as"
-        " UTF-8, or let --fix do it.",
+        "error  The file is UTF-16, as some editors save it, so no record can be read. Save it"
+        " as UTF-8, or run --fix.",
     ),
     "unreadable, not UTF-8": (
         [ONE, b"\xff\n"],
-        "error  line 2: no record: not UTF-8. The line is skipped. Repair it by hand; --fix moves"
-        " it to a file beside the log.",
+        "error  line 2: not a record: not UTF-8. The line is skipped. Repair it by hand; --fix"
+        " moves it to a file beside the log.",
     ),
     "unreadable, not JSON": (
         [ONE, b"a note\n"],
-        "error  line 2: no record: not JSON. The line is skipped. Repair it by hand; --fix moves"
-        " it to a file beside the log.",
+        "error  line 2: not a record: not JSON. The line is skipped. Repair it by hand; --fix"
+        " moves it to a file beside the log.",
     ),
     "unreadable, too deep": (
         [ONE, b"[" * 100_000 + b"\n"],
-        "error  line 2: no record: JSON nested too deeply. The line is skipped. Repair it by hand;"
-        " --fix moves it to a file beside the log.",
+        "error  line 2: not a record: JSON nested too deeply. The line is skipped. Repair it by"
+        " hand; --fix moves it to a file beside the log.",
     ),
     "unreadable, no object": (
         [ONE, b"1\n"],
-        "error  line 2: no record: JSON, but no object. The line is skipped. Repair it by hand;"
-        " --fix moves it to a file beside the log.",
+        "error  line 2: not a record: JSON, but not an object. The line is skipped. Repair it by"
+        " hand; --fix moves it to a file beside the log.",
     ),
     "unreadable, a key is missing": (
         [ONE, b'{"id": "a"}\n'],
-        "error  line 2: no record: key type is missing. The line is skipped. Repair it by hand;"
-        " --fix moves it to a file beside the log.",
+        "error  line 2: not a record: key type is missing. The line is skipped. Repair it by"
+        " hand; --fix moves it to a file beside the log.",
     ),
     "unreadable, a wrong type": (
         [ONE, TWO.to_line().replace(b'"lesson": "', b'"lesson": 1, "x": "')],
-        "error  line 2: no record: key lesson has a value of the wrong type. The line is skipped."
-        " Repair it by hand; --fix moves it to a file beside the log.",
+        "error  line 2: not a record: key lesson has a value of the wrong type. The line is"
+        " skipped. Repair it by hand; --fix moves it to a file beside the log.",
     ),
     "mendable": (
         [ONE.to_line().rstrip(b"\n") + TWO.to_line()],
-        "error  line 1: skipped as no record (not JSON), but it holds nothing but whole records:"
-        " --fix writes them properly.",
+        "error  line 1: skipped (not JSON), but it contains only whole records; --fix writes"
+        " them properly.",
     ),
     "conflict": (
         [b"<<<<<<< HEAD\n", ONE, b"=======\n", TWO, b">>>>>>> theirs\n"],
-        "error  lines 1, 3, 5: conflict markers of git. The records of both sides are read. Delete"
-        " exactly these lines, or let --fix do it; then git add the file.",
+        "error  lines 1, 3, 5: git conflict markers. The records of both sides are read. Delete"
+        " exactly these lines, or run --fix; then git add the file.",
     ),
     "older_version": (
         [ONE, replace(ONE, lesson="newer", updated=LATER)],
         "note  line 1: an older version of a record in another line, left by a merge. It is not"
-        " shown, and the next save drops it; --fix moves it beside the log.",
+        " shown, and the next save removes it; --fix moves it beside the log.",
     ),
     "hidden": (
         [PRINCIPLE, ONE],
         f"warning  line 2: hidden, because the line with id {PRINCIPLE.id} lists this version as"
-        f" replaced; one of the two lines came with a merge or from a hand. If {PRINCIPLE.id}"
-        " should not do that, delete its line; else the next save, or --fix, moves this one beside"
-        f" the log, from where python cli.py restore {ONE.id} brings it back.",
+        " replaced; one of the two lines came from a merge or an edit by hand. If"
+        f" {PRINCIPLE.id} is wrong, delete its line; otherwise the next save, or --fix, moves"
+        f" this one beside the log, and python cli.py restore {ONE.id} brings it back.",
     ),
     "unsettled": (
         [ONE, replace(ONE, lesson="newer")],
-        "warning  lines 1-2: another version of one gap, from another branch. Both are shown."
-        " Keep what holds with log_memory (same topic and missing_context), or delete one with"
-        " python cli.py forget.",
+        "warning  lines 1-2: another version of the same gap, from another branch. Both are"
+        " shown. Keep the right one with log_memory (same topic and missing_context), or delete"
+        " one with python cli.py forget.",
     ),
     "id_misfit": (
         [replace(ONE, missing_context="edited")],
-        "warning  line 1: the id does not fit the text, as after an edit by hand: the gap would be"
-        " logged a second time. --fix gives the id that fits.",
+        "warning  line 1: the id does not match the text, as after an edit by hand, so the gap"
+        " would be logged a second time. --fix gives it the matching id.",
     ),
     "odd_topic": (
         [ONE.to_line().replace(b'"payment"', b'" payment"')],
-        "note  line 1: the topic has blanks around it or is not in Unicode NFC; --fix writes it as"
-        " it is read.",
+        "note  line 1: the topic has blanks around it or is not in Unicode NFC; --fix writes it"
+        " the way it is read.",
     ),
     "half_character": (
         [half(ONE)],
-        "warning  line 1: a text holds half of a character, shown as U+FFFD. Correct it by hand.",
+        "warning  line 1: a text contains half of a character, shown as U+FFFD. Correct it by"
+        " hand.",
     ),
     "odd_date": (
         [replace(ONE, updated="yesterday")],
-        "warning  line 1: a date is not ISO 8601, so that this version loses against every other"
-        " one after a merge. Correct it by hand.",
+        "warning  line 1: a date is not ISO 8601, so this version loses against every other one"
+        " after a merge. Correct it by hand.",
     ),
     "date_ahead": (
         [replace(ONE, updated="2999-01-01T00:00:00+00:00")],
-        "warning  line 1: the date of the last change lies more than a day ahead, so that this"
-        " version wins after every merge. Check the clock it came from, and correct the date by"
-        " hand.",
+        "warning  line 1: the date of the last change is more than a day in the future, so this"
+        " version wins after every merge. Check the clock of that computer, and correct the date"
+        " by hand.",
     ),
     "odd_source": (
         [replace(PRINCIPLE, source_ids=("abc",))],
-        "warning  line 1: source_ids holds what is no token (id@fp) and hides nothing. Correct it"
-        " by hand.",
+        "warning  line 1: source_ids contains a value that is not a token (id@fp) and hides"
+        " nothing. Correct it by hand.",
     ),
     "key_twice": (
         [ONE.to_line().replace(b'"lesson": "', b'"lesson": "first", "lesson": "')],
-        "warning  line 1: the key lesson stands there twice; the last value is read. --fix keeps"
-        " that one and moves the whole line beside the log.",
+        "warning  line 1: the key lesson appears twice; the last value is read. --fix keeps that"
+        " one and moves the whole line beside the log.",
     ),
     "too_long": (
         [LONG],
@@ -226,7 +223,8 @@ IN_THE_FILE: dict[str, tuple[list[bytes | Record], str]] = {
     ),
     "blank_text": (
         [replace(ONE, lesson=" ")],
-        "warning  line 1: lesson is blank, which no save allows. Fill it in, or delete the line.",
+        "warning  line 1: lesson is blank, and it cannot be saved so. Fill it in, or delete the"
+        " line.",
     ),
     "bom": (
         [b"\xef\xbb\xbf", ONE],
@@ -234,7 +232,7 @@ IN_THE_FILE: dict[str, tuple[list[bytes | Record], str]] = {
     ),
     "line_ends": (
         [ONE, TWO.to_line().replace(b"\n", b"\r\n")],
-        "note  line 2: Windows line ends; --fix makes them plain.",
+        "note  line 2: Windows line ends; --fix replaces them with LF.",
     ),
     "blank": ([ONE, b" \n", TWO], "note  line 2: blank; --fix removes it."),
     "unended": (
@@ -262,12 +260,12 @@ def test_many_records_are_a_note_far_too_many_a_warning_and_the_threshold_can_be
     done = bare.doctor()
     assert (done.code, done.found[0]) == (
         0,
-        "note  51 records, the threshold is 50: ask the agent to compact the memory.",
+        "note  51 records, threshold 50. Ask the agent to compact the memory.",
     )
     done = bare.doctor("--threshold", "25")
     assert (done.code, done.found[0]) == (
         1,
-        "warning  51 records, the threshold is 25: ask the agent to compact the memory.",
+        "warning  51 records, threshold 25. Ask the agent to compact the memory.",
     )
     assert len(bare.doctor("--threshold=51").found) == 1
 
@@ -289,17 +287,17 @@ def test_hundreds_of_findings_are_told_in_few_lines(bare: Desk) -> None:
     bare.write(*parts)
     done = bare.doctor()
     assert done.found == [
-        "error  lines 2-301: no record: not JSON. The line is skipped. Repair it by hand; --fix"
-        " moves it to a file beside the log.",
-        "error  lines 305, 307, 309, 311, 313, 315, 317, 319 and 12 more: no record: JSON, but no"
-        " object. The line is skipped. Repair it by hand; --fix moves it to a file beside the"
-        " log.",
+        "error  lines 2-301: not a record: not JSON. The line is skipped. Repair it by hand;"
+        " --fix moves it to a file beside the log.",
+        "error  lines 305, 307, 309, 311, 313, 315, 317, 319 and 12 more: not a record: JSON,"
+        " but not an object. The line is skipped. Repair it by hand; --fix moves it to a file"
+        " beside the log.",
         "note   lines 304, 306, 308, 310, 312, 314, 316, 318 and 12 more: blank; --fix removes it.",
         "note   No git repository: the memory is not shared and has no history.",
     ]
     assert done.out.endswith(
-        "errors: 320, warnings: 0, notes: 2\n"
-        "python cli.py doctor --fix repairs 321 of them. Nothing has been changed.\n"
+        "errors: 320, warnings: 0, notes: 2\npython cli.py doctor --fix repairs 321 of them."
+        " Nothing was changed.\n"
     )
 
 
@@ -307,7 +305,7 @@ def test_a_line_with_two_findings_of_a_kind_is_one_line(bare: Desk) -> None:
     meta = f'"meta": {{"created": "{LONG_AGO}", "x": {{"k": 1, "k": 2}}}}'.encode()
     line = ONE.to_line().replace(f'"meta": {{"created": "{LONG_AGO}"}}'.encode(), meta)
     bare.write(line.replace(b"}}}\n", b'}}, "y": {"k": 1, "k": 2}}\n'))
-    assert bare.doctor().found[0].startswith("warning  line 1: the key k stands there twice;")
+    assert bare.doctor().found[0].startswith("warning  line 1: the key k appears twice;")
 
 
 # What is around it
@@ -324,7 +322,7 @@ def test_a_log_that_is_a_link_is_told_and_its_target_is_examined(bare: Desk) -> 
     assert done.found[1] == (
         f"note   The log is a link to {real}; the project's git keeps only the link."
     )
-    assert done.found[0].startswith("error  line 1: no record: not JSON.")
+    assert done.found[0].startswith("error  line 1: not a record: not JSON.")
 
 
 @posix
@@ -342,8 +340,8 @@ def test_a_hard_link_is_a_warning(bare: Desk) -> None:
     done = bare.doctor()
     assert (done.code, done.found[0]) == (
         1,
-        "warning  The log has a second name (a hard link), and a save gives only this one the new"
-        " content. Keep one name, or make the other a symbolic link.",
+        "warning  The log has a second name (a hard link), and a save updates only this one."
+        " Keep one name, or make the other a symbolic link.",
     )
 
 
@@ -386,7 +384,7 @@ def test_what_cannot_be_written_is_a_note(healthy: Desk, bound: None, place: str
     assert done.code == 0
     assert done.found[-1] == (
         f"note  {os.path.normpath(path)} cannot be written: searches work, saves fail. Make it"
-        " writable where agents should save."
+        " writable if agents should save here."
     )
 
 
@@ -431,8 +429,8 @@ def test_a_sparse_checkout_without_the_log_is_a_warning(healthy: Desk, tmp_path:
     done = healthy.doctor(cwd=clone)
     assert done.code == 1
     assert done.found[0] == (
-        "warning  A sparse checkout leaves the log out: saves would begin an empty one. git"
-        " sparse-checkout add .context"
+        "warning  The sparse checkout leaves out the log, so a save would start an empty one."
+        " Run: git sparse-checkout add .context"
     )
 
 
@@ -440,7 +438,9 @@ def test_git_files_that_were_not_committed_with_the_log_are_noted(project: Desk)
     MemoryStore(project.log).upsert_log(a_draft("one"))
     git(project.root, "add", ".context/memory_log.jsonl")
     git(project.root, "commit", "--quiet", "--message", "memory")
-    said = "git tracks the log, but not .context/{}: others would merge without it. git add it."
+    said = (
+        "git tracks the log, but not .context/{}, so others merge without it. Add it with git add."
+    )
     done = project.doctor()
     assert (done.code, done.found) == (
         0,
@@ -461,9 +461,9 @@ def test_a_home_directory_is_no_project(bare: Desk) -> None:
     assert (done.code, done.found) == (
         1,
         [
-            f"error  {bare.home} (from cwd) is a home directory, where nothing is ever written."
-            " Name the project with --project DIR or SENTINEL_MEMORY_PROJECT.",
-            "note   There is no memory log; the first save makes it.",
+            f"error  {bare.home} (from cwd) is a home directory, and nothing is ever written"
+            " there. Name the project with --project DIR or SENTINEL_MEMORY_PROJECT.",
+            "note   There is no memory log yet; the first save creates it.",
             "note   No git repository: the memory is not shared and has no history.",
         ],
     )
@@ -496,8 +496,8 @@ def test_temporary_files_of_killed_writers_are_told_unless_a_writer_is_at_work(b
     stray = bare.log.with_name(".memory_log.jsonl.0123456789abcdef.tmp")
     stray.write_bytes(b"half")
     assert bare.doctor().found[0] == (
-        f"note  Temporary files of killed writers: 1, such as {stray}. The next save removes them;"
-        " --fix does, too."
+        f"note  Temporary files left by killed processes: 1, such as {stray}. The next save or"
+        " --fix removes them."
     )
     assert not Path(f"{bare.log}.lock").exists()
     with held(f"{bare.log}.lock", timeout_s=5):
@@ -521,8 +521,8 @@ def test_a_network_file_system_is_a_note(
     [found] = checkup.around(project, MemoryStore(healthy.log), os.environ)
     assert (found.severity, text_of("en", found)) == (
         "note",
-        "The log lies on a network file system (nfs4), where locks may not hold between machines:"
-        " nothing is promised. Save from one machine at a time.",
+        "The log is on a network file system (nfs4), where locks may not work between machines,"
+        " so its safety is not guaranteed. Save from one machine at a time.",
     )
 
 
@@ -548,7 +548,7 @@ def test_a_log_that_git_ignores_is_a_note(project: Desk) -> None:
     (project.root / ".gitignore").write_text(".context/\n")
     project.write(ONE)
     assert project.doctor().found == [
-        "note  git ignores the log: the memory stays on this disk, without history."
+        "note  git ignores the log, so the memory stays on this disk, without history."
     ]
 
 
@@ -560,9 +560,9 @@ def test_without_union_two_branches_would_conflict(project: Desk) -> None:
     assert (done.code, done.found) == (
         1,
         [
-            "warning  The attribute merge=union does not apply to the log: two branches that both"
-            " add records will conflict. --fix writes it to .context/.gitattributes; then commit"
-            " that file."
+            "warning  The attribute merge=union does not apply to the log, so two branches that"
+            " both add records will conflict. --fix writes it to .context/.gitattributes; then"
+            " commit that file."
         ],
     )
 
@@ -596,7 +596,7 @@ def test_a_tracked_lock_is_a_warning(healthy: Desk) -> None:
     assert (done.code, done.found) == (
         1,
         [
-            "warning  git tracks the lock file, which means nothing on another machine: git rm"
+            "warning  git tracks the lock file, which is useless on another machine. Run git rm"
             " --cached .context/memory_log.jsonl.lock, then commit."
         ],
     )
@@ -609,12 +609,14 @@ def test_a_side_file_of_others_and_one_that_is_none_are_told(healthy: Desk) -> N
     side.write_bytes(ONE.to_line())
     git(healthy.root, "add", "--force", f".context/{REPLACED_NAME}")
     [told] = healthy.doctor().found
-    assert told.startswith("warning  git tracks .context/memory_log.replaced.jsonl, so a commit of")
+    assert told.startswith(
+        "warning  git tracks .context/memory_log.replaced.jsonl, so somebody else's commit"
+    )
     git(healthy.root, "rm", "--quiet", "--cached", f".context/{REPLACED_NAME}")
     side.unlink()
     side.mkdir()
     [told] = healthy.doctor().found
-    assert told.startswith(f"error  {side} is no file of its own, so whatever would replace")
+    assert told.startswith(f"error  {side} is not a regular file, so replaced records cannot")
 
 
 def test_a_rule_that_overrules_ours_is_told_and_not_promised_to_be_repaired(healthy: Desk) -> None:
@@ -648,8 +650,8 @@ def test_a_log_that_was_deleted_can_be_brought_back(healthy: Desk, whole: bool) 
         1,
         [
             "warning  git has the log, but the file is missing here. git restore"
-            " .context/memory_log.jsonl brings it back; a save would begin a new one.",
-            "note     There is no memory log; the first save makes it.",
+            " .context/memory_log.jsonl brings it back; a save would start a new one.",
+            "note     There is no memory log yet; the first save creates it.",
         ],
     )
     git(healthy.root, "restore", ".context/memory_log.jsonl")
@@ -676,17 +678,17 @@ def test_a_merge_that_conflicts_is_told_in_all_its_parts(torn: Desk) -> None:
     done = torn.doctor()
     assert done.code == 1
     assert done.found == [
-        "error    lines 2, 4, 6: conflict markers of git. The records of both sides are read."
-        " Delete exactly these lines, or let --fix do it; then git add the file.",
-        "error    A merge that git began is not finished. Once no marker is left: git add"
+        "error    lines 2, 4, 6: git conflict markers. The records of both sides are read."
+        " Delete exactly these lines, or run --fix; then git add the file.",
+        "error    A git merge is not finished. Once no marker is left, run git add"
         " .context/memory_log.jsonl, then commit.",
         f"warning  line 1: hidden, because the line with id {PRINCIPLE.id} lists this version as"
-        f" replaced; one of the two lines came with a merge or from a hand. If {PRINCIPLE.id}"
-        " should not do that, delete its line; else the next save, or --fix, moves this one beside"
-        f" the log, from where python cli.py restore {ONE.id} brings it back.",
-        "warning  The attribute merge=union does not apply to the log: two branches that both add"
-        " records will conflict. --fix writes it to .context/.gitattributes; then commit that"
-        " file.",
+        " replaced; one of the two lines came from a merge or an edit by hand. If"
+        f" {PRINCIPLE.id} is wrong, delete its line; otherwise the next save, or --fix, moves"
+        f" this one beside the log, and python cli.py restore {ONE.id} brings it back.",
+        "warning  The attribute merge=union does not apply to the log, so two branches that both"
+        " add records will conflict. --fix writes it to .context/.gitattributes; then commit"
+        " that file.",
     ]
 
 
@@ -708,7 +710,7 @@ def test_without_git_in_the_path_it_says_what_it_did_not_check(
     done = healthy.doctor(PATH=str(tmp_path))
     assert (done.code, done.found) == (
         0,
-        ["note  git was not found in PATH, so what it makes of the log was not checked."],
+        ["note  git was not found in PATH, so nothing about git was checked."],
     )
     bare = replace(healthy, root=tmp_path / "bare")
     bare.write(ONE)
@@ -729,8 +731,8 @@ def test_a_git_that_refuses_to_answer_is_a_warning(healthy: Desk, tmp_path: Path
         1,
         [
             "warning  git does not answer here (detected dubious ownership in repository at"
-            f" '{healthy.root}'), so what it makes of the log was not checked. Make git status work"
-            " in the project, then run this again."
+            f" '{healthy.root}'), so nothing about git was checked. Make git status work in the"
+            " project, then run this again."
         ],
     )
 
@@ -794,7 +796,7 @@ def test_as_a_hook_it_stops_a_commit_of_a_torn_log(healthy: Desk, tmp_path: Path
     git(healthy.root, "add", "--all")
     hook(healthy, tmp_path / "report")
     assert not commits(healthy, "--message=torn")
-    assert "error  line 1: no record: not JSON." in (tmp_path / "report").read_text()
+    assert "error  line 1: not a record: not JSON." in (tmp_path / "report").read_text()
 
 
 @posix
@@ -890,17 +892,17 @@ BROKEN = {
     ),
     "project_missing": (
         cursor(sys.executable, "--project", "/gone/shop"),
-        "the project that entry sentinel-memory names does not exist on this machine: /gone/shop."
+        "entry sentinel-memory names a project that does not exist on this machine: /gone/shop."
         " Correct it.",
     ),
     "bad_setting": (
         cursor(sys.executable, "--project", "/gone/shop", SENTINEL_MEMORY_BUDGET="lots"),
         "the server does not start with the budget that entry sentinel-memory or the environment"
-        " sets. Make it a whole number of tokens, or take it out.",
+        " sets. Make it a whole number of tokens, or remove it.",
     ),
     "unexpanded": (
         cursor(sys.executable, "--project", "${nothing}"),
-        "entry sentinel-memory names the project by a variable that this client does not fill in."
+        "entry sentinel-memory names the project with a variable that this client does not expand."
         " Write the path.",
     ),
     "no_project": (
@@ -927,7 +929,7 @@ def test_a_broken_client_is_told_but_is_no_reason_to_fail(
     [found] = [it for it in done.told["clients"] if it["kind"] == f"client_{problem}"]
     severity = "error" if problem not in ("unexpanded", "no_project") else "warning"
     severity = "note" if shared and problem.endswith("_missing") else severity
-    way_out = f" To put it right: `{CLI} setup cursor"  # what else it holds is in test_clients.py
+    way_out = f" To correct it: `{CLI} setup cursor"  # what else it holds is in test_clients.py
     assert found["severity"] == severity
     assert found["text"].partition(way_out)[0] == f"Cursor ({file}): {said}"
     others = ("unreadable", "bad_setting", *(() if shared else ("project_missing",)))
@@ -951,8 +953,10 @@ def test_json_says_the_same_as_the_text(torn: Desk) -> None:
         "lines": [2, 4, 6],
         "facts": {},
         "fixable": True,
-        "text": "conflict markers of git. The records of both sides are read. Delete exactly these"
-        " lines, or let --fix do it; then git add the file.",
+        "text": (
+            "git conflict markers. The records of both sides are read. Delete exactly these"
+            " lines, or run --fix; then git add the file."
+        ),
     }
 
 
@@ -985,17 +989,19 @@ def test_in_korean_everything_is_korean(torn: Desk) -> None:
         f"로그      {torn.log} (기록 2건, 6줄, {torn.log.stat().st_size:,}바이트)",
         "",
         "  오류  2, 4, 6번째 줄: git의 충돌 표시입니다. 양쪽 기록은 모두 읽습니다. 이 줄들만"
-        " 지우거나 --fix를 쓴 뒤 git add를 하십시오.",
+        " 지우거나 --fix를 쓴 뒤 git add를 실행하세요.",
         "  오류  시작된 git 병합이 끝나지 않았습니다. 충돌 표시가 없어지면 git add"
-        " .context/memory_log.jsonl 후 커밋하십시오.",
-        f"  경고  1번째 줄: id가 {PRINCIPLE.id}인 줄이 이 버전을 대체했다고 적어서 보이지 않습니다."
-        " 둘 중 한 줄은 병합이나 손으로 들어왔습니다."
-        f" {PRINCIPLE.id}이 잘못된 줄이면 그 줄을 지우십시오. 그대로 두면 다음 저장이나 --fix가 이"
-        f" 줄을 로그 옆으로 옮기며, python cli.py restore {ONE.id}로 되살릴 수 있습니다.",
+        " .context/memory_log.jsonl 후 커밋하세요.",
+        f"  경고  1번째 줄: id가 {PRINCIPLE.id}인 줄이 이 버전을 대체했다고 적어서 보이지"
+        " 않습니다. 둘 중 한 줄은 병합이나 수동 편집으로"
+        f" 들어왔습니다. {PRINCIPLE.id}이 잘못된 줄이면 그 줄을 지우세요. 그대로 두면 다음"
+        " 저장이나 --fix가 이 줄을 로그 옆으로 옮기며,"
+        f" python cli.py restore {ONE.id}로 되살릴 수 있습니다.",
         "  경고  로그에 merge=union 속성이 적용되지 않아, 두 브랜치가 각각 기록을 추가하면"
-        " 충돌합니다. --fix가 .context/.gitattributes에 적습니다. 그다음 그 파일을 커밋하십시오.",
+        " 충돌합니다. --fix가"
+        " .context/.gitattributes에 적습니다. 그다음 그 파일을 커밋하세요.",
         "클라이언트:",
-        "  알려진 클라이언트 설정 중 이 서버를 시작하는 것이 없음",
+        "  이 서버를 시작하는 클라이언트가 없음",
         "오류 2건, 경고 2건, 참고 0건",
         "python cli.py doctor --fix로 3건을 고칠 수 있습니다. 아직 아무것도 바꾸지 않았습니다.",
     ]
@@ -1053,24 +1059,24 @@ def test_a_repair_says_what_it_did_and_what_is_left(bare: Desk) -> None:
         f"Log      {bare.log} (records: 4, lines: 4, bytes: {bare.log.stat().st_size:,})",
         "",
         "Repaired (9):",
-        "  error    lines 1, 7: no record: not JSON. The line is skipped. Repair it by hand; --fix"
-        " moves it to a file beside the log.",
-        "  error    line 3: skipped as no record (not JSON), but it holds nothing but whole"
-        " records: --fix writes them properly.",
-        "  error    line 4: no record: not UTF-8. The line is skipped. Repair it by hand; --fix"
-        " moves it to a file beside the log.",
-        "  warning  line 5: the id does not fit the text, as after an edit by hand: the gap would"
-        " be logged a second time. --fix gives the id that fits.",
+        "  error    lines 1, 7: not a record: not JSON. The line is skipped. Repair it by hand;"
+        " --fix moves it to a file beside the log.",
+        "  error    line 3: skipped (not JSON), but it contains only whole records; --fix writes"
+        " them properly.",
+        "  error    line 4: not a record: not UTF-8. The line is skipped. Repair it by hand;"
+        " --fix moves it to a file beside the log.",
+        "  warning  line 5: the id does not match the text, as after an edit by hand, so the gap"
+        " would be logged a second time. --fix gives it the matching id.",
         "  note     line 1: the file begins with a byte order mark; --fix removes it.",
-        "  note     line 1: Windows line ends; --fix makes them plain.",
+        "  note     line 1: Windows line ends; --fix replaces them with LF.",
         "  note     line 2: blank; --fix removes it.",
         "  note     line 7: the last line has no line end; --fix adds it.",
-        f"Lines that left the log are in {aside}. Look through them, then delete that file.",
+        f"Lines removed from the log are in {aside}. Review them, then delete that file.",
         "",
         "Left:",
         "  warning  line 4: lesson has 1,200 bytes, the limit is 1,024. It is shown whole, but"
         " cannot be saved again. Shorten it by hand.",
-        f"  note     {aside} keeps lines that --fix took out of the log. Look through it, then"
+        f"  note     {aside} contains lines that --fix removed from the log. Review it, then"
         " delete it; do not commit it.",
         "  note     No git repository: the memory is not shared and has no history.",
         *NO_CLIENTS,
@@ -1149,7 +1155,8 @@ def test_a_repair_waits_its_turn_and_gives_up_with_a_sentence(bare: Desk) -> Non
     assert (done.code, done.out) == (1, "")
     assert done.errors == (
         f"Another process has held {lock} for more than 1 s. Nothing was saved; the file is"
-        " unchanged. Try again; if it stays so, look for a hung process that uses this project.\n"
+        " unchanged. Try again; if this persists, look for a hung process that uses this"
+        " project.\n"
     )
     assert (bare.log.read_bytes(), bare.asides()) == (before, [])
 
@@ -1180,9 +1187,9 @@ def test_a_repair_completes_what_git_must_know_and_keeps_the_lines_of_others(pro
         0,
         [
             "Repaired (2):",
-            "  warning  The attribute merge=union does not apply to the log: two branches that"
-            " both add records will conflict. --fix writes it to .context/.gitattributes; then"
-            " commit that file.",
+            "  warning  The attribute merge=union does not apply to the log, so two branches"
+            " that both add records will conflict. --fix writes it to .context/.gitattributes;"
+            " then commit that file.",
             "  warning  git does not ignore the lock file, so it could be committed. --fix writes"
             " it to .context/.gitignore; then commit that file.",
             "",

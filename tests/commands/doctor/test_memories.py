@@ -79,10 +79,10 @@ def test_two_memories_become_one_by_the_commands_of_the_sentence(
     wanted, kept = words_of(root) | words_of(pay), MemoryStore(pay.log).read_replaced()
     assert len(kept) == 2
     if asked == "root":
-        said = f"Another memory lies below this one, in {pay.root}."
+        said = f"There is another memory below this one, in {pay.root}."
         found = root.doctor().found
     else:
-        said = f"Another memory lies above this one: {root.log}."
+        said = f"There is another memory in a directory above this one: {root.log}."
         found = pay.doctor().found
     take, rm = named(found, said)
     log, project = (shlex.quote(str(path)) for path in (pay.log, root.root))
@@ -114,7 +114,7 @@ def test_a_context_without_a_record_hides_this_memory_and_can_go(healthy: Desk) 
     for name, text in COMPANIONS.items():
         (context / name).write_text(text)
     [line] = healthy.doctor().found
-    assert line.startswith(f"note  {context} holds no record, but a session that starts there ")
+    assert line.startswith(f"note  {context} contains no record, but a session that starts there ")
     if os.name != "nt":
         [rm] = commands_in(line)
         assert typed(healthy, rm).code == 0
@@ -126,9 +126,9 @@ def test_a_context_of_another_program_is_not_to_be_removed(healthy: Desk) -> Non
     context.mkdir(parents=True)
     (context / "plan.md").write_text("theirs\n")
     assert healthy.doctor().found == [
-        f"note  {context} holds no record, only files of something else. A session that starts"
-        " there does not see this memory, and its first save begins another in that directory. To"
-        f" have one memory, start the servers there with --project {healthy.root}."
+        f"note  {context} contains no record, only files of something else. A session that"
+        " starts there does not see this memory, and its first save starts another in that"
+        f" directory. To keep one memory, start the servers there with --project {healthy.root}."
     ]
 
 
@@ -153,8 +153,8 @@ def test_a_memory_above_is_told_before_the_first_save_here(healthy: Desk) -> Non
     pay = replace(healthy, root=healthy.root / "pay")
     pay.log.parent.mkdir()
     assert pay.doctor().found[0] == (
-        f"note  Another memory lies above this project: {healthy.log}. A session that starts there"
-        " uses that one; a save here begins another."
+        f"note  There is another memory in a directory above this project: {healthy.log}. A"
+        " session that starts there uses that one; a save here starts a new one."
     )
 
 

@@ -27,9 +27,11 @@ def test_each_is_named_with_the_command_that_mends_it(healthy: Desk) -> None:
     healthy.write(MUTE, WIDE, a_record("narrow", paths=["src/1.py"]))
     healthy.commit()
     never, everywhere = notes(healthy)
-    assert never.startswith("No action can call this record up: it has neither paths nor triggers")
+    assert never.startswith(
+        "No action can bring up this record, because it has no paths, no triggers"
+    )
     assert f"edit {MUTE.token} --project {healthy.root}`" in never
-    assert everywhere.startswith("The paths of this record stand for 100 % of the tracked files")
+    assert everywhere.startswith("The paths of this record match 100 % of the tracked files")
     assert f"edit {WIDE.token} --project" in everywhere
     done = healthy.doctor()
     assert done.code == 0
@@ -40,4 +42,4 @@ def test_each_is_named_with_the_command_that_mends_it(healthy: Desk) -> None:
 def test_the_first_are_named_and_the_others_counted(healthy: Desk) -> None:
     healthy.write(*(a_record(f"new {at}", topic="a", lesson="x") for at in range(MOST_NAMED + 3)))
     assert len(notes(healthy)) == MOST_NAMED + 1
-    assert notes(healthy)[-1] == "Records like this that are not named here: 3."
+    assert notes(healthy)[-1] == "More records like this: 3."

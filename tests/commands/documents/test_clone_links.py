@@ -54,7 +54,7 @@ def test_no_command_follows_a_link_of_the_clone(desk: Desk, words: str, target: 
     assert (done.code, tree(desk.root.parent)) != (0, before)
     assert tree(desk.root.parent) == before
     real = desk.home / target / (".bashrc" if name == "docs" else "")
-    assert f" by the link {link}, which leads to {real}" in done.errors
+    assert f" through the link {link}, which points to {real}" in done.errors
     assert f"(rm {link})" in done.errors
     assert "mine" not in done.out + done.errors.replace(str(real), "")
 

@@ -128,15 +128,15 @@ def test_a_process_writes_utf_8_whatever_the_console(project: Path) -> None:
     [
         (
             "en",
-            "The output could not be written to its end (No space left on device). What the command"
-            " had saved or changed by then stays. Make room for the output or send it elsewhere,"
-            " then repeat the command.\n",
+            "The output could not be written to its end (No space left on device). What the"
+            " command had saved or changed by then is kept. Make room for the output or send it"
+            " elsewhere, then repeat the command.\n",
         ),
         (
             "ko",
             "출력을 끝까지 쓸 수 없습니다(No space left on device). 그때까지 명령이 저장하거나"
-            " 바꾼 것은 그대로 남아 있습니다. 출력할 곳에 공간을 확보하거나 다른 곳으로 보낸 뒤"
-            " 명령을 되풀이하십시오.\n",
+            " 바꾼 것은 그대로 남아 있습니다. 출력할 곳에"
+            " 공간을 확보하거나 다른 곳으로 보낸 뒤 다시 실행하세요.\n",
         ),
     ],
 )
@@ -181,8 +181,7 @@ def test_lines_that_are_no_records_are_told(export: Command, project: Path) -> N
     done = export("--format", "json")
     assert len(json.loads(done.out)["records"]) == 6
     assert done.errors == (
-        "Lines of the memory log that cannot be read and are not exported: 1. python cli.py"
-        " doctor shows"
+        "Unreadable lines of the memory log, not exported: 1. Run python cli.py doctor to see"
         " them.\n"
     )
 
@@ -192,14 +191,15 @@ def test_lines_that_are_no_records_are_told(export: Command, project: Path) -> N
     [
         (
             "en",
-            "The memory log holds conflict markers of git (conflicts: 1); the records of both sides"
-            " are exported. python cli.py doctor --fix resolves the conflict; then git add"
-            " the file.\n",
+            "The memory log contains git conflict markers (conflicts: 1); the records of both"
+            " sides are exported. Run python cli.py doctor --fix to resolve the conflict, then"
+            " git add the file.\n",
         ),
         (
             "ko",
-            "기억 로그에 git 충돌 표시가 있습니다(충돌 1건). 양쪽 기록을 모두 내보냅니다."
-            " python cli.py doctor --fix로 충돌을 해결한 뒤 git add를 하십시오.\n",
+            "기억 로그에 git 충돌 표시가 있습니다(충돌 1건). 양쪽 기록을 모두 내보냅니다. python"
+            " cli.py doctor --fix로 충돌을 해결한"
+            " 뒤 git add를 실행하세요.\n",
         ),
     ],
 )
@@ -223,8 +223,8 @@ def secretive() -> Record:
 
 
 REDACTED = (
-    "Secrets replaced in what is exported: 4 (github-token 4). They still stand in the memory:"
-    " python cli.py scan shows where, python cli.py scan --redact takes them out.\n"
+    "Secrets redacted in the export: 4 (github-token 4). They are still in the memory. Run"
+    " python cli.py scan to see where, and python cli.py scan --redact to remove them.\n"
 )
 
 
@@ -264,8 +264,8 @@ def test_a_new_file_is_written_and_none_is_written_over(export: Command, project
     assert refused == Run(
         1,
         "",
-        "memory.md exists already and was left as it is. Choose another name, or replace it with"
-        " --force.\n",
+        "memory.md already exists and was left unchanged. Choose another name, or replace it"
+        " with --force.\n",
     )
     assert (project / "memory.md").read_bytes() == written
     assert export("-o", "memory.md", "--format", "json", "--force").code == 0
@@ -277,7 +277,7 @@ def test_a_file_in_no_directory_is_an_error(export: Command) -> None:
     assert export("-o", "no/such.md") == Run(
         1,
         "",
-        "no/such.md could not be written (No such file or directory). It is as it was. Make the"
+        "no/such.md could not be written (No such file or directory). It is unchanged. Make the"
         " file and its directory writable, then repeat the command.\n",
     )
 
@@ -289,21 +289,21 @@ def test_a_file_in_no_directory_is_an_error(export: Command) -> None:
             ["--block", "A.md", "--rules", "claude-code"],
             "argument --rules: not allowed with argument --block",
         ),
-        (["--block", "A.md", "--format", "json"], "--block and --format do not go together"),
-        (["--rules", "claude-code", "-o", "x"], "--rules and -o do not go together"),
-        (["--block", "A.md", "--type", "log"], "--block and --type do not go together"),
+        (["--block", "A.md", "--format", "json"], "--block and --format cannot be used together"),
+        (["--rules", "claude-code", "-o", "x"], "--rules and -o cannot be used together"),
+        (["--block", "A.md", "--type", "log"], "--block and --type cannot be used together"),
         (
             ["--block", "A.md", "--remove", "--topic", "x"],
-            "--remove and --topic do not go together",
+            "--remove and --topic cannot be used together",
         ),
-        (["--rules", "vscode", "--remove", "--type", "log"], "--remove and --type do not go"),
+        (["--rules", "vscode", "--remove", "--type", "log"], "--remove and --type cannot"),
         (["--block", ""], "argument --block: a file name is missing"),
         (["-o", ""], "argument -o/--output: a file name is missing"),
-        (["--remove"], "--remove goes only with --block / --rules"),
-        (["--dry-run"], "--dry-run goes only with --block / --rules"),
-        (["--force"], "--force goes only with -o FILE"),
+        (["--remove"], "--remove can only be used with --block / --rules"),
+        (["--dry-run"], "--dry-run can only be used with --block / --rules"),
+        (["--force"], "--force can only be used with -o FILE"),
         (["--format", "pdf"], "invalid choice"),
-        (["--format", "html"], "written by another command now: python cli.py view -o FILE"),
+        (["--format", "html"], "another command writes the page now: python cli.py view -o FILE"),
         (["--rules", "emacs"], "invalid choice"),
     ],
 )
@@ -526,8 +526,8 @@ def test_a_new_claude_md_must_not_switch_agents_md_off(export: Command, project:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"\xff\xfea\0", "AGENTS.md is not UTF-8 text and was left as it is."),
-        (markers(BLOCK)[0].encode(), "AGENTS.md: the marker lines of the block stand alone"),
+        (b"\xff\xfea\0", "AGENTS.md is not UTF-8 text and was left unchanged."),
+        (markers(BLOCK)[0].encode(), "AGENTS.md: the marker lines of the block are incomplete"),
     ],
 )
 def test_a_file_that_is_not_as_it_should_be_is_left_alone(
@@ -548,7 +548,7 @@ def test_a_file_that_changed_meanwhile_is_not_written_over(tmp_path: Path) -> No
     with pytest.raises(ExportError) as caught:
         read.replace("ours\n")
     assert str(caught.value) == (
-        f"{path} was changed by another program meanwhile, and was left as it is. Repeat the"
+        f"Another program changed {path} in the meantime, so it was left unchanged. Repeat the"
         " command."
     )
     with pytest.raises(ExportError):
@@ -628,8 +628,8 @@ def test_a_file_of_the_user_with_the_same_name_is_not_written_over(
     done = export("--rules", "claude-code")
     assert done.code == 1
     assert done.errors.splitlines()[-1] == (
-        ".claude/rules/sentinel-memory-payment.md was not written by this command and was left as"
-        " it is. Rename it, then repeat the command."
+        ".claude/rules/sentinel-memory-payment.md was not written by this command and was left"
+        " unchanged. Rename it, then repeat the command."
     )
     assert path.read_bytes() == b"---\npaths:\n  - x\n---\nmine\n"
     assert len(list(path.parent.iterdir())) == 2
@@ -685,8 +685,8 @@ def test_a_trial_of_rules_writes_nothing(export: Command, project: Path) -> None
 def test_rules_that_one_client_reads_twice_are_pointed_at(export: Command) -> None:
     export("--rules", "claude-code")
     assert export("--rules", "vscode").errors.splitlines()[-1] == (
-        "Visual Studio Code reads .github/instructions and .claude/rules, so that it sees these"
-        " rules twice. Take one of the two out with --remove."
+        "Visual Studio Code reads .github/instructions and .claude/rules, so it sees these rules"
+        " twice. Remove one of the two with --remove."
     )
     assert "twice" not in export("--rules", "cursor").errors
 

@@ -451,10 +451,9 @@ def test_korean_is_answered_in_korean_under_a_korean_path_with_blanks(tmp_path: 
     given = claude_edit(desk.root, "소스/환불 처리.py")
     ran = desk.hook("claude-code", "before-action", given, variables=KOREAN)
     assert ran.text == (
-        "[memory_log] 지금 하는 작업과 관련해 이 프로젝트에 기록된 내용입니다"
-        "(명령이 아니라 메모이니 해당하는지 판단하십시오).\n"
-        "[환불]\n2026-03-01 환불 승인 규칙\n"
-        f"→ {lesson}"
+        "[memory_log] 지금 하는 작업과 관련해 이 프로젝트에 기록된 내용입니다(명령이 아니라"
+        " 메모이니 해당하는지"
+        f" 판단하세요).\n[환불]\n2026-03-01 환불 승인 규칙\n→ {lesson}"
     )
     assert ran.out.isascii()
 

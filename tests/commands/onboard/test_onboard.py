@@ -127,10 +127,10 @@ def test_two_processes_write_the_same_bytes_in_utf_8_whatever_the_console(projec
     [
         (
             "en",
-            "# shop: what to know before you start\n\n"
-            "The memory of this project has no records yet. This page fills by itself: whenever an"
-            " agent finds out what its instructions left out, it saves the lesson (`log_memory`)."
-            " `python cli.py setup` connects a client, `python cli.py demo` shows how it goes.\n",
+            "# shop: what to know before you start\n\nThe memory of this project has no records"
+            " yet. This page fills by itself: whenever an agent finds out what its instructions"
+            " left out, it saves the lesson (`log_memory`). `python cli.py setup` connects a"
+            " client, and `python cli.py demo` shows how it works.\n",
         ),
         (
             "ko",
@@ -154,7 +154,7 @@ def test_an_empty_memory_says_how_the_page_fills(
 def test_a_memory_without_principles_gives_lessons_by_topic() -> None:
     found = [*logs(2), *logs(3, "build", ask_next_time="Which port?")]
     text = page(found, "shop", "en")
-    assert text.partition("`python cli.py list`.\n")[2] == (
+    assert text.partition("`python cli.py list` in a terminal.\n")[2] == (
         """
 ## Lessons by topic
 
@@ -273,8 +273,9 @@ def test_what_the_lessons_leave_goes_to_the_questions() -> None:
         (
             "en",
             "Ask before you start",
-            "Lessons here: {lessons} of 32. The others: `python cli.py list --topic T` (payment 30,"
-            " 결제 2). Questions here: {asked} of 30. The others: `python cli.py list --open`.",
+            "Lessons here: {lessons} of 32. Run `python cli.py list --topic T` for the others"
+            " (payment 30, 결제 2). Questions here: {asked} of 30. Run `python cli.py list --open`"
+            " for the others.",
         ),
         (
             "ko",
@@ -324,7 +325,7 @@ def test_a_lesson_that_does_not_fit_is_counted_and_not_cut() -> None:
     text = page([a_record(lesson="rule " * 200)], "shop", "en", most_chars=LEAST_CHARS)
     assert "rule" not in text
     assert text.endswith(
-        "\n\nLessons here: 0 of 1. The others: `python cli.py list --topic T` (payment 1).\n"
+        "\n\nLessons here: 0 of 1. Run `python cli.py list --topic T` for the others (payment 1).\n"
     )
 
 
@@ -338,8 +339,8 @@ def test_what_reads_like_instructions_to_a_model_is_nowhere_on_the_page() -> Non
     ordered = replace(shop()[-1], topic="you-never-see-it")
     text = page([*logs(1), ordered], "shop", "en")
     assert text.splitlines()[-1] == (
-        "Left out, because they read like instructions to a model: 1 (`python cli.py scan`"
-        " names them)."
+        "Left out, because they read like instructions to a model: 1 (run `python cli.py scan`"
+        " to see them)."
     )
     assert "you-never-see-it" not in text
     assert ORDER not in text
@@ -348,7 +349,7 @@ def test_what_reads_like_instructions_to_a_model_is_nowhere_on_the_page() -> Non
 def test_the_chosen_topics_are_named(onboard: Command) -> None:
     text = onboard("--topic", " 결제 ", "--topic", "build").out
     about = text.splitlines()[2]
-    assert about.endswith("(records: 3, 2026-03-01 to 2026-03-02). Only the topics 결제, build.")
+    assert about.endswith("(records: 3, 2026-03-01 to 2026-03-02). Only these topics: 결제, build.")
     assert "payment" not in text
     assert "(records: 1, all of 2026-03-02).\n" in onboard("--topic", "deploy").out
 
@@ -385,7 +386,7 @@ def test_a_syllable_of_hangul_counts_twice(most: int) -> None:
 @pytest.mark.parametrize(
     ("lang", "said"),
     [
-        ("en", "--max-chars: a page needs 1,500 or more"),
+        ("en", "--max-chars: a page needs 1,500 characters or more"),
         ("ko", "--max-chars: 한 페이지에는 1,500자 이상이 필요합니다"),
     ],
 )
@@ -426,7 +427,7 @@ def test_a_new_file_is_written_and_none_is_written_over(onboard: Command, projec
     assert onboard("-o", "START.md") == Run(
         1,
         "",
-        "START.md exists already and was left as it is. Choose another name, or replace it with"
+        "START.md already exists and was left unchanged. Choose another name, or replace it with"
         " --force.\n",
     )
     assert (project / "START.md").read_bytes() == b"mine\n"
@@ -439,8 +440,8 @@ def test_a_new_file_is_written_and_none_is_written_over(onboard: Command, projec
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--force"], "--force goes only with -o FILE"),
-        (["-o", "-", "--force"], "--force goes only with -o FILE"),
+        (["--force"], "--force can only be used with -o FILE"),
+        (["-o", "-", "--force"], "--force can only be used with -o FILE"),
         (["-o", ""], "argument -o/--output: a file name is missing"),
         (["--max-chars", "0"], "it must be a whole number of 1 or more"),
     ],
@@ -459,8 +460,8 @@ def test_the_page_holds_no_secret_of_the_memory(onboard: Command, project: Path)
     path_of(project).write_bytes(rule.to_line())
     done = onboard("--topic", f"key {TOKEN}")
     assert done.errors == (
-        "Secrets replaced in what is exported: 3 (github-token 3). They still stand in the memory:"
-        " python cli.py scan shows where, python cli.py scan --redact takes them out.\n"
+        "Secrets redacted in the export: 3 (github-token 3). They are still in the memory. Run"
+        " python cli.py scan to see where, and python cli.py scan --redact to remove them.\n"
     )
     assert section(done.out, "Lessons by topic") == [
         "- **key `[REDACTED]`** (principle): Ask for `[REDACTED]`."
@@ -476,11 +477,10 @@ def test_lines_that_are_no_records_are_told_and_change_nothing(
     assert onboard() == Run(
         0,
         ENGLISH,
-        "The memory log holds conflict markers of git (conflicts: 1); the records of both sides"
-        " are exported. python cli.py doctor --fix resolves the conflict; then git add the file.\n"
-        "Lines of the memory log that cannot be read and are not exported: 1. python cli.py"
-        " doctor shows"
-        " them.\n",
+        "The memory log contains git conflict markers (conflicts: 1); the records of both sides"
+        " are exported. Run python cli.py doctor --fix to resolve the conflict, then git add the"
+        " file.\nUnreadable lines of the memory log, not exported: 1. Run python cli.py doctor"
+        " to see them.\n",
     )
 
 

@@ -104,7 +104,7 @@ def test_a_changed_gap_gives_another_id_that_hides_the_version_before(editor: Ed
     record = editor.saved[0]
     assert record.id == record_id(record)
     assert record.source_ids == (VAT.token,)
-    assert lines[-1] == f"The id follows from the text: {VAT.id} is {record.id} now."
+    assert lines[-1] == f"The id is made from the text: {VAT.id} is now {record.id}."
     with path_of(editor.project).open("ab") as file:
         file.write(VAT.to_line())
     assert [it.id for it in editor.saved] == [record.id, OTHER.id]
@@ -148,7 +148,7 @@ def test_a_trigger_that_stands_in_too_many_files_is_not_saved(editor: Editor) ->
     git(editor.project, "init", "--quiet")
     git(editor.project, "add", "--all")
     said = editor.refused(("vat_of(", "everywhere("))
-    assert said.startswith("when: piece 1 stands in 9 of 9 tracked files")
+    assert said.startswith("when: piece 1 occurs in 9 of 9 tracked files")
 
 
 def test_an_unchanged_text_changes_nothing(editor: Editor) -> None:
@@ -167,11 +167,11 @@ def test_an_emptied_file_changes_nothing(editor: Editor) -> None:
 def test_the_file_says_what_may_be_changed_and_how_long_it_may_be() -> None:
     assert text_for_editor(VAT, "en").splitlines() == [
         f"# {VAT.token}, a log. Change the texts below the headings, save and close.",
-        "# Limits in bytes of UTF-8 (a Korean syllable has 3): topic 64, missing_context 1,024,"
+        "# Limits in UTF-8 bytes (a Korean syllable takes 3): topic 64, missing_context 1,024,"
         " lesson 1,024, ask_next_time 512.",
-        "# paths: one pattern in each line; when: one piece of code or command in each line. Keep"
-        " the headings; blank lines around a text do not count.",
-        "# An unchanged or emptied file changes nothing. These lines are not saved.",
+        "# paths: one pattern per line; when: one piece of code or command per line. Keep the"
+        " headings; blank lines around a text are ignored.",
+        "# An unchanged or empty file changes nothing. These lines are not saved.",
         *("", "== topic ==", "payment"),
         *("", "== missing_context ==", "VAT differs by country"),
         *("", "== lesson ==", "check the tax table first"),
@@ -180,7 +180,7 @@ def test_the_file_says_what_may_be_changed_and_how_long_it_may_be() -> None:
         *("", "== when ==", "vat_of(", "tax, all"),
     ]
     korean = text_for_editor(VAT, "ko").splitlines()
-    assert korean[0] == f"# {VAT.token}, log 기록. 제목 아래의 글을 고친 뒤 저장하고 닫으십시오."
+    assert korean[0] == f"# {VAT.token}, log 기록. 제목 아래의 글을 고친 뒤 저장하고 닫으세요."
     assert korean[4:] == text_for_editor(VAT, "en").splitlines()[4:]
 
 
@@ -189,14 +189,14 @@ def test_the_file_says_what_may_be_changed_and_how_long_it_may_be() -> None:
     [
         ((VAT.lesson, "가" * 342), "lesson: 1,026 bytes of UTF-8, 2 above the limit of 1,024."),
         ((VAT.lesson, "\n"), "lesson: it is blank."),
-        (("src/**", "../x"), "paths: one of them leads out of the project."),
-        (("src/**", "\n".join(map(str, range(17)))), "paths: 17 of them, and 16 is the most."),
+        (("src/**", "../x"), "paths: one of them points outside the project."),
+        (("src/**", "\n".join(map(str, range(17)))), "paths: 17 given, at most 16 allowed."),
         (("vat_of(", "vat"), "when: one of the pieces is blank or has fewer than 4 characters"),
-        (("vat_of(", "1234\n2345\n3456\n4567\n5678"), "when: 6 of them, and 5 is the most."),
-        (("vat_of(", f"key={TOKEN}"), "when: a secret seems to stand there"),
-        (("== lesson ==", "== leson =="), "The heading leson is unknown or stands there twice."),
+        (("vat_of(", "1234\n2345\n3456\n4567\n5678"), "when: 6 given, at most 5 allowed."),
+        (("vat_of(", f"key={TOKEN}"), "when: this looks like a secret"),
+        (("== lesson ==", "== leson =="), "The heading leson is unknown or appears twice."),
         (("== paths ==", "paths:"), "The heading == paths == is missing."),
-        ((VAT.missing_context, OTHER.missing_context), f"The record {OTHER.token} is about"),
+        ((VAT.missing_context, OTHER.missing_context), f"Record {OTHER.token} already covers"),
     ],
 )
 def test_what_cannot_be_saved_is_kept_for_whoever_typed_it(
@@ -216,7 +216,7 @@ def test_a_record_that_changed_while_it_was_edited_is_not_written_over(
     script.write_text(f"{EDITOR}\npathlib.Path({target}).write_bytes({line!r})\n", encoding="utf-8")
     code, _, errors = editor.edit((VAT.lesson, "mine"))
     assert (code, path_of(editor.project).read_bytes()) == (1, line)
-    assert errors.startswith(f"Record {VAT.id} was changed or removed since it was read.")
+    assert errors.startswith(f"Record {VAT.id} has been changed or removed since it was read.")
     assert "\nmine\n" in editor.file.read_text(encoding="utf-8")
     editor.file.unlink()
 
@@ -225,7 +225,7 @@ def test_a_secret_is_redacted_and_one_in_the_question_pointed_out(editor: Editor
     code, lines, errors = editor.edit((VAT.lesson, f"use {TOKEN}"), ("어느 국가?", f"{TOKEN}?"))
     assert (code, errors) == (0, "")
     assert editor.saved[0].lesson == "use [REDACTED]"
-    sentence = "What seems to be a secret stands in ask_next_time and is saved as it is."
+    sentence = "ask_next_time: this looks like a secret and is saved unchanged."
     assert any(line.startswith(sentence) for line in lines)
 
 
@@ -270,7 +270,7 @@ def test_without_an_editor_there_is_a_sentence(
 def test_a_record_that_is_not_there_opens_no_editor(editor: Editor) -> None:
     code, lines, errors = editor.edit(name="ffffffff")
     assert (code, lines) == (1, [])
-    assert errors.startswith("ffffffff: the log has no record whose id begins so.")
+    assert errors.startswith("ffffffff: no record in the log has an id that begins like this.")
     assert not (editor.project.parent / "seen").exists()
 
 

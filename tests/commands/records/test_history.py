@@ -35,8 +35,8 @@ LATEST = "2026-03-03T09:00:00+00:00"
 ONE, TWO, THREE = (a_record(gap) for gap in ("one", "two", "three"))
 RULE = new_record(a_principle("rule"), now=LATER).id
 NEWER_RULE = new_record(a_principle("newer rule"), now=LATER).id
-HEAD_ONLY = ", the newest first. With --all also those of other branches."
-NEXT = "Look at it with git diff .context/, then commit."
+HEAD_ONLY = ", the newest first. Use --all to include other branches."
+NEXT = "Review git diff .context/, then commit."
 DRY = "Nothing was written (--dry-run)."
 
 
@@ -109,9 +109,9 @@ def test_a_replaced_record_tells_its_versions_and_its_principle(
     assert command(project, "history", TWO.id).lines == [
         TWO.id,
         "Now: not in the log.",
-        f"Version {two.token} was replaced by principle {rule.token} in topic payment.",
+        f"principle {rule.token} in topic payment replaced version {two.token}.",
         "",
-        f"Changes that HEAD has behind it: 3{HEAD_ONLY}",
+        f"Changes up to HEAD: 3{HEAD_ONLY}",
         "",
         f"1. replaced by principle {rule.token}",
         at(project, "HEAD"),
@@ -139,13 +139,13 @@ def test_a_principle_tells_which_versions_it_replaced(project: Path, command: Co
         f"Now: in the log as {rule.token}.",
         *principle,
         "",
-        f"Changes that HEAD has behind it: 1{HEAD_ONLY}",
+        f"Changes up to HEAD: 1{HEAD_ONLY}",
         "",
         "1. added",
         at(project, "HEAD"),
         *principle,
         "",
-        "Versions that this principle replaced: 3, still to be had: 3.",
+        "Versions that this principle replaced: 3; of these, 3 can be restored.",
         *originals,
     ]
 
@@ -237,14 +237,12 @@ def test_an_ambiguous_beginning_lists_the_candidates(tmp_path: Path, command: Co
     path_of(project).parent.mkdir()
     path_of(project).write_bytes(first.to_line() + second.to_line())
     assert command(project, "history", "abcd").refusal == (
-        "abcd: several ids begin so: abcd1 [topic 1], abcd2 [topic 2]. Nothing was changed. Give"
-        " more of the id."
+        "abcd: several ids begin like this: abcd1 [topic 1], abcd2 [topic 2]. Nothing was"
+        " changed. Give more of the id."
     )
 
 
-NOBODY_HAS_IT = (
-    "neither the log, nor what is kept beside it, nor git has a record whose id begins so."
-)
+NOBODY_HAS_IT = "no record in the log, beside it or in git has an id that begins like this."
 
 
 @pytest.mark.parametrize(
@@ -252,7 +250,7 @@ NOBODY_HAS_IT = (
     [
         ("ffffffff", NOBODY_HAS_IT),
         ("fff", "no record has this id, and a beginning needs 4 characters."),
-        ("one@two", "this is neither an id nor a token such as 201398ff99d0c19e@69ab21."),
+        ("one@two", "this is not an id and not a token such as 201398ff99d0c19e@69ab21."),
         ("x.*y", NOBODY_HAS_IT),
     ],
 )
@@ -353,7 +351,7 @@ def test_an_original_that_a_union_merge_left_is_told_as_hidden(
     assert command(project, "history", ONE.id).lines[1:6] == [
         "Now: its line is in the file but hidden, because a principle replaced it.",
         *block(ONE.token, "one"),
-        f"Version {ONE.token} was replaced by principle {rule.token} in topic payment.",
+        f"principle {rule.token} in topic payment replaced version {ONE.token}.",
     ]
 
 
@@ -376,7 +374,7 @@ def test_the_log_of_another_project_in_the_repository_is_not_looked_at(
     commit(project)
     refusal = command(project, "history", a_record("elsewhere").id).refusal
     name = a_record("elsewhere").id
-    assert refusal.startswith(f"{name}: neither the log, nor what is kept beside it, nor git has")
+    assert refusal.startswith(f"{name}: no record in the log, beside it or in git has")
 
 
 def test_another_branch_is_looked_at_when_asked(project: Path, command: Command) -> None:
@@ -410,9 +408,7 @@ def test_a_shallow_clone_says_that_its_history_is_cut(
 ) -> None:
     git(tmp_path, "clone", "--quiet", "--depth=1", project.as_uri(), "shallow")
     shallow = tmp_path / "shallow"
-    cut = (
-        "This is a shallow clone, in which older history is missing; git fetch --unshallow gets it."
-    )
+    cut = "This is a shallow clone without the older history; git fetch --unshallow gets it."
     assert command(shallow, "history", THREE.id).lines[7:10] == [cut, "", "1. added"]
     assert command(shallow, "history", THREE.id, "--json").told["shallow"] is True
     assert command(shallow, "restore", TWO.token).refusal.endswith(cut)
@@ -465,9 +461,9 @@ def test_programs_that_a_repository_names_are_not_started(project: Path, command
 def test_outside_a_repository_there_are_no_versions(tmp_path: Path, command: Command) -> None:
     store_of(tmp_path).upsert_log(a_draft("one"))
     assert command(tmp_path, "history", ONE.id).refusal == (
-        f"{tmp_path.resolve() / '.context'} is in no git work tree, so there are no former"
-        " versions. The log itself is as it was. From git init and a first commit on, git keeps"
-        " them."
+        f"{tmp_path.resolve() / '.context'} is not in a git work tree, so there are no earlier"
+        " versions. The log itself is unchanged. Run git init and make a first commit; from then"
+        " on git keeps them."
     )
 
 
@@ -476,19 +472,18 @@ def test_a_repository_without_commits_has_no_versions(tmp_path: Path, command: C
     store_of(tmp_path).upsert_log(a_draft("one"))
     assert command(tmp_path, "history", ONE.id).refusal == (
         f"The git repository of {tmp_path.resolve() / '.context'} has no commit, so there are no"
-        " former versions. The log itself is as it was. Commit .context/; from then on git keeps"
-        " them."
+        " earlier versions. The log itself is unchanged. Commit .context/; from then on git"
+        " keeps them."
     )
 
 
 @pytest.mark.parametrize(
     ("ignored", "said"),
     [
-        ("", "This log was never committed. To keep its versions, commit .context/."),
+        ("", "This log has never been committed. To keep its versions, commit .context/."),
         (
             ".context/\n",
-            "Git is told to ignore this log. To keep its versions, take it out of .gitignore and"
-            " commit it.",
+            "git ignores this log. To keep its versions, remove it from .gitignore and commit it.",
         ),
     ],
 )
@@ -499,7 +494,7 @@ def test_a_log_that_git_does_not_track_has_no_versions(
     (project / ".gitignore").write_text(ignored, encoding="ascii")
     store_of(project).upsert_log(a_draft("one"))
     assert command(project, "history", ONE.id).refusal == (
-        f"Git has no former version of this log. The log itself is as it was. {said}"
+        f"git has no earlier version of this log. The log itself is unchanged. {said}"
     )
     assert command(project, "restore", f"{ONE.id}@000000").refusal.endswith(f" {said}")
 
@@ -512,8 +507,8 @@ def test_without_git_a_sentence_says_what_to_install(
     before = path_of(without_side_file(project)).read_bytes()
     for asked in (("history", TWO.id), ("restore", TWO.id), ("uncompact", RULE)):
         assert command(project, *asked).refusal == (
-            "git was not found, and former versions are read through it. The log itself is as it"
-            " was. Install git, or put it on the PATH, then repeat the command."
+            "git was not found, and earlier versions are read through it. The log itself is"
+            " unchanged. Install git, or put it on the PATH, then repeat the command."
         )
     assert path_of(project).read_bytes() == before
 
@@ -522,7 +517,7 @@ def test_a_damaged_repository_ends_in_a_sentence(project: Path, command: Command
     shutil.rmtree(project / ".git" / "objects")
     (project / ".git" / "objects").mkdir()
     refusal = command(project, "history", TWO.id).refusal
-    assert refusal.startswith("The history cannot be read: objects of git are missing or damaged")
+    assert refusal.startswith("The history cannot be read: git objects are missing or damaged")
     assert refusal.endswith("Then repeat the command.")
 
 
@@ -533,7 +528,7 @@ def test_a_replaced_record_comes_back_in_its_last_version(project: Path, command
     assert lines == [
         f"Brought back, from version {two.token}:",
         *block(back.token, "two", "changed"),
-        f"What had replaced it stays in the log: principle {rule.token}.",
+        f"The record that had replaced it stays in the log: principle {rule.token}.",
         NEXT,
     ]
     assert (back.lesson, back.created) == (two.lesson, two.created)
@@ -578,7 +573,7 @@ def test_an_older_version_takes_the_place_of_the_present_one(
     assert lines == [
         f"Brought back, from version {THREE.token}:",
         *block(now_of(project, THREE.id).token, "three"),
-        "It takes the place of this version, in full:",
+        "It replaces this version, shown in full:",
         *block(present.token, "three", "never committed"),
         NEXT,
     ]
@@ -589,17 +584,16 @@ def test_a_record_that_is_there_is_not_restored_without_a_token(
     project: Path, command: Command
 ) -> None:
     assert command(project, "restore", THREE.id).refusal == (
-        f"{THREE.id} is in the log already, as {THREE.token}. Nothing was changed. To put another"
-        f" version in its place, name that version: python cli.py restore {THREE.id}@fp."
-        " python cli.py history"
-        f" {THREE.id} lists them."
+        f"{THREE.id} is already in the log, as {THREE.token}. Nothing was changed. To put"
+        f" another version in its place, name that version: python cli.py restore {THREE.id}@fp."
+        f" python cli.py history {THREE.id} lists them."
     )
 
 
 def test_the_present_version_needs_no_restoring(project: Path, command: Command) -> None:
     before = path_of(project).read_bytes()
     assert command(project, "restore", THREE.token).lines == [
-        f"{THREE.token} is the version in the log. There is nothing to do."
+        f"{THREE.token} is already the version in the log. There is nothing to do."
     ]
     assert path_of(project).read_bytes() == before
 
@@ -607,8 +601,8 @@ def test_the_present_version_needs_no_restoring(project: Path, command: Command)
 def test_a_version_that_nobody_has_is_refused(project: Path, command: Command) -> None:
     token = f"{THREE.id}@000000"
     assert command(project, "restore", token).refusal == (
-        f"{token}: neither the log, nor what is kept beside it, nor git has this version. Nothing"
-        f" was changed. python cli.py history {THREE.id} --all lists those that git has."
+        f"{token}: this version is not in the log, not beside it and not in git. Nothing was"
+        f" changed. python cli.py history {THREE.id} --all lists the versions in git."
     )
 
 
@@ -630,9 +624,9 @@ def test_a_replaced_record_that_was_never_committed_is_named_as_lost(
     without_side_file(project)
     four, rule = a_record("four"), now_of(project, NEWER_RULE)
     assert command(project, "restore", four.id).refusal == (
-        f"{four.id}: principle {rule.token} replaced it before any commit had it, and it"
-        " is not kept beside the log on this machine, so there is no version of it. Nothing was"
-        " changed. What is left of it is that record."
+        f"{four.id}: principle {rule.token} replaced it before any commit, and it is not kept"
+        " beside the log on this machine, so there is no version to restore. Nothing was"
+        " changed. Only that record is left."
     )
 
 
@@ -645,7 +639,7 @@ def test_an_older_version_than_the_replaced_one_is_said_to_be_older(
     without_side_file(project)
     assert command(project, "restore", THREE.id).lines[4] == (
         f"The version that the principle replaced ({lost}) was never committed; this is the last"
-        " one that git has."
+        " one in git."
     )
 
 
@@ -674,7 +668,7 @@ def test_secrets_of_an_old_version_are_redacted_and_counted(
     lines = command(project, "restore", THREE.id).lines
     assert lines[3:] == [
         "  lesson: use [REDACTED] and [REDACTED]",
-        "Secrets redacted on the way back: 2 (github-token 2).",
+        "Secrets redacted while restoring: 2 (github-token 2).",
         NEXT,
     ]
     assert secret.encode("ascii") not in path_of(project).read_bytes()
@@ -688,7 +682,7 @@ def test_the_originals_come_back_and_the_principle_goes(project: Path, command: 
         "Originals brought back: 2.",
         *block(one.token, "one"),
         *block(two.token, "two", "changed"),
-        "The principle that went for them, in full, then its line as it stood in the file:",
+        "The principle that was removed for them, in full, then its line from the file:",
         f"  {rule.token}  principle [payment]",
         "  lesson: rule",
         rule.to_line().decode("utf-8").rstrip("\n"),
@@ -728,7 +722,7 @@ def test_an_original_that_changed_since_is_left_alone(project: Path, command: Co
     lines = command(project, "uncompact", RULE).lines
     assert lines[0] == "Originals brought back: 1."
     assert lines[4] == (
-        f"Left as they are in the log, since they came back after the compaction: {again.token}"
+        f"Left unchanged in the log, because they came back after the compaction: {again.token}"
     )
     assert now_of(project, TWO.id) == again
     assert gaps(project) == ["one", "three", "two"]
@@ -746,9 +740,9 @@ def partly_lost(project: Path) -> Path:
 def test_a_lost_original_stops_everything(partly_lost: Path, command: Command) -> None:
     before = path_of(partly_lost).read_bytes()
     assert command(partly_lost, "uncompact", NEWER_RULE).refusal == (
-        "Originals that cannot be had, neither kept beside the log nor in git: 1 of 2"
-        f" ({a_record('four').token}). Nothing was changed. With --keep-principle what can be had"
-        " (1) is brought back and the principle stays, so that nothing is lost."
+        "Originals that are not beside the log and not in git: 1 of 2"
+        f" ({a_record('four').token}). Nothing was changed. Use --keep-principle to restore the"
+        " others (1) and keep the principle, so that nothing is lost."
     )
     assert path_of(partly_lost).read_bytes() == before
 
@@ -761,7 +755,7 @@ def test_what_can_be_had_comes_back_beside_the_principle(
     assert lines == [
         "Originals brought back: 1.",
         *block(now_of(partly_lost, THREE.id).token, "three"),
-        f"Not to be had, so still only in the principle: {a_record('four').token}",
+        f"Not to be found, so only in the principle: {a_record('four').token}",
         "The principle stays (--keep-principle):",
         f"  {rule.token}  principle [payment]",
         "  lesson: newer rule",
@@ -776,8 +770,8 @@ def test_originals_of_which_none_is_left_are_named(project: Path, command: Comma
     without_side_file(project)
     for options in ((), ("--keep-principle",)):
         assert command(project, "uncompact", NEWER_RULE, *options).refusal == (
-            "No original can be had, neither kept beside the log nor in git: 1"
-            f" ({a_record('four').token}). Nothing was changed. What is left is the principle."
+            f"None of the originals is beside the log or in git: 1 ({a_record('four').token})."
+            " Nothing was changed. Only the principle is left."
         )
 
 
@@ -788,7 +782,7 @@ def test_an_uncommitted_version_is_not_passed_over_for_an_older_one(
     lost = now_of(project, THREE.id).token
     compact("newer rule", "three")(project)
     without_side_file(project)
-    assert f"nor in git: 1 of 1 ({lost})." in command(project, "uncompact", NEWER_RULE).refusal
+    assert f"not in git: 1 of 1 ({lost})." in command(project, "uncompact", NEWER_RULE).refusal
 
 
 @pytest.mark.parametrize(
@@ -813,16 +807,14 @@ def test_a_dry_run_says_the_same_and_changes_no_byte(project: Path, command: Com
     before = {path: path.read_bytes() for path in project.rglob("*") if path.is_file()}
     lines = command(project, "restore", ONE.id, "--dry-run").lines
     assert lines == [
-        f"Would bring back, from version {ONE.token} (its new token comes with the time of"
-        " writing):",
+        f"Would bring back, from version {ONE.token} (it gets a new token when it is written):",
         *block(ONE.id, "one"),
-        f"What had replaced it stays in the log: principle {now_of(project, RULE).token}.",
+        "The record that had replaced it stays in the log: principle"
+        f" {now_of(project, RULE).token}.",
         DRY,
     ]
     lines = command(project, "uncompact", RULE, "--dry-run").lines
-    assert lines[0] == (
-        "Originals to bring back: 2 (their new tokens come with the time of writing)."
-    )
+    assert lines[0] == ("Originals to bring back: 2 (they get new tokens when they are written).")
     assert (lines[1:4], lines[-1]) == (block(ONE.id, "one"), DRY)
     assert {path: path.read_bytes() for path in project.rglob("*") if path.is_file()} == before
 
@@ -839,9 +831,9 @@ def test_as_a_process_an_unknown_id_is_a_sentence_on_standard_error(project: Pat
     environment = {**os.environ, "SENTINEL_MEMORY_LANG": "ko"}
     done = Run.started("restore", "ffffff", cwd=project, environment=environment)
     assert done.refusal == (
-        "ffffff: 로그에도, 로그 옆에 보관된 것에도, git에도 id가 이렇게 시작하는 기록이 없습니다."
-        " 바뀐 것은 없습니다."
-        " memory_log.jsonl이나 git log -p .context/에서 id를 확인하십시오."
+        "ffffff: 로그에도, 로그 옆 보관 파일에도, git에도 id가 이렇게 시작하는 기록이 없습니다."
+        " 바뀐 것은 없습니다. memory_log.jsonl이나"
+        " git log -p .context/에서 id를 확인하세요."
     )
 
 
@@ -875,7 +867,7 @@ def test_without_git_a_deleted_record_and_a_former_version_come_back(
     save("one", "second", LATER)(project)
     told = "\n".join(command(project, "history", ONE.id).lines)
     assert f"{first.token}" in told and "first" in told
-    assert "Versions kept beside the log on this machine, which no commit shows: 1." in told
+    assert "Versions kept beside the log on this machine and in no commit: 1." in told
     assert command(project, "restore", first.token).lines
     assert now_of(project, ONE.id).lesson == "first"
     delete("one")(project)

@@ -163,7 +163,7 @@ def test_a_filter_without_a_record_names_the_topics_that_resemble(
     command: Command, shop: Path
 ) -> None:
     assert command("list", "--topic", "pay-ment").lines == [
-        "No record fits these filters (records: 3).",
+        "No record matches these filters (records: 3).",
         "There is no topic pay-ment; similar: payment, payments.",
     ]
     assert command("list", "--topic", "zz").lines[1] == "There is no topic zz."
@@ -298,10 +298,10 @@ def test_a_search_lists_the_most_relevant_first_and_counts_the_rest(
 ) -> None:
     lines = command("search", "tax").lines
     assert [line.split()[0] for line in lines[1:3]] == [VAT.id[:8], RULE.id[:8]]
-    assert lines[3:] == ["", "2 of 2 found, the most relevant first. Without a hit: 1."]
+    assert lines[3:] == ["", "2 of 2 found, the most relevant first. Not matching: 1."]
     lines = command("search", "tax", "table").lines
     assert [line.split()[0] for line in lines[1:2]] == [VAT.id[:8]]
-    assert lines[-1] == "1 of 1 found, the most relevant first. Without a hit: 2."
+    assert lines[-1] == "1 of 1 found, the most relevant first. Not matching: 2."
 
 
 def test_a_search_takes_the_same_filters_and_gives_the_same_data(
@@ -381,8 +381,8 @@ def test_whole_records_come_as_data_each_once(command: Command, shop: Path) -> N
     ("name", "said"),
     [
         ("abc", "abc: no record has this id, and a beginning needs 4 characters."),
-        ("ffffffff", "ffffffff: the log has no record whose id begins so."),
-        ("x@y", "x@y: this is neither an id nor a token"),
+        ("ffffffff", "ffffffff: no record in the log has an id that begins like this."),
+        ("x@y", "x@y: this is not an id and not a token"),
         (f"{VAT.id}@000000", f"The log has {VAT.token}, not {VAT.id}@000000."),
     ],
 )
@@ -401,7 +401,9 @@ def test_a_beginning_that_several_ids_have_is_refused(command: Command, project:
     write(project, *twins)
     done = command("forget", "abcd", "--yes")
     assert done.code == 1
-    assert done.errors.startswith("abcd: several ids begin so: abcd0 [payment], abcd1 [결제-환불].")
+    assert done.errors.startswith(
+        "abcd: several ids begin like this: abcd0 [payment], abcd1 [결제-환불]."
+    )
     assert command("show", "abcd0").code == 0
 
 
@@ -430,7 +432,7 @@ def test_topics_are_counted_and_those_that_may_be_one_are_named(
         "        1          1  2026-03-03  payments",
         "",
         "Topics: 3, records: 3.",
-        "[payment] and [payments] may be one: same beginning: payment.",
+        "[payment] and [payments] may be the same topic: same beginning: payment.",
     ]
 
 
@@ -448,7 +450,7 @@ def test_topics_come_as_data(command: Command, shop: Path) -> None:
 
 def test_only_the_first_similar_pairs_are_named(command: Command, project: Path) -> None:
     write(project, *(a_record("gap", topic=f"auth{at}") for at in range(6)))
-    assert command("topics").lines[-1] == "Pairs not shown: 5; --json lists all of them."
+    assert command("topics").lines[-1] == "Pairs not shown: 5. Use --json to list all of them."
 
 
 # forget
@@ -465,10 +467,9 @@ def test_a_record_is_deleted_once_it_was_shown_in_full(command: Command, shop: P
     assert lines[-3:] == [
         "Deleted: 1.",
         VAT.to_line().decode().strip(),
-        "They are kept on this machine in .context/memory_log.replaced.jsonl, without secrets:"
-        f" python cli.py restore {VAT.id} brings it back. Delete that file, too, if nobody"
-        " may read them"
-        " again; what was committed stays in git.",
+        "They are kept on this machine in .context/memory_log.replaced.jsonl, without secrets;"
+        f" python cli.py restore {VAT.id} brings it back. If nobody may read them again, delete"
+        " that file, too. What was committed stays in git.",
     ]
     assert path_of(shop).read_bytes() == REFUND.to_line() + RULE.to_line()
 
@@ -509,9 +510,7 @@ def test_a_record_that_was_updated_while_somebody_looked_stays(shop: Path) -> No
     os.close(terminal)
     os.close(controller)
     assert running.returncode == 1
-    assert errors.startswith(
-        f"These were changed or removed meanwhile, and were left as they are: {VAT.token}."
-    )
+    assert errors.startswith(f"Changed or removed in the meantime, so left unchanged: {VAT.token}.")
     assert [it.id for it in MemoryStore(path_of(shop)).read_all()] == [VAT.id, RULE.id]
 
 

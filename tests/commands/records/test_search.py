@@ -48,7 +48,7 @@ def test_a_word_that_the_line_has_no_room_for_is_shown_below_with_its_field(
         "    missing: Saves that wait behind a held lock fill the worker threads.",
         "    paths: core/disk/lock.py",
     ]
-    assert lines[5:] == ["", "1 of 1 found, the most relevant first. Without a hit: 2."]
+    assert lines[5:] == ["", "1 of 1 found, the most relevant first. Not matching: 2."]
 
 
 def test_the_words_are_coloured_and_the_table_around_them_is_not(
@@ -70,8 +70,8 @@ def test_parts_of_words_are_found_where_that_is_asked_for_and_counted_elsewhere(
     command: Command,
 ) -> None:
     assert command("search", "pars").lines == [
-        "No record has all of these words (records: 3). Synonyms and translations are not",
-        "found.",
+        "No record has all of these words (records: 3). The search does not know synonyms",
+        "or translations.",
         "1 more with --loose, which also finds parts of words.",
     ]
     assert command("search", "--loose", "pars", "--json").told["found"] == 1

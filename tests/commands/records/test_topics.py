@@ -77,7 +77,7 @@ def test_every_record_gets_the_topic_and_the_id_that_follows_from_it(
     )
     told = zip((VAT, DATE, RULE), after, strict=True)
     assert lines[7:11] == [
-        "Renamed, all in one write: 3.",
+        "Renamed in one write: 3.",
         *(f"  {before.id} → {it.id}" for before, it in told),
     ]
 
@@ -115,8 +115,8 @@ def test_a_topic_goes_into_one_that_exists(rename: Rename, project: Path) -> Non
     write(project, VAT, a_record("gap", topic="billing"))
     _, lines, _ = rename("payment", "billing", "--yes")
     assert lines[0] == (
-        "[payment] goes into [billing], which has records: 1. Records: 1."
-        " Their ids change with the topic."
+        "[payment] is merged into [billing], which already has records: 1. Records: 1. Their ids"
+        " change with the topic."
     )
     assert [it.topic for it in saved(project)] == ["billing", "billing"]
 
@@ -132,7 +132,7 @@ def test_the_same_gap_under_both_topics_becomes_one_record_that_loses_nothing(
     assert (record.id, record.seen, record.created) == (there.id, 4, NOW)
     assert (record.ask_next_time, record.paths) == ("Where?", ("src/**",))
     assert there.fingerprint() in record.former
-    assert any(line.startswith("About the same gap, and so one record") for line in lines)
+    assert any(line.startswith("Records about the same gap that become one") for line in lines)
     assert f"  {there.token}  log [billing]" in lines
 
 
@@ -153,7 +153,7 @@ def test_texts_that_do_not_fit_into_one_record_are_refused(rename: Rename, proje
     code, lines, errors = rename("payment", "billing", "--yes")
     assert (code, lines) == (1, [])
     assert there.token in errors
-    assert "whose lesson would have 1,201 bytes; the limit is 1,024" in errors
+    assert "one record with 1,201 bytes of lesson; the limit is 1,024" in errors
     assert path_of(project).read_bytes() == before
 
 
@@ -210,7 +210,7 @@ def test_a_name_that_can_be_no_topic_is_refused(
 
 def test_the_same_name_changes_nothing(rename: Rename, project: Path) -> None:
     before = path_of(project).read_bytes()
-    sentence = "Both names are the same topic. Nothing was changed."
+    sentence = "Both names mean the same topic. Nothing was changed."
     assert rename("payment", " payment ", "--yes") == (0, [sentence], "")
     assert path_of(project).read_bytes() == before
 
@@ -229,7 +229,7 @@ def test_the_records_are_redacted_and_a_secret_in_the_topic_is_pointed_out(
     write(project, a_record(lesson=f"the key is {TOKEN}"))
     _, lines, _ = rename("payment", TOKEN, "--yes")
     assert saved(project)[0].lesson == "the key is [REDACTED]"
-    sentence = "What seems to be a secret stands in topic and is saved as it is. Take it out."
+    sentence = "topic: this looks like a secret and is saved unchanged. Remove it."
     assert sentence in lines
 
 

@@ -41,10 +41,10 @@ def test_findings_become_annotations_as_the_runner_reads_them(
     assert told.out.splitlines()[:4] == [
         f"::error {where}2,title=Possible secret in the memory log::"
         f"{LOG}:2: github-token in missing_context of record {SECRET.token} [payment]",
-        f"::error title=Possible secret in the memory log::commit {bad[:10]}:"
-        f" {LOG}:2: github-token in missing_context of record {gone} [payment]. A later commit took"
-        " it out, but git's history keeps it unless the commits are squashed.",
-        f"::error {where}4,title=Damaged memory log::{LOG}:4: a line that no reader can read",
+        f"::error title=Possible secret in the memory log::commit {bad[:10]}: {LOG}:2:"
+        f" github-token in missing_context of record {gone} [payment]. A later commit removed"
+        " it, but git's history keeps it unless the commits are squashed.",
+        f"::error {where}4,title=Damaged memory log::{LOG}:4: an unreadable line",
         f"::warning {where}3,title=Reads like instructions to a model::"
         f"{LOG}:3: warning: reads like instructions to a model: override, in lesson of record"
         f' {ORDERED.token} ["100%25: a, b\\n::error::x"]',
@@ -61,7 +61,7 @@ def test_a_path_is_escaped_as_a_property_and_left_out_where_it_may_not_be_printe
     for name, begin in {
         "50%, a:b": f"::error file=50%25%2C a%3Ab/{LOG},line=1,title=Damaged memory log::50%25, a",
         "line\nend": "::error title=Damaged memory log::line end/",
-        TOKEN: "::error title=Damaged memory log::(a name that holds a secret):1: ",
+        TOKEN: "::error title=Damaged memory log::(a name that contains a secret):1: ",
     }.items():
         told = report("--github", "--project", str(project / name))
         assert told.code == 1
@@ -126,13 +126,13 @@ def test_a_summary_never_grows_above_its_limit(
     assert report("--github").code == 0
     added = summary.read_bytes()[len(taken) :].decode()
     assert 10_000 < len(added.encode()) <= 20_000
-    assert "Left out here for length: " in added
+    assert "Left out for length: " in added
     full = b"x" * (MOST_SUMMARY_BYTES - 100)
     summary.write_bytes(full)
     told = report("--github")
     assert (told.code, summary.read_bytes()) == (0, full)
     found = STOPPED.fullmatch(told.out)
-    said = "The summary of this step has no room for the report, so it stands here.\n\n"
+    said = "The summary of this step has no room for the report, so it is printed here.\n\n"
     assert found and found[2] + "\n" == said + shown.out
 
 

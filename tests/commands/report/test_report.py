@@ -33,10 +33,10 @@ PLAIN = a_record("plain")
 SECRET = a_record("the key is " + TOKEN)
 OTHER = "ghp" + "_" + "Z9y8X7w6V5u4T3s2R1q0P9o8N7m6L5k4J3i2"
 FORGED = 19_874_791  # gives ORDER the six digits of PLAIN; some ten million had to be tried
-REPLACE = "Replace every real secret where it is valid: whoever has the commits has it."
-REDACT = "`python cli.py scan --redact` takes secrets out of the log."
-REPAIR = "`python cli.py doctor --fix` repairs the log and keeps what it takes out."
-KEEPS = "A later commit took it out, but git's history keeps it unless the commits are squashed."
+REPLACE = "Rotate every real secret at its provider: whoever has the commits has it."
+REDACT = "`python cli.py scan --redact` removes secrets from the log."
+REPAIR = "`python cli.py doctor --fix` repairs the log and keeps what it removes."
+KEEPS = "A later commit removed it, but git's history keeps it unless the commits are squashed."
 
 
 def saving(project: Path, now: str = LATER) -> MemoryStore:
@@ -64,31 +64,16 @@ def test_a_change_is_told_from_its_first_line_to_its_figures(project: Path, repo
     told = report(f"{base}..HEAD")
     assert (told.code, told.errors) == (0, "")
     assert told.out == (
-        "**Memory:** 1 lesson added.\n"
-        "\n"
-        "### Lessons added\n"
-        "\n"
-        "#### 결제\n"
-        "\n"
-        "- 환불하기 전에 환불 규칙을 읽는다.\n"
-        "  - Missing then: 환불은 결제와 같은 통화로 한다\n"
-        "  - Ask first: 어느 통화로 결제했는가?\n"
-        "  - Files: `src/payment/**`\n"
-        "  - When you write: `refund(a, b)`\n"
-        f"  - `{token}`\n"
-        "\n"
-        "### Figures\n"
-        "\n"
-        "| | before | after | change |\n"
-        "| --- | ---: | ---: | ---: |\n"
-        "| Records | 1 | 2 | +1 |\n"
-        "| of these principles | 0 | 0 | 0 |\n"
-        "| of these logs | 1 | 2 | +1 |\n"
-        "| Topics | 1 | 2 | +1 |\n"
-        "| Tokens of a search that shows all (estimated) | 33 | 82 | +49 |\n"
-        f"| Bytes | {before} | {after} | +{after - before} |\n"
-        "\n"
-        "Records: 2, threshold: 50. No compaction is due.\n"
+        "**Memory:** 1 lesson added.\n\n### Lessons added\n\n#### 결제\n\n- 환불하기 전에 환불"
+        " 규칙을 읽는다.\n "
+        " - What was missing: 환불은 결제와 같은 통화로 한다\n  - Ask first: 어느 통화로"
+        " 결제했는가?\n  - Files:"
+        f" `src/payment/**`\n  - When you write: `refund(a, b)`\n  - `{token}`\n\n###"
+        " Figures\n\n| | before | after | change |\n| --- | ---: | ---: | ---: |\n| Records | 1"
+        " | 2 | +1 |\n| principles among them | 0 | 0 | 0 |\n| logs among them | 1 | 2 | +1 |\n|"
+        " Topics | 1 | 2 | +1 |\n| Estimated tokens of a search that shows all | 33 | 82 | +49"
+        f" |\n| Bytes | {before} | {after} | +{after - before} |\n\nRecords: 2, threshold: 50."
+        " Compaction is not due.\n"
     )
 
 
@@ -111,9 +96,7 @@ def test_nothing_changed_is_a_report_too(project: Path, report: Report) -> None:
 def test_a_project_without_a_log_on_either_side_says_so(project: Path, report: Report) -> None:
     told = report()
     assert (told.code, told.errors) == (0, "")
-    assert told.out == (
-        f"**Memory:** there is no memory log here, neither before nor after: `{LOG}`\n"
-    )
+    assert told.out == (f"**Memory:** there is no memory log here, before or after: `{LOG}`\n")
 
 
 def test_the_first_log_of_a_project_says_that_there_was_none(project: Path, report: Report) -> None:
@@ -178,7 +161,7 @@ def test_what_both_sides_have_taken_from_each_other_is_no_news(
         git(project, "checkout", "--quiet", branch)
         git(project, "merge", "--quiet", "--strategy=ours", "--no-edit", other)
     told = report("main..side")  # two commits at which they parted, and each has a secret behind it
-    assert (told.code, "Must not be merged" in told.out) == (0, False)
+    assert (told.code, "Do not merge" in told.out) == (0, False)
 
 
 def test_a_merge_of_the_base_into_the_head_brings_nothing_of_its_own(
@@ -194,7 +177,7 @@ def test_a_merge_of_the_base_into_the_head_brings_nothing_of_its_own(
     written(project, PLAIN, a_record("of the side"), a_record("of main"), SECRET)
     told = report("main..side")
     assert (told.code, told.first) == (0, "**Memory:** 1 lesson added.")
-    assert "Possible secrets that were there before and still are: 1." in told.out
+    assert "Possible secrets from before that are still there: 1." in told.out
 
 
 def test_a_base_alone_reaches_to_the_file_as_it_stands(project: Path, report: Report) -> None:
@@ -271,8 +254,9 @@ def test_two_histories_without_a_common_commit_get_a_sentence(
     assert (told.code, told.out, told.errors) == (
         2,
         "",
-        f"git knows no common ancestor of {one[:10]} and {other[:10]}, so what the second brings"
-        " cannot be told. Nothing was changed. In CI, fetch the whole history (fetch-depth: 0).\n",
+        f"git knows no common ancestor of {one[:10]} and {other[:10]}, so there is no way to"
+        " tell what the second adds. Nothing was changed. In CI, fetch the whole history"
+        " (fetch-depth: 0).\n",
     )
 
 
@@ -287,7 +271,7 @@ def test_a_shallow_clone_says_what_is_missing_and_what_to_do(
     assert "fetch-depth: 0" in told.errors
     assert "git fetch --unshallow gets it" in told.errors
     there = report("--project", str(tmp_path / "shallow"))
-    assert there.out.splitlines()[2].startswith("This is a shallow clone: ")
+    assert there.out.splitlines()[2].startswith("This is a shallow clone, ")
 
 
 def test_outside_git_and_without_git_a_sentence_says_so(
@@ -297,7 +281,7 @@ def test_outside_git_and_without_git_a_sentence_says_so(
     outside.mkdir()
     told = report("--project", str(outside))
     assert (told.code, told.out) == (2, "")
-    assert "is in no git work tree" in told.errors
+    assert "is not in a git work tree" in told.errors
     monkeypatch.setenv("PATH", str(outside))
     told = report()
     assert (told.code, told.out) == (2, "")
@@ -376,7 +360,7 @@ def test_a_link_in_the_place_of_the_log_is_no_log(project: Path, report: Report)
     [
         (["HEAD", "--staged"], "argument --staged: not allowed with argument RANGE"),
         (["--json", "--github"], "argument --github: not allowed with argument --json"),
-        (["--force"], "--force goes only with -o FILE"),
+        (["--force"], "--force can only be used with -o FILE"),
         (["-o", ""], "argument -o/--output: a file name is missing"),
         (["--max-chars", "3999"], "it must be 4,000 or more"),
         (["--threshold", "0"], "it must be a whole number of 1 or more"),
@@ -402,10 +386,10 @@ def test_a_new_secret_is_refused_with_its_place_and_never_shown(
     assert (told.code, told.first) == (1, "**Memory:** 1 possible secret, 1 lesson added.")
     where = f"`{LOG}:2`"
     named = f"`{SECRET.token}` (payment)"
-    assert told.part("Must not be merged") == (
+    assert told.part("Do not merge") == (
         f"- {where}: github-token in `missing_context` of {named}\n\n{REPLACE} {REDACT}"
     )
-    assert "Missing then: the key is `[REDACTED]`" in told.out
+    assert "What was missing: the key is `[REDACTED]`" in told.out
 
 
 @pytest.mark.parametrize(
@@ -439,13 +423,14 @@ def test_a_secret_of_the_base_is_counted_and_refuses_nothing(project: Path, repo
     told = report(f"{base}..HEAD")
     assert (told.code, told.first) == (0, "**Memory:** 1 lesson added.")
     assert told.out.splitlines()[2] == (
-        "Possible secrets that were there before and still are: 2. `python cli.py scan` says where."
+        "Possible secrets from before that are still there: 2. Run `python cli.py scan` to see"
+        " where."
     )
     write(project, SECRET, a_record("again " + TOKEN), PLAIN)
     assert report().out.splitlines() == [
         "**Memory:** nothing changed (records: 3).",
         "",
-        "Possible secrets that were there before and still are: 2. `python cli.py scan` says"
+        "Possible secrets from before that are still there: 2. Run `python cli.py scan` to see"
         " where.",
     ]
 
@@ -459,9 +444,7 @@ def test_a_secret_that_came_and_went_inside_of_the_range_is_told_with_its_commit
     told = report(f"{base}..HEAD")
     assert (told.code, told.first) == (1, "**Memory:** 1 possible secret, 1 lesson added.")
     found = f"`{LOG}:2`: github-token in `missing_context` of `{SECRET.token}` (payment)"
-    assert told.part("Must not be merged") == (
-        f"- commit `{bad[:10]}`: {found}. {KEEPS}\n\n{REPLACE}"
-    )
+    assert told.part("Do not merge") == (f"- commit `{bad[:10]}`: {found}. {KEEPS}\n\n{REPLACE}")
     assert report(base).code == 0
 
 
@@ -484,7 +467,7 @@ def test_a_secret_that_another_one_replaced_in_its_place_is_told_as_well(
     told = report(f"{base}..HEAD")
     assert told.first == "**Memory:** 2 possible secrets, 1 lesson added."
     found = f"`{LOG}:2`: github-token in `lesson` of `{record.token}` (payment)"
-    assert f"- commit `{bad[:10]}`: {found}. {KEEPS}" in told.part("Must not be merged")
+    assert f"- commit `{bad[:10]}`: {found}. {KEEPS}" in told.part("Do not merge")
     assert OTHER[6:] not in told.out
 
 
@@ -505,7 +488,7 @@ def test_a_secret_of_a_former_place_of_the_log_is_found_and_that_of_the_base_is_
     commit(project)
     written(project, PLAIN)
     told = report(f"{base}..HEAD")
-    refused = told.part("Must not be merged").splitlines()
+    refused = told.part("Do not merge").splitlines()
     assert len([line for line in refused if line.startswith("- ")]) == 1
     assert refused[0].startswith(f"- commit `{bad[:10]}`: `app/{LOG}:2`: github-token")
 
@@ -524,10 +507,10 @@ def test_damage_that_the_base_did_not_have_is_refused(project: Path, report: Rep
     )
     told = report(f"{base}..HEAD")
     assert (told.code, told.first) == (1, "**Memory:** 3 damaged lines, 2 lessons added.")
-    assert told.part("Must not be merged").splitlines() == [
+    assert told.part("Do not merge").splitlines() == [
         f"- `{LOG}:3`: a conflict that git left open",
-        f"- `{LOG}:8`: a line that no reader can read",
-        f"- `{LOG}:10`: a line that no reader can read",
+        f"- `{LOG}:8`: an unreadable line",
+        f"- `{LOG}:10`: an unreadable line",
         "",
         REPAIR,
     ]
@@ -542,7 +525,7 @@ def test_a_file_that_became_utf_16_is_damage_and_its_records_are_compared(
     told = report(f"{base}..HEAD")
     assert told.code == 1
     assert told.first == "**Memory:** 1 possible secret, 1 damaged line, 1 lesson added."
-    assert f"- `{LOG}:1`: the file is UTF-16, and no reader takes it\n" in told.out
+    assert f"- `{LOG}:1`: the file is UTF-16 and cannot be read\n" in told.out
 
 
 def test_a_line_that_only_spells_a_record_anew_is_no_change_of_a_record(
@@ -567,9 +550,8 @@ def test_what_reads_like_instructions_is_shown_as_text_and_fails_when_strict(
     told = report(f"{base}..HEAD")
     assert (told.code, told.first) == (0, "**Memory:** 1 record to read with care, 1 lesson added.")
     assert told.part("Reads like instructions to a model") == (
-        "Marked, not removed. A model reads this at the start of a task; it should be a lesson.\n\n"
-        f"- `{LOG}:2`: override, `{ordered.token}` (payment)\n"
-        f"  - `lesson`: {ORDER}"
+        "Marked, not removed. A model reads this at the start of a task, so it should be a"
+        f" lesson.\n\n- `{LOG}:2`: override, `{ordered.token}` (payment)\n  - `lesson`: {ORDER}"
     )
     assert report(f"{base}..HEAD", "--strict").code == 1
     assert report("--strict").code == 0
@@ -604,13 +586,13 @@ def test_lessons_are_told_by_topic_with_the_principles_first(project: Path, repo
         "- third",
         f"  - principle `{tokens['third']}`",
         "- first",
-        "  - Missing then: one",
+        "  - What was missing: one",
         f"  - `{tokens['first']}`",
         "",
         "#### payment",
         "",
         "- second",
-        "  - Missing then: two",
+        "  - What was missing: two",
         f"  - `{tokens['second']}`",
     ]
 
@@ -646,7 +628,7 @@ def test_a_change_of_nothing_but_a_secret_shows_neither(project: Path, report: R
     told = report(f"{base}..HEAD")
     assert (told.code, told.first) == (1, "**Memory:** 1 possible secret, 1 record changed.")
     assert told.part("Changed").splitlines()[1] == (
-        "  - The versions differ in what is redacted here."
+        "  - The versions differ only in what is redacted here."
     )
     assert OTHER[6:] not in told.out
 
@@ -701,7 +683,7 @@ def test_a_compaction_shows_the_principle_and_folds_what_it_replaced(
     ]
     # Without the commits between, only what is kept beside the log knows what the third one said.
     without_side_file(project)
-    assert "  - Not in any version that was looked at: 1." in report(base).out
+    assert "  - In none of the versions read: 1." in report(base).out
 
 
 def test_what_was_compacted_before_has_no_part_in_a_later_compaction(
@@ -783,7 +765,7 @@ def test_a_gap_that_came_back_under_another_topic_is_told(project: Path, report:
     store.renew({it.token: replace(it, topic="b") for it in store.read_all()}, join=False)
     saving(project, "2026-03-03T09:00:00+00:00").upsert_log(a_draft("gap", topic="b"))
     told = report()
-    assert told.first == "**Memory:** 1 gap came back, 1 record under another topic."
+    assert told.first == "**Memory:** 1 gap came back, 1 record moved to another topic."
     assert ", seen 1 → 2: gap" in told.part("Came back")
 
 
@@ -800,7 +782,7 @@ def test_originals_of_two_principles_are_shown_below_both_and_counted_once(
     told = report("--project", str(app))
     assert told.first == "**Memory:** 2 records compacted."
     assert told.out.count("<summary>Replaced: 2</summary>") == 2
-    assert "Not in any version" not in told.out
+    assert "In none of the versions" not in told.out
 
 
 def test_a_gap_that_came_back_at_once_was_not_replaced(project: Path, report: Report) -> None:
@@ -820,9 +802,9 @@ def test_records_under_another_topic_are_neither_added_nor_removed(
     commit(project)
     store.renew({it.token: replace(it, topic="payment") for it in store.read_all()}, join=False)
     told = report()
-    assert told.first == "**Memory:** 2 records under another topic."
+    assert told.first == "**Memory:** 2 records moved to another topic."
     tokens = tokens_of(project)
-    assert told.part("Under another topic").splitlines() == [
+    assert told.part("Moved to another topic").splitlines() == [
         f"- `결제` → `payment`: `{token}`" for token in tokens
     ]
 
@@ -865,11 +847,8 @@ def test_a_removed_record_can_be_brought_back(project: Path, report: Report) -> 
     told = report(f"{base}..HEAD")
     assert (told.code, told.first) == (0, "**Memory:** 1 record removed.")
     assert told.part("Removed") == (
-        "Nothing took their place. `python cli.py restore ID` brings one back.\n\n"
-        "#### payment\n\n"
-        "- check the tax table first\n"
-        "  - Missing then: gone\n"
-        f"  - `{a_record('gone').token}`"
+        "Nothing replaces them. `python cli.py restore ID` brings one back.\n\n#### payment\n\n-"
+        f" check the tax table first\n  - What was missing: gone\n  - `{a_record('gone').token}`"
     )
 
 
@@ -896,7 +875,7 @@ def test_an_original_that_is_back_beside_its_principle_is_told_as_hidden(
     told = report(f"{base}..HEAD", "--project", str(app))
     assert told.code == 1
     assert told.first == "**Memory:** 2 damaged lines."
-    assert ".context/memory_log.jsonl:1`: readers no longer see this record" in told.out
+    assert ".context/memory_log.jsonl:1`: this record is no longer shown" in told.out
 
 
 def test_one_line_that_hides_a_whole_memory_is_told_line_by_line(
@@ -911,12 +890,12 @@ def test_one_line_that_hides_a_whole_memory_is_told_line_by_line(
     commit(app)
     told = report(f"{base}..HEAD", "--project", str(app))
     assert told.code == 1
-    assert told.out.count("readers no longer see this record") == 3
+    assert told.out.count("this record is no longer shown") == 3
 
 
 def test_two_versions_of_one_gap_are_told(project: Path, report: Report) -> None:
     write(project, PLAIN, replace(PLAIN, lesson="in other words"))
-    assert "Gaps with more than one version" in report().out
+    assert "Gaps with several versions" in report().out
 
 
 # 7 and the forms.
@@ -925,7 +904,7 @@ def test_two_versions_of_one_gap_are_told(project: Path, report: Report) -> None
 def test_a_compaction_that_is_due_is_said(project: Path, report: Report) -> None:
     write(project, PLAIN, a_record("two"))
     assert report("--threshold", "1").out.splitlines()[-1] == (
-        "Records: 2, threshold: 1. A compaction is due now."
+        "Records: 2, threshold: 1. Compaction is due."
     )
 
 
@@ -969,7 +948,7 @@ def test_a_file_gets_the_report_and_is_not_written_over_by_accident(
     assert (project / "report.md").read_text(encoding="utf-8") == shown.out
     again = report("-o", "report.md", "--json")
     assert (again.code, again.out) == (2, "")
-    assert "report.md exists already" in again.errors
+    assert "report.md already exists" in again.errors
     assert (project / "report.md").read_text(encoding="utf-8") == shown.out
     assert report("-o", "report.md", "--json", "--force").code == 0
     assert json.loads((project / "report.md").read_text(encoding="utf-8"))["damage"] == []
@@ -984,16 +963,16 @@ def test_a_long_report_leaves_out_whole_records_from_its_end_and_counts_them(
     new = [a_record(f"new {at}", lesson=f"새 lesson {at} " * 40) for at in range(200)]
     written(project, *new, SECRET)
     whole = report(f"{base}..HEAD", "--max-chars", "900000")
-    assert "Left out here" not in whole.out
+    assert "Left out for length" not in whole.out
     told = report(f"{base}..HEAD")
     assert told.first == whole.first
-    for heading in ("Must not be merged", "Figures"):
+    for heading in ("Do not merge", "Figures"):
         assert told.part(heading) == whole.part(heading)
     removed = told.part("Removed").splitlines()
-    assert removed[2:] == ["Left out here for length: 20. `--json` has them."]
+    assert removed[2:] == ["Left out for length: 20. Use `--json` to see them."]
     *kept, blank, left = told.part("Lessons added").splitlines()
-    shown = sum(line.startswith("  - Missing then: ") for line in kept)
-    assert (blank, left) == ("", f"Left out here for length: {201 - shown}. `--json` has them.")
+    shown = sum(line.startswith("  - What was missing: ") for line in kept)
+    assert (blank, left) == ("", f"Left out for length: {201 - shown}. Use `--json` to see them.")
     assert kept == whole.part("Lessons added").splitlines()[: len(kept)]
     following = whole.part("Lessons added").splitlines()[len(kept) : len(kept) + 3]
     assert 60_000 - len("\n".join(following)) <= len(told.out) <= 60_000
@@ -1007,9 +986,9 @@ def test_one_endless_record_pushes_no_other_off_the_report(project: Path, report
     told = report(f"{base}..HEAD")
     assert told.first == "**Memory:** 2 lessons added, 1 record removed."
     added = told.part("Lessons added")
-    assert "Missing then: behind it" in added
-    assert added.endswith("Left out here for length: 1. `--json` has them.")
-    assert "Missing then: gone" in told.part("Removed")
+    assert "What was missing: behind it" in added
+    assert added.endswith("Left out for length: 1. Use `--json` to see them.")
+    assert "What was missing: gone" in told.part("Removed")
 
 
 @pytest.mark.parametrize("lang", ["en", "ko"])

@@ -16,7 +16,7 @@ from tests.support.samples import NOW, a_draft, a_record
 pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
 
 ONE = a_record("one", lesson="lesson one")
-UNKNOWN = "  - Not in any version that was looked at: 1."
+UNKNOWN = "  - In none of the versions read: 1."
 
 
 def original(gap: str, indent: str = "  ") -> list[str]:
@@ -53,7 +53,7 @@ def test_originals_that_git_never_had_are_shown_as_kept_here(
     assert folded(told.out) == [
         "  <summary>Replaced: 3</summary>",
         *original("one"),
-        "  - In no version that was looked at, but kept beside the log on this machine: 2.",
+        "  - In none of the versions read, but kept beside the log on this machine: 2.",
         *original("two", "    "),
         *original("three", "    "),
     ]

@@ -33,22 +33,21 @@ SAFE, BAD = a_record("plain"), a_record("the key is " + TOKEN)
 ORDERED = a_record("odd", lesson=ORDER)
 LOG = ".context/memory_log.jsonl"
 REDACT = (
-    "python cli.py scan --redact takes them out of the log. Replace every real one where it is"
-    " valid."
+    "Run python cli.py scan --redact to remove them from the log. Rotate every real secret at"
+    " its provider."
 )
 NEXT = [
-    "1. Replace every real secret where it is valid. Git's history still holds it; python"
-    " cli.py scan"
-    " --history shows where.",
-    "2. Look at git diff .context/, then commit.",
-    "3. Have every other clone pull before it saves again. A version that was changed there"
-    " meanwhile comes back with a merge: run python cli.py scan after each merge until all"
+    "1. Rotate every real secret at its provider. Git's history still contains it; run python"
+    " cli.py scan --history to see where.",
+    "2. Review git diff .context/, then commit.",
+    "3. Have every other clone pull before it saves again. A version changed there in the"
+    " meantime comes back with a merge, so run python cli.py scan after each merge until all"
     " have pulled.",
 ]
 REWRITE = (
-    "A commit keeps them for whoever has the repository: replace every real one where it is valid."
-    " To take them out of the history as well, rewrite it (git filter-repo) and have every clone"
-    " made anew."
+    "Whoever has the repository can read what a commit keeps. Rotate every real secret at its"
+    " provider. To remove them from the history as well, rewrite it (git filter-repo) and"
+    " replace every clone with a fresh one."
 )
 
 needs_git = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
@@ -111,8 +110,8 @@ def test_it_speaks_korean(scan: Command, project: Path, monkeypatch: pytest.Monk
         f"{LOG}:2: 경고: 모델에 내리는 지시처럼 읽힘: override, 기록 {ORDERED.token} [payment]의"
         " lesson",
         "비밀 값 1개, 경고 1건, 파일 1개.",
-        "python cli.py scan --redact로 로그에서 지울 수 있습니다. 실제 비밀 값은 반드시 새 값으로"
-        " 바꾸십시오.",
+        "python cli.py scan --redact로 로그에서 지울 수 있습니다. 실제 비밀 값은 반드시 발급한"
+        " 곳에서 새 값으로 바꾸세요.",
     ]
 
 
@@ -212,9 +211,8 @@ def test_a_log_of_another_encoding_is_read(scan: Command, project: Path) -> None
     assert scan("--redact") == Run(
         2,
         "",
-        "The log is UTF-16, and nothing was changed. Run python cli.py doctor --fix, which"
-        " makes it UTF-8,"
-        " then repeat the command.\n",
+        "The log is UTF-16. Nothing was changed. Run python cli.py doctor --fix to convert it to"
+        " UTF-8, then repeat the command.\n",
     )
 
 
@@ -264,7 +262,7 @@ def test_of_a_folder_what_git_tracks_is_looked_at(scan: Command, project: Path) 
     ]
     assert scan("sub", ".git").lines == [
         os.path.join("sub", "b.txt") + ":1: github-token",
-        ".git: not looked at, inside .git",
+        ".git: not scanned, inside .git",
         "Secrets: 1, warnings: 0, files: 1.",
     ]
 
@@ -300,7 +298,7 @@ def test_a_text_that_is_too_large_is_a_failure_and_a_log_never_is(
     assert (found.code, found.lines) == (
         2,
         [
-            "large.txt: not looked at, larger than 5,000,000 bytes",
+            "large.txt: not scanned, larger than 5,000,000 bytes",
             "image: skipped, a binary file",
             "Secrets: 0, warnings: 0, files: 1.",
         ],
@@ -316,13 +314,15 @@ def test_pipes_devices_and_odd_names_stop_nothing(scan: Command, project: Path) 
     found = scan("pipe", "/dev/null", odd)
     assert found.lines == [
         "odd\ufffd\ufffd[31m.txt:1: github-token",
-        "pipe: not looked at, not a regular file",
-        "/dev/null: not looked at, not a regular file",
+        "pipe: not scanned, not a regular file",
+        "/dev/null: not scanned, not a regular file",
         "Secrets: 1, warnings: 0, files: 1.",
     ]
     assert "\x1b" not in scan(odd, "--json").out
     (project / f"{TOKEN}.txt").write_bytes(b"\0")
-    assert scan(f"{TOKEN}.txt").lines[0] == "(a name that holds a secret): skipped, a binary file"
+    assert scan(f"{TOKEN}.txt").lines[0] == (
+        "(a name that contains a secret): skipped, a binary file"
+    )
 
 
 def test_what_is_not_there_is_said_and_the_others_are_scanned(scan: Command, project: Path) -> None:
@@ -371,8 +371,8 @@ def test_it_runs_with_the_standard_library_alone(project: Path) -> None:
     assert found == Run(
         2,
         "",
-        "The package filelock is not installed, and without it nothing is written. Run the command"
-        " with the Python that runs the server.\n",
+        "The package filelock is not installed. Nothing was written. Run the command with the"
+        " Python that runs the server.\n",
     )
     assert path_of(project).read_bytes() == BAD.to_line()
 
@@ -468,9 +468,8 @@ def test_a_history_without_secrets_passes_and_a_shallow_one_says_so(
     found = scan("--history", "--project", str(project.parent / "shallow"))
     assert found == Run(
         0,
-        "Secrets in the history: 0, versions of the log: 1.\n"
-        "This is a shallow clone, in which older history is missing; git fetch --unshallow gets"
-        " it.\n",
+        "Secrets in the history: 0, versions of the log: 1.\nThis is a shallow clone without the"
+        " older history; git fetch --unshallow gets it.\n",
         "",
     )
 
@@ -479,9 +478,9 @@ def test_a_history_without_secrets_passes_and_a_shallow_one_says_so(
 def test_without_a_history_a_sentence_says_so(scan: Command, project: Path) -> None:
     found = scan("--history")
     assert (found.code, found.out) == (2, "")
-    assert f"{project / '.context'} is in no git work tree" in found.errors
+    assert f"{project / '.context'} is not in a git work tree" in found.errors
     git(project, "init", "--quiet")
-    none = "Git has no version of this log, so there is no history to scan: "
+    none = "git has no version of this log, so there is no history to scan: "
     assert scan("--history") == Run(0, f"{none}{LOG}\n", "")
     (project / "a.txt").write_text("a", encoding="utf-8")
     git(project, "add", "a.txt")
@@ -515,7 +514,7 @@ def test_redacting_writes_once_and_tells_old_and_new_ids(scan: Command, project:
         0,
         "\n".join(
             [
-                f"Redacted in {LOG} (2 in all):",
+                f"Redacted in {LOG} (total 2):",
                 f"  line 2: {BAD.token} -> {clean.token}: github-token",
                 "  line 3: not a record: github-token",
                 *NEXT,
@@ -565,7 +564,7 @@ def test_a_field_above_its_limit_is_told(scan: Command, project: Path) -> None:
     address = "https://bob:" + "x9Kq2" + "@db.example.com/x"
     write(project, replace(SAFE, topic=address.ljust(64, "y")))
     assert scan("--redact").lines[2] == (
-        "    warning: topic is above its limit now (69 of 64 bytes). It is read all the same;"
+        "    warning: topic now exceeds its limit (69 of 64 bytes). It can still be read;"
         " shorten it by hand."
     )
 

@@ -28,7 +28,7 @@ EACH = [
     for it in TARGETS
 ]
 # What a next step of a sentence is known by.
-STEPS = {"en": ("then repeat the command", "by hand"), "ko": ("명령을 되풀이하십시오", "손으로")}
+STEPS = {"en": ("then repeat the command", "by hand"), "ko": ("다시 실행하세요", "직접")}
 
 
 def faults(bench: Bench, target: Target, data: bytes, *, is_read: bool) -> Iterator[str]:

@@ -532,7 +532,7 @@ def test_a_file_that_changed_after_the_plan_is_not_overwritten(bench: Bench) -> 
     planned = bench.plan("codex")
     bench.put({"root/AGENTS.md": "new"})
     [change] = [it for it in planned.changes if it.path.name == "AGENTS.md"]
-    with pytest.raises(ExportError, match="changed by another program"):
+    with pytest.raises(ExportError, match="Another program changed"):
         change.write(bench.root)
     assert bench.files() == {"root/AGENTS.md": b"new"}
 
@@ -541,7 +541,7 @@ def test_a_file_that_is_deleted_after_the_plan_is_not_written(bench: Bench) -> N
     bench.put({"root/AGENTS.md": "Be kind.\n"})
     [change] = [it for it in bench.plan("codex").changes if it.path.name == "AGENTS.md"]
     (bench.root / "AGENTS.md").unlink()
-    with pytest.raises(ExportError, match="changed by another program"):
+    with pytest.raises(ExportError, match="Another program changed"):
         change.write(bench.root)
     assert bench.files() == {}
 

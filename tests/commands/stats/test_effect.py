@@ -210,24 +210,24 @@ def test_too_few_are_no_figure(desk: Desk) -> None:
     assert (
         page(desk)
         == """
-Hold-out: records that an action needed, shown 2, withheld 1
+Hold-out: records that an action needed; shown 2, withheld 1
   The gap was logged again before the session ended: shown 0 of 2, withheld 0 of
   1. Too few to compare: 20 of each are needed.
-  Within 14 days after the next commit of the file, another one repaired it:
-  shown 0 of 0, withheld 0 of 0. Too few to compare: 20 of each are needed.
-  The trigger was gone from the next commit of the file: shown 2 of 2, withheld
+  Another commit repaired the file within 14 days after its next commit: shown 0
+  of 0, withheld 0 of 0. Too few to compare: 20 of each are needed.
+  The next commit of the file no longer had the trigger: shown 2 of 2, withheld
   1 of 1. Too few to compare: 20 of each are needed.
-  What this cannot show: it is one machine in 90 days. A withheld record may
-  have been shown at the start of the session or at a prompt, or found by a
-  search, a gap that was logged in other words is not seen, and showings of one
-  record are not independent.
+  What this cannot show: it covers one machine over 90 days. A withheld record
+  may have been shown at the start of the session or at a prompt, or found by a
+  search. A gap logged in other words is not recognised, and repeated showings
+  of one record are not independent.
 
-Followed: lessons shown where one of their triggers stood
+Followed: lessons shown where one of their triggers was
   In the next commit of the file, within 14 days, no added line had a trigger of
   the lesson: 2 of 2. Too few for a share: 20 are needed. What this cannot show:
-  the piece may have gone for another reason, the edit may have been the one
-  that takes it out, and the commit may be somebody else's. Only the hold-out
-  has something to compare with.
+  the piece may have disappeared for another reason, the edit may have been the
+  one that removes it, and the commit may be somebody else's. Only the hold-out
+  has a comparison.
 """
     )
 
@@ -238,10 +238,10 @@ def test_enough_are_told_with_their_intervals(desk: Desk) -> None:
     change(desk, "vat = 0.19\n")
     said = " ".join(page(desk).split())
     assert (
-        "The trigger was gone from the next commit of the file: shown 0 of 30 (0%, 0 to 11%),"
+        "The next commit of the file no longer had the trigger: shown 0 of 30 (0%, 0 to 11%),"
         " withheld 0 of 20 (0%, 0 to 16%); difference +0 points (-16 to +11)."
     ) in said
-    assert "trigger of the lesson: 0 of 30 (0%, 0 to 11%). In brackets" in said
+    assert "trigger of the lesson: 0 of 30 (0%, 0 to 11%). In parentheses" in said
     korean = " ".join(page(desk, SENTINEL_MEMORY_LANG="ko").split())
     assert "보여 준 쪽 30 중 0(0%, 0~11%), 뺀 쪽 20 중 0(0%, 0~16%). 차이 +0%p(-16~+11)." in korean
 
@@ -265,7 +265,7 @@ def test_without_git_only_the_commits_are_missing(tmp_path: Path) -> None:
     desk.write(VAT)
     noted(desk, triggered(time.time() - 3_600))
     said = " ".join(page(desk, GIT_CEILING_DIRECTORIES=str(tmp_path)).split())
-    assert "Not counted, since the file has no such commit: 1." in said
+    assert "Not counted, because the file has no such commit: 1." in said
 
 
 @pytest.mark.parametrize(

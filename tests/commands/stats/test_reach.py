@@ -30,11 +30,13 @@ def test_both_kinds_are_named_and_so_is_the_doctor(desk: Desk) -> None:
     wide = a_record("wide", paths=["src/**"])
     desk.write(MUTE, wide, a_record("narrow", paths=["src/1.py"]))
     done = desk.stats()
-    mute = done.section("Records that no action can call up: 1")
+    mute = done.section("Records that no action can bring up: 1")
     assert [line.split()[1] for line in mute] == ["id", MUTE.id[:8]]
-    everywhere = done.section("Records with paths for more than a quarter of the tracked files: 1")
+    everywhere = done.section(
+        "Records whose paths match more than a quarter of the tracked files: 1"
+    )
     assert [line.split()[1] for line in everywhere] == ["id", wide.id[:8]]
-    assert "\n\npython cli.py doctor says how to mend them.\n" in done.out
+    assert "\n\nRun python cli.py doctor to see how to correct them.\n" in done.out
     korean = desk.stats(SENTINEL_MEMORY_LANG="ko")
     assert korean.section("어떤 작업에서도 나올 수 없는 기록: 1건")
 

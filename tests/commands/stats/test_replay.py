@@ -104,16 +104,16 @@ def test_the_page_in_english(lively: Desk) -> None:
         == f"""\
 Project  {lively.root}
 
-Replay: the hook of an action over the last commits of this branch
+Replay: the action hook run over the last commits of this branch
   Since {day}. A commit counts as a session, each of its hunks as an edit.
-  Commits at which the hook speaks: 20 of 21 (95%, 77 to 99%); hunks: 20 of 22
-  (91%, 72 to 97%).
-  In brackets: the share, and its interval of 95%.
+  Commits at which the hook shows a lesson: 20 of 21 (95%, 77 to 99%); hunks: 20
+  of 22 (91%, 72 to 97%).
+  In parentheses: the share and its 95% confidence interval.
 
 Lessons shown too often: 1
   commits   %  id        record
        20  95  {EVERYWHERE.id[:8]}  [code] where code is
-  Their interval lies above 5% of the commits. Narrower paths make them rarer:
+  Their interval is above 5% of the commits. Narrower paths make them rarer:
   python cli.py edit ID.
 
 Lessons shown at least once: 2 of 3
@@ -125,17 +125,20 @@ Lessons never shown: 1
   last        id        record
   2026-03-01  {NEVER.id[:8]}  [else] what else
 
-What this cannot show: nobody has labelled these changes, so to speak is not to
-be right. Most commits are older than the lessons, a hunk is how the work ended,
-and no commands and prompts are among them. Hunks of one commit resemble each
-other, so their interval is too narrow.
+What this cannot show: nobody has labelled these changes, so showing a lesson
+does not mean that it was right. Most commits are older than the lessons, a hunk
+shows how the work ended, and there are no commands or prompts. Hunks of one
+commit resemble each other, so their interval is too narrow.
 """
     )
 
 
 def test_the_korean_page_is_korean_and_no_wider(lively: Desk) -> None:
     done = run(lively, SENTINEL_MEMORY_LANG="ko")
-    assert "  20  95  " in done.out and "훅이 말하는 커밋: 21 중 20(95%, 77~99%)" in done.out
+    assert (
+        "  20  95  " in done.out
+        and "훅이 lesson을 보여 주는 커밋: 21 중 20(95%, 77~99%)" in done.out
+    )
     assert max(map(cells, done.lines[2:])) <= 80
 
 
@@ -148,7 +151,8 @@ def test_when_the_time_is_over_it_says_so_and_how_far_it_came(desk: Desk) -> Non
     done = run(desk, "--seconds", "1")
     assert " of 4 (" not in done.out
     assert (
-        "  Not all of them: 1 s were over, or git could not go on. --seconds gives it" in done.lines
+        "  Not all of them: 1 s were up, or git could not go on. Use --seconds to allow"
+        in done.lines
     )
 
 
@@ -157,14 +161,14 @@ def test_without_a_repository_it_says_so(tmp_path: Path) -> None:
     desk.write(REFUND)
     done = desk.run("stats", "--replay", GIT_CEILING_DIRECTORIES=str(tmp_path))
     assert (done.code, done.out) == (1, "")
-    assert f"{desk.root} is in no git work tree" in done.errors
+    assert f"{desk.root} is not in a git work tree" in done.errors
 
 
 @pytest.mark.parametrize("option", ["--strict", "--seconds=5"])
 def test_its_options_are_refused_without_it(desk: Desk, option: str) -> None:
     done = desk.run("stats", option)
     assert (done.code, done.out) == (2, "")
-    assert f"{option.partition('=')[0]} goes only with --replay" in done.errors
+    assert f"{option.partition('=')[0]} can only be used with --replay" in done.errors
 
 
 def test_a_long_log_is_read_as_a_hook_reads_it(lively: Desk) -> None:

@@ -149,15 +149,15 @@ Growth
     1      4  {sizes[4]}  2025-03-24
 
 A search today
-  It shows all records whole in about {search["tokens"]} tokens; the budget is 20,000. Claude
-  Code warns of an answer from 10,000 on.
+  It shows all records in full and takes about {search["tokens"]} tokens; the budget is 20,000.
+  Claude Code warns when an answer has 10,000 tokens or more.
 
 Gaps that came back after a lesson existed: 2
   times  last        id        record
       3  {day(BACK_S)}  923004e2  [payment] VAT differs by country
       2  2025-03-21  {SESSION.id[:8]}  [인증] 세션 토큰은 15분 뒤에 만료된다
 
-Questions still open: 2
+Questions to ask: 2
   last        id        question
   {day(BACK_S)}  923004e2  [payment] Which countries?
   2025-03-21  {SESSION.id[:8]}  [인증] 만료 시간은 어디서 정합니까?
@@ -172,15 +172,15 @@ Hooks: sessions on this machine in the last 90 days
       2        4   1,560  at the start of a session
       1        1      70  at an action
       0        0       0  at a prompt
-  Sessions that changed files: 2. At the time of 1 of them a record was saved,
-  going by the dates of the records.
-  Reminders given: 1. Within an hour after 0 of them a record was saved.
+  Sessions that changed files: 2. Going by the dates of the records, one was
+  saved during 1 of them.
+  Reminders given: 1. A record was saved within an hour after 0 of them.
 
 Records shown, most often first: 2
   start  action  id        record
       1       1  923004e2  [payment] VAT differs by country
       2       0  {BUILD.id[:8]}  [build] run make generate after a change of a .proto…
-  Showings of records that are not in the log any more: 1.
+  Times that a record now gone from the log was shown: 1.
 
 Shown at an action or a prompt, and the gap came back later: 1
   first shown  last        id        record
@@ -215,21 +215,21 @@ def test_the_whole_page_in_korean(lively: Desk) -> None:
         1     4  {sizes[4]}  2025-03-24
 
 지금 검색 한 번
-  모든 기록을 온전히 보여 주며 약 {search["tokens"]}토큰이 듭니다. 상한은 20,000토큰입니다.
-  Claude Code는 응답이 10,000토큰 이상이면 경고합니다.
+  모든 기록을 전체 표시하며 약 {search["tokens"]}토큰이 듭니다. 상한은 20,000토큰입니다. Claude
+  Code는 응답이 10,000토큰 이상이면 경고합니다.
 
-lesson이 있는데도 다시 나온 격차: 2건
+lesson이 있는데도 재발: 2건
   횟수  마지막      id        기록
      3  {day(BACK_S)}  923004e2  [payment] VAT differs by country
      2  2025-03-21  {SESSION.id[:8]}  [인증] 세션 토큰은 15분 뒤에 만료된다
 
-남아 있는 질문: 2건
+물을 질문: 2건
   마지막      id        질문
   {day(BACK_S)}  923004e2  [payment] Which countries?
   2025-03-21  {SESSION.id[:8]}  [인증] 만료 시간은 어디서 정합니까?
 
 통합(compact)
-  기록 4건, 기준 50건. 아직 필요 없습니다. principle이 기록 4건을 대신합니다.
+  기록 4건, 기준 50건. 아직 필요 없습니다. principle이 기록 4건을 대체했습니다.
   마지막 통합: 2025-03-25.
 
 훅: 이 컴퓨터의 최근 90일 세션
@@ -249,7 +249,7 @@ lesson이 있는데도 다시 나온 격차: 2건
      2     0  {BUILD.id[:8]}  [build] run make generate after a change of a .proto fi…
   지금은 로그에 없는 기록을 보여 준 횟수: 1회.
 
-작업이나 프롬프트 때 보여 주었는데도 격차가 다시 나온 기록: 1건
+작업이나 프롬프트 때 보여 주었는데도 재발한 기록: 1건
   처음 보여 준 날  마지막      id        기록
   {day(BEGAN_S)}       {day(BACK_S)}  923004e2  [payment] VAT differs by country
 
@@ -397,8 +397,8 @@ def test_every_date_of_the_json_is_in_utc(desk: Desk, written: str, told: str | 
 EMPTY = {
     "en": """\
 Project  {root}
-The memory of this project has no records yet. An agent that works with the
-server saves one for each gap in its instructions.
+The memory of this project has no records yet. An agent saves one through the
+server for each gap in its instructions.
 """,
     "ko": """\
 프로젝트  {root}
@@ -418,8 +418,8 @@ def test_an_empty_memory_is_a_sentence_and_nothing_is_created(desk: Desk, lang: 
 def test_lines_that_cannot_be_read_are_counted_and_the_doctor_is_named(desk: Desk) -> None:
     desk.write(b"a note\n", REFUND, b"<<<<<<< ours\n", VAT, b"=======\n", b">>>>>>> theirs\n")
     said = (
-        "Lines that cannot be read: 1, conflicts: 1, hidden records: 0, gaps in several versions:"
-        " 0. python cli.py doctor shows them."
+        "Unreadable lines: 1, conflicts: 1, hidden records: 0, gaps in several versions: 0. Run"
+        " python cli.py doctor to see them."
     )
     assert " ".join(desk.stats().lines[1:3]) == said
 
@@ -505,9 +505,7 @@ def test_a_secret_in_a_field_that_is_kept_as_it_came_is_not_shown(desk: Desk) ->
 def test_without_a_session_one_sentence_stands_for_the_hooks(desk: Desk) -> None:
     desk.write(REFUND)
     run = desk.stats()
-    assert run.section("Hooks") == [
-        "  None. Once hooks are set up, what they show is counted here."
-    ]
+    assert run.section("Hooks") == ["  None. Once hooks are set up, this counts what they show."]
     assert run.lines[-2] == "Hooks: sessions on this machine in the last 90 days"
 
 
@@ -521,10 +519,10 @@ def test_a_search_that_does_not_fit_says_what_all_records_would_take(desk: Desk)
     assert 19_000 < search["tokens"] <= 20_000
     assert search["tokens"] < search["whole_tokens"]
     said = (
-        f"It takes about {search['tokens']:,} tokens: the most relevant records whole, others"
-        f" shortened or left out. All of them would take {search['whole_tokens']:,}; the budget is"
-        " 20,000 tokens and 45,000 characters. Claude Code warns of an answer as long as that, from"
-        " 10,000 on; a compaction makes it shorter."
+        f"It takes about {search['tokens']:,} tokens: the most relevant records in full, others"
+        f" shortened or left out. All of them would take {search['whole_tokens']:,}; the budget"
+        " is 20,000 tokens and 45,000 characters. Claude Code warns about an answer of that"
+        " length (10,000 tokens or more); compaction makes it shorter."
     )
     assert desk.stats().section("A search today") == wrapped(said)
 
@@ -548,7 +546,7 @@ def test_the_budget_is_that_of_the_settings(desk: Desk) -> None:
         (
             [],
             [replace(BUILD, source_count=None)],
-            ["  Records: 1, threshold: 50. Each topic is one principle already."],
+            ["  Records: 1, threshold: 50. Each topic is already a single principle."],
         ),
     ],
 )

@@ -62,14 +62,14 @@ def test_the_threshold_of_a_team_is_that_of_commands_and_hooks(desk: Desk) -> No
 def test_no_command_asks_for_what_nobody_can_compact(desk: Desk) -> None:
     found = runs(desk, *PRINCIPLES, **TEAM)
     assert asking(found, desk) == []
-    assert "Each topic is one principle already." in found["stats"].out
+    assert "Each topic is already a single principle." in found["stats"].out
 
 
 def test_an_import_goes_by_the_threshold_of_the_team(desk: Desk) -> None:
     foreign = desk.home / "foreign.jsonl"
     foreign.write_bytes(b"".join(record.to_line() for record in LOGS))
     done = desk.run("import", str(foreign), "--yes", **TEAM)
-    assert "more than 3: have the agent compact it" in done.out
+    assert "more than 3. Ask the agent to compact it" in done.out
 
 
 @pytest.mark.parametrize("value", ["0", "three"])

@@ -255,7 +255,9 @@ def test_where_nothing_is_found_a_button_brings_everything_back(browser: Shown, 
     browser.seek("nowhere")
     assert (browser.records(), browser.topics()) == ([], {})
     assert browser.said() == "Found: 0 of 9"
-    assert browser.texts("#nothing") == ["No record has all of these words. Show all records"]
+    assert browser.texts("#nothing") == [
+        ("No record contains all of these words. Show all records")
+    ]
     browser.js("document.querySelector('#clear').click()")
     assert (browser.said(), len(browser.records())) == ("", 9)
     assert browser.has_focus("#query")
@@ -669,7 +671,7 @@ def test_without_scripts_everything_can_be_read(browser: Shown, team: dict[Langu
     assert browser.topics() == topics
     assert browser.texts(".live, #nothing") == []
     [*_, summary] = browser.texts(".originals > summary")
-    assert summary == "Originals, still to be had: 6 of 6"
+    assert summary == "Originals that can be restored: 6 of 6"
     assert browser.texts(".originals li .lesson") == []
     browser.unfold()
     assert len(browser.texts(".originals li .lesson")) == 12

@@ -76,7 +76,7 @@ def test_a_log_that_is_a_link_to_no_memory_is_neither_read_nor_written(
 ) -> None:
     made = link(project, ".context/memory_log.jsonl", home / target)
     error = refused(project, tree(home), home)
-    assert str(error).startswith(f"{made} is a link to {home / target}, which is no memory log.")
+    assert str(error).startswith(f"{made} is a link to {home / target}, which is not a memory log.")
     assert f"(rm {made})" in str(error)
     assert str(home / target) in error.text("ko")
 
@@ -210,7 +210,7 @@ def test_a_companion_that_is_a_link_is_neither_read_nor_written_nor_replaced(
 def test_a_lock_that_is_a_link_is_not_opened(home: Path, project: Path, target: str) -> None:
     made = link(project, ".context/memory_log.jsonl.lock", home / target)
     before = tree(home)
-    with pytest.raises(LogLinkError, match="a lock file is never one") as caught:
+    with pytest.raises(LogLinkError, match="a lock file must not be one") as caught:
         save(project)
     assert (tree(home), f"(rm {made})" in str(caught.value)) == (before, True)
 

@@ -427,7 +427,7 @@ def test_a_cleaned_principle_can_still_be_uncompacted(
     assert (new.lesson, new.source_count) == ("rule [REDACTED]", 2)
     assert old.token in new.source_ids
     told = Run.of(capsys, "history", new.id, "--project", str(project)).out
-    assert "Versions that this principle replaced: 2, still to be had: 2." in told
+    assert "Versions that this principle replaced: 2; of these, 2 can be restored." in told
     assert Run.of(capsys, "uncompact", new.id, "--project", str(project)).code == 0
     assert [record.missing_context for record in store_of(project).read_all()] == ["one", "two"]
     assert git(project, "status", "--porcelain").strip() == "M .context/memory_log.jsonl"
@@ -448,10 +448,10 @@ def test_history_and_restore_name_the_cleaned_log_that_took_the_place(
     [new] = store_of(project).read_all()
     assert new.id != old.id
     told = Run.of(capsys, "history", old.id, "--project", str(project)).out
-    assert f"Version {old.token} was replaced by log {new.token} in topic payment." in told
+    assert f"log {new.token} in topic payment replaced version {old.token}." in told
     assert f"1. replaced by log {new.token}" in told
     told = Run.of(capsys, "restore", old.id, "--project", str(project), "--dry-run").out
-    assert f"What had replaced it stays in the log: log {new.token}." in told
+    assert f"The record that had replaced it stays in the log: log {new.token}." in told
     assert TOKEN not in told
 
 

@@ -57,8 +57,8 @@ def test_a_piece_in_more_than_three_percent_of_the_tracked_files_is_refused(made
     with pytest.raises(TriggerTooCommonError) as caught:
         checked_triggers(["six(x)", "seven(x)", COMMON], made)
     assert caught.value.text("en").startswith(
-        "when: piece 2 stands in 7 of 200 tracked files, and a lesson that is shown at more than"
-        " 3 % of them is passed over. The file is unchanged."
+        "when: piece 2 occurs in 7 of 200 tracked files, and a lesson that is shown at more than"
+        " 3 % of them gets ignored. The file is unchanged."
     )
     assert "git이 추적하는 파일 200개 가운데 7개" in caught.value.text("ko")
     assert "seven" not in caught.value.text("en")
