@@ -5,6 +5,8 @@ no file before it had. So a line means what a reader of its file saw in it, and 
 special.
 """
 
+import math
+import time
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,6 +15,7 @@ from pathlib import Path
 
 from core.lessons.answers.rendering import record_block
 from core.lessons.git.commits import Commit
+from core.lessons.git.errors import HistoryError
 from core.lessons.git.old_logs import OldLogs
 from core.lessons.git.versions import History, former_selves_of, whole
 from core.lessons.lines import split_lines
@@ -67,24 +70,23 @@ class Lineage:
     notes: tuple[str, ...] = ()
 
 
-def lineage_of(log_path: Path, log: MemoryLog, kept: Iterable[Replaced] = ()) -> Lineage:
-    """Ask git about the log at `log_path`. Raises HistoryError.
+def lineage_of(
+    log_path: Path,
+    log: MemoryLog,
+    kept: Iterable[Replaced] = (),
+    *,
+    deadline_s: float = math.inf,
+) -> Lineage:
+    """Ask git about the log at `log_path`. Raises HistoryError, also past the deadline.
 
-    log: the file as it stands. kept: what was replaced and is kept beside the log.
+    log: the file as it stands. kept: what was replaced and is kept beside the log. deadline_s: by
+    the monotonic clock.
     """
-    history = History(log_path, log, kept)
+    history = History(log_path, log, kept, deadline_s=deadline_s)
     commits = list(reversed(history.commits.matching()))
-    added: dict[str, int] = {}
-    saved: dict[str, Commit] = {}
     with OldLogs(history.repository) as logs:
         reader = _Reader(logs)
-        for number, commit in enumerate(commits):
-            for token, record in reader.new_in(change.after for change in commit.changes).items():
-                added[record.id] = min(_brought(record, added), default=number)
-                saved.setdefault(token, commit)
-        for record in log.records:
-            if brought := _brought(record, added):
-                added[record.id] = min(brought)
+        added, saved = _brought_by(commits, reader, log, deadline_s=deadline_s)
         return Lineage(
             added={name: commits[number] for name, number in added.items()},
             saved=saved,
@@ -92,6 +94,41 @@ def lineage_of(log_path: Path, log: MemoryLog, kept: Iterable[Replaced] = ()) ->
             growth=_growth(history.commits.standings(), reader),
             notes=tuple(history.notes()),
         )
+
+
+def authors_of(log_path: Path, log: MemoryLog, *, deadline_s: float) -> dict[str, str]:
+    """Return by id who added each record of a log, as far as it is committed.
+
+    deadline_s: by the monotonic clock. Raises HistoryError, also when there is not enough time.
+    """
+    history = History(log_path, log, deadline_s=deadline_s)
+    commits = list(reversed(history.commits.matching()))
+    with OldLogs(history.repository) as logs:
+        added, _ = _brought_by(commits, _Reader(logs), log, deadline_s=deadline_s)
+    ids = {record.id for record in log.records}
+    return {name: commits[number].author for name, number in added.items() if name in ids}
+
+
+def _brought_by(
+    commits: Sequence[Commit], reader: "_Reader", log: MemoryLog, *, deadline_s: float = math.inf
+) -> tuple[dict[str, int], dict[str, Commit]]:
+    """Return `added` and `saved` of a lineage; a commit of the first by its number, oldest first.
+
+    Raises HistoryError, also past the deadline.
+    """
+    added: dict[str, int] = {}
+    saved: dict[str, Commit] = {}
+    started_s = time.monotonic()
+    for number, commit in enumerate(commits):
+        if time.monotonic() > deadline_s:
+            raise HistoryError("git_slow", seconds=round(deadline_s - started_s))
+        for token, record in reader.new_in(change.after for change in commit.changes).items():
+            added[record.id] = min(_brought(record, added), default=number)
+            saved.setdefault(token, commit)
+    for record in log.records:
+        if brought := _brought(record, added):
+            added[record.id] = min(brought)
+    return added, saved
 
 
 def lineage_without_git(log: MemoryLog, kept: Iterable[Replaced]) -> Lineage:

@@ -7,6 +7,7 @@ import os
 import random
 import shutil
 import subprocess
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -19,7 +20,15 @@ import pytest
 from core.lessons import changes
 from core.lessons.answers.rendering import record_block
 from core.lessons.git.errors import HistoryError
-from core.lessons.git.lineage import MOST_POINTS, Lineage, Point, lineage_of, point_of
+from core.lessons.git.lineage import (
+    MOST_POINTS,
+    Lineage,
+    Point,
+    authors_of,
+    lineage_of,
+    point_of,
+)
+from core.lessons.git.old_logs import OldLogs
 from core.lessons.git.versions import History
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, new_record
@@ -154,6 +163,29 @@ def test_each_version_names_the_commit_that_brought_it(project: Path) -> None:
     )
     assert (newest.author, newest.subject) == ("Zoë", "change three")
     assert [first.id, newest.id] == git(project, "log", "-2", "--reverse", "--format=%H").split()
+
+
+def test_the_authors_are_those_of_the_commits_that_brought_the_records(project: Path) -> None:
+    save("three")(project)
+    commit_as(project, "three", "web")
+    save("four")(project)
+    told = lineage(project).added
+    found = authors_of(path_of(project), log_of(project), deadline_s=time.monotonic() + 60)
+    assert sorted(found.values()) == ["test", "test", "web"]
+    assert found == {name: commit.author for name, commit in told.items()}
+
+
+def test_git_is_asked_for_authors_no_longer_than_wanted(project: Path) -> None:
+    for asked in (authors_of, lineage_of):
+        with pytest.raises(HistoryError) as found:
+            asked(path_of(project), log_of(project), deadline_s=time.monotonic())
+        assert found.value.key == "git_slow"
+    history = History(path_of(project), log_of(project), deadline_s=time.monotonic() + 5)
+    with OldLogs(history.repository) as logs:
+        [commit, *_] = history.commits.matching()
+        history.repository.git.deadline_s = time.monotonic()
+        with pytest.raises(HistoryError, match="did not answer within 5 s"):
+            logs.content(commit.changes[0].after)
 
 
 def test_an_author_in_another_encoding_is_read(project: Path) -> None:
