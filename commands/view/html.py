@@ -5,24 +5,36 @@ their hashes, and nothing else.
 """
 
 import base64
+import json
 import re
-from collections.abc import Sequence
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 
-from commands.view.escaping import as_line, as_name, spoken
-from commands.view.page import Entry, Page, Topic
-from commands.view.plot import Series, plot
-from commands.view.records import as_code, entry_lines, kinds_of
+from commands.view.escaping import as_line, as_name
+from commands.view.page import Page
+from commands.view.records import kinds_of
+from commands.view.sections import again, beginning, newest, records
+from commands.view.statistics import statistics
 from commands.view.words import word
-from core.lessons.answers.rendering import day_of, topic_text
+from core.lessons.answers.rendering import day_of
 from core.lessons.record import seconds_of
 from core.messages import Language
+from core.text import matching
+
+STYLES = ("view.css", "record.css", "print.css")
+SCRIPTS = ("matching.js", "address.js", "view.js", "keys.js", "plot.js")
+KINDS = ("all", "principle", "log", "open", "again", "marked")
+ORDERS = ("best", "newest", "oldest", "seen")
+KEYS = {
+    "/": "key_search",
+    "j k": "key_next",
+    "↓ Enter": "key_down",
+    "Esc": "key_clear",
+    "?": "key_keys",
+}
 
 _DATE = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
-
-KINDS = ("all", "principle", "log", "open", "again", "marked")
 
 _HEAD = """<!doctype html>
 <html lang="{lang}">
@@ -39,9 +51,9 @@ script-src '{script_hash}'; base-uri 'none'; form-action 'none'">
 """
 
 
-def page_html(page: Page, lang: Language) -> str:
-    """Return the document: figures first, then the records by topic."""
-    style, script = _asset("view.css"), _asset("view.js")
+def page_html(page: Page, lang: Language, version: str = "") -> str:
+    """Return the document: the newest records first, then all of them by topic."""
+    style, script = _assets(*STYLES), _tables() + _assets(*SCRIPTS)
     head = _HEAD.format(
         lang=lang,
         title=as_line(word(lang, "title", project=page.project)),
@@ -49,17 +61,21 @@ def page_html(page: Page, lang: Language) -> str:
         style_hash=_hash(style),
         script_hash=_hash(script),
     )
+    copied = as_line(word(lang, "copied", text="{text}"))
+    overview = [*newest(page, lang), *again(page, lang), *records(page, lang)]
     lines = [
         f'<a class="skip" href="#records">{as_line(word(lang, "skip"))}</a>',
         *_masthead(page, lang),
         *_search(page, lang),
-        '<div class="columns">',
-        *_contents(page.topics, lang),
-        "<main>",
-        *(_glance(page, lang) if page.topics else ()),
-        *_records(page, lang),
-        "</main>",
+        '<main id="records" tabindex="-1">',
+        *_results(lang),
+        '<div id="overview">',
+        *([*overview, *statistics(page, lang)] if page.topics else beginning(lang)),
         "</div>",
+        "</main>",
+        *_keys(lang),
+        f"<footer>{_sentence(_made(page, version, lang))}</footer>",
+        f'<p class="toast" role="status" data-copied="{copied}"></p>',
         f"<script>{script}</script>",
         "</body>",
         "</html>",
@@ -68,8 +84,17 @@ def page_html(page: Page, lang: Language) -> str:
 
 
 @cache
-def _asset(name: str) -> str:
-    return files("commands.view").joinpath(name).read_text(encoding="utf-8")
+def _assets(*names: str) -> str:
+    """Return these files as one text."""
+    folder = files("commands.view")
+    return "\n".join(folder.joinpath(name).read_text(encoding="utf-8") for name in names)
+
+
+@cache
+def _tables() -> str:
+    """Return the words and letters that the search of the terminal knows, for that of the page."""
+    tables = json.dumps(matching.tables(), ensure_ascii=False, separators=(",", ":"))
+    return '"use strict";\nconst TABLES = ' + tables.replace("<", "\\u003c") + ";\n"
 
 
 def _hash(text: str) -> str:
@@ -77,11 +102,12 @@ def _hash(text: str) -> str:
     return "sha256-" + base64.b64encode(sha256(text.encode("utf-8")).digest()).decode("ascii")
 
 
+def _made(page: Page, version: str, lang: Language) -> str:
+    return word(lang, "made", version=version, date=day_of(page.now))
+
+
 def _masthead(page: Page, lang: Language) -> list[str]:
     before, after = word(lang, "title", project="\0").split("\0")
-    state = page.compaction
-    counts = {"principles": state.principles, "logs": page.log.count - state.principles}
-    about = word(lang, "about", topics=len(page.topics), date=day_of(page.now), **counts)
     notes = [word(lang, note) for note in page.notes]
     if page.log.hidden:
         notes.append(word(lang, "hidden", count=len(page.log.hidden)))
@@ -91,39 +117,44 @@ def _masthead(page: Page, lang: Language) -> list[str]:
         notes.append(word(lang, "conflicts", conflicts=page.log.conflicts))
     if page.log.skipped:
         notes.append(word(lang, "skipped", skipped=page.log.skipped))
+    if page.compaction.need == "required":
+        notes.append(word(lang, "required", threshold=page.frame.threshold))
     return [
         '<header class="masthead">',
+        '<div class="title">',
         f"<h1>{as_line(before)}{as_name(page.project)}{as_line(after)}</h1>",
-        f'<p class="soft">{_sentence(about if page.topics else word(lang, "empty"))}</p>',
+        f'<button type="button" id="help" class="live" aria-haspopup="dialog" hidden>'
+        f"{as_line(word(lang, 'keys'))} <kbd>?</kbd></button>",
+        "</div>",
+        *(_figures(page, lang) if page.topics else ()),
         *(f'<p class="note">{as_line(note)}</p>' for note in notes),
-        *_settings(lang),
         "</header>",
     ]
+
+
+def _figures(page: Page, lang: Language) -> list[str]:
+    """Return the figures of the memory in one line; one that counts records leads to them."""
+    moments = (entry.record.updated or entry.record.created for entry in page.entries)
+    last = day_of(max(moments, key=seconds_of, default=""))
+    figures = [
+        ("records", page.log.count, "#topics", ""),
+        ("principles", page.compaction.principles, "#topics", "type=principle"),
+        ("again", len(page.came_back), "#again", "type=again"),
+        ("questions", len(page.questions), "#topics", "type=open"),
+        ("topics", len(page.topics), "#topics", ""),
+    ]
+    lines = []
+    for name, count, target, state in figures:
+        figure = f"{as_line(word(lang, name))} <b>{count:,}</b>"
+        to = f' data-to="{state}"' if state else ""
+        lines.append(f'<li><a href="{target}"{to}>{figure}</a></li>' if count else "")
+    lines.append(f"<li>{as_line(word(lang, 'last'))} <b>{last}</b></li>")
+    return ['<ul class="figures">', *filter(None, lines), "</ul>"]
 
 
 def _sentence(text: str) -> str:
     """Return one of our sentences; no date in it breaks at a hyphen."""
     return _DATE.sub(r'<span class="date">\g<0></span>', as_line(text))
-
-
-def _settings(lang: Language) -> list[str]:
-    """Return colours and keys, hidden until the script runs."""
-    keys = {"/": "key_search", "j, k": "key_next", "↓": "key_down", "Esc": "key_clear"}
-    return [
-        '<div class="settings live" hidden>',
-        f'<label class="soft">{as_line(word(lang, "theme"))} <select id="theme">',
-        *(
-            f'<option value="{theme}">{as_line(word(lang, f"theme_{theme}"))}</option>'
-            for theme in ("auto", "light", "dark")
-        ),
-        "</select></label>",
-        f'<details class="keys"><summary>{as_line(word(lang, "keys"))}</summary><ul>',
-        *(f"<li><kbd>{key}</kbd> {as_line(word(lang, name))}</li>" for key, name in keys.items()),
-        '<li><label><input type="checkbox" id="shortcuts" checked>'
-        f" {as_line(word(lang, 'keys_on'))} (/, j, k)</label></li>",
-        "</ul></details>",
-        "</div>",
-    ]
 
 
 def _search(page: Page, lang: Language) -> list[str]:
@@ -132,168 +163,89 @@ def _search(page: Page, lang: Language) -> list[str]:
     return [
         f'<div class="search live" role="search" aria-label="{label}" hidden>',
         "<div>",
+        '<div class="field">',
         f'<input type="search" id="query" autocomplete="off" spellcheck="false"'
         f' aria-label="{label}" placeholder="{as_line(word(lang, "search_hint"))}">',
-        *_kinds(page, lang),
-        f'<output id="found" for="query" data-some="{as_line(found)}"></output>',
+        '<button type="button" id="more-filters" aria-expanded="false" aria-controls="filters">'
+        f"{as_line(word(lang, 'filters'))}</button>",
+        "</div>",
+        *_filters(page, lang),
+        '<p class="found">'
+        f'<output id="found" for="query" data-some="{as_line(found)}"></output>'
+        f' <button type="button" id="clear" hidden>{as_line(word(lang, "clear"))}</button></p>',
         "</div>",
         "</div>",
     ]
 
 
-def _kinds(page: Page, lang: Language) -> list[str]:
-    """Return a choice for each kind of record that there is."""
+def _filters(page: Page, lang: Language) -> list[str]:
+    """Return the choices of type, author, date and order; only what is there can be chosen."""
     there = {kind for entry in page.entries for kind in kinds_of(entry, lang)}
-    lines = [f'<fieldset class="kinds"><legend>{as_line(word(lang, "kinds"))}</legend>']
-    for kind in KINDS:
-        if kind == "all" or kind in there:
-            checked = " checked" if kind == "all" else ""
-            lines.append(
-                f'<label><input type="radio" name="kind" value="{kind}"{checked}>'
-                f"<span>{as_line(word(lang, f'kind_{kind}'))}</span></label>"
-            )
-    return [*lines, "</fieldset>"]
-
-
-def _contents(topics: Sequence[Topic], lang: Language) -> list[str]:
-    label = as_line(word(lang, "topics"))
-    links = [
-        f'<li><a href="#{topic.anchor}">{as_name(topic.name)}</a>'
-        f' <span class="soft" data-count="{topic.anchor}">{len(topic.entries)}</span></li>'
-        for topic in topics
-    ]
+    kinds = {it if it != "all" else "": word(lang, f"kind_{it}") for it in KINDS}
+    chosen = {kind: text for kind, text in kinds.items() if not kind or kind in there}
+    names = sorted({it.added.author for it in page.entries if it.added}, key=str.casefold)
+    authors = {"": word(lang, "author_all"), **{name: name for name in names}}
+    orders = {it if it != "best" else "": word(lang, f"sort_{it}") for it in ORDERS}
     return [
-        f'<nav class="contents" aria-label="{label}">',
+        '<div id="filters">',
+        *_choice("type", chosen, lang),
+        *(_choice("author", authors, lang) if names else ()),
+        f'<label class="since">{as_line(word(lang, "since"))}'
+        f' <input type="date" id="since" max="{day_of(page.now)}"></label>',
+        *_choice("sort", orders, lang),
+        "</div>",
+    ]
+
+
+def _choice(name: str, options: dict[str, str], lang: Language) -> list[str]:
+    label = as_line(word(lang, f"choose_{name}"))
+    return [
+        f'<select id="{name}" aria-label="{label}">',
         *(
-            [f"<details open><summary>{label}</summary><ul>", *links, "</ul></details>"]
-            if links
-            else ()
+            f'<option value="{as_line(value)}">{as_line(text)}</option>'
+            for value, text in options.items()
         ),
-        "</nav>",
+        "</select>",
     ]
 
 
-def _glance(page: Page, lang: Language) -> list[str]:
+def _results(lang: Language) -> list[str]:
+    """Return the place of what is found, which the script fills."""
+    title, nothing = as_line(word(lang, "results")), as_line(word(lang, "nothing"))
+    loose = as_line(word(lang, "loose", count="{count}"))
     return [
-        '<section id="glance" aria-labelledby="glance-title">',
-        f'<h2 id="glance-title">{as_line(word(lang, "glance"))}</h2>',
-        *_tiles(page, lang),
-        *_plots(page, lang),
-        *_last_compaction(page, lang),
-        *_listed("questions", [(it, it.record.ask_next_time) for it in page.questions], lang),
-        *_listed("again", [(it, _again(it, lang)) for it in page.came_back], lang),
+        '<section id="results" aria-labelledby="results-title" hidden>',
+        f'<h2 id="results-title">{title}</h2>',
+        '<div id="found-records"></div>',
+        f'<p class="nothing" id="nothing" hidden>{nothing}</p>',
+        f'<p id="near" hidden>{as_line(word(lang, "near"))} <span></span></p>',
+        f'<p id="loose" hidden><a href="#records" data-more="{loose}"></a></p>',
+        f'<p><button type="button" id="next" hidden>{as_line(word(lang, "next"))}</button></p>',
         "</section>",
     ]
 
 
-def _tiles(page: Page, lang: Language) -> list[str]:
-    state, search, threshold = page.compaction, page.search, page.frame.threshold
-    need = "required" if state.need == "required" else "of_threshold"
-    part = word(lang, "cost_part", tokens=search.whole_tokens)
-    moments = (entry.record.updated or entry.record.created for entry in page.entries)
-    last = max(moments, key=seconds_of, default="")
-    compacted = word(lang, "last_compacted_on", date=day_of(state.last)) if state.last else ""
-    replaced = word(lang, "replaced", count=state.replaced) if state.replaced else ""
-    questions = word(lang, "questions_why") if page.questions else ""
-    again = word(lang, "again_why") if page.came_back else ""
-    tiles = [
-        ("records", f"{page.log.count:,}", word(lang, need, threshold=threshold)),
-        ("principles", f"{state.principles:,}", replaced),
-        ("cost", f"{search.tokens:,}", word(lang, "cost_all") if search.shows_all else part),
-        ("questions", f"{len(page.questions):,}", questions),
-        ("again", f"{len(page.came_back):,}", again),
-        ("last", day_of(last), compacted or word(lang, "never_compacted")),
-    ]
+def _keys(lang: Language) -> list[str]:
+    """Return the dialog of keys and colours."""
+    themes = "".join(
+        f'<option value="{theme}">{as_line(word(lang, f"theme_{theme}"))}</option>'
+        for theme in ("auto", "light", "dark")
+    )
     return [
-        '<dl class="tiles">',
+        '<dialog id="keys" aria-labelledby="keys-title">',
+        f'<h2 id="keys-title">{as_line(word(lang, "keys"))}</h2>',
+        '<dl class="keys">',
         *(
-            f"<div><dt>{as_line(word(lang, key))}</dt>"
-            f"<dd>{figure}</dd><dd>{_sentence(why)}</dd></div>"
-            for key, figure, why in tiles
+            "<div><dt>"
+            + " ".join(f"<kbd>{key}</kbd>" for key in keys.split())
+            + f"</dt><dd>{as_line(word(lang, name))}</dd></div>"
+            for keys, name in KEYS.items()
         ),
         "</dl>",
-    ]
-
-
-def _plots(page: Page, lang: Language) -> list[str]:
-    dates = [point.date for point in page.growth]
-    records = Series(
-        name="records",
-        title=word(lang, "plot_records"),
-        label=word(lang, "records"),
-        dates=dates,
-        values=[point.records for point in page.growth],
-        part=[point.principles for point in page.growth],
-        part_label=word(lang, "principles"),
-    )
-    tokens = Series(
-        name="tokens",
-        title=word(lang, "plot_tokens"),
-        label=word(lang, "tokens"),
-        dates=dates,
-        values=[point.tokens for point in page.growth],
-        beside=[point.size for point in page.growth],
-        beside_label=word(lang, "size"),
-    )
-    lines = ['<div class="plots">', *plot(records, lang), *plot(tokens, lang), "</div>"]
-    if not page.is_from_git:
-        lines.append(f'<p class="soft">{as_line(word(lang, "plot_today"))}</p>')
-    return lines
-
-
-def _last_compaction(page: Page, lang: Language) -> list[str]:
-    if not page.last_compacted:
-        return []
-    replaced = sum(entry.record.source_count or 0 for entry in page.last_compacted)
-    date, principles = day_of(page.compaction.last), len(page.last_compacted)
-    title = word(lang, "last_compaction", date=date, principles=principles, count=replaced)
-    return _folded(title, [(entry, entry.record.lesson) for entry in page.last_compacted], lang)
-
-
-def _again(entry: Entry, lang: Language) -> str:
-    record = entry.record
-    seen = word(lang, "seen", count=record.seen)
-    return f"{seen}: {record.missing_context.strip() or record.lesson}"
-
-
-def _listed(name: str, items: Sequence[tuple[Entry, str]], lang: Language) -> list[str]:
-    return _folded(word(lang, f"listed_{name}", count=len(items)), items, lang) if items else []
-
-
-def _folded(title: str, items: Sequence[tuple[Entry, str]], lang: Language) -> list[str]:
-    """Return a list of links to records, each with its topic and a text."""
-    return [
-        f'<details class="listed"><summary>{_sentence(title)}</summary><ul>',
-        *(
-            f'<li><a href="#{entry.anchor}">{as_name(topic_text(entry.record.topic))}</a>'
-            f" <span {spoken(text, lang)}>{as_code(as_line(text))}</span></li>"
-            for entry, text in items
-        ),
-        "</ul></details>",
-    ]
-
-
-def _records(page: Page, lang: Language) -> list[str]:
-    lines = ['<section id="records" aria-labelledby="records-title" tabindex="-1">']
-    hidden = "" if page.topics else " hidden"  # nothing would stand below it
-    lines.append(f'<h2 id="records-title"{hidden}>{as_line(word(lang, "records"))}</h2>')
-    for topic in page.topics:
-        lines.append(f'<section class="topic" id="{topic.anchor}">')
-        lines.append(
-            f"<h3 {spoken(topic.name, lang)}>{as_name(topic.name)}"
-            f' <span class="soft" data-count="{topic.anchor}">{len(topic.entries)}</span></h3>'
-        )
-        for entry in topic.entries:
-            kinds = " ".join(kinds_of(entry, lang))
-            lines.append(
-                f'<article id="{entry.anchor}" class="{entry.record.type}" data-kinds="{kinds}"'
-                f' aria-labelledby="{entry.anchor}-lesson" tabindex="-1">'
-            )
-            lines += [*entry_lines(entry, lang), "</article>"]
-        lines.append("</section>")
-    return [
-        *lines,
-        f'<p class="nothing" id="nothing" hidden>{as_line(word(lang, "nothing"))}'
-        f' <button type="button" id="clear">{as_line(word(lang, "clear"))}</button></p>',
-        "</section>",
+        '<p><label><input type="checkbox" id="shortcuts" checked>'
+        f" {as_line(word(lang, 'keys_on'))} (/, j, k, ?)</label></p>",
+        f"<p><label>{as_line(word(lang, 'theme'))}"
+        f' <select id="theme">{themes}</select></label></p>',
+        f'<form method="dialog"><button>{as_line(word(lang, "close"))}</button></form>',
+        "</dialog>",
     ]

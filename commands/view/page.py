@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import accumulate, count
+from math import isfinite
+from urllib.parse import quote
 
 from core.lessons.answers.counting import (
     Compaction,
@@ -30,6 +32,7 @@ from core.lessons.record import Record, seconds_of
 from core.text.tokens import estimate_tokens
 from core.text_redaction import redacted
 
+NEWEST = 5
 GENERATIONS = 12  # of originals below a principle; `cli.py history` shows more
 
 
@@ -38,15 +41,16 @@ class Entry:
     """A record on the page.
 
     token: empty for an id that could pass for something else. anchor: its unique id in the
-    document, empty for an original. reach: how often hooks showed it at work, None where they have
-    noted nothing or may not show it. added: the commit that first brought the record. saved: the
-    commit of this version, None if it is the same or git has none. deeper: how many originals lie
-    too deep to show.
+    document, empty for an original. place: how many records of the log are before it. reach: how
+    often hooks showed it at work, None where they have noted nothing or may not show it. added: the
+    commit that first brought the record. saved: the commit of this version, None if it is the same
+    or git has none. deeper: how many originals lie too deep to show.
     """
 
     record: Record
     token: str
     anchor: str = ""
+    place: int = 0
     reach: int | None = None
     added: Commit | None = None
     saved: Commit | None = None
@@ -67,18 +71,23 @@ class Topic:
     """The records of one topic, principles first, then the newest."""
 
     name: str
-    anchor: str
     entries: tuple[Entry, ...]
+
+    @property
+    def anchor(self) -> str:
+        """The id in the document, which is also what the address says while the topic is open."""
+        return topic_anchor(self.name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
     """All that the page shows.
 
-    growth: the memory over time, oldest first, the last point now. is_from_git: whether growth
-    tells what was there at each date, or only when today's records came. last_compacted: the
-    principles of the day of the last compaction. notes: keys of sentences. redacted: the kinds of
-    secrets that were replaced.
+    newest: the records that were saved last. growth: the memory over time, oldest first, the last
+    point now. is_from_git: whether growth tells what was there at each date, or only when today's
+    records came. compactions: their days. last_compacted: the principles of the last one. commits:
+    what stands before the id in the address of a commit, "" where nobody knows. notes: keys of
+    sentences. redacted: the kinds of secrets that were replaced.
     """
 
     project: str
@@ -86,13 +95,16 @@ class Page:
     frame: Frame
     now: str
     topics: tuple[Topic, ...]
+    newest: tuple[Entry, ...]
     came_back: tuple[Entry, ...]
     questions: tuple[Entry, ...]
+    compactions: tuple[str, ...]
     last_compacted: tuple[Entry, ...]
     compaction: Compaction
     search: SearchCost
     growth: tuple[Point, ...]
     is_from_git: bool
+    commits: str
     notes: tuple[str, ...]
     redacted: tuple[str, ...]
 
@@ -110,6 +122,7 @@ def page_of(
     project: str,
     now: str,
     times: Mapping[str, int] | None = None,
+    commits: str = "",
 ) -> Page:
     """Return the page of a log. times: how often hooks showed a record, by its id."""
     cleaned = [clean_record(record) for record in log.records]
@@ -127,13 +140,16 @@ def page_of(
         frame=frame,
         now=now,
         topics=tuple(_topics(entries)),
+        newest=shown(_newest(log.records)),
         came_back=shown(came_back(log.records)),
         questions=shown(open_questions(log.records)),
-        last_compacted=shown(_compacted_on(day_of(state.last), log.records) if state.last else ()),
+        compactions=_compactions(log.records),
+        last_compacted=shown(_compacted_on(state.last, log.records)),
         compaction=state,
         search=search_cost(log, frame),
         growth=growth,
         is_from_git=is_from_git,
+        commits=commits,
         notes=lineage.notes,
         redacted=tuple(kind for _, found in cleaned for _, kind in found),
     )
@@ -154,7 +170,7 @@ def _entries(
             anchor = f"record-{len(entries) + 1}"
         taken.add(anchor)
         reach = times.get(record.id, 0) if times is not None and is_harmless(record) else None
-        entries.append(replace(entry, anchor=anchor, reach=reach))
+        entries.append(replace(entry, anchor=anchor, place=len(entries), reach=reach))
     return entries
 
 
@@ -218,23 +234,24 @@ def _named(commit: Commit | None) -> Commit | None:
     return replace(commit, author=author, subject=subject)
 
 
+def topic_anchor(name: str) -> str:
+    """Return the id of a topic in the document, written as an address writes it."""
+    return "topic=" + quote(name, safe="!*'()", errors="backslashreplace")
+
+
 def _topics(entries: Sequence[Entry]) -> list[Topic]:
-    """Return the topics, those with principles first, then the largest."""
+    """Return the topics, the largest first."""
     by_id = {id(entry.record): entry for entry in entries}
     groups = group_by_topic([entry.record for entry in entries])
-    groups.sort(
-        key=lambda it: (any(r.type == "principle" for r in it.records), len(it.records)),
-        reverse=True,
-    )
+    groups.sort(key=lambda it: (-len(it.records), it.topic.casefold()))
     return [
         Topic(
             name=group.topic,
-            anchor=f"topic-{at}",
             entries=tuple(
                 sorted((by_id[id(record)] for record in reversed(group.records)), key=_rank)
             ),
         )
-        for at, group in enumerate(groups, start=1)
+        for group in groups
     ]
 
 
@@ -243,8 +260,23 @@ def _rank(entry: Entry) -> tuple[bool, float]:
     return record.type == "log", -last_s(record)
 
 
-def _compacted_on(day: str, records: Iterable[Record]) -> list[Record]:
-    return [it for it in records if it.source_count and day_of(it.compacted_at) == day]
+def _newest(records: Sequence[Record]) -> list[Record]:
+    return sorted(reversed(records), key=last_s, reverse=True)[:NEWEST]
+
+
+def _compacted_on(moment: str, records: Iterable[Record]) -> list[Record]:
+    """Return what was compacted on the day of this moment, nothing where it is blank."""
+    return [it for it in records if moment and it.source_count and _day(it) == day_of(moment)]
+
+
+def _day(principle: Record) -> str:
+    return day_of(principle.compacted_at)
+
+
+def _compactions(records: Iterable[Record]) -> tuple[str, ...]:
+    """Return the days on which principles that are there replaced others, the first one first."""
+    days = {_day(it) for it in records if it.source_count}
+    return tuple(sorted(day for day in days if day[0] != "?"))
 
 
 def _growth(log: MemoryLog, lineage: Lineage, now: str) -> tuple[tuple[Point, ...], bool]:
@@ -256,7 +288,7 @@ def _growth(log: MemoryLog, lineage: Lineage, now: str) -> tuple[tuple[Point, ..
 def _by_date(records: Iterable[Record]) -> list[Point]:
     """Return today's records at the end of each day on which one of them was created."""
     dated = sorted(
-        (it for it in records if day_of(it.created)[0] != "?"),
+        (it for it in records if isfinite(seconds_of(it.created))),
         key=lambda it: seconds_of(it.created),
     )
     principles = accumulate(record.type == "principle" for record in dated)

@@ -1,5 +1,6 @@
-"""Writes one record of the page: texts, authors and dates, and the originals of a principle."""
+"""Writes the cards of the page: a record whole or in brief, and the originals of a principle."""
 
+import math
 import re
 from collections.abc import Sequence
 
@@ -7,12 +8,15 @@ from commands.documents.facts import labelled
 from commands.documents.words import word as document_word
 from commands.hook.journal import KEPT_DAYS
 from commands.view.escaping import as_line, as_name, as_text, spoken
-from commands.view.page import Entry, Original
+from commands.view.page import Entry, Original, topic_anchor
 from commands.view.words import word
-from core.lessons.answers.rendering import day_of, warning
+from core.lessons.answers.rendering import day_of, topic_text, warning
 from core.lessons.answers.words import say
 from core.lessons.git.commits import Commit
+from core.lessons.record import seconds_of
 from core.messages import Language
+
+SHORT_ID = 8
 
 _CODE = re.compile("(?<!`)`([^`\n]+)`(?!`)")
 
@@ -29,35 +33,45 @@ def kinds_of(entry: Entry, lang: Language) -> list[str]:
     return [kind for kind, has in found.items() if has]
 
 
-def entry_lines(entry: Entry, lang: Language) -> list[str]:
-    """Return the lines of one record or original."""
-    record, lines = entry.record, list[str]()
-    if record.type == "principle":
-        kind = word(lang, "principle")
-        if record.source_count:
-            kind += " · " + word(lang, "merged", count=record.source_count)
-        lines.append(f'<p class="kind">{as_line(kind)}</p>')
-    if notice := warning(record, lang):
-        lines.append(f'<p class="warning">{as_line(notice)}</p>')
-    name = f' id="{entry.anchor}-lesson"' if entry.anchor else ""
-    attributes = f'class="lesson text"{name} {spoken(record.lesson, lang)}'
-    lines.append(f"<p {attributes}>{as_code(as_text(record.lesson))}</p>")
-    more = [
-        f"<dt>{as_line(label)}</dt>"
-        f'<dd class="text" {spoken(text, lang)}>{as_code(as_text(text))}</dd>'
-        for label, text in labelled(record, lang)
+def card(entry: Entry, lang: Language, commits: str) -> list[str]:
+    """Return the lines of a record with all that is known of it. commits: as of `Page`."""
+    record = entry.record
+    last = record.updated or record.created
+    moment_s = seconds_of(last)
+    data = {
+        "kinds": " ".join(kinds_of(entry, lang)),
+        "author": entry.added.author if entry.added else "",
+        "day": day_of(last),
+        "at": str(int(moment_s)) if math.isfinite(moment_s) else "0",
+        "seen": str(record.seen),
+        "place": str(entry.place),
+        "names": " ".join((entry.token, record.created, record.updated, *record.source_ids)),
+    }
+    told = " ".join(f'data-{name}="{as_line(value)}"' for name, value in data.items())
+    return [
+        f'<article id="{entry.anchor}" class="{record.type}" {told}'
+        f' aria-labelledby="{entry.anchor}-lesson" tabindex="-1">',
+        _about(entry, lang),
+        *_texts(entry, lang, name=f"{entry.anchor}-lesson"),
+        *_more(entry, lang, commits),
+        "</article>",
     ]
-    for name, given in (("paths", record.paths), ("when", record.when)):
-        if given:
-            shown = ", ".join(f"<code>{as_line(it)}</code>" for it in given)
-            more.append(f"<dt>{as_line(document_word(lang, name))}</dt><dd>{shown}</dd>")
-    if more:
-        lines += ["<dl>", *more, "</dl>"]
-    lines.append(f'<p class="facts">{" · ".join(_facts(entry, lang))}</p>')
-    if entry.deeper:
-        note = word(lang, "deeper", count=entry.deeper, token=entry.token or record.id)
-        lines.append(f'<p class="soft">{as_line(note)}</p>')
-    return lines + _originals(entry.originals, lang)
+
+
+def brief(entry: Entry, lang: Language) -> list[str]:
+    """Return the lines of a record in brief; its date leads to the whole."""
+    return [
+        f'<article class="brief {entry.record.type}" aria-labelledby="new-{entry.anchor}"'
+        ' tabindex="-1">',
+        _about(entry, lang),
+        *_texts(entry, lang, name=f"new-{entry.anchor}"),
+        "</article>",
+    ]
+
+
+def topic_link(name: str) -> str:
+    """Return a link to a topic, which works without the script, too."""
+    return f'<a class="of" href="#{as_line(topic_anchor(name))}">{as_name(topic_text(name))}</a>'
 
 
 def as_code(text: str) -> str:
@@ -65,24 +79,87 @@ def as_code(text: str) -> str:
     return _CODE.sub(r"<code>\1</code>", text)
 
 
-def _facts(entry: Entry, lang: Language) -> list[str]:
-    """Return when and by whom a record was saved, how often seen and shown, and its token."""
+def _about(entry: Entry, lang: Language) -> str:
+    """Return the line above a lesson: topic, kind, how often it came back, and a link to it."""
+    record = entry.record
+    parts = [topic_link(record.topic)]
+    if record.type == "principle":
+        kind = word(lang, "principle")
+        if record.source_count:
+            kind += " · " + word(lang, "merged", count=record.source_count)
+        parts.append(f'<span class="kind">{as_line(kind)}</span>')
+    if record.seen > 1:
+        seen = as_line(word(lang, "seen", count=record.seen))
+        parts.append(f'<span class="again">{seen}</span>')
+    last = _day(record.updated or record.created)
+    parts.append(f'<a class="link" href="#{entry.anchor}">{last}</a>')
+    return f'<p class="about">{" ".join(parts)}</p>'
+
+
+def _texts(entry: Entry, lang: Language, *, name: str = "") -> list[str]:
+    """Return what a record says: its lesson, what was missing, and what to ask."""
+    record, lines = entry.record, list[str]()
+    if notice := warning(record, lang):
+        lines.append(f'<p class="warning">{as_line(notice)}</p>')
+    attributes = f' id="{name}"' if name else ""
+    lines.append(
+        f'<p class="lesson text"{attributes} {spoken(record.lesson, lang)}>'
+        f"{as_code(as_text(record.lesson))}</p>"
+    )
+    texts = [
+        f"<div><dt>{as_line(label)}</dt>"
+        f'<dd class="text" {spoken(text, lang)}>{as_code(as_text(text))}</dd></div>'
+        for label, text in labelled(record, lang)
+    ]
+    return [*lines, *(["<dl>", *texts, "</dl>"] if texts else ())]
+
+
+def _more(entry: Entry, lang: Language, commits: str) -> list[str]:
+    """Return what stands below the texts of a record: files, triggers, facts, and originals."""
+    record, lines = entry.record, list[str]()
+    places = [
+        f"<div><dt>{as_line(document_word(lang, name))}</dt>"
+        f"<dd>{', '.join(f'<code>{as_line(it)}</code>' for it in given)}</dd></div>"
+        for name, given in (("paths", record.paths), ("when", record.when))
+        if given
+    ]
+    if places:
+        lines += ['<dl class="places">', *places, "</dl>"]
+    lines.append(f'<p class="facts">{" · ".join(_facts(entry, lang, commits))}</p>')
+    if entry.deeper:
+        note = word(lang, "deeper", count=entry.deeper, token=entry.token or record.id)
+        lines.append(f'<p class="soft">{as_line(note)}</p>')
+    return lines + _originals(entry.originals, lang, commits)
+
+
+def _facts(entry: Entry, lang: Language, commits: str) -> list[str]:
+    """Return when and by whom a record was saved, how often shown, and its id to copy."""
     record = entry.record
     key = "compacted" if record.source_count else "saved"
     parts = [f"{as_line(word(lang, key))} {_day(record.compacted_at or record.created)}"]
     if entry.added:
-        parts[0] += " " + _who(entry.added)
-    if record.seen > 1:
-        parts.append(as_line(word(lang, "seen", count=record.seen)))
+        parts[0] += " " + _who(entry.added, commits)
     if record.updated or entry.saved:
         moment = record.updated or (entry.saved.date if entry.saved else "")
         last = f"{as_line(word(lang, 'updated'))} {_day(moment)}"
         if entry.saved:
-            last += " " + _who(entry.saved)
+            last += " " + _who(entry.saved, commits)
         parts.append(last)
     if entry.reach is not None:
         parts.append(as_line(word(lang, "reach", count=entry.reach, days=KEPT_DAYS)))
-    return [*parts, f"<code>{as_line(entry.token or say(lang, 'no_token'))}</code>"]
+    return [*parts, _id(entry, lang)]
+
+
+def _id(entry: Entry, lang: Language) -> str:
+    """Return the beginning of the id, which a click copies whole."""
+    if not entry.token:
+        return f"<code>{as_line(say(lang, 'no_token'))}</code>"
+    token, label = as_line(entry.token), as_line(word(lang, "copy"))
+    short = as_line(entry.token[:SHORT_ID])
+    return (
+        f'<button type="button" class="id" data-copy="{token}" title="{label} {token}">'
+        f"<code>{short}</code></button>"
+    )
 
 
 def _day(moment: str) -> str:
@@ -90,11 +167,16 @@ def _day(moment: str) -> str:
     return f'<time datetime="{day}">{day}</time>' if day[0] != "?" else day
 
 
-def _who(commit: Commit) -> str:
-    return f"{as_name(commit.author)} <code>{as_line(commit.short)}</code>"
+def _who(commit: Commit, commits: str) -> str:
+    """Return author and commit, with a link where it is known where commits can be looked at."""
+    short = f"<code>{as_line(commit.short)}</code>"
+    if commits and commit.id.isalnum():
+        address = as_line(commits + commit.id)
+        short = f'<a href="{address}" rel="noreferrer">{short}</a>'
+    return f"{as_name(commit.author)} {short}"
 
 
-def _originals(originals: Sequence[Original], lang: Language) -> list[str]:
+def _originals(originals: Sequence[Original], lang: Language, commits: str) -> list[str]:
     if not originals:
         return []
     found = sum(original.entry is not None for original in originals)
@@ -102,7 +184,8 @@ def _originals(originals: Sequence[Original], lang: Language) -> list[str]:
     lines = [f'<details class="originals"><summary>{as_line(title)}</summary><ol>']
     for original in originals:
         if original.entry:
-            lines += ["<li>", *entry_lines(original.entry, lang), "</li>"]
+            more = _more(original.entry, lang, commits)
+            lines += ["<li>", *_texts(original.entry, lang), *more, "</li>"]
         else:
             missing = word(lang, "original_missing", token=original.token)
             lines.append(f'<li class="soft">{as_line(missing)}</li>')

@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import re
 import sys
 import time
 import webbrowser
@@ -29,10 +30,12 @@ from core.errors import SentinelError
 from core.lessons.answers.frame import Frame
 from core.lessons.git.errors import HistoryError
 from core.lessons.git.lineage import lineage_of, lineage_without_git
+from core.lessons.git.web import commit_address
 from core.lessons.record import utc_now
 from core.project import state_directory
 
 NAME = "view.html"
+MOST_GIT_S = 30
 
 
 class NoPlaceError(SentinelError, OSError):
@@ -75,7 +78,8 @@ def _page(opened: Opened, threshold: int) -> tuple[str, int]:
     log, kept = opened.store.read(), opened.store.read_replaced()
     root = str(opened.project.root)
     try:
-        lineage = lineage_of(opened.store.path, log, kept)
+        deadline_s = time.monotonic() + MOST_GIT_S
+        lineage = lineage_of(opened.store.path, log, kept, deadline_s=deadline_s)
     except HistoryError as error:
         complain(word(lang, "no_git", reason=plain(error.text(lang))))
         lineage = lineage_without_git(log, kept)
@@ -86,10 +90,17 @@ def _page(opened: Opened, threshold: int) -> tuple[str, int]:
         project=opened.project.root.name or root,
         now=utc_now(),
         times=times_at_work(sessions_in(state_directory(root, os.environ)), time.time()),
+        commits=commit_address(opened.project.root),
     )
     if page.redacted:
         complain(word(lang, "redacted", **counted_kinds(page.redacted)))
-    return page_html(page, lang), log.count
+    return page_html(page, lang, _version()), log.count
+
+
+def _version() -> str:
+    """Return the version of the program, which the server says when it starts."""
+    server = Path(__file__).parents[2].joinpath("server.py").read_text(encoding="utf-8")
+    return "".join(re.findall(r'^VERSION = "([^"]+)"$', server, re.M))
 
 
 def _written(opened: Opened, text: str, arguments: argparse.Namespace) -> Path:

@@ -65,7 +65,7 @@ def texts(entry: Entry) -> list[str]:
     return lines
 
 
-def test_topics_with_principles_come_first_and_then_those_with_the_most_records() -> None:
+def test_topics_with_the_most_records_come_first_and_then_their_names_decide() -> None:
     records = [
         a_record("1", topic="one"),
         a_record("2", topic="three"),
@@ -74,8 +74,22 @@ def test_topics_with_principles_come_first_and_then_those_with_the_most_records(
         new_record(a_principle("rule", topic="ruled"), now=NOW),
     ]
     shown = page(*records)
-    assert [topic.name for topic in shown.topics] == ["ruled", "three", "one"]
-    assert [topic.anchor for topic in shown.topics] == ["topic-1", "topic-2", "topic-3"]
+    assert [topic.name for topic in shown.topics] == ["three", "one", "ruled"]
+
+
+def test_a_topic_is_named_in_the_address_as_a_browser_writes_it() -> None:
+    names = {"결제": "%EA%B2%B0%EC%A0%9C", "a b/c&d": "a%20b%2Fc%26d", "(it's)!*~": "(it's)!*~"}
+    topics = page(*(a_record(name, topic=name) for name in names)).topics
+    assert {topic.name: topic.anchor for topic in topics} == {
+        name: f"topic={written}" for name, written in names.items()
+    }
+
+
+def test_the_newest_records_are_those_that_were_saved_last() -> None:
+    records = [a_record(str(at), now=f"2026-03-0{at}T09:00:00+00:00") for at in range(1, 9)]
+    again = replace(records[0], updated=LAST, seen=2)
+    shown = page(again, *records[1:])
+    assert [entry.record for entry in shown.newest] == [again, *reversed(records[4:])]
 
 
 def test_in_a_topic_principles_come_first_and_then_what_was_saved_last() -> None:
@@ -216,6 +230,7 @@ def test_the_last_compaction_is_all_principles_of_its_day() -> None:
     rule = new_record(a_principle("written, not compacted"), now=LATER)
     shown = page(one, other, old, rule)
     assert {entry.record.lesson for entry in shown.last_compacted} == {one.lesson, "other"}
+    assert shown.compactions == (NOW[:10], one.compacted_at[:10])
 
 
 def test_a_real_repository_names_authors_and_originals(tmp_path: Path) -> None:
@@ -228,7 +243,7 @@ def test_a_real_repository_names_authors_and_originals(tmp_path: Path) -> None:
     log = store_of(clone).read()
     frame = Frame(project=str(clone), settings=Settings())
     shown = page_of(log, lineage_of(path_of(clone), log), frame, project="shop", now=LAST)
-    rule, new = shown.entries
+    new, rule = shown.entries
     assert rule.added and (rule.added.author, rule.added.subject) == ("결제팀", "Compact")
     assert [it.entry.record.missing_context for it in rule.originals if it.entry] == ["1", "2"]
     assert all(it.entry and it.entry.added for it in rule.originals)
