@@ -10,20 +10,42 @@ import tempfile
 from pathlib import Path
 
 import cli
+from commands.view.escaping import spoken
+from core.lessons.log import MemoryLog
+from core.messages import Language
+from tests.support.git_clones import path_of
 from tests.support.headless import Browser
 from tests.support.team_memory import make_team_memory
 
 DOCS = Path(__file__).parents[2] / "docs"
-SIZE = (1280, 1060)
-PICTURES = {"view.png": ("en", False), "view.ko.png": ("ko", True)}
+SIZE = (1280, 960)
+PICTURES: dict[str, tuple[Language, bool]] = {
+    "view.png": ("en", False),
+    "view.ko.png": ("ko", True),
+}
+
+
+def in_front(log: bytes, lang: Language) -> bytes:
+    """The same log, with the lessons in another language a year older."""
+    lines = []
+    for record in MemoryLog.parse(log).records:
+        is_own = spoken(record.lesson, lang) == 'dir="auto"'
+        line = record.to_line()
+        lines.append(line if is_own else line.replace(b'"2026-', b'"2025-'))
+    return b"".join(lines)
 
 
 def make_pictures(folder: Path) -> None:
-    """The first screen of the page: in English and light, in Korean and dark."""
+    """The first screen of the page: in English and light, in Korean and dark.
+
+    Each begins with lessons in its own language.
+    """
     with tempfile.TemporaryDirectory() as scratch:
         project = make_team_memory(Path(scratch, "shop"))
+        log = path_of(project).read_bytes()
         with Browser(Path(scratch, "profile")) as browser:
             for name, (lang, dark) in PICTURES.items():
+                path_of(project).write_bytes(in_front(log, lang))
                 page = Path(scratch, f"{name}.html")
                 os.environ["SENTINEL_MEMORY_LANG"] = lang
                 assert cli.main(["view", "--project", str(project), "-o", str(page)]) == 0
