@@ -5,6 +5,7 @@ git, chromium and chromedriver. README.md beside this file says how everything i
 """
 
 import argparse
+import re
 import statistics
 import subprocess
 import sys
@@ -22,8 +23,9 @@ from tests.support.git_clones import git
 from tests.support.headless import Browser, found
 
 CLI = Path(__file__).resolve().parent.parent / "cli.py"
-COUNTS = (50, 1_000, 5_000)
+COUNTS = (50, 500, 5_000)
 COMMITS = 20
+MOST_PRINTED = 500
 ROUNDS = 7
 WORDS = {
     "payment": ["p", "pa", "pay", "paym", "payme", "paymen", "payment"],
@@ -31,6 +33,7 @@ WORDS = {
 }
 TARGET_EXPORT = 3.0
 TARGET_BYTES = 2_000  # for each record
+TARGET_PAGES = 0.1  # for each record, two columns of paper
 TARGET_READY_MS = 1_000
 TARGET_SCRIPT_MS = 16  # what a frame has
 TARGET_FRAME_MS = 100  # what feels immediate
@@ -147,6 +150,13 @@ def searched(rounds: int, browser: Browser, page: Path, count: int) -> Iterator[
         )
 
 
+def printed(browser: Browser, page: Path, count: int) -> Iterator[Row]:
+    """All records on paper; more than 500 take Chromium long."""
+    browser.open(page)
+    pages = len(re.findall(rb"/Type\s*/Page\b", browser.printed()))
+    yield Row(f"{count:,} records: on paper", pages, TARGET_PAGES * count, "pages")
+
+
 def measured(counts: Sequence[int], rounds: int) -> Iterator[Row]:
     """All rows, for one number of records after the other."""
     with (
@@ -159,6 +169,8 @@ def measured(counts: Sequence[int], rounds: int) -> Iterator[Row]:
             yield from written(min(rounds, 5), root, page, count)
             yield from opened(rounds, browser, page, count)
             yield from searched(rounds, browser, page, count)
+            if count <= MOST_PRINTED:
+                yield from printed(browser, page, count)
 
 
 def main() -> None:
