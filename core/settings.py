@@ -21,6 +21,7 @@ _FORMER_NAMES = {"BUDGET_TOKENS": "BUDGET", "BUDGET_CHARS": "BUDGET", "HOOK_TOKE
 _MOST_DIGITS, _MOST = 9, 999_999_999
 _ON = frozenset(("1", "true", "yes", "on"))
 _OFF = frozenset(("", "0", "false", "no", "off"))
+_LOCALES = "LC_ALL", "LC_MESSAGES", "LANG"  # the first that is set holds
 
 
 class Settings(NamedTuple):
@@ -45,14 +46,18 @@ class Settings(NamedTuple):
     errors: tuple[SettingError, ...] = ()
 
 
-def read_settings(environment: Mapping[str, str]) -> Settings:
-    """Read the settings from `environment`; an unusable value leaves the default."""
+def read_settings(environment: Mapping[str, str], *, for_person: bool = False) -> Settings:
+    """Read the settings from `environment`; an unusable value leaves the default.
+
+    for_person: whether a person reads what is said, in the language of the locale unless
+    SENTINEL_MEMORY_LANG names one. A model gets English then, whoever starts its server.
+    """
     reading = _Reading(environment)
     budget_tokens = reading.tokens(
         "SENTINEL_MEMORY_BUDGET", DEFAULT_BUDGET_TOKENS, LEAST_BUDGET_TOKENS
     )
     return Settings(
-        lang=reading.lang(),
+        lang=reading.lang(for_person=for_person),
         budget_tokens=budget_tokens,
         # Clients cut at characters as well, whatever these cost: only who asks for more gets more.
         budget_chars=max(
@@ -112,8 +117,12 @@ class _Reading:
     def _unusable(self, name: str, least: int, default: int) -> None:
         self.warnings.append(f"{name} is not a whole number of {least} or more; {default} is used")
 
-    def lang(self) -> Language:
+    def lang(self, *, for_person: bool) -> Language:
         wanted = self._value("SENTINEL_MEMORY_LANG").lower()
+        if not wanted and for_person:
+            locale = next(filter(None, map(self._environment.get, _LOCALES)), "")
+            name = locale.lower().replace("-", "_").partition(".")[0].partition("_")[0]
+            return "ko" if name in ("ko", "korean") else "en"  # ko_KR.UTF-8, Korean_Korea.949
         if wanted.startswith("ko"):
             return "ko"
         if wanted and not wanted.startswith("en"):

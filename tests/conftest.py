@@ -1,5 +1,6 @@
 """Starts servers for the tests and leaves none behind; sets how long properties are tried."""
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from itertools import count
@@ -9,6 +10,11 @@ import pytest
 from hypothesis import settings
 
 from tests.support.stdio_client import ServerProcess
+
+# Whatever the language of this machine is, the tests read English unless they ask for another.
+for name in ("LC_ALL", "LC_MESSAGES"):
+    os.environ.pop(name, None)
+os.environ["LANG"] = "C.UTF-8"
 
 # No deadline: other workers take the processor at times. `--hypothesis-profile full` looks longer.
 settings.register_profile("short", deadline=None, max_examples=25)

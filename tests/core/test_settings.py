@@ -128,3 +128,28 @@ def test_a_value_in_which_a_client_left_a_variable_counts_as_unset() -> None:
     assert settings.warnings == (
         "SENTINEL_MEMORY_BUDGET holds an unexpanded variable and is treated as unset",
     )
+
+
+@pytest.mark.parametrize(
+    ("environment", "lang"),
+    [
+        ({"LANG": "ko_KR.UTF-8"}, "ko"),
+        ({"LANG": "ko"}, "ko"),
+        ({"LANG": "Korean_Korea.949"}, "ko"),
+        ({"LANG": "kok_IN.UTF-8"}, "en"),
+        ({"LANG": "C.UTF-8"}, "en"),
+        ({"LC_MESSAGES": "ko_KR.UTF-8", "LANG": "en_US.UTF-8"}, "ko"),
+        ({"LC_ALL": "en_US.UTF-8", "LC_MESSAGES": "ko_KR", "LANG": "ko_KR"}, "en"),
+        ({"LC_ALL": "", "LANG": "ko_KR"}, "ko"),
+        ({"SENTINEL_MEMORY_LANG": "en", "LANG": "ko_KR"}, "en"),
+        ({"SENTINEL_MEMORY_LANG": "ko", "LANG": "en_US"}, "ko"),
+        ({"SENTINEL_MEMORY_LANG": "${lang}", "LANG": "ko_KR"}, "ko"),
+        ({}, "en"),
+    ],
+)
+def test_a_person_reads_the_language_of_the_locale_and_a_model_does_not(
+    environment: dict[str, str], lang: str
+) -> None:
+    assert read_settings(environment, for_person=True).lang == lang
+    named = environment.get("SENTINEL_MEMORY_LANG")
+    assert read_settings(environment).lang == ("ko" if named == "ko" else "en")
