@@ -139,13 +139,13 @@ class LogUpkeep(LogReader):
             self._file.tidy()
         return self._file.rewrite(mend, aside_name=aside_name)
 
-    def clean(self) -> "Cleaning":
+    def clean(self, *, dry_run: bool = False) -> "Cleaning":
         """Take the secrets out of every line, as `upkeep.cleaning` does, in one atomic write.
 
         A save leaves topic and question as they came, because a model is told and can correct
         them. Here a person asks for it, after the fact and for the whole file, so that all fields
         are cleaned, other keys and lines that are no records, too, and what was replaced. A file
-        without secrets is not written.
+        without secrets is not written. dry_run: only say what would be cleaned in the log.
         """
         from core.lessons.upkeep.cleaning import clean  # as above
         from core.lessons.upkeep.replaced import cleaned
@@ -156,10 +156,10 @@ class LogUpkeep(LogReader):
             return Change(cleaning.data, cleaning, replaced=keep)
 
         side = self._file.read_side()
-        if cleaned(side) != side:
+        if cleaned(side) != side and not dry_run:
             self._file.rewrite_side(cleaned)
         known = clean(self._file.read(), now=self._now())
-        if not known.changes:  # nothing to write: works on a read-only checkout, too
+        if dry_run or not known.changes:  # nothing to write: works on a read-only checkout, too
             return known
         return self._file.rewrite(scrub)
 
@@ -227,19 +227,19 @@ class MemoryStore(LogUpkeep):
         record: Draft,
         source_ids: str | Sequence[str] = (),
         given: Mapping[str, Any] = NOTHING,
+        *,
+        dry_run: bool = False,
     ) -> Saved:
         """Save a record, redacted and checked; the same gap again updates the one that is there.
 
-        source_ids: tokens (`id@fp`) of the originals that a principle replaces; they go in the
-        same atomic write that saves it, and only in the version that their token names. given:
-        values for other fields of the record, as of `changes.upsert`.
+        source_ids: tokens of the originals that a principle replaces; they go in the same write,
+        only in the version named. given: other fields, as of `changes`. dry_run: as in `add_all`.
         """
         tokens = split_tokens(source_ids)
         if tokens and record.type != "principle":
             raise SourceIdsOfLogError
-        draft, redacted, suspicious = redacted_draft(
-            record, project=self._project, strict=self._strict
-        )
+        taken = redacted_draft(record, project=self._project, strict=self._strict)
+        draft, redacted, suspicious = taken
 
         def save(log: MemoryLog) -> tuple[MemoryLog, Saved]:
             after, saved, removal = upsert(log, draft, tokens, now=self._now(), given=given)
@@ -252,7 +252,7 @@ class MemoryStore(LogUpkeep):
                 before=log,
             )
 
-        return self._change(save)
+        return self._change(save, dry_run=dry_run)
 
     def delete_by_ids(self, ids: str | Sequence[str]) -> tuple[Removal, MemoryLog]:
         """Delete the records that these tokens (`id@fp`, or ids never updated) name.
