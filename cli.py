@@ -12,8 +12,10 @@ import gc
 import importlib
 import io
 import os
+import re
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 if sys.version_info < (3, 11):  # noqa: UP036 - pre-commit runs any python3
     print(
@@ -23,36 +25,37 @@ if sys.version_info < (3, 11):  # noqa: UP036 - pre-commit runs any python3
 if sys.flags.safe_path or __package__:  # hidden by `python -I`; or installed, below sentinel_memory
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
+if TYPE_CHECKING:
+    from core.parser import Parser
+
 from core.errors import OutputError, SentinelError
 from core.messages import CLI
 
-# For each command its module in commands/ and a summary. The module defines
-# `add_arguments(parser)` and `run(arguments) -> int`, and is imported only when it runs.
+# For each command its module in commands/, and the group in which `--help` lists it. The module
+# defines `add_arguments(parser)` and `run(arguments) -> int`, and is imported only when it runs.
 COMMANDS = {
-    "bundle": ("bundle.bundle", "build the server as an .mcpb file for Claude Desktop"),
-    "demo": ("demo.demo", "play the loop of search, log and compact on a scratch project"),
-    "doctor": ("doctor.doctor", "check a memory log and what is around it; repair it with --fix"),
-    "edit": ("records.edit", "correct a record in an editor"),
-    "export": (
-        "exchange.export",
-        "write the memory as a document, as data, or into the files of a client",
-    ),
-    "forget": ("records.forget", "delete records, once they were shown and confirmed"),
-    "history": ("records.history", "show what became of one record, commit by commit"),
-    "hook": ("hook.hook", "answer an event of a client with the records that it needs"),
-    "import": ("exchange.importing", "take lessons of other tools or projects into the memory"),
-    "list": ("records.list", "list the records, the newest first, in one line each"),
-    "onboard": ("onboard.onboard", "write one page of the memory for a new team member"),
-    "report": ("report.report", "tell what a change does to the memory, for a pull request"),
-    "restore": ("records.restore", "bring back a record, or an older version of it, from git"),
-    "scan": ("scan.scan", "look for secrets in the log, in files or in git's history"),
-    "search": ("records.search", "list the records that fit some words, the most relevant first"),
-    "setup": ("setup.setup", "set up a client for a project: server entry, rules and hooks"),
-    "show": ("records.show", "show whole records"),
-    "stats": ("stats.stats", "show whether the memory helps: size, cost, gaps that came back"),
-    "topics": ("records.topics", "list the topics, and which may be one; rename or merge them"),
-    "uncompact": ("records.uncompact", "bring back the originals of a principle from git"),
-    "view": ("view.view", "show the memory as one page in the browser, or write it to a file"),
+    "setup": ("setup.setup", "start"),
+    "demo": ("demo.demo", "start"),
+    "doctor": ("doctor.doctor", "start"),
+    "list": ("records.list", "read"),
+    "search": ("records.search", "read"),
+    "show": ("records.show", "read"),
+    "topics": ("records.topics", "read"),
+    "view": ("view.view", "read"),
+    "stats": ("stats.stats", "read"),
+    "edit": ("records.edit", "change"),
+    "forget": ("records.forget", "change"),
+    "import": ("exchange.importing", "change"),
+    "history": ("records.history", "history"),
+    "restore": ("records.restore", "history"),
+    "uncompact": ("records.uncompact", "history"),
+    "onboard": ("onboard.onboard", "team"),
+    "report": ("report.report", "team"),
+    "scan": ("scan.scan", "team"),
+    "export": ("exchange.export", "team"),
+    "hook": ("hook.hook", "plumbing"),
+    "bundle": ("bundle.bundle", "plumbing"),
+    "help": ("shell.help", "plumbing"),
 }
 
 
@@ -64,24 +67,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # Windows would use its code page
             stream.reconfigure(encoding="utf-8", errors="replace")
-    given = sys.argv[1:] if argv is None else list(argv)
+    given = _command_first(sys.argv[1:] if argv is None else list(argv)) or ["help"]
     if given[:1] == ["hook"] and not {"-h", "--help"} & {*given}:
         gc.disable()  # the process ends before there is anything to collect
         return int(importlib.import_module("commands.hook.hook").main(given[1:]))
-    from core.parser import Parser  # a hook runs at every step of an agent, so each import costs
-
-    parser = Parser(prog=CLI, description="Sentinel-Memory, for people")
-    offered = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
-    chosen = None
-    for name, (module, summary) in COMMANDS.items():
-        command = offered.add_parser(name, help=summary, description=_sentence(summary))
-        if given[:1] == [name]:
-            chosen = importlib.import_module(f"commands.{module}")
-            chosen.add_arguments(command)
-    arguments = parser.parse_args(given)
-    if chosen is None:
-        parser.print_help()
-        return 0
+    arguments = parsers(given[0])[""].parse_args(given)
+    chosen = _module(arguments.command)
     try:
         return int(chosen.run(arguments))
     except SentinelError as error:
@@ -89,15 +80,57 @@ def main(argv: Sequence[str] | None = None) -> int:
         return int(getattr(chosen, "FAILED", 1))
 
 
-def _sentence(summary: str) -> str:
-    return f"{summary[:1].upper()}{summary[1:]}."
+def _command_first(given: list[str]) -> list[str]:
+    """Return the arguments with a `--project` that stands before the command behind it."""
+    first, rest = "".join(given[:1]), given[1:]
+    if first in ("-p", "--project"):
+        value, rest = "".join(rest[:1]), rest[1:]
+    elif first.startswith(("-p", "--project=")):
+        value = first.partition("=")[2] if first.startswith("--") else first[2:]
+    else:
+        return given
+    return [rest[0], f"--project={value}", *rest[1:]] if rest else given
+
+
+def parsers(*names: str) -> "dict[str, Parser]":
+    """Return by its name the parser of each command, and as "" that of all of them.
+
+    names: those of which the options are wanted, too.
+    """
+    from commands.shell.help import overview  # a hook runs at every step of an agent,
+    from commands.terminal.console import summary_of  # so each import costs
+    from core.parser import Parser, add_project, add_version
+
+    parser = Parser(prog=CLI, page=lambda: overview(COMMANDS), allow_abbrev=False)
+    add_project(parser)
+    add_version(parser, _version)
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    found = {"": parser}
+    for name in COMMANDS:
+        found[name] = commands.add_parser(name, description=summary_of(f"cmd_{name}"))
+        found[name].set_defaults(parsers=parsers, names=[*COMMANDS])
+        if name in names:
+            _module(name).add_arguments(found[name])
+    return found
+
+
+def _module(name: str) -> Any:
+    return importlib.import_module(f"commands.{COMMANDS[name][0]}")
+
+
+def _version() -> str:
+    """Return what `--version` prints; `server.py` holds it, and importing that takes a second."""
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "server.py")
+    with open(path, encoding="utf-8") as file:
+        [version] = re.findall(r'^VERSION = "([^"]+)"$', file.read(), re.M)
+    return f"sentinel-memory {version}"
 
 
 def _print_error(error: SentinelError) -> None:
     from commands.terminal.safe_text import complain
-    from core.settings import read_settings
+    from core.parser import language_here
 
-    complain(error.text(read_settings(os.environ).lang))
+    complain(error.text(language_here()))
 
 
 def _discard_output() -> None:

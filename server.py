@@ -57,7 +57,8 @@ from core.lessons.answers.search_answer import search_answer
 from core.lessons.answers.words import say
 from core.lessons.compaction import check_threshold, fit_question
 from core.lessons.record import Draft, split_tokens
-from core.parser import Parser
+from core.parser import Parser, add_project, add_version, language_here
+from core.parser_words import word as about
 from core.settings import read_settings
 from core.store import MemoryStore, open_store
 from core.text.budget import Budget
@@ -344,9 +345,9 @@ def take_streams(ending: Ending) -> None:
 def main() -> None:
     """Serve over stdio until the client closes standard input."""
     prog = "sentinel-memory-server" if __package__ else "server.py"
-    parser = Parser(prog=prog, description="Sentinel-Memory MCP server")
-    parser.add_argument("--project", metavar="DIR", help="the project whose memory is kept")
-    parser.add_argument("--version", action="version", version=VERSION)
+    parser = Parser(prog=prog, description=about(language_here(), "server"))
+    add_project(parser)
+    add_version(parser, lambda: VERSION)
     parser.parse_args(namespace=arguments)
     settings = read_settings(os.environ)
     if settings.errors:

@@ -1,14 +1,210 @@
-"""Parses the arguments of a command line, and repeats none of them unprintable."""
+"""Parses a command line, lays out its help, and says what is wrong, in the reader's language."""
 
 import argparse
-from typing import NoReturn
+import difflib
+import os
+import re
+import shutil
+import sys
+import textwrap
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NoReturn
 
+from core.messages import CLI, Facts, Language
 from core.notices import shown
+from core.parser_words import WORDS, word
+from core.settings import read_settings
+
+MOST_WIDTH = 100
+_LEAST_WIDTH = 40
+_WIDE = "\0"  # stands behind a character of two cells while lines are broken by their length
+
+# What argparse says of the arguments, by the key of our sentence.
+# fmt: off
+_COMPLAINTS = {
+    "required": r"the following arguments are required: (?P<names>.+)",
+    "one_of": r"one of the arguments (?P<names>.+) is required",
+    "apart": r"not allowed with argument (?P<other>.+)",
+    "one_value": r"expected (?:one|at least one) argument",
+    "at_most_one": r"expected at most one argument",
+    "values": r"expected (?P<count>\d+) arguments",
+    "no_value": r"ignored explicit argument (?P<value>.+)",
+    "choice": r"invalid choice: (?P<value>.+?) \(choose from (?P<choices>.+)\)",
+    "ambiguous": r"ambiguous option: (?P<value>\S+) could match (?P<names>.+)",
+}
+# fmt: on
+_OF_ARGUMENT = re.compile(r"argument (?P<name>[^:]+): (?P<reason>.*)", re.DOTALL)
+_COMMAND = "COMMAND"
+
+
+class HelpPage(argparse.HelpFormatter):
+    """Lays out the help within the terminal, whose cells it counts; no word has a line alone."""
+
+    def __init__(self, prog: str, **_: Any) -> None:
+        columns = shutil.get_terminal_size((80, 24)).columns
+        super().__init__(prog, width=max(min(columns, MOST_WIDTH), _LEAST_WIDTH) - 1)
+
+    def add_usage(
+        self,
+        usage: str | None,
+        actions: Iterable[argparse.Action],
+        groups: Iterable[Any],
+        prefix: str | None = None,
+    ) -> None:
+        """Add the usage, in the reader's language."""
+        heading = word(language_here(), "usage") if prefix is None else prefix
+        super().add_usage(usage, actions, groups, _padded(heading))
+
+    def start_section(self, heading: str | None) -> None:
+        """Begin a section, whose heading is in the reader's language."""
+        super().start_section(word(language_here(), heading) if heading in WORDS else heading)
+
+    def format_help(self) -> str:
+        """Return the page as it is printed."""
+        return super().format_help().replace(_WIDE, "")
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        return filled(text, width)
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        """Keep the lines of a text of several lines, such as examples."""
+        lines = text.split("\n")
+        parts = [lines] if len(lines) > 1 else [filled(text, width - len(indent))]
+        return "\n".join(indent + line for part in parts for line in part)
+
+    def _format_action_invocation(self, action: argparse.Action) -> str:
+        """Name the value of an option once, behind all of its spellings."""
+        if not action.option_strings or action.nargs == 0:
+            return super()._format_action_invocation(action)
+        value = self._format_args(action, self._get_default_metavar_for_optional(action))
+        return f"{', '.join(action.option_strings)} {value}"
 
 
 class Parser(argparse.ArgumentParser):
     """A parser whose refusals are safe on a terminal; its commands get parsers of the same kind."""
 
+    def __init__(self, *, page: Callable[[], str] | None = None, **more: Any) -> None:
+        """Make a parser with `--help`. page: what that prints instead of all that it takes."""
+        super().__init__(formatter_class=HelpPage, add_help=False, **more)
+        self._page = page
+        self.color = False  # Python 3.14 would decide on its own
+        self.add_argument("-h", "--help", action="help", help=word(language_here(), "help"))
+
+    def format_help(self) -> str:
+        """Return what `--help` prints."""
+        return self._page() if self._page else super().format_help()
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
+        """Parse the arguments; the parser of a command says itself what it does not take."""
+        found, left = super().parse_known_args(args, namespace)
+        if left:
+            self._refuse_unknown(left)
+        return found, left
+
     def error(self, message: str) -> NoReturn:
-        """Print the usage and what is wrong, and end with 2. Raises SystemExit."""
-        super().error(shown(message))
+        """Say what is wrong and what shows the right way, and end with 2. Raises SystemExit."""
+        lang = language_here()
+        lines = [f"{self.prog}: {shown(self._sentence(lang, message))}"]
+        lines.append(word(lang, "see", command=self._help_command()))
+        if sys.stderr and sys.stderr.isatty():
+            width = max(shutil.get_terminal_size((80, 24)).columns, _LEAST_WIDTH)
+            lines = [piece for line in lines for piece in filled(line, width)]
+        self.exit(2, "\n".join(lines) + "\n")
+
+    def _sentence(self, lang: Language, message: str) -> str:
+        """Return what argparse has found wrong in the reader's words; what we say stays."""
+        of_argument = _OF_ARGUMENT.fullmatch(message)
+        name, reason = of_argument.groups() if of_argument else ("", message)
+        for key, pattern in _COMPLAINTS.items():
+            if match := re.fullmatch(pattern, reason):
+                return self._complaint(lang, key, {"name": name, **match.groupdict()})
+        return f"{name}: {reason}" if name else reason
+
+    def _complaint(self, lang: Language, key: str, facts: Facts) -> str:
+        value, near = str(facts.get("value", "")).strip("'\""), ""
+        if key == "choice":
+            known = re.findall(r"[^\s,']+", str(facts["choices"]))
+            facts["choices"], near = ", ".join(known), nearest(value, known)
+            key = "command" if facts["name"] == _COMMAND else key
+        said = word(lang, key, **{**facts, "value": value})
+        return f"{said} {word(lang, 'near', near=near)}" if near else said
+
+    def _refuse_unknown(self, left: Sequence[str]) -> NoReturn:
+        lang, given = language_here(), left[0]
+        if not given.startswith("-"):
+            self.error(word(lang, "too_many", value=given))
+        name = given.partition("=")[0]
+        near = nearest(name, [known for it in self._actions for known in it.option_strings])
+        said = word(lang, "option", value=name)
+        self.error(f"{said} {word(lang, 'near', near=near)}" if near else said)
+
+    def _help_command(self) -> str:
+        if not self.prog.startswith(CLI):
+            return f"{self.prog} --help"
+        command = self.prog[len(CLI) :].split()[:1]
+        return " ".join([CLI, "help", *(name for name in command if name != "help")])
+
+
+def add_project(parser: argparse.ArgumentParser, default: str | None = None) -> None:
+    """Add `--project`."""
+    help_text = word(language_here(), "project")
+    parser.add_argument("-p", "--project", metavar="DIR", default=default, help=help_text)
+
+
+class _ShowVersion(argparse.Action):
+    def __init__(self, *, text: Callable[[], str], **more: Any) -> None:
+        super().__init__(nargs=0, **more)
+        self._text = text
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        print(self._text())
+        parser.exit()
+
+
+def add_version(parser: argparse.ArgumentParser, text: Callable[[], str]) -> None:
+    """Add `--version`, which prints this text."""
+    help_text = word(language_here(), "version")
+    parser.add_argument("-V", "--version", action=_ShowVersion, text=text, help=help_text)
+
+
+def one_of(known: Sequence[str]) -> Callable[[str], str]:
+    """Return what takes one of these names, for an argument of which there may be none or many.
+
+    `choices` of Python 3.11 refuses that there is none.
+    """
+
+    def chosen(text: str) -> str:
+        if text not in known:
+            listed = ", ".join(known)
+            raise argparse.ArgumentTypeError(f"invalid choice: {text!r} (choose from {listed})")
+        return text
+
+    return chosen
+
+
+def language_here() -> Language:
+    """Return the language of the person who reads what this process prints."""
+    return read_settings(os.environ, for_person=True).lang
+
+
+def nearest(given: str, known: Iterable[str]) -> str:
+    """Return which of the known names somebody may have meant, "" for none."""
+    bare = {name.lstrip("-"): name for name in known}
+    return next((bare[it] for it in difflib.get_close_matches(given.lstrip("-"), bare, n=1)), "")
+
+
+def filled(text: str, width: int) -> list[str]:
+    """Break a text at its blanks into lines of so many cells; the last has more than one word."""
+    words = _padded(" ".join(text.split()))
+    for narrower in range(width, width // 2, -1):
+        lines = textwrap.wrap(words, narrower, break_long_words=False, break_on_hyphens=False)
+        if len(lines) < 2 or " " in lines[-1]:
+            break
+    return [line.replace(_WIDE, "") for line in lines]
+
+
+def _padded(text: str) -> str:
+    return "".join(
+        char + _WIDE if unicodedata.east_asian_width(char) in "WF" else char for char in text
+    )

@@ -20,13 +20,12 @@ from typing import Any
 from commands.bundle.words import WORDS, word
 from commands.clients.table import TOOLS
 from commands.documents.text_file import check_stays
-from commands.terminal.console import add_output
+from commands.terminal.console import add_examples, add_output, explain, settings_here
 from commands.terminal.safe_text import complain, plain
 from core.disk.atomic import is_there, read_regular, reason_of, replace_whole
 from core.errors import SentinelError
 from core.messages import Language
 from core.project import find_project
-from core.settings import read_settings
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 NAME = "sentinel-memory"
@@ -59,8 +58,9 @@ class BundleError(SentinelError):
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `cli.py bundle`."""
-    default = f"{NAME}-VERSION{SUFFIX} in the working directory"
-    add_output(parser, f"the file to write; default: {default}", force=False)
+    default = f"{NAME}-VERSION{SUFFIX}"
+    add_output(parser, explain("bundle_output", default=default), force=False)
+    add_examples(parser, "bundle", f"bundle -o dist/{NAME}{SUFFIX}")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     Raises BundleError, and ExportError for a path that a link leads elsewhere.
     """
-    settings = read_settings(os.environ)
+    settings = settings_here()
     for warning in settings.warnings:
         complain(warning)
     lang = settings.lang

@@ -6,7 +6,6 @@ sentence that begins with `ok:` before it prints it.
 
 import argparse
 import asyncio
-import os
 import random
 import re
 import shutil
@@ -30,10 +29,12 @@ from commands.demo.reading import (
 )
 from commands.demo.stage import SERVER, DemoFailedError, ScratchProject, Screen, Stage, on_stage
 from commands.demo.words import word
+from commands.terminal.console import add_examples, explain
 from core.lessons.record import LIMITS_BYTES
 from core.messages import Facts, Language
+from core.parser import language_here
 from core.project import CONTEXT_DIRECTORY, LOG_NAME
-from core.settings import DEFAULT_THRESHOLD, read_settings
+from core.settings import DEFAULT_THRESHOLD
 
 LESSONS = (
     SERVER.parent / CONTEXT_DIRECTORY / LOG_NAME,
@@ -45,12 +46,13 @@ MERGED_FOR = ("words", "contains")  # why the demo merges two topics
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `cli.py demo`."""
-    parser.add_argument("--keep", metavar="DIR", type=Path, help="keep the scratch project there")
+    parser.add_argument("--keep", metavar="DIR", type=Path, help=explain("demo_keep"))
+    add_examples(parser, "demo", "demo --keep demo-project")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Play the demo in the language of the environment. Raises DemoFailedError."""
-    demo(arguments.keep, lang=read_settings(os.environ).lang)
+    demo(arguments.keep, lang=language_here())
     return 0
 
 

@@ -14,14 +14,26 @@ from commands.doctor.clients import client_findings
 from commands.doctor.reach import unreachable
 from commands.doctor.surroundings import around
 from commands.doctor.words import word
-from commands.terminal.console import Opened, add_project, add_threshold, open_memory
+from commands.terminal.console import (
+    Opened,
+    add_confirmation,
+    add_examples,
+    add_json,
+    add_threshold,
+    check_confirmation,
+    explain,
+    is_confirmed,
+    open_memory,
+)
 from commands.terminal.safe_text import plain, plain_json
+from commands.terminal.words import word as common_word
 from core.errors import LogReadError
 from core.lessons.log import MemoryLog
 from core.lessons.log_file import ASIDE_NAME
 from core.lessons.record import utc_now
 from core.lessons.upkeep.health import Finding, Severity, examine
 from core.messages import Language
+from core.parser import add_project
 
 RUNS_SHOWN = 8
 FACT_CHARS = 1_000
@@ -51,18 +63,26 @@ class Checkup:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `cli.py doctor`."""
     add_project(parser)
-    parser.add_argument("--fix", action="store_true", help="repair what can be repaired")
-    parser.add_argument("--json", action="store_true", help="print the findings as JSON")
+    parser.add_argument("--fix", action="store_true", help=explain("doctor_fix"))
+    add_confirmation(parser)
+    add_json(parser)
     add_threshold(parser)
+    parser.set_defaults(refuse=parser.error)
+    add_examples(parser, "doctor", "doctor --fix --dry-run")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Look, repair if asked, and print; 1 when an error or a warning is left."""
-    opened = open_memory(arguments, writes=arguments.fix)
+    check_confirmation(arguments, "--fix")
+    opened = open_memory(arguments, writes=arguments.fix and not arguments.dry_run)
     checkup = look(opened, arguments.threshold)
     fixable = [finding for finding in checkup.findings if finding.fixable]
     fixed, aside = list[Finding](), ""
-    if arguments.fix and fixable:
+    if arguments.fix and fixable and not (arguments.yes or arguments.json):
+        print("\n".join(_plan_lines(opened, checkup, fixable)))
+        if not is_confirmed(arguments, common_word, opened.lang, word(opened.lang, "ask_fix")):
+            return int(checkup.fails)
+    if arguments.fix and fixable and not arguments.dry_run:
         aside = _fix(opened, fixable)
         checkup = look(opened, arguments.threshold)
         left = {(finding.kind, finding.lines) for finding in checkup.findings}
@@ -120,6 +140,11 @@ def _head(opened: Opened, checkup: Checkup) -> list[str]:
         word(lang, "project", path=plain(str(project.root)), source=project.source),
         word(lang, "log", path=plain(str(project.log_path)), **facts),
     ]
+
+
+def _plan_lines(opened: Opened, checkup: Checkup, fixable: Sequence[Finding]) -> list[str]:
+    lines = [*_head(opened, checkup), "", word(opened.lang, "to_fix", count=len(fixable))]
+    return [*lines, *_finding_lines(opened.lang, fixable), ""]
 
 
 def _fixed_lines(lang: Language, fixed: Sequence[Finding], aside: str) -> list[str]:

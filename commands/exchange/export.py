@@ -4,7 +4,6 @@ It writes what the log holds and nothing else, without secrets.
 """
 
 import argparse
-import os
 from pathlib import Path
 
 from commands.documents.outgoing import of_topics, put_text, read_log, without_secrets
@@ -14,9 +13,11 @@ from commands.exchange.formats import as_json, markdown
 from commands.exchange.rule_files import CLIENTS, client_named
 from commands.terminal.console import (
     Opened,
+    add_examples,
     add_output,
-    add_project,
+    add_topics,
     check_output,
+    explain,
     file_name,
     open_memory,
 )
@@ -24,7 +25,7 @@ from commands.terminal.safe_text import complain, plain
 from commands.terminal.words import word as common_word
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, utc_now
-from core.settings import read_settings
+from core.parser import add_project, language_here
 
 FORMATS = ("markdown", "json")
 TYPES = ("log", "principle")
@@ -38,33 +39,20 @@ APART = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `cli.py export`."""
     add_project(parser)
-    parser.add_argument(
-        "--format", type=_format, choices=FORMATS, help="of the document; default: markdown"
-    )
-    add_output(parser, "a new file for the document")
-    parser.add_argument(
-        "--topic", action="append", metavar="T", help="only this topic; can be repeated"
-    )
-    parser.add_argument(
-        "--type", action="append", choices=TYPES, help="only this type; can be repeated"
-    )
+    form = explain("export_format")
+    parser.add_argument("--format", type=_format, choices=FORMATS, help=form)
+    add_output(parser, explain("export_output"))
+    add_topics(parser)
+    types = explain("export_type")
+    parser.add_argument("--type", action="append", choices=TYPES, help=types)
     into_files = parser.add_mutually_exclusive_group()
-    into_files.add_argument(
-        "--block",
-        type=file_name,
-        metavar="FILE",
-        help="put the principles into AGENTS.md or a file like it",
-    )
-    into_files.add_argument(
-        "--rules",
-        type=client_named,
-        choices=CLIENTS,
-        help="write the principles that name files as rules for these files",
-    )
-    parser.add_argument("--remove", action="store_true", help="take the block or the rules out")
-    parser.add_argument(
-        "--dry-run", action="store_true", help="only print what the block or the rules would be"
-    )
+    block = explain("export_block")
+    into_files.add_argument("--block", type=file_name, metavar="FILE", help=block)
+    rules = explain("export_rules")
+    into_files.add_argument("--rules", type=client_named, choices=CLIENTS, help=rules)
+    parser.add_argument("--remove", action="store_true", help=explain("export_remove"))
+    parser.add_argument("-n", "--dry-run", action="store_true", help=explain("dry_run"))
+    add_examples(parser, "export -o memory.md", "export --block AGENTS.md --dry-run")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -88,13 +76,13 @@ def run(arguments: argparse.Namespace) -> int:
 def _format(text: str) -> str:
     """Return the name of a format. Raises ArgumentTypeError for the former `html`."""
     if text == "html":
-        raise argparse.ArgumentTypeError(word(read_settings(os.environ).lang, "no_html"))
+        raise argparse.ArgumentTypeError(word(language_here(), "no_html"))
     return text
 
 
 def _check(arguments: argparse.Namespace) -> None:
     """Refuse options that contradict each other. Raises SystemExit(2)."""
-    lang = read_settings(os.environ).lang
+    lang = language_here()
     given = {f"--{name.replace('_', '-')}" for name, value in vars(arguments).items() if value}
     given |= {"-o"} if arguments.output else set()
     for one, other in APART:

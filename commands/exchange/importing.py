@@ -26,10 +26,12 @@ from commands.exchange.sources import (
 from commands.terminal.console import (
     Opened,
     add_confirmation,
-    add_project,
+    add_examples,
+    explain,
     is_confirmed,
     open_memory,
 )
+from commands.terminal.progress import progress
 from commands.terminal.records import INDENT, block, text_lines
 from commands.terminal.safe_text import plain
 from core.lessons.answers.rendering import topic_text, warning
@@ -39,8 +41,8 @@ from core.lessons.outcomes import Added, Offered
 from core.lessons.record import LIMITS_BYTES, normalise_topic, utc_now
 from core.lessons.upkeep.replaced import news_in
 from core.messages import Language
+from core.parser import add_project, language_here
 from core.project import LOG_NAME, find_project
-from core.settings import read_settings
 from core.store import MemoryStore
 
 MOST_SIMILAR = 3
@@ -48,16 +50,17 @@ MOST_SIMILAR = 3
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `cli.py import`."""
-    parser.add_argument("file", metavar="FILE", help="what to import; - for standard input")
+    parser.add_argument("file", metavar="FILE", help=explain("import_file"))
     add_project(parser)
-    parser.add_argument("--format", choices=FORMATS, help="default: seen from the content")
-    parser.add_argument("--topic", type=_topic, metavar="T", help="one topic for all records")
-    add_confirmation(parser, "save", "saved")
+    parser.add_argument("--format", choices=FORMATS, help=explain("import_format"))
+    parser.add_argument("--topic", type=_topic, metavar="TOPIC", help=explain("import_topic"))
+    add_confirmation(parser)
+    add_examples(parser, "import lessons.md --dry-run", "import ../other/.context/memory_log.jsonl")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Show, ask, save; return 1 when nobody confirms. Raises SourceError, ExportError."""
-    lang = read_settings(os.environ).lang
+    lang = language_here()
     if arguments.file != STDIN:
         root = find_project(arguments.project, os.environ, Path.cwd()).root
         check_stays(Path(arguments.file), root, named=True)
@@ -69,7 +72,8 @@ def run(arguments: argparse.Namespace) -> int:
     elif not source.is_ours:
         into_known_topics(source, log.topics)
     records = [it.record for it in source.items]
-    trial = opened.store.add_all(records, dry_run=True)
+    with progress(lang):
+        trial = opened.store.add_all(records, dry_run=True)
     former = _kept_beside(source)
     kept = len(news_in(former, opened.store.read_replaced_bytes())) if former else 0
     print("\n".join(_preview(opened, source, trial, log)))
@@ -84,7 +88,8 @@ def run(arguments: argparse.Namespace) -> int:
         return int(not arguments.dry_run)
     if kept:
         opened.store.keep_replaced(former)
-    added = opened.store.add_all(records)
+    with progress(lang):
+        added = opened.store.add_all(records)
     print(word(lang, "saved", count=len(added.records)))
     threshold = opened.settings.threshold
     if is_required(added.log.records, threshold):
@@ -96,7 +101,7 @@ def _topic(text: str) -> str:
     """Return the topic of the option. Raises ArgumentTypeError for an empty or a long one."""
     topic, limit = normalise_topic(text), LIMITS_BYTES["topic"]
     if not 0 < len(topic.encode("utf-8", "surrogatepass")) <= limit:
-        lang = read_settings(os.environ).lang
+        lang = language_here()
         raise argparse.ArgumentTypeError(word(lang, "bad_topic", limit=limit))
     return topic
 

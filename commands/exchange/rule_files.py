@@ -7,7 +7,6 @@ code.claude.com/docs/en/memory, and in "Custom instructions" of the Visual Studi
 import argparse
 import hashlib
 import json
-import os
 import re
 from collections.abc import Callable, Iterable, Sequence
 
@@ -21,7 +20,7 @@ from core.lessons.anchors.paths import is_exact, normalise_paths
 from core.lessons.compaction import group_by_topic
 from core.lessons.record import Record
 from core.messages import Language
-from core.settings import read_settings
+from core.parser import language_here
 from core.text.printable import one_line
 
 MARKER = "<!-- sentinel-memory rules: generated from the memory, changes made here are lost -->"
@@ -70,7 +69,7 @@ ALSO_READ = {one: CLIENTS[other] for pair in _PAIRS for one, other in (pair, pai
 def client_named(name: str) -> str:
     """Return the client of `--rules`; refuse its former name with the present one."""
     if name == "claude":
-        lang = read_settings(os.environ).lang
+        lang = language_here()
         raise argparse.ArgumentTypeError(word(lang, "renamed", old=name, new="claude-code"))
     return name
 

@@ -96,10 +96,13 @@ class Scene(NamedTuple):
 
 def add_arguments(parser: "argparse.ArgumentParser") -> None:
     """Add the options of `cli.py hook`, for its help; `main` reads them itself."""
-    parser.add_argument("event", choices=EVENTS, metavar="EVENT", help=", ".join(EVENTS))
-    parser.add_argument("--client", required=True, choices=HOOKS, help="whose JSON it is")
-    parser.add_argument("--project", metavar="DIR", help="the project whose memory is meant")
-    parser.add_argument("--lang", choices=("en", "ko"), help="the language of what is said")
+    from commands.terminal.console import add_examples, explain
+
+    parser.add_argument("event", choices=EVENTS, metavar="EVENT", help=explain("hook_event"))
+    parser.add_argument("--client", required=True, choices=HOOKS, help=explain("hook_client"))
+    parser.add_argument("--project", metavar="DIR", help=explain("hook_project"))
+    parser.add_argument("--lang", choices=("en", "ko"), help=explain("hook_lang"))
+    add_examples(parser, "hook session-start --client claude-code < event.json")
 
 
 def main(words: Sequence[str]) -> int:
@@ -167,9 +170,8 @@ def respond(
     memory cannot be read; the session is noted in the state directory.
     """
     others = {"cursor_version", "timestamp"} & payload.keys() or "CURSOR_VERSION" in environment
-    if HOOKS[client].shared and others:  # Cursor and Copilot run the hooks of Claude Code, too
-        return "", None
-    if not event_of(client, event):
+    # Cursor and Copilot run the hooks of Claude Code, too.
+    if (HOOKS[client].shared and others) or not event_of(client, event):
         return "", None
     moment = read_moment(client, event, payload)
     if event in ("before-action", "prompt") and not moment.says_something:
@@ -372,8 +374,7 @@ def _arguments(words: Sequence[str]) -> tuple[str, str, str | None, dict[str, st
         elif name not in _OF_A_SHELL:
             given["EVENT"] = name
     event, client = given.pop("EVENT", ""), given.pop("--client", "")
-    project = given.pop("--project", None)
-    lang = given.pop("--lang", "")
+    project, lang = given.pop("--project", None), given.pop("--lang", "")
     if given or event not in EVENTS or client not in HOOKS:
         raise OddInputError(f"usage: {USAGE}")
     return event, client, project, {"SENTINEL_MEMORY_LANG": lang} if lang else {}

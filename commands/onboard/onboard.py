@@ -4,31 +4,37 @@ It only reads the memory. The same memory gives the same page.
 """
 
 import argparse
-import os
 
 from commands.documents.outgoing import of_topics, put_text, read_log, without_secrets
 from commands.onboard.page import LEAST_CHARS, PAGE_CHARS, page
 from commands.onboard.words import word
-from commands.terminal.console import add_output, add_project, check_output, open_memory, positive
+from commands.terminal.console import (
+    add_examples,
+    add_output,
+    add_topics,
+    check_output,
+    explain,
+    open_memory,
+    positive,
+)
 from commands.terminal.safe_text import plain
 from commands.terminal.words import word as common_word
-from core.settings import read_settings
+from core.parser import add_project, language_here
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `cli.py onboard`."""
     add_project(parser)
-    parser.add_argument(
-        "--topic", action="append", metavar="T", help="only this topic; can be repeated"
-    )
+    add_topics(parser)
     parser.add_argument(
         "--max-chars",
         type=_page_chars,
         default=PAGE_CHARS,
         metavar="N",
-        help="characters of the page at most, Hangul counted twice (default %(default)s)",
+        help=explain("onboard_chars"),
     )
-    add_output(parser, "a new file for the page")
+    add_output(parser, explain("onboard_output"))
+    add_examples(parser, "onboard", "onboard --topic auth -o ONBOARDING.md")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -53,6 +59,5 @@ def run(arguments: argparse.Namespace) -> int:
 def _page_chars(text: str) -> int:
     """Return the number of the option. Raises ArgumentTypeError below LEAST_CHARS."""
     if (most_chars := positive(text)) < LEAST_CHARS:
-        lang = read_settings(os.environ).lang
-        raise argparse.ArgumentTypeError(word(lang, "too_short", least=LEAST_CHARS))
+        raise argparse.ArgumentTypeError(word(language_here(), "too_short", least=LEAST_CHARS))
     return most_chars

@@ -25,8 +25,8 @@ WORDS: dict[str, tuple[str, str]] = {
     # the foot
     "lessons": ("Lessons here: {shown:,} of {count:,}. Run `{cli} list --topic T` for the others ({topics}).",
         "여기 담은 lesson은 {count:,}건 가운데 {shown:,}건입니다. 나머지는 `{cli} list --topic T`로 볼 수 있습니다({topics})."),
-    "questions": ("Questions here: {shown:,} of {count:,}. Run `{cli} list --open` for the others.",
-        "여기 담은 질문은 {count:,}건 가운데 {shown:,}건입니다. 나머지는 `{cli} list --open`으로 볼 수 있습니다."),
+    "questions": ("Questions here: {shown:,} of {count:,}. Run `{cli} list --questions` for the others.",
+        "여기 담은 질문은 {count:,}건 가운데 {shown:,}건입니다. 나머지는 `{cli} list --questions`로 볼 수 있습니다."),
     "marked": ("Left out, because they read like instructions to a model: {count:,} (run `{cli} scan` to see them).",
         "모델에 내리는 지시처럼 읽혀 뺀 기록 {count:,}건(`{cli} scan`으로 확인)."),
     "empty": ("The memory of this project has no records yet. This page fills by itself: whenever an agent finds out what its instructions left out, it saves the lesson (`log_memory`). `{cli} setup` connects a client, and `{cli} demo` shows how it works.",

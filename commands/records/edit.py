@@ -8,15 +8,17 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from commands.records.lines import print_within, redacted_lines, whole
 from commands.records.words import WORDS, word
-from commands.terminal.console import Opened, add_project, open_memory
+from commands.terminal.console import Opened, add_examples, add_id, open_memory
 from commands.terminal.safe_text import complain, plain
 from commands.terminal.screen import screen_here
+from commands.terminal.words import word as common_word
 from core.errors import SentinelError
 from core.lessons.anchors.paths import MOST_PATHS, normalise_paths
 from core.lessons.git.naming import one_named
@@ -24,12 +26,16 @@ from core.lessons.git.project.common import checked_triggers
 from core.lessons.outcomes import Renewed
 from core.lessons.record import LIMITS_BYTES, Record
 from core.messages import Language
+from core.parser import add_project
 
 USUAL = ("nano", "vi", "notepad")
 SECTIONS = (*LIMITS_BYTES, "paths", "when")
 
 _HEADING = re.compile(r"== (\w+) ==\s*")
 _LIKE_HEADING = re.compile(r"\\*== \w+ ==\s*")
+
+Texts = Mapping[str, str]
+Save = Callable[[Texts, Texts], list[str]]  # what a person had in the editor, and what came back
 
 
 class EditedTextError(SentinelError, ValueError):
@@ -40,28 +46,43 @@ class EditedTextError(SentinelError, ValueError):
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `cli.py edit`."""
-    parser.add_argument("id", metavar="ID", help="an id, its first 4 or more characters, or id@fp")
+    add_id(parser)
     add_project(parser)
+    add_examples(parser, "edit 3f2a")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Open the record in an editor and save what comes back; 1 when that could not be done."""
     opened = open_memory(arguments, writes=True)
-    lang, record = opened.lang, one_named(arguments.id, opened.store.read())
+    record = one_named(arguments.id, opened.store.read())
+    given = text_of_record(record, opened.lang)
+    return in_editor(opened.lang, given, partial(_changed, opened, record))
+
+
+def in_editor(lang: Language, given: str, save: Save) -> int:
+    """Open a text in an editor and save what comes back; 1 when that could not be done.
+
+    save: does it; what to print, nothing when the text was not saved and is to be kept. Raises
+    EditedTextError where there is no editor.
+    """
     editor = editor_in(os.environ, is_terminal=sys.stdin.isatty() and sys.stdout.isatty())
     if not editor:
         raise EditedTextError("no_editor")
-    given = text_for_editor(record, lang).encode("utf-8", "replace")
+    data = given.encode("utf-8", "replace")
     handle, name = tempfile.mkstemp(prefix="sentinel-memory-", suffix=".txt")
     with os.fdopen(handle, "wb") as file:
-        file.write(given)
+        file.write(data)
     path, lines = Path(name), list[str]()
     try:
-        lines = _edited(opened, record, editor, path)
+        before, after = sections_in(data.decode()), _typed(editor, path)
+        if before and after and before != after:
+            lines = save(before, after)
+        else:
+            lines = [common_word(lang, "not_changed")]
     except SentinelError as error:  # printed here, above the place where the text is kept
         print_within([plain(error.text(lang))], error=True)
     finally:
-        if lines or _content(path) in (b"", given):
+        if lines or _content(path) in (b"", data):
             path.unlink(missing_ok=True)
         else:  # in one line, so that the path can be copied
             complain(word(lang, "text_kept", path=plain(name)))
@@ -82,16 +103,25 @@ def editor_in(environment: Mapping[str, str], *, is_terminal: bool) -> list[str]
     return found[:1]
 
 
-def text_for_editor(record: Record, lang: Language) -> str:
-    r"""Return comment lines, then a section per text; a line that looks like a heading gets `\`."""
-    limits = ", ".join(f"{name} {limit_bytes:,}" for name, limit_bytes in LIMITS_BYTES.items())
-    head = word(lang, "edit_head", token=plain(record.token), type=record.type, limits=limits)
-    lines = [f"# {line}" for line in head.splitlines()]
+def text_of_record(record: Record, lang: Language) -> str:
+    """Return what somebody who corrects a record has in the editor; see `text_for_editor`."""
+    facts = {"token": plain(record.token), "type": record.type, "limits": limits()}
     texts = (*record.texts, "\n".join(record.paths), "\n".join(record.when))
+    return text_for_editor(word(lang, "edit_head", **facts), texts)
+
+
+def text_for_editor(head: str, texts: Sequence[str]) -> str:
+    r"""Return comment lines, then a section per text; a line that looks like a heading gets `\`."""
+    lines = [f"# {line}" for line in head.splitlines()]
     for name, text in zip(SECTIONS, texts, strict=True):
         body = [f"\\{it}" if _LIKE_HEADING.fullmatch(it) else it for it in text.split("\n")]
         lines += ["", f"== {name} ==", *(body if text else ())]
     return "\n".join(lines) + "\n"
+
+
+def limits() -> str:
+    """Return the limits of the texts, for the head of a text in an editor."""
+    return ", ".join(f"{name} {limit_bytes:,}" for name, limit_bytes in LIMITS_BYTES.items())
 
 
 def sections_in(text: str) -> dict[str, str] | None:
@@ -118,9 +148,7 @@ def sections_in(text: str) -> dict[str, str] | None:
     return {name: _without_blank_lines(lines) for name, lines in found.items()}
 
 
-def edited(
-    record: Record, before: Mapping[str, str], after: Mapping[str, str], root: Path
-) -> Record:
+def edited(record: Record, before: Texts, after: Texts, root: Path) -> Record:
     """Return the record with the texts that differ; one left alone stays as it is stored.
 
     Raises what `normalise_paths` and `checked_triggers` raise. root: the directory of the project.
@@ -144,9 +172,8 @@ def edited(
     )
 
 
-def _edited(opened: Opened, record: Record, editor: list[str], path: Path) -> list[str]:
-    """Wait for the editor and save what it left; what to print. Raises SentinelError."""
-    before = sections_in(_content(path).decode())
+def _typed(editor: list[str], path: Path) -> dict[str, str] | None:
+    """Wait for the editor; the texts that it left. Raises EditedTextError."""
     try:
         is_done = not subprocess.run([*editor, str(path)], check=False).returncode
     except OSError:
@@ -154,11 +181,12 @@ def _edited(opened: Opened, record: Record, editor: list[str], path: Path) -> li
     if not is_done:
         raise EditedTextError("editor_failed", editor=editor[0])
     try:
-        after = sections_in(_content(path).decode("utf-8-sig"))
+        return sections_in(_content(path).decode("utf-8-sig"))
     except UnicodeDecodeError:
         raise EditedTextError("not_utf8") from None
-    if not before or not after or before == after:
-        return [word(opened.lang, "not_changed")]
+
+
+def _changed(opened: Opened, record: Record, before: Texts, after: Texts) -> list[str]:
     changed = edited(record, before, after, opened.project.root)
     return _saved(opened, record, opened.store.renew({record.token: changed}, join=False))
 

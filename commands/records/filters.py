@@ -1,47 +1,70 @@
 """What the commands that show records have in common: filters, the screen, records as data."""
 
 import argparse
-import re
+import time
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from datetime import date
 
 from commands.records.words import word
-from commands.terminal.console import Opened, positive
+from commands.terminal.console import Opened, add_json, add_topics, explain, moment, positive
+from commands.terminal.progress import progress
 from commands.terminal.safe_text import plain, plain_json
 from core.lessons.answers.rendering import topic_text
+from core.lessons.git.errors import HistoryError
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, normalise_topic, seconds_of
+
+MOST_GIT_S = 20
+AUTHORS_SHOWN = 10
 
 
 def add_filters(parser: argparse.ArgumentParser) -> None:
     """Add the options that narrow down which records a command shows."""
-    parser.add_argument(
-        "--topic", action="append", metavar="T", help="only this topic; may be given several times"
-    )
-    parser.add_argument("--type", choices=("log", "principle"), help="only records of this type")
-    parser.add_argument(
-        "--since",
-        type=_day,
-        metavar="YYYY-MM-DD",
-        help="only what was saved or updated since (UTC)",
-    )
-    parser.add_argument("--open", action="store_true", help="only records with an open question")
-    parser.add_argument("--limit", type=positive, metavar="N", help="no more than N records")
-    parser.add_argument("--json", action="store_true", help="print the records as JSON")
+    add_topics(parser)
+    parser.add_argument("--type", choices=("log", "principle"), help=explain("type"))
+    parser.add_argument("--since", type=moment, metavar="WHEN", help=explain("since"))
+    parser.add_argument("--author", metavar="NAME", help=explain("author"))
+    parser.add_argument("--questions", action="store_true", help=explain("questions"))
+    parser.add_argument("--limit", type=positive, metavar="N", help=explain("limit"))
+    add_json(parser)
 
 
-def filtered(records: Iterable[Record], arguments: argparse.Namespace) -> list[Record]:
-    """Return the records that pass all given filters, in the same order; the limit is no filter."""
+def filtered(opened: Opened, log: MemoryLog, arguments: argparse.Namespace) -> list[Record]:
+    """Return the records that pass all given filters, in the same order; the limit is no filter.
+
+    Raises HistoryError where `--author` names nobody, or git knows no authors.
+    """
     topics = {normalise_topic(topic) for topic in arguments.topic or ()}
-    since = seconds_of(arguments.since) if arguments.since else None
+    since = arguments.since
+    theirs = _added_by(opened, log, arguments.author) if arguments.author else None
     return [
         record
-        for record in records
+        for record in log.records
         if (not topics or record.topic in topics)
         and arguments.type in (None, record.type)
+        and (theirs is None or record.id in theirs)
         and (since is None or seconds_of(last_of(record)) >= since)
-        and (not arguments.open or record.ask_next_time.strip())
+        and (not arguments.questions or record.ask_next_time.strip())
     ]
+
+
+def _added_by(opened: Opened, log: MemoryLog, name: str) -> set[str]:
+    """Return the ids of the records that people with this in their names have added."""
+    from core.lessons.git.lineage import authors_of  # most lists need no git
+
+    with progress(opened.lang):
+        authors = authors_of(opened.store.path, log, deadline_s=time.monotonic() + MOST_GIT_S)
+    found = {it for it, author in authors.items() if name.casefold() in author.casefold()}
+    if not found:
+        raise HistoryError("no_author", name=name, authors=_listed(authors.values()))
+    return found
+
+
+def _listed(authors: Iterable[str]) -> str:
+    """Return the names that stand at most records, those first, or `-`."""
+    names = [name for name, _ in Counter(authors).most_common(AUTHORS_SHOWN + 1)]
+    more = ["…"] if len(names) > AUTHORS_SHOWN else []
+    return plain(", ".join([*names[:AUTHORS_SHOWN], *more])) or "-"
 
 
 def nothing_lines(opened: Opened, log: MemoryLog, arguments: argparse.Namespace) -> list[str]:
@@ -104,12 +127,3 @@ def as_json(record: Record) -> dict[str, object]:
         "paths": list(record.paths),
         "when": list(record.when),
     }
-
-
-def _day(text: str) -> str:
-    try:
-        if re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", text):
-            return date.fromisoformat(text).isoformat()
-    except ValueError:  # such as the 30th of February
-        pass
-    raise argparse.ArgumentTypeError("it must be a date such as 2026-03-01")

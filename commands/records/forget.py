@@ -4,23 +4,30 @@ import argparse
 
 from commands.records.lines import hung, whole
 from commands.records.words import word
-from commands.terminal.console import add_confirmation, add_project, is_confirmed, open_memory
+from commands.terminal.console import (
+    add_confirmation,
+    add_examples,
+    add_ids,
+    is_confirmed,
+    open_memory,
+)
 from commands.terminal.records import joined
 from commands.terminal.safe_text import complain, plain_json
 from commands.terminal.screen import screen_here
+from commands.terminal.words import word as common_word
 from core.lessons.git.naming import one_named
 from core.lessons.outcomes import Removal
 from core.lessons.record import Record
 from core.messages import Language
+from core.parser import add_project
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `cli.py forget`."""
-    parser.add_argument(
-        "ids", metavar="ID", nargs="+", help="an id, its first 4 or more characters, or id@fp"
-    )
+    add_ids(parser)
     add_project(parser)
-    add_confirmation(parser, "delete", "deleted")
+    add_confirmation(parser)
+    add_examples(parser, "forget 3f2a --dry-run", "forget 3f2a 91bc")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -29,7 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
     log = opened.store.read()
     named = {record.token: record for record in (one_named(name, log) for name in arguments.ids)}
     print("\n".join(_preview(list(named.values()), opened.lang)))
-    if not is_confirmed(arguments, word, opened.lang, word(opened.lang, "ask_forget")):
+    if not is_confirmed(arguments, common_word, opened.lang, word(opened.lang, "ask_forget")):
         return int(not arguments.dry_run)
     removal, _ = opened.store.delete_by_ids(list(named))
     print("\n".join(_deleted_lines(removal, opened.lang)))

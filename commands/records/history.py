@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from commands.records.words import word
-from commands.terminal.console import Opened, add_project, open_memory
+from commands.terminal.console import Opened, add_examples, add_id, add_json, explain, open_memory
+from commands.terminal.progress import progress
 from commands.terminal.records import (
     INDENT,
     block,
@@ -24,6 +25,7 @@ from core.lessons.git.words import word as git_word
 from core.lessons.record import Record
 from core.lessons.upkeep.replaced import Replaced
 from core.messages import Language
+from core.parser import add_project
 
 MINUTES = 16
 
@@ -48,22 +50,22 @@ class Story:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `cli.py history`."""
-    parser.add_argument("id", metavar="ID", help="an id, its first 4 or more characters, or id@fp")
+    add_id(parser)
     add_project(parser)
-    parser.add_argument(
-        "--all", action="store_true", help="look in every branch, the stash and the reflog, too"
-    )
-    parser.add_argument("--json", action="store_true", help="print the same as JSON")
+    parser.add_argument("--all-branches", action="store_true", help=explain("history_branches"))
+    add_json(parser)
+    add_examples(parser, "history 3f2a", "history 3f2a --all-branches")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print what git knows of a record. Raises HistoryError."""
     opened = open_memory(arguments)
-    story = story_of(opened, arguments.id, everywhere=arguments.all)
+    with progress(opened.lang):
+        story = story_of(opened, arguments.id, everywhere=arguments.all_branches)
     if arguments.json:
-        print(plain_json(_as_json(opened, story, everywhere=arguments.all)))
+        print(plain_json(_as_json(opened, story, everywhere=arguments.all_branches)))
     else:
-        print("\n".join(_lines(opened.lang, story, everywhere=arguments.all)))
+        print("\n".join(_lines(opened.lang, story, everywhere=arguments.all_branches)))
     return 0
 
 

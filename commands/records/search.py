@@ -6,10 +6,11 @@ from commands.records.filters import add_filters, filtered, nothing_lines, print
 from commands.records.found import entry_of, found_lines
 from commands.records.lines import print_within
 from commands.records.words import word
-from commands.terminal.console import add_project, open_memory
+from commands.terminal.console import add_examples, explain, open_memory
 from commands.terminal.safe_text import plain
 from commands.terminal.screen import screen_here
 from core.messages import Language
+from core.parser import add_project
 from core.text.matching import Search
 
 FEW = 5  # of so many or fewer hits it is said how many there are with --loose
@@ -17,10 +18,11 @@ FEW = 5  # of so many or fewer hits it is said how many there are with --loose
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `cli.py search`."""
-    parser.add_argument("words", metavar="WORD", nargs="+", help="what is looked for")
-    parser.add_argument("--loose", action="store_true", help="find parts of words as well")
+    parser.add_argument("words", metavar="WORD", nargs="+", help=explain("search_words"))
+    parser.add_argument("--loose", action="store_true", help=explain("search_loose"))
     add_project(parser)
     add_filters(parser)
+    add_examples(parser, "search timeout", "search payment retry --type principle")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -30,7 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
     records = list(log.records)
     entries = [entry_of(record, token="@" in query) for record in records]
     search = Search(query, entries, loose=arguments.loose)
-    fitting = {id(record) for record in filtered(records, arguments)}
+    fitting = {id(record) for record in filtered(opened, log, arguments)}
     found = [records[at] for at in search.hits() if id(records[at]) in fitting]
     shown = found[: arguments.limit]
     if arguments.json:
@@ -42,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
         more = sum(id(records[at]) in fitting for at in loose) - len(found)
     if shown:
         screen = screen_here()
-        lines = found_lines(shown, records, search, screen, lang, questions=arguments.open)
+        lines = found_lines(shown, records, search, screen, lang, questions=arguments.questions)
         facts = {"shown": len(shown), "found": len(found), "without": len(fitting) - len(found)}
         lines += ["", word(lang, "searched", **facts)]
     elif fitting:

@@ -4,18 +4,18 @@ import argparse
 
 from commands.records.filters import print_json
 from commands.records.lines import whole
-from commands.terminal.console import add_project, open_memory
+from commands.terminal.console import add_examples, add_ids, add_json, open_memory
 from commands.terminal.screen import screen_here
 from core.lessons.git.naming import records_named
+from core.parser import add_project
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `cli.py show`."""
-    parser.add_argument(
-        "ids", metavar="ID", nargs="+", help="an id, its first 4 or more characters, or id@fp"
-    )
+    add_ids(parser)
     add_project(parser)
-    parser.add_argument("--json", action="store_true", help="print the records as JSON")
+    add_json(parser)
+    add_examples(parser, "show 3f2a", "show 3f2a 91bc --json")
 
 
 def run(arguments: argparse.Namespace) -> int:

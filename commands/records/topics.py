@@ -11,12 +11,16 @@ from commands.terminal.columns import INDENT, table
 from commands.terminal.console import (
     Opened,
     add_confirmation,
-    add_project,
+    add_examples,
+    add_json,
+    explain,
     is_confirmed,
     open_memory,
+    summary_of,
 )
 from commands.terminal.safe_text import plain, plain_json
 from commands.terminal.screen import Screen, screen_here
+from commands.terminal.words import word as common_word
 from core.lessons.answers.rendering import day_of, topic_text
 from core.lessons.answers.words import say
 from core.lessons.compaction import (
@@ -30,6 +34,7 @@ from core.lessons.log import MemoryLog
 from core.lessons.outcomes import Renewal, Renewed
 from core.lessons.record import Record, normalise_topic, seconds_of
 from core.messages import Language
+from core.parser import add_project
 
 MOST_PAIRS = 10
 
@@ -37,14 +42,16 @@ MOST_PAIRS = 10
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `cli.py topics`."""
     add_project(parser)
-    actions = parser.add_subparsers(dest="action", metavar="ACTION", title="actions")
-    summary = "rename a topic, or merge it into another one"
-    rename = actions.add_parser("rename", help=summary, description=summary)
-    rename.add_argument("old", metavar="OLD", help="the topic that is renamed")
-    rename.add_argument("new", metavar="NEW", help="its new name, or the topic that it goes into")
+    title, summary = explain("topics_actions"), explain("topics_rename")
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", title=title)
+    rename = actions.add_parser("rename", help=summary, description=summary_of("topics_rename"))
+    rename.add_argument("old", metavar="OLD", help=explain("topics_old"))
+    rename.add_argument("new", metavar="NEW", help=explain("topics_new"))
     add_project(rename, argparse.SUPPRESS)  # `topics --project DIR rename` means the same
-    add_confirmation(rename, "rename", "renamed")
-    parser.add_argument("--json", action="store_true", help="print the topics as JSON")
+    add_confirmation(rename)
+    add_examples(rename, "topics rename login auth --dry-run", "topics rename login auth")
+    add_json(parser)
+    add_examples(parser, "topics", "topics rename login auth")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -133,7 +140,7 @@ def _rename(arguments: argparse.Namespace) -> int:
     changed = {it.token: replace(it, topic=new) for it in log.records if it.topic == old}
     trial = opened.store.renew(changed, join=True, dry_run=True)
     print_within(_preview(opened, log, trial, changed))
-    if not is_confirmed(arguments, word, lang, word(lang, "ask_rename")):
+    if not is_confirmed(arguments, common_word, lang, word(lang, "ask_rename")):
         return int(not arguments.dry_run)
     print_within(_renamed_lines(opened, opened.store.renew(changed, join=True), old))
     return 0

@@ -4,9 +4,17 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from commands.records.restore import closing_lines
+from commands.records.restore import carried_out, closing_lines
 from commands.records.words import word
-from commands.terminal.console import Opened, add_project, open_memory
+from commands.terminal.console import (
+    Opened,
+    add_confirmation,
+    add_examples,
+    add_id,
+    explain,
+    open_memory,
+)
+from commands.terminal.progress import progress
 from commands.terminal.records import block, joined
 from commands.terminal.safe_text import plain_json
 from core.lessons.git.errors import HistoryError
@@ -14,6 +22,7 @@ from core.lessons.git.naming import named
 from core.lessons.git.versions import History, originals_of, present
 from core.lessons.outcomes import BroughtBack
 from core.lessons.record import Record, id_in, ids_in
+from core.parser import add_project
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,39 +40,33 @@ class Originals:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `cli.py uncompact`."""
-    parser.add_argument("id", metavar="ID", help="a principle: its id, a beginning of it, or id@fp")
+    add_id(parser, "uncompact_id")
     add_project(parser)
-    parser.add_argument(
-        "--keep-principle",
-        action="store_true",
-        help="bring back what can be had and leave the principle in the log",
-    )
-    parser.add_argument("--dry-run", action="store_true", help="only print what would be written")
+    parser.add_argument("--keep-principle", action="store_true", help=explain("uncompact_keep"))
+    add_confirmation(parser)
+    add_examples(parser, "uncompact 3f2a --dry-run", "uncompact 3f2a")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Bring the originals back in one write. Raises HistoryError where some are missing."""
     opened = open_memory(arguments, writes=not arguments.dry_run)
-    keep, dry_run = arguments.keep_principle, arguments.dry_run
-    print("\n".join(uncompact(opened, arguments.id, keep=keep, dry_run=dry_run)))
-    return 0
-
-
-def uncompact(opened: Opened, name: str, *, keep: bool, dry_run: bool) -> list[str]:
-    """Undo the compaction that `name` means; what to print. Raises HistoryError."""
+    keep = arguments.keep_principle
     history = History(opened.store.path, opened.store.read(), opened.store.read_replaced())
-    principle = _principle(history, name)
-    originals = _originals(history, principle)
+    with progress(opened.lang):
+        principle = _principle(history, arguments.id)
+        originals = _originals(history, principle)
     if originals.missing and not (keep and originals.found):
         raise _missing(originals, history)
-    outcome = opened.store.bring_back(
-        originals.found,
-        since=history.log,
-        instead_of="" if keep else principle.token,
-        dry_run=dry_run,
-    )
-    lines = _lines(opened, principle, originals, outcome, dry_run=dry_run)
-    return lines + closing_lines(outcome, history.log, opened.lang, dry_run=dry_run)
+
+    def act(*, dry_run: bool) -> list[str]:
+        instead_of = "" if keep else principle.token
+        outcome = opened.store.bring_back(
+            originals.found, since=history.log, instead_of=instead_of, dry_run=dry_run
+        )
+        lines = _lines(opened, principle, originals, outcome, dry_run=dry_run)
+        return lines + closing_lines(outcome, history.log, opened.lang, dry_run=dry_run)
+
+    return carried_out(arguments, opened.lang, act)
 
 
 def _principle(history: History, name: str) -> Record:

@@ -65,6 +65,13 @@ WORDS: dict[str, tuple[str, str]] = {
     "no_section": ("The heading == {name} == is missing. Nothing was changed. To remove a text, leave its section empty.",
         "== {name} == 제목이 없습니다. 바뀐 것은 없습니다. 글을 지우려면 제목 아래를 비우세요."),
     "text_kept": ("What you typed is kept in {path}.", "입력한 글은 {path}에 남겨 두었습니다."),
+    # add
+    "add_head": ("A lesson of your own. Write below the headings, save and close.\nLimits in UTF-8 bytes (a Korean syllable takes 3): {limits}.\nmissing_context: what the instructions left out. lesson: the rule for next time. The others can stay empty.\npaths: one pattern per line; when: one piece of code or command per line. Keep the headings.\nAn unchanged or empty file saves nothing. These lines are not saved.",
+        "직접 얻은 교훈입니다. 제목 아래에 쓴 뒤 저장하고 닫으세요.\nUTF-8 바이트 상한(한글 한 글자는 3바이트): {limits}.\nmissing_context: 지침에 빠져 있던 것. lesson: 다음번을 위한 규칙. 나머지는 비워 두어도 됩니다.\npaths: 한 줄에 패턴 하나, when: 한 줄에 코드나 명령 조각 하나. 제목은 그대로 두세요.\n고치지 않거나 비우면 아무것도 저장하지 않습니다. 이 줄들은 저장되지 않습니다."),
+    "would_add": ("To save:", "저장할 내용:"),
+    "would_update": ("A record has this gap already. To save in its place:",
+        "빠진 정보가 같은 기록이 이미 있습니다. 그 자리에 저장할 내용:"),
+    "ask_add": ("Save? [y/N] ", "저장할까요? [y/N] "),
     # forget
     "would_forget": ("To delete: {count:,}.", "지울 기록: {count:,}건."),
     "ask_forget": ("Delete? [y/N] ", "지울까요? [y/N] "),
@@ -73,11 +80,6 @@ WORDS: dict[str, tuple[str, str]] = {
         "이 컴퓨터의 .context/memory_log.replaced.jsonl에 비밀 값 없이 보관되며 {cli} restore {id}(으)로 되살릴 수 있습니다. 다시는 아무도 읽지 못하게 하려면 그 파일도 지우세요. 커밋된 것은 git에 남아 있습니다."),
     "stayed": ("Changed or removed in the meantime, so left unchanged: {tokens}. Check them with {cli} list.",
         "그사이 바뀌거나 없어져 그대로 둔 기록: {tokens}. {cli} list로 다시 확인하세요."),
-    # confirmation
-    "dry": ("Nothing was changed (--dry-run).", "아무것도 바꾸지 않았습니다(--dry-run)."),
-    "not_changed": ("Nothing was changed.", "아무것도 바꾸지 않았습니다."),
-    "no_terminal": ("Nothing was changed: there is no terminal to confirm on. Review the output above, then repeat the command with --yes.",
-        "확인을 받을 터미널이 없어 아무것도 바꾸지 않았습니다. 위의 내용을 확인한 뒤 --yes를 붙여 다시 실행하세요."),
     # history
     "now_present": ("Now: in the log as {token}.", "현재: 로그에 있음, {token}."),
     "now_present_new": ("Now: in the log as {token}; this version is not committed yet.",
@@ -89,8 +91,8 @@ WORDS: dict[str, tuple[str, str]] = {
         "현재: 로그에 없음. 제거는 아직 커밋되지 않음."),
     "replaced_by": ("{by} in topic {topic} replaced version {token}.",
         "{token} 버전은 topic {topic}의 {by}(으)로 대체됨."),
-    "versions": ("Changes up to HEAD: {count}, the newest first. Use --all to include other branches.",
-        "HEAD까지의 변경 {count}건, 최신순. --all을 쓰면 다른 브랜치도 봅니다."),
+    "versions": ("Changes up to HEAD: {count}, the newest first. Use --all-branches to include other branches.",
+        "HEAD까지의 변경 {count}건, 최신순. --all-branches를 쓰면 다른 브랜치도 봅니다."),
     "versions_all": ("Changes in all branches, the stash and the reflog: {count}, the newest first.",
         "모든 브랜치와 stash, reflog의 변경 {count}건, 최신순."),
     "added": ("added", "추가"),
@@ -120,7 +122,7 @@ WORDS: dict[str, tuple[str, str]] = {
         "되살리면서 마스킹한 비밀 값 {count}개({kinds})."),
     "look_and_commit": ("Review git diff .context/, then commit.",
         "git diff .context/로 확인한 뒤 커밋하세요."),
-    "not_written": ("Nothing was written (--dry-run).", "아무것도 쓰지 않았습니다(--dry-run)."),
+    "ask_restore": ("Restore? [y/N] ", "되살릴까요? [y/N] "),
     # uncompact
     "brought": ("Originals brought back: {count}.", "되살린 원본 {count}건."),
     "would_bring": ("Originals to bring back: {count} (they get new tokens when they are written).",

@@ -14,16 +14,20 @@ from commands.report.words import word
 from commands.terminal.console import (
     STDOUT,
     Opened,
+    add_examples,
+    add_json,
     add_output,
-    add_project,
     add_threshold,
     check_output,
+    explain,
     open_memory,
     positive,
 )
+from commands.terminal.progress import progress
 from commands.terminal.safe_text import plain, plain_json
 from commands.terminal.words import word as common_word
 from core.messages import Language
+from core.parser import add_project, language_here
 
 FOUND, FAILED = 1, 2
 MOST_CHARS = 60_000  # GitHub refuses a comment of more than 65,536
@@ -32,38 +36,32 @@ MOST_CHARS = 60_000  # GitHub refuses a comment of more than 65,536
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `cli.py report`."""
     versions = parser.add_mutually_exclusive_group()
-    versions.add_argument(
-        "range",
-        nargs="?",
-        metavar="RANGE",
-        help="BASE..HEAD: what HEAD brings since it left BASE; BASE: from there to the file;"
-        " default: from HEAD to the file",
-    )
+    versions.add_argument("range", nargs="?", metavar="RANGE", help=explain("report_range"))
     add_project(parser)
-    versions.add_argument("--staged", action="store_true", help="what the next commit would bring")
-    parser.add_argument("--strict", action="store_true", help="fail for suspicious texts, too")
+    versions.add_argument("--staged", action="store_true", help=explain("report_staged"))
+    parser.add_argument("--strict", action="store_true", help=explain("report_strict"))
     add_threshold(parser)
     parser.add_argument(
         "--max-chars",
         type=_most_chars,
         default=MOST_CHARS,
         metavar="N",
-        help="the longest Markdown that will do (default %(default)s)",
+        help=explain("report_chars"),
     )
-    add_output(parser, "a new file for the report")
+    add_output(parser, explain("report_output"))
     forms = parser.add_mutually_exclusive_group()
-    forms.add_argument("--json", action="store_true", help="the same facts as JSON")
-    forms.add_argument(
-        "--github", action="store_true", help="annotations and the step summary of GitHub Actions"
-    )
+    add_json(forms)
+    forms.add_argument("--github", action="store_true", help=explain("report_github"))
+    add_examples(parser, "report", "report origin/main..HEAD")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Look and report; 1 for what must not be merged, 2 when that could not be done."""
     check_output(arguments)
     opened = open_memory(arguments)
-    revisions = read_revisions(opened.store, arguments.range, staged=arguments.staged)
-    report = report_on(revisions, threshold=arguments.threshold)
+    with progress(opened.lang):
+        revisions = read_revisions(opened.store, arguments.range, staged=arguments.staged)
+        report = report_on(revisions, threshold=arguments.threshold)
     _hand_out(report, opened, arguments)
     is_wrong = report.is_refused or (arguments.strict and report.marked)
     return FOUND if is_wrong else 0
@@ -73,7 +71,8 @@ def _most_chars(text: str) -> int:
     """Return the option's number. Raises ArgumentTypeError below what the shortest report needs."""
     most = positive(text)
     if most < LEAST_CHARS:
-        raise argparse.ArgumentTypeError(f"it must be {LEAST_CHARS:,} or more")
+        lang = language_here()
+        raise argparse.ArgumentTypeError(common_word(lang, "least", least=LEAST_CHARS))
     return most
 
 

@@ -18,15 +18,27 @@ from commands.scan.lines import (
     shown_path,
 )
 from commands.scan.words import WORDS, word
-from commands.terminal.console import Opened, add_project, open_memory
+from commands.terminal.console import (
+    Opened,
+    add_confirmation,
+    add_examples,
+    add_json,
+    check_confirmation,
+    explain,
+    is_confirmed,
+    open_memory,
+    settings_here,
+)
+from commands.terminal.progress import progress
 from commands.terminal.safe_text import complain, plain, plain_json
+from commands.terminal.words import word as common_word
 from core.errors import SentinelError
 from core.lessons.git.repository import Repository
 from core.lessons.git.words import word as git_word
 from core.lessons.lines import is_utf_16
 from core.lessons.upkeep.cleaning import Cleaning
 from core.messages import Language
-from core.settings import read_settings
+from core.parser import add_project, language_here
 from core.text_redaction import safe
 
 FOUND, FAILED = 1, 2
@@ -42,37 +54,39 @@ class RedactionError(SentinelError, RuntimeError):
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `cli.py scan`."""
     places = parser.add_mutually_exclusive_group()
-    places.add_argument(
-        "paths",
-        nargs="*",
-        default=[],
-        metavar="PATH",
-        help="files, folders (what git tracks there), - for standard input; default: the log",
-    )
+    paths = explain("scan_paths")
+    places.add_argument("paths", nargs="*", default=[], metavar="PATH", help=paths)
     add_project(parser)
-    places.add_argument("--redact", action="store_true", help="take the secrets out of the log")
-    places.add_argument(
-        "--history", action="store_true", help="look through all versions of the log in git"
-    )
-    parser.add_argument("--json", action="store_true", help="print the findings as JSON")
+    places.add_argument("--redact", action="store_true", help=explain("scan_redact"))
+    places.add_argument("--history", action="store_true", help=explain("scan_history"))
+    add_json(parser)
+    add_confirmation(parser)
     parser.set_defaults(refuse=parser.error)
+    add_examples(parser, "scan", "scan --redact --dry-run")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Look, redact if asked, and print; 1 for secrets, 2 when something could not be looked at."""
+    _check(arguments)
     if arguments.paths:
-        if arguments.project:
-            arguments.refuse("--project and PATH do not go together")
-        settings = read_settings(os.environ)
+        settings = settings_here()
         for warning in settings.warnings:
             complain(warning)
         return _print(settings.lang, scan_paths(arguments.paths), as_json=arguments.json)
-    opened = open_memory(arguments, writes=arguments.redact)
+    opened = open_memory(arguments, writes=arguments.redact and not arguments.dry_run)
     if arguments.redact:
-        return _redact(opened, as_json=arguments.json)
+        return _redact(opened, arguments)
     if arguments.history:
         return _scan_history(opened, as_json=arguments.json)
     return _scan_log(opened, as_json=arguments.json)
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    """Refuse options that contradict each other. Raises SystemExit(2)."""
+    lang = language_here()
+    if arguments.paths and arguments.project:
+        arguments.refuse(common_word(lang, "together", one="--project", other="PATH"))
+    check_confirmation(arguments, "--redact")
 
 
 def _scan_log(opened: Opened, *, as_json: bool) -> int:
@@ -140,7 +154,8 @@ def _as_json(lang: Language, scan: Scan) -> dict[str, object]:
 
 def _scan_history(opened: Opened, *, as_json: bool) -> int:
     repository = Repository(opened.store.place, may_be_empty=True)
-    scan = scan_history(repository)
+    with progress(opened.lang):
+        scan = scan_history(repository)
     if as_json:
         print(plain_json({**_as_json(opened.lang, scan), "shallow": repository.is_cut}))
     else:
@@ -169,10 +184,12 @@ def _history_lines(opened: Opened, scan: Scan, *, is_cut: bool) -> list[str]:
     return [*lines, word(lang, "history_advice")] if scan.secrets else lines
 
 
-def _redact(opened: Opened, *, as_json: bool) -> int:
+def _redact(opened: Opened, arguments: argparse.Namespace) -> int:
     lang = opened.lang
     if is_utf_16(opened.store.read_bytes()):
         raise RedactionError("utf_16")
+    if not arguments.yes and not _is_wanted(opened, arguments):
+        return FOUND
     try:
         cleaning = opened.store.clean()
     except ModuleNotFoundError as error:  # only a writer needs it; a scan runs with any Python
@@ -180,13 +197,29 @@ def _redact(opened: Opened, *, as_json: bool) -> int:
             raise
         raise RedactionError("no_filelock") from None
     left, _ = _scanned(opened)
-    if as_json:
+    if arguments.json:
         changes = [change_json(lang, change) for change in cleaning.changes]
         still = [finding_json(lang, found) for found in left.secrets]
         print(plain_json({"redacted": changes, "left": still}))
     else:
         print("\n".join(_redacted_lines(opened, cleaning, left)))
     return FOUND if left.secrets else 0
+
+
+def _is_wanted(opened: Opened, arguments: argparse.Namespace) -> bool:
+    """Show what a redaction would change, and ask; True also where there is nothing to ask."""
+    lang, planned = opened.lang, opened.store.clean(dry_run=True)
+    if not planned.changes and not _scanned(opened)[0].secrets:
+        return True
+    if arguments.json:
+        changes = [change_json(lang, change) for change in planned.changes]
+        print(plain_json({"would_redact": changes}))
+        return False
+    count = sum(len(change.kinds) for change in planned.changes)
+    print(word(lang, "to_redact", path=_place(opened), count=count))
+    for change in planned.changes:
+        print("\n".join(change_lines(lang, change)))
+    return is_confirmed(arguments, common_word, lang, word(lang, "ask_redact"))
 
 
 def _redacted_lines(opened: Opened, cleaning: Cleaning, left: Scan) -> list[str]:

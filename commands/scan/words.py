@@ -33,6 +33,9 @@ WORDS: dict[str, tuple[str, str]] = {
     "no_log": ("There is no memory log yet: {path}", "기억 로그가 아직 없습니다: {path}"),
     "would_redact": ("Run {cli} scan --redact to remove them from the log. Rotate every real secret at its provider.",
         "{cli} scan --redact로 로그에서 지울 수 있습니다. 실제 비밀 값은 반드시 발급한 곳에서 새 값으로 바꾸세요."),
+    "to_redact": ("Secrets to remove from {path}: {count}. The file beside it is cleaned as well.",
+        "{path}에서 지울 비밀 값 {count}개. 로그 옆에 보관된 파일에서도 지웁니다."),
+    "ask_redact": ("Remove them? [y/N] ", "지울까요? [y/N] "),
     # --history
     "history_summary": ("Secrets in the history: {secrets}, versions of the log: {files}.",
         "이력에 있는 비밀 값 {secrets}개, 로그의 버전 {files}개."),

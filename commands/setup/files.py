@@ -66,7 +66,8 @@ class Job:
     """What the user asked for. clients: keys of `CLIENTS`. present: those that were set up before.
 
     level: for the project, for it on this machine alone, or for all projects of the user. lang: the
-    language of the rules. chosen: the one that the user named. remove: take out instead of put in.
+    language of the rules, which models read. reader: that of the user at the terminal. chosen: the
+    one that the user named. remove: take out instead of put in.
     rules, hooks, prompt, approvals: with the rules, the hooks, the hook for each prompt, and what
     lets a client call our tools unasked. tree: the git work tree of the project, None outside git.
     """
@@ -76,6 +77,7 @@ class Job:
     machine: Machine
     installation: Installation
     lang: Language = "en"
+    reader: Language = "en"
     chosen: Language | None = None
     remove: bool = False
     rules: bool = True

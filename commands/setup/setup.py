@@ -31,11 +31,19 @@ from commands.setup.levels import known_files
 from commands.setup.lines import change_lines, shown_path
 from commands.setup.plan import Plan, plan
 from commands.setup.words import WORDS, word
-from commands.terminal.console import add_confirmation, add_project, is_confirmed, open_memory
+from commands.terminal.console import (
+    add_confirmation,
+    add_examples,
+    explain,
+    is_confirmed,
+    open_memory,
+)
 from commands.terminal.safe_text import complain, plain, plain_lines
 from core.errors import SentinelError
 from core.messages import Facts, Language
+from core.parser import add_project, language_here, one_of
 from core.project import Project
+from core.settings import read_settings
 
 KEYS = [client.key for client in CLIENTS]
 
@@ -48,27 +56,18 @@ class SetupError(SentinelError, RuntimeError):
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `cli.py setup`."""
-    parser.add_argument("clients", nargs="*", metavar="CLIENT", help=", ".join(KEYS))
-    parser.add_argument("--all", action="store_true", help="every client that is found here")
+    clients = explain("setup_clients", clients=", ".join(KEYS))
+    parser.add_argument("clients", nargs="*", type=one_of(KEYS), metavar="CLIENT", help=clients)
     add_project(parser)
-    add_confirmation(parser, "write", "changed")
-    parser.add_argument("--remove", action="store_true", help="take out what setup put in")
-    parser.add_argument("--no-rules", action="store_true", help="leave the rules files alone")
-    parser.add_argument("--no-hooks", action="store_true", help="leave the hooks alone")
-    parser.add_argument(
-        "--no-approvals", action="store_true", help="let each client ask before it calls a tool"
-    )
+    add_confirmation(parser)
+    for option in ("all", "remove", "no-rules", "no-hooks", "no-approvals", "prompt-hook"):
+        help_text = explain(f"setup_{option.replace('-', '_')}")
+        parser.add_argument(f"--{option}", action="store_true", help=help_text)
     levels = parser.add_mutually_exclusive_group()
-    levels.add_argument(
-        "--user", action="store_true", help="once for all projects that have a memory"
-    )
-    levels.add_argument(
-        "--local", action="store_true", help="for this machine alone: git passes over the files"
-    )
-    parser.add_argument(
-        "--prompt-hook", action="store_true", help="also a hook for every prompt of the user"
-    )
+    for option in ("user", "local"):
+        levels.add_argument(f"--{option}", action="store_true", help=explain(f"setup_{option}"))
     parser.set_defaults(refuse=parser.error)
+    add_examples(parser, "setup --all --dry-run", "setup claude-code cursor")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -98,17 +97,17 @@ def run(arguments: argparse.Namespace) -> int:
 def _tell_project(arguments: argparse.Namespace, project: Project, job: Job) -> None:
     """Say whose memory it is, and what that means for the directory that was named."""
     if job.level == "user":
-        print(word(job.lang, "of_user"))
+        print(word(job.reader, "of_user"))
         return
-    print(word(job.lang, "project", path=plain(str(job.root))))
+    print(word(job.reader, "project", path=plain(str(job.root))))
     named = arguments.project if project.source == "--project" else ""
     here = Path(os.path.abspath(os.path.expanduser(named)))
     if job.root in here.parents:
-        print(word(job.lang, "above", root=plain(str(job.root)), here=plain(str(here))))
+        print(word(job.reader, "above", root=plain(str(job.root)), here=plain(str(here))))
     if job.tree and job.tree.prefix and not os.path.lexists(project.log_path.parent):
         option = shlex.join(["--project", str(job.top)])
         facts = {"top": plain(str(job.top)), "option": plain(option)}
-        print(word(job.lang, "below_top", **facts))
+        print(word(job.reader, "below_top", **facts))
 
 
 def _tell_approvals(planned: Plan, job: Job) -> None:
@@ -116,15 +115,12 @@ def _tell_approvals(planned: Plan, job: Job) -> None:
     parts = [part for change in planned.changes for part in change.parts]
     named = ", ".join(client.name for client in CLIENTS if ("approvals", client.name) in parts)
     if named and not job.remove:
-        print(word(job.lang, "approves", clients=named, tools=", ".join(TOOLS)))
+        print(word(job.reader, "approves", clients=named, tools=", ".join(TOOLS)))
 
 
 def _check(arguments: argparse.Namespace) -> None:
-    unknown = [name for name in arguments.clients if name not in KEYS]
-    if unknown:
-        arguments.refuse(f"unknown client {unknown[0]!r}: choose from {', '.join(KEYS)}")
     if bool(arguments.clients) == arguments.all:
-        arguments.refuse(f"name clients, or give --all: {', '.join(KEYS)}")
+        arguments.refuse(word(language_here(), "name_clients", clients=", ".join(KEYS)))
 
 
 def _installation(lang: Language, *, remove: bool) -> Installation | None:
@@ -166,7 +162,8 @@ def _job(
         present=present_clients(machine),
         machine=machine,
         installation=installation,
-        lang=lang,
+        lang=read_settings(os.environ).lang,
+        reader=lang,
         chosen=lang if os.environ.get(LANG, "").strip().lower()[:2] == lang else None,
         remove=arguments.remove,
         rules=not arguments.no_rules,
@@ -187,7 +184,7 @@ def _tell_found(job: Job) -> None:
         if client.key in job.clients:
             where = plain(trace_of(client, job.machine))
             said.append(f"{client.name} ({where})")
-    print(word(job.lang, "found", clients=", ".join(said)))
+    print(word(job.reader, "found", clients=", ".join(said)))
 
 
 def _tell_remarks(planned: Plan, job: Job) -> None:
@@ -195,10 +192,10 @@ def _tell_remarks(planned: Plan, job: Job) -> None:
         print()
     _tell_approvals(planned, job)
     for note in planned.notes:
-        print(_sentence(note, job.lang))
+        print(_sentence(note, job.reader))
     sys.stdout.flush()
     for problem in planned.problems:
-        complain(_sentence(problem, job.lang))
+        complain(_sentence(problem, job.reader))
 
 
 def _sentence(remark: Remark, lang: Language) -> str:
@@ -212,7 +209,7 @@ def _sentence(remark: Remark, lang: Language) -> str:
 
 def _nothing(planned: Plan, job: Job) -> int:
     key = "nothing_to_remove" if job.remove else "nothing_to_do"
-    print(word(job.lang, "only_problems" if planned.problems else key))
+    print(word(job.reader, "only_problems" if planned.problems else key))
     return 1 if planned.problems else 0
 
 
@@ -227,24 +224,24 @@ def _write(planned: Plan, job: Job) -> int:
             keys = {"file_write": "not_written", "file_changed": "changed_meanwhile"}
             key = keys.get(error.key, error.key)
             facts: Facts = {**error.facts, "path": shown_path(change.path, job.root)}
-            complain(word(job.lang, key, **facts))
+            complain(word(job.reader, key, **facts))
         else:
             written.append(change)
     if written:
         names = ", ".join(shown_path(change.path, job.root) for change in written)
-        print(word(job.lang, "written", files=names))
+        print(word(job.reader, "written", files=names))
         has_hooks = any(part == "hooks" for change in written for part, _ in change.parts)
         reason = tried_hook(job.installation) if has_hooks and not job.remove else ""
         if reason:
             failed += 1
-            complain(word(job.lang, "hook_fails", reason=plain(reason)))
+            complain(word(job.reader, "hook_fails", reason=plain(reason)))
         _tell_next(job, written)
     return failed
 
 
 def _tell_next(job: Job, written: list[Change]) -> None:
     clients = [client for client in CLIENTS if client.key in job.clients]
-    lang, names = job.lang, {change.path: shown_path(change.path, job.root) for change in written}
+    lang, names = job.reader, {change.path: shown_path(change.path, job.root) for change in written}
     print("", word(lang, "next"), sep="\n")
     if job.remove:
         names_of_clients = ", ".join(client.name for client in clients)

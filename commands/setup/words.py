@@ -6,6 +6,8 @@ from core.messages import sentence
 
 # fmt: off
 WORDS: dict[str, tuple[str, str]] = {
+    "name_clients": ("name clients, or give --all: {clients}",
+        "클라이언트 이름을 적거나 --all을 붙이세요: {clients}"),
     # the plan
     "project": ("Project: {path}", "프로젝트: {path}"),
     "found": ("Found here: {clients}", "찾은 클라이언트: {clients}"),

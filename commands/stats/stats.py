@@ -23,7 +23,16 @@ from commands.stats.figures import count
 from commands.stats.lines import lines_of
 from commands.stats.replay import COMMITS, MOST_S, replay
 from commands.stats.replay_lines import replay_data, replay_lines
-from commands.terminal.console import Opened, add_project, add_threshold, open_memory, positive
+from commands.terminal.console import (
+    Opened,
+    add_examples,
+    add_json,
+    add_threshold,
+    explain,
+    open_memory,
+    positive,
+)
+from commands.terminal.progress import progress
 from commands.terminal.safe_text import plain_json
 from commands.terminal.words import word as common_word
 from core.lessons.answers.frame import Frame
@@ -31,8 +40,8 @@ from core.lessons.git.errors import HistoryError
 from core.lessons.git.project.history import History
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record
+from core.parser import add_project, language_here
 from core.project import state_directory
-from core.settings import read_settings
 
 FLOODS = 1
 
@@ -40,7 +49,7 @@ FLOODS = 1
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `cli.py stats`."""
     add_project(parser)
-    parser.add_argument("--json", action="store_true", help="print the figures as JSON")
+    add_json(parser)
     add_threshold(parser)
     parser.add_argument(
         "--replay",
@@ -48,25 +57,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=positive,
         const=COMMITS,
         metavar="N",
-        help="instead: what the hook of an action would have shown over the last N commits"
-        f" ({COMMITS} without a number)",
+        help=explain("stats_replay", commits=COMMITS),
     )
-    parser.add_argument(
-        "--seconds", type=positive, metavar="S", help=f"with --replay: at most so long ({MOST_S})"
-    )
-    parser.add_argument(
-        "--strict",
-        action="store_true",
-        help="with --replay: end with 1 if a lesson is shown too often",
-    )
+    seconds = explain("stats_seconds", seconds=MOST_S)
+    parser.add_argument("--seconds", type=positive, metavar="S", help=seconds)
+    parser.add_argument("--strict", action="store_true", help=explain("stats_strict"))
     parser.set_defaults(refuse=parser.error)
+    add_examples(parser, "stats", "stats --replay 100")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Count and print; return 0. Raises SentinelError when the log cannot be read."""
     for option in ("seconds", "strict"):
         if getattr(arguments, option) and not arguments.replay:
-            lang = read_settings(os.environ).lang
+            lang = language_here()
             arguments.refuse(common_word(lang, "needs", one=f"--{option}", other="--replay"))
     opened = open_memory(arguments)
     if arguments.replay:
@@ -76,7 +80,8 @@ def run(arguments: argparse.Namespace) -> int:
     sessions = list(sessions_in(state_directory(root, os.environ)))
     data, now_s = opened.store.read_bytes(), time.time()
     log = MemoryLog.parse(data)
-    effect = _effect(opened.project.root, log.records, sessions, now_s)
+    with progress(opened.lang):
+        effect = _effect(opened.project.root, log.records, sessions, now_s)
     stats = count(log, len(data), sessions, effect, frame, now_s=now_s)
     print(plain_json(as_json(stats)) if arguments.json else "\n".join(lines_of(stats)))
     return 0
@@ -104,7 +109,8 @@ def _replayed(opened: Opened, arguments: argparse.Namespace) -> int:
     """Replay and print; with `--strict` return 1 if a lesson is shown too often."""
     root, seconds = opened.project.root, arguments.seconds or MOST_S
     data = opened.store.read_bytes()
-    found = replay(root, data, commits=arguments.replay, most_s=seconds)
+    with progress(opened.lang):
+        found = replay(root, data, commits=arguments.replay, most_s=seconds)
     if arguments.json:
         print(plain_json(replay_data(found, str(root))))
     else:

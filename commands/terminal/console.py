@@ -4,18 +4,23 @@ import argparse
 import os
 import re
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
+from commands.terminal.help_words import said
 from commands.terminal.safe_text import complain
 from commands.terminal.words import word
-from core.messages import Language
+from core.messages import CLI, Language
+from core.parser import language_here
 from core.project import Project, find_project
 from core.settings import Settings, read_settings
 from core.store import MemoryStore, open_store
 
 STDOUT = "-"
+_HOURS = {"h": 1, "d": 24, "w": 24 * 7, "m": 24 * 30, "y": 24 * 365}
 YES = frozenset(("y", "yes", "예", "네", "ㅛ"))  # ㅛ is the key `y` on a Korean keyboard
 
 
@@ -33,11 +38,41 @@ class Opened:
         return self.settings.lang
 
 
-def add_project(parser: argparse.ArgumentParser, default: str | None = None) -> None:
-    """Add `--project`, as `server.py` has it."""
-    parser.add_argument(
-        "--project", metavar="DIR", default=default, help="the project whose memory is meant"
-    )
+def explain(key: str, **facts: str | int) -> str:
+    """Return what `--help` says of a command or an option, in the reader's language."""
+    return said(language_here(), key, **facts)
+
+
+def summary_of(key: str) -> str:
+    """Return what `--help` says of a command, as a sentence."""
+    text = explain(key)
+    return f"{text if language_here() == 'ko' else text[:1].upper() + text[1:]}."
+
+
+def add_examples(parser: argparse.ArgumentParser, *examples: str) -> None:
+    """End the help of a command with these ways to call it, which run as they are typed."""
+    lines = [f"{explain('examples')}:", *(f"  {CLI} {example}" for example in examples)]
+    parser.epilog = "\n".join(lines)
+
+
+def add_topics(parser: argparse.ArgumentParser) -> None:
+    """Add `--topic`, which a user may repeat."""
+    parser.add_argument("--topic", action="append", metavar="TOPIC", help=explain("topic"))
+
+
+def add_id(parser: argparse.ArgumentParser, key: str = "id") -> None:
+    """Add the one record that a command is about."""
+    parser.add_argument("id", metavar="ID", help=explain(key))
+
+
+def add_ids(parser: argparse.ArgumentParser) -> None:
+    """Add the records that a command is about."""
+    parser.add_argument("ids", metavar="ID", nargs="+", help=explain("id"))
+
+
+def add_json(parser: argparse._ActionsContainer) -> None:
+    """Add `--json`."""
+    parser.add_argument("--json", action="store_true", help=explain("json"))
 
 
 def add_threshold(parser: argparse.ArgumentParser) -> None:
@@ -45,9 +80,9 @@ def add_threshold(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--threshold",
         type=positive,
-        default=read_settings(os.environ).threshold,
+        default=settings_here().threshold,
         metavar="N",
-        help="records above which to compact (default %(default)s, from SENTINEL_MEMORY_THRESHOLD)",
+        help=explain("threshold"),
     )
 
 
@@ -55,37 +90,72 @@ def add_output(parser: argparse.ArgumentParser, purpose: str, *, force: bool = T
     """Add `-o` and `--force`; the command calls `check_output`."""
     parser.add_argument("-o", "--output", type=file_name, metavar="FILE", help=purpose)
     if force:
-        parser.add_argument("--force", action="store_true", help="with -o: replace a file")
+        parser.add_argument("--force", action="store_true", help=explain("force"))
     parser.set_defaults(refuse=parser.error)
 
 
 def check_output(arguments: argparse.Namespace, *options: str) -> None:
     """Refuse `--force`, and these options, unless `-o` names a file. Raises SystemExit(2)."""
-    lang = read_settings(os.environ).lang
+    lang = language_here()
     for option in ("--force", *options):
         if getattr(arguments, option[2:]) and arguments.output in (None, STDOUT):
             arguments.refuse(word(lang, "needs", one=option, other="-o FILE"))
 
 
-def add_confirmation(parser: argparse.ArgumentParser, verb: str, done: str) -> None:
+def add_confirmation(parser: argparse.ArgumentParser) -> None:
     """Add `--yes` and `--dry-run`, of which a user gives one at most; see `is_confirmed`."""
     options = parser.add_mutually_exclusive_group()
-    options.add_argument("--yes", action="store_true", help=f"{verb} without asking")
-    options.add_argument("--dry-run", action="store_true", help=f"only print what would be {done}")
+    options.add_argument("-y", "--yes", action="store_true", help=explain("yes"))
+    options.add_argument("-n", "--dry-run", action="store_true", help=explain("dry_run"))
+
+
+def check_confirmation(arguments: argparse.Namespace, option: str) -> None:
+    """Refuse `--yes` and `--dry-run` without the option that writes. Raises SystemExit(2).
+
+    Data is no place for a question, so that one of the two has to come with `--json`.
+    """
+    lang, writes = language_here(), getattr(arguments, option[2:])
+    for given, name in ((arguments.yes, "--yes"), (arguments.dry_run, "--dry-run")):
+        if given and not writes:
+            arguments.refuse(word(lang, "needs", one=name, other=option))
+    if writes and arguments.json and not (arguments.yes or arguments.dry_run):
+        other = "--yes / --dry-run"
+        arguments.refuse(word(lang, "needs", one=f"{option} --json", other=other))
 
 
 def file_name(text: str) -> str:
     """Return the file name of an option. Raises ArgumentTypeError for an empty one."""
     if not text:
-        raise argparse.ArgumentTypeError(word(read_settings(os.environ).lang, "no_name"))
+        raise argparse.ArgumentTypeError(word(language_here(), "no_name"))
     return text
 
 
 def positive(text: str) -> int:
     """Return the number of an option. Raises ArgumentTypeError unless it is 1 or more."""
     if not re.fullmatch("0*[1-9][0-9]{0,8}", text):
-        raise argparse.ArgumentTypeError("it must be a whole number of 1 or more")
+        raise argparse.ArgumentTypeError(word(language_here(), "no_number"))
     return int(text)
+
+
+def moment(text: str) -> float:
+    """Return the seconds of an option: of a date, or of a time back from now. A month has 30 days.
+
+    Raises ArgumentTypeError for anything else.
+    """
+    back = re.fullmatch("([0-9]{1,4})([hdwmy])", text)
+    if back:
+        return time.time() - int(back[1]) * _HOURS[back[2]] * 3_600
+    try:
+        if re.fullmatch("[0-9]{4}-[0-9]{2}-[0-9]{2}", text):
+            return datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp()
+    except ValueError:  # such as the 30th of February
+        pass
+    raise argparse.ArgumentTypeError(word(language_here(), "no_moment"))
+
+
+def settings_here() -> Settings:
+    """Return the settings of this process, in the language of the person who reads."""
+    return read_settings(os.environ, for_person=True)
 
 
 def open_memory(arguments: argparse.Namespace, *, writes: bool = False) -> Opened:
@@ -94,7 +164,7 @@ def open_memory(arguments: argparse.Namespace, *, writes: bool = False) -> Opene
     Prints what it ignored on the way. Raises ProjectMissingError, and ProjectRefusedError for a
     command that writes where no project can be.
     """
-    settings = read_settings(os.environ)
+    settings = settings_here()
     project = find_project(arguments.project, os.environ, Path.cwd())
     for warning in (*settings.warnings, *project.warnings):
         complain(warning)

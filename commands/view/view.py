@@ -13,12 +13,14 @@ from commands.hook.journal import sessions_in, times_at_work
 from commands.terminal.console import (
     STDOUT,
     Opened,
+    add_examples,
     add_output,
-    add_project,
     add_threshold,
     check_output,
+    explain,
     open_memory,
 )
+from commands.terminal.progress import progress
 from commands.terminal.records import counted_kinds
 from commands.terminal.safe_text import complain, plain
 from commands.terminal.words import word as common_word
@@ -32,6 +34,7 @@ from core.lessons.git.errors import HistoryError
 from core.lessons.git.lineage import lineage_of, lineage_without_git
 from core.lessons.git.web import commit_address
 from core.lessons.record import utc_now
+from core.parser import add_project
 from core.project import state_directory
 
 NAME = "view.html"
@@ -47,9 +50,10 @@ class NoPlaceError(SentinelError, OSError):
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `cli.py view`."""
     add_project(parser)
-    add_output(parser, "write it there, - for the terminal")
-    parser.add_argument("--open", action="store_true", help="with -o: open it as well")
+    add_output(parser, explain("view_output"))
+    parser.add_argument("--open", action="store_true", help=explain("view_open"))
     add_threshold(parser)
+    add_examples(parser, "view", "view -o memory.html")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -79,7 +83,8 @@ def _page(opened: Opened, threshold: int) -> tuple[str, int]:
     root = str(opened.project.root)
     try:
         deadline_s = time.monotonic() + MOST_GIT_S
-        lineage = lineage_of(opened.store.path, log, kept, deadline_s=deadline_s)
+        with progress(lang):
+            lineage = lineage_of(opened.store.path, log, kept, deadline_s=deadline_s)
     except HistoryError as error:
         complain(word(lang, "no_git", reason=plain(error.text(lang))))
         lineage = lineage_without_git(log, kept)

@@ -38,7 +38,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "report staged": ("report", "--staged"),
     "report github": ("report", RANGE, "--github"),
     "history": ("history", TWO),
-    "history all": ("history", TWO, "--all"),
+    "history all": ("history", TWO, "--all-branches"),
     "history of a beginning": ("history", TWO[:6], "--json"),
     "scan": ("scan",),
     "scan folder": ("scan", "."),

@@ -18,8 +18,8 @@ MINE = b"machine example.com login me password Xk29vQp7Lm\n"
 LOG = ".context/memory_log.jsonl"
 COMMANDS = [
     "doctor",
-    "doctor --fix",
-    "doctor --fix --json",
+    "doctor --fix --yes",
+    "doctor --fix --yes --json",
     "scan",
     "scan --redact",
     "scan --history",
@@ -105,7 +105,7 @@ def test_a_companion_that_is_a_link_is_told_and_left_alone(desk: Desk, name: str
     companion = desk.root / ".context" / name
     companion.symlink_to(desk.home / ".netrc")
     before = tree(desk.home)
-    for words in ("doctor", "doctor --fix"):
+    for words in ("doctor", "doctor --fix --yes"):
         done = desk.run(*words.split())
         assert done.code == 1
         assert (

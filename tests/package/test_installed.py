@@ -163,7 +163,7 @@ def test_a_module_of_the_user_is_never_taken_for_ours(installed: Installed) -> N
 
 def test_both_commands_name_themselves(installed: Installed) -> None:
     for name in COMMANDS:
-        assert installed.run(name, "--help").startswith(f"usage: {name} [-h]")
+        assert f"usage: {name} [" in installed.run(name, "--help")
     assert installed.run("sentinel-memory-server", "--version") == f"{VERSION}\n"
 
 

@@ -18,6 +18,7 @@ from tests.support.stdio_client import ROOT, bound_by_permissions
 SETTINGS = (
     *(f"SENTINEL_MEMORY_{name}" for name in ("LANG", "PROJECT", "STRICT", "BUDGET", "THRESHOLD")),
     *("CLAUDE_PROJECT_DIR", "NO_COLOR", "GITHUB_STEP_SUMMARY", "GIT_INDEX_FILE", "GIT_DIR"),
+    *("LC_ALL", "LC_MESSAGES", "LANG"),
 )
 CLI = ROOT / "cli.py"
 TOKEN = "ghp" + "_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
@@ -104,6 +105,16 @@ class Run(NamedTuple):
     @property
     def lines(self) -> list[str]:
         return self.out.splitlines()
+
+    @property
+    def refused(self) -> str:
+        """What the arguments lack or have too much; the next line names the page of help."""
+        first, second = self.errors.splitlines()
+        assert (self.code, self.out) == (2, "")
+        name, _, said = first.partition(": ")
+        command = name.removeprefix("python cli.py").split()[:1]
+        assert " ".join(["python cli.py help", *command]).removesuffix(" help") in second
+        return said
 
     @property
     def told(self) -> Any:

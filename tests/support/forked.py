@@ -34,7 +34,8 @@ def forked(
         tempfile.TemporaryFile() as out,
         tempfile.TemporaryFile() as errors,
     ):
-        import_module(f"commands.{COMMANDS[arguments[0]][0]}")  # once, not again in each child
+        if arguments[0] in COMMANDS:  # once, not again in each child
+            import_module(f"commands.{COMMANDS[arguments[0]][0]}")
         stdin.write(given)
         stdin.seek(0)
         child = os.fork()

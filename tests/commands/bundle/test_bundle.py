@@ -232,7 +232,7 @@ def test_it_is_written_into_the_working_directory(
 
 def test_the_help_keeps_the_names_in_its_sentence(build: Command) -> None:
     said = " ".join(build("--help").out.split())
-    assert " Build the server as an .mcpb file for Claude Desktop. " in said
+    assert " Build the .mcpb file for Claude Desktop. " in said
 
 
 def test_it_is_written_under_the_name_that_was_given(
@@ -320,8 +320,7 @@ def test_a_name_that_no_client_knows_for_a_bundle_is_refused(
 
 def test_a_name_that_is_empty_is_refused(project: Path, build: Command) -> None:
     done = build("-o", "")
-    assert done.code == 2
-    assert done.errors.endswith("error: argument -o/--output: a file name is missing\n")
+    assert done.refused == "-o/--output: a file name is missing"
     assert list(project.iterdir()) == []
 
 

@@ -54,7 +54,7 @@ def test_a_new_row_is_set_up_found_by_the_doctor_and_taken_out(desk: Desk) -> No
     code, out, errors = with_a_row(desk, "setup", "acme", "--remove", "--yes")
     assert (code, errors, desk.files("shop")) == (0, "", {})
     code, out, errors = with_a_row(desk, "setup", "emacs")
-    assert (code, errors.splitlines()[-1].endswith(f", {CLIENTS[-1].key}, acme")) == (2, True)
+    assert (code, errors.splitlines()[0].endswith(f", {CLIENTS[-1].key}, acme.")) == (2, True)
 
 
 def test_a_new_row_is_listed_by_the_export_and_gets_its_rules(desk: Desk) -> None:

@@ -274,9 +274,7 @@ def test_many_records_are_a_note_far_too_many_a_warning_and_the_threshold_can_be
 def test_a_threshold_that_is_none_is_refused(bare: Desk, value: str) -> None:
     done = bare.doctor(f"--threshold={value}")
     assert (done.code, done.out) == (2, "")
-    assert done.errors.endswith(
-        "error: argument --threshold: it must be a whole number of 1 or more\n"
-    )
+    assert done.refused == "--threshold: it must be a whole number of 1 or more"
 
 
 def test_hundreds_of_findings_are_told_in_few_lines(bare: Desk) -> None:
@@ -367,7 +365,7 @@ def test_a_pipe_in_the_place_of_the_log_does_not_hang(project: Desk) -> None:
     os.mkfifo(project.log)
     done = project.doctor("--json")
     assert (done.code, done.kinds[0]) == (1, ("not_readable", "error"))
-    fixed = project.doctor("--fix")
+    fixed = project.doctor("--fix", "--yes")
     assert (fixed.code, stat.S_ISFIFO(project.log.lstat().st_mode)) == (1, True)
 
 
@@ -470,7 +468,7 @@ def test_a_home_directory_is_no_project(bare: Desk) -> None:
 
 
 def test_no_repair_is_made_in_a_home_directory(bare: Desk) -> None:
-    done = bare.doctor("--fix", cwd=bare.home)
+    done = bare.doctor("--fix", "--yes", cwd=bare.home)
     assert (done.code, done.out) == (1, "")
     assert done.errors == (
         f"{bare.home} (from cwd) is a home directory, not a project. Nothing was written. Start the"
@@ -478,7 +476,7 @@ def test_no_repair_is_made_in_a_home_directory(bare: Desk) -> None:
     )
 
 
-@pytest.mark.parametrize("options", [(), ("--fix",), ("--json",)])
+@pytest.mark.parametrize("options", [(), ("--fix", "--yes"), ("--json",)])
 def test_a_project_that_does_not_exist_is_one_sentence(
     bare: Desk, options: tuple[str, ...]
 ) -> None:
@@ -505,7 +503,7 @@ def test_temporary_files_of_killed_writers_are_told_unless_a_writer_is_at_work(b
         assert len(bare.doctor().found) == 1
         assert time.monotonic() - began < 5
     assert len(bare.doctor().found) == 2
-    assert bare.doctor("--fix").code == 0
+    assert bare.doctor("--fix", "--yes").code == 0
     assert not stray.exists()
 
 
@@ -622,7 +620,7 @@ def test_a_side_file_of_others_and_one_that_is_none_are_told(healthy: Desk) -> N
 def test_a_rule_that_overrules_ours_is_told_and_not_promised_to_be_repaired(healthy: Desk) -> None:
     healthy.companions(attributes=f"{GITATTRIBUTES}*.jsonl -merge\n", ignored=f"{GITIGNORE}!*\n")
     folder = healthy.log.parent
-    done = healthy.doctor("--fix")
+    done = healthy.doctor("--fix", "--yes")
     assert done.code == 1
     assert done.out.splitlines()[3:] == [
         "There was nothing to repair.",
@@ -693,7 +691,7 @@ def test_a_merge_that_conflicts_is_told_in_all_its_parts(torn: Desk) -> None:
 
 
 def test_the_way_out_of_a_conflict_that_the_doctor_names_works(torn: Desk) -> None:
-    done = torn.doctor("--fix", "--json")
+    done = torn.doctor("--fix", "--yes", "--json")
     assert done.code == 1
     assert done.kinds == [("set_aside", "note"), ("unmerged", "error")]
     torn.asides()[0].unlink()
@@ -815,7 +813,7 @@ def test_as_a_hook_in_a_linked_worktree_it_speaks_of_that_worktree(
 
 @posix
 def test_as_a_hook_it_lets_the_commit_pass_that_ends_a_merge(torn: Desk, tmp_path: Path) -> None:
-    torn.doctor("--fix")
+    torn.doctor("--fix", "--yes")
     hook(torn, tmp_path / "report")
     assert not commits(torn)
     assert commits(torn, "--all")
@@ -975,7 +973,7 @@ def test_the_keys_of_json_are_always_there(healthy: Desk) -> None:
         "aside": "",
     }
     healthy.log.write_bytes(b"torn\n")
-    fixed = healthy.doctor("--fix", "--json").told
+    fixed = healthy.doctor("--fix", "--yes", "--json").told
     assert list(fixed) == list(told)
     assert [one["kind"] for one in fixed["fixed"]] == ["unreadable"]
     assert [fixed["aside"]] == [str(path) for path in healthy.asides()]
@@ -1030,7 +1028,7 @@ def test_looking_at_a_lock_file_leaves_it_as_it_is(bare: Desk) -> None:
 
 def test_where_nothing_is_nothing_is_made(bare: Desk) -> None:
     assert bare.doctor().code == 0
-    assert bare.doctor("--fix").code == 0
+    assert bare.doctor("--fix", "--yes").code == 0
     assert list(bare.root.iterdir()) == []
 
 
@@ -1051,7 +1049,7 @@ ILL: list[bytes | Record] = [
 
 def test_a_repair_says_what_it_did_and_what_is_left(bare: Desk) -> None:
     bare.write(*ILL)
-    done = bare.doctor("--fix")
+    done = bare.doctor("--fix", "--yes")
     [aside] = bare.asides()
     assert (done.code, done.errors) == (1, "")
     assert done.out.splitlines() == [
@@ -1086,7 +1084,7 @@ def test_a_repair_says_what_it_did_and_what_is_left(bare: Desk) -> None:
 
 def test_what_a_repair_takes_out_lies_beside_the_log_byte_for_byte(bare: Desk) -> None:
     before = bare.write(*ILL)
-    bare.doctor("--fix")
+    bare.doctor("--fix", "--yes")
     [aside] = bare.asides()
     kept = aside.read_bytes().split(b"\n")
     for at in (0, 2, 3, 6):
@@ -1100,16 +1098,16 @@ def test_what_a_repair_takes_out_lies_beside_the_log_byte_for_byte(bare: Desk) -
 
 def test_a_second_repair_changes_nothing(bare: Desk) -> None:
     bare.write(*ILL)
-    bare.doctor("--fix")
+    bare.doctor("--fix", "--yes")
     before = bare.tree()
-    done = bare.doctor("--fix")
+    done = bare.doctor("--fix", "--yes")
     assert done.out.splitlines()[3:6] == ["There was nothing to repair.", "", "Left:"]
     assert (done.code, bare.tree(), len(bare.asides())) == (1, before, 1)
 
 
 def test_a_repair_of_everything_ends_well(healthy: Desk) -> None:
     healthy.log.write_bytes(healthy.log.read_bytes() + b"torn\n")
-    done = healthy.doctor("--fix")
+    done = healthy.doctor("--fix", "--yes")
     [aside] = healthy.asides()
     assert (done.code, aside.read_bytes()) == (0, b"# line 2: unreadable\ntorn\n")
     assert aside.name.startswith("memory_log.removed-20")
@@ -1119,7 +1117,7 @@ def test_a_repair_of_everything_ends_well(healthy: Desk) -> None:
 
 def test_a_repair_of_what_is_well_changes_nothing(healthy: Desk) -> None:
     before = healthy.tree()
-    done = healthy.doctor("--fix")
+    done = healthy.doctor("--fix", "--yes")
     assert (done.code, done.out.splitlines()[3:]) == (
         0,
         [
@@ -1142,7 +1140,7 @@ def test_a_repair_keeps_the_mode_of_the_log_and_a_link(bare: Desk) -> None:
     real.chmod(0o640)
     bare.log.parent.mkdir()
     bare.log.symlink_to(real)
-    bare.doctor("--fix")
+    bare.doctor("--fix", "--yes")
     assert (real.read_bytes(), stat.S_IMODE(real.stat().st_mode)) == (ONE.to_line(), 0o640)
     assert (bare.log.is_symlink(), len(bare.asides())) == (True, 1)
 
@@ -1151,7 +1149,7 @@ def test_a_repair_waits_its_turn_and_gives_up_with_a_sentence(bare: Desk) -> Non
     before = bare.write(*ILL)
     lock = f"{bare.log}.lock"
     with held(lock, timeout_s=5):
-        done = bare.doctor("--fix", SENTINEL_MEMORY_LOCK_TIMEOUT_S="1")
+        done = bare.doctor("--fix", "--yes", SENTINEL_MEMORY_LOCK_TIMEOUT_S="1")
     assert (done.code, done.out) == (1, "")
     assert done.errors == (
         f"Another process has held {lock} for more than 1 s. Nothing was saved; the file is"
@@ -1167,7 +1165,7 @@ def test_a_log_that_cannot_be_written_is_not_repaired(bare: Desk, bound: None, p
     path = bare.root / place
     mode = path.stat().st_mode
     path.chmod(mode & ~0o222)
-    done = Run(*bare.started("doctor", "--fix"))
+    done = Run(*bare.started("doctor", "--fix", "--yes"))
     path.chmod(mode)
     assert (done.code, done.out) == (1, "")
     assert done.errors == (
@@ -1182,7 +1180,7 @@ def test_a_repair_completes_what_git_must_know_and_keeps_the_lines_of_others(pro
     data = project.write(ONE)
     project.companions(attributes="*.md text", ignored="# ours\r\nscratch/\r\n")
     project.commit()
-    done = project.doctor("--fix")
+    done = project.doctor("--fix", "--yes")
     assert (done.code, done.out.splitlines()[3:]) == (
         0,
         [
@@ -1208,14 +1206,14 @@ def test_a_repair_completes_what_git_must_know_and_keeps_the_lines_of_others(pro
     lock = "memory_log.jsonl.lock"
     assert git(folder, "check-ignore", lock) == f"{lock}\n"
     before = project.tree()
-    project.doctor("--fix")
+    project.doctor("--fix", "--yes")
     assert project.tree() == before
 
 
 def test_a_repair_writes_the_files_for_git_where_they_are_missing(project: Desk) -> None:
     project.write(ONE)
     project.commit()
-    assert project.doctor("--fix").code == 0
+    assert project.doctor("--fix", "--yes").code == 0
     for name, text in COMPANIONS.items():
         assert (project.log.parent / name).read_text() == text
 
@@ -1224,7 +1222,7 @@ def test_a_repair_writes_the_files_for_git_where_they_are_missing(project: Desk)
 def test_git_is_told_even_where_the_log_cannot_be_read(project: Desk) -> None:
     project.log.mkdir(parents=True)
     (project.log.parent / ".gitattributes").touch()
-    done = project.doctor("--fix", "--json")
+    done = project.doctor("--fix", "--yes", "--json")
     assert (done.code, [one["kind"] for one in done.told["fixed"]]) == (
         1,
         ["no_union", "lock_not_ignored"],
@@ -1241,7 +1239,7 @@ HOSTILE = "\x1b[2J\n\x9b31m\u202eevil\u2028\x7f\ud800"
 def test_nothing_of_a_record_reaches_the_terminal_as_a_command(bare: Desk) -> None:
     twice = f'"lesson": "", {json.dumps(HOSTILE)}: 1, {json.dumps(HOSTILE)}: 2, "lesson": '
     line = replace(ONE, id=HOSTILE).to_line().replace(b'"lesson": ', twice.encode())
-    for options in ((), ("--json",), ("--fix",), ("--fix", "--json")):
+    for options in ((), ("--json",), ("--fix", "--yes"), ("--fix", "--yes", "--json")):
         bare.write(line, b"\x1b[2J\x9b\n")
         done = bare.doctor(*options)
         assert done.errors == ""
@@ -1275,7 +1273,7 @@ def test_random_bytes_are_told_in_a_few_lines_and_kept_by_a_repair(bare: Desk) -
     data = bare.write(Random(1).randbytes(200_000))
     done = bare.doctor()
     assert (done.code, len(done.found) < 10) == (1, True)
-    assert bare.doctor("--fix").code == 0
+    assert bare.doctor("--fix", "--yes").code == 0
     [aside] = bare.asides()
     kept = aside.read_bytes()
     assert all(line.rstrip(b"\r") in kept for line in data.split(b"\n"))

@@ -287,7 +287,7 @@ def test_a_file_in_no_directory_is_an_error(export: Command) -> None:
     [
         (
             ["--block", "A.md", "--rules", "claude-code"],
-            "argument --rules: not allowed with argument --block",
+            "--rules and --block cannot be used together.",
         ),
         (["--block", "A.md", "--format", "json"], "--block and --format cannot be used together"),
         (["--rules", "claude-code", "-o", "x"], "--rules and -o cannot be used together"),
@@ -297,14 +297,14 @@ def test_a_file_in_no_directory_is_an_error(export: Command) -> None:
             "--remove and --topic cannot be used together",
         ),
         (["--rules", "vscode", "--remove", "--type", "log"], "--remove and --type cannot"),
-        (["--block", ""], "argument --block: a file name is missing"),
-        (["-o", ""], "argument -o/--output: a file name is missing"),
+        (["--block", ""], "--block: a file name is missing"),
+        (["-o", ""], "-o/--output: a file name is missing"),
         (["--remove"], "--remove can only be used with --block / --rules"),
         (["--dry-run"], "--dry-run can only be used with --block / --rules"),
         (["--force"], "--force can only be used with -o FILE"),
-        (["--format", "pdf"], "invalid choice"),
+        (["--format", "pdf"], "--format: pdf is none of markdown, json."),
         (["--format", "html"], "another command writes the page now: python cli.py view -o FILE"),
-        (["--rules", "emacs"], "invalid choice"),
+        (["--rules", "emacs"], "--rules: emacs is none of cursor, claude-code, vscode."),
     ],
 )
 def test_options_that_contradict_each_other_are_refused(
@@ -698,8 +698,7 @@ def test_the_former_name_of_claude_code_is_answered_with_the_one_of_now(
     monkeypatch.setenv("SENTINEL_MEMORY_LANG", lang)
     done = export("--rules", "claude")
     said = word(lang, "renamed", old="claude", new="claude-code")
-    assert (done.code, done.out) == (2, "")
-    assert done.errors.endswith(f"python cli.py export: error: argument --rules: {said}\n")
+    assert done.refused == f"--rules: {said}"
     assert not (project / ".claude").exists()
 
 

@@ -378,10 +378,10 @@ def test_one_topic_can_be_named_for_all(take: Command, project: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--yes", "--dry-run"], "argument --dry-run: not allowed with argument --yes"),
+        (["--yes", "--dry-run"], "-n/--dry-run and -y/--yes cannot be used together."),
         (["--topic", " "], "--topic: it must be a text of 1 to 64 bytes"),
         (["--topic", "가" * 22], "--topic: it must be a text of 1 to 64 bytes"),
-        (["--format", "xml"], "invalid choice"),
+        (["--format", "xml"], "--format: xml is none of export, log, server-memory, markdown."),
     ],
 )
 def test_wrong_arguments_are_refused(
@@ -557,7 +557,7 @@ def test_what_another_memory_has_kept_comes_along_so_that_it_can_be_uncompacted(
     said = "Records kept beside that log come along, so restore and uncompact still find them: 2."
     assert done.lines[-3] == said
     assert command("import", str(other.path), "--yes").lines[-1] == "Nothing to save."
-    assert command("uncompact", rule.id).code == 0
+    assert command("uncompact", rule.id, "--yes").code == 0
     assert [it.lesson for it in saved(project)] == [it.lesson for it in originals]
 
 

@@ -274,8 +274,8 @@ def test_what_the_lessons_leave_goes_to_the_questions() -> None:
             "en",
             "Ask before you start",
             "Lessons here: {lessons} of 32. Run `python cli.py list --topic T` for the others"
-            " (payment 30, 결제 2). Questions here: {asked} of 30. Run `python cli.py list --open`"
-            " for the others.",
+            " (payment 30, 결제 2). Questions here: {asked} of 30."
+            " Run `python cli.py list --questions` for the others.",
         ),
         (
             "ko",
@@ -283,7 +283,7 @@ def test_what_the_lessons_leave_goes_to_the_questions() -> None:
             "여기 담은 lesson은 32건 가운데 {lessons}건입니다. 나머지는 `python cli.py list"
             " --topic T`로"
             " 볼 수 있습니다(payment 30, 결제 2). 여기 담은 질문은 30건 가운데 {asked}건입니다."
-            " 나머지는 `python cli.py list --open`으로 볼 수 있습니다.",
+            " 나머지는 `python cli.py list --questions`로 볼 수 있습니다.",
         ),
     ],
 )
@@ -442,7 +442,7 @@ def test_a_new_file_is_written_and_none_is_written_over(onboard: Command, projec
     [
         (["--force"], "--force can only be used with -o FILE"),
         (["-o", "-", "--force"], "--force can only be used with -o FILE"),
-        (["-o", ""], "argument -o/--output: a file name is missing"),
+        (["-o", ""], "-o/--output: a file name is missing"),
         (["--max-chars", "0"], "it must be a whole number of 1 or more"),
     ],
 )

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commands.records.edit import edited, editor_in, sections_in, text_for_editor
+from commands.records.edit import edited, editor_in, sections_in, text_of_record
 from core.lessons.record import LIMITS_BYTES, Record, new_record, record_id
 from core.store import MemoryStore
 from tests.support.cli_process import TOKEN, Command, Run
@@ -160,12 +160,12 @@ def test_an_unchanged_text_changes_nothing(editor: Editor) -> None:
 
 def test_an_emptied_file_changes_nothing(editor: Editor) -> None:
     before = path_of(editor.project).read_bytes()
-    assert editor.edit((text_for_editor(VAT, "en"), "  \n")) == UNCHANGED
+    assert editor.edit((text_of_record(VAT, "en"), "  \n")) == UNCHANGED
     assert path_of(editor.project).read_bytes() == before
 
 
 def test_the_file_says_what_may_be_changed_and_how_long_it_may_be() -> None:
-    assert text_for_editor(VAT, "en").splitlines() == [
+    assert text_of_record(VAT, "en").splitlines() == [
         f"# {VAT.token}, a log. Change the texts below the headings, save and close.",
         "# Limits in UTF-8 bytes (a Korean syllable takes 3): topic 64, missing_context 1,024,"
         " lesson 1,024, ask_next_time 512.",
@@ -179,9 +179,9 @@ def test_the_file_says_what_may_be_changed_and_how_long_it_may_be() -> None:
         *("", "== paths ==", "src/**"),
         *("", "== when ==", "vat_of(", "tax, all"),
     ]
-    korean = text_for_editor(VAT, "ko").splitlines()
+    korean = text_of_record(VAT, "ko").splitlines()
     assert korean[0] == f"# {VAT.token}, log 기록. 제목 아래의 글을 고친 뒤 저장하고 닫으세요."
-    assert korean[4:] == text_for_editor(VAT, "en").splitlines()[4:]
+    assert korean[4:] == text_of_record(VAT, "en").splitlines()[4:]
 
 
 @pytest.mark.parametrize(
@@ -302,7 +302,7 @@ def test_every_text_comes_back_from_the_editor_as_it_is(
     record = replace(
         VAT, topic=topic, missing_context=missing, lesson=lesson, ask_next_time=question
     )
-    before = sections_in(text_for_editor(record, "en"))
+    before = sections_in(text_of_record(record, "en"))
     assert before is not None
     assert edited(record, before, before, Path()) == record
     for name, text in zip(LIMITS_BYTES, record.texts, strict=True):

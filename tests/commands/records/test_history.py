@@ -35,9 +35,9 @@ LATEST = "2026-03-03T09:00:00+00:00"
 ONE, TWO, THREE = (a_record(gap) for gap in ("one", "two", "three"))
 RULE = new_record(a_principle("rule"), now=LATER).id
 NEWER_RULE = new_record(a_principle("newer rule"), now=LATER).id
-HEAD_ONLY = ", the newest first. Use --all to include other branches."
+HEAD_ONLY = ", the newest first. Use --all-branches to include other branches."
 NEXT = "Review git diff .context/, then commit."
-DRY = "Nothing was written (--dry-run)."
+DRY = "Nothing was changed (--dry-run)."
 
 
 class Run(GoodRun):
@@ -304,12 +304,15 @@ def test_in_korean_the_sentences_are_korean(
         "현재: 로그에 없음.",
         f"{ONE.token} 버전은 topic payment의 {to_rule} 대체됨.",
         "",
-        "HEAD까지의 변경 2건, 최신순. --all을 쓰면 다른 브랜치도 봅니다.",
+        "HEAD까지의 변경 2건, 최신순. --all-branches를 쓰면 다른 브랜치도 봅니다.",
         "",
         f"1. {to_rule} 대체",
     ]
-    assert "id가 이렇게 시작하는 기록이 없습니다" in command(project, "restore", "ffffff").refusal
-    assert "통합이 없습니다" in command(project, "uncompact", ONE.id).refusal
+    assert (
+        "id가 이렇게 시작하는 기록이 없습니다"
+        in command(project, "restore", "-y", "ffffff").refusal
+    )
+    assert "통합이 없습니다" in command(project, "uncompact", "--yes", ONE.id).refusal
 
 
 def test_a_merge_lists_what_each_side_did_once(project: Path, command: Command) -> None:
@@ -362,7 +365,7 @@ def test_the_history_goes_on_before_the_project_was_moved(project: Path, command
     moved = project / "packages"
     told = command(moved, "history", TWO.id, "--json").told
     assert [event["subject"] for event in told["events"]] == ["compact", "change two", "memory"]
-    assert len(command(moved, "uncompact", RULE).lines) == 12
+    assert len(command(moved, "uncompact", "--yes", RULE).lines) == 12
 
 
 def test_the_log_of_another_project_in_the_repository_is_not_looked_at(
@@ -383,7 +386,7 @@ def test_another_branch_is_looked_at_when_asked(project: Path, command: Command)
     commit(project, "side")
     git(project, "switch", "--quiet", "main")
     assert "1. changed" not in command(project, "history", THREE.id).lines
-    lines = command(project, "history", THREE.id, "--all").lines
+    lines = command(project, "history", THREE.id, "--all-branches").lines
     assert lines[6:10] == [
         "Changes in all branches, the stash and the reflog: 2, the newest first.",
         "",
@@ -399,7 +402,7 @@ def test_a_copy_of_a_commit_is_not_told_again(project: Path, command: Command) -
     git(project, "switch", "--quiet", "main")
     git(project, "commit", "--quiet", "--allow-empty", "--message", "between")
     git(project, "cherry-pick", "side")
-    told = command(project, "history", THREE.id, "--all", "--json").told
+    told = command(project, "history", THREE.id, "--all-branches", "--json").told
     assert [event["subject"] for event in told["events"]] == ["side", "memory"]
 
 
@@ -411,8 +414,8 @@ def test_a_shallow_clone_says_that_its_history_is_cut(
     cut = "This is a shallow clone without the older history; git fetch --unshallow gets it."
     assert command(shallow, "history", THREE.id).lines[7:10] == [cut, "", "1. added"]
     assert command(shallow, "history", THREE.id, "--json").told["shallow"] is True
-    assert command(shallow, "restore", TWO.token).refusal.endswith(cut)
-    assert command(shallow, "uncompact", RULE).refusal.endswith(cut)
+    assert command(shallow, "restore", "--yes", TWO.token).refusal.endswith(cut)
+    assert command(shallow, "uncompact", "--yes", RULE).refusal.endswith(cut)
 
 
 def test_a_worktree_has_the_history_of_its_repository(
@@ -496,7 +499,7 @@ def test_a_log_that_git_does_not_track_has_no_versions(
     assert command(project, "history", ONE.id).refusal == (
         f"git has no earlier version of this log. The log itself is unchanged. {said}"
     )
-    assert command(project, "restore", f"{ONE.id}@000000").refusal.endswith(f" {said}")
+    assert command(project, "restore", "--yes", f"{ONE.id}@000000").refusal.endswith(f" {said}")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="git is found there in any case")
@@ -523,7 +526,7 @@ def test_a_damaged_repository_ends_in_a_sentence(project: Path, command: Command
 
 def test_a_replaced_record_comes_back_in_its_last_version(project: Path, command: Command) -> None:
     two, rule = changed_two(project), now_of(project, RULE)
-    lines = command(project, "restore", TWO.id).lines
+    lines = command(project, "restore", "--yes", TWO.id).lines
     back = now_of(project, TWO.id)
     assert lines == [
         f"Brought back, from version {two.token}:",
@@ -538,7 +541,7 @@ def test_a_replaced_record_comes_back_in_its_last_version(project: Path, command
 def test_a_deleted_record_comes_back(project: Path, command: Command) -> None:
     delete("three")(project)
     commit(project)
-    command(project, "restore", THREE.id[:6])
+    command(project, "restore", "--yes", THREE.id[:6])
     assert gaps(project) == ["rule", "three"]
 
 
@@ -547,18 +550,18 @@ def test_a_hidden_line_comes_back_without_git(tmp_path: Path, command: Command) 
     path_of(tmp_path).parent.mkdir()
     path_of(tmp_path).write_bytes(ONE.to_line() + rule.to_line())
     assert gaps(tmp_path) == ["rule"]
-    command(tmp_path, "restore", ONE.id)
+    command(tmp_path, "restore", "--yes", ONE.id)
     assert gaps(tmp_path) == ["one", "rule"]
 
 
 def test_a_deletion_that_is_not_committed_is_undone(project: Path, command: Command) -> None:
     delete("three")(project)
-    command(project, "restore", THREE.id)
+    command(project, "restore", "--yes", THREE.id)
     assert gaps(project) == ["rule", "three"]
 
 
 def test_a_token_brings_back_its_version(project: Path, command: Command) -> None:
-    assert command(project, "restore", TWO.token).lines[0] == (
+    assert command(project, "restore", "--yes", TWO.token).lines[0] == (
         f"Brought back, from version {TWO.token}:"
     )
     assert now_of(project, TWO.id).lesson == TWO.lesson
@@ -569,7 +572,7 @@ def test_an_older_version_takes_the_place_of_the_present_one(
 ) -> None:
     save("three", "never committed", LATER)(project)
     present = now_of(project, THREE.id)
-    lines = command(project, "restore", THREE.token).lines
+    lines = command(project, "restore", "--yes", THREE.token).lines
     assert lines == [
         f"Brought back, from version {THREE.token}:",
         *block(now_of(project, THREE.id).token, "three"),
@@ -583,7 +586,7 @@ def test_an_older_version_takes_the_place_of_the_present_one(
 def test_a_record_that_is_there_is_not_restored_without_a_token(
     project: Path, command: Command
 ) -> None:
-    assert command(project, "restore", THREE.id).refusal == (
+    assert command(project, "restore", "-y", THREE.id).refusal == (
         f"{THREE.id} is already in the log, as {THREE.token}. Nothing was changed. To put"
         f" another version in its place, name that version: python cli.py restore {THREE.id}@fp."
         f" python cli.py history {THREE.id} lists them."
@@ -592,7 +595,7 @@ def test_a_record_that_is_there_is_not_restored_without_a_token(
 
 def test_the_present_version_needs_no_restoring(project: Path, command: Command) -> None:
     before = path_of(project).read_bytes()
-    assert command(project, "restore", THREE.token).lines == [
+    assert command(project, "restore", "-y", THREE.token).lines == [
         f"{THREE.token} is already the version in the log. There is nothing to do."
     ]
     assert path_of(project).read_bytes() == before
@@ -600,9 +603,9 @@ def test_the_present_version_needs_no_restoring(project: Path, command: Command)
 
 def test_a_version_that_nobody_has_is_refused(project: Path, command: Command) -> None:
     token = f"{THREE.id}@000000"
-    assert command(project, "restore", token).refusal == (
+    assert command(project, "restore", "-y", token).refusal == (
         f"{token}: this version is not in the log, not beside it and not in git. Nothing was"
-        f" changed. python cli.py history {THREE.id} --all lists the versions in git."
+        f" changed. python cli.py history {THREE.id} --all-branches lists the versions in git."
     )
 
 
@@ -612,7 +615,7 @@ def test_a_record_of_a_lost_commit_comes_back(project: Path, command: Command) -
     save("four")(project)
     git(project, "-c", "core.logAllRefUpdates=true", "commit", "--quiet", "-am", "four")
     git(project, "-c", "core.logAllRefUpdates=true", "reset", "--quiet", "--hard", "main")
-    command(project, "restore", a_record("four").id)
+    command(project, "restore", "--yes", a_record("four").id)
     assert gaps(project) == ["four", "rule", "three"]
 
 
@@ -623,7 +626,7 @@ def test_a_replaced_record_that_was_never_committed_is_named_as_lost(
     compact("newer rule", "four")(project)
     without_side_file(project)
     four, rule = a_record("four"), now_of(project, NEWER_RULE)
-    assert command(project, "restore", four.id).refusal == (
+    assert command(project, "restore", "-y", four.id).refusal == (
         f"{four.id}: principle {rule.token} replaced it before any commit, and it is not kept"
         " beside the log on this machine, so there is no version to restore. Nothing was"
         " changed. Only that record is left."
@@ -637,7 +640,7 @@ def test_an_older_version_than_the_replaced_one_is_said_to_be_older(
     lost = now_of(project, THREE.id).token
     compact("newer rule", "three")(project)
     without_side_file(project)
-    assert command(project, "restore", THREE.id).lines[4] == (
+    assert command(project, "restore", "--yes", THREE.id).lines[4] == (
         f"The version that the principle replaced ({lost}) was never committed; this is the last"
         " one in git."
     )
@@ -649,7 +652,7 @@ def test_a_principle_that_comes_back_says_what_it_hides_again(
     delete("rule")(project)
     path_of(project).write_bytes(path_of(project).read_bytes() + ONE.to_line())
     commit(project)
-    assert command(project, "restore", RULE).lines[3:] == [
+    assert command(project, "restore", "--yes", RULE).lines[3:] == [
         f"This principle replaces these records again, so they are no longer shown: {ONE.token}",
         NEXT,
     ]
@@ -665,7 +668,7 @@ def test_secrets_of_an_old_version_are_redacted_and_counted(
     commit(project)
     delete("three")(project)
     commit(project)
-    lines = command(project, "restore", THREE.id).lines
+    lines = command(project, "restore", "--yes", THREE.id).lines
     assert lines[3:] == [
         "  lesson: use [REDACTED] and [REDACTED]",
         "Secrets redacted while restoring: 2 (github-token 2).",
@@ -676,7 +679,7 @@ def test_secrets_of_an_old_version_are_redacted_and_counted(
 
 def test_the_originals_come_back_and_the_principle_goes(project: Path, command: Command) -> None:
     rule = now_of(project, RULE)
-    lines = command(project, "uncompact", RULE).lines
+    lines = command(project, "uncompact", "--yes", RULE).lines
     one, two = now_of(project, ONE.id), now_of(project, TWO.id)
     assert lines == [
         "Originals brought back: 2.",
@@ -697,7 +700,7 @@ def test_a_merge_with_the_compacted_branch_does_not_undo_it(
     other = copied(project, project.parent / "other")
     save("four")(other)
     commit(other)
-    command(project, "uncompact", RULE)
+    command(project, "uncompact", "--yes", RULE)
     commit(project)
     git(project, "fetch", "--quiet", str(other), "main")
     git(project, "merge", "--quiet", "FETCH_HEAD")
@@ -710,16 +713,16 @@ def test_a_principle_of_a_principle_gives_one_generation_back(
     compact("newer rule", now=LATEST)(project)
     commit(project)
     assert gaps(project) == ["newer rule"]
-    assert command(project, "uncompact", NEWER_RULE).lines[0] == "Originals brought back: 2."
+    assert command(project, "uncompact", "-y", NEWER_RULE).lines[0] == "Originals brought back: 2."
     assert gaps(project) == ["rule", "three"]
-    command(project, "uncompact", RULE)
+    command(project, "uncompact", "--yes", RULE)
     assert gaps(project) == ["one", "three", "two"]
 
 
 def test_an_original_that_changed_since_is_left_alone(project: Path, command: Command) -> None:
     save("two", "once more", LATEST)(project)
     again = now_of(project, TWO.id)
-    lines = command(project, "uncompact", RULE).lines
+    lines = command(project, "uncompact", "--yes", RULE).lines
     assert lines[0] == "Originals brought back: 1."
     assert lines[4] == (
         f"Left unchanged in the log, because they came back after the compaction: {again.token}"
@@ -739,7 +742,7 @@ def partly_lost(project: Path) -> Path:
 
 def test_a_lost_original_stops_everything(partly_lost: Path, command: Command) -> None:
     before = path_of(partly_lost).read_bytes()
-    assert command(partly_lost, "uncompact", NEWER_RULE).refusal == (
+    assert command(partly_lost, "uncompact", "-y", NEWER_RULE).refusal == (
         "Originals that are not beside the log and not in git: 1 of 2"
         f" ({a_record('four').token}). Nothing was changed. Use --keep-principle to restore the"
         " others (1) and keep the principle, so that nothing is lost."
@@ -751,7 +754,7 @@ def test_what_can_be_had_comes_back_beside_the_principle(
     partly_lost: Path, command: Command
 ) -> None:
     rule = now_of(partly_lost, NEWER_RULE)
-    lines = command(partly_lost, "uncompact", NEWER_RULE, "--keep-principle").lines
+    lines = command(partly_lost, "uncompact", "--yes", NEWER_RULE, "--keep-principle").lines
     assert lines == [
         "Originals brought back: 1.",
         *block(now_of(partly_lost, THREE.id).token, "three"),
@@ -769,7 +772,7 @@ def test_originals_of_which_none_is_left_are_named(project: Path, command: Comma
     compact("newer rule", "four")(project)
     without_side_file(project)
     for options in ((), ("--keep-principle",)):
-        assert command(project, "uncompact", NEWER_RULE, *options).refusal == (
+        assert command(project, "uncompact", "-y", NEWER_RULE, *options).refusal == (
             f"None of the originals is beside the log or in git: 1 ({a_record('four').token})."
             " Nothing was changed. Only the principle is left."
         )
@@ -782,7 +785,9 @@ def test_an_uncommitted_version_is_not_passed_over_for_an_older_one(
     lost = now_of(project, THREE.id).token
     compact("newer rule", "three")(project)
     without_side_file(project)
-    assert f"not in git: 1 of 1 ({lost})." in command(project, "uncompact", NEWER_RULE).refusal
+    assert (
+        f"not in git: 1 of 1 ({lost})." in command(project, "uncompact", "-y", NEWER_RULE).refusal
+    )
 
 
 @pytest.mark.parametrize(
@@ -799,7 +804,7 @@ def test_only_a_principle_with_originals_is_uncompacted(
 ) -> None:
     store_of(project).upsert_log(a_principle("newer rule"))
     before = path_of(project).read_bytes()
-    assert command(project, "uncompact", name).refusal.startswith(said)
+    assert command(project, "uncompact", "--yes", name).refusal.startswith(said)
     assert path_of(project).read_bytes() == before
 
 
@@ -811,6 +816,7 @@ def test_a_dry_run_says_the_same_and_changes_no_byte(project: Path, command: Com
         *block(ONE.id, "one"),
         "The record that had replaced it stays in the log: principle"
         f" {now_of(project, RULE).token}.",
+        "",
         DRY,
     ]
     lines = command(project, "uncompact", RULE, "--dry-run").lines
@@ -822,14 +828,14 @@ def test_a_dry_run_says_the_same_and_changes_no_byte(project: Path, command: Com
 def test_as_a_process_uncompact_undoes_what_history_shows(project: Path) -> None:
     (project / "sub").mkdir()
     found = Run.started("history", ONE.id, "--json", cwd=project / "sub").told
-    done = Run.started("uncompact", found["replaced"][0]["principle"], cwd=project / "sub")
+    done = Run.started("uncompact", "--yes", found["replaced"][0]["principle"], cwd=project / "sub")
     assert (done.code, done.errors) == (0, "")
     assert gaps(project) == ["one", "three", "two"]
 
 
 def test_as_a_process_an_unknown_id_is_a_sentence_on_standard_error(project: Path) -> None:
     environment = {**os.environ, "SENTINEL_MEMORY_LANG": "ko"}
-    done = Run.started("restore", "ffffff", cwd=project, environment=environment)
+    done = Run.started("restore", "--yes", "ffffff", cwd=project, environment=environment)
     assert done.refusal == (
         "ffffff: 로그에도, 로그 옆 보관 파일에도, git에도 id가 이렇게 시작하는 기록이 없습니다."
         " 바뀐 것은 없습니다. memory_log.jsonl이나"
@@ -853,7 +859,7 @@ def test_a_compaction_that_was_never_committed_is_undone(project: Path, command:
     save("four")(project)
     before = {it.lesson for it in store_of(project).read_all()}
     compact("newer rule", "three", "four")(project)
-    assert "Originals brought back: 2." in command(project, "uncompact", NEWER_RULE).lines
+    assert "Originals brought back: 2." in command(project, "uncompact", "--yes", NEWER_RULE).lines
     assert {it.lesson for it in store_of(project).read_all()} == before
 
 
@@ -868,10 +874,10 @@ def test_without_git_a_deleted_record_and_a_former_version_come_back(
     told = "\n".join(command(project, "history", ONE.id).lines)
     assert f"{first.token}" in told and "first" in told
     assert "Versions kept beside the log on this machine and in no commit: 1." in told
-    assert command(project, "restore", first.token).lines
+    assert command(project, "restore", "-y", first.token).lines
     assert now_of(project, ONE.id).lesson == "first"
     delete("one")(project)
-    assert command(project, "restore", ONE.id[:6]).lines[0].startswith("Brought back")
+    assert command(project, "restore", "--yes", ONE.id[:6]).lines[0].startswith("Brought back")
     assert gaps(project) == ["one"]
 
 

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from commands.records.lines import record_table
-from commands.records.words import WORDS
 from commands.terminal.columns import broken, cells
 from commands.terminal.screen import Screen, has_colours
+from commands.terminal.words import WORDS
 from core.lessons.record import Record, new_record
 from core.store import MemoryStore
 from tests.support.cli_process import CLI, Command
@@ -133,7 +133,7 @@ def test_output_that_goes_elsewhere_has_80_cells_and_no_colours(shop: Path) -> N
         (["--topic", "payment", "--topic", "결제-환불"], [REFUND, VAT]),
         (["--type", "principle"], [RULE]),
         (["--since", "2026-03-02"], [RULE, REFUND]),
-        (["--open"], [VAT]),
+        (["--questions"], [VAT]),
         (["--limit", "1"], [RULE]),
         (["--type", "log", "--limit", "5", "--since", "2026-03-01"], [REFUND, VAT]),
     ],
@@ -145,7 +145,7 @@ def test_filters_narrow_the_list(
 
 
 def test_open_questions_stand_in_the_place_of_the_lessons(command: Command, shop: Path) -> None:
-    assert command("list", "--open").lines[:2] == [
+    assert command("list", "--questions").lines[:2] == [
         "  id        last        type  topic    ask_next_time",
         f"  {VAT.id[:8]}  2026-03-01  log   payment  어느 국가에서 파나요?",
     ]

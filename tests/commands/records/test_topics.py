@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import cli
-from commands.records.words import WORDS
+from commands.terminal.words import WORDS
 from core.errors import RecordChangedError, SameGapError
 from core.lessons.record import new_record, record_id
 from core.store import MemoryStore

@@ -358,10 +358,10 @@ def test_a_link_in_the_place_of_the_log_is_no_log(project: Path, report: Report)
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["HEAD", "--staged"], "argument --staged: not allowed with argument RANGE"),
-        (["--json", "--github"], "argument --github: not allowed with argument --json"),
+        (["HEAD", "--staged"], "--staged and RANGE cannot be used together."),
+        (["--json", "--github"], "--github and --json cannot be used together."),
         (["--force"], "--force can only be used with -o FILE"),
-        (["-o", ""], "argument -o/--output: a file name is missing"),
+        (["-o", ""], "-o/--output: a file name is missing"),
         (["--max-chars", "3999"], "it must be 4,000 or more"),
         (["--threshold", "0"], "it must be a whole number of 1 or more"),
     ],

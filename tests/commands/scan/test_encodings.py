@@ -155,7 +155,7 @@ def test_one_encoding_is_read_once() -> None:
 
 def test_a_redaction_of_a_log_behind_a_mark_leaves_no_secret(scan: Command, project: Path) -> None:
     write(project, FILES["FF FE before UTF-8"])
-    assert scan("--redact").code == 0
+    assert scan("--redact", "--yes").code == 0
     assert TOKEN.encode() not in path_of(project).read_bytes()
     assert scan().code == 0
 

@@ -97,7 +97,7 @@ def test_what_was_replaced_is_looked_at_and_redacted_too(scan: Command, project:
     found = scan()
     assert found.code == 1
     assert found.lines[0].startswith(f".context/{REPLACED_NAME}:2: github-token in ")
-    assert scan("--redact").code == 0
+    assert scan("--redact", "--yes").code == 0
     assert TOKEN.encode() not in Path(side).read_bytes()
     assert scan() == Run(0, "Secrets: 0, warnings: 0, files: 2.\n", "")
 
@@ -198,7 +198,7 @@ def test_a_log_that_cannot_be_read_is_said_and_is_neither_clean_nor_leaking(
     scan: Command, project: Path
 ) -> None:
     path_of(project).mkdir()
-    for arguments in ([], ["--redact"]):
+    for arguments in ([], ["--redact", "--yes"]):
         found = scan(*arguments)
         assert (found.code, found.out) == (2, "")
         assert found.errors.startswith(f"The memory log {path_of(project)} cannot be read")
@@ -208,7 +208,7 @@ def test_a_log_that_cannot_be_read_is_said_and_is_neither_clean_nor_leaking(
 def test_a_log_of_another_encoding_is_read(scan: Command, project: Path) -> None:
     write(project, f"one\n{TOKEN}\n".encode("utf-16"))
     assert scan().lines[0] == f"{LOG}:2: github-token"
-    assert scan("--redact") == Run(
+    assert scan("--redact", "--yes") == Run(
         2,
         "",
         "The log is UTF-16. Nothing was changed. Run python cli.py doctor --fix to convert it to"
@@ -352,14 +352,13 @@ def test_what_nobody_may_read_is_said(project: Path) -> None:
 )
 def test_what_does_not_go_together_is_refused(scan: Command, arguments: list[str]) -> None:
     found = scan(*arguments)
-    assert (found.code, found.out) == (2, "")
-    assert found.errors.startswith("usage: python cli.py ")
+    assert found.refused
 
 
 def test_a_project_and_a_path_are_refused_together(scan: Command, project: Path) -> None:
     found = scan("a.txt", "--project", str(project))
     assert found.code == 2
-    assert "--project and PATH do not go together" in found.errors
+    assert "--project and PATH cannot be used together" in found.errors
 
 
 def test_it_runs_with_the_standard_library_alone(project: Path) -> None:
@@ -367,7 +366,9 @@ def test_it_runs_with_the_standard_library_alone(project: Path) -> None:
     found = Run.started("scan", "a.txt", options=["-S", "-E", "-s"])
     assert found == Run(1, "a.txt:1: github-token\nSecrets: 1, warnings: 0, files: 1.\n", "")
     write(project, BAD)
-    found = Run.started("scan", "--redact", "--project", str(project), options=["-S", "-E", "-s"])
+    found = Run.started(
+        "scan", "--redact", "-y", "--project", str(project), options=["-S", "-E", "-s"]
+    )
     assert found == Run(
         2,
         "",
@@ -508,7 +509,7 @@ def test_each_different_line_is_looked_at_once(
 
 def test_redacting_writes_once_and_tells_old_and_new_ids(scan: Command, project: Path) -> None:
     write(project, SAFE, BAD, b"note " + TOKEN.encode() + b"\n")
-    found = scan("--redact")
+    found = scan("--redact", "--yes")
     [plain, clean] = MemoryStore(path_of(project)).read_all()
     assert found == Run(
         0,
@@ -534,7 +535,7 @@ def test_records_that_become_one_and_leftovers_are_told(scan: Command, project: 
     other = a_record("the key is " + TOKEN[:-2] + "zz", lesson="other", now=LATER)
     older, newer = replace(SAFE, lesson=TOKEN), replace(SAFE, updated=LATER)
     write(project, older, BAD, other, newer)
-    found = scan("--redact", "--json").told
+    found = scan("--redact", "--yes", "--json").told
     [clean, _] = MemoryStore(path_of(project)).read_all()
     assert found["redacted"] == [
         {
@@ -554,7 +555,7 @@ def test_records_that_become_one_and_leftovers_are_told(scan: Command, project: 
     ]
     assert found["left"] == []
     write(project, older, BAD, other, newer)
-    lines = scan("--redact").lines
+    lines = scan("--redact", "--yes").lines
     assert lines[1] == (f"  line 1: {older.token} removed, a leftover of a merge: github-token")
     assert lines[2].startswith(f"  lines 2, 3: {BAD.token}, {other.token} -> {clean.id}@")
     assert lines[2].endswith(", one record now: github-token 2")
@@ -563,7 +564,7 @@ def test_records_that_become_one_and_leftovers_are_told(scan: Command, project: 
 def test_a_field_above_its_limit_is_told(scan: Command, project: Path) -> None:
     address = "https://bob:" + "x9Kq2" + "@db.example.com/x"
     write(project, replace(SAFE, topic=address.ljust(64, "y")))
-    assert scan("--redact").lines[2] == (
+    assert scan("--redact", "--yes").lines[2] == (
         "    warning: topic now exceeds its limit (69 of 64 bytes). It can still be read;"
         " shorten it by hand."
     )
@@ -572,7 +573,7 @@ def test_a_field_above_its_limit_is_told(scan: Command, project: Path) -> None:
 def test_without_a_secret_nothing_is_written(scan: Command, project: Path) -> None:
     write(project, SAFE)
     before = path_of(project).stat()
-    assert scan("--redact") == Run(0, "No secrets found; nothing was written.\n", "")
+    assert scan("--redact", "--yes") == Run(0, "No secrets found; nothing was written.\n", "")
     after = path_of(project).stat()
     assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
     assert [path.name for path in path_of(project).parent.iterdir()] == ["memory_log.jsonl"]
@@ -586,7 +587,7 @@ def test_a_read_only_checkout_can_be_scanned_and_says_why_it_cannot_be_redacted(
     path_of(project).parent.chmod(0o555)
     try:
         assert Run.started("scan").code == 1
-        found = Run.started("scan", "--redact")
+        found = Run.started("scan", "--redact", "--yes")
     finally:
         path_of(project).parent.chmod(0o755)
     assert (found.code, found.out) == (2, "")

@@ -14,6 +14,7 @@ import pytest
 from commands.clients.table import CLIENTS
 from commands.setup.here import installed, runner_of, tried_hook
 from commands.setup.words import word
+from core.lessons.agent_rules import rules
 from core.messages import Language
 from tests.support.cli_process import Run
 from tests.support.desk import Desk
@@ -180,13 +181,11 @@ def test_who_cannot_see_the_plan_or_cannot_answer_is_not_asked(desk: Desk) -> No
     [
         ((), "name clients, or give --all: " + ", ".join(KEYS)),
         (("codex", "--all"), "name clients, or give --all: " + ", ".join(KEYS)),
-        (("emacs",), "unknown client 'emacs': choose from " + ", ".join(KEYS)),
+        (("emacs",), f"CLIENT: emacs is none of {', '.join(KEYS)}."),
     ],
 )
 def test_wrong_arguments_name_the_clients(words: tuple[str, ...], said: str, desk: Desk) -> None:
-    code, out, errors = desk.run("setup", *words)
-    assert (code, out) == (2, "")
-    assert errors.endswith(f"cli.py setup: error: {said}\n")
+    assert desk.run("setup", *words).refused == said
 
 
 def test_a_broken_file_is_told_and_the_rest_is_done(desk: Desk) -> None:
@@ -272,3 +271,13 @@ def test_what_could_not_be_written_is_told_and_the_rest_is_written(desk: Desk) -
     written = ".cursor/mcp.json, .cursor/hooks.json, .context/.gitignore, .context/.gitattributes"
     assert word("en", "written", files=written) in out.splitlines()
     assert (desk.root / ".cursor" / "hooks.json").is_file()
+
+
+def test_the_locale_sets_the_language_of_the_screen_and_not_that_of_the_rules(desk: Desk) -> None:
+    """A team keeps the rules, which models read, beside answers that are English as well."""
+    done = desk.run("setup", "cursor", "--yes", LANG="ko_KR.UTF-8")
+    assert (done.code, done.errors) == (0, "")
+    assert "프로젝트: " in done.out
+    written = {name: data.decode() for name, data in desk.files().items()}
+    assert any(rules("en").strip() in text for text in written.values())
+    assert not any("SENTINEL_MEMORY_LANG" in text for text in written.values())

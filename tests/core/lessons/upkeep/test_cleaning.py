@@ -428,7 +428,7 @@ def test_a_cleaned_principle_can_still_be_uncompacted(
     assert old.token in new.source_ids
     told = Run.of(capsys, "history", new.id, "--project", str(project)).out
     assert "Versions that this principle replaced: 2; of these, 2 can be restored." in told
-    assert Run.of(capsys, "uncompact", new.id, "--project", str(project)).code == 0
+    assert Run.of(capsys, "uncompact", new.id, "--yes", "--project", str(project)).code == 0
     assert [record.missing_context for record in store_of(project).read_all()] == ["one", "two"]
     assert git(project, "status", "--porcelain").strip() == "M .context/memory_log.jsonl"
 

@@ -1,0 +1,51 @@
+"""Shows what all commands are for, on one screen, or the page of one of them."""
+
+import argparse
+from collections.abc import Mapping
+
+from commands.terminal.columns import INDENT
+from commands.terminal.console import add_examples, explain
+from core.messages import CLI
+from core.parser import language_here
+from core.parser_words import word
+
+EXAMPLES = ("demo", "list --since 7d", "help add")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `cli.py help`."""
+    command = explain("help_command")
+    parser.add_argument(
+        "about", metavar="COMMAND", nargs="?", choices=parser.get_default("names"), help=command
+    )
+    add_examples(parser, "help", "help list")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the page; always 0."""
+    name = arguments.about or ""
+    print(arguments.parsers(name)[name].format_help(), end="")
+    return 0
+
+
+def overview(commands: Mapping[str, tuple[str, str]]) -> str:
+    """Return the page of all commands. commands: by name, its module and the key of its group."""
+    lang = language_here()
+    wide = max(map(len, commands)) + len(INDENT)
+    lines = [explain("about"), "", explain("usage")]
+    last = ""
+    for name, (_, group) in commands.items():
+        if group != last:
+            lines += ["", explain(group)]
+            last = group
+        lines.append(f"{INDENT}{name:{wide}}{explain(f'cmd_{name}')}")
+    options = {
+        "-p, --project DIR": word(lang, "project"),
+        "-h, --help": word(lang, "help"),
+        "-V, --version": word(lang, "version"),
+    }
+    wide = max(map(len, options)) + len(INDENT)
+    lines += ["", explain("options")]
+    lines += [f"{INDENT}{option:{wide}}{text}" for option, text in options.items()]
+    lines += ["", explain("examples"), *(f"{INDENT}{CLI} {example}" for example in EXAMPLES)]
+    return "\n".join([*lines, "", explain("of_command"), ""])

@@ -1,0 +1,1 @@
+"""Tests the commands about the command line itself."""
