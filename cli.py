@@ -43,6 +43,7 @@ COMMANDS = {
     "topics": ("records.topics", "read"),
     "view": ("view.view", "read"),
     "stats": ("stats.stats", "read"),
+    "add": ("add.add", "change"),
     "edit": ("records.edit", "change"),
     "forget": ("records.forget", "change"),
     "import": ("exchange.importing", "change"),

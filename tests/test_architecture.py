@@ -18,6 +18,7 @@ ROOMS = {
     "cli": "core commands",
     "protocol": "core",
     "commands": "core commands.terminal commands.documents commands.clients",
+    "commands.add": "core commands.terminal commands.records",
     "commands.report": "core commands.terminal commands.documents commands.scan",
     "commands.doctor": "core commands.terminal commands.documents commands.clients commands.setup",
     "commands.stats": "core commands.terminal commands.hook commands.clients",

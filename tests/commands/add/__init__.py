@@ -1,0 +1,1 @@
+"""Tests of the command that saves a lesson of a person."""
