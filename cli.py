@@ -56,6 +56,7 @@ COMMANDS = {
     "export": ("exchange.export", "team"),
     "hook": ("hook.hook", "plumbing"),
     "bundle": ("bundle.bundle", "plumbing"),
+    "completion": ("shell.completion", "plumbing"),
     "help": ("shell.help", "plumbing"),
 }
 

@@ -1,0 +1,36 @@
+# Completes sentinel-memory in bash: commands, options, choices, topics and ids of records.
+# To switch it on, add this line to ~/.bashrc:
+#   eval "$(sentinel-memory completion bash)"
+
+_sentinel_memory() {
+    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
+    local command= options= choices= values= known= i
+    local -a project=()
+    for ((i = 1; i < COMP_CWORD; i++)); do
+        case ${COMP_WORDS[i]} in
+            -p | --project) project=(-p "${COMP_WORDS[++i]}") ;;
+            -*) ;;
+            *) [[ $command ]] || command=${COMP_WORDS[i]} ;;
+        esac
+    done
+    case $command in
+@COMMANDS@
+    esac
+    if [[ $known ]]; then
+        options=
+    elif [[ $cur == -* ]]; then
+        choices=$options values=
+    fi
+    COMPREPLY=($(compgen -W "$choices" -- "$cur"))
+    local IFS=$'\n' line
+    case $values in
+        topics | ids)
+            for line in $(sentinel-memory completion "$values" ${project[@]+"${project[@]}"} 2> /dev/null); do
+                [[ $line == "$cur"* ]] && COMPREPLY+=("$(printf %q "$line")")
+            done ;;
+        folders) COMPREPLY=($(compgen -d -- "$cur")) && compopt -o filenames 2> /dev/null ;;
+        files) COMPREPLY=($(compgen -f -- "$cur")) && compopt -o filenames 2> /dev/null ;;
+    esac
+}
+
+complete -F _sentinel_memory sentinel-memory

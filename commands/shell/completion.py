@@ -1,0 +1,169 @@
+"""Prints a script with which bash, zsh or fish completes our command lines."""
+
+import argparse
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib.resources import files
+from typing import NamedTuple
+
+from commands.clients.table import CLIENTS
+from commands.terminal.console import add_examples, explain, open_memory
+from commands.terminal.safe_text import plain
+from core.parser import add_project
+
+SHELLS = "bash", "zsh", "fish"
+MEMORY = "topics", "ids"  # what a script asks this command for
+NAME = "sentinel-memory"
+CLIENT_KEYS = tuple(client.key for client in CLIENTS)
+
+# What stands for the value of an option or in the place of an argument, by its name in the help.
+_VALUES = {
+    **{"ID": "ids", "TOPIC": "topics", "OLD": "topics", "NEW": "topics"},
+    **{"DIR": "folders", "FILE": "files", "PATH": "files"},
+}
+
+
+class Offer(NamedTuple):
+    """One thing that a command takes. names: the spellings of an option, () for an argument.
+
+    value: what is typed for it: "ids", "topics", "folders", "files", "other", "" for nothing.
+    choices: all that may be typed.
+    """
+
+    names: tuple[str, ...]
+    value: str
+    choices: tuple[str, ...]
+    about: str
+
+
+Offers = Mapping[str, Sequence[Offer]]  # by the name of a command, "" for all of them
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `cli.py completion`."""
+    shell = explain("completion_for")
+    parser.add_argument("shell", metavar="SHELL", choices=(*SHELLS, *MEMORY), help=shell)
+    add_project(parser)
+    parser.description = "\n".join(explain(f"completion_{shell}") for shell in SHELLS)
+    add_examples(parser, "completion bash", "completion fish")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the script, or what it asks for; always 0."""
+    if arguments.shell in MEMORY:
+        records = open_memory(arguments).store.read().records
+        names = (it.topic if arguments.shell == "topics" else it.id for it in records)
+        print("\n".join(name for name in dict.fromkeys(names) if name and plain(name) == name))
+        return 0
+    names = arguments.names
+    parsers = arguments.parsers(*names)
+    offers = {name: offers_of(parser) for name, parser in parsers.items() if name}
+    offers[""] = [it for it in offers_of(parsers[""], below=False) if it.names]
+    abouts = {name: explain(f"cmd_{name}") for name in names}
+    print(_WRITERS[arguments.shell](offers, abouts), end="")
+    return 0
+
+
+def offers_of(parser: argparse.ArgumentParser, *, below: bool = True) -> list[Offer]:
+    """Return what a command takes. below: with what its actions take."""
+    found: dict[tuple[tuple[str, ...], tuple[str, ...]], Offer] = {}
+    for action in parser._actions:
+        name = str(action.metavar or "")
+        choices = CLIENT_KEYS if name == "CLIENT" else tuple(map(str, action.choices or ()))
+        value = "" if action.nargs == 0 else _VALUES.get(name, "other")
+        about = str(action.help or "") % {**vars(action), "prog": parser.prog}
+        offer = Offer(tuple(action.option_strings), value, choices, about)
+        found.setdefault((offer.names, offer.choices), offer)
+        if below and isinstance(action, argparse._SubParsersAction):
+            for it in (it for parser in action.choices.values() for it in offers_of(parser)):
+                found.setdefault((it.names, it.choices), it)
+    return list(found.values())
+
+
+def bash_script(offers: Offers, abouts: Mapping[str, str]) -> str:
+    """Return the script for bash."""
+    lines = _cases(offers, abouts, lambda it, _: it, lambda words: f"'{' '.join(words)}'")
+    return _filled("bash", lines)
+
+
+def zsh_script(offers: Offers, abouts: Mapping[str, str]) -> str:
+    """Return the script for zsh, which shows what each word is for."""
+
+    def described(name: str, about: str) -> str:
+        return quoted(f"{name}:{about}" if about else name)
+
+    lines = _cases(offers, abouts, described, lambda words: f"({' '.join(words)})")
+    return _filled("zsh", lines)
+
+
+def fish_script(offers: Offers, abouts: Mapping[str, str]) -> str:
+    """Return the script for fish, which shows what each word is for."""
+    lines = [
+        f"complete -c {NAME} -n __sentinel_memory_at -a {name} -d {quoted(about)}"
+        for name, about in abouts.items()
+    ]
+    for command, offered in offers.items():
+        at = f"-n '__sentinel_memory_at {command}'" if command else "-n __sentinel_memory_at"
+        for offer in offered:
+            spelled = [_fish_option(name) for name in offer.names]
+            shown = [*spelled, *_fish_values(offer, is_option=bool(spelled))]
+            about = ["-d", quoted(offer.about)] if spelled else []
+            if shown:
+                lines.append(" ".join(["complete", "-c", NAME, at, *shown, *about]))
+    return _filled("fish", lines)
+
+
+def quoted(text: str) -> str:
+    """Return a text as one word of any of the shells; it holds no line end."""
+    return "'" + text.replace("\\", "").replace("'", "’") + "'"
+
+
+def _fish_option(name: str) -> str:
+    return f"-l {name[2:]}" if name.startswith("--") else f"-s {name[1:]}"
+
+
+def _fish_values(offer: Offer, *, is_option: bool) -> list[str]:
+    asked = {
+        **{kind: f"-a '(__sentinel_memory_names {kind})'" for kind in MEMORY},
+        "folders": "-a '(__fish_complete_directories)'",
+    }
+    if not offer.value:
+        return []
+    if offer.value == "files":
+        return ["-r", "-F"] if is_option else ["-F"]
+    words = f"-a '{' '.join(offer.choices)}'" if offer.choices else asked.get(offer.value, "")
+    return [*(["-x"] if is_option else ()), *([words] if words else ())]
+
+
+def _cases(
+    offers: Offers,
+    abouts: Mapping[str, str],
+    described: Callable[[str, str], str],
+    joined: Callable[[Iterable[str]], str],
+) -> list[str]:
+    """Return, as bash and zsh have it, what each command takes and each of its options."""
+    lines = []
+    for command, offered in offers.items():
+        options = [described(name, it.about) for it in offered for name in it.names]
+        places = [it for it in offered if not it.names]
+        choices = [described(choice, "") for it in places for choice in it.choices]
+        if not command:
+            choices = [described(name, about) for name, about in abouts.items()]
+        values = next((it.value for it in places if it.value != "other"), "")
+        lines.append(f"        {command or quoted('')})")
+        lines.append(f"            options={joined(options)} choices={joined(choices)}")
+        lines += [f"            values={values}", "            case $prev in"]
+        for it in offered:
+            if it.names and it.value:
+                kept = joined(described(choice, "") for choice in it.choices)
+                says = f"known=1 choices={kept} values={it.value}"
+                lines.append(f"                {' | '.join(it.names)}) {says} ;;")
+        lines.append("            esac ;;")
+    return lines
+
+
+def _filled(shell: str, lines: Sequence[str]) -> str:
+    script = files("commands.shell").joinpath(f"completion.{shell}").read_text(encoding="utf-8")
+    return script.replace("@COMMANDS@", "\n".join(lines))
+
+
+_WRITERS = {"bash": bash_script, "zsh": zsh_script, "fish": fish_script}
