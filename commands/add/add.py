@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from commands.records.edit import in_editor, limits, text_for_editor
-from commands.records.lines import print_within, redacted_lines, whole
+from commands.records.lines import redacted_lines, whole
 from commands.records.words import word
 from commands.terminal.console import (
     Opened,
@@ -16,6 +16,7 @@ from commands.terminal.console import (
     is_confirmed,
     open_memory,
 )
+from commands.terminal.printing import print_within
 from commands.terminal.records import named_record
 from commands.terminal.screen import screen_here
 from commands.terminal.words import word as common_word

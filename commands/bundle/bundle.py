@@ -21,7 +21,7 @@ from commands.bundle.words import WORDS, word
 from commands.clients.table import TOOLS
 from commands.documents.text_file import check_stays
 from commands.terminal.console import add_examples, add_output, explain, settings_here
-from commands.terminal.safe_text import complain, plain
+from commands.terminal.safe_text import plain, warn
 from core.disk.atomic import is_there, read_regular, reason_of, replace_whole
 from core.errors import SentinelError
 from core.messages import Language
@@ -70,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
     """
     settings = settings_here()
     for warning in settings.warnings:
-        complain(warning)
+        warn(warning)
     lang = settings.lang
     try:
         bundle = bundle_of(CHECKOUT)

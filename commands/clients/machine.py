@@ -10,6 +10,8 @@ from pathlib import Path
 from commands.clients.table import COMMANDS, Client, Place
 
 SCRIPT = "server.py"
+# Environments that uv makes in its cache and may clear away.
+_OF_UV = re.compile(r"[/\\](?:environments|archive|builds)-v\d+[/\\]")
 Expand = Callable[[str], str]
 
 
@@ -36,6 +38,11 @@ class Machine:
         """Return a path in the form in which two can be compared as texts."""
         text = str(path).replace("\\", "/")
         return text.casefold() if self.windows else text
+
+
+def is_passing(path: str) -> bool:
+    """Return whether uv may clear away this place, in which `uvx` has put the program."""
+    return bool(_OF_UV.search(f"{path}{os.sep}"))
 
 
 def machine_of(

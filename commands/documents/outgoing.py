@@ -10,7 +10,7 @@ from commands.documents.text_file import ExportError, write_new
 from commands.documents.words import word
 from commands.terminal.console import STDOUT
 from commands.terminal.records import counted_kinds
-from commands.terminal.safe_text import complain
+from commands.terminal.safe_text import warn
 from core.lessons.answers.rendering import topic_text
 from core.lessons.clean_record import clean_record
 from core.lessons.compaction import closest_first
@@ -30,9 +30,9 @@ def read_log(store: MemoryStore, lang: Language) -> MemoryLog:
     """
     log = MemoryLog.parse(store.read_bytes())  # `store.read` prints the same
     if log.conflicts:
-        complain(word(lang, "conflicts", conflicts=log.conflicts))
+        warn(word(lang, "conflicts", conflicts=log.conflicts))
     if log.skipped:
-        complain(word(lang, "skipped", skipped=log.skipped))
+        warn(word(lang, "skipped", skipped=log.skipped))
     return log
 
 
@@ -52,7 +52,7 @@ def without_secrets(records: Iterable[Record], lang: Language) -> list[Record]:
     cleaned = [clean_record(record) for record in records]
     kinds = [kind for _, found in cleaned for _, kind in found]
     if kinds:
-        complain(word(lang, "redacted", **counted_kinds(kinds)))
+        warn(word(lang, "redacted", **counted_kinds(kinds)))
     return [record for record, _ in cleaned]
 
 

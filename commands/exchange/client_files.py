@@ -11,8 +11,10 @@ from commands.documents.text_file import ExportError, UserFile, check_stays, dif
 from commands.exchange.export_words import WORDS, word
 from commands.exchange.formats import lessons
 from commands.exchange.rule_files import ALSO_READ, CLIENTS, PREFIX, globs_of, is_ours, rule_files
+from commands.terminal.printing import painted_diff
 from commands.terminal.records import named_record
-from commands.terminal.safe_text import complain, plain
+from commands.terminal.safe_text import complain, plain, warn
+from commands.terminal.screen import screen_here
 from core.disk.atomic import is_there, reason_of
 from core.disk.links import way_out
 from core.injection.marks import orders_in
@@ -90,7 +92,7 @@ def put_rules(root: Path, name_of_client: str, choice: Choice, lang: Language) -
         complain(word(lang, "no_paths"))
     if wanted and other and _is_read(root, other):
         notice = word(lang, "read_twice", one=client.folder, other=other.folder)
-        complain(notice)
+        warn(notice)
     if choice.dry_run:
         print(word(lang, "dry"))
     return 1 if in_the_way or not (wanted or choice.remove) else 0
@@ -111,7 +113,7 @@ def _followed(records: Iterable[Record], lang: Language) -> list[Record]:
             kept.append(record)
             continue
         shown = named_record(record, lang)
-        complain(word(lang, "left_out", marks=", ".join(marks), record=shown))
+        warn(word(lang, "left_out", marks=", ".join(marks), record=shown))
     return kept
 
 
@@ -145,8 +147,9 @@ def _carry_out(
         print(plain(word(lang, "unchanged", path=shown)))
         return
     key = "remove" if text is None else "change" if file.is_there else "create"
-    for line in diff(file.text, text or "", shown, shown, context=2):
-        print(plain(line))
+    changed = map(plain, diff(file.text, text or "", shown, shown, context=2))
+    for line in painted_diff(changed, screen_here()):
+        print(line)
     if choice.dry_run:
         print(plain(word(lang, f"would_{key}", path=shown)))
         return

@@ -21,7 +21,7 @@ from commands.terminal.console import (
     file_name,
     open_memory,
 )
-from commands.terminal.safe_text import complain, plain
+from commands.terminal.safe_text import plain, warn
 from commands.terminal.words import word as common_word
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, utc_now
@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
             return put_block(Path(arguments.block), opened.project.root, choice, lang)
         return put_rules(opened.project.root, arguments.rules, choice, lang)
     if log.count and not records:
-        complain(word(lang, "none_chosen"))
+        warn(word(lang, "none_chosen"))
     _put_document(opened, records, arguments)
     return 0
 

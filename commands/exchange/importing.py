@@ -31,9 +31,11 @@ from commands.terminal.console import (
     is_confirmed,
     open_memory,
 )
+from commands.terminal.printing import print_lines
 from commands.terminal.progress import progress
 from commands.terminal.records import INDENT, block, text_lines
 from commands.terminal.safe_text import plain
+from commands.terminal.screen import screen_here
 from core.lessons.answers.rendering import topic_text, warning
 from core.lessons.compaction import is_required, similar_to, worth_using
 from core.lessons.log import MemoryLog
@@ -76,9 +78,9 @@ def run(arguments: argparse.Namespace) -> int:
         trial = opened.store.add_all(records, dry_run=True)
     former = _kept_beside(source)
     kept = len(news_in(former, opened.store.read_replaced_bytes())) if former else 0
-    print("\n".join(_preview(opened, source, trial, log)))
+    print_lines(_preview(opened, source, trial, log))
     if kept:
-        print(word(lang, "former", count=kept), end="\n\n")
+        print_lines([word(lang, "former", count=kept), ""])
     if not trial.records and not kept:
         print(word(lang, "nothing"))
         return 0
@@ -93,7 +95,7 @@ def run(arguments: argparse.Namespace) -> int:
     print(word(lang, "saved", count=len(added.records)))
     threshold = opened.settings.threshold
     if is_required(added.log.records, threshold):
-        print(word(lang, "compact", count=added.log.count, threshold=threshold))
+        print_lines([word(lang, "compact", count=added.log.count, threshold=threshold)])
     return 0
 
 
@@ -129,7 +131,7 @@ def _preview(opened: Opened, source: Source, trial: Added, log: MemoryLog) -> li
     ]
     beside = {record.token for versions in trial.log.unsettled for record in versions}
     for topic in dict.fromkeys(offered.record.topic for _, offered in taken):
-        lines += ["", _topic_line(topic, log, lang)]
+        lines += ["", screen_here().painted(_topic_line(topic, log, lang), "bold")]
         for item, offered in taken:
             if offered.record.topic == topic:
                 lines += _record_lines(item, offered, source, lang)

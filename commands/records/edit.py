@@ -13,9 +13,10 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from commands.records.lines import print_within, redacted_lines, whole
+from commands.records.lines import redacted_lines, whole
 from commands.records.words import WORDS, word
 from commands.terminal.console import Opened, add_examples, add_id, open_memory
+from commands.terminal.printing import print_within
 from commands.terminal.safe_text import complain, plain
 from commands.terminal.screen import screen_here
 from commands.terminal.words import word as common_word
@@ -80,7 +81,7 @@ def in_editor(lang: Language, given: str, save: Save) -> int:
         else:
             lines = [common_word(lang, "not_changed")]
     except SentinelError as error:  # printed here, above the place where the text is kept
-        print_within([plain(error.text(lang))], error=True)
+        complain(error.text(lang))
     finally:
         if lines or _content(path) in (b"", data):
             path.unlink(missing_ok=True)

@@ -2,8 +2,9 @@
 
 import argparse
 
-from commands.records.lines import hung, whole
+from commands.records.lines import whole
 from commands.records.words import word
+from commands.terminal.columns import hung
 from commands.terminal.console import (
     add_confirmation,
     add_examples,
@@ -11,6 +12,7 @@ from commands.terminal.console import (
     is_confirmed,
     open_memory,
 )
+from commands.terminal.printing import print_lines
 from commands.terminal.records import joined
 from commands.terminal.safe_text import complain, plain_json
 from commands.terminal.screen import screen_here
@@ -39,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not is_confirmed(arguments, common_word, opened.lang, word(opened.lang, "ask_forget")):
         return int(not arguments.dry_run)
     removal, _ = opened.store.delete_by_ids(list(named))
-    print("\n".join(_deleted_lines(removal, opened.lang)))
+    _print_deleted(removal, opened.lang)
     stayed = (*removal.changed, *removal.absent, *removal.gone)
     if stayed:
         complain(word(opened.lang, "stayed", tokens=joined(stayed)))
@@ -48,16 +50,17 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _preview(records: list[Record], lang: Language) -> list[str]:
     screen = screen_here()
-    lines = hung(word(lang, "would_forget", count=len(records)), screen.width)
+    lines = hung(word(lang, "would_forget", count=len(records)), screen.text_width)
     for record in records:
         lines += ["", *whole(record, screen, lang)]
     return [*lines, ""]
 
 
-def _deleted_lines(removal: Removal, lang: Language) -> list[str]:
-    """Return the deleted records as they stood in the file, and where they are kept."""
-    lines = [word(lang, "forgotten", count=len(removal.removed))]
-    lines += [plain_json(record.as_json(), indent=None) for record in removal.removed]
+def _print_deleted(removal: Removal, lang: Language) -> None:
+    """Print the deleted records as they stood in the file, and where they are kept."""
+    print(word(lang, "forgotten", count=len(removal.removed)))
+    if not screen_here().is_terminal:  # where somebody has just read them
+        for record in removal.removed:
+            print(plain_json(record.as_json(), indent=None))
     if removal.removed:
-        lines.append(word(lang, "kept", id=joined([removal.removed[0].id])))
-    return lines
+        print_lines([word(lang, "kept", id=joined([removal.removed[0].id]))])

@@ -14,7 +14,7 @@ from core.messages import Language
 from core.text.matching import STRONG, WEAK, Entry, Search
 
 LEAST_ROOM = 16
-_TOPIC_CHARS = 8
+_TOPIC_CHARS = 6
 
 
 def entry_of(record: Record, *, token: bool) -> Entry:

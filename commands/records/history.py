@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from commands.records.words import word
 from commands.terminal.console import Opened, add_examples, add_id, add_json, explain, open_memory
+from commands.terminal.printing import print_lines
 from commands.terminal.progress import progress
 from commands.terminal.records import (
     INDENT,
@@ -16,6 +17,7 @@ from commands.terminal.records import (
     text_lines,
 )
 from commands.terminal.safe_text import plain, plain_json
+from commands.terminal.screen import screen_here
 from core.lessons.answers.rendering import topic_text
 from core.lessons.git.comparing import changes
 from core.lessons.git.errors import HistoryError
@@ -65,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(plain_json(_as_json(opened, story, everywhere=arguments.all_branches)))
     else:
-        print("\n".join(_lines(opened.lang, story, everywhere=arguments.all_branches)))
+        print_lines(_lines(opened.lang, story, everywhere=arguments.all_branches))
     return 0
 
 
@@ -103,7 +105,7 @@ def _lines(lang: Language, story: Story, *, everywhere: bool) -> list[str]:
     lines += ["", word(lang, key, count=len(story.events))]
     lines += [git_word(lang, note) for note in story.notes]
     for number, event in enumerate(story.events, start=1):
-        lines += ["", *_event_lines(lang, number, event)]
+        lines += ["", *_event_lines(lang, number, event, story.present.record)]
     if story.kept:
         lines += ["", *_kept_lines(lang, story.kept)]
     if story.originals:
@@ -123,22 +125,28 @@ def _now_lines(lang: Language, story: Story) -> list[str]:
     for principle, token in now.principles:
         facts = {"by": replacing(principle), "topic": plain(topic_text(principle.topic))}
         lines.append(word(lang, "replaced_by", token=plain(token), **facts))
-    return [plain(story.id), *lines]
+    return [_bold(plain(story.id)), *lines]
 
 
-def _event_lines(lang: Language, number: int, event: Event) -> list[str]:
+def _bold(text: str) -> str:
+    return screen_here().painted(text, "bold")
+
+
+def _event_lines(lang: Language, number: int, event: Event, now: Record | None) -> list[str]:
+    """Return what a commit did to the record; the version that is shown above is only named."""
     commit = event.commit
     by = replacing(event.principle) if event.principle else "principle"
     date = commit.date[:MINUTES].replace("T", " ")
     who = [commit.short, date, commit.author, commit.subject]
     lines = [
-        f"{number}. {word(lang, event.kind, by=by)}",
+        _bold(f"{number}. {word(lang, event.kind, by=by)}"),
         INDENT + "  ".join(plain(fact) for fact in who),
         INDENT + named_record(event.record, lang),
     ]
     if event.before and event.after:
         return lines + change_lines(changes(event.before, event.after))
-    return lines + text_lines(event.record)
+    is_shown = now and now.token == event.record.token
+    return lines if is_shown else lines + text_lines(event.record)
 
 
 def _kept_lines(lang: Language, kept: Sequence[Replaced]) -> list[str]:

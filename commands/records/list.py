@@ -1,6 +1,8 @@
 """Lists records, the newest first, in one line each, narrowed down by filters."""
 
 import argparse
+import shlex
+from datetime import UTC, datetime
 
 from commands.records.filters import (
     add_filters,
@@ -9,11 +11,16 @@ from commands.records.filters import (
     nothing_lines,
     print_json,
 )
-from commands.records.lines import print_within, record_table
+from commands.records.lines import record_table
 from commands.records.words import word
 from commands.terminal.console import add_examples, open_memory
+from commands.terminal.printing import print_within
+from commands.terminal.safe_text import plain
 from commands.terminal.screen import screen_here
 from core.parser import add_project
+
+MOST_ROWS = 25  # on a terminal, unless --limit says otherwise
+KEPT = ("project", "topic", "type", "since", "author", "questions")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,14 +35,33 @@ def run(arguments: argparse.Namespace) -> int:
     opened = open_memory(arguments)
     log = opened.store.read()
     found = newest_first(filtered(opened, log, arguments))
-    shown = found[: arguments.limit]
+    screen = screen_here()
+    most = arguments.limit or (None if arguments.json or not screen.is_terminal else MOST_ROWS)
+    shown = found[:most]
     if arguments.json:
         print_json(opened, shown, total=log.count, found=len(found))
         return 0
     lines = nothing_lines(opened, log, arguments)
     if shown:
-        screen = screen_here()
         lines = record_table(shown, log.records, screen, opened.lang, questions=arguments.questions)
         lines += ["", word(opened.lang, "listed", shown=len(shown), count=log.count)]
+        if more := len(found) - len(shown):
+            options = _options(arguments, limit=len(found))
+            lines.append(word(opened.lang, "more_listed", more=more, options=options))
     print_within(lines)
     return 0
+
+
+def _options(arguments: argparse.Namespace, *, limit: int) -> str:
+    """Return the options that list the same records and more of them, as somebody types them."""
+    words = list[str]()
+    for name in KEPT:
+        value = getattr(arguments, name)
+        if name == "since" and value is not None:
+            value = datetime.fromtimestamp(value, UTC).date()
+        if value is True:
+            words.append(f"--{name}")
+        elif value:
+            for one in value if isinstance(value, list) else [value]:
+                words += [f"--{name}", str(one)]
+    return plain(shlex.join([*words, "--limit", str(limit)]))

@@ -4,9 +4,9 @@ import argparse
 
 from commands.records.filters import add_filters, filtered, nothing_lines, print_json
 from commands.records.found import entry_of, found_lines
-from commands.records.lines import print_within
 from commands.records.words import word
 from commands.terminal.console import add_examples, explain, open_memory
+from commands.terminal.printing import print_within
 from commands.terminal.safe_text import plain
 from commands.terminal.screen import screen_here
 from core.messages import Language

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from commands.records.filters import last_of, unknown_topic
-from commands.records.lines import coloured, hung, print_within, record_table, redacted_lines, whole
+from commands.records.lines import coloured, record_table, redacted_lines, whole
 from commands.records.words import word
-from commands.terminal.columns import INDENT, table
+from commands.terminal.columns import INDENT, hung, table
 from commands.terminal.console import (
     Opened,
     add_confirmation,
@@ -18,10 +18,12 @@ from commands.terminal.console import (
     open_memory,
     summary_of,
 )
-from commands.terminal.safe_text import plain, plain_json
+from commands.terminal.days import day_text
+from commands.terminal.printing import print_within
+from commands.terminal.safe_text import complain, plain, plain_json
 from commands.terminal.screen import Screen, screen_here
 from commands.terminal.words import word as common_word
-from core.lessons.answers.rendering import day_of, topic_text
+from core.lessons.answers.rendering import topic_text
 from core.lessons.answers.words import say
 from core.lessons.compaction import (
     Group,
@@ -79,7 +81,7 @@ def _lines(
         [
             f"{len(group.records):,}",
             f"{_principles(group):,}",
-            day_of(_last(group)),
+            day_text(_last(group), lang),
             plain(topic_text(group.topic)),
         ]
         for group in groups
@@ -94,7 +96,7 @@ def _lines(
         sentences.append(plain(word(lang, "similar", **names, reason=reason)))
     if more := len(pairs[MOST_PAIRS:]):
         sentences.append(word(lang, "more_similar", more=more))
-    return [*lines, *(piece for line in sentences for piece in hung(line, screen.width))]
+    return [*lines, *(piece for line in sentences for piece in hung(line, screen.text_width))]
 
 
 def _as_json(
@@ -132,7 +134,7 @@ def _rename(arguments: argparse.Namespace) -> int:
     lang, log = opened.lang, opened.store.read()
     old, new = normalise_topic(arguments.old), normalise_topic(arguments.new)
     if old not in log.topics:
-        print_within([unknown_topic(old, log, opened)], error=True)
+        complain(unknown_topic(old, log, opened))
         return 1
     if old == new:
         print_within([word(lang, "same_topic")])

@@ -18,6 +18,7 @@ WORDS: dict[str, tuple[str, str]] = {
         "{topic}(이)라는 topic은 없습니다. 비슷한 topic: {similar}."),
     "listed": ("Records: {shown:,} of {count:,}, the newest first.",
         "기록 {count:,}건 중 {shown:,}건, 최신순."),
+    "more_listed": ("… {more:,} more: `{cli} list {options}`", "… 이 밖에 {more:,}건: `{cli} list {options}`"),
     "searched": ("{shown:,} of {found:,} found, the most relevant first. Not matching: {without:,}.",
         "찾은 {found:,}건 중 {shown:,}건, 관련도순. 해당 없음: {without:,}건."),
     "no_hit": ("No record has all of these words (records: {count:,}). The search does not know synonyms or translations.",

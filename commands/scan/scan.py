@@ -8,7 +8,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from commands.scan.findings import MOST_BYTES, Scan, scan_history, scan_paths
+from commands.scan.findings import MOST_BYTES, Found, Scan, scan_history, scan_paths
 from commands.scan.lines import (
     INDENT,
     change_json,
@@ -29,8 +29,10 @@ from commands.terminal.console import (
     open_memory,
     settings_here,
 )
+from commands.terminal.printing import print_lines
 from commands.terminal.progress import progress
-from commands.terminal.safe_text import complain, plain, plain_json
+from commands.terminal.safe_text import complain, plain, plain_json, warn
+from commands.terminal.screen import screen_here
 from commands.terminal.words import word as common_word
 from core.errors import SentinelError
 from core.lessons.git.repository import Repository
@@ -71,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.paths:
         settings = settings_here()
         for warning in settings.warnings:
-            complain(warning)
+            warn(warning)
         return _print(settings.lang, scan_paths(arguments.paths), as_json=arguments.json)
     opened = open_memory(arguments, writes=arguments.redact and not arguments.dry_run)
     if arguments.redact:
@@ -128,14 +130,22 @@ def _print(lang: Language, scan: Scan, more: Sequence[str] = (), *, as_json: boo
         print(plain_json(_as_json(lang, scan)))
     else:
         lines = [
-            finding_line(lang, found, f"{shown_path(lang, found.path)}:{found.line}")
-            for found in scan.found
+            _painted(finding_line(lang, it, f"{shown_path(lang, it.path)}:{it.line}"), it)
+            for it in scan.found
         ]
         for path, why in scan.skipped:
             lines.append(word(lang, why, path=shown_path(lang, path), most=MOST_BYTES))
         counts = {"secrets": len(scan.secrets), "marks": len(scan.marks), "files": scan.files}
-        print("\n".join([*lines, word(lang, "summary", **counts), *more]))
+        print_lines([*lines, _summed(word(lang, "summary", **counts), scan), *more])
     return FAILED if scan.has_failed else FOUND if scan.secrets else 0
+
+
+def _painted(line: str, found: Found) -> str:
+    return screen_here().painted(line, "yellow" if found.is_mark else "red")
+
+
+def _summed(line: str, scan: Scan) -> str:
+    return line if scan.secrets or scan.has_failed else screen_here().painted(line, "green")
 
 
 def _as_json(lang: Language, scan: Scan) -> dict[str, object]:
@@ -159,7 +169,7 @@ def _scan_history(opened: Opened, *, as_json: bool) -> int:
     if as_json:
         print(plain_json({**_as_json(opened.lang, scan), "shallow": repository.is_cut}))
     else:
-        print("\n".join(_history_lines(opened, scan, is_cut=repository.is_cut)))
+        print_lines(_history_lines(opened, scan, is_cut=repository.is_cut))
     return FOUND if scan.secrets else 0
 
 
@@ -171,14 +181,16 @@ def _history_lines(opened: Opened, scan: Scan, *, is_cut: bool) -> list[str]:
         if commit and head != last:
             date = commit.date[:MINUTES].replace("T", " ")
             who = [commit.short, date, safe(commit.author), shown_path(lang, found.path)]
-            lines.append(INDENT.join(plain(fact) for fact in who if fact))
+            named = INDENT.join(plain(fact) for fact in who if fact)
+            lines.append(screen_here().painted(named, "bold"))
             last = head
-        lines.append(INDENT + finding_line(lang, found, word(lang, "line", line=found.line)))
+        line = finding_line(lang, found, word(lang, "line", line=found.line))
+        lines.append(INDENT + _painted(line, found))
     if not scan.files:
         lines.append(word(lang, "no_history", path=_place(opened)))
     else:
         facts = {"secrets": len(scan.secrets), "files": scan.files}
-        lines.append(word(lang, "history_summary", **facts))
+        lines.append(_summed(word(lang, "history_summary", **facts), scan))
     if is_cut:
         lines.append(git_word(lang, "cut"))
     return [*lines, word(lang, "history_advice")] if scan.secrets else lines
@@ -202,7 +214,7 @@ def _redact(opened: Opened, arguments: argparse.Namespace) -> int:
         still = [finding_json(lang, found) for found in left.secrets]
         print(plain_json({"redacted": changes, "left": still}))
     else:
-        print("\n".join(_redacted_lines(opened, cleaning, left)))
+        print_lines(_redacted_lines(opened, cleaning, left))
     return FOUND if left.secrets else 0
 
 

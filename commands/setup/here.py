@@ -3,7 +3,6 @@
 import importlib.util
 import json
 import os
-import re
 import shutil
 import subprocess
 import tempfile
@@ -12,7 +11,7 @@ from pathlib import Path
 
 from commands.clients.configured import configured_clients
 from commands.clients.events import COMPLAINT
-from commands.clients.machine import Machine, machine_of
+from commands.clients.machine import Machine, is_passing, machine_of
 from commands.clients.table import CLIENTS, COMMANDS, Client
 from commands.setup.files import Installation, Tree
 from core.lessons.git.errors import HistoryError
@@ -25,8 +24,6 @@ PACKAGES = ("fastmcp", "filelock")
 HOOK_TIMEOUT_S = 60  # uv may have to make an environment first
 # These belong to whoever runs setup, not to the client: no byte code; Cursor started it.
 _MISLEADING = ("PYTHONDONTWRITEBYTECODE", "CURSOR_VERSION")
-# Environments that uv makes in its cache and may clear away.
-_OF_UV = re.compile(r"[/\\](?:environments|archive|builds)-v\d+[/\\]")
 
 
 def missing_packages() -> list[str]:
@@ -40,15 +37,10 @@ def runner_of(interpreter: str, environment: Mapping[str, str]) -> tuple[str, ..
     None when uv, which names itself in UV, cannot be found for such an environment. One in the
     current directory, which may be a stranger's, is none.
     """
-    if not _OF_UV.search(interpreter):
+    if not is_passing(interpreter):
         return (interpreter,)
     uv = environment.get("UV") or shutil.which("uv", path=environment.get("PATH", ""))
     return (uv, "run") if uv and os.path.isabs(uv) else None
-
-
-def is_passing(directory: str) -> bool:
-    """Return whether uv may clear away this directory, in which `uvx` has put the program."""
-    return bool(_OF_UV.search(f"{directory}{os.sep}"))
 
 
 def installed(runner: Sequence[str], directory: str, *, windows: bool) -> Installation:
@@ -67,7 +59,7 @@ def commands_here(interpreter: str, environment: Mapping[str, str]) -> Installat
     A command on the PATH may lead there by a link, as pipx and uv make them. In an environment that
     uv may clear away they are on the PATH only while uv runs them.
     """
-    if _OF_UV.search(interpreter):
+    if is_passing(interpreter):
         return None
     scripts = os.path.realpath(os.path.dirname(interpreter))
     for name in COMMANDS:

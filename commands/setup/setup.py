@@ -7,8 +7,10 @@ import argparse
 import os
 import shlex
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
+from commands.clients.machine import is_passing
 from commands.clients.table import CLIENTS, TOOLS
 from commands.documents.text_file import ExportError
 from commands.setup.entries import LANG
@@ -17,7 +19,6 @@ from commands.setup.here import (
     HERE,
     commands_here,
     installed,
-    is_passing,
     machine_here,
     missing_packages,
     present_clients,
@@ -31,6 +32,7 @@ from commands.setup.levels import known_files
 from commands.setup.lines import change_lines, shown_path
 from commands.setup.plan import Plan, plan
 from commands.setup.words import WORDS, word
+from commands.terminal.columns import INDENT
 from commands.terminal.console import (
     add_confirmation,
     add_examples,
@@ -38,7 +40,9 @@ from commands.terminal.console import (
     is_confirmed,
     open_memory,
 )
+from commands.terminal.printing import painted_diff, print_lines, said
 from commands.terminal.safe_text import complain, plain, plain_lines
+from commands.terminal.screen import screen_here
 from core.errors import SentinelError
 from core.messages import Facts, Language
 from core.parser import add_project, language_here, one_of
@@ -83,8 +87,10 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.all and not arguments.remove:
         _tell_found(job)
     planned = plan(job)
+    screen = screen_here()
     for change in planned.changes:
-        print("", *change_lines(lang, change, job.root), sep="\n")
+        head, *lines = change_lines(lang, change, job.root)
+        print("", screen.painted(head, "bold"), *painted_diff(lines, screen), sep="\n")
     _tell_remarks(planned, job)
     if not planned.changes:
         return _nothing(planned, job)
@@ -97,17 +103,17 @@ def run(arguments: argparse.Namespace) -> int:
 def _tell_project(arguments: argparse.Namespace, project: Project, job: Job) -> None:
     """Say whose memory it is, and what that means for the directory that was named."""
     if job.level == "user":
-        print(word(job.reader, "of_user"))
+        print_lines([word(job.reader, "of_user")])
         return
     print(word(job.reader, "project", path=plain(str(job.root))))
     named = arguments.project if project.source == "--project" else ""
     here = Path(os.path.abspath(os.path.expanduser(named)))
     if job.root in here.parents:
-        print(word(job.reader, "above", root=plain(str(job.root)), here=plain(str(here))))
+        print_lines([word(job.reader, "above", root=plain(str(job.root)), here=plain(str(here)))])
     if job.tree and job.tree.prefix and not os.path.lexists(project.log_path.parent):
         option = shlex.join(["--project", str(job.top)])
         facts = {"top": plain(str(job.top)), "option": plain(option)}
-        print(word(job.reader, "below_top", **facts))
+        print_lines([word(job.reader, "below_top", **facts)])
 
 
 def _tell_approvals(planned: Plan, job: Job) -> None:
@@ -115,7 +121,7 @@ def _tell_approvals(planned: Plan, job: Job) -> None:
     parts = [part for change in planned.changes for part in change.parts]
     named = ", ".join(client.name for client in CLIENTS if ("approvals", client.name) in parts)
     if named and not job.remove:
-        print(word(job.reader, "approves", clients=named, tools=", ".join(TOOLS)))
+        print_lines([word(job.reader, "approves", clients=named, tools=", ".join(TOOLS))])
 
 
 def _check(arguments: argparse.Namespace) -> None:
@@ -145,7 +151,7 @@ def _installation(lang: Language, *, remove: bool) -> Installation | None:
         shown = (command_line(line, windows=windows) for line in lines)
         commands = "\n".join(f"  {plain(line)}" for line in shown)
         facts = {"packages": ", ".join(missing), "commands": commands}
-        complain(word(lang, "no_packages", **facts))
+        _complain(word(lang, "no_packages", **facts))
         return None
     return installed(runner, str(HERE), windows=windows)
 
@@ -179,12 +185,12 @@ def _tell_found(job: Job) -> None:
     """Say which clients `--all` has found, and by what. Raises SetupError for none."""
     if not job.clients:
         raise SetupError("none_found", clients=", ".join(KEYS))
-    said = []
+    found = []
     for client in CLIENTS:
         if client.key in job.clients:
             where = plain(trace_of(client, job.machine))
-            said.append(f"{client.name} ({where})")
-    print(word(job.reader, "found", clients=", ".join(said)))
+            found.append(f"{client.name} ({where})")
+    print_lines([word(job.reader, "found", clients=", ".join(found))])
 
 
 def _tell_remarks(planned: Plan, job: Job) -> None:
@@ -192,19 +198,26 @@ def _tell_remarks(planned: Plan, job: Job) -> None:
         print()
     _tell_approvals(planned, job)
     for note in planned.notes:
-        print(_sentence(note, job.reader))
+        print_lines(_sentence(note, job.reader).split("\n"))
     sys.stdout.flush()
     for problem in planned.problems:
-        complain(_sentence(problem, job.reader))
+        _complain(_sentence(problem, job.reader))
 
 
 def _sentence(remark: Remark, lang: Language) -> str:
-    """Return a sentence; a text of several lines in it keeps them."""
-    shown = {
-        key: "\n".join(plain_lines(fact)) if isinstance(fact, str) else fact
-        for key, fact in remark.facts.items()
-    }
+    """Return a sentence; a block in it keeps its lines."""
+    shown = dict[str, str | int]()
+    for key, fact in remark.facts.items():
+        shown[key] = plain(fact) if isinstance(fact, str) else fact
+        if key == "block":
+            shown[key] = "\n".join(plain_lines(str(fact)))
     return word(lang, remark.key, **shown)
+
+
+def _complain(text: str) -> None:
+    """Print a sentence on standard error, and lines to copy, which may follow it."""
+    first, *block = text.split("\n")
+    complain(first, block=block)
 
 
 def _nothing(planned: Plan, job: Job) -> int:
@@ -229,7 +242,7 @@ def _write(planned: Plan, job: Job) -> int:
             written.append(change)
     if written:
         names = ", ".join(shown_path(change.path, job.root) for change in written)
-        print(word(job.reader, "written", files=names))
+        print_lines([word(job.reader, "written", files=names)])
         has_hooks = any(part == "hooks" for change in written for part, _ in change.parts)
         reason = tried_hook(job.installation) if has_hooks and not job.remove else ""
         if reason:
@@ -240,16 +253,26 @@ def _write(planned: Plan, job: Job) -> int:
 
 
 def _tell_next(job: Job, written: list[Change]) -> None:
+    """Print what a person does now: a list, whose last line can be copied whole."""
+    screen = screen_here()
+    print("", screen.painted(word(job.reader, "next"), "bold"), sep="\n")
+    for text in _next_steps(job, written):
+        print("\n".join(said(text, screen, "- ", INDENT)))
+    if not job.remove:
+        words = [*job.installation.cli, "doctor", "--project", job.project]
+        command = command_line(words, windows=job.machine.windows)
+        print(f"- {word(job.reader, 'next_doctor', command=plain(command))}")
+
+
+def _next_steps(job: Job, written: list[Change]) -> Iterator[str]:
     clients = [client for client in CLIENTS if client.key in job.clients]
     lang, names = job.reader, {change.path: shown_path(change.path, job.root) for change in written}
-    print("", word(lang, "next"), sep="\n")
     if job.remove:
-        names_of_clients = ", ".join(client.name for client in clients)
-        print(f"- {word(lang, 'next_removed', clients=names_of_clients)}")
+        yield word(lang, "next_removed", clients=", ".join(client.name for client in clients))
         return
     for client in clients:
         key = f"next_user_{client.key}" if job.level == "user" else f"next_{client.key}"
-        print(f"- {word(lang, key if key in WORDS else 'next_client', client=client.name)}")
+        yield word(lang, key if key in WORDS else "next_client", client=client.name)
     shared = [names[change.path] for change in written if _is_shared(change, job)]
     local = [names[change.path] for change in written if _is_of_machine(change, job)]
     says_local = "next_kept_out" if job.level == "local" and job.tree else "next_local"
@@ -257,10 +280,7 @@ def _tell_next(job: Job, written: list[Change]) -> None:
         says_local = "next_command"
     for key, files in (("next_commit", shared), (says_local, local)):
         if files:
-            print(f"- {word(lang, key, files=', '.join(files))}")
-    words = [*job.installation.cli, "doctor", "--project", job.project]
-    command = command_line(words, windows=job.machine.windows)
-    print(f"- {word(lang, 'next_doctor', command=plain(command))}")
+            yield word(lang, key, files=", ".join(files))
 
 
 def _is_shared(change: Change, job: Job) -> bool:

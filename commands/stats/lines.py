@@ -1,4 +1,4 @@
-"""Prints the statistics in short sections, at most 80 cells wide."""
+"""Prints the statistics in short sections, as wide as the screen."""
 
 from collections.abc import Sequence
 from datetime import date
@@ -7,116 +7,117 @@ from commands.hook.journal import KEPT_DAYS
 from commands.stats.effect_lines import effect_sections
 from commands.stats.figures import Stats
 from commands.stats.hook_use import Showings, Unheeded
-from commands.stats.parts import day_text, head_of, last_day, named, section, topic_of
+from commands.stats.parts import Page, day_text, head_of, last_day, named, section, topic_of
 from commands.stats.reach import reach_sections
 from commands.stats.words import word
-from commands.terminal.columns import table, wrapped
 from commands.terminal.safe_text import plain
+from commands.terminal.screen import Screen
 from core.lessons.answers.counting import WARNED_TOKENS, Growth
 from core.lessons.record import Record, seconds_of
-from core.messages import Facts, Language
+from core.messages import Facts
 
 MONTH_CHARS = 7
 
 
-def lines_of(stats: Stats) -> list[str]:
+def lines_of(stats: Stats, screen: Screen) -> list[str]:
     """Return the sections, a blank line between them; only the project's path may be wider."""
-    lang = stats.frame.lang
-    head = [word(lang, "project", path=plain(stats.frame.project))]
+    page = Page(stats.frame.lang, screen)
+    head = [page.project(stats.frame.project)]
     flaws = {
         **{"skipped": stats.log.skipped, "conflicts": stats.log.conflicts},
         **{"hidden": len(stats.log.hidden), "unsettled": len(stats.log.unsettled)},
     }
     if any(flaws.values()):
-        head += wrapped(word(lang, "flaws", **flaws), "")
+        head += page.said(word(page.lang, "flaws", **flaws), "")
     if not stats.log.count:
-        return [*head, *wrapped(word(lang, "empty"), "")]
+        return [*head, *page.said(word(page.lang, "empty"), "")]
     sections = [
-        _records(stats, lang),
-        _growth(stats.growth, lang),
-        _search(stats, lang),
-        _came_back(stats.came_back, lang),
-        _questions(stats.questions, lang),
-        *reach_sections(stats, lang),
-        _compaction(stats, lang),
-        *_hooks(stats.showings, lang),
-        *effect_sections(stats.effect, lang),
+        _records(stats, page),
+        _growth(stats.growth, page),
+        _search(stats, page),
+        _came_back(stats.came_back, page),
+        _questions(stats.questions, page),
+        *reach_sections(stats, page),
+        _compaction(stats, page),
+        *_hooks(stats.showings, page),
+        *effect_sections(stats.effect, page),
     ]
-    return [*head, *(line for part in sections if part for line in ("", *part))]
+    return [*head, *(line for part in sections if part for line in ("", *page.titled(part)))]
 
 
-def _records(stats: Stats, lang: Language) -> list[str]:
+def _records(stats: Stats, page: Page) -> list[str]:
     principles = stats.compaction.principles
     counts = {"count": stats.log.count, "logs": stats.log.count - principles}
-    title = word(lang, "records", principles=principles, size=stats.size, **counts)
+    title = word(page.lang, "records", principles=principles, size=stats.size, **counts)
     rows = (
         [f"{topic.logs:,}", f"{topic.principles:,}", f"{topic.size:,}", topic_of(topic.topic)]
         for topic in stats.topics
     )
-    return section(lang, title, "log principle bytes topic", rows, len(stats.topics))
+    return section(page, title, "log principle bytes topic", rows, len(stats.topics))
 
 
-def _growth(growth: Growth, lang: Language) -> list[str]:
+def _growth(growth: Growth, page: Page) -> list[str]:
     rows = [
-        [f"{one.new:,}", f"{one.total:,}", f"{one.size:,}", _begins(one.begins, growth.unit, lang)]
+        [f"{one.new:,}", f"{one.total:,}", f"{one.size:,}", _begins(one.begins, growth.unit, page)]
         for one in growth.periods
     ]
-    return [word(lang, "growth"), *table(head_of(lang, f"new total bytes {growth.unit}"), rows)]
+    head = head_of(page, f"new total bytes {growth.unit}")
+    return [word(page.lang, "growth"), *page.table(head, rows)]
 
 
-def _search(stats: Stats, lang: Language) -> list[str]:
+def _search(stats: Stats, page: Page) -> list[str]:
     cost, settings = stats.search, stats.frame.settings
     facts = {"tokens": cost.tokens, "budget": settings.budget_tokens}
     if cost.shows_all:
-        text = word(lang, "search_whole", **facts)
+        text = word(page.lang, "search_whole", **facts)
     else:
         facts |= {"whole": cost.whole_tokens, "chars": settings.budget_chars}
-        text = word(lang, "search_part", **facts)
+        text = word(page.lang, "search_part", **facts)
     warned = "search_warned" if cost.tokens >= WARNED_TOKENS else "search_quiet"
-    text = f"{text} {word(lang, warned, limit=WARNED_TOKENS)}"
-    return [word(lang, "search"), *wrapped(text)]
+    text = f"{text} {word(page.lang, warned, limit=WARNED_TOKENS)}"
+    return [word(page.lang, "search"), *page.said(text)]
 
 
-def _came_back(records: Sequence[Record], lang: Language) -> list[str]:
+def _came_back(records: Sequence[Record], page: Page) -> list[str]:
     rows = (
         [f"{record.seen:,}", last_day(record), *named(record, record.key_text)]
         for record in records
     )
-    title = word(lang, "came_back", count=len(records))
-    return section(lang, title, "times last id record", rows, len(records))
+    title = word(page.lang, "came_back", count=len(records))
+    return section(page, title, "times last id record", rows, len(records))
 
 
-def _questions(records: Sequence[Record], lang: Language) -> list[str]:
+def _questions(records: Sequence[Record], page: Page) -> list[str]:
     rows = ([last_day(record), *named(record, record.ask_next_time)] for record in records)
-    title = word(lang, "questions", count=len(records))
-    return section(lang, title, "last id question", rows, len(records))
+    title = word(page.lang, "questions", count=len(records))
+    return section(page, title, "last id question", rows, len(records))
 
 
-def _compaction(stats: Stats, lang: Language) -> list[str]:
+def _compaction(stats: Stats, page: Page) -> list[str]:
     state = stats.compaction
     facts = {"count": stats.log.count, "threshold": stats.frame.threshold}
-    text = word(lang, state.need, **facts)
+    text = word(page.lang, state.need, **facts)
     if state.replaced:
         day = day_text(seconds_of(state.last))
-        text += " " + word(lang, "replaced", replaced=state.replaced, day=day)
-    return [word(lang, "compaction"), *wrapped(text)]
+        text += " " + word(page.lang, "replaced", replaced=state.replaced, day=day)
+    return [word(page.lang, "compaction"), *page.said(text)]
 
 
-def _hooks(showings: Showings, lang: Language) -> list[list[str]]:
-    title = word(lang, "hooks", days=KEPT_DAYS)
+def _hooks(showings: Showings, page: Page) -> list[list[str]]:
+    title = word(page.lang, "hooks", days=KEPT_DAYS)
     if not showings.sessions:
-        return [[title, *wrapped(word(lang, "no_sessions"))]]
+        return [[title, *page.said(word(page.lang, "no_sessions"))]]
     return [
-        [title, *_sessions(showings, lang)],
-        _most_shown(showings, lang),
-        _unheeded(showings.unheeded, lang),
-        _never(showings.never, lang),
+        [title, *_sessions(showings, page)],
+        _most_shown(showings, page),
+        _unheeded(showings.unheeded, page),
+        _never(showings.never, page),
     ]
 
 
-def _sessions(showings: Showings, lang: Language) -> list[str]:
+def _sessions(showings: Showings, page: Page) -> list[str]:
     clients = [
-        f"{plain(name) or word(lang, 'unnamed')} {count:,}"
+        f"{plain(name) or word(page.lang, 'unnamed')} {count:,}"
         for name, count in showings.clients.items()
     ]
     facts: Facts = {
@@ -128,45 +129,45 @@ def _sessions(showings: Showings, lang: Language) -> list[str]:
     counts = {"changed": showings.changed, "saved": showings.changed_saved}
     given = {"reminders": showings.reminders, "saved": showings.reminders_saved}
     rows = [
-        [f"{moment.texts:,}", f"{moment.records:,}", f"{moment.tokens:,}", word(lang, name)]
+        [f"{moment.texts:,}", f"{moment.records:,}", f"{moment.tokens:,}", word(page.lang, name)]
         for name, moment in showings.moments.items()
     ]
     return [
-        *wrapped(word(lang, "sessions", **facts)),
-        *table(head_of(lang, "times count tokens shown_at"), rows),
-        *wrapped(word(lang, "changed", **counts)),
-        *(wrapped(word(lang, "reminders", **given)) if showings.reminders else ()),
+        *page.said(word(page.lang, "sessions", **facts)),
+        *page.table(head_of(page, "times count tokens shown_at"), rows),
+        *page.said(word(page.lang, "changed", **counts)),
+        *(page.said(word(page.lang, "reminders", **given)) if showings.reminders else ()),
     ]
 
 
-def _most_shown(showings: Showings, lang: Language) -> list[str]:
+def _most_shown(showings: Showings, page: Page) -> list[str]:
     rows = (
         [f"{one.at_start:,}", f"{one.at_action:,}", *named(one.record, one.record.key_text)]
         for one in showings.shown
     )
-    title = word(lang, "most_shown", count=len(showings.shown))
-    lines = section(lang, title, "at_start at_action id record", rows, len(showings.shown))
+    title = word(page.lang, "most_shown", count=len(showings.shown))
+    lines = section(page, title, "at_start at_action id record", rows, len(showings.shown))
     if showings.gone:
-        lines += wrapped(word(lang, "gone", gone=showings.gone))
+        lines += page.said(word(page.lang, "gone", gone=showings.gone))
     return lines
 
 
-def _unheeded(unheeded: Sequence[Unheeded], lang: Language) -> list[str]:
+def _unheeded(unheeded: Sequence[Unheeded], page: Page) -> list[str]:
     rows = (
         [day_text(one.shown_s), last_day(one.record), *named(one.record, one.record.key_text)]
         for one in unheeded
     )
-    title = word(lang, "unheeded", count=len(unheeded))
-    return section(lang, title, "first_shown last id record", rows, len(unheeded))
+    title = word(page.lang, "unheeded", count=len(unheeded))
+    return section(page, title, "first_shown last id record", rows, len(unheeded))
 
 
-def _never(records: Sequence[Record], lang: Language) -> list[str]:
+def _never(records: Sequence[Record], page: Page) -> list[str]:
     rows = ([last_day(record), *named(record, record.key_text)] for record in records)
-    title = word(lang, "never", count=len(records))
-    return section(lang, title, "last id record", rows, len(records))
+    title = word(page.lang, "never", count=len(records))
+    return section(page, title, "last id record", rows, len(records))
 
 
-def _begins(first: date | None, unit: str, lang: Language) -> str:
+def _begins(first: date | None, unit: str, page: Page) -> str:
     if first is None:
-        return word(lang, "earlier")
+        return word(page.lang, "earlier")
     return str(first)[: MONTH_CHARS if unit == "month" else None]

@@ -1,13 +1,15 @@
 """Lays out what the parts of the statistics have in common: rows of records, days and shares."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import islice
 
 from commands.stats.figures import safe
 from commands.stats.intervals import Share
 from commands.stats.words import WORDS, word
-from commands.terminal.columns import table, wrapped
+from commands.terminal.columns import INDENT, table, wrapped
 from commands.terminal.safe_text import plain
+from commands.terminal.screen import Screen
 from core.lessons.answers.counting import day_of, last_s
 from core.lessons.answers.rendering import topic_text
 from core.lessons.record import Record
@@ -18,8 +20,32 @@ ID_CHARS = 8
 UNKNOWN_DAY = "????-??-??"
 
 
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Who reads the statistics: in which language, and on which screen."""
+
+    lang: Language
+    screen: Screen
+
+    def project(self, path: str) -> str:
+        """Return the line that names the project."""
+        return word(self.lang, "project", path=self.screen.painted(plain(path), "dim"))
+
+    def said(self, text: str, indent: str = INDENT) -> list[str]:
+        """Return a sentence in lines."""
+        return wrapped(text, self.screen.text_width, indent)
+
+    def table(self, head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+        """Return a table in lines."""
+        return table(head, rows, self.screen.width)
+
+    def titled(self, section: Sequence[str]) -> list[str]:
+        """Return a section with its title as people see it."""
+        return [self.screen.painted(section[0], "bold"), *section[1:]] if section else []
+
+
 def section(
-    lang: Language, title: str, columns: str, rows: Iterable[list[str]], count: int
+    page: Page, title: str, columns: str, rows: Iterable[list[str]], count: int
 ) -> list[str]:
     """Return a title and a table of the first of `count` rows, only the title without any.
 
@@ -27,15 +53,15 @@ def section(
     """
     if not count:
         return [title]
-    lines = [title, *table(head_of(lang, columns), list(islice(rows, MOST_ROWS)))]
+    lines = [title, *page.table(head_of(page, columns), list(islice(rows, MOST_ROWS)))]
     if count > MOST_ROWS:
-        lines += wrapped(word(lang, "more", more=count - MOST_ROWS))
+        lines += page.said(word(page.lang, "more", more=count - MOST_ROWS))
     return lines
 
 
-def head_of(lang: Language, columns: str) -> list[str]:
+def head_of(page: Page, columns: str) -> list[str]:
     """Return the heads of these columns; `id` and other names of data are not translated."""
-    return [word(lang, name) if name in WORDS else name for name in columns.split()]
+    return [word(page.lang, name) if name in WORDS else name for name in columns.split()]
 
 
 def named(record: Record, text: str) -> list[str]:
@@ -60,8 +86,8 @@ def day_text(moment_s: float) -> str:
     return str(day_of(moment_s) or UNKNOWN_DAY)
 
 
-def share_text(share: Share, lang: Language) -> str:
+def share_text(share: Share, page: Page) -> str:
     """Return how many of how many, the share and its interval."""
     low, high = (round(100 * it) for it in share.interval)
     rate = round(100 * share.value)
-    return word(lang, "share", count=share.count, of=share.of, rate=rate, low=low, high=high)
+    return word(page.lang, "share", count=share.count, of=share.of, rate=rate, low=low, high=high)

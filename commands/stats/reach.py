@@ -4,15 +4,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from commands.stats.figures import Stats
-from commands.stats.parts import last_day, named, section
+from commands.stats.parts import Page, last_day, named, section
 from commands.stats.words import word
 from core.lessons.git.project.common import tracked_files
 from core.lessons.recall.showable import can_be_shown, shown_everywhere
 from core.lessons.record import Record
-from core.messages import Language
 
 
-def reach_sections(stats: Stats, lang: Language) -> list[list[str]]:
+def reach_sections(stats: Stats, page: Page) -> list[list[str]]:
     """Return a table of each kind, and how to mend them; [] where there are no such records."""
     records = stats.log.records
     never = [record for record in records if not can_be_shown(record)]
@@ -20,13 +19,13 @@ def reach_sections(stats: Stats, lang: Language) -> list[list[str]]:
     files = tracked_files(Path(stats.frame.project)) if anchored else []
     wide = [record for record, _ in shown_everywhere(anchored, files)]
     found = [
-        _named(listed, word(lang, key, count=len(listed)), lang)
+        _named(listed, word(page.lang, key, count=len(listed)), page)
         for key, listed in (("out_of_reach", never), ("everywhere", wide))
         if listed
     ]
-    return [*found, [word(lang, "reach")]] if found else []
+    return [*found, [word(page.lang, "reach")]] if found else []
 
 
-def _named(records: Sequence[Record], title: str, lang: Language) -> list[str]:
+def _named(records: Sequence[Record], title: str, page: Page) -> list[str]:
     rows = ([last_day(it), *named(it, it.key_text)] for it in records)
-    return section(lang, title, "last id record", rows, len(records))
+    return section(page, title, "last id record", rows, len(records))

@@ -21,6 +21,7 @@ from commands.stats.effect import (
 )
 from commands.stats.figures import count
 from commands.stats.lines import lines_of
+from commands.stats.parts import Page
 from commands.stats.replay import COMMITS, MOST_S, replay
 from commands.stats.replay_lines import replay_data, replay_lines
 from commands.terminal.console import (
@@ -34,6 +35,7 @@ from commands.terminal.console import (
 )
 from commands.terminal.progress import progress
 from commands.terminal.safe_text import plain_json
+from commands.terminal.screen import screen_here
 from commands.terminal.words import word as common_word
 from core.lessons.answers.frame import Frame
 from core.lessons.git.errors import HistoryError
@@ -83,7 +85,9 @@ def run(arguments: argparse.Namespace) -> int:
     with progress(opened.lang):
         effect = _effect(opened.project.root, log.records, sessions, now_s)
     stats = count(log, len(data), sessions, effect, frame, now_s=now_s)
-    print(plain_json(as_json(stats)) if arguments.json else "\n".join(lines_of(stats)))
+    print(
+        plain_json(as_json(stats)) if arguments.json else "\n".join(lines_of(stats, screen_here()))
+    )
     return 0
 
 
@@ -114,5 +118,6 @@ def _replayed(opened: Opened, arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(plain_json(replay_data(found, str(root))))
     else:
-        print("\n".join(replay_lines(found, str(root), opened.lang, seconds=seconds)))
+        page = Page(opened.lang, screen_here())
+        print("\n".join(replay_lines(found, str(root), page, seconds=seconds)))
     return FLOODS if arguments.strict and found.flooding else 0

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from commands.terminal.help_words import said
-from commands.terminal.safe_text import complain
+from commands.terminal.safe_text import complain, warn
 from commands.terminal.words import word
 from core.messages import CLI, Language
 from core.parser import language_here
@@ -167,7 +167,7 @@ def open_memory(arguments: argparse.Namespace, *, writes: bool = False) -> Opene
     settings = settings_here()
     project = find_project(arguments.project, os.environ, Path.cwd())
     for warning in (*settings.warnings, *project.warnings):
-        complain(warning)
+        warn(warning)
     if writes:
         project.check_writable(os.environ)
     else:

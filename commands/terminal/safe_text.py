@@ -7,16 +7,38 @@ import json
 import re
 import sys
 import unicodedata
+from collections.abc import Sequence
 
+from commands.terminal.columns import wrapped
+from commands.terminal.screen import Style, screen_here
 from core.injection.hidden import hidden_runs
 
 _COMMAND = re.compile(r"(##(?:vso)?)\[", re.IGNORECASE)
 _KINDS = frozenset(("Cc", "Cf", "Cs", "Zl", "Zp"))
 
 
-def complain(text: str) -> None:
-    """Print a sentence on standard error, in one line and without anything unsafe."""
-    print(plain(text), file=sys.stderr)
+def complain(text: str, style: Style = "red", block: Sequence[str] = ()) -> None:
+    """Print what went wrong on standard error, without anything unsafe.
+
+    It is one line, which a terminal shows wrapped; its first sentence has the colour. block: safe
+    lines to copy, which stay as they are.
+    """
+    screen, shown = screen_here(sys.stderr), plain(text)
+    lines = wrapped(shown, screen.text_width, "") if screen.is_terminal else [shown]
+    left = len(shown.partition(". ")[0].split(" "))
+    for line in lines:
+        words = line.split(" ")
+        first = " ".join(words[:left])
+        parts = [*([screen.painted(first, style)] if first else ()), *words[left:]]
+        print(*parts, file=sys.stderr)
+        left = max(0, left - len(words))
+    for line in block:
+        print(line, file=sys.stderr)
+
+
+def warn(text: str) -> None:
+    """Print on standard error what a person should know, although the command goes on."""
+    complain(text, "yellow")
 
 
 def plain(text: str) -> str:

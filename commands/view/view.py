@@ -22,7 +22,7 @@ from commands.terminal.console import (
 )
 from commands.terminal.progress import progress
 from commands.terminal.records import counted_kinds
-from commands.terminal.safe_text import complain, plain
+from commands.terminal.safe_text import plain, warn
 from commands.terminal.words import word as common_word
 from commands.view.html import page_html
 from commands.view.page import page_of
@@ -86,7 +86,7 @@ def _page(opened: Opened, threshold: int) -> tuple[str, int]:
         with progress(lang):
             lineage = lineage_of(opened.store.path, log, kept, deadline_s=deadline_s)
     except HistoryError as error:
-        complain(word(lang, "no_git", reason=plain(error.text(lang))))
+        warn(word(lang, "no_git", reason=plain(error.text(lang))))
         lineage = lineage_without_git(log, kept)
     page = page_of(
         log,
@@ -98,7 +98,7 @@ def _page(opened: Opened, threshold: int) -> tuple[str, int]:
         commits=commit_address(opened.project.root),
     )
     if page.redacted:
-        complain(word(lang, "redacted", **counted_kinds(page.redacted)))
+        warn(word(lang, "redacted", **counted_kinds(page.redacted)))
     return page_html(page, lang, _version()), log.count
 
 

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from commands.records.lines import record_table
-from commands.terminal.columns import broken, cells
+from commands.terminal.columns import broken, cells, fitted
+from commands.terminal.days import day_text
 from commands.terminal.screen import Screen, has_colours
 from commands.terminal.words import WORDS
 from core.lessons.record import Record, new_record
@@ -24,6 +25,7 @@ from tests.support.git_clones import path_of, write
 from tests.support.rows import none_of
 from tests.support.samples import LATER, NOW, a_draft, a_principle, a_record
 
+LAST = "2026-03-03T09:00:00+00:00"
 HOSTILE = "a\x1b[2Jb\u202ec\u200bd"
 NOBODY = WORDS["no_terminal"][0] + "\n"
 WIDTHS = [40, 60, 80, 120, 200]
@@ -58,7 +60,7 @@ REFUND = a_record(
 RULE = replace(
     new_record(a_principle("Check tax before refunds.", topic="payments"), now=NOW),
     source_count=3,
-    updated="2026-03-03T09:00:00+00:00",
+    updated=LAST,
     seen=2,
 )
 
@@ -77,11 +79,13 @@ def ids(told: Any) -> list[str]:
 
 
 def test_the_list_is_a_table_with_the_newest_record_first(command: Command, shop: Path) -> None:
+    wide = len(day_text(NOW, "en"))
+    cut = fitted(REFUND.lesson, 80 - 25 - wide)
     assert command("list").lines == [
-        "  id        last        type       topic      lesson",
-        f"  {RULE.id[:8]}  2026-03-03  principle  payments   Check tax before refunds.",
-        f"  {REFUND.id[:8]}  2026-03-02  log        결제-환불  환불은 7일 안에만 되며, 그 뒤에는…",
-        f"  {VAT.id[:8]}  2026-03-01  log        payment    check the tax table first",
+        f"  id        {'last':<{wide}}  topic      lesson (* principle)",
+        f"  {RULE.id[:8]}  {day_text(LAST, 'en')}  payments   * Check tax before refunds.",
+        f"  {REFUND.id[:8]}  {day_text(LATER, 'en')}  결제-환불  {cut}",
+        f"  {VAT.id[:8]}  {day_text(NOW, 'en')}  payment    check the tax table first",
         "",
         "Records: 3 of 3, the newest first.",
     ]
@@ -92,7 +96,7 @@ def test_a_narrow_terminal_gets_two_lines_for_a_record(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "40")
     assert command("list", "--topic", "결제-환불").lines == [
-        f"  {REFUND.id[:8]}  2026-03-02  log",
+        f"  {REFUND.id[:8]}  {day_text(LATER, 'en')}",
         "    [결제-환불] 환불은 7일 안에만 되며,…",
         "",
         "Records: 1 of 3, the newest first.",
@@ -123,7 +127,8 @@ def test_output_that_goes_elsewhere_has_80_cells_and_no_colours(shop: Path) -> N
     environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
     done = Run.started("list", environment=environment)
     assert "\x1b" not in done.out
-    assert done.lines[2].endswith("  환불은 7일 안에만 되며, 그 뒤에는…")
+    assert done.lines[2].endswith("…")
+    assert cells(done.lines[2]) in (79, 80)
 
 
 @pytest.mark.parametrize(
@@ -145,9 +150,10 @@ def test_filters_narrow_the_list(
 
 
 def test_open_questions_stand_in_the_place_of_the_lessons(command: Command, shop: Path) -> None:
+    day = day_text(NOW, "en")
     assert command("list", "--questions").lines[:2] == [
-        "  id        last        type  topic    ask_next_time",
-        f"  {VAT.id[:8]}  2026-03-01  log   payment  어느 국가에서 파나요?",
+        f"  id        {'last':<{len(day)}}  topic    ask_next_time",
+        f"  {VAT.id[:8]}  {day}  payment  어느 국가에서 파나요?",
     ]
 
 
@@ -265,7 +271,7 @@ def test_colours_change_nothing_but_the_colour(width: int) -> None:
     plain = record_table(records, records, Screen(width=width), "en")
     coloured = record_table(records, records, Screen(width=width, colours=True), "en")
     assert [re.sub("\x1b\\[[0-9]*m", "", line) for line in coloured] == plain
-    assert f"\x1b[33m{VAT.id[:8]}\x1b[0m" in "".join(coloured)
+    assert f"\x1b[2m{VAT.id[:8]}\x1b[0m" in "".join(coloured)
 
 
 def test_an_id_that_is_wider_than_the_terminal_is_cut() -> None:
@@ -339,24 +345,20 @@ def test_a_record_is_shown_whole_and_wrapped(
         "  ask: 어느 국가에서 파나요?",
         "  paths: src/tax/**",
         "  when: `vat_of(`, `tax, all`",
-        "  created: 2026-03-01T09:00:00+00:00",
+        "  saved 2026-03-01",
         "",
         f"{RULE.token}  principle",
         "[payments]",
         "  lesson: Check tax before refunds.",
-        "  created: 2026-03-01T09:00:00+00:00",
-        "  updated: 2026-03-03T09:00:00+00:00",
-        "  seen: 2",
-        "  compacted_at:",
-        "    2026-03-01T09:00:00+00:00",
-        "  source_count: 3",
+        "  compacted 2026-03-01; 3 merged; seen",
+        "    2 times, last 2026-03-03",
         "",
         f"{REFUND.token}  log [결제-환불]",
         "  missing: 환불은 언제까지인지",
         "  lesson: 환불은 7일 안에만 되며, 그",
         "    뒤에는 담당자가 승인해야 한다. 부분",
         "    환불은 수수료를 다시 계산한다.",
-        "  created: 2026-03-02T09:00:00+00:00",
+        "  saved 2026-03-02",
     ]
 
 
@@ -426,10 +428,10 @@ def test_topics_are_counted_and_those_that_may_be_one_are_named(
     command: Command, shop: Path
 ) -> None:
     assert command("topics").lines == [
-        "  records  principle  last        topic",
-        "        1          0  2026-03-01  payment",
-        "        1          0  2026-03-02  결제-환불",
-        "        1          1  2026-03-03  payments",
+        f"  records  principle  {'last':<{len(day_text(NOW, 'en'))}}  topic",
+        f"        1          0  {day_text(NOW, 'en')}  payment",
+        f"        1          0  {day_text(LATER, 'en')}  결제-환불",
+        f"        1          1  {day_text(LAST, 'en')}  payments",
         "",
         "Topics: 3, records: 3.",
         "[payment] and [payments] may be the same topic: same beginning: payment.",
@@ -526,4 +528,17 @@ def test_somebody_at_a_terminal_is_asked(shop: Path, answer: str, code: int, cou
 @posix
 def test_a_terminal_gets_colours(shop: Path) -> None:
     done = Run.at_terminal("list", environment={**os.environ, "TERM": "xterm"})
-    assert f"  \x1b[33m{VAT.id[:8]}\x1b[0m  2026-03-01" in done.out
+    assert f"  \x1b[2m{VAT.id[:8]}\x1b[0m  {day_text(NOW, 'en')}" in done.out
+
+
+@posix
+def test_a_terminal_gets_the_newest_25_and_the_command_for_the_rest(project: Path) -> None:
+    write(project, *[a_record(f"gap {number}") for number in range(30)])
+    done = Run.at_terminal("list", "--topic", "payment", environment={**os.environ, "TERM": "dumb"})
+    assert done.lines[26:] == [
+        "",
+        "Records: 25 of 30, the newest first.",
+        "… 5 more: `python cli.py list --topic payment --limit 30`",
+    ]
+    assert len(Run.started("list").lines) == 33
+    assert len(Run.at_terminal("list", "--limit", "28").lines) == 32

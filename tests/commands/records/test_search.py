@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from commands.terminal.columns import cells
-from commands.terminal.screen import uncoloured
+from commands.terminal.columns import cells, uncoloured
+from commands.terminal.days import day_text
 from tests.support.cli_process import Command
 from tests.support.cli_process import GoodRun as Run
 from tests.support.git_clones import write
 from tests.support.rows import none_of
-from tests.support.samples import a_record
+from tests.support.samples import NOW, a_record
 
 WIDTHS = [40, 60, 80, 120, 200]
 
@@ -42,7 +42,8 @@ def test_a_word_that_the_line_has_no_room_for_is_shown_below_with_its_field(
     command: Command,
 ) -> None:
     lines = command("search", "timeouts", "saves", "disk").lines
-    assert lines[1].startswith(f"  {LONG.id[:8]}  2026-03-01  log   store  Take one lock among the")
+    day = day_text(NOW, "en")
+    assert lines[1].startswith(f"  {LONG.id[:8]}  {day}  store  Take one lock among the")
     assert lines[2:5] == [
         "    lesson: …file lock; both share one deadline, after which a timeout is told.",
         "    missing: Saves that wait behind a held lock fill the worker threads.",
@@ -57,13 +58,11 @@ def test_the_words_are_coloured_and_the_table_around_them_is_not(
     monkeypatch.setenv("FORCE_COLOR", "1")
     head, line, *_ = command("search", "환불").lines
     assert head.startswith("\x1b[1m")
-    assert (
-        line
-        == f"  {KOREAN.id[:8]}  2026-03-01  log   결제   \x1b[33m환불\x1b[0m은 7일 안에만 된다."
-    )
+    day = day_text(NOW, "en")
+    assert line == f"  {KOREAN.id[:8]}  {day}  결제   \x1b[33m환불\x1b[0m은 7일 안에만 된다."
     line = command("search", "hooks").lines[1]
     assert line.count("\x1b[33m") == 2  # the topic and the lesson
-    assert uncoloured(line).startswith(f"  {PARSER.id[:8]}  2026-03-01  log   hooks  A hook reads")
+    assert uncoloured(line).startswith(f"  {PARSER.id[:8]}  {day}  hooks  A hook reads")
 
 
 def test_parts_of_words_are_found_where_that_is_asked_for_and_counted_elsewhere(

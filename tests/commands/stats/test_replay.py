@@ -92,7 +92,7 @@ def test_no_more_commits_are_read_than_asked_for(lively: Desk) -> None:
 def test_the_memory_itself_is_no_work_on_the_project(desk: Desk) -> None:
     desk.write(EVERYWHERE)
     commit(desk.root, "where code is in src")
-    assert run(desk).lines[3:] == wrapped(WORDS["replay_none"][0])
+    assert run(desk).lines[3:] == wrapped(WORDS["replay_none"][0], 80)
 
 
 def test_the_page_in_english(lively: Desk) -> None:

@@ -13,7 +13,7 @@ import pytest
 from commands.hook.journal import KEPT_DAYS, Session
 from commands.stats.hook_use import Moment, Showings, Unheeded, count_showings
 from commands.stats.words import WORDS
-from commands.terminal.columns import INDENT, WIDTH, cells, wrapped
+from commands.terminal.columns import INDENT, cells, wrapped
 from core.lessons.answers.counting import Growth, Period, came_back, growth, open_questions, size_of
 from core.lessons.record import Record, new_record
 from core.project import state_directory
@@ -479,7 +479,7 @@ def test_no_line_is_wider_than_80_cells_and_long_lists_are_cut(desk: Desk, lang:
     shown = [record.token for record in records[:9]]
     desk.session("one", an_event(time.time() - 90, shown=shown, tokens=1_000_000_000, changed=True))
     lines = desk.stats(SENTINEL_MEMORY_LANG=lang).lines
-    assert max(map(cells, lines[1:])) == WIDTH
+    assert max(map(cells, lines[1:])) == 80
     assert len(lines) < 90
     more = WORDS["more"][lang == "ko"]
     assert [lines.count(INDENT + more.format(more=left)) for left in (1, 2)] == [1, 3]
@@ -524,7 +524,7 @@ def test_a_search_that_does_not_fit_says_what_all_records_would_take(desk: Desk)
         " is 20,000 tokens and 45,000 characters. Claude Code warns about an answer of that"
         " length (10,000 tokens or more); compaction makes it shorter."
     )
-    assert desk.stats().section("A search today") == wrapped(said)
+    assert desk.stats().section("A search today") == wrapped(said, 80)
 
 
 def test_the_budget_is_that_of_the_settings(desk: Desk) -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commands.terminal.columns import cells, fitted, table, wrapped
+from commands.terminal.columns import broken, cells, fitted, table, wrapped
 
 
 @pytest.mark.parametrize(
@@ -47,14 +47,31 @@ def test_a_text_is_cut_between_two_syllables() -> None:
 
 def test_a_sentence_breaks_at_blanks_and_a_long_word_stays_whole() -> None:
     long = "x" * 90
-    assert wrapped(f"one {long} two") == ["  one", f"  {long}", "  two"]
-    assert wrapped("한글 " * 17) == ["  " + "한글 " * 14 + "한글", "  한글 한글"]
-    assert wrapped("") == []
+    assert wrapped(f"one {long} two", 80) == ["  one", f"  {long}", "  two"]
+    assert wrapped("한글 " * 17, 80) == ["  " + "한글 " * 14 + "한글", "  한글 한글"]
+    assert wrapped("", 80) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("Run `git add .context -p`, then", ["Run", "`git add .context -p`,", "then"]),
+        ("Run python cli.py doctor --fix, or", ["Run", "python cli.py doctor --fix,", "or"]),
+        (
+            "See python cli.py list --topic T로 보기",
+            ["See", "python cli.py list --topic T로", "보기"],
+        ),
+        ("As python cli.py doctor. Then go", ["As", "python cli.py doctor.", "Then go"]),
+    ],
+)
+def test_a_command_is_not_torn_where_it_fits(text: str, lines: list[str]) -> None:
+    width = max(map(cells, lines))
+    assert wrapped(text, width, "") == broken(text, width) == lines
 
 
 def test_numbers_stand_at_the_right_and_texts_at_the_left_of_their_columns() -> None:
     rows = [["1,000", "a", "last"], ["7", "가나", "x" * 80]]
-    assert table(["수", "이름", "text"], rows) == [
+    assert table(["수", "이름", "text"], rows, 80) == [
         "     수  이름  text",
         "  1,000  a     last",
         "      7  가나  " + "x" * 64 + "…",

@@ -116,7 +116,7 @@ def test_the_server_prints_no_control_of_its_projects_path(hostile: Path) -> Non
 
 def test_only_one_place_writes_to_standard_error_or_logs() -> None:
     """All other code goes through `complain` or `warn`, which make what they print safe."""
-    allowed = {"commands/terminal/safe_text.py", "commands/records/lines.py", "core/notices.py"}
+    allowed = {"commands/terminal/safe_text.py", "core/notices.py"}
     allowed |= {"commands/terminal/progress.py", "core/parser.py"}  # made safe by the second
     allowed |= {"commands/view/view.py", "commands/hook/hook.py", "protocol/call.py"}
     allowed |= {
