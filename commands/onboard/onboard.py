@@ -1,6 +1,7 @@
-"""Writes one page of Markdown for a new team member: what to know before the first task.
+"""Writes one page for a new team member: what to know before the first task.
 
-It only reads the memory. The same memory gives the same page.
+It is Markdown in a file or a pipe, and laid out for reading on a terminal. It only reads the
+memory. The same memory gives the same page.
 """
 
 import argparse
@@ -17,7 +18,9 @@ from commands.terminal.console import (
     open_memory,
     positive,
 )
+from commands.terminal.markdown_lines import markdown_lines
 from commands.terminal.safe_text import plain
+from commands.terminal.screen import screen_here
 from commands.terminal.words import word as common_word
 from core.parser import add_project, language_here
 
@@ -51,7 +54,10 @@ def run(arguments: argparse.Namespace) -> int:
         is_part=bool(arguments.topic),
         most_chars=arguments.max_chars,
     )
-    if put_text(text, arguments.output, force=arguments.force, project=opened.project.root):
+    screen = screen_here()
+    if arguments.output is None and screen.is_terminal:
+        print("\n".join(markdown_lines(text, screen)))
+    elif put_text(text, arguments.output, force=arguments.force, project=opened.project.root):
         print(plain(common_word(lang, "written", path=arguments.output)))
     return 0
 

@@ -23,8 +23,10 @@ from commands.terminal.console import (
     open_memory,
     positive,
 )
+from commands.terminal.markdown_lines import markdown_lines
 from commands.terminal.progress import progress
 from commands.terminal.safe_text import plain, plain_json
+from commands.terminal.screen import screen_here
 from commands.terminal.words import word as common_word
 from core.messages import Language
 from core.parser import add_project, language_here
@@ -78,7 +80,7 @@ def _most_chars(text: str) -> int:
 
 def _hand_out(report: Report, opened: Opened, arguments: argparse.Namespace) -> None:
     """Print or write the report in every way that was asked for. Raises ExportError."""
-    lang, into_file = opened.lang, arguments.output not in (None, STDOUT)
+    lang, into_file, screen = opened.lang, arguments.output not in (None, STDOUT), screen_here()
     if arguments.json:
         text = plain_json(as_json(report, lang)) + "\n"
     else:
@@ -90,6 +92,8 @@ def _hand_out(report: Report, opened: Opened, arguments: argparse.Namespace) -> 
         _print_for_github(report, text, lang, arguments)
     elif into_file:
         print(plain(common_word(lang, "written", path=arguments.output)))
+    elif not arguments.json and arguments.output is None and screen.is_terminal:
+        print("\n".join(markdown_lines(text, screen)))
     else:
         print(text, end="")
 
