@@ -69,7 +69,9 @@ WORDS: dict[str, tuple[str, str]] = {
     "setup_local": ("for this machine alone: git passes over the files", "이 컴퓨터에만: git이 무시할 파일로 둡니다"),
     "setup_prompt_hook": ("also a hook for every prompt of the user", "사용자의 모든 프롬프트에 훅도 겁니다"),
     # the other commands
+    "demo_full": ("play all steps, up to a compaction", "통합까지 전체 과정을 보여 줍니다"),
     "demo_keep": ("keep the scratch project there", "임시 프로젝트를 이 디렉터리에 남깁니다"),
+    "doctor_verbose": ("name what is well, too", "이상이 없는 것도 알려 줍니다"),
     "doctor_fix": ("repair what can be repaired", "고칠 수 있는 것을 고칩니다"),
     "search_words": ("what is looked for", "찾을 단어"),
     "search_loose": ("find parts of words as well", "단어의 일부도 찾습니다"),

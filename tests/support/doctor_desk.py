@@ -10,15 +10,24 @@ from tests.support.cli_process import Run as AnyRun
 from tests.support.desk import Desk as AnyDesk
 from tests.support.git_clones import commit
 
+SIGNS = {"✗ ": "error", "! ": "warning", "- ": "note"}
+
 
 class Run(AnyRun):
     """One finished doctor."""
 
     @property
     def found(self) -> list[str]:
-        """The lines between the head and the clients, without their indentation."""
+        """Each finding behind its severity, with the command that belongs to it."""
         assert (self.errors, self.out[-1:]) == ("", "\n")
-        return [line.strip() for line in self.lines[3 : self.lines.index("Clients:")]]
+        told = list[tuple[str, str]]()
+        for line in self.lines[1:]:
+            if line[:2] in SIGNS:
+                told.append((SIGNS[line[:2]], line[2:]))
+            elif line.startswith("    "):
+                told[-1] = told[-1][0], f"{told[-1][1]} `{line.strip()}`"
+        width = max((len(severity) for severity, _ in told), default=0)
+        return [f"{severity:<{width}}  {text}" for severity, text in told]
 
     @property
     def told(self) -> Any:

@@ -15,7 +15,7 @@ from random import Random
 import pytest
 
 from commands.doctor import surroundings as checkup
-from commands.doctor.doctor import text_of
+from commands.doctor.lines import text_of
 from commands.doctor.words import WORDS
 from commands.setup.words import WORDS as WORDS_OF_SETUP
 from core.disk.lock import held
@@ -31,7 +31,8 @@ from tests.support.stdio_client import ROOT
 LONG_AGO, LATER = "2025-03-01T09:00:00+00:00", "2025-03-02T09:00:00+00:00"
 ONE, TWO = a_record("one", now=LONG_AGO), a_record("두 번째", now=LONG_AGO)
 CLI = shlex.join([sys.executable, str(ROOT / "cli.py")])
-NO_CLIENTS = ["Clients:", "  no known client starts this server"]
+NO_CLIENT = "✗ no client starts the server: run python cli.py setup --all"
+WELL = f"✓ log 1 record  ✓ git merge=union  {NO_CLIENT}"
 
 posix = pytest.mark.skipif(os.name == "nt", reason="permissions, links and pipes of POSIX")
 
@@ -42,17 +43,16 @@ posix = pytest.mark.skipif(os.name == "nt", reason="permissions, links and pipes
 def test_a_healthy_project_has_nothing_to_report(healthy: Desk) -> None:
     done = Run(*healthy.started("doctor"))
     assert (done.code, done.errors) == (0, "")
-    assert done.out == (
-        f"Project  {healthy.root} (from cwd)\nLog      {healthy.log} (records: 1, lines: 1,"
-        f" bytes: {healthy.log.stat().st_size})\n\nNothing to report.\nClients:\n  no known"
-        " client starts this server\nerrors: 0, warnings: 0, notes: 0\n"
+    assert done.out == (f"{WELL}\nProject  {healthy.root} (from cwd)\n")
+    assert healthy.doctor("--verbose").lines[2] == (
+        f"Log      {healthy.log} (records: 1, lines: 1, bytes: {healthy.log.stat().st_size})"
     )
 
 
 def test_a_fresh_clone_has_nothing_to_report(healthy: Desk, tmp_path: Path) -> None:
     git(tmp_path, "clone", "--quiet", str(healthy.root), "clone")
     done = healthy.doctor(cwd=tmp_path / "clone")
-    assert (done.code, done.found) == (0, ["Nothing to report."])
+    assert (done.code, done.found) == (0, [])
 
 
 def test_a_shallow_clone_has_nothing_to_report(healthy: Desk, tmp_path: Path) -> None:
@@ -60,7 +60,7 @@ def test_a_shallow_clone_has_nothing_to_report(healthy: Desk, tmp_path: Path) ->
     healthy.commit()
     git(tmp_path, "clone", "--quiet", "--depth=1", healthy.root.as_uri(), "clone")
     done = healthy.doctor(cwd=tmp_path / "clone")
-    assert (done.code, done.found) == (0, ["Nothing to report."])
+    assert (done.code, done.found) == (0, [])
 
 
 def test_a_project_without_a_memory_is_no_failure(project: Desk) -> None:
@@ -94,15 +94,15 @@ def test_after_the_first_save_only_the_commit_is_left(project: Desk) -> None:
         ["note  The log was added to git but never committed. Commit .context."],
     )
     project.commit()
-    assert project.doctor().found == ["Nothing to report."]
+    assert project.doctor().found == []
 
 
 def test_the_project_may_be_named_and_its_subdirectory_is_enough(healthy: Desk) -> None:
     below = healthy.root / "src" / "pay"
     below.mkdir(parents=True)
-    assert healthy.doctor(cwd=below).found == ["Nothing to report."]
+    assert healthy.doctor(cwd=below).found == []
     named = healthy.doctor("--project", str(healthy.root), cwd=healthy.home)
-    assert named.out.startswith(f"Project  {healthy.root} (from --project)\n")
+    assert named.lines[1] == f"Project  {healthy.root} (from --project)"
 
 
 # What stands in the file
@@ -451,7 +451,7 @@ def test_the_memory_of_another_repository_above_is_none_of_ours(healthy: Desk) -
     git(inner.root, "init", "--quiet")
     MemoryStore(inner.log).upsert_log(a_draft("one"))
     inner.commit()
-    assert inner.doctor().found == ["Nothing to report."]
+    assert inner.doctor().found == []
 
 
 def test_a_home_directory_is_no_project(bare: Desk) -> None:
@@ -534,8 +534,8 @@ def test_a_project_may_have_an_odd_name(tmp_path: Path, name: str) -> None:
     desk.commit()
     done = desk.doctor()
     shown = str(desk.root).replace("\n", " ").replace("\x1b", "\ufffd")
-    assert (done.code, done.found) == (0, ["Nothing to report."])
-    assert done.out.splitlines()[0] == f"Project  {shown} (from cwd)"
+    assert (done.code, done.found) == (0, [])
+    assert done.lines[1] == f"Project  {shown} (from cwd)"
     assert desk.doctor("--json").told["project"] == str(desk.root)
 
 
@@ -584,7 +584,7 @@ def test_union_and_ignoring_may_stand_elsewhere_in_the_repository(project: Desk)
     (project.root / ".gitattributes").write_text("*.jsonl merge=union\n")
     (project.root / ".gitignore").write_text("*.lock\n")
     project.commit()
-    assert project.doctor().found == ["Nothing to report."]
+    assert project.doctor().found == []
 
 
 def test_a_tracked_lock_is_a_warning(healthy: Desk) -> None:
@@ -599,7 +599,7 @@ def test_a_tracked_lock_is_a_warning(healthy: Desk) -> None:
         ],
     )
     git(healthy.root, "rm", "--quiet", "--cached", ".context/memory_log.jsonl.lock")
-    assert healthy.doctor().found == ["Nothing to report."]
+    assert healthy.doctor().found == []
 
 
 def test_a_side_file_of_others_and_one_that_is_none_are_told(healthy: Desk) -> None:
@@ -626,12 +626,12 @@ def test_a_rule_that_overrules_ours_is_told_and_not_promised_to_be_repaired(heal
         "There was nothing to repair.",
         "",
         "Left:",
-        f"  warning  Another rule overrules this line of {folder / '.gitattributes'}, so it has no"
+        f"! Another rule overrules this line of {folder / '.gitattributes'}, so it has no"
         " effect: memory_log.jsonl merge=union text eol=lf. Remove that rule, or move the line to"
         " the end.",
-        f"  warning  Another rule overrules this line of {folder / '.gitignore'}, so it has no"
+        f"! Another rule overrules this line of {folder / '.gitignore'}, so it has no"
         " effect: memory_log.jsonl.lock. Remove that rule, or move the line to the end.",
-        *NO_CLIENTS,
+        "",
         "errors: 0, warnings: 2, notes: 0",
     ]
 
@@ -697,7 +697,7 @@ def test_the_way_out_of_a_conflict_that_the_doctor_names_works(torn: Desk) -> No
     torn.asides()[0].unlink()
     git(torn.root, "add", ".context/memory_log.jsonl", ".context/.gitattributes")
     git(torn.root, "commit", "--quiet", "--no-edit")
-    assert torn.doctor().found == ["Nothing to report."]
+    assert torn.doctor().found == []
     assert {record.id for record in MemoryStore(torn.log).read_all()} == {TWO.id, PRINCIPLE.id}
 
 
@@ -781,11 +781,7 @@ def test_as_a_hook_it_lets_a_healthy_commit_pass(
     hook(healthy, tmp_path / "report")
     assert commits(healthy, "--message=code", *options, cwd=cwd)
     report = (tmp_path / "report").read_text()
-    assert report.splitlines()[3:] == [
-        "Nothing to report.",
-        *NO_CLIENTS,
-        "errors: 0, warnings: 0, notes: 0",
-    ]
+    assert (report.splitlines()[0], len(report.splitlines())) == (WELL, 2)
 
 
 @posix
@@ -794,7 +790,7 @@ def test_as_a_hook_it_stops_a_commit_of_a_torn_log(healthy: Desk, tmp_path: Path
     git(healthy.root, "add", "--all")
     hook(healthy, tmp_path / "report")
     assert not commits(healthy, "--message=torn")
-    assert "error  line 1: not a record: not JSON." in (tmp_path / "report").read_text()
+    assert "✗ line 1: not a record: not JSON." in (tmp_path / "report").read_text()
 
 
 @posix
@@ -808,7 +804,7 @@ def test_as_a_hook_in_a_linked_worktree_it_speaks_of_that_worktree(
     hook(healthy, tmp_path / "report")
     assert commits(linked, "--message=code")
     report = (tmp_path / "report").read_text().splitlines()
-    assert (report[0], report[3]) == (f"Project  {linked.root} (from cwd)", "Nothing to report.")
+    assert report == [WELL, f"Project  {linked.root} (from cwd)"]
 
 
 @posix
@@ -831,7 +827,7 @@ def test_the_variables_of_another_repository_do_not_confuse_it(
         GIT_INDEX_FILE=str(other / ".git" / "index"),
         GIT_PREFIX="",
     )
-    assert (done.code, done.found) == (0, ["Nothing to report."])
+    assert (done.code, done.found) == (0, [])
 
 
 def test_as_a_check_of_ci_it_fails_for_a_log_that_was_broken_in_a_commit(
@@ -863,17 +859,14 @@ def test_a_client_of_this_project_and_one_of_another_are_notes(healthy: Desk) ->
         (root / ".cursor" / "mcp.json").write_text(cursor(sys.executable, "--project", to))
     healthy.commit()
     done = healthy.doctor()
-    assert (done.code, done.out.splitlines()[3:7]) == (
-        0,
-        [
-            "Nothing to report.",
-            "Clients:",
-            f"  note  Cursor ({healthy.root / '.cursor' / 'mcp.json'}): this project, from"
-            " --project",
-            f"  note  Cursor ({healthy.home / '.cursor' / 'mcp.json'}): another project, {other},"
-            " from --project",
-        ],
-    )
+    assert (done.code, [told for told in done.found if "mcp.json" in told]) == (0, [])
+    assert done.lines[0] == "✓ log 1 record  ✓ git merge=union  ✓ clients: Cursor"
+    found = healthy.doctor("--verbose").found
+    assert [told for told in found if "mcp.json" in told] == [
+        f"note  Cursor ({healthy.root / '.cursor' / 'mcp.json'}): this project, from --project",
+        f"note  Cursor ({healthy.home / '.cursor' / 'mcp.json'}): another project, {other}, from"
+        " --project",
+    ]
 
 
 BROKEN = {
@@ -983,23 +976,23 @@ def test_in_korean_everything_is_korean(torn: Desk) -> None:
     done = torn.doctor(SENTINEL_MEMORY_LANG="ko")
     assert (done.code, done.errors) == (1, "")
     assert done.out.splitlines() == [
+        "✗ 로그: 기록 2건  ✗ git: 아래 참고  ✗ 서버를 시작하는 클라이언트 없음: python cli.py"
+        " setup --all",
         f"프로젝트  {torn.root} (출처: cwd)",
-        f"로그      {torn.log} (기록 2건, 6줄, {torn.log.stat().st_size:,}바이트)",
         "",
-        "  오류  2, 4, 6번째 줄: git의 충돌 표시입니다. 양쪽 기록은 모두 읽습니다. 이 줄들만"
+        "✗ 2, 4, 6번째 줄: git의 충돌 표시입니다. 양쪽 기록은 모두 읽습니다. 이 줄들만"
         " 지우거나 --fix를 쓴 뒤 git add를 실행하세요.",
-        "  오류  시작된 git 병합이 끝나지 않았습니다. 충돌 표시가 없어지면 git add"
+        "✗ 시작된 git 병합이 끝나지 않았습니다. 충돌 표시가 없어지면 git add"
         " .context/memory_log.jsonl 후 커밋하세요.",
-        f"  경고  1번째 줄: id가 {PRINCIPLE.id}인 줄이 이 버전을 대체했다고 적어서 보이지"
+        f"! 1번째 줄: id가 {PRINCIPLE.id}인 줄이 이 버전을 대체했다고 적어서 보이지"
         " 않습니다. 둘 중 한 줄은 병합이나 수동 편집으로"
         f" 들어왔습니다. {PRINCIPLE.id}이 잘못된 줄이면 그 줄을 지우세요. 그대로 두면 다음"
         " 저장이나 --fix가 이 줄을 로그 옆으로 옮기며,"
         f" python cli.py restore {ONE.id}로 되살릴 수 있습니다.",
-        "  경고  로그에 merge=union 속성이 적용되지 않아, 두 브랜치가 각각 기록을 추가하면"
+        "! 로그에 merge=union 속성이 적용되지 않아, 두 브랜치가 각각 기록을 추가하면"
         " 충돌합니다. --fix가"
         " .context/.gitattributes에 적습니다. 그다음 그 파일을 커밋하세요.",
-        "클라이언트:",
-        "  이 서버를 시작하는 클라이언트가 없음",
+        "",
         "오류 2건, 경고 2건, 참고 0건",
         "python cli.py doctor --fix로 3건을 고칠 수 있습니다. 아직 아무것도 바꾸지 않았습니다.",
     ]
@@ -1053,31 +1046,31 @@ def test_a_repair_says_what_it_did_and_what_is_left(bare: Desk) -> None:
     [aside] = bare.asides()
     assert (done.code, done.errors) == (1, "")
     assert done.out.splitlines() == [
+        f"! log 4 records  - no git  {NO_CLIENT}",
         f"Project  {bare.root} (from cwd)",
-        f"Log      {bare.log} (records: 4, lines: 4, bytes: {bare.log.stat().st_size:,})",
         "",
         "Repaired (9):",
-        "  error    lines 1, 7: not a record: not JSON. The line is skipped. Repair it by hand;"
+        "✗ lines 1, 7: not a record: not JSON. The line is skipped. Repair it by hand;"
         " --fix moves it to a file beside the log.",
-        "  error    line 3: skipped (not JSON), but it contains only whole records; --fix writes"
+        "✗ line 3: skipped (not JSON), but it contains only whole records; --fix writes"
         " them properly.",
-        "  error    line 4: not a record: not UTF-8. The line is skipped. Repair it by hand;"
+        "✗ line 4: not a record: not UTF-8. The line is skipped. Repair it by hand;"
         " --fix moves it to a file beside the log.",
-        "  warning  line 5: the id does not match the text, as after an edit by hand, so the gap"
+        "! line 5: the id does not match the text, as after an edit by hand, so the gap"
         " would be logged a second time. --fix gives it the matching id.",
-        "  note     line 1: the file begins with a byte order mark; --fix removes it.",
-        "  note     line 1: Windows line ends; --fix replaces them with LF.",
-        "  note     line 2: blank; --fix removes it.",
-        "  note     line 7: the last line has no line end; --fix adds it.",
+        "- line 1: the file begins with a byte order mark; --fix removes it.",
+        "- line 1: Windows line ends; --fix replaces them with LF.",
+        "- line 2: blank; --fix removes it.",
+        "- line 7: the last line has no line end; --fix adds it.",
         f"Lines removed from the log are in {aside}. Review them, then delete that file.",
         "",
         "Left:",
-        "  warning  line 4: lesson has 1,200 bytes, the limit is 1,024. It is shown whole, but"
+        "! line 4: lesson has 1,200 bytes, the limit is 1,024. It is shown whole, but"
         " cannot be saved again. Shorten it by hand.",
-        f"  note     {aside} contains lines that --fix removed from the log. Review it, then"
+        f"- {aside} contains lines that --fix removed from the log. Review it, then"
         " delete it; do not commit it.",
-        "  note     No git repository: the memory is not shared and has no history.",
-        *NO_CLIENTS,
+        "- No git repository: the memory is not shared and has no history.",
+        "",
         "errors: 0, warnings: 1, notes: 2",
     ]
 
@@ -1112,7 +1105,7 @@ def test_a_repair_of_everything_ends_well(healthy: Desk) -> None:
     assert (done.code, aside.read_bytes()) == (0, b"# line 2: unreadable\ntorn\n")
     assert aside.name.startswith("memory_log.removed-20")
     aside.unlink()
-    assert healthy.doctor().found == ["Nothing to report."]
+    assert healthy.doctor().found == []
 
 
 def test_a_repair_of_what_is_well_changes_nothing(healthy: Desk) -> None:
@@ -1120,14 +1113,7 @@ def test_a_repair_of_what_is_well_changes_nothing(healthy: Desk) -> None:
     done = healthy.doctor("--fix", "--yes")
     assert (done.code, done.out.splitlines()[3:]) == (
         0,
-        [
-            "There was nothing to repair.",
-            "",
-            "Left:",
-            "Nothing to report.",
-            *NO_CLIENTS,
-            "errors: 0, warnings: 0, notes: 0",
-        ],
+        ["There was nothing to repair."],
     )
     assert healthy.tree() == before
 
@@ -1185,16 +1171,11 @@ def test_a_repair_completes_what_git_must_know_and_keeps_the_lines_of_others(pro
         0,
         [
             "Repaired (2):",
-            "  warning  The attribute merge=union does not apply to the log, so two branches"
+            "! The attribute merge=union does not apply to the log, so two branches"
             " that both add records will conflict. --fix writes it to .context/.gitattributes;"
             " then commit that file.",
-            "  warning  git does not ignore the lock file, so it could be committed. --fix writes"
+            "! git does not ignore the lock file, so it could be committed. --fix writes"
             " it to .context/.gitignore; then commit that file.",
-            "",
-            "Left:",
-            "Nothing to report.",
-            *NO_CLIENTS,
-            "errors: 0, warnings: 0, notes: 0",
         ],
     )
     folder = project.log.parent

@@ -140,7 +140,7 @@ def test_what_is_of_others_or_ignored_is_no_second_memory(healthy: Desk) -> None
     below(healthy, "web/node_modules/package", "one")
     below(healthy, "build/copy", "one")
     (healthy.root / ".gitignore").write_text("/build/\n")
-    assert healthy.doctor().found == ["Nothing to report."]
+    assert healthy.doctor().found == []
 
 
 def test_a_log_that_git_ignores_is_a_second_memory_all_the_same(healthy: Desk) -> None:

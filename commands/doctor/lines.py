@@ -1,0 +1,154 @@
+"""Lays out what the doctor has found: one line on everything that matters, then each finding."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from commands.doctor.words import word
+from commands.terminal.columns import INDENT, cells
+from commands.terminal.printing import said
+from commands.terminal.safe_text import plain
+from commands.terminal.screen import Screen, Sign
+from core.lessons.upkeep.health import Finding, Severity
+from core.messages import Language
+
+RUNS_SHOWN = 8
+FACT_CHARS = 1_000
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
+# What the first line says already; --verbose tells of each place.
+FOLDED = ("client_here", "client_elsewhere")
+_OF_GIT = frozenset(
+    "git_missing git_refuses objects_missing no_git ignored untracked uncommitted sparse unmerged"
+    " companion_untracked deleted no_union lock_not_ignored overruled lock_tracked"
+    " side_tracked".split()
+)
+_NOT_SHARED = {
+    "no_git": "head_no_git",
+    "ignored": "head_ignored",
+    "untracked": "head_untracked",
+    "uncommitted": "head_uncommitted",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checkup:
+    """Everything that the doctor found at one moment, and the size of the log."""
+
+    findings: list[Finding]
+    clients: list[Finding]
+    count: int
+    lines: int
+    size: int
+    is_readable: bool
+
+    @property
+    def fails(self) -> bool:
+        """Whether anything is worse than a note; clients do not count.
+
+        One person's broken configuration must not stop a team's pipeline.
+        """
+        return any(finding.severity != "note" for finding in self.findings)
+
+
+def first_lines(checkup: Checkup, screen: Screen, lang: Language) -> list[str]:
+    """Say how the log is, what git makes of it, and which clients start the server: in one line.
+
+    Where a terminal is too narrow for that, a further line begins with one of the three.
+    """
+    of_git = [it for it in checkup.findings if it.kind in _OF_GIT]
+    of_log = [it for it in checkup.findings if it.kind not in _OF_GIT]
+    parts = (_log(checkup, of_log, lang), _git(of_git, lang), _clients(checkup.clients, lang))
+    lines, line = list[str](), ""
+    for part in (f"{screen.sign(sign)} {text}" for sign, text in parts):
+        longer = f"{line}  {part}" if line else part
+        if line and screen.is_terminal and cells(longer) > screen.width:
+            lines.append(line)
+            longer = part
+        line = longer
+    return [*lines, line]
+
+
+def _log(checkup: Checkup, findings: Sequence[Finding], lang: Language) -> tuple[Sign, str]:
+    if not checkup.is_readable:
+        return "error", word(lang, "head_unreadable")
+    if any(it.kind == "no_log" for it in findings):
+        return "note", word(lang, "head_no_log")
+    key = "head_log_1" if checkup.count == 1 else "head_log"
+    return _worst(findings), word(lang, key, count=checkup.count)
+
+
+def _git(findings: Sequence[Finding], lang: Language) -> tuple[Sign, str]:
+    kinds = {it.kind for it in findings}
+    if kinds & _NOT_SHARED.keys() and _worst(findings) == "ok":
+        key = next(key for kind, key in _NOT_SHARED.items() if kind in kinds)
+        return "note", word(lang, key)
+    sign = "note" if findings and _worst(findings) == "ok" else _worst(findings)
+    return sign, word(lang, "head_git" if sign == "ok" else "head_git_other")
+
+
+def _clients(findings: Sequence[Finding], lang: Language) -> tuple[Sign, str]:
+    here = dict.fromkeys(str(it.facts["client"]) for it in findings if it.kind == "client_here")
+    if not here:
+        return "error", word(lang, "head_no_client")
+    return _worst(findings), word(lang, "head_clients", clients=plain(", ".join(here)))
+
+
+def _worst(findings: Iterable[Finding]) -> Sign:
+    """Return the gravest severity; a note leaves things well."""
+    found = {it.severity for it in findings}
+    return "error" if "error" in found else "warning" if "warning" in found else "ok"
+
+
+def finding_lines(findings: Iterable[Finding], screen: Screen, lang: Language) -> list[str]:
+    """Return each kind of finding, the gravest first, the same kind together.
+
+    A command that mends it is a line of its own.
+    """
+    grouped: dict[tuple[Severity, str, str], list[int]] = {}
+    for finding in sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity)):
+        key = (finding.severity, text_of(lang, finding), str(finding.facts.get("command", "")))
+        grouped.setdefault(key, []).extend(finding.lines)
+    lines = []
+    for (severity, text, command), numbers in grouped.items():
+        where = f"{where_text(lang, numbers)}: " if numbers else ""
+        what = text.removesuffix(f"`{command}`").rstrip() if command else text
+        lines += said(where + what, screen, f"{screen.sign(severity)} ", INDENT)
+        if what != text:
+            lines.append(INDENT * 2 + plain(command))
+    return lines
+
+
+def summary_lines(checkup: Checkup, lang: Language) -> list[str]:
+    """Count the findings, none when there are none."""
+    found = [finding.severity for finding in (*checkup.findings, *checkup.clients)]
+    counts = {f"{severity}s": found.count(severity) for severity in SEVERITIES}
+    return [word(lang, "summary", **counts)] if found else []
+
+
+def text_of(lang: Language, finding: Finding) -> str:
+    """Return the sentence of a finding, without its lines; facts cannot break out of the line."""
+    facts = {
+        name: plain(fact)[:FACT_CHARS] if isinstance(fact, str) else fact
+        for name, fact in finding.facts.items()
+    }
+    if "reason" in facts and finding.kind in ("unreadable", "mendable"):
+        facts["reason"] = word(lang, str(facts["reason"]), key=facts["key"])
+    if finding.kind in ("client_unread", "client_left_alone"):
+        facts["reason"] = word(lang, f"left_{facts['reason']}", **facts)
+    text, command = word(lang, finding.kind, **facts), str(facts.get("command", ""))
+    return text if command in text else f"{text} {word(lang, 'mends', command=command)}"
+
+
+def where_text(lang: Language, numbers: Sequence[int]) -> str:
+    """Return `line 3`, or `lines 3-5, 9`: runs of lines, the first few of many."""
+    numbers, runs = sorted(set(numbers)), list[list[int]]()
+    for number in numbers:
+        if runs and runs[-1][-1] == number - 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    texts = [str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs[:RUNS_SHOWN]]
+    listed = ", ".join(texts)
+    more = sum(map(len, runs[RUNS_SHOWN:]))
+    if more:
+        listed = word(lang, "more_lines", numbers=listed, more=more)
+    return word(lang, "line" if len(numbers) == 1 else "lines", numbers=listed)
