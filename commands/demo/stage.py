@@ -6,19 +6,21 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import unified_diff
 from pathlib import Path
 from typing import Any, TextIO
 
 from commands.demo.words import WORDS, word
-from commands.terminal.columns import broken, fitted
+from commands.terminal.columns import broken, cells, fitted, wrapped
+from commands.terminal.screen import screen_here
 from core.errors import SentinelError
 from core.lessons.git import call as git
 from core.messages import Language
-from core.project import CONTEXT_DIRECTORY, LOG_NAME, VARIABLES
+from core.project import CONTEXT_DIRECTORY, LOG_NAME, STATE_VARIABLE, VARIABLES
 
 SERVER = Path(__file__).resolve().parents[2] / "server.py"
+CLI_FILE = SERVER.with_name("cli.py")
 PATIENCE_S = 60  # for an answer; a server that needs longer hangs
 
 README = "# Scratch project\n\nMade by the demo of Sentinel-Memory.\n"
@@ -40,15 +42,31 @@ class Answer:
 
 
 class Screen:
-    """Prints plain text, `columns` wide, line by line."""
+    """Prints text, `columns` wide, line by line."""
 
-    def __init__(self, out: TextIO, columns: int) -> None:
+    def __init__(self, out: TextIO, columns: int, lang: Language) -> None:
         self._out = out
         self._columns = columns
+        self._lang = lang
+        self.terminal = replace(screen_here(out), width=columns)
 
     def say(self, text: str) -> None:
         """Print a paragraph."""
         self._write(broken(text, self._columns))
+
+    def head(self, text: str) -> None:
+        """Print a paragraph behind a blank line, its first sentence in bold."""
+        first, point, rest = text.partition(". ")
+        self.say("")
+        self.say(self.terminal.painted(first + point.rstrip(), "bold") + point[1:] + rest)
+
+    def fields(self, texts: Mapping[str, str]) -> None:
+        """Print texts, each behind its name."""
+        wide = max(map(cells, texts)) + 2
+        for name, text in texts.items():
+            first, *rest = wrapped(text, self._columns, " " * (wide + 2))
+            blank = " " * (wide - cells(name))
+            self._write([f"  {name}{blank}{first.lstrip(' ')}", *rest])
 
     def show(self, text: str, *, at_most: int = 14, cut: bool = False) -> None:
         """Print an answer behind a bar: `at_most` lines, then only how many more there are.
@@ -60,7 +78,8 @@ class Screen:
             lines += [fitted(line, room)] if cut else broken(line, room)
         self._write([f"  | {line}".rstrip() for line in lines[:at_most]])
         if len(lines) > at_most:
-            self._write([f"  … ({len(lines) - at_most} more lines)"])
+            more = word(self._lang, "more_lines", count=len(lines) - at_most)
+            self._write([f"  {more}"])
 
     def _write(self, lines: list[str]) -> None:
         for line in lines:
@@ -144,13 +163,20 @@ class Stage:
     """What a scene works with: the client's connection, the project, the screen, the language."""
 
     def __init__(
-        self, client: Any, project: ScratchProject, screen: Screen, lang: Language, server: Path
+        self,
+        client: Any,
+        project: ScratchProject,
+        screen: Screen,
+        lang: Language,
+        server: Path,
+        environment: Mapping[str, str],
     ) -> None:
         self.project = project
         self.screen = screen
         self.lang = lang
         self._client = client
         self._server = server
+        self._environment = environment
 
     async def call(self, tool: str, **arguments: Any) -> Answer:
         """Call a tool as a client does. Raises DemoFailedError when no answer comes."""
@@ -168,6 +194,22 @@ class Stage:
             raise DemoFailedError(reason=f"{self._server.name} refused {tool}: {answer.text}")
         return answer.text
 
+    def command(self, *words: str, given: str = "") -> str:
+        """Return what a command of this program prints. Raises DemoFailedError when it fails."""
+        line = [sys.executable, str(CLI_FILE), *words]
+        done = subprocess.run(
+            line,
+            input=given.encode(),
+            capture_output=True,
+            cwd=self.project.root,
+            env=self._environment,
+            timeout=PATIENCE_S,
+            check=False,
+        )
+        if done.returncode or done.stderr:
+            raise DemoFailedError(reason=f"{words[0]}: {_text(done.stderr)}")
+        return _text(done.stdout)
+
     def open(self, key: str, **facts: str | int) -> None:
         """Announce a scene."""
         self.screen.say("")
@@ -183,12 +225,14 @@ class Stage:
 
 @asynccontextmanager
 async def on_stage(
-    project: ScratchProject, screen: Screen, lang: Language, server: Path, stderr_path: Path
+    project: ScratchProject, screen: Screen, lang: Language, server: Path, scratch: Path
 ) -> AsyncIterator[Stage]:
     """Run the server as a process and connect to it over stdio; end it at the end.
 
-    Raises DemoFailedError when it does not start.
+    scratch: a directory for what is of no use afterwards. Raises DemoFailedError when it does not
+    start.
     """
+    environment, stderr_path = _environment(os.environ, lang, scratch), scratch / "stderr"
     os.environ.setdefault("FASTMCP_ENV_FILE", os.devnull)  # ignore any `.env` here
     from fastmcp import Client  # takes a second, and only the demo needs it
     from fastmcp.client.transports import StdioTransport
@@ -196,7 +240,7 @@ async def on_stage(
     transport = StdioTransport(
         command=sys.executable,
         args=[str(server), "--project", str(project.root)],
-        env=_server_environment(os.environ, lang),
+        env=environment,
         keep_alive=False,
         log_file=stderr_path,
     )
@@ -209,17 +253,17 @@ async def on_stage(
             reason = (stderr.strip().splitlines() or [_first_line(error)])[-1]
             reason = f"{server} did not start as a server: {reason}"
             raise DemoFailedError(reason=reason) from error
-        yield Stage(client, project, screen, lang, server)
+        yield Stage(client, project, screen, lang, server, environment)
 
 
-def _server_environment(environment: Mapping[str, str], lang: Language) -> dict[str, str]:
+def _environment(environment: Mapping[str, str], lang: Language, state: Path) -> dict[str, str]:
     """Return the user's environment without the settings of this project."""
     kept = {
         name: value
         for name, value in environment.items()
         if not name.startswith("SENTINEL_MEMORY_") and name not in VARIABLES
     }
-    return {**kept, "SENTINEL_MEMORY_LANG": lang}
+    return {**kept, "SENTINEL_MEMORY_LANG": lang, STATE_VARIABLE: str(state / "state")}
 
 
 def _first_line(error: Exception) -> str:

@@ -196,7 +196,7 @@ def test_what_setup_writes_starts(installed: Installed) -> None:
 
 
 def test_the_demo_and_a_bundle_need_no_checkout(installed: Installed, tmp_path: Path) -> None:
-    assert "ok: " in installed.run("sentinel-memory", "demo")
+    assert "sentinel-memory setup --all" in installed.run("sentinel-memory", "demo")
     made = tmp_path / "made.mcpb"
     installed.run("sentinel-memory", "bundle", "-o", str(made))
     assert made.stat().st_size > 100_000

@@ -1,4 +1,4 @@
-"""Tests `cli.py demo` as people run it: what each scene shows, and what the demo leaves behind."""
+"""Tests `cli.py demo --full` as people run it: what it shows and what it leaves behind."""
 
 import io
 import json
@@ -38,8 +38,9 @@ class Demo:
         return " ".join(between[1].replace("\n  | ", "\n").split())
 
 
-def run_demo(at: Path, *options: str, **variables: str) -> Demo:
+def run_demo(at: Path, *options: str, full: bool = True, **variables: str) -> Demo:
     """Run the demo in an environment that tries to lead it astray."""
+    options = ("--full", *options) if full else options
     for name in ("temporary", "elsewhere"):
         (at / name).mkdir(parents=True)
     (at / "elsewhere" / ".env").write_text("FASTMCP_LOG_LEVEL=nonsense\n", encoding="utf-8")
@@ -66,9 +67,9 @@ def english(tmp_path_factory: pytest.TempPathFactory) -> Demo:
 def korean(tmp_path_factory: pytest.TempPathFactory) -> Demo:
     """A run in Korean that finds no git and keeps its project."""
     at = tmp_path_factory.mktemp("korean")
-    without_git = {} if os.name == "nt" else {"PATH": str(at)}  # DLLs come from PATH there
+    path = os.environ["PATH"] if os.name == "nt" else str(at)  # DLLs come from PATH there
     kept = ("--keep", str(at / "kept"))
-    return run_demo(at, *kept, SENTINEL_MEMORY_LANG="ko", **without_git)
+    return run_demo(at, *kept, SENTINEL_MEMORY_LANG="ko", PATH=path)
 
 
 def test_the_demo_ends_well_and_quietly(english: Demo) -> None:
@@ -182,7 +183,7 @@ def test_a_server_that_does_not_start_ends_in_a_sentence(tmp_path: Path) -> None
     server.write_text("raise SystemExit('no good day')\n", encoding="utf-8")
     out = io.StringIO()
     with pytest.raises(DemoFailedError) as failed:
-        demo(server=server, out=out)
+        demo(full=True, server=server, out=out)
     assert str(failed.value) == (
         f"The demo stopped: {server} did not start as a server: no good day"
     )
@@ -201,7 +202,7 @@ def test_a_server_that_forgets_is_found_out(tmp_path: Path) -> None:
         encoding="utf-8",
     )
     with pytest.raises(DemoFailedError) as failed:
-        demo(server=server, out=io.StringIO())
+        demo(full=True, server=server, out=io.StringIO())
     assert str(failed.value) == (
         "The demo stopped: this did not hold: three questions, and no file was made"
     )
