@@ -13,6 +13,7 @@ from commands.terminal.console import (
     is_confirmed,
     open_memory,
 )
+from commands.terminal.printing import print_lines
 from commands.terminal.progress import progress
 from commands.terminal.records import block, joined, replacing
 from commands.terminal.safe_text import plain
@@ -66,10 +67,10 @@ def carried_out(arguments: argparse.Namespace, lang: Language, act: Act) -> int:
     act: does it, or only says what it would do; what to print.
     """
     if not arguments.yes:
-        print("\n".join([*act(dry_run=True), ""]))
+        print_lines([*act(dry_run=True), ""])
     if not is_confirmed(arguments, common_word, lang, word(lang, "ask_restore")):
         return int(not arguments.dry_run)
-    print("\n".join(act(dry_run=False)))
+    print_lines(act(dry_run=False))
     return 0
 
 
