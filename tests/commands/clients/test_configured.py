@@ -11,7 +11,7 @@ import pytest
 from commands.clients.configured import Configured, configured_clients
 from tests.support.desk import Desk as AnyDesk
 
-README = Path(__file__).parents[3] / "README.md"
+DOCUMENT = Path(__file__).parents[3] / "docs" / "clients.md"
 NAMED = "sentinel-memory"
 
 
@@ -68,9 +68,9 @@ def servers(**entries: object) -> dict[str, object]:
 
 
 def sample(client: str, number: int = 0) -> str:
-    """A configuration that the README shows for a client."""
-    text = README.read_text(encoding="utf-8")
-    part = text.split(f"<summary><b>{client}</b>", 1)[1].split("</details>", 1)[0]
+    """A configuration that the document on clients shows for one."""
+    text = DOCUMENT.read_text(encoding="utf-8")
+    part = text.split(f"\n### {client}\n", 1)[1].split("\n### ", 1)[0]
     samples: list[str] = re.findall(r"^```(?:json|toml)\n(.*?)^```", part, re.M | re.S)
     return samples[number]
 
@@ -95,7 +95,7 @@ def filled(desk: Desk, text: str) -> str:
         ("Gemini CLI", "home/.gemini/settings.json", "cwd"),
     ],
 )
-def test_the_configuration_of_the_readme_leads_to_the_project(
+def test_the_configuration_of_the_document_leads_to_the_project(
     client: str, file: str, source: str, desk: Desk
 ) -> None:
     path = desk.put(file, filled(desk, sample(client)))
