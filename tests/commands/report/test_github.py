@@ -251,38 +251,21 @@ def blocks(name: str, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", text, re.M | re.S)
 
 
-def test_both_editions_show_the_same_configurations_and_output() -> None:
-    for language in ("yaml", "markdown", "sh"):
-        english = blocks("report.md", language)
-        assert english
-        assert english == blocks("report.ko.md", language)
-
-
 @pytest.mark.parametrize("name", ["report.md", "report.ko.md"])
-def test_the_documents_name_the_options_keys_and_hooks_there_are(
-    name: str, project: Path, report: Report
-) -> None:
+def test_the_documents_name_the_keys_there_are(name: str, project: Path, report: Report) -> None:
     text = (ROOT / "docs" / name).read_text(encoding="utf-8")
-    options = set(re.findall(r"--[a-z][a-z-]+", report("--help").out))
-    named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text))
-    assert options - {"--help", "--project", "--output"} <= named
-    assert named <= options | {"--depth", "--redact", "--fix", "--all-files", "--amend"}
     write(project, PLAIN)
     told = report("--json").told
     rows = " ".join(re.findall(r"^\| (`.*?) \|", text, re.M))
     assert set(told) <= set(re.findall(r"`(\w+)`", rows))
-    assert set(re.findall(r"id: (sentinel-[a-z-]+)", text)) == {
-        "sentinel-memory-report",
-        "sentinel-memory-scan",
-    }
 
 
 @posix
-@pytest.mark.parametrize("name", ["report.md", "report.ko.md"])
+@pytest.mark.parametrize("name", ["ci.md", "ci.ko.md"])
 def test_the_step_of_the_workflow_does_what_the_document_says(
     name: str, project: Path, tmp_path: Path
 ) -> None:
-    [workflow] = [block for block in blocks(name, "yaml") if "runs-on:" in block]
+    [workflow] = [block for block in blocks(name, "yaml") if "pull_request:" in block]
     assert re.findall(r"^on:\n  (.*):$", workflow, re.M) == ["pull_request"]
     assert "permissions:\n  contents: read\n" in workflow
     assert "secrets." not in workflow

@@ -658,35 +658,15 @@ def test_a_commit_with_a_secret_is_refused_by_the_hook(project: Path) -> None:
     assert git(project, "log", "--format=%s").split() == ["good"]
 
 
-@pytest.mark.parametrize("name", ["scan.md", "scan.ko.md"])
-def test_the_document_of_the_scan_names_what_there_is(name: str, scan: Command) -> None:
-    section = (ROOT / "docs" / name).read_text(encoding="utf-8")
-    usage = scan("--help").out
-    options = set(re.findall(r"(?<![\w-])--[a-z-]+", section))
-    assert {"--redact", "--history"} <= options
-    editions = {"scan.md": "README.md", "scan.ko.md": "docs/README.ko.md"}
-    readme = (ROOT / editions[name]).read_text(encoding="utf-8")
-    [row] = re.findall(r"^\| `cli\.py scan .*$", readme, re.M)
-    options |= set(re.findall(r"--[a-z-]+", row))
-    assert "--json" in options
-    assert options <= set(re.findall(r"--[a-z-]+", usage)) | {"--depth"}
-    assert set(re.findall(r"id: (sentinel-[a-z-]+)", section)) == set(hooks())
-    assert set(re.findall(r"cli\.py ([a-z]+)", section)) == {"scan"}
-    for status in ("0", "1", "2"):
-        assert re.search(rf"\b{status}\b", section)
-
-
-@pytest.mark.parametrize(
-    ("english", "korean", "count"),
-    [("README.md", "docs/README.ko.md", 1), ("docs/scan.md", "docs/scan.ko.md", 2)],
-)
-def test_both_editions_show_the_same_configurations(english: str, korean: str, count: int) -> None:
-    shown = [
-        re.findall(r"^```yaml\n(.*?)^```", (ROOT / name).read_text(encoding="utf-8"), re.M | re.S)
-        for name in (english, korean)
-    ]
-    assert len(shown[0]) == count
-    assert shown[0] == shown[1]
+@pytest.mark.parametrize("name", ["ci.md", "ci.ko.md"])
+def test_the_document_on_ci_names_every_hook(name: str) -> None:
+    text = (ROOT / "docs" / name).read_text(encoding="utf-8")
+    offered = re.findall(
+        r"^- id: (.+)$", (ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"), re.M
+    )
+    assert re.findall(r"      - id: (sentinel-.+)", text) == offered
+    assert re.findall(r"^\| `(sentinel-[a-z-]+)`", text, re.M) == offered
+    assert re.findall(r"^\| (\d) \|", text, re.M) == ["0", "1", "2"]
 
 
 def test_the_sentences_name_commands_that_exist() -> None:
