@@ -24,6 +24,7 @@ from core.settings import (
     DEFAULT_LOCK_TIMEOUT_S,
     DEFAULT_THRESHOLD,
 )
+from tests.support.documents import DOCUMENTS, blocks, text_of
 from tests.support.rows import none_of
 from tests.support.stdio_client import ROOT
 
@@ -32,20 +33,13 @@ SOURCES = [
 ]
 WORDS = [path for path in SOURCES if path.name.endswith(("words.py", "messages.py"))]
 READMES = ["README.md", "docs/README.ko.md"]
-PAIRS = "design reliability redaction hooks clients import-export commands scan view"
-PAIRS += " onboard report stats"
-EDITIONS = [[f"docs/{name}.md", f"docs/{name}.ko.md"] for name in PAIRS.split()]
-DESIGN, RELIABILITY, REDACTION = EDITIONS[:3]
-SPECIFICATION = "docs/specification.md"
+REFERENCES, CLIENTS, DESIGN, RELIABILITY, REDACTION = (
+    [f"docs/{name}.md", f"docs/{name}.ko.md"]
+    for name in ("reference", "clients", "design", "reliability", "redaction")
+)
 RULES = [".cursorrules", "docs/cursorrules.ko.md"]
-OTHERS = ["docs/format.md", "docs/benchmarks.md", "CHANGELOG.md", "benchmarks/README.md"]
-DOCUMENTS = [
-    *READMES,
-    *(name for pair in EDITIONS for name in pair),
-    SPECIFICATION,
-    *RULES,
-    *OTHERS,
-]
+SPECIFICATION = "docs/specification.md"
+ENGLISH_ONLY = ["docs/benchmarks.md", "docs/format.md", SPECIFICATION]
 TEXTS = [*DOCUMENTS, *(f"{path.relative_to(ROOT)}" for path in sorted(WORDS))]
 TOOLS = {"search_memory", "log_memory", "compact_memory"}
 DEFAULTS = {
@@ -54,14 +48,6 @@ DEFAULTS = {
     "SENTINEL_MEMORY_HOOK_BUDGET": DEFAULT_HOOK_TOKENS,
     "SENTINEL_MEMORY_LOCK_TIMEOUT_S": DEFAULT_LOCK_TIMEOUT_S,
 }
-
-
-def text_of(name: str) -> str:
-    return (ROOT / name).read_text(encoding="utf-8")
-
-
-def blocks(text: str, language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```", text, re.M | re.S)
 
 
 def parameters() -> dict[str, list[str]]:
@@ -73,7 +59,7 @@ def parameters() -> dict[str, list[str]]:
     return asyncio.run(listed())
 
 
-@pytest.mark.parametrize("name", READMES)
+@pytest.mark.parametrize("name", REFERENCES)
 def test_the_table_of_tools_names_every_tool_with_its_parameters(name: str) -> None:
     rows = dict(re.findall(r"^\| `(\w+_memory)` \| ([^|]+) \|", text_of(name), re.M))
     # A default such as `type` = `"log"` stands beside its parameter.
@@ -94,7 +80,7 @@ def test_no_text_names_a_tool_or_an_argument_that_does_not_exist() -> None:
     none_of(faults)
 
 
-@pytest.mark.parametrize("name", READMES)
+@pytest.mark.parametrize("name", REFERENCES)
 def test_the_table_of_settings_holds_every_variable_with_its_default(name: str) -> None:
     cells = dict(re.findall(r"^\| `([A-Z_]+)` \| ([^|]+?) \|", text_of(name), re.M))
     used = set()
@@ -106,7 +92,7 @@ def test_the_table_of_settings_holds_every_variable_with_its_default(name: str) 
         assert cells[variable] == f"`{default}`"
 
 
-@pytest.mark.parametrize("name", READMES)
+@pytest.mark.parametrize("name", REFERENCES)
 def test_the_limits_are_those_of_the_program(name: str) -> None:
     text = text_of(name)
     for field, limit in LIMITS_BYTES.items():
@@ -118,27 +104,10 @@ def test_the_limits_are_those_of_the_program(name: str) -> None:
         assert f"{number:,}" in text
 
 
-def test_both_readmes_hold_the_same_commands_and_configurations() -> None:
+def test_both_readmes_hold_the_same_commands() -> None:
     english, korean = (text_of(name) for name in READMES)
-    for language in ("sh", "powershell", "toml"):
+    for language in ("sh", "powershell"):
         assert blocks(english, language) == blocks(korean, language)
-    for language in ("json", "text"):  # the first is a record, or an answer that shows it
-        assert blocks(english, language)[1:] == blocks(korean, language)[1:]
-
-
-@pytest.mark.parametrize("name", READMES)
-def test_every_command_is_named(name: str) -> None:
-    rows = re.findall(r"^\| `cli\.py (\w+)[^`]*` \|", text_of(name), re.M)
-    assert sorted(rows) == sorted(cli.COMMANDS)
-
-
-def test_no_text_names_a_command_that_does_not_exist() -> None:
-    none_of(
-        f"{name}: cli.py {command}"
-        for name in TEXTS
-        for command in re.findall(r"(?:cli\.py|\{cli\}) ([a-z]+)", text_of(name))
-        if command not in cli.COMMANDS
-    )
 
 
 def test_the_test_command_of_the_readme_is_the_one_that_ci_runs() -> None:
@@ -150,10 +119,10 @@ def test_the_test_command_of_the_readme_is_the_one_that_ci_runs() -> None:
     assert command in text_of(".ci/run")
 
 
-@pytest.mark.parametrize("name", READMES)
+@pytest.mark.parametrize("name", CLIENTS)
 def test_every_configuration_can_be_parsed_and_starts_the_server(name: str) -> None:
     text = text_of(name)
-    entries = [json.loads(block) for block in blocks(text, "json")[1:]]
+    entries = [json.loads(block) for block in blocks(text, "json")]
     entries += [tomllib.loads(block) for block in blocks(text, "toml")]
     assert len(entries) >= 7
     for entry in entries:
@@ -163,7 +132,7 @@ def test_every_configuration_can_be_parsed_and_starts_the_server(name: str) -> N
         assert configured["args"][1:2] in ([], ["--project"])
 
 
-@pytest.mark.parametrize("name", [*READMES, "docs/format.md"])
+@pytest.mark.parametrize("name", [*REFERENCES, "docs/format.md"])
 def test_a_record_shown_is_one_that_the_program_would_write(name: str) -> None:
     shown = [
         line
@@ -235,18 +204,6 @@ def test_every_tool_and_parameter_that_the_workflow_names_exists(text: str) -> N
 @pytest.mark.parametrize("text", [INSTRUCTIONS, rules("en"), rules("ko")])
 def test_instructions_and_rules_each_name_every_tool(text: str) -> None:
     assert {tool for tool in TOOLS if tool in text} == TOOLS  # a client may show only one of them
-
-
-@pytest.mark.parametrize("editions", EDITIONS, ids=[pair[0] for pair in EDITIONS])
-def test_both_editions_have_the_same_parts_commands_and_tests(editions: list[str]) -> None:
-    english, korean = (text_of(name) for name in editions)
-    parts = [re.findall(r"^(#+) ", text, re.M) for text in (english, korean)]
-    assert parts[0] == parts[1]
-    tests = [re.findall(r"test_\w+(?:\.py)?(?:::\w+)?", text) for text in (english, korean)]
-    assert sorted(set(tests[0])) == sorted(set(tests[1]))
-    rows = [len(re.findall(r"^\|", text, re.M)) for text in (english, korean)]
-    assert rows[0] == rows[1]
-    assert blocks(english, "sh") == blocks(korean, "sh")
 
 
 @pytest.mark.parametrize("name", [*DESIGN, *RELIABILITY, SPECIFICATION])

@@ -1,4 +1,4 @@
-"""Tests what a session pays for the memory: its limits, and the figures of the README."""
+"""Tests what a session pays for the memory: its limits, and the figures of the reference."""
 
 import re
 import sys
@@ -28,8 +28,8 @@ def test_a_session_pays_at_most_900_tokens_and_1050_with_korean_rules(count: Cou
     assert {lang: total for lang, total in paid.items() if total > MOST_OF_A_SESSION[lang]} == {}
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/README.ko.md"])
-def test_the_readme_counts_what_a_session_pays(name: str, count: Count) -> None:
+@pytest.mark.parametrize("name", ["docs/reference.md", "docs/reference.ko.md"])
+def test_the_reference_counts_what_a_session_pays(name: str, count: Count) -> None:
     english, korean = (session_costs(lang, count) for lang in MOST_OF_A_SESSION)
     figures = [sum(english.values()), *english.values(), sum(korean.values())]
     for records in STARTS:

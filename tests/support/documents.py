@@ -1,0 +1,40 @@
+"""Reads the documents that users and contributors read, and pairs their two editions."""
+
+import re
+
+from tests.support.stdio_client import ROOT
+
+KOREAN_ONLY = {"docs/README.ko.md": "README.md", "docs/cursorrules.ko.md": ".cursorrules"}
+
+
+def _names(pattern: str) -> list[str]:
+    return sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob(pattern))
+
+
+# [English, Korean] of every document that has both; the README and the rules lie elsewhere.
+EDITIONS = [
+    [name.replace(".ko.md", ".md"), name]
+    for name in _names("docs/*.ko.md")
+    if name not in KOREAN_ONLY
+]
+DOCUMENTS = [
+    *("README.md", ".cursorrules", "CHANGELOG.md", "benchmarks/README.md"),
+    *_names("docs/*.md"),
+]
+
+
+def text_of(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def blocks(text: str, language: str) -> list[str]:
+    """The fenced blocks of one language."""
+    return re.findall(rf"^```{language}\n(.*?)^```", text, re.M | re.S)
+
+
+def prose(text: str) -> str:
+    """What is left without blocks, code, links' targets and examples in italics."""
+    text = re.sub(r"^ *```.*?^ *```", "", text, flags=re.M | re.S)
+    text = re.sub(r"``.+?``|`[^`\n]+`", "`code`", text)
+    text = re.sub(r"\]\([^)]*\)", "]", text)
+    return re.sub(r"(?<!\*)\*[^*\n]+\*(?!\*)", "example", text)

@@ -1,0 +1,107 @@
+"""Tests that the documents name the commands and options that there are, and only those."""
+
+import argparse
+import importlib
+import re
+import shlex
+
+import pytest
+
+import cli
+from core.parser import Parser
+from tests.support.documents import DOCUMENTS, blocks, text_of
+from tests.support.rows import none_of
+
+COMMANDS = ["docs/commands.md", "docs/commands.ko.md"]
+OPTION = r"(?<![\w-])--?[a-zA-Z][\w-]*"
+CALL = r"(?:sentinel-memory|(?:python3? )?(?:\S*/)?cli\.py)"
+HISTORY = {"CHANGELOG.md"}  # names what there was
+
+
+def parser_of(command: str) -> argparse.ArgumentParser:
+    parser = Parser(prog=command)
+    importlib.import_module(f"commands.{cli.COMMANDS[command][0]}").add_arguments(parser)
+    return parser
+
+
+def options_of(parser: argparse.ArgumentParser) -> set[str]:
+    """Every spelling of every option, those of an action such as `topics rename` included."""
+    found: set[str] = set()
+    for action in parser._actions:
+        found |= set(action.option_strings)
+        if isinstance(action, argparse._SubParsersAction):
+            found |= {option for inner in action.choices.values() for option in options_of(inner)}
+    return found
+
+
+OPTIONS = {command: options_of(parser_of(command)) for command in cli.COMMANDS}
+
+
+def first_cells(text: str) -> str:
+    return " ".join(re.findall(r"^\| (`.+?) \| ", text, re.M))
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_each_command_has_a_part_with_exactly_its_options(name: str) -> None:
+    introduction, *parts = re.split(r"^### ", text_of(name), flags=re.M)
+    common = set(re.findall(OPTION, first_cells(introduction)))
+    told = {}
+    for part in parts:
+        command, text = part.split("\n", 1)
+        told[command] = set(re.findall(OPTION, first_cells(re.split(r"^## ", text, flags=re.M)[0])))
+    assert list(told) == list(dict.fromkeys(told))
+    assert told.keys() == cli.COMMANDS.keys()
+    wrong = {
+        command: told[command] ^ (options - common)
+        for command, options in OPTIONS.items()
+        if told[command] != options - common
+    }
+    assert wrong == {}
+
+
+def test_what_a_document_says_of_all_commands_is_an_option_of_some() -> None:
+    known = set().union(*OPTIONS.values())
+    for name in COMMANDS:
+        introduction = text_of(name).split("\n## ")[0]
+        assert set(re.findall(OPTION, first_cells(introduction))) <= known
+
+
+def calls(text: str) -> list[tuple[str, str]]:
+    """The command and the rest of each call of ours, in blocks and in code within a sentence."""
+    spans = re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```", "", text, flags=re.M | re.S))
+    lines = [line for block in blocks(text, "sh") for line in block.splitlines()]
+    lines += [line for block in blocks(text, "text") for line in block.splitlines() if "$ " in line]
+    found = []
+    for span in [*spans, *lines]:
+        found += re.findall(rf"(?:^|[\s|]){CALL} ([a-z]+)\b([^|<>&]*)", span)
+    return found
+
+
+def test_every_call_in_a_document_names_a_command_and_options_that_exist() -> None:
+    faults = []
+    for name in set(DOCUMENTS) - HISTORY:
+        for command, rest in calls(text_of(name)):
+            if command not in cli.COMMANDS:
+                faults.append(f"{name}: {command}")
+            else:
+                unknown = set(re.findall(OPTION, rest)) - OPTIONS[command]
+                faults += [f"{name}: {command} {option}" for option in sorted(unknown)]
+    none_of(faults)
+
+
+def test_every_example_can_be_typed_as_it_is_written() -> None:
+    faults = []
+    examples = [
+        line.split("sentinel-memory ", 1)[1]
+        for name in COMMANDS
+        for block in blocks(text_of(name), "sh")
+        for line in block.splitlines()
+    ]
+    assert len(examples) > 2 * len(cli.COMMANDS)
+    for example in examples:
+        command, *words = shlex.split(example)
+        try:
+            parser_of(command).parse_args(words)
+        except SystemExit:
+            faults.append(example)
+    none_of(faults)

@@ -1,0 +1,85 @@
+"""Tests that both editions of a document agree, and that Korean keeps its register and terms."""
+
+import re
+
+import pytest
+
+from tests.support.documents import DOCUMENTS, EDITIONS, KOREAN_ONLY, blocks, prose, text_of
+from tests.support.rows import none_of
+from tests.support.stdio_client import ROOT
+
+ENGLISH_ONLY = {"docs/benchmarks.md", "docs/format.md", "docs/specification.md"}
+KOREAN = [name for name in DOCUMENTS if name.endswith(".ko.md")]
+FOR_CONTRIBUTORS = {
+    f"docs/{name}.ko.md" for name in ("design", "reliability", "redaction", "CONTRIBUTING")
+}
+# A term that reads translated, and what a Korean engineer writes.
+TERMS = {
+    "격차": "빠진 정보, 재발",
+    "가림 처리": "마스킹",
+    "복제": "클론",
+    "시연": "데모",
+    "찌꺼기": "잔여",
+    "망가진": "손상된",
+    "무고한": "잘못 가린",
+    "닮은 예": "유사 사례",
+    "온 그대로": "받은 그대로",
+    "되풀이하": "다시 실행",
+    "스스로 말": "묻지 않아도 알려 줍니다",
+    "견주": "비교",
+    "어판": "버전, English:",
+    "예전 판": "이전 버전",
+    "(으)로": "로, 으로",
+    "(이)": "이, 가",
+    "을(를)": "을, 를",
+}
+
+
+def test_every_document_has_both_editions() -> None:
+    english = {name for name, _ in EDITIONS} | set(KOREAN_ONLY.values()) | ENGLISH_ONLY
+    others = {name for name in DOCUMENTS if name.startswith("docs/") and ".ko." not in name}
+    assert others <= english
+    none_of(name for name in english if not (ROOT / name).exists())
+
+
+@pytest.mark.parametrize("editions", EDITIONS, ids=[pair[0] for pair in EDITIONS])
+def test_both_editions_have_the_same_parts_rows_commands_and_tests(editions: list[str]) -> None:
+    english, korean = (text_of(name) for name in editions)
+    for pattern in (r"^(#+) ", r"^(\|)", r"^( *[-*] |\d\. )"):
+        shape = [re.findall(pattern, text, re.M) for text in (english, korean)]
+        assert shape[0] == shape[1], pattern
+    tests = [set(re.findall(r"test_\w+(?:\.py)?(?:::\w+)?", text)) for text in (english, korean)]
+    assert tests[0] == tests[1]
+    for language in ("sh", "powershell", "yaml", "toml"):
+        assert blocks(english, language) == blocks(korean, language)
+
+
+@pytest.mark.parametrize("name", KOREAN)
+def test_korean_keeps_its_terms(name: str) -> None:
+    text = prose(text_of(name))
+    none_of(f"{name}: {term} -> {better}" for term, better in TERMS.items() if term in text)
+
+
+@pytest.mark.parametrize("name", KOREAN)
+def test_korean_keeps_its_register(name: str) -> None:
+    """Users read 해요체 instructions and 합니다체 statements, contributors read 한다체."""
+    text = prose(text_of(name))
+    wrong = (
+        r"[^.\n]*(?:(?<!아)니다|세요|십시오)\." if name in FOR_CONTRIBUTORS else r"[^.\n]*십시오"
+    )
+    wrong += "" if name in FOR_CONTRIBUTORS else r"|[^.\n]*(?<!니)다[.](?=\s|$)"
+    none_of(f"{name}: {sentence.strip()}" for sentence in re.findall(wrong, text))
+
+
+@pytest.mark.parametrize(
+    ("fact", "owners"),
+    [
+        ("- id: sentinel-memory-", "ci"),
+        ('"mcpServers": {\n', "clients"),
+        ("| `SENTINEL_MEMORY_BUDGET` |", "reference"),
+        ("| `missing_context` | 1,024", "reference"),
+    ],
+)
+def test_a_fact_has_one_owner_and_the_others_link_to_it(fact: str, owners: str) -> None:
+    holding = {name for name in DOCUMENTS if fact in text_of(name)}
+    assert holding == {f"docs/{owners}.md", f"docs/{owners}.ko.md"}
