@@ -64,10 +64,9 @@ def test_korean_keeps_its_terms(name: str) -> None:
 def test_korean_keeps_its_register(name: str) -> None:
     """Users read 해요체 instructions and 합니다체 statements, contributors read 한다체."""
     text = prose(text_of(name))
-    wrong = (
-        r"[^.\n]*(?:(?<!아)니다|세요|십시오)\." if name in FOR_CONTRIBUTORS else r"[^.\n]*십시오"
-    )
-    wrong += "" if name in FOR_CONTRIBUTORS else r"|[^.\n]*(?<!니)다[.](?=\s|$)"
+    stiff = r"[^.\n]*(?:(?<!아)니다|세요|십시오)\."
+    plain = r"[^.\n]*십시오|[^.\n]*(?<!니)다[.](?=\s|$)"
+    wrong = stiff if name in FOR_CONTRIBUTORS else plain
     none_of(f"{name}: {sentence.strip()}" for sentence in re.findall(wrong, text))
 
 
