@@ -5,7 +5,7 @@ HEAD = """\
 
 Sentinel-Memory beside other memory servers, measured in one run.
 
-This file is written by `python benchmarks/compare.py`. Do not edit it: the words stand in
+This file is written by `python benchmarks/compare.py`. Do not edit it: the words are in
 `benchmarks/prose.py`, the figures come from the run.
 
 {facts}
@@ -74,13 +74,13 @@ TOKENS_NOTES = (
 FORMATS_TEXT = """\
 What one record costs a model (`o200k_base`), whole and beside its three texts, in formats that say
 the same: topic, type, date, what was missing, lesson, question. The records are the curated lessons
-and those of the ranking queries. Where the topic stands above its records, a quarter of its line is
+and those of the ranking queries. Where the topic comes above its records, a quarter of its line is
 counted for each, as for four records of a topic. A record is Korean when it has less than 15 Latin
 letters for 100 Hangul syllables."""
 
 FORMATS_NOTES = (
     "The example of the specification repeats the topic and the type in each record and names "
-    "the fields in full; with labels, they are shorter and the topic stands above. What is shown "
+    "the fields in full; with labels, they are shorter and the topic comes above. What is shown "
     "has a date, an arrow before the lesson and `ask:` before the question; a log needs no word "
     "for its type. With signs only, the date loses its hyphens and the question its word: three to "
     "four tokens less, which is not worth a date that people have to spell.",
@@ -94,10 +94,10 @@ highest leave out one record in twenty on either side. The weights were fitted o
 others of this project."""
 
 SURVIVAL_TEXT = """\
-Eighty lessons of one project (35 English, 35 Korean, 10 mixed) stand at even distances among
+Eighty lessons of one project (35 English, 35 Korean, 10 mixed) are at even distances among
 records of ten other projects, and recombinations of these where more are needed. For each lesson
 two tasks are asked, one in English and one in Korean, and the answer of a search is made at each
-budget. The figure is the share of the tasks whose lesson stands in the answer whole. "Keywords" is
+budget. The figure is the share of the tasks whose lesson is in the answer whole. "Keywords" is
 what the description of `query` asks an agent for: keywords of the task with synonyms, in both
 languages. "Task" is the user's sentence as it is, where the lesson is in the same language or in
 the other one. "Nothing" is an empty query: the newest first. Nothing is random;
