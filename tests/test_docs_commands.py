@@ -41,29 +41,42 @@ def first_cells(text: str) -> str:
     return " ".join(re.findall(r"^\| (`.+?) \| ", text, re.M))
 
 
+def parts_of(name: str) -> dict[str, tuple[int, str]]:
+    """By each command the number of its group and its part of the document."""
+    groups = re.split(r"^## ", text_of(name), flags=re.M)
+    found = {}
+    for number, group in enumerate(groups):
+        for part in re.split(r"^### ", group, flags=re.M)[1:]:
+            command, text = part.split("\n", 1)
+            found[command] = (number, text)
+    return found
+
+
 @pytest.mark.parametrize("name", COMMANDS)
-def test_each_command_has_a_part_with_exactly_its_options(name: str) -> None:
-    introduction, *parts = re.split(r"^### ", text_of(name), flags=re.M)
-    common = set(re.findall(OPTION, first_cells(introduction)))
-    told = {}
-    for part in parts:
-        command, text = part.split("\n", 1)
-        told[command] = set(re.findall(OPTION, first_cells(re.split(r"^## ", text, flags=re.M)[0])))
-    assert list(told) == list(dict.fromkeys(told))
-    assert told.keys() == cli.COMMANDS.keys()
-    wrong = {
-        command: told[command] ^ (options - common)
-        for command, options in OPTIONS.items()
-        if told[command] != options - common
-    }
+def test_each_command_has_a_part_in_the_order_and_the_groups_of_the_help(name: str) -> None:
+    groups = list(dict.fromkeys(group for _, group in cli.COMMANDS.values()))
+    shown = [(command, 1 + groups.index(group)) for command, (_, group) in cli.COMMANDS.items()]
+    assert [(command, number) for command, (number, _) in parts_of(name).items()] == shown
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_part_of_a_command_has_exactly_its_options(name: str) -> None:
+    common = set(re.findall(OPTION, first_cells(text_of(name).split("\n## ")[0])))
+    wrong = {}
+    for command, (_, text) in parts_of(name).items():
+        told = set(re.findall(OPTION, first_cells(text)))
+        if told != OPTIONS[command] - common:
+            wrong[command] = told ^ (OPTIONS[command] - common)
     assert wrong == {}
 
 
-def test_what_a_document_says_of_all_commands_is_an_option_of_some() -> None:
-    known = set().union(*OPTIONS.values())
-    for name in COMMANDS:
-        introduction = text_of(name).split("\n## ")[0]
-        assert set(re.findall(OPTION, first_cells(introduction))) <= known
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_options_of_all_commands_are_those_of_the_help(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cli.main(["help"])
+    known = set(re.findall(OPTION, re.findall(r"(?:^  -.*\n)+", capsys.readouterr().out, re.M)[-1]))
+    assert set(re.findall(OPTION, first_cells(text_of(name).split("\n## ")[0]))) == known
 
 
 def calls(text: str) -> list[tuple[str, str]]:
