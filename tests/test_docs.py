@@ -12,9 +12,19 @@ from fastmcp import Client
 import cli
 import server
 from core.lessons.agent_rules import INSTRUCTIONS, rules, whole_workflow
-from core.lessons.record import ID_DIGITS, LIMITS_BYTES, Draft, parse_line, record_id
+from core.lessons.anchors.paths import MOST_PATHS, PATH_BYTES
+from core.lessons.anchors.triggers import LEAST_TRIGGER_CHARS, MOST_TRIGGERS, TRIGGER_BYTES
+from core.lessons.log_file import LOCK_SUFFIX, REPLACED_NAME
+from core.lessons.record import (
+    ID_DIGITS,
+    LIMITS_BYTES,
+    MOST_LINE_BYTES,
+    Draft,
+    parse_line,
+    record_id,
+)
 from core.messages import MESSAGES
-from core.project import VARIABLES
+from core.project import LOG_NAME, VARIABLES
 from core.sanitizer import MARKER
 from core.secrets.rule import Rule, expand
 from core.settings import (
@@ -94,14 +104,27 @@ def test_the_table_of_settings_holds_every_variable_with_its_default(name: str) 
 
 @pytest.mark.parametrize("name", REFERENCES)
 def test_the_limits_are_those_of_the_program(name: str) -> None:
-    text = text_of(name)
-    for field, limit in LIMITS_BYTES.items():
-        [cell] = re.findall(rf"^\| `{field}` \| ([^|]+) \|", text, re.M)
-        assert f"{limit:,}" in cell
-    for number in (DEFAULT_THRESHOLD, DEFAULT_THRESHOLD + 1):
-        assert str(number) in text
-    for number in (DEFAULT_BUDGET_TOKENS, DEFAULT_BUDGET_CHARS):
-        assert f"{number:,}" in text
+    [part] = re.findall(r"^## 3\..*?(?=^## )", text_of(name), re.M | re.S)
+    rows = dict(re.findall(r"^\| `?([^|`]+)`? \| ([^|]+) \|", part, re.M))
+    limits = {field: [limit] for field, limit in LIMITS_BYTES.items()}
+    limits |= {"paths": [MOST_PATHS, PATH_BYTES]}
+    limits |= {"when": [MOST_TRIGGERS, LEAST_TRIGGER_CHARS, TRIGGER_BYTES]}
+    for field, numbers in limits.items():
+        assert re.findall(r"[\d,]*\d", re.sub(r"UTF-8", "", rows[field])) == [
+            f"{number:,}" for number in numbers
+        ]
+    assert MOST_LINE_BYTES == 2**20  # "1 MiB"
+    [records] = [cell for name, cell in rows.items() if f"{DEFAULT_THRESHOLD + 1}" in cell]
+    assert f"{DEFAULT_THRESHOLD}" in records
+    [answer] = [cell for cell in rows.values() if f"{DEFAULT_BUDGET_CHARS:,}" in cell]
+    assert f"{DEFAULT_BUDGET_TOKENS:,}" in answer
+
+
+@pytest.mark.parametrize("name", REFERENCES)
+def test_the_files_of_the_memory_are_those_that_the_program_writes(name: str) -> None:
+    rows = re.findall(r"^\| `([.\w…-]*memory_log[^`]*|\.git\w+)` \|", text_of(name), re.M)
+    own = [LOG_NAME, ".gitattributes", ".gitignore", LOG_NAME + LOCK_SUFFIX, REPLACED_NAME]
+    assert rows == [*own, "memory_log.removed-….txt"]
 
 
 def test_both_readmes_hold_the_same_commands() -> None:
