@@ -129,12 +129,6 @@ def test_the_files_of_the_memory_are_those_that_the_program_writes(name: str) ->
     assert rows == [*own, "memory_log.removed-….txt"]
 
 
-def test_both_readmes_hold_the_same_commands() -> None:
-    english, korean = (text_of(name) for name in READMES)
-    for language in ("sh", "powershell"):
-        assert blocks(english, language) == blocks(korean, language)
-
-
 def test_the_test_command_of_the_readme_is_the_one_that_ci_runs() -> None:
     [command] = [
         block.strip()
