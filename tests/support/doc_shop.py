@@ -1,0 +1,108 @@
+"""Makes the project whose answers the documents show, and runs their examples in it."""
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from core.lessons.record import Draft, Record, record_id
+from tests.support.cli_process import TOKEN
+from tests.support.git_clones import path_of
+from tests.support.stdio_client import ROOT
+
+LESSONS = json.loads((ROOT / "tests/data/doc_shop.json").read_text(encoding="utf-8"))
+DAYS = ("2026-03-02", "2026-03-10", "2026-03-15", "2026-03-16", "2026-03-17")
+INSTALLED = (
+    "import sys, types; sys.modules['sentinel_memory'] = types.ModuleType('sentinel_memory');"
+    f"sys.path.insert(0, {str(ROOT)!r}); import cli; cli.run()"
+)
+
+
+def _record(texts: Mapping[str, str], created: str, **more: Any) -> Record:
+    kind = "log" if texts["missing_context"] else "principle"
+    named: dict[str, Any] = {name: texts[name] for name in ("topic", "missing_context", "lesson")}
+    return Record(
+        id=record_id(Draft(type=kind, **named)),
+        type="log" if texts["missing_context"] else "principle",
+        created=created,
+        ask_next_time=texts["ask_next_time"],
+        **named,
+        **more,
+    )
+
+
+class Shop:
+    """A project with a memory in git, and a home directory without anything."""
+
+    def __init__(self, folder: Path, lang: str) -> None:
+        self.root, self.home, self.lessons = folder / "shop", folder / "home", LESSONS[lang]
+        for made in (self.root / ".context", self.home):
+            made.mkdir(parents=True)
+        self.git("init", "--quiet", "--initial-branch=main")
+        prices = [_record(it, "2026-03-02T09:00:00+00:00") for it in self.lessons["prices"]]
+        build, migration = self.lessons["others"]
+        again = {"updated": "2026-03-12T09:00:00+00:00", "seen": 3}
+        others = [
+            _record(build, "2026-03-09T09:00:00+00:00", **again),
+            _record(migration, "2026-03-10T09:00:00+00:00"),
+        ]
+        merged = {
+            "compacted_at": "2026-03-15T09:00:00+00:00",
+            "source_count": 2,
+            "source_ids": tuple(it.token for it in prices),
+        }
+        principle = _record(self.lessons["principle"], "2026-03-15T09:00:00+00:00", **merged)
+        for at, records in enumerate([prices, [*prices, *others], [principle, *others]]):
+            path_of(self.root).write_bytes(b"".join(record.to_line() for record in records))
+            self.commit(at)
+
+    def git(self, *words: str, date: str = "") -> None:
+        """Run git with nothing of this machine; date: that of a commit."""
+        who = {"NAME": "developer", "EMAIL": "developer@example.invalid", "DATE": date}
+        names = {
+            f"GIT_{role}_{key}": it for role in ("AUTHOR", "COMMITTER") for key, it in who.items()
+        }
+        subprocess.run(["git", *words], cwd=self.root, check=True, env=self.environment(**names))
+
+    def commit(self, at: int) -> None:
+        """Commit the log as it is, with the subject and on the day of this place in the story."""
+        (self.root / ".context" / ".gitattributes").write_text("memory_log.jsonl merge=union\n")
+        self.git("add", "--all")
+        subject = self.lessons["commits"][at]
+        self.git("commit", "--quiet", "--message", subject, date=f"{DAYS[at]}T10:00:00+0000")
+
+    def leak(self) -> None:
+        """Add a record with a secret, which nobody has committed."""
+        secret = {
+            name: text.replace("{token}", TOKEN) for name, text in self.lessons["secret"].items()
+        }
+        with path_of(self.root).open("ab") as file:
+            file.write(_record(secret, "2026-03-16T09:00:00+00:00").to_line())
+
+    def environment(self, **variables: str) -> dict[str, str]:
+        """What a process needs, and nothing of whoever runs the tests."""
+        kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT") if name in os.environ}
+        git = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+        return {**kept, **git, "HOME": str(self.home), "USERPROFILE": str(self.home), **variables}
+
+    def answer(self, line: str) -> str:
+        """What an installed program prints for a command as a document shows it, 80 cells wide."""
+        words = shlex.split(line)
+        given = {}
+        while "=" in words[0]:
+            name, value = words.pop(0).split("=", 1)
+            given[name] = value
+        assert words.pop(0) == "sentinel-memory"
+        done = subprocess.run(
+            [sys.executable, "-c", INSTALLED, *words],
+            cwd=self.root,
+            env=self.environment(COLUMNS="80", PYTHONIOENCODING="utf-8", **given),
+            capture_output=True,
+            stdin=subprocess.DEVNULL,
+            encoding="utf-8",
+        )
+        return done.stdout + done.stderr

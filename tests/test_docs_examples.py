@@ -1,0 +1,44 @@
+"""Tests that the examples in the documents print what the documents show."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.support.doc_shop import Shop
+from tests.support.documents import blocks, text_of
+
+SHOWN = ["docs/commands", "docs/onboard", "docs/report", "docs/scan"]
+CALL = re.compile(r"^\$ (.+)$", re.M)
+# The token of a version that is saved now.
+FLEETING = re.compile(r"(?<=@)[0-9a-f]{6}\b|(?<=-> )[0-9a-f]{16}\b")
+
+
+def examples(name: str) -> list[str]:
+    return [block for block in blocks(text_of(name), "text") if block.startswith("$ ")]
+
+
+def played(example: str, folder: Path, name: str) -> str:
+    """The example with what its commands print today, one after the other in one project."""
+    lang = "ko" if name.endswith(".ko.md") else "en"
+    shop = Shop(folder, lang)
+    if "scan" in name or "report" in name:
+        shop.leak()
+    if "report" in name:  # of a branch that brought a secret and took it out again
+        shop.commit(3)
+        shop.answer("sentinel-memory scan --redact --yes")
+        shop.commit(4)
+    return "".join(f"$ {line}\n{shop.answer(line)}" for line in CALL.findall(example))
+
+
+@pytest.mark.parametrize("edition", [".md", pytest.param(".ko.md", marks=pytest.mark.long)])
+@pytest.mark.parametrize("document", SHOWN)
+def test_each_example_prints_what_the_document_shows(
+    document: str, edition: str, tmp_path: Path
+) -> None:
+    name = document + edition
+    found = examples(name)
+    assert found
+    for number, example in enumerate(found):
+        now = played(example, tmp_path / str(number), name)
+        assert FLEETING.sub("…", now) == FLEETING.sub("…", example)
