@@ -16,6 +16,7 @@ from tests.support.stdio_client import ROOT
 
 LESSONS = json.loads((ROOT / "tests/data/doc_shop.json").read_text(encoding="utf-8"))
 DAYS = ("2026-03-02", "2026-03-10", "2026-03-15", "2026-03-16", "2026-03-17")
+EDIT = "ALTER TABLE orders DROP COLUMN note;"
 INSTALLED = (
     "import sys, types; sys.modules['sentinel_memory'] = types.ModuleType('sentinel_memory');"
     f"sys.path.insert(0, {str(ROOT)!r}); import cli; cli.run()"
@@ -47,8 +48,8 @@ class Shop:
         build, migration = self.lessons["others"]
         again = {"updated": "2026-03-12T09:00:00+00:00", "seen": 3}
         others = [
-            _record(build, "2026-03-09T09:00:00+00:00", **again),
-            _record(migration, "2026-03-10T09:00:00+00:00"),
+            _record(build, "2026-03-03T09:00:00+00:00", **again),
+            _record(migration, "2026-03-10T09:00:00+00:00", paths=("db/migrations/**",)),
         ]
         merged = {
             "compacted_at": "2026-03-15T09:00:00+00:00",
@@ -83,6 +84,21 @@ class Shop:
         with path_of(self.root).open("ab") as file:
             file.write(_record(secret, "2026-03-16T09:00:00+00:00").to_line())
 
+    def work(self) -> None:
+        """Let an agent edit a migration in a session, and begin another one."""
+        edit = {"file_path": str(self.root / "db/migrations/0042.sql"), "new_string": EDIT}
+        self.hook("session-start", "1", hook_event_name="SessionStart", source="startup")
+        self.hook(
+            "before-action", "1", hook_event_name="PreToolUse", tool_name="Edit", tool_input=edit
+        )
+        self.hook("stop", "1", hook_event_name="Stop")
+        self.hook("session-start", "2", hook_event_name="SessionStart", source="startup")
+
+    def hook(self, event: str, session: str, **more: object) -> None:
+        """Run a hook of Claude Code."""
+        given = {"session_id": session, "cwd": str(self.root), **more}
+        self.run("hook", event, "--client", "claude-code", given=json.dumps(given))
+
     def environment(self, **variables: str) -> dict[str, str]:
         """What a process needs, and nothing of whoever runs the tests."""
         kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT") if name in os.environ}
@@ -97,12 +113,16 @@ class Shop:
             name, value = words.pop(0).split("=", 1)
             given[name] = value
         assert words.pop(0) == "sentinel-memory"
+        return self.run(*words, **given)
+
+    def run(self, *words: str, given: str = "", **variables: str) -> str:
+        """What the installed program prints, as if the project were a directory of a user."""
         done = subprocess.run(
             [sys.executable, "-c", INSTALLED, *words],
             cwd=self.root,
-            env=self.environment(COLUMNS="80", PYTHONIOENCODING="utf-8", **given),
+            env=self.environment(COLUMNS="80", PYTHONIOENCODING="utf-8", **variables),
             capture_output=True,
-            stdin=subprocess.DEVNULL,
+            input=given,
             encoding="utf-8",
         )
-        return done.stdout + done.stderr
+        return (done.stdout + done.stderr).replace(str(self.root), "/home/dev/shop")
