@@ -10,7 +10,7 @@ from tests.support.documents import blocks, text_of
 
 SHOWN = ["docs/commands", "docs/onboard", "docs/report", "docs/scan", "docs/stats"]
 CALL = re.compile(r"^\$ (.+)$", re.M)
-# The token of a version that is saved now; in the statistics the day of a session.
+# The token of a version that is saved now.
 FLEETING = re.compile(r"(?<=@)[0-9a-f]{6}\b|(?<=-> )[0-9a-f]{16}\b")
 
 
@@ -20,8 +20,10 @@ def examples(name: str) -> list[str]:
 
 def lasting(example: str, name: str) -> str:
     """The example without what differs from day to day."""
-    if "stats" in name:
-        example = re.sub(r"\d{4}-\d\d-\d\d", "…", example)
+    if "stats" in name:  # when the sessions were, and how long the project's name is
+        part = re.search(r"^(?:Hooks|훅): .*?\n\n", example, re.M | re.S)
+        assert part
+        example = example.replace(part[0], re.sub(r"[ \d]+", " ", part[0]))
     return FLEETING.sub("…", example)
 
 
