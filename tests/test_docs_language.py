@@ -35,6 +35,23 @@ TERMS = {
 }
 
 
+# What reads translated: a word-for-word idiom, or a sentence without anybody who acts.
+IDIOMS = re.compile(
+    r"\b(?:stands? (?!alone)|stood\b|as (?:it|they) came\b|nobody is there\b|Missing then\b"
+    r"|where it is valid\b|pass(?:es|ed)? over\b|speaks by itself|gives back what)"
+)
+ENGLISH = [
+    name
+    for name in DOCUMENTS
+    if name.endswith(".md") and ".ko." not in name and name != "CHANGELOG.md"  # a history
+]
+
+
+@pytest.mark.parametrize("name", ENGLISH)
+def test_english_has_no_translated_idiom(name: str) -> None:
+    none_of(f"{name}: {found[0]}" for found in IDIOMS.finditer(prose(text_of(name))))
+
+
 def test_every_document_has_both_editions() -> None:
     english = {name for name, _ in EDITIONS} | set(KOREAN_ONLY.values()) | ENGLISH_ONLY
     others = {name for name in DOCUMENTS if name.startswith("docs/") and ".ko." not in name}
