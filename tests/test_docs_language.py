@@ -77,6 +77,21 @@ def test_both_editions_have_the_same_parts_rows_commands_and_tests(editions: lis
         assert typed(english, language) == typed(korean, language)
 
 
+def figures(row: str) -> list[str]:
+    row = row.replace("Ten ", "10 ").replace("twelve ", "12 ")
+    return sorted(it.strip(",.") for it in re.findall(r"\d[\d,.]*", row))
+
+
+@pytest.mark.parametrize("editions", EDITIONS, ids=[pair[0] for pair in EDITIONS])
+def test_both_editions_have_the_same_figures_in_each_row(editions: list[str]) -> None:
+    english, korean = (re.findall(r"^\|.*$", prose(text_of(name)), re.M) for name in editions)
+    none_of(
+        f"{editions[1]}: {theirs}"
+        for ours, theirs in zip(english, korean, strict=True)
+        if figures(ours) != figures(theirs)
+    )
+
+
 @pytest.mark.parametrize("name", KOREAN)
 def test_korean_keeps_its_terms(name: str) -> None:
     text = prose(text_of(name))
