@@ -15,7 +15,7 @@ from tests.support.git_clones import path_of
 from tests.support.stdio_client import ROOT
 
 LESSONS = json.loads((ROOT / "tests/data/doc_shop.json").read_text(encoding="utf-8"))
-DAYS = ("2026-03-02", "2026-03-10", "2026-03-15", "2026-03-16", "2026-03-17")
+DAYS = ("2025-03-02", "2025-03-10", "2025-03-15", "2025-03-16", "2025-03-17")
 EDIT = "ALTER TABLE orders DROP COLUMN note;"
 INSTALLED = (
     "import sys, types; sys.modules['sentinel_memory'] = types.ModuleType('sentinel_memory');"
@@ -44,19 +44,19 @@ class Shop:
         for made in (self.root / ".context", self.home):
             made.mkdir(parents=True)
         self.git("init", "--quiet", "--initial-branch=main")
-        prices = [_record(it, "2026-03-02T09:00:00+00:00") for it in self.lessons["prices"]]
+        prices = [_record(it, "2025-03-02T09:00:00+00:00") for it in self.lessons["prices"]]
         build, migration = self.lessons["others"]
-        again = {"updated": "2026-03-12T09:00:00+00:00", "seen": 3}
+        again = {"updated": "2025-03-12T09:00:00+00:00", "seen": 3}
         others = [
-            _record(build, "2026-03-03T09:00:00+00:00", **again),
-            _record(migration, "2026-03-10T09:00:00+00:00", paths=("db/migrations/**",)),
+            _record(build, "2025-03-03T09:00:00+00:00", **again),
+            _record(migration, "2025-03-10T09:00:00+00:00", paths=("db/migrations/**",)),
         ]
         merged = {
-            "compacted_at": "2026-03-15T09:00:00+00:00",
+            "compacted_at": "2025-03-15T09:00:00+00:00",
             "source_count": 2,
             "source_ids": tuple(it.token for it in prices),
         }
-        principle = _record(self.lessons["principle"], "2026-03-15T09:00:00+00:00", **merged)
+        principle = _record(self.lessons["principle"], "2025-03-15T09:00:00+00:00", **merged)
         for at, records in enumerate([prices, [*prices, *others], [principle, *others]]):
             path_of(self.root).write_bytes(b"".join(record.to_line() for record in records))
             self.commit(at)
@@ -82,7 +82,7 @@ class Shop:
             name: text.replace("{token}", TOKEN) for name, text in self.lessons["secret"].items()
         }
         with path_of(self.root).open("ab") as file:
-            file.write(_record(secret, "2026-03-16T09:00:00+00:00").to_line())
+            file.write(_record(secret, "2025-03-16T09:00:00+00:00").to_line())
 
     def work(self) -> None:
         """Let an agent edit a migration in a session, and begin another one."""
