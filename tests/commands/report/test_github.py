@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from commands.report.github import MOST_SUMMARY_BYTES
+from commands.report.words import word
+from core.messages import Language
 from tests.support.cli_process import TOKEN
 from tests.support.git_clones import git, install_hook, new_project, path_of, run_git, write
 from tests.support.report_desk import LOG, ORDER, Report, Run, head, written
@@ -249,6 +251,17 @@ def test_an_index_of_another_repository_is_passed_over(
 def blocks(name: str, language: str) -> list[str]:
     text = (ROOT / "docs" / name).read_text(encoding="utf-8")
     return re.findall(rf"^```{language}\n(.*?)^```", text, re.M | re.S)
+
+
+PARTS = "refused reads_like added_head changed_head returned_head compacted_head undone_head"
+PARTS += " renamed_head removed_head figures"
+
+
+@pytest.mark.parametrize(("name", "lang"), [("report.md", "en"), ("report.ko.md", "ko")])
+def test_the_documents_name_the_parts_as_the_report_does(name: str, lang: Language) -> None:
+    text = (ROOT / "docs" / name).read_text(encoding="utf-8")
+    listed = re.findall(r"\*\*([^*]+)\*\*", "\n".join(re.findall(r"^\d\. .+$", text, re.M)))
+    assert [part.rstrip(".") for part in listed] == [word(lang, part) for part in PARTS.split()]
 
 
 @pytest.mark.parametrize("name", ["report.md", "report.ko.md"])
