@@ -108,13 +108,6 @@ def test_the_page_is_this_one(
     assert onboard() == Run(0, text, "")
 
 
-@pytest.mark.parametrize(("lang", "name"), [("en", "onboard.md"), ("ko", "onboard.ko.md")])
-def test_the_documents_show_a_real_page(lang: Language, name: str) -> None:
-    text = (ROOT / "docs" / name).read_text(encoding="utf-8")
-    shown = text.partition("python cli.py onboard\n")[2].partition("```")[0]
-    assert shown == page(shop()[:4], "shop", lang)
-
-
 def test_two_processes_write_the_same_bytes_in_utf_8_whatever_the_console(project: Path) -> None:
     for seed in ("1", "2"):
         environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONHASHSEED": seed}
