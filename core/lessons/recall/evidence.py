@@ -210,7 +210,8 @@ def _anchor(pattern: str, path: str) -> float:
     """Return the weight of a pattern of the record that stands for this file."""
     if pattern.casefold().rstrip("/") == path.casefold():
         return _ANCHORED_FILE
-    return _ANCHORED_PLACE if is_exact(pattern) else _ANCHORED_KIND
+    is_place = is_exact(pattern) or pattern.endswith("/")
+    return _ANCHORED_PLACE if is_place else _ANCHORED_KIND
 
 
 def _naming(name: str, path: str) -> float:

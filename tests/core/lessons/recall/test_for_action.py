@@ -249,6 +249,23 @@ def test_an_anchor_on_much_of_the_project_needs_words_beside_it() -> None:
     assert shown(edit("src/1.py"), rest, [edit("src/1.py")] * 30 + [edit("b.md")] * 30) == []
 
 
+@pytest.mark.parametrize(
+    ("pattern", "found"),
+    [("migrations/", True), ("migrations/**", True), ("migrations/1.sql", True), ("*.sql", False)],
+)
+def test_a_directory_is_a_place_and_a_kind_of_file_needs_words_beside_it(
+    pattern: str, found: bool
+) -> None:
+    record = a_record("place", "Drop a column in two releases.", "database", pattern)
+    around = surroundings_of([record], [], [f"src/{at}.py" for at in range(60)])
+    for action, is_shown in (
+        (edit("migrations/1.sql"), found),
+        (edit("migrations/1.sql", "DROP COLUMN phone; -- in two releases"), True),
+    ):
+        records = choose(action, [record], surroundings=around).records
+        assert [it.id for it in records] == ["place"] * is_shown
+
+
 LONG_LOG = [a_record(str(at), f"Ask number {at} first.") for at in range(3 * MOST_READ)]
 
 
