@@ -11,9 +11,10 @@ import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
-from core.messages import CLI, Facts, Language
+from core.messages import Facts, Language
 from core.notices import shown
 from core.parser_words import WORDS, word
+from core.program import CLI
 from core.settings import read_settings
 
 MOST_WIDTH = 100
@@ -23,15 +24,15 @@ _WIDE = "\0"  # stands behind a character of two cells while lines are broken by
 # What argparse says of the arguments, by the key of our sentence.
 # fmt: off
 _COMPLAINTS = {
-    "required": r"the following arguments are required: (?P<names>.+)",
-    "one_of": r"one of the arguments (?P<names>.+) is required",
-    "apart": r"not allowed with argument (?P<other>.+)",
-    "one_value": r"expected (?:one|at least one) argument",
-    "at_most_one": r"expected at most one argument",
-    "values": r"expected (?P<count>\d+) arguments",
-    "no_value": r"ignored explicit argument (?P<value>.+)",
-    "choice": r"invalid choice: (?P<value>.+?) \(choose from (?P<choices>.+)\)",
-    "ambiguous": r"ambiguous option: (?P<value>\S+) could match (?P<names>.+)",
+    "required": re.compile(r"the following arguments are required: (?P<names>.+)"),
+    "one_of": re.compile(r"one of the arguments (?P<names>.+) is required"),
+    "apart": re.compile(r"not allowed with argument (?P<other>.+)"),
+    "one_value": re.compile(r"expected (?:one|at least one) argument"),
+    "at_most_one": re.compile(r"expected at most one argument"),
+    "values": re.compile(r"expected (?P<count>\d+) arguments"),
+    "no_value": re.compile(r"ignored explicit argument (?P<value>.+)"),
+    "choice": re.compile(r"invalid choice: (?P<value>.+?) \(choose from (?P<choices>.+)\)"),
+    "ambiguous": re.compile(r"ambiguous option: (?P<value>\S+) could match (?P<names>.+)"),
 }
 # fmt: on
 _OF_ARGUMENT = re.compile(r"argument (?P<name>[^:]+): (?P<reason>.*)", re.DOTALL)
@@ -117,7 +118,7 @@ class Parser(argparse.ArgumentParser):
         of_argument = _OF_ARGUMENT.fullmatch(message)
         name, reason = of_argument.groups() if of_argument else ("", message)
         for key, pattern in _COMPLAINTS.items():
-            if match := re.fullmatch(pattern, reason):
+            if match := pattern.fullmatch(reason):
                 return self._complaint(lang, key, {"name": name, **match.groupdict()})
         return f"{name}: {reason}" if name else reason
 
