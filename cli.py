@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from core.parser import Parser
 
 from core.errors import OutputError, SentinelError
-from core.messages import CLI
+from core.program import CLI
 
 # For each command its module in commands/, and the group in which `--help` lists it. The module
 # defines `add_arguments(parser)` and `run(arguments) -> int`, and is imported only when it runs.

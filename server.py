@@ -59,6 +59,7 @@ from core.lessons.compaction import check_threshold, fit_question
 from core.lessons.record import Draft, split_tokens
 from core.parser import Parser, add_project, add_version, language_here
 from core.parser_words import word as about
+from core.program import SERVER
 from core.settings import read_settings
 from core.store import MemoryStore, open_store
 from core.text.budget import Budget
@@ -167,7 +168,7 @@ def check_triggers(when: str | list[str] | None, call: Call) -> None:
 def warn_if_cancelled(tool: str) -> None:
     """Say on standard error that a change was made although the client had cancelled its call."""
     if is_cancelled():
-        print(f"server.py: {word(language(), 'stored_cancelled', tool=tool)}", file=sys.stderr)
+        print(f"{SERVER}: {word(language(), 'stored_cancelled', tool=tool)}", file=sys.stderr)
 
 
 @mcp.offer_tool("Search memory", reads=True, repeats=True, may_leave_out=("query",))
@@ -344,17 +345,16 @@ def take_streams(ending: Ending) -> None:
 
 def main() -> None:
     """Serve over stdio until the client closes standard input."""
-    prog = "sentinel-memory-server" if __package__ else "server.py"
-    parser = Parser(prog=prog, description=about(language_here(), "server"))
+    parser = Parser(prog=SERVER, description=about(language_here(), "server"))
     add_project(parser)
     add_version(parser, lambda: VERSION)
     parser.parse_args(namespace=arguments)
     settings = read_settings(os.environ)
     if settings.errors:
-        lines = [f"server.py: {error.text(settings.lang)}\n" for error in settings.errors]
+        lines = [f"{SERVER}: {error.text(settings.lang)}\n" for error in settings.errors]
         parser.exit(2, "".join(lines))
     if sys.stdin is None or sys.stdout is None:
-        parser.exit(2, f"server.py: {word(settings.lang, 'no_streams')}\n")
+        parser.exit(2, f"{SERVER}: {word(settings.lang, 'no_streams')}\n")
     warn(settings.warnings)
     ending = Ending(under_way)
     ending.watch()

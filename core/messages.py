@@ -3,16 +3,14 @@
 Record data and field names are never translated. Both languages name the same facts in braces.
 """
 
-import sys
 from collections.abc import Mapping
 from typing import Literal
+
+from core import program
 
 Language = Literal["en", "ko"]
 Facts = dict[str, str | int]
 Table = Mapping[str, tuple[str, str]]
-
-# What begins a command of ours in a sentence: an installed command is a part of `sentinel_memory`.
-CLI = "sentinel-memory" if "sentinel_memory" in sys.modules else "python cli.py"
 
 # fmt: off
 MESSAGES: dict[str, tuple[str, str]] = {
@@ -95,12 +93,14 @@ MESSAGES: dict[str, tuple[str, str]] = {
 def sentence(table: Table, lang: Language, key: str, /, **facts: str | int) -> str:
     """Return the sentence `key` of a table, facts filled in; `word` of a room binds its table.
 
-    `{cli}` in a sentence is what begins a command of this program, for whoever started it. In
-    Korean, two forms of a particle behind a fact, `{path}을(를)`, become the one that fits.
+    `{cli}` in a sentence is what begins a command of this program, for whoever started it; a
+    text that others will read gives a `cli` of its own. In Korean, two forms of a particle behind
+    a fact, `{path}을(를)`, become the one that fits.
     """
     english, korean = table[key]
+    filled_in: Facts = {"cli": program.CLI, **facts}
     if lang == "en":
-        return english.format(cli=CLI, **facts)
+        return english.format(**filled_in)
     from core.particles import filled  # only Korean sentences pay for it
 
-    return filled(korean, {"cli": CLI, **facts})
+    return filled(korean, filled_in)

@@ -13,6 +13,7 @@ import threading
 from types import FrameType
 from typing import NoReturn
 
+from core.program import SERVER
 from protocol.call import language
 from protocol.under_way import UnderWay
 
@@ -56,7 +57,7 @@ class Ending:
         """End with this status; a negative one is a signal, by which the process then dies."""
         with contextlib.suppress(OSError, ValueError):
             for sentence in self._under_way.report(language()):
-                print(f"server.py: {sentence}", file=sys.stderr, flush=True)
+                print(f"{SERVER}: {sentence}", file=sys.stderr, flush=True)
         if cause < 0 and os.name == "posix":
             os.kill(os.getpid(), -cause)
         os._exit(cause if cause >= 0 else 128 - cause)

@@ -9,6 +9,10 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from core import program
+
+program.CLI = "python cli.py"  # however the tests are started; before anything takes it over
+
 from tests.support.stdio_client import ServerProcess
 
 # Whatever the language of this machine is, the tests read English unless they ask for another.

@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `cli.py demo`."""
     parser.add_argument("--full", action="store_true", help=explain("demo_full"))
     parser.add_argument("--keep", metavar="DIR", type=Path, help=explain("demo_keep"))
-    add_examples(parser, "demo", "demo --full", "demo --keep demo-project")
+    add_examples(parser, "demo --full", "demo --keep demo-project")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -41,7 +41,8 @@ from core.lessons.answers.reminders import Briefing, action_briefing, prompt_bri
 from core.lessons.answers.words import say
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record
-from core.messages import CLI, Language
+from core.messages import Language
+from core.program import CLI
 from core.project import CONTEXT_DIRECTORY, LOG_NAME, find_project, state_directory
 from core.settings import Settings, read_settings
 from core.text.printable import one_line
@@ -56,8 +57,7 @@ MOST_S = 5  # a terminal, or a pipe that nobody closes, would be read for ever
 # many times its start. No step holds the interpreter for long: what each of them reads is bounded.
 MOST_WORK_S, MOST_STARTS = 0.19, 2.0
 _LOOK_S = 0.01
-MOST_BYTES = 32_000_000
-MOST_LOG_BYTES = 8_000_000  # some 16,000 records; reading more would hold up every action
+MOST_BYTES, MOST_LOG_BYTES = 32_000_000, 8_000_000  # a log has some 16,000 records then
 MOST_WITH_GIT = 5_000  # records of a log for which there is still time to ask git and to rank
 _OF_A_SHELL = ("||", ":")  # how setup ends a line; a client may start it without a shell
 AT_ONCE_S = 3  # two configurations that a client reads may both start the hook

@@ -3,6 +3,7 @@
 from functools import partial
 
 from core.messages import sentence
+from core.program import NAME
 
 # fmt: off
 WORDS: dict[str, tuple[str, str]] = {
@@ -37,4 +38,4 @@ WORDS: dict[str, tuple[str, str]] = {
 }
 # fmt: on
 
-word = partial(sentence, WORDS)
+word = partial(sentence, WORDS, cli=NAME)

@@ -3,6 +3,7 @@
 from functools import partial
 
 from core.messages import Language, sentence
+from core.program import NAME
 
 # fmt: off
 WORDS: dict[str, tuple[str, str]] = {
@@ -123,7 +124,7 @@ WORDS: dict[str, tuple[str, str]] = {
 }
 # fmt: on
 
-word = partial(sentence, WORDS)
+word = partial(sentence, WORDS, cli=NAME)
 
 
 def counted(lang: Language, key: str, count: int) -> str:

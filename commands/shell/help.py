@@ -5,9 +5,9 @@ from collections.abc import Mapping
 
 from commands.terminal.columns import INDENT
 from commands.terminal.console import add_examples, explain
-from core.messages import CLI
 from core.parser import language_here
 from core.parser_words import word
+from core.program import CLI
 
 EXAMPLES = ("demo", "list --since 7d", "help add")
 

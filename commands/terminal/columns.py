@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from core.messages import CLI
+from core.program import CLI, NAME
 
 INDENT = "  "
 CACHED_CHARS = 4_096
@@ -17,7 +17,7 @@ CACHED_CHARS = 4_096
 _CODE = "\x1b\\[[0-9]*m"
 _CODES = re.compile(_CODE)
 _CHARS = re.compile(f"{_CODE}|.", re.DOTALL)
-_COMMAND = rf"{re.escape(CLI)} [a-z]++(?: (?:-\S++|[A-Z]++(?![a-z])\S*+))*+\S*+"
+_COMMAND = rf"(?:{re.escape(CLI)}|{NAME}) [a-z]++(?: (?:-\S++|[A-Z]++(?![a-z])\S*+))*+\S*+"
 _WHOLE = re.compile(rf"(?<!\S)(?:[^\s`]*+`[^`\n]++`\S*+|[^\s`]?{_COMMAND})|\s++|\S++")
 _UNJOINED = (("\u1160", "\u11ff"), ("\ud7b0", "\ud7ff"))  # vowels and finals of a syllable
 

@@ -13,8 +13,9 @@ from pathlib import Path
 from commands.terminal.help_words import said
 from commands.terminal.safe_text import complain, warn
 from commands.terminal.words import word
-from core.messages import CLI, Language
+from core.messages import Language
 from core.parser import language_here
+from core.program import CLI
 from core.project import Project, find_project
 from core.settings import Settings, read_settings
 from core.store import MemoryStore, open_store

@@ -35,6 +35,7 @@ from core.lessons.git.lineage import lineage_of, lineage_without_git
 from core.lessons.git.web import commit_address
 from core.lessons.record import utc_now
 from core.parser import add_project
+from core.program import CLI
 from core.project import state_directory
 
 NAME = "view.html"
@@ -98,7 +99,7 @@ def _page(opened: Opened, threshold: int) -> tuple[str, int]:
         commits=commit_address(opened.project.root),
     )
     if page.redacted:
-        warn(word(lang, "redacted", **counted_kinds(page.redacted)))
+        warn(word(lang, "redacted", cli=CLI, **counted_kinds(page.redacted)))
     return page_html(page, lang, _version()), log.count
 
 

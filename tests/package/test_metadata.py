@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from commands.clients.table import COMMANDS
-from core.messages import CLI, sentence
+from core.messages import sentence
+from core.program import CLI
 from tests.support.stdio_client import ROOT
 
 

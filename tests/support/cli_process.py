@@ -21,6 +21,16 @@ SETTINGS = (
     *("LC_ALL", "LC_MESSAGES", "LANG"),
 )
 CLI = ROOT / "cli.py"
+STARTED = f"{sys.executable} {CLI}"
+# `cli.py` for somebody who has typed `python cli.py`, wherever the tests are.
+AS_TYPED = f"""
+import sys
+sys.path.insert(0, {str(ROOT)!r})
+from core import program
+program.CLI = "python cli.py"
+import cli
+cli.run()
+"""
 TOKEN = "ghp" + "_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
 
 
@@ -86,14 +96,22 @@ class Run(NamedTuple):
             timeout=60,
             preexec_fn=bound_by_permissions if os.name == "posix" else None,
         )
-        return cls(done.returncode, (done.stdout or b"").decode(), done.stderr.decode())
+        out, errors = (text.decode() for text in (done.stdout or b"", done.stderr))
+        # However the test has started it, a sentence names the command as the tests know it.
+        named = (it.replace(STARTED, "python cli.py") for it in (out, errors))
+        return cls(done.returncode, *named)
+
+    @classmethod
+    def typed(cls, *words: str, **where: Any) -> Self:
+        """Carry it out as if `python cli.py` had been typed, so that lines have that width."""
+        return cls.process(sys.executable, "-c", AS_TYPED, *words, **where)
 
     @classmethod
     def at_terminal(cls, *words: str, answer: str = "", **where: Any) -> Self:
         """Carry it out where somebody sees what is printed and has typed this answer."""
         ours, theirs = os.openpty()
         os.write(ours, answer.encode())
-        done = cls.started(*words, stdin=theirs, stdout=theirs, **where)
+        done = cls.typed(*words, stdin=theirs, stdout=theirs, **where)
         os.close(theirs)
         seen = b""
         with contextlib.suppress(OSError):  # a terminal without its other side

@@ -53,7 +53,8 @@ def run_demo(at: Path, *options: str, full: bool = True, **variables: str) -> De
         "SENTINEL_MEMORY_LANG": "en",
         **variables,
     }
-    done = Run.started("demo", *options, cwd=at / "elsewhere", environment=environment)
+    start = Run.started if full else Run.typed
+    done = start("demo", *options, cwd=at / "elsewhere", environment=environment)
     return Demo(*done, at)
 
 

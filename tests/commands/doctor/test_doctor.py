@@ -780,7 +780,7 @@ def test_as_a_hook_it_lets_a_healthy_commit_pass(
     git(cwd, "add", "code")
     hook(healthy, tmp_path / "report")
     assert commits(healthy, "--message=code", *options, cwd=cwd)
-    report = (tmp_path / "report").read_text()
+    report = (tmp_path / "report").read_text().replace(CLI, "python cli.py")
     assert (report.splitlines()[0], len(report.splitlines())) == (WELL, 2)
 
 
@@ -803,7 +803,7 @@ def test_as_a_hook_in_a_linked_worktree_it_speaks_of_that_worktree(
     git(linked.root, "add", "code")
     hook(healthy, tmp_path / "report")
     assert commits(linked, "--message=code")
-    report = (tmp_path / "report").read_text().splitlines()
+    report = (tmp_path / "report").read_text().replace(CLI, "python cli.py").splitlines()
     assert report == [WELL, f"Project  {linked.root} (from cwd)"]
 
 

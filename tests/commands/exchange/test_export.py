@@ -206,7 +206,8 @@ def test_lines_that_are_no_records_are_told(export: Command, project: Path) -> N
 def test_a_conflict_is_told_once_and_to_a_person(project: Path, lang: str, said: str) -> None:
     with open(path_of(project), "ab") as log:
         log.write(b"<<<<<<< ours\n=======\n>>>>>>> theirs\n")
-    done = Run.started("export", environment={**os.environ, "SENTINEL_MEMORY_LANG": lang})
+    environment = {**os.environ, "SENTINEL_MEMORY_LANG": lang}
+    done = Run.forked("export", cwd=project, environment=environment)
     assert (done.code, done.errors.replace("\r\n", "\n")) == (0, said)
 
 

@@ -122,16 +122,16 @@ def test_two_processes_write_the_same_bytes_in_utf_8_whatever_the_console(projec
             "en",
             "# shop: what to know before you start\n\nThe memory of this project has no records"
             " yet. This page fills by itself: whenever an agent finds out what its instructions"
-            " left out, it saves the lesson (`log_memory`). `python cli.py setup` connects a"
-            " client, and `python cli.py demo` shows how it works.\n",
+            " left out, it saves the lesson (`log_memory`). `sentinel-memory setup` connects a"
+            " client, and `sentinel-memory demo` shows how it works.\n",
         ),
         (
             "ko",
             "# shop: 시작하기 전에 알아 둘 것\n\n"
             "이 프로젝트의 기억에는 아직 기록이 없습니다. 에이전트가 지시에 빠져 있던 것을 알게"
             " 될 때마다 lesson을 저장하므로(`log_memory`) 이 페이지도 저절로 채워집니다."
-            " `python cli.py"
-            " setup`으로 클라이언트를 연결하고, `python cli.py demo`로 과정을 미리 볼 수"
+            " `sentinel-memory"
+            " setup`으로 클라이언트를 연결하고, `sentinel-memory demo`로 과정을 미리 볼 수"
             " 있습니다.\n",
         ),
     ],
@@ -147,7 +147,7 @@ def test_an_empty_memory_says_how_the_page_fills(
 def test_a_memory_without_principles_gives_lessons_by_topic() -> None:
     found = [*logs(2), *logs(3, "build", ask_next_time="Which port?")]
     text = page(found, "shop", "en")
-    assert text.partition("`python cli.py list` in a terminal.\n")[2] == (
+    assert text.partition("`sentinel-memory list` in a terminal.\n")[2] == (
         """
 ## Lessons by topic
 
@@ -266,17 +266,17 @@ def test_what_the_lessons_leave_goes_to_the_questions() -> None:
         (
             "en",
             "Ask before you start",
-            "Lessons here: {lessons} of 32. Run `python cli.py list --topic T` for the others"
+            "Lessons here: {lessons} of 32. Run `sentinel-memory list --topic T` for the others"
             " (payment 30, 결제 2). Questions here: {asked} of 30."
-            " Run `python cli.py list --questions` for the others.",
+            " Run `sentinel-memory list --questions` for the others.",
         ),
         (
             "ko",
             "시작하기 전에 물을 것",
-            "여기 담은 lesson은 32건 가운데 {lessons}건입니다. 나머지는 `python cli.py list"
+            "여기 담은 lesson은 32건 가운데 {lessons}건입니다. 나머지는 `sentinel-memory list"
             " --topic T`로"
             " 볼 수 있습니다(payment 30, 결제 2). 여기 담은 질문은 30건 가운데 {asked}건입니다."
-            " 나머지는 `python cli.py list --questions`로 볼 수 있습니다.",
+            " 나머지는 `sentinel-memory list --questions`로 볼 수 있습니다.",
         ),
     ],
 )
@@ -318,7 +318,8 @@ def test_a_lesson_that_does_not_fit_is_counted_and_not_cut() -> None:
     text = page([a_record(lesson="rule " * 200)], "shop", "en", most_chars=LEAST_CHARS)
     assert "rule" not in text
     assert text.endswith(
-        "\n\nLessons here: 0 of 1. Run `python cli.py list --topic T` for the others (payment 1).\n"
+        "\n\nLessons here: 0 of 1. Run `sentinel-memory list --topic T` for the others"
+        " (payment 1).\n"
     )
 
 
@@ -332,7 +333,7 @@ def test_what_reads_like_instructions_to_a_model_is_nowhere_on_the_page() -> Non
     ordered = replace(shop()[-1], topic="you-never-see-it")
     text = page([*logs(1), ordered], "shop", "en")
     assert text.splitlines()[-1] == (
-        "Left out, because they read like instructions to a model: 1 (run `python cli.py scan`"
+        "Left out, because they read like instructions to a model: 1 (run `sentinel-memory scan`"
         " to see them)."
     )
     assert "you-never-see-it" not in text

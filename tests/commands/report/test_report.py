@@ -34,8 +34,8 @@ SECRET = a_record("the key is " + TOKEN)
 OTHER = "ghp" + "_" + "Z9y8X7w6V5u4T3s2R1q0P9o8N7m6L5k4J3i2"
 FORGED = 19_874_791  # gives ORDER the six digits of PLAIN; some ten million had to be tried
 REPLACE = "Rotate every real secret at its provider: whoever has the commits has it."
-REDACT = "`python cli.py scan --redact` removes secrets from the log."
-REPAIR = "`python cli.py doctor --fix` repairs the log and keeps what it removes."
+REDACT = "`sentinel-memory scan --redact` removes secrets from the log."
+REPAIR = "`sentinel-memory doctor --fix` repairs the log and keeps what it removes."
 KEEPS = "A later commit removed it, but git's history keeps it unless the commits are squashed."
 
 
@@ -423,14 +423,14 @@ def test_a_secret_of_the_base_is_counted_and_refuses_nothing(project: Path, repo
     told = report(f"{base}..HEAD")
     assert (told.code, told.first) == (0, "**Memory:** 1 lesson added.")
     assert told.out.splitlines()[2] == (
-        "Possible secrets from before that are still there: 2. Run `python cli.py scan` to see"
+        "Possible secrets from before that are still there: 2. Run `sentinel-memory scan` to see"
         " where."
     )
     write(project, SECRET, a_record("again " + TOKEN), PLAIN)
     assert report().out.splitlines() == [
         "**Memory:** nothing changed (records: 3).",
         "",
-        "Possible secrets from before that are still there: 2. Run `python cli.py scan` to see"
+        "Possible secrets from before that are still there: 2. Run `sentinel-memory scan` to see"
         " where.",
     ]
 
@@ -847,7 +847,7 @@ def test_a_removed_record_can_be_brought_back(project: Path, report: Report) -> 
     told = report(f"{base}..HEAD")
     assert (told.code, told.first) == (0, "**Memory:** 1 record removed.")
     assert told.part("Removed") == (
-        "Nothing replaces them. `python cli.py restore ID` brings one back.\n\n#### payment\n\n-"
+        "Nothing replaces them. `sentinel-memory restore ID` brings one back.\n\n#### payment\n\n-"
         f" check the tax table first\n  - What was missing: gone\n  - `{a_record('gone').token}`"
     )
 

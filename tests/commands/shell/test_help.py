@@ -10,7 +10,8 @@ import pytest
 import cli
 from commands.shell.help import EXAMPLES
 from commands.terminal.columns import cells
-from core.messages import CLI, Language
+from core.messages import Language
+from core.program import CLI
 from tests.support.cli_process import Command, Run
 
 LANGUAGES: tuple[Language, ...] = ("en", "ko")

@@ -239,7 +239,7 @@ def test_an_empty_memory_gives_a_page_that_says_how_it_fills(desk: Desk) -> None
     assert (code, errors) == (0, "")
     page = Document(out)
     assert page.articles == []
-    assert page.all("li") and "Type python cli.py setup in the project." in page.text
+    assert page.all("li") and "Type sentinel-memory setup in the project." in page.text
     assert "Drop a column in two releases" in page.text
 
 
@@ -445,7 +445,7 @@ def test_originals_that_stand_too_deep_are_counted_and_can_be_asked_for() -> Non
     )
     [shown] = Document(html_of(versions[-1], lineage=lineage)).articles
     assert (
-        "What this one replaced (1) is not shown here; run python cli.py history"
+        "What this one replaced (1) is not shown here; run sentinel-memory history"
         f" {versions[1].token} to list it"
     ) in shown
     assert shown.count("is not shown here") == 1

@@ -1,0 +1,52 @@
+"""Tests that a command that a sentence names runs as it is typed."""
+
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from core import program
+from tests.support.stdio_client import ROOT
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a shell of POSIX")
+@pytest.mark.parametrize("where", ["checkout", "elsewhere"])
+def test_the_usage_names_a_command_that_runs_where_it_was_read(where: str, tmp_path: Path) -> None:
+    def printed(*words: str) -> str:
+        cwd = ROOT if where == "checkout" else tmp_path
+        return subprocess.check_output(words, cwd=cwd, encoding="utf-8")
+
+    told = printed(sys.executable, str(ROOT / "cli.py"), "list", "--help")
+    words = shlex.split(told.partition(": ")[2])
+    named = words[: words.index("list")]
+    assert printed(*named, "list", "--help") == told
+    assert (named[1] == "cli.py") == (where == "checkout")
+
+
+def test_an_interpreter_is_named_as_it_was_typed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr(sys, "orig_argv", ["python3", "cli.py"])
+    assert program.command("sentinel-memory", "cli.py") == "python3 cli.py"
+    monkeypatch.setattr(sys, "orig_argv", ["C:/Program Files/python.exe", "cli.py"])
+    assert program.command("sentinel-memory", "cli.py") == '"C:/Program Files/python.exe" cli.py'
+
+
+@pytest.mark.parametrize(
+    ("started", "path", "named"),
+    [
+        ("/home/a/bin/sentinel-memory", "/usr/bin:/home/a/bin", "sentinel-memory"),
+        ("/home/a/bin/sentinel-memory-server", "/usr/bin:/home/a/bin", "sentinel-memory"),
+        ("/home/a/bin/sentinel-memory", "/usr/bin", "/home/a/bin/sentinel-memory"),
+        ("sentinel-memory", "", "sentinel-memory"),
+    ],
+)
+def test_an_installed_command_outside_of_the_path_is_named_with_its_directory(
+    started: str, path: str, named: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(program, "_IS_INSTALLED", True)
+    monkeypatch.setattr(sys, "argv", [started])
+    monkeypatch.setenv("PATH", path.replace(":", os.pathsep))
+    assert program.command("sentinel-memory", "cli.py") == named
