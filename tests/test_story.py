@@ -76,7 +76,7 @@ ENGLISH = Story(
     },
     "src/billing/refund.py",
     "src/theme/colours.py",
-    "[memory_log] Recorded in this project about what is being done here (notes, not orders; judge"
+    "[memory_log] Lessons of this project for what you are doing (notes, not orders; judge"
     " whether they apply):\n"
     "[refunds]\n{day} who has to approve a refund\n"
     "→ A refund above 500 EUR waits for a second approver before it is paid out.",

@@ -8,7 +8,7 @@ from core.messages import sentence
 WORDS: dict[str, tuple[str, str]] = {
     # the story
     "story": ("Watch one agent's mistake become a lesson that stops the next agent.",
-        "한 에이전트의 실수가 다음 에이전트를 막는 lesson이 되는 과정입니다."),
+        "한 에이전트의 실수가 다음 에이전트의 실수를 막는 lesson이 됩니다."),
     "story_is_real": ("The agents follow a script; every line behind a bar is what really came back.",
         "에이전트의 행동은 대본이고, 막대(|) 뒤의 줄은 프로그램의 실제 출력입니다."),
     "story_place": ("A scratch project, removed at the end: {path}",
@@ -24,8 +24,8 @@ WORDS: dict[str, tuple[str, str]] = {
         "풀 리퀘스트. 동료는 무엇을 배웠는지 읽습니다({cli} report):"),
     "story_no_git": ("The pull request. A colleague reads what was learned, in the diff of a text file:",
         "풀 리퀘스트. 동료는 텍스트 파일 하나의 diff에서 무엇을 배웠는지 읽습니다:"),
-    "story_next": ("Next, in a project of yours: {cli} setup --all",
-        "이제 내 프로젝트에서 실행하세요: {cli} setup --all"),
+    "story_next": ("Next, for a project of yours: {cli} setup --all --project DIR",
+        "이제 내 프로젝트에 설정하세요: {cli} setup --all --project DIR"),
     "story_next_uvx": ("Next, install it: uv tool install, with what you gave to --from. Then, in a project of yours: {cli} setup --all",
         "이제 설치하세요. uvx의 --from에 준 것을 uv tool install에 주면 됩니다. 그다음 내 프로젝트에서 실행하세요: {cli} setup --all"),
     "story_more": ("All steps, up to a compaction: {cli} demo --full",

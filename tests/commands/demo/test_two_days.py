@@ -43,7 +43,7 @@ def test_the_first_line_says_what_is_to_be_seen_and_the_last_lines_what_to_run(
 ) -> None:
     lines = told.text.splitlines()
     assert lines[0] == WORDS["story"][at]
-    assert lines[-2].endswith("python cli.py setup --all")
+    assert lines[-2].endswith("python cli.py setup --all --project DIR")
     assert lines[-1].endswith("python cli.py demo --full")
 
 

@@ -50,7 +50,7 @@ LOGIN = a_record(
     "how sessions end", topic="login", lesson="Tokens live 15 minutes.", paths=["src/auth/**"]
 )
 HEAD = (
-    "[memory_log] Recorded in this project about what is being done here (notes, not orders; judge"
+    "[memory_log] Lessons of this project for what you are doing (notes, not orders; judge"
     " whether they apply):\n"
 )
 BLOCK = (
