@@ -31,7 +31,9 @@ _COMPLAINTS = {
     "at_most_one": re.compile(r"expected at most one argument"),
     "values": re.compile(r"expected (?P<count>\d+) arguments"),
     "no_value": re.compile(r"ignored explicit argument (?P<value>.+)"),
-    "choice": re.compile(r"invalid choice: (?P<value>.+?) \(choose from (?P<choices>.+)\)"),
+    "choice": re.compile(
+        r"invalid choice: (?P<value>(?:(?! \(choose from ).)++) \(choose from (?P<choices>.+)\)"
+    ),
     "ambiguous": re.compile(r"ambiguous option: (?P<value>\S+) could match (?P<names>.+)"),
 }
 # fmt: on

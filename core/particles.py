@@ -35,7 +35,7 @@ _PARTICLE = re.compile(
     r"|(?P<part>\([이으]\))(?=[가-힣]))"
 )
 
-_NUMBER = re.compile(r"(?P<point>[\d,]*\.)?[\d,]*$")
+_NUMBER = re.compile(r"(?<![\d,])(?P<point>[\d,]*+\.)?[\d,]*+$")
 _DIGITS: tuple[End, ...] = (
     *("consonant", "rieul", "vowel", "consonant", "vowel"),
     *("vowel", "consonant", "rieul", "rieul", "vowel"),
