@@ -31,9 +31,7 @@ _COMPLAINTS = {
     "at_most_one": re.compile(r"expected at most one argument"),
     "values": re.compile(r"expected (?P<count>\d+) arguments"),
     "no_value": re.compile(r"ignored explicit argument (?P<value>.+)"),
-    "choice": re.compile(
-        r"invalid choice: (?P<value>(?:(?! \(choose from ).)++) \(choose from (?P<choices>.+)\)"
-    ),
+    "choice": re.compile(r"invalid choice: (?P<value>.+?) \(choose from (?P<choices>.+)"),
     "ambiguous": re.compile(r"ambiguous option: (?P<value>\S+) could match (?P<names>.+)"),
 }
 # fmt: on
@@ -127,7 +125,7 @@ class Parser(argparse.ArgumentParser):
     def _complaint(self, lang: Language, key: str, facts: Facts) -> str:
         value, near = str(facts.get("value", "")).strip("'\""), ""
         if key == "choice":
-            known = re.findall(r"[^\s,']+", str(facts["choices"]))
+            known = re.findall(r"[^\s,')]+", str(facts["choices"]))
             facts["choices"], near = ", ".join(known), nearest(value, known)
             key = "command" if facts["name"] == _COMMAND else key
         said = word(lang, key, **{**facts, "value": value})
