@@ -12,6 +12,7 @@ from commands.terminal.console import (
     Opened,
     add_confirmation,
     add_examples,
+    check_log_is_there,
     explain,
     is_confirmed,
     open_memory,
@@ -52,6 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Take the texts, from an editor where one is missing; show, ask, save; 1 when not saved."""
     opened = open_memory(arguments, writes=not arguments.dry_run)
+    check_log_is_there(opened.project)
     given = {name: getattr(arguments, option) for option, name in TEXTS.items()}
     given |= {"ask_next_time": arguments.ask}
     given |= {"paths": "\n".join(arguments.path), "when": "\n".join(arguments.when)}

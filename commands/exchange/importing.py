@@ -27,6 +27,7 @@ from commands.terminal.console import (
     Opened,
     add_confirmation,
     add_examples,
+    check_log_is_there,
     explain,
     is_confirmed,
     open_memory,
@@ -68,6 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
         check_stays(Path(arguments.file), root, named=True)
     source = read_source(arguments.file, arguments.format, now=utc_now())
     opened = open_memory(arguments, writes=not arguments.dry_run)
+    check_log_is_there(opened.project)
     log = opened.store.read()
     if arguments.topic:
         retopiced(source, arguments.topic)

@@ -6,7 +6,15 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from commands.records.words import word
-from commands.terminal.console import Opened, add_json, add_topics, explain, moment, positive
+from commands.terminal.console import (
+    Opened,
+    add_json,
+    add_topics,
+    check_log_is_there,
+    explain,
+    moment,
+    positive,
+)
 from commands.terminal.progress import progress
 from commands.terminal.safe_text import plain, plain_json
 from core.lessons.answers.rendering import topic_text
@@ -71,6 +79,7 @@ def nothing_lines(opened: Opened, log: MemoryLog, arguments: argparse.Namespace)
     """Say why no record is shown, and which topics resemble one that is not there."""
     lang = opened.lang
     if not log.count:
+        check_log_is_there(opened.project)
         return [word(lang, "empty")]
     lines = [word(lang, "none_fits", count=log.count)]
     for topic in map(normalise_topic, arguments.topic or ()):

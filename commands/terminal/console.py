@@ -176,6 +176,18 @@ def open_memory(arguments: argparse.Namespace, *, writes: bool = False) -> Opene
     return Opened(project=project, settings=settings, store=open_store(project, settings))
 
 
+def check_log_is_there(project: Project) -> None:
+    """Refuse where git has a memory log and the file is gone. Raises HistoryError."""
+    if os.path.lexists(project.log_path):
+        return
+    from core.lessons.git.errors import HistoryError
+    from core.lessons.git.project.common import is_deleted
+
+    if is_deleted(project.log_path):
+        path = project.log_path.relative_to(project.root).as_posix()
+        raise HistoryError("log_deleted", path=path, root=str(project.root))
+
+
 def is_confirmed(
     arguments: argparse.Namespace,
     say: Callable[..., str],
