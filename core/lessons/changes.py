@@ -52,10 +52,10 @@ def upsert(
     if not versions and any(reidentified(it).id == it.id for it in there.values()):
         raise IdCollisionError(id=own_id)
     known = _one_of(versions.values()) if versions else None
-    is_alone = len(versions) == 1 and not tokens and not given
-    if known and is_alone and _is_repeated(known, draft, now):
-        return log, known, Removal()
     removal = select(log, tokens, but=own_id)
+    is_alone = len(versions) == 1 and not removal.removed and not given
+    if known and is_alone and _is_repeated(known, draft, now):
+        return log, known, removal
     record = _updated(known, draft, now) if known else new_record(draft, now=now)
     record = replace(record, **_given(given, is_new=not known))
     if removal.removed:

@@ -92,6 +92,14 @@ def test_the_same_words_within_a_day_change_nothing() -> None:
     assert record == ONE
 
 
+def test_a_compaction_that_is_sent_again_changes_nothing() -> None:
+    draft = a_draft("", lesson="rule", type="principle")
+    once, principle, _ = upsert(log_of(ONE), draft, [ONE.token], now=NOW)
+    again, record, removal = upsert(once, draft, [ONE.token], now=SOON)
+    assert again is once
+    assert (record, removal.removed, removal.gone) == (principle, (), (ONE.token,))
+
+
 def test_the_same_words_a_day_later_are_a_gap_that_came_back() -> None:
     _, record, _ = upsert(log_of(ONE), a_draft(lesson="mine"), now=LATER)
     assert (record.seen, record.updated) == (2, LATER)
