@@ -48,6 +48,8 @@ _UNITS: dict[str, End] = {
 }
 _UNIT = re.compile(r"\d ?([A-Za-z]{1,2})$")
 _LAST_WORD = re.compile(r"(?:[A-Z]?[a-z]+|[A-Z]+)$")
+# Placeholders of the command line: capitals that people read as the word, not by letters.
+_PLACEHOLDERS = set("CLIENT COMMAND DIR EVENT FILE NAME SHELL TEXT TOPIC WORDS".split())
 _LETTERS: dict[str, End] = {"l": "rieul", "r": "rieul", "m": "consonant", "n": "consonant"}
 # Endings of English words that Korean writes with a final consonant: 폼, 라인, 파일, 스택, 맵.
 _CLOSED = re.compile(
@@ -136,7 +138,8 @@ def _end_of_latin(text: str) -> End:
         return _UNITS[unit[1]]
     found = _LAST_WORD.search(text)
     word = found[0] if found else text[-1]
-    if word.isupper() or len(word) == 1 or not re.search("[aeiouy]", word.lower()):
+    spelled = word.isupper() and word not in _PLACEHOLDERS
+    if spelled or len(word) == 1 or not re.search("[aeiouy]", word.lower()):
         return _LETTERS.get(word[-1].lower(), "vowel")
     word = word.lower()
     if word in _KNOWN or not _CLOSED.search(word):

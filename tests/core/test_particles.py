@@ -85,6 +85,7 @@ def test_digits_are_read_in_sino_korean(number: str, shown: str) -> None:
         *[("list", "list는"), ("build", "build는"), ("logic", "logic은"), ("sync", "sync는")],
         *[("API", "API는"), ("URL", "URL은"), ("HTML", "HTML은"), ("JSON", "JSON은"), ("R", "R은")],
         *[("SDK", "SDK는"), ("npm", "npm은"), ("css", "css는"), ("x", "x는"), ("l", "l은")],
+        *[("-o FILE", "-o FILE은"), ("NAME", "NAME은"), ("TEXT", "TEXT는"), ("DIR", "DIR는")],
         *[("useRef", "useRef는"), ("getItem", "getItem은"), ("parseHTML", "parseHTML은")],
         *[("README.md", "README.md는"), (".jsonl", ".jsonl은"), ("app.py", "app.py는")],
         *[("--yes", "--yes는"), ("--all", "--all은"), (".context/", ".context/는")],

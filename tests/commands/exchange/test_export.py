@@ -319,7 +319,7 @@ def test_options_that_contradict_each_other_are_refused(
 
 def test_a_refusal_is_said_in_korean(export: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SENTINEL_MEMORY_LANG", "ko")
-    assert "--force 옵션은 -o FILE와 함께만 쓸 수 있습니다" in export("--force").errors
+    assert "--force 옵션은 -o FILE과 함께만 쓸 수 있습니다" in export("--force").errors
     assert "다른 명령으로 씁니다: python cli.py view -o FILE" in export("--format", "html").errors
 
 
