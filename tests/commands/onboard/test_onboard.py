@@ -129,7 +129,7 @@ def test_two_processes_write_the_same_bytes_in_utf_8_whatever_the_console(projec
             "ko",
             "# shop: 시작하기 전에 알아 둘 것\n\n"
             "이 프로젝트의 기억에는 아직 기록이 없습니다. 에이전트가 지시에 빠져 있던 것을 알게"
-            " 될 때마다 lesson을 저장하므로(`log_memory`) 이 페이지도 저절로 채워집니다."
+            " 될 때마다 교훈을 저장하므로(`log_memory`) 이 페이지도 저절로 채워집니다."
             " `sentinel-memory"
             " setup`으로 클라이언트를 연결하고, `sentinel-memory demo`로 과정을 미리 볼 수"
             " 있습니다.\n",
@@ -273,7 +273,7 @@ def test_what_the_lessons_leave_goes_to_the_questions() -> None:
         (
             "ko",
             "시작하기 전에 물을 것",
-            "여기 담은 lesson은 32건 가운데 {lessons}건입니다. 나머지는 `sentinel-memory list"
+            "여기 담은 교훈은 32건 가운데 {lessons}건입니다. 나머지는 `sentinel-memory list"
             " --topic T`로"
             " 볼 수 있습니다(payment 30, 결제 2). 여기 담은 질문은 30건 가운데 {asked}건입니다."
             " 나머지는 `sentinel-memory list --questions`로 볼 수 있습니다.",
