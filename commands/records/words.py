@@ -68,7 +68,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "text_kept": ("What you typed is kept in {path}.", "입력한 글은 {path}에 남겨 두었습니다."),
     # add
     "add_head": ("A lesson of your own. Write below the headings, save and close.\nLimits in UTF-8 bytes (a Korean syllable takes 3): {limits}.\nmissing_context: what the instructions left out. lesson: the rule for next time. The others can stay empty.\npaths: one pattern per line; when: one piece of code or command per line. Keep the headings.\nAn unchanged or empty file saves nothing. These lines are not saved.",
-        "직접 얻은 교훈입니다. 제목 아래에 쓴 뒤 저장하고 닫으세요.\nUTF-8 바이트 상한(한글 한 글자는 3바이트): {limits}.\nmissing_context: 지침에 빠져 있던 것. lesson: 다음번을 위한 규칙. 나머지는 비워 두어도 됩니다.\npaths: 한 줄에 패턴 하나, when: 한 줄에 코드나 명령 조각 하나. 제목은 그대로 두세요.\n고치지 않거나 비우면 아무것도 저장하지 않습니다. 이 줄들은 저장되지 않습니다."),
+        "직접 얻은 교훈입니다. 제목 아래에 쓴 뒤 저장하고 닫으세요.\nUTF-8 바이트 상한(한글 한 글자는 3바이트): {limits}.\nmissing_context: 지시에 빠져 있던 것. lesson: 다음번을 위한 규칙. 나머지는 비워 두어도 됩니다.\npaths: 한 줄에 패턴 하나, when: 한 줄에 코드나 명령 조각 하나. 제목은 그대로 두세요.\n고치지 않거나 비우면 아무것도 저장하지 않습니다. 이 줄들은 저장되지 않습니다."),
     "would_add": ("To save:", "저장할 내용:"),
     "would_update": ("A record has this gap already. To save in its place:",
         "빠진 정보가 같은 기록이 이미 있습니다. 그 자리에 저장할 내용:"),

@@ -36,9 +36,9 @@ WORDS: dict[str, tuple[str, str]] = {
     "commits": ("commits", "커밋"),
     # shares
     "share": ("{count:,} of {of:,} ({rate}%, {low} to {high}%)",
-        "{of:,} 중 {count:,}({rate}%, {low}~{high}%)"),
+        "{of:,}건 중 {count:,}건({rate}%, 신뢰구간 {low}~{high}%)"),
     "intervals": ("In parentheses: the share and its 95% confidence interval.",
-        "괄호 안은 비율과 95% 신뢰구간입니다."),
+        "괄호 안은 비율과 95% 신뢰구간(실제 비율이 들어 있을 만한 범위)입니다."),
     # growth
     "growth": ("Growth", "증가 추이"),
     # search
@@ -53,7 +53,7 @@ WORDS: dict[str, tuple[str, str]] = {
         "Claude Code가 경고하는 길이({limit:,}토큰 이상)입니다. 통합하면 짧아집니다."),
     # gaps
     "came_back": ("Gaps that came back after a lesson existed: {count:,}",
-        "lesson이 있는데도 재발: {count:,}건"),
+        "교훈이 있는데도 재발: {count:,}건"),
     "questions": ("Questions to ask: {count:,}", "물을 질문: {count:,}건"),
     # compaction
     "out_of_reach": ("Records that no action can bring up: {count:,}", "어떤 작업에서도 나올 수 없는 기록: {count:,}건"),
@@ -103,19 +103,19 @@ WORDS: dict[str, tuple[str, str]] = {
     "arms": ("{what}: shown {shown}, withheld {withheld}; difference {gap:+} points ({low:+} to {high:+}).",
         "{what}: 보여 준 쪽 {shown}, 뺀 쪽 {withheld}. 차이 {gap:+}%p({low:+}~{high:+})."),
     "arms_few": ("{what}: shown {shown:,} of {shown_of:,}, withheld {withheld:,} of {withheld_of:,}. Too few to compare: {least} of each are needed.",
-        "{what}: 보여 준 쪽 {shown_of:,} 중 {shown:,}, 뺀 쪽 {withheld_of:,} 중 {withheld:,}. 비교하기에는 너무 적습니다. 양쪽 모두 {least}건이 필요합니다."),
+        "{what}: 보여 준 쪽 {shown_of:,}건 중 {shown:,}건, 뺀 쪽 {withheld_of:,}건 중 {withheld:,}건. 비교하기에는 너무 적습니다. 양쪽 모두 {least}건이 필요합니다."),
     "holdout_limits": ("What this cannot show: it covers one machine over {days} days. A withheld record may have been shown at the start of the session or at a prompt, or found by a search. A gap logged in other words is not recognised, and repeated showings of one record are not independent.",
         "알 수 없는 것: 이 컴퓨터의 {days}일치일 뿐입니다. 뺀 기록도 세션 시작이나 프롬프트 때 나왔거나 검색으로 찾았을 수 있고, 같은 내용을 다른 말로 기록하면 알아보지 못하며, 한 기록을 여러 번 보여 준 것은 서로 독립이 아닙니다."),
     "followed_title": ("Followed: lessons shown where one of their triggers was",
-        "따른 정도: 트리거가 있는 자리에서 보여 준 lesson"),
+        "따른 정도: 트리거가 있는 자리에서 보여 준 교훈"),
     "followed_share": ("In the next commit of the file, within {days} days, no added line had a trigger of the lesson: {share}.",
-        "그 파일의 다음 커밋({days}일 이내)에서 추가된 줄에 그 lesson의 트리거가 없었던 경우: {share}."),
+        "그 파일의 다음 커밋({days}일 이내)에서 추가된 줄에 그 교훈의 트리거가 없었던 경우: {share}."),
     "followed_few": ("In the next commit of the file, within {days} days, no added line had a trigger of the lesson: {count:,} of {of:,}. Too few for a share: {least} are needed.",
-        "그 파일의 다음 커밋({days}일 이내)에서 추가된 줄에 그 lesson의 트리거가 없었던 경우: {of:,} 중 {count:,}. 비율을 내기에는 너무 적습니다. {least}건이 필요합니다."),
+        "그 파일의 다음 커밋({days}일 이내)에서 추가된 줄에 그 교훈의 트리거가 없었던 경우: {of:,}건 중 {count:,}건. 비율을 내기에는 너무 적습니다. {least}건이 필요합니다."),
     "followed_waiting": ("Not counted, because the file has no such commit: {waiting:,}.",
         "그런 커밋이 없어 세지 않은 것: {waiting:,}건."),
     "followed_limits": ("What this cannot show: the piece may have disappeared for another reason, the edit may have been the one that removes it, and the commit may be somebody else's. Only the hold-out has a comparison.",
-        "알 수 없는 것: 다른 이유로 사라졌거나, 그 조각을 지우는 편집이었거나, 다른 사람의 커밋일 수 있습니다. 견줄 대상이 있는 것은 비교 실험뿐입니다."),
+        "알 수 없는 것: 다른 이유로 사라졌거나, 그 조각을 지우는 편집이었거나, 다른 사람의 커밋일 수 있습니다. 비교할 대상이 있는 것은 비교 실험뿐입니다."),
     "effect_cut": ("git did not list all commits within {seconds} s, so the figures on commits above cover only those it had listed.",
         "git이 {seconds}초 안에 커밋을 다 알려 주지 못했습니다. 위의 커밋 관련 수치는 먼저 읽은 커밋만 센 것입니다."),
     # replay
@@ -124,17 +124,17 @@ WORDS: dict[str, tuple[str, str]] = {
     "replay_none": ("No commit with a single parent changes a text outside the memory, so there is nothing to replay.",
         "부모가 하나이고 기억 밖의 글을 바꾼 커밋이 없어 돌려 볼 것이 없습니다."),
     "replay_about": ("Since {day}. A commit counts as a session, each of its hunks as an edit. Commits at which the hook shows a lesson: {commits}; hunks: {hunks}.",
-        "{day}부터입니다. 커밋 하나를 세션으로, 그 안의 hunk 하나를 편집으로 봅니다. 훅이 lesson을 보여 주는 커밋: {commits}. hunk: {hunks}."),
+        "{day} 이후의 커밋에 돌려 보았습니다. 커밋 하나를 세션으로, 그 안의 hunk(이어진 변경) 하나를 편집으로 봅니다. 훅이 교훈을 보여 주는 커밋은 {commits}, hunk는 {hunks}입니다."),
     "replay_cut": ("Not all of them: {seconds} s were up, or git could not go on. Use --seconds to allow more time.",
         "전부는 아닙니다. {seconds}초가 지났거나 git이 더 읽지 못했습니다. --seconds로 시간을 늘릴 수 있습니다."),
     "reached": ("Lessons shown at least once: {count:,} of {of:,}",
-        "한 번 이상 보인 lesson: {of:,}건 중 {count:,}건"),
-    "unreached": ("Lessons never shown: {count:,}", "한 번도 보이지 않은 lesson: {count:,}건"),
-    "flooding": ("Lessons shown too often: {count:,}", "너무 자주 보이는 lesson: {count:,}건"),
+        "한 번 이상 보인 교훈: {of:,}건 중 {count:,}건"),
+    "unreached": ("Lessons never shown: {count:,}", "한 번도 보이지 않은 교훈: {count:,}건"),
+    "flooding": ("Lessons shown too often: {count:,}", "너무 자주 보이는 교훈: {count:,}건"),
     "flooding_about": ("Their interval is above {percent}% of the commits. Narrower paths make them rarer: {cli} edit ID.",
         "신뢰구간 전체가 커밋의 {percent}%보다 위에 있는 것입니다. 경로를 좁히면 줄어듭니다: {cli} edit ID."),
     "replay_limits": ("What this cannot show: nobody has labelled these changes, so showing a lesson does not mean that it was right. Most commits are older than the lessons, a hunk shows how the work ended, and there are no commands or prompts. Hunks of one commit resemble each other, so their interval is too narrow.",
-        "알 수 없는 것: 정답을 붙인 변경이 아니므로, lesson을 보였다고 해서 맞는 것은 아닙니다. 대부분의 커밋은 lesson보다 먼저 만들어졌고, hunk는 작업이 끝난 모습이며, 명령과 프롬프트는 들어 있지 않습니다. 한 커밋의 hunk들은 서로 비슷해 그 구간은 실제보다 좁습니다."),
+        "알 수 없는 것: 정답을 붙인 변경이 아니므로, 교훈을 보였다고 해서 맞는 것은 아닙니다. 대부분의 커밋은 교훈보다 먼저 만들어졌고, hunk는 작업이 끝난 모습이며, 명령과 프롬프트는 들어 있지 않습니다. 한 커밋의 hunk들은 서로 비슷해 그 구간은 실제보다 좁습니다."),
 }
 # fmt: on
 

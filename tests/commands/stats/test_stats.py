@@ -218,7 +218,7 @@ def test_the_whole_page_in_korean(lively: Desk) -> None:
   모든 기록을 전체 표시하며 약 {search["tokens"]}토큰이 듭니다. 상한은 20,000토큰입니다. Claude
   Code는 응답이 10,000토큰 이상이면 경고합니다.
 
-lesson이 있는데도 재발: 2건
+교훈이 있는데도 재발: 2건
   횟수  마지막      id        기록
      3  {day(BACK_S)}  923004e2  [payment] VAT differs by country
      2  2025-03-21  {SESSION.id[:8]}  [인증] 세션 토큰은 15분 뒤에 만료된다
