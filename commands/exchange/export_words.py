@@ -15,10 +15,10 @@ WORDS: dict[str, tuple[str, str]] = {
     "empty": ("No records.", "기록이 없습니다."),
     # what a model reads in a file of the user
     "block_head": ("These are lessons of the team, generated from the project's memory (`sentinel-memory export --block`). Do not edit them here: the next run replaces them.",
-        "이 프로젝트의 기억에서 만든 팀의 lesson이다(`sentinel-memory export --block`). 여기서 고치지 말 것. 다음 실행 때 덮어쓴다."),
+        "이 프로젝트의 기억에서 만든 팀의 교훈이다(`sentinel-memory export --block`). 여기서 고치지 말 것. 다음 실행 때 덮어쓴다."),
     "rule_head": ("Lessons of the team on {topic}, generated from the project's memory (`sentinel-memory export --rules`). Do not edit them here: the next run replaces this file.",
-        "{topic}에 관해 프로젝트의 기억에서 만든 팀의 lesson이다(`sentinel-memory export --rules`). 여기서 고치지 말 것. 다음 실행 때 덮어쓴다."),
-    "rule_about": ("Lessons of the team on {topic}", "{topic}에 관한 팀의 lesson"),
+        "{topic}에 관해 프로젝트의 기억에서 만든 팀의 교훈이다(`sentinel-memory export --rules`). 여기서 고치지 말 것. 다음 실행 때 덮어쓴다."),
+    "rule_about": ("Lessons of the team on {topic}", "{topic}에 관한 팀의 교훈"),
     # what a command says
     "none_chosen": ("No record was chosen.", "고른 기록이 없습니다."),
     "left_out": ("Left out, because it reads like instructions to a model ({marks}) and would be followed in this file: {record}. Log it again in other words, or delete it.",

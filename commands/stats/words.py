@@ -101,7 +101,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "followed": ("The next commit of the file no longer had the trigger",
         "그 파일의 다음 커밋에서 트리거가 사라짐"),
     "arms": ("{what}: shown {shown}, withheld {withheld}; difference {gap:+} points ({low:+} to {high:+}).",
-        "{what}: 보여 준 쪽 {shown}, 뺀 쪽 {withheld}. 차이 {gap:+}%p({low:+}~{high:+})."),
+        "{what}: 보여 준 쪽 {shown}, 뺀 쪽 {withheld}. 차이 {gap:+}%p(신뢰구간 {low:+}~{high:+}%p)."),
     "arms_few": ("{what}: shown {shown:,} of {shown_of:,}, withheld {withheld:,} of {withheld_of:,}. Too few to compare: {least} of each are needed.",
         "{what}: 보여 준 쪽 {shown_of:,}건 중 {shown:,}건, 뺀 쪽 {withheld_of:,}건 중 {withheld:,}건. 비교하기에는 너무 적습니다. 양쪽 모두 {least}건이 필요합니다."),
     "holdout_limits": ("What this cannot show: it covers one machine over {days} days. A withheld record may have been shown at the start of the session or at a prompt, or found by a search. A gap logged in other words is not recognised, and repeated showings of one record are not independent.",

@@ -82,7 +82,7 @@ def test_it_speaks_korean(project: Path, report: Report, monkeypatch: pytest.Mon
     written(project, PLAIN)
     write(project, PLAIN, SECRET)
     told = report()
-    assert told.first == "**기억:** 비밀 값으로 보이는 것 1개, lesson 1건 추가."
+    assert told.first == "**기억:** 비밀 값으로 보이는 것 1개, 교훈 1건 추가."
     assert "### 병합하면 안 되는 것\n" in told.out
     assert "기록 2건, 기준 50건. 아직 통합하지 않아도 됩니다." in told.out
 

@@ -243,7 +243,10 @@ def test_enough_are_told_with_their_intervals(desk: Desk) -> None:
     ) in said
     assert "trigger of the lesson: 0 of 30 (0%, 0 to 11%). In parentheses" in said
     korean = " ".join(page(desk, SENTINEL_MEMORY_LANG="ko").split())
-    assert "보여 준 쪽 30건 중 0건(0%, 신뢰구간 0~11%), 뺀 쪽 20건 중 0건(0%, 신뢰구간 0~16%). 차이 +0%p(-16~+11)." in korean
+    assert (
+        "보여 준 쪽 30건 중 0건(0%, 신뢰구간 0~11%), 뺀 쪽 20건 중 0건(0%, 신뢰구간 0~16%)."
+        " 차이 +0%p(신뢰구간 -16~+11%p)."
+    ) in korean
 
 
 def test_the_same_as_json(desk: Desk) -> None:
