@@ -30,8 +30,8 @@ WORDS: dict[str, tuple[str, str]] = {
         "여기 담은 질문은 {count:,}건 가운데 {shown:,}건입니다. 나머지는 `{cli} list --questions`로 볼 수 있습니다."),
     "marked": ("Left out, because they read like instructions to a model: {count:,} (run `{cli} scan` to see them).",
         "모델에 내리는 지시처럼 읽혀 뺀 기록 {count:,}건(`{cli} scan`으로 확인)."),
-    "empty": ("The memory of this project has no records yet. This page fills by itself: whenever an agent finds out what its instructions left out, it saves the lesson (`log_memory`). `{cli} setup` connects a client, and `{cli} demo` shows how it works.",
-        "이 프로젝트의 기억에는 아직 기록이 없습니다. 에이전트가 지시에 빠져 있던 것을 알게 될 때마다 교훈을 저장하므로(`log_memory`) 이 페이지도 저절로 채워집니다. `{cli} setup`으로 클라이언트를 연결하고, `{cli} demo`로 과정을 미리 볼 수 있습니다."),
+    "empty": ("The memory of this project has no records yet. This page fills by itself: whenever an agent finds out what its instructions left out, it saves the lesson (`log_memory`). `{cli} setup --all` connects your clients, and `{cli} demo` shows how it works.",
+        "이 프로젝트의 기억에는 아직 기록이 없습니다. 에이전트가 지시에 빠져 있던 것을 알게 될 때마다 교훈을 저장하므로(`log_memory`) 이 페이지도 저절로 채워집니다. `{cli} setup --all`로 클라이언트를 연결하고, `{cli} demo`로 과정을 미리 볼 수 있습니다."),
     # what the command says
     "too_short": ("a page needs {least:,} characters or more",
         "한 페이지에는 {least:,}자 이상이 필요합니다"),

@@ -94,7 +94,8 @@ def run(arguments: argparse.Namespace) -> int:
     _tell_remarks(planned, job)
     if not planned.changes:
         return _nothing(planned, job)
-    if not is_confirmed(arguments, word, lang, word(lang, "ask", count=len(planned.changes))):
+    ask = word(lang, "ask_remove" if job.remove else "ask", count=len(planned.changes))
+    if not is_confirmed(arguments, word, lang, ask):
         return int(not arguments.dry_run or bool(planned.problems))
     failed = _write(planned, job)
     return 1 if failed or planned.problems else 0
@@ -241,8 +242,7 @@ def _write(planned: Plan, job: Job) -> int:
         else:
             written.append(change)
     if written:
-        names = ", ".join(shown_path(change.path, job.root) for change in written)
-        print_lines([word(job.reader, "written", files=names)])
+        print_lines(_done_lines(job, written))
         has_hooks = any(part == "hooks" for change in written for part, _ in change.parts)
         reason = tried_hook(job.installation) if has_hooks and not job.remove else ""
         if reason:
@@ -250,6 +250,16 @@ def _write(planned: Plan, job: Job) -> int:
             complain(word(job.reader, "hook_fails", reason=plain(reason)))
         _tell_next(job, written)
     return failed
+
+
+def _done_lines(job: Job, done: list[Change]) -> list[str]:
+    """Return the files that are gone, and apart from them those that have a new text."""
+    files: dict[str, list[str]] = {}
+    for change in done:
+        kept = "changed" if job.remove else "written"
+        key = kept if os.path.lexists(change.path) else "removed"
+        files.setdefault(key, []).append(shown_path(change.path, job.root))
+    return [word(job.reader, key, files=", ".join(names)) for key, names in files.items()]
 
 
 def _tell_next(job: Job, written: list[Change]) -> None:

@@ -72,8 +72,8 @@ WORDS: dict[str, tuple[str, str]] = {
     # hooks
     "hooks": ("Hooks: sessions on this machine in the last {days} days",
         "훅: 이 컴퓨터의 최근 {days}일 세션"),
-    "no_sessions": ("None. Once hooks are set up, this counts what they show.",
-        "없습니다. 훅을 설정하면 무엇을 보였는지 여기에 집계됩니다."),
+    "no_sessions": ("None: hooks have shown nothing here yet. Run {cli} doctor to see whether they are set up.",
+        "없습니다. 아직 훅이 보여 준 것이 없습니다. 훅이 설정되어 있는지는 {cli} doctor로 확인하세요."),
     "sessions": ("{sessions:,} since {day} ({clients}). About {tokens:,} tokens were shown.",
         "{day}부터 {sessions:,}개({clients}). 보여 준 글은 모두 약 {tokens:,}토큰입니다."),
     "unnamed": ("unknown", "알 수 없음"),

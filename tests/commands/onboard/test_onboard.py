@@ -122,8 +122,8 @@ def test_two_processes_write_the_same_bytes_in_utf_8_whatever_the_console(projec
             "en",
             "# shop: what to know before you start\n\nThe memory of this project has no records"
             " yet. This page fills by itself: whenever an agent finds out what its instructions"
-            " left out, it saves the lesson (`log_memory`). `sentinel-memory setup` connects a"
-            " client, and `sentinel-memory demo` shows how it works.\n",
+            " left out, it saves the lesson (`log_memory`). `sentinel-memory setup --all` connects"
+            " your clients, and `sentinel-memory demo` shows how it works.\n",
         ),
         (
             "ko",
@@ -131,7 +131,7 @@ def test_two_processes_write_the_same_bytes_in_utf_8_whatever_the_console(projec
             "이 프로젝트의 기억에는 아직 기록이 없습니다. 에이전트가 지시에 빠져 있던 것을 알게"
             " 될 때마다 교훈을 저장하므로(`log_memory`) 이 페이지도 저절로 채워집니다."
             " `sentinel-memory"
-            " setup`으로 클라이언트를 연결하고, `sentinel-memory demo`로 과정을 미리 볼 수"
+            " setup --all`로 클라이언트를 연결하고, `sentinel-memory demo`로 과정을 미리 볼 수"
             " 있습니다.\n",
         ),
     ],

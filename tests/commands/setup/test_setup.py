@@ -273,6 +273,15 @@ def test_what_could_not_be_written_is_told_and_the_rest_is_written(desk: Desk) -
     assert (desk.root / ".cursor" / "hooks.json").is_file()
 
 
+def test_a_removal_names_what_is_gone_apart_from_what_it_changed(desk: Desk) -> None:
+    (desk.root / "AGENTS.md").write_text("# Ours\n")
+    assert desk.run("setup", "codex", "--yes").code == 0
+    lines = desk.run("setup", "codex", "--remove", "--yes").out.splitlines()
+    gone = ".codex/config.toml, .codex/hooks.json, .context/.gitignore, .context/.gitattributes"
+    assert {f"Removed: {gone}", "Changed: AGENTS.md"} <= set(lines)
+    assert not any(line.startswith("Written") for line in lines)
+
+
 def test_the_locale_sets_the_language_of_the_screen_and_not_that_of_the_rules(desk: Desk) -> None:
     """A team keeps the rules, which models read, beside answers that are English as well."""
     done = desk.run("setup", "cursor", "--yes", LANG="ko_KR.UTF-8")

@@ -505,7 +505,10 @@ def test_a_secret_in_a_field_that_is_kept_as_it_came_is_not_shown(desk: Desk) ->
 def test_without_a_session_one_sentence_stands_for_the_hooks(desk: Desk) -> None:
     desk.write(REFUND)
     run = desk.stats()
-    assert run.section("Hooks") == ["  None. Once hooks are set up, this counts what they show."]
+    assert run.section("Hooks") == [
+        "  None: hooks have shown nothing here yet. Run python cli.py doctor to see",
+        "  whether they are set up.",
+    ]
     assert run.lines[-2] == "Hooks: sessions on this machine in the last 90 days"
 
 

@@ -239,7 +239,7 @@ def test_an_empty_memory_gives_a_page_that_says_how_it_fills(desk: Desk) -> None
     assert (code, errors) == (0, "")
     page = Document(out)
     assert page.articles == []
-    assert page.all("li") and "Type sentinel-memory setup in the project." in page.text
+    assert page.all("li") and "Type sentinel-memory setup --all in the project." in page.text
     assert "Drop a column in two releases" in page.text
 
 
