@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 import pytest
@@ -20,16 +21,27 @@ ANSWERED = {"setup claude-code": "setup claude-code --yes", "memory add": "memor
 
 
 def shell_of(folder: Path, home: Path, locale: str) -> dict[str, str]:
-    """An environment in which `sentinel-memory` is this checkout, and nothing is configured."""
-    script = folder / "bin" / "sentinel-memory"
-    script.parent.mkdir()
-    script.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{ROOT / "cli.py"}" "$@"\n')
-    script.chmod(0o755)
+    """An environment with both commands of this checkout, in which nothing is configured."""
+    python = folder / "bin" / "python"
+    python.parent.mkdir()
+    python.symlink_to(sys.executable)
+    for name, file in (("sentinel-memory", "cli.py"), ("sentinel-memory-server", "server.py")):
+        script = python.with_name(name)
+        script.write_text(f'#!/bin/sh\nexec "{python}" "{ROOT / file}" "$@"\n')
+        script.chmod(0o755)
+    packages = sysconfig.get_path("purelib")
     names = "AUTHOR", "COMMITTER"
     persons = {f"GIT_{name}_{key}": "dev" for name in names for key in ("NAME", "EMAIL")}
     none = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
-    path = f"{script.parent}{os.pathsep}{os.environ['PATH']}"
-    return {"PATH": path, "HOME": str(home), "LANG": locale, **persons, **none}
+    path = f"{python.parent}{os.pathsep}{os.environ['PATH']}"
+    return {
+        "PATH": path,
+        "HOME": str(home),
+        "LANG": locale,
+        "PYTHONPATH": packages,
+        **persons,
+        **none,
+    }
 
 
 def without_what_differs(text: str, project: Path) -> str:
