@@ -14,11 +14,13 @@ from commands.doctor.clients import client_findings
 from commands.doctor.lines import (
     FOLDED,
     Checkup,
+    done_lines,
     finding_lines,
     first_lines,
-    summary_lines,
+    summary_line,
     text_of,
 )
+from commands.doctor.mending import line_to_add, way_to_a_client
 from commands.doctor.reach import unreachable
 from commands.doctor.surroundings import around
 from commands.doctor.words import word
@@ -42,10 +44,13 @@ from core.lessons.log import MemoryLog
 from core.lessons.log_file import ASIDE_NAME
 from core.lessons.record import utc_now
 from core.lessons.upkeep.health import Finding, examine
-from core.messages import Language
 from core.parser import add_project
 
 GIT_FIXES = ("no_union", "lock_not_ignored")
+# Where git gets nothing, or what it needs is said already.
+_NOTHING_TO_ADD = frozenset(
+    "no_git ignored git_missing git_refuses objects_missing untracked uncommitted unmerged".split()
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -79,7 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(plain_json(_as_json(opened, checkup, fixed, aside)))
         return int(checkup.fails)
-    repaired = _repaired_lines(opened.lang, fixed, aside) if arguments.fix else []
+    repaired = _repaired_lines(opened, checkup, fixed, aside) if arguments.fix else []
     lines = _lines(opened, checkup, repaired, arguments)
     if fixable and not arguments.fix:
         lines += said(word(opened.lang, "would_fix", count=len(fixable)), screen_here())
@@ -108,6 +113,7 @@ def look(opened: Opened, threshold: int) -> Checkup:
         lines=len(log.lines),
         size=len(data),
         is_readable=unreadable is None,
+        without_client=way_to_a_client(opened.project),
     )
 
 
@@ -134,7 +140,7 @@ def _lines(
         lines += ["", *repaired]
     if found:
         lines += ["", *([word(lang, "remaining")] if repaired else [])]
-        lines += [*finding_lines(found, screen, lang), "", *summary_lines(checkup, lang)]
+        lines += [*finding_lines(found, screen, lang), "", summary_line(found, lang)]
     return lines
 
 
@@ -158,11 +164,22 @@ def _plan_lines(
     return [*head, "", word(lang, "to_fix", count=len(fixable)), *planned, ""]
 
 
-def _repaired_lines(lang: Language, fixed: Sequence[Finding], aside: str) -> list[str]:
-    screen, lines = screen_here(), [word(lang, "nothing_to_fix")]
-    if fixed:
-        lines = [word(lang, "fixed", count=len(fixed)), *finding_lines(fixed, screen, lang)]
-    return [*lines, *said(word(lang, "aside", path=plain(aside)), screen)] if aside else lines
+def _repaired_lines(
+    opened: Opened, checkup: Checkup, fixed: Sequence[Finding], aside: str
+) -> list[str]:
+    """Return what was done, and what a person does now."""
+    screen, lang = screen_here(), opened.lang
+    if not fixed:
+        lines = [word(lang, "nothing_to_fix")]
+    else:
+        lines = [word(lang, "fixed", count=len(fixed)), *done_lines(fixed, screen, lang)]
+    if aside:
+        lines += said(word(lang, "aside", path=plain(aside)), screen)
+    kinds = {finding.kind for finding in checkup.findings}
+    if not kinds & _NOTHING_TO_ADD and any(finding.kind != "strays" for finding in fixed):
+        command = plain(line_to_add(opened.project))
+        lines += said(word(lang, "to_commit", command=command), screen)
+    return lines
 
 
 def _as_json(

@@ -9,7 +9,7 @@ from commands.terminal.printing import said
 from commands.terminal.safe_text import plain
 from commands.terminal.screen import Screen, Sign
 from core.lessons.upkeep.health import Finding, Severity
-from core.messages import Language
+from core.messages import Facts, Language
 
 RUNS_SHOWN = 8
 FACT_CHARS = 1_000
@@ -31,7 +31,10 @@ _NOT_SHARED = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checkup:
-    """Everything that the doctor found at one moment, and the size of the log."""
+    """Everything that the doctor found at one moment, and the size of the log.
+
+    without_client: the sentence, and its facts, that is said when no client starts the server.
+    """
 
     findings: list[Finding]
     clients: list[Finding]
@@ -39,6 +42,7 @@ class Checkup:
     lines: int
     size: int
     is_readable: bool
+    without_client: tuple[str, Facts]
 
     @property
     def fails(self) -> bool:
@@ -56,7 +60,7 @@ def first_lines(checkup: Checkup, screen: Screen, lang: Language) -> list[str]:
     """
     of_git = [it for it in checkup.findings if it.kind in _OF_GIT]
     of_log = [it for it in checkup.findings if it.kind not in _OF_GIT]
-    parts = (_log(checkup, of_log, lang), _git(of_git, lang), _clients(checkup.clients, lang))
+    parts = (_log(checkup, of_log, lang), _git(of_git, lang), _clients(checkup, lang))
     lines, line = list[str](), ""
     for part in (f"{screen.sign(sign)} {text}" for sign, text in parts):
         longer = f"{line}  {part}" if line else part
@@ -85,11 +89,13 @@ def _git(findings: Sequence[Finding], lang: Language) -> tuple[Sign, str]:
     return sign, word(lang, "head_git" if sign == "ok" else "head_git_other")
 
 
-def _clients(findings: Sequence[Finding], lang: Language) -> tuple[Sign, str]:
-    here = dict.fromkeys(str(it.facts["client"]) for it in findings if it.kind == "client_here")
+def _clients(checkup: Checkup, lang: Language) -> tuple[Sign, str]:
+    found = [it for it in checkup.clients if it.kind == "client_here"]
+    here = dict.fromkeys(str(it.facts["client"]) for it in found)
     if not here:
-        return "error", word(lang, "head_no_client")
-    return _worst(findings), word(lang, "head_clients", clients=plain(", ".join(here)))
+        key, facts = checkup.without_client
+        return "error", plain(word(lang, key, **facts))
+    return _worst(checkup.clients), word(lang, "head_clients", clients=plain(", ".join(here)))
 
 
 def _worst(findings: Iterable[Finding]) -> Sign:
@@ -117,25 +123,43 @@ def finding_lines(findings: Iterable[Finding], screen: Screen, lang: Language) -
     return lines
 
 
-def summary_lines(checkup: Checkup, lang: Language) -> list[str]:
-    """Count the findings, none when there are none."""
-    found = [finding.severity for finding in (*checkup.findings, *checkup.clients)]
-    counts = {f"{severity}s": found.count(severity) for severity in SEVERITIES}
-    return [word(lang, "summary", **counts)] if found else []
+def done_lines(fixed: Iterable[Finding], screen: Screen, lang: Language) -> list[str]:
+    """Return what a repair did, the same kind together."""
+    grouped: dict[str, tuple[Finding, list[int]]] = {}
+    for finding in fixed:
+        key = word(lang, f"done_{finding.kind}", where="", **_shown_facts(finding))
+        grouped.setdefault(key, (finding, []))[1].extend(finding.lines)
+    lines = []
+    for finding, numbers in grouped.values():
+        where = where_text(lang, numbers)
+        text = word(lang, f"done_{finding.kind}", where=where, **_shown_facts(finding))
+        lines += said(text, screen, f"{screen.sign('ok')} ", INDENT)
+    return lines
+
+
+def summary_line(found: Iterable[Finding], lang: Language) -> str:
+    """Count these findings, which are printed above."""
+    severities = [finding.severity for finding in found]
+    counts = {f"{severity}s": severities.count(severity) for severity in SEVERITIES}
+    return word(lang, "summary", **counts)
 
 
 def text_of(lang: Language, finding: Finding) -> str:
     """Return the sentence of a finding, without its lines; facts cannot break out of the line."""
-    facts = {
-        name: plain(fact)[:FACT_CHARS] if isinstance(fact, str) else fact
-        for name, fact in finding.facts.items()
-    }
+    facts = _shown_facts(finding)
     if "reason" in facts and finding.kind in ("unreadable", "mendable"):
         facts["reason"] = word(lang, str(facts["reason"]), key=facts["key"])
     if finding.kind in ("client_unread", "client_left_alone"):
         facts["reason"] = word(lang, f"left_{facts['reason']}", **facts)
     text, command = word(lang, finding.kind, **facts), str(facts.get("command", ""))
     return text if command in text else f"{text} {word(lang, 'mends', command=command)}"
+
+
+def _shown_facts(finding: Finding) -> dict[str, str | int]:
+    return {
+        name: plain(fact)[:FACT_CHARS] if isinstance(fact, str) else fact
+        for name, fact in finding.facts.items()
+    }
 
 
 def where_text(lang: Language, numbers: Sequence[int]) -> str:

@@ -15,8 +15,10 @@ from tests.support.samples import a_draft
 
 @pytest.fixture
 def bare(tmp_path: Path) -> Desk:
-    """An empty project without git."""
-    return Desk(tmp_path / "shop", tmp_path / "home")
+    """An empty project without git, of somebody who has a client."""
+    desk = Desk(tmp_path / "shop", tmp_path / "home")
+    (desk.home / ".gemini").mkdir()
+    return desk
 
 
 @pytest.fixture

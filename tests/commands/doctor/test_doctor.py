@@ -15,7 +15,7 @@ from random import Random
 import pytest
 
 from commands.doctor import surroundings as checkup
-from commands.doctor.lines import text_of
+from commands.doctor.lines import SEVERITIES, text_of
 from commands.doctor.words import WORDS
 from commands.setup.words import WORDS as WORDS_OF_SETUP
 from core.disk.lock import held
@@ -103,6 +103,32 @@ def test_the_project_may_be_named_and_its_subdirectory_is_enough(healthy: Desk) 
     assert healthy.doctor(cwd=below).found == []
     named = healthy.doctor("--project", str(healthy.root), cwd=healthy.home)
     assert named.lines[1] == f"Project  {healthy.root} (from --project)"
+
+
+def test_the_way_to_a_client_can_be_typed_where_the_doctor_was_asked(healthy: Desk) -> None:
+    named = healthy.doctor("--project", str(healthy.root), cwd=healthy.home)
+    assert named.lines[0] == f"{WELL} --project {shlex.quote(str(healthy.root))}"
+    assert "this directory is no project" in healthy.doctor(cwd=healthy.home).lines[0]
+
+
+@posix
+def test_without_a_known_client_it_does_not_name_a_command_that_finds_one(bare: Desk) -> None:
+    (bare.home / ".gemini").rmdir()
+    head = bare.doctor(PATH="/nowhere").lines[0]
+    assert head.endswith("no client starts the server: name yours in python cli.py setup CLIENT")
+
+
+def test_the_last_line_counts_what_is_printed(healthy: Desk) -> None:
+    entry = {"command": sys.executable, "args": [str(ROOT / "server.py")]}
+    (healthy.home / ".cursor").mkdir()
+    (healthy.home / ".cursor" / "mcp.json").write_text(
+        json.dumps({"mcpServers": {"memory": {**entry, "env": {}}}})
+    )
+    for options in ((), ("--verbose",)):
+        done = healthy.doctor(*options)
+        counts = {key: sum(it.startswith(key) for it in done.found) for key in SEVERITIES}
+        told = ", ".join(f"{key}s: {count}" for key, count in counts.items())
+        assert done.lines[-1] == told
 
 
 # What stands in the file
@@ -471,8 +497,8 @@ def test_no_repair_is_made_in_a_home_directory(bare: Desk) -> None:
     done = bare.doctor("--fix", "--yes", cwd=bare.home)
     assert (done.code, done.out) == (1, "")
     assert done.errors == (
-        f"{bare.home} (from cwd) is a home directory, not a project. Nothing was written. Start the"
-        " server with --project DIR, or set SENTINEL_MEMORY_PROJECT.\n"
+        f"{bare.home} (from cwd) is a home directory, not a project. Nothing was written. Name a"
+        " project with --project DIR or SENTINEL_MEMORY_PROJECT.\n"
     )
 
 
@@ -1007,7 +1033,7 @@ def test_looking_changes_nothing_and_creates_nothing(torn: Desk) -> None:
     for options in ((), ("--json",), ("--threshold=1",)):
         assert torn.doctor(*options).code == 1
     assert torn.tree() == before
-    assert list(torn.home.iterdir()) == []
+    assert list(torn.home.iterdir()) == [torn.home / ".gemini"]
 
 
 def test_looking_at_a_lock_file_leaves_it_as_it_is(bare: Desk) -> None:
@@ -1050,18 +1076,13 @@ def test_a_repair_says_what_it_did_and_what_is_left(bare: Desk) -> None:
         f"Project  {bare.root} (from cwd)",
         "",
         "Repaired (9):",
-        "✗ lines 1, 7: not a record: not JSON. The line is skipped. Repair it by hand;"
-        " --fix moves it to a file beside the log.",
-        "✗ line 3: skipped (not JSON), but it contains only whole records; --fix writes"
-        " them properly.",
-        "✗ line 4: not a record: not UTF-8. The line is skipped. Repair it by hand;"
-        " --fix moves it to a file beside the log.",
-        "! line 5: the id does not match the text, as after an edit by hand, so the gap"
-        " would be logged a second time. --fix gives it the matching id.",
-        "- line 1: the file begins with a byte order mark; --fix removes it.",
-        "- line 1: Windows line ends; --fix replaces them with LF.",
-        "- line 2: blank; --fix removes it.",
-        "- line 7: the last line has no line end; --fix adds it.",
+        "✓ removed the byte order mark",
+        "✓ replaced the Windows line ends in line 1",
+        "✓ moved what was no record out of lines 1, 4, 7, to a file beside the log",
+        "✓ removed the blank line 2",
+        "✓ wrote the whole records in line 3 properly",
+        "✓ gave the record in line 5 the id that matches its text",
+        "✓ added the line end that was missing in line 7",
         f"Lines removed from the log are in {aside}. Review them, then delete that file.",
         "",
         "Left:",
@@ -1171,11 +1192,9 @@ def test_a_repair_completes_what_git_must_know_and_keeps_the_lines_of_others(pro
         0,
         [
             "Repaired (2):",
-            "! The attribute merge=union does not apply to the log, so two branches"
-            " that both add records will conflict. --fix writes it to .context/.gitattributes;"
-            " then commit that file.",
-            "! git does not ignore the lock file, so it could be committed. --fix writes"
-            " it to .context/.gitignore; then commit that file.",
+            "✓ wrote merge=union to .context/.gitattributes",
+            "✓ wrote the lock file to .context/.gitignore",
+            "Next: git add .context, then commit.",
         ],
     )
     folder = project.log.parent
@@ -1273,6 +1292,7 @@ def test_every_sentence_is_used() -> None:
     parts, states = ("entry", "hooks", "approvals"), ("absent", "outdated")
     said |= {f"client_{part}_{state}" for part in parts for state in states}
     said |= {f"left_{key}" for key in WORDS_OF_SETUP}
+    said |= {f"done_{key}" for key in said}
     assert set(WORDS) - said == set()
 
 

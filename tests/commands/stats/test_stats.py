@@ -509,7 +509,7 @@ def test_without_a_session_one_sentence_stands_for_the_hooks(desk: Desk) -> None
         "  None: hooks have shown nothing here yet. Run python cli.py doctor to see",
         "  whether they are set up.",
     ]
-    assert run.lines[-2] == "Hooks: sessions on this machine in the last 90 days"
+    assert run.lines[-3] == "Hooks: sessions on this machine in the last 90 days"
 
 
 # What a search costs, and compaction.

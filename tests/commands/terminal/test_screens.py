@@ -29,6 +29,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project in git with 45 records, of which 15 are not committed."""
     root = tmp_path_factory.mktemp("screens") / "shop"
     (root / ".context").mkdir(parents=True)
+    (root.parent / ".cursor").mkdir()  # a client that is not set up
     git(root, "init", "--quiet")
     for count in (30, 45):
         lines = b"".join(record.to_line() for record in RECORDS[:count])
