@@ -100,4 +100,4 @@ def _preview(opened: Opened, trial: Saved) -> list[str]:
     is_known = any(it.gap == trial.record.gap for it in trial.before.records)
     lines = [word(lang, "would_update" if is_known else "would_add")]
     lines += ["", *whole(trial.record, screen_here(), lang)]
-    return lines + redacted_lines(trial.redacted, lang)
+    return lines + redacted_lines(trial.redacted, lang, "would_redact")

@@ -66,10 +66,10 @@ def whole(record: Record, screen: Screen, lang: Language) -> list[str]:
     return [piece for line in lines for piece in hung(line, screen.text_width)]
 
 
-def redacted_lines(kinds: Iterable[str], lang: Language) -> list[str]:
+def redacted_lines(kinds: Iterable[str], lang: Language, key: str = "redacted") -> list[str]:
     """Return a sentence that counts the replaced secrets by kind, none when there are none."""
     found = list(kinds)
-    return [word(lang, "redacted", **counted_kinds(found))] if found else []
+    return [word(lang, key, **counted_kinds(found))] if found else []
 
 
 def _row(record: Record, id_chars: int, lang: Language, *, questions: bool) -> list[str]:

@@ -124,7 +124,7 @@ def closing_lines(
     outcome: BroughtBack, before: MemoryLog, lang: Language, *, dry_run: bool
 ) -> list[str]:
     """Say what else bringing records back has done, and what to do next."""
-    lines = redacted_lines(outcome.redacted, lang)
+    lines = redacted_lines(outcome.redacted, lang, "redacted_back")
     shown = {record.id for record in (*outcome.log.records, *outcome.removal.removed)}
     hidden = [record.token for record in before.records if record.id not in shown]
     if hidden:

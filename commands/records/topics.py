@@ -163,7 +163,7 @@ def _preview(
         lines += ["", word(lang, "would_join", count=len(renewal.before))]
         for record in renewal.before:
             lines += [INDENT + line for line in whole(record, screen, lang)]
-    lines += ["", *redacted_lines(trial.redacted, lang)]
+    lines += ["", *redacted_lines(trial.redacted, lang, "would_redact")]
     if trial.suspicious:
         lines.append(word(lang, "suspicious", fields=", ".join(trial.suspicious)))
     return lines
