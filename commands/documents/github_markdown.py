@@ -20,6 +20,8 @@ _WORD = re.compile(rf"(?:{_SPAN.pattern}|\S)++")
 _BEFORE = re.compile("[(\"'\u0080-\U0010ffff]*")
 _BEHIND = frozenset("\"').,;:!?")
 _SIGNS = frozenset("-+=/&%")
+_JOINTS = frozenset("-_/.")
+_LETTERS = r"[^\W\d_A-Za-z]+"
 _FOREIGN = re.compile("[\u0080-\U0010ffff]+")
 _PROSE = re.compile(
     r"[A-Za-z]+(?:['-][A-Za-z]+)*"  # don't, re-enable
@@ -56,7 +58,13 @@ def _word(word: str) -> str:
     if _SPAN.search(word):
         return word if all(_is_prose(_split(it)[1]) for it in _SPAN.split(word)) else _code(word)
     before, core, behind = _split(word)
-    return word if _is_prose(core) else before + _code(core) + behind
+    if _is_prose(core):
+        return word
+    if core[0] in _JOINTS and (joined := re.search(f"{_LETTERS}$", before)):
+        before, core = before[: joined.start()], joined[0] + core
+    if core[-1] in _JOINTS and (joined := re.match(_LETTERS, behind)):
+        core, behind = core + joined[0], behind[joined.end() :]
+    return before + _code(core) + behind
 
 
 def _split(word: str) -> tuple[str, str, str]:

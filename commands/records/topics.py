@@ -96,6 +96,8 @@ def _lines(
         sentences.append(plain(word(lang, "similar", **names, reason=reason)))
     if more := len(pairs[MOST_PAIRS:]):
         sentences.append(word(lang, "more_similar", more=more))
+    if pairs:
+        sentences.append(word(lang, "merge_hint"))
     return [*lines, *(piece for line in sentences for piece in hung(line, screen.text_width))]
 
 

@@ -68,8 +68,8 @@ WORDS: dict[str, tuple[str, str]] = {
         "`{cli} doctor --fix`가 로그를 고치고, 빼낸 것은 따로 남겨 둡니다."),
     # 2
     "reads_like": ("Reads like instructions to a model", "모델에 내리는 지시처럼 읽히는 것"),
-    "reads_like_intro": ("Marked, not removed. A model reads this at the start of a task, so it should be a lesson.",
-        "표시만 했고 지우지 않았습니다. 모델이 작업을 시작할 때 읽는 글이므로 교훈이어야 합니다."),
+    "reads_like_intro": ("Marked, not removed. Hooks never show these records, but a search does. Check that each is a lesson; if one is not, run `{cli} forget ID`.",
+        "표시만 했고 지우지 않았습니다. 훅은 보여 주지 않지만 검색하면 나옵니다. 교훈이 맞는지 확인하고, 아니면 `{cli} forget ID`로 지우세요."),
     # 3 to 6
     "added_head": ("Lessons added", "추가된 교훈"),
     "changed_head": ("Changed", "바뀐 기록"),

@@ -460,8 +460,8 @@ def test_what_reads_like_instructions_is_left_out_of_the_block_and_named(export:
     done = export("--block", "AGENTS.md", "--dry-run")
     assert done.errors == (
         "Left out, because it reads like instructions to a model (override) and would be followed"
-        f" in this file: {shop()[5].token}  principle [deploy]. Log it again in other words, or"
-        " delete it.\n"
+        f" in this file: {shop()[5].token}  principle [deploy]. Change its words with"
+        " `python cli.py edit ID`, or delete it with `python cli.py forget ID`.\n"
     )
     assert "system prompt" not in done.out
 
@@ -507,7 +507,7 @@ def test_without_principles_an_old_block_goes(export: Command, project: Path) ->
     done = export("--block", "AGENTS.md")
     assert (done.code, done.errors) == (
         1,
-        "There are no principles for a block. Compact the memory first (compact_memory).\n",
+        "There are no principles for a block. Ask an agent to compact the memory first.\n",
     )
     assert not (project / "AGENTS.md").exists()
 

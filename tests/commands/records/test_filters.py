@@ -78,10 +78,7 @@ def test_a_name_that_nobody_has_is_answered_with_those_there_are(
 ) -> None:
     done = command("list", "--author", "grace")
     assert (done.code, done.out) == (1, "")
-    assert done.errors == (
-        "No record here was added by grace, as far as git knows. Nothing was changed. It knows"
-        " these authors: Ada Kim, 김민준.\n"
-    )
+    assert done.errors == ("No committed record was added by grace. Authors: Ada Kim, 김민준.\n")
 
 
 def test_without_git_an_author_is_answered_with_a_sentence(project: Path, command: Command) -> None:

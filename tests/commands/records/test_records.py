@@ -435,6 +435,7 @@ def test_topics_are_counted_and_those_that_may_be_one_are_named(
         "",
         "Topics: 3, records: 3.",
         "[payment] and [payments] may be the same topic: same beginning: payment.",
+        "To make two of them one: `python cli.py topics rename OLD NEW`.",
     ]
 
 
@@ -452,7 +453,10 @@ def test_topics_come_as_data(command: Command, shop: Path) -> None:
 
 def test_only_the_first_similar_pairs_are_named(command: Command, project: Path) -> None:
     write(project, *(a_record("gap", topic=f"auth{at}") for at in range(6)))
-    assert command("topics").lines[-1] == "Pairs not shown: 5. Use --json to list all of them."
+    assert command("topics").lines[-2:] == [
+        "Pairs not shown: 5. Use --json to list all of them.",
+        "To make two of them one: `python cli.py topics rename OLD NEW`.",
+    ]
 
 
 # forget

@@ -73,7 +73,8 @@ def test_every_record_gets_the_topic_and_the_id_that_follows_from_it(
     assert [it.created for it in after] == [NOW] * 3
     assert after[1].ask_next_time == "Which zone?"
     assert lines[0] == (
-        "[payment] becomes [billing], a new topic. Records: 3. Their ids change with the topic."
+        "[payment] will be renamed to [billing], a new topic (records: 3). Their ids will change,"
+        " too."
     )
     told = zip((VAT, DATE, RULE), after, strict=True)
     assert lines[7:11] == [
@@ -115,8 +116,8 @@ def test_a_topic_goes_into_one_that_exists(rename: Rename, project: Path) -> Non
     write(project, VAT, a_record("gap", topic="billing"))
     _, lines, _ = rename("payment", "billing", "--yes")
     assert lines[0] == (
-        "[payment] is merged into [billing], which already has records: 1. Records: 1. Their ids"
-        " change with the topic."
+        "[payment] (records: 1) will be merged into [billing] (records: 1). The ids from [payment]"
+        " will change, too."
     )
     assert [it.topic for it in saved(project)] == ["billing", "billing"]
 
@@ -253,7 +254,7 @@ def test_somebody_at_a_terminal_is_asked_in_korean(project: Path) -> None:
         environment={**os.environ, "SENTINEL_MEMORY_LANG": "ko"},
     )
     assert (done.code, [it.topic for it in saved(project)]) == (0, ["결제"] * 3)
-    assert "[payment] topic이 새 이름 [결제]로 바뀝니다. 기록 3건." in done.out
+    assert "[payment]를 새 이름 [결제]로 바꿉니다. 기록 3건의 id도" in done.out
     assert "\n바꿀까요? [y/N] " in done.out
     assert "한 번의 쓰기로 바꾼 기록: 3건." in done.out
 

@@ -550,8 +550,9 @@ def test_what_reads_like_instructions_is_shown_as_text_and_fails_when_strict(
     told = report(f"{base}..HEAD")
     assert (told.code, told.first) == (0, "**Memory:** 1 record to read with care, 1 lesson added.")
     assert told.part("Reads like instructions to a model") == (
-        "Marked, not removed. A model reads this at the start of a task, so it should be a"
-        f" lesson.\n\n- `{LOG}:2`: override, `{ordered.token}` (payment)\n  - `lesson`: {ORDER}"
+        "Marked, not removed. Hooks never show these records, but a search does. Check that each"
+        " is a lesson; if one is not, run `sentinel-memory forget ID`.\n\n"
+        f"- `{LOG}:2`: override, `{ordered.token}` (payment)\n  - `lesson`: {ORDER}"
     )
     assert report(f"{base}..HEAD", "--strict").code == 1
     assert report("--strict").code == 0

@@ -95,6 +95,7 @@ def words(text: str) -> str:
     [
         ("ask @kim, not @org/team.", "ask `@kim`, not `@org/team`."),
         ("환불은 @kim에게 묻는다", "환불은 `@kim`에게 묻는다"),
+        ("topic k8s-배포, 배포-k8s의 x_팀.", "topic `k8s-배포`, `배포-k8s`의 `x_팀`."),
         ("see #12, GH-1 and owner/repo#1", "see `#12`, `GH-1` and `owner/repo#1`"),
         ("fixed in deadbee and 0123456", "fixed in `deadbee` and `0123456`"),
         (
