@@ -1,11 +1,13 @@
 """Saves a person's own lesson, through the same door as the lessons of agents."""
 
 import argparse
+import sys
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
-from commands.records.edit import in_editor, limits, text_for_editor
+from commands.add.saved_lines import replaced_by, saved_lines
+from commands.records.edit import add_from, from_file, in_editor, limits, text_for_editor
 from commands.records.lines import redacted_lines, whole
 from commands.records.words import word
 from commands.terminal.console import (
@@ -18,11 +20,8 @@ from commands.terminal.console import (
     open_memory,
 )
 from commands.terminal.printing import print_within
-from commands.terminal.records import named_record
 from commands.terminal.screen import screen_here
 from commands.terminal.words import word as common_word
-from core.lessons.answers.frame import Frame
-from core.lessons.answers.saving_answer import saved_answer
 from core.lessons.git.project.common import checked_triggers
 from core.lessons.outcomes import Saved
 from core.lessons.record import Draft
@@ -33,13 +32,15 @@ TEXTS = {"topic": "topic", "missing": "missing_context", "lesson": "lesson"}
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `cli.py add`."""
-    parser.add_argument("--topic", metavar="TOPIC", default="", help=explain("add_topic"))
+    parser.add_argument("--topic", metavar="TOPIC", help=explain("add_topic"))
     for option in ("missing", "lesson", "ask"):
         help_text = explain(f"add_{option}")
-        parser.add_argument(f"--{option}", metavar="TEXT", default="", help=help_text)
+        parser.add_argument(f"--{option}", metavar="TEXT", help=help_text)
     path, when = explain("add_path"), explain("add_when")
     parser.add_argument("--path", metavar="PATH", action="append", default=[], help=path)
     parser.add_argument("--when", metavar="TEXT", action="append", default=[], help=when)
+    add_from(parser)
+    parser.set_defaults(refuse=parser.error)
     add_project(parser)
     add_confirmation(parser)
     parser.description = explain("add_about")
@@ -54,16 +55,22 @@ def run(arguments: argparse.Namespace) -> int:
     """Take the texts, from an editor where one is missing; show, ask, save; 1 when not saved."""
     opened = open_memory(arguments, writes=not arguments.dry_run)
     check_log_is_there(opened.project)
-    given = {name: getattr(arguments, option) for option, name in TEXTS.items()}
-    given |= {"ask_next_time": arguments.ask}
+    given = {name: getattr(arguments, option) or "" for option, name in TEXTS.items()}
+    given |= {"ask_next_time": arguments.ask or ""}
     given |= {"paths": "\n".join(arguments.path), "when": "\n".join(arguments.when)}
-    if all(given[name].strip() for name in TEXTS.values()):
-        lines = _added(arguments, opened, {}, given)
+    head = word(opened.lang, "add_head", limits=limits())
+    text, save = text_for_editor(head, list(given.values())), partial(_added, arguments, opened)
+    if arguments.source:
+        return from_file(opened.lang, text, arguments.source, save)
+    missing = [option for option, name in TEXTS.items() if not given[name].strip()]
+    if not missing:
+        lines = save({}, given)
         print_within(lines)
         return int(not lines and not arguments.dry_run)
-    head = word(opened.lang, "add_head", limits=limits())
-    text = text_for_editor(head, list(given.values()))
-    return in_editor(opened.lang, text, partial(_added, arguments, opened))
+    if not sys.stdin.isatty() or any(getattr(arguments, it) is not None for it in missing):
+        options = ", ".join(f"--{it}" for it in missing)
+        arguments.refuse(word(opened.lang, "text_missing", options=options))
+    return in_editor(opened.lang, text, save, "add")
 
 
 def _added(
@@ -74,12 +81,16 @@ def _added(
 ) -> list[str]:
     """Show what would be saved, ask and save it; what to print, nothing when it was not saved."""
     draft, lang = _draft(texts, opened.project.root), opened.lang
-    print_within([*_preview(opened, opened.store.upsert_log(draft, dry_run=True)), ""])
+    trial = opened.store.upsert_log(draft, dry_run=True)
+    if trial.is_repeated:
+        return saved_lines(opened, trial)
+    print_within([*_preview(opened, trial), ""])
+    if not arguments.yes:
+        print_within(redacted_lines(trial.redacted, lang, "would_redact"))
     if not is_confirmed(arguments, common_word, lang, word(lang, "ask_add")):
         return []
     saved = opened.store.upsert_log(draft)
-    frame = Frame(project=str(opened.project.root), settings=opened.settings)
-    return [named_record(saved.record, lang), *saved_answer(saved, frame).splitlines()]
+    return saved_lines(opened, saved)
 
 
 def _draft(texts: Mapping[str, str], root: Path) -> Draft:
@@ -97,7 +108,11 @@ def _draft(texts: Mapping[str, str], root: Path) -> Draft:
 
 def _preview(opened: Opened, trial: Saved) -> list[str]:
     lang = opened.lang
-    is_known = any(it.gap == trial.record.gap for it in trial.before.records)
-    lines = [word(lang, "would_update" if is_known else "would_add")]
-    lines += ["", *whole(trial.record, screen_here(), lang)]
-    return lines + redacted_lines(trial.redacted, lang, "would_redact")
+    before, screen = replaced_by(trial), screen_here()
+    lines = [word(lang, "would_update" if before else "would_add")]
+    lines += ["", *whole(trial.record, screen, lang)]
+    if before:
+        lines += ["", word(lang, "put_away")]
+    for record in before:
+        lines += ["", *whole(record, screen, lang)]
+    return lines

@@ -13,9 +13,9 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from commands.records.lines import redacted_lines, whole
+from commands.records.lines import commit_lines, redacted_lines, whole
 from commands.records.words import WORDS, word
-from commands.terminal.console import Opened, add_examples, add_id, open_memory
+from commands.terminal.console import Opened, add_examples, add_id, explain, open_memory
 from commands.terminal.printing import print_within
 from commands.terminal.safe_text import complain, plain
 from commands.terminal.screen import screen_here
@@ -48,6 +48,7 @@ class EditedTextError(SentinelError, ValueError):
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `cli.py edit`."""
     add_id(parser)
+    add_from(parser)
     add_project(parser)
     add_examples(parser, "edit 3f2a")
 
@@ -56,15 +57,35 @@ def run(arguments: argparse.Namespace) -> int:
     """Open the record in an editor and save what comes back; 1 when that could not be done."""
     opened = open_memory(arguments, writes=True)
     record = one_named(arguments.id, opened.store.read())
-    given = text_of_record(record, opened.lang)
-    return in_editor(opened.lang, given, partial(_changed, opened, record))
+    given, save = text_of_record(record, opened.lang), partial(_changed, opened, record)
+    if arguments.source:
+        return from_file(opened.lang, given, arguments.source, save)
+    return in_editor(opened.lang, given, save, f"edit {plain(record.id)}")
 
 
-def in_editor(lang: Language, given: str, save: Save) -> int:
+def add_from(parser: argparse.ArgumentParser) -> None:
+    """Add `--from`, which takes the place of the editor; see `from_file`."""
+    parser.add_argument("--from", dest="source", metavar="FILE", help=explain("from"))
+
+
+def from_file(lang: Language, given: str, source: str, save: Save) -> int:
+    """Save the text that an earlier call has kept, and leave the file; 1 when it was not saved."""
+    try:
+        before, after = sections_in(given), _read(Path(source).read_bytes())
+    except OSError:
+        raise EditedTextError("no_file", path=plain(source)) from None
+    lines = [common_word(lang, "not_changed")]
+    if before and after and before != after:
+        lines = save(before, after)
+    print_within(lines)
+    return 0 if lines else 1
+
+
+def in_editor(lang: Language, given: str, save: Save, again: str) -> int:
     """Open a text in an editor and save what comes back; 1 when that could not be done.
 
-    save: does it; what to print, nothing when the text was not saved and is to be kept. Raises
-    EditedTextError where there is no editor.
+    save: does it; what to print, nothing when the text was not saved and is to be kept. again: the
+    command that takes a kept text up. Raises EditedTextError where there is no editor.
     """
     editor = editor_in(os.environ, is_terminal=sys.stdin.isatty() and sys.stdout.isatty())
     if not editor:
@@ -86,7 +107,9 @@ def in_editor(lang: Language, given: str, save: Save) -> int:
         if lines or _content(path) in (b"", data):
             path.unlink(missing_ok=True)
         else:  # in one line, so that the path can be copied
-            complain(word(lang, "text_kept", path=plain(name)))
+            shown = plain(name)
+            shown = f'"{shown}"' if " " in shown else shown
+            complain(word(lang, "text_kept", path=shown, again=again))
     print_within(lines)
     return 0 if lines else 1
 
@@ -181,8 +204,12 @@ def _typed(editor: list[str], path: Path) -> dict[str, str] | None:
         is_done = False
     if not is_done:
         raise EditedTextError("editor_failed", editor=editor[0])
+    return _read(_content(path))
+
+
+def _read(data: bytes) -> dict[str, str] | None:
     try:
-        return sections_in(_content(path).decode("utf-8-sig"))
+        return sections_in(data.decode("utf-8-sig"))
     except UnicodeDecodeError:
         raise EditedTextError("not_utf8") from None
 
@@ -202,10 +229,11 @@ def _saved(opened: Opened, record: Record, saved: Renewed) -> list[str]:
     lines = [word(lang, "edited"), *whole(after, screen_here(), lang)]
     lines += redacted_lines(saved.redacted, lang)
     if saved.suspicious:
-        lines.append(word(lang, "suspicious", fields=", ".join(saved.suspicious)))
+        fields = ", ".join(saved.suspicious)
+        lines.append(word(lang, "suspicious_saved", fields=fields, id=plain(after.id)))
     if after.id != record.id:
         lines.append(word(lang, "other_id", old=plain(record.id), new=plain(after.id)))
-    return lines
+    return lines + commit_lines(opened)
 
 
 def _without_blank_lines(lines: list[str]) -> str:

@@ -2,7 +2,7 @@
 
 import argparse
 
-from commands.records.lines import whole
+from commands.records.lines import commit_lines, whole
 from commands.records.words import word
 from commands.terminal.columns import hung
 from commands.terminal.console import (
@@ -42,6 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
         return int(not arguments.dry_run)
     removal, _ = opened.store.delete_by_ids(list(named))
     _print_deleted(removal, opened.lang)
+    print_lines(commit_lines(opened))
     stayed = (*removal.changed, *removal.absent, *removal.gone)
     if stayed:
         complain(word(opened.lang, "stayed", tokens=joined(stayed)))

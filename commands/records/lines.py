@@ -6,11 +6,13 @@ from commands.documents.facts import facts
 from commands.records.filters import last_of
 from commands.records.words import word
 from commands.terminal.columns import INDENT, cells, fitted, hung, table
+from commands.terminal.console import Opened
 from commands.terminal.days import day_text
 from commands.terminal.records import counted_kinds, named_record, text_lines
 from commands.terminal.safe_text import plain
 from commands.terminal.screen import Screen
 from core.lessons.answers.rendering import topic_text, warning
+from core.lessons.git.uncommitted import is_uncommitted
 from core.lessons.record import Record
 from core.messages import Language
 
@@ -64,6 +66,12 @@ def whole(record: Record, screen: Screen, lang: Language) -> list[str]:
         lines.append(INDENT + screen.painted(plain(text), "yellow"))
     lines[0] = coloured(lines[0], screen)
     return [piece for line in lines for piece in hung(line, screen.text_width)]
+
+
+def commit_lines(opened: Opened) -> list[str]:
+    """Return what to do next where git would take up the log, and has it otherwise."""
+    is_new = is_uncommitted(opened.store.path, opened.store.read_bytes)
+    return [word(opened.lang, "look_and_commit")] if is_new else []
 
 
 def redacted_lines(kinds: Iterable[str], lang: Language, key: str = "redacted") -> list[str]:

@@ -66,7 +66,8 @@ class Editor:
         assert (code, lines) == (1, [])
         assert path_of(self.project).read_bytes() == before
         *sentence, kept = errors.splitlines()
-        assert kept == f"What you typed is kept in {self.file}."
+        said = f"What you typed is kept in {self.file}. Correct it there, then run"
+        assert kept == f"{said} python cli.py edit {VAT.id} --from {self.file}"
         assert changes[0][1] in self.file.read_text(encoding="utf-8")
         self.file.unlink()
         return " ".join(sentence)
@@ -205,6 +206,18 @@ def test_what_cannot_be_saved_is_kept_for_whoever_typed_it(
     assert editor.refused(change).startswith(said)
 
 
+def test_a_kept_text_is_saved_once_it_is_corrected(editor: Editor) -> None:
+    code, _, _ = editor.edit((VAT.lesson, "가" * 342))
+    text = editor.file.read_text(encoding="utf-8")
+    again = ("edit", VAT.id, "--from", str(editor.file))
+    assert (code, editor.command(*again).code) == (1, 1)
+    editor.file.write_text(text.replace("가" * 342, "ask finance"), encoding="utf-8")
+    assert editor.command(*again).code == 0
+    assert editor.saved[0].lesson == "ask finance"
+    editor.file.unlink()
+    assert editor.command(*again).errors.startswith(f"{editor.file} cannot be read.")
+
+
 def test_a_record_that_changed_while_it_was_edited_is_not_written_over(
     editor: Editor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -225,8 +238,9 @@ def test_a_secret_is_redacted_and_one_in_the_question_pointed_out(editor: Editor
     code, lines, errors = editor.edit((VAT.lesson, f"use {TOKEN}"), ("어느 국가?", f"{TOKEN}?"))
     assert (code, errors) == (0, "")
     assert editor.saved[0].lesson == "use [REDACTED]"
-    sentence = "ask_next_time: this looks like a secret and is saved unchanged."
-    assert any(line.startswith(sentence) for line in lines)
+    sentence = "ask_next_time: this looks like a secret and was saved unchanged. Remove it with"
+    assert f"{sentence} `python cli.py edit {VAT.id}`." in " ".join(lines)
+    assert "Secrets redacted: 1 (github-token 1)." in lines
 
 
 def test_a_text_that_reads_like_instructions_is_marked(editor: Editor) -> None:

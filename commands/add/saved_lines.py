@@ -1,0 +1,82 @@
+"""Says to a person what one save did, and what is to be done about it in the terminal."""
+
+import shlex
+
+from commands.records.lines import commit_lines, redacted_lines
+from commands.records.words import word
+from commands.terminal.console import Opened
+from commands.terminal.records import joined, named_record
+from commands.terminal.safe_text import plain
+from core.injection.marks import HIDDEN_TEXT
+from core.lessons.answers.notes import flaw_notes
+from core.lessons.answers.rendering import topic_text
+from core.lessons.answers.words import say
+from core.lessons.compaction import is_required, similar_to, worth_using
+from core.lessons.outcomes import Saved
+from core.lessons.record import Record
+from core.messages import Language
+from core.text.wording import is_source_code, scope_of
+
+CODE_FIELDS = ("missing_context", "lesson", "ask_next_time")
+
+
+def saved_lines(opened: Opened, saved: Saved) -> list[str]:
+    """Return what to print after a save: its token, what it replaced, what needs a look."""
+    lang, record, count = opened.lang, saved.record, saved.log.count
+    named = named_record(record, lang)
+    if saved.is_repeated:
+        return [word(lang, "saved_before", record=named)]
+    lines = [word(lang, "saved", record=named, count=count)]
+    if before := replaced_by(saved):
+        lines.append(word(lang, "undo", token=plain(before[-1].token)))
+    elif record.seen > 1 and not record.updated:
+        lines.append(word(lang, "gap_is_back", topic=_typed(record.topic)))
+    if saved.settled:
+        lines.append(say(lang, "settled", count=saved.settled))
+    lines += redacted_lines(saved.redacted, lang)
+    lines += _about_texts(saved, lang) + _about_topic(saved, lang)
+    if is_required(saved.log.records, opened.settings.threshold):
+        threshold = opened.settings.threshold
+        lines.append(word(lang, "compaction_due", count=count, threshold=threshold))
+    if flaw_notes(saved.log, lang):
+        lines.append(word(lang, "flawed"))
+    return lines + commit_lines(opened)
+
+
+def replaced_by(saved: Saved) -> list[Record]:
+    """Return the records of the same gap whose place the saved one takes."""
+    if saved.is_repeated:
+        return []
+    return [it for it in saved.before.records if it.gap == saved.record.gap]
+
+
+def _about_texts(saved: Saved, lang: Language) -> list[str]:
+    record = saved.record
+    token, lines = plain(record.token), list[str]()
+    if saved.suspicious:
+        fields = ", ".join(saved.suspicious)
+        lines.append(word(lang, "suspicious_saved", fields=fields, id=plain(record.id)))
+    if record.marks:
+        key = "marked_hidden" if record.marks == (HIDDEN_TEXT,) else "marked"
+        lines.append(word(lang, key, marks=joined(record.marks), token=token))
+    if fields := ", ".join(it for it in CODE_FIELDS if is_source_code(getattr(record, it))):
+        lines.append(word(lang, "source_code", fields=fields, token=token))
+    return lines
+
+
+def _about_topic(saved: Saved, lang: Language) -> list[str]:
+    """Say where a topic is too broad, too narrow, or like another one."""
+    topic, topics = saved.record.topic, saved.log.topics
+    facts, lines = {"topic": plain(topic_text(topic)), "old": _typed(topic)}, list[str]()
+    if scope := scope_of(topic):
+        lines.append(word(lang, f"topic_{scope}", **facts))
+    alike = worth_using(similar_to(topic, list(topics))) if topics[topic] == 1 else []
+    if alike and not saved.record.updated:
+        near = joined(map(topic_text, alike[:5]))
+        lines.append(word(lang, "similar_topic", topics=near, new=_typed(alike[0]), **facts))
+    return lines
+
+
+def _typed(topic: str) -> str:
+    """Return a topic as somebody types it in a command; one that cannot be typed is `TOPIC`."""
+    return shlex.quote(topic) if topic_text(topic) == topic == plain(topic) else "TOPIC"
