@@ -38,7 +38,8 @@ class Story:
 
     is_new: whether the log as it stands has another version of it than HEAD. originals: by version
     id, those of a principle, None where neither the file nor git has the version. kept: versions
-    that are kept beside the log, and that no event shows.
+    that are kept beside the log, and that no event shows. former: those under another id, of
+    which a new topic or text has made this record.
     """
 
     id: str
@@ -48,6 +49,7 @@ class Story:
     originals: dict[str, Record | None]
     notes: Sequence[str]
     kept: Sequence[Replaced] = ()
+    former: Sequence[Record] = ()
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -87,7 +89,8 @@ def story_of(opened: Opened, name: str, *, everywhere: bool) -> Story:
     last = now.record or (events[0].record if events else None)
     told = {event.record.token for event in events}
     tokens = originals_of(last) if last and last.type == "principle" else ()
-    found = history.find_versions(tokens)
+    moved = last.source_ids if last and last.type == "log" else ()
+    found = history.find_versions((*tokens, *moved))
     return Story(
         id=record_id,
         present=now,
@@ -96,12 +99,17 @@ def story_of(opened: Opened, name: str, *, everywhere: bool) -> Story:
         originals={token: found.get(token) for token in tokens},
         notes=notes,
         kept=[it for it in kept if it.token not in told],
+        former=[found[it] for it in moved if it in found and found[it].id != record_id],
     )
 
 
 def _lines(lang: Language, story: Story, *, everywhere: bool) -> list[str]:
     lines = _now_lines(lang, story)
-    key = "versions_all" if everywhere else "versions"
+    for record in story.former:
+        facts = {"id": plain(record.id), "topic": plain(topic_text(record.topic))}
+        lines.append(word(lang, "moved", **facts))
+    key = "versions" if story.events else "no_versions"
+    key = f"{key}_all" if everywhere else key
     lines += ["", word(lang, key, count=len(story.events))]
     lines += [git_word(lang, note) for note in story.notes]
     for number, event in enumerate(story.events, start=1):

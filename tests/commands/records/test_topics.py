@@ -319,3 +319,17 @@ def test_two_clones_that_rename_alike_have_the_same_records(clones: tuple[Path, 
         commit(clone)
     pull(ours, theirs)
     assert gaps_by_topic(ours) == [("billing", "one"), ("billing", "two")]
+
+
+@with_git
+def test_the_history_of_a_renamed_record_names_the_one_before(
+    command: Command, tmp_path: Path
+) -> None:
+    project = new_project(tmp_path / "moved", "VAT differs by country")
+    [before] = saved(project)
+    rename_in(project)
+    lines = command("history", saved(project)[0].id, "--project", str(project)).lines
+    told = f"Moved from {before.id} [{before.topic}]: `python cli.py history {before.id}`"
+    assert told in lines
+    assert any(line.startswith("No commit up to HEAD has this record.") for line in lines)
+    assert command("history", before.id, "--project", str(project)).code == 0
