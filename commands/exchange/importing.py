@@ -94,7 +94,7 @@ def run(arguments: argparse.Namespace) -> int:
         opened.store.keep_replaced(former)
     with progress(lang):
         added = opened.store.add_all(records)
-    print(word(lang, "saved", count=len(added.records)))
+    print(word(lang, "saved" if added.records else "kept", count=len(added.records)))
     threshold = opened.settings.threshold
     if is_required(added.log.records, threshold):
         print_lines([word(lang, "compact", count=added.log.count, threshold=threshold)])

@@ -11,7 +11,7 @@ from typing import Any
 from core.errors import IdCollisionError, OtherTextError, RecordChangedError
 from core.lessons.json_form import MOST_COUNTED
 from core.lessons.log import MemoryLog
-from core.lessons.merging import following, united
+from core.lessons.merging import following, follows, united
 from core.lessons.outcomes import Fate, Removal
 from core.lessons.record import (
     Draft,
@@ -146,8 +146,8 @@ def add(log: MemoryLog, records: Iterable[Record]) -> tuple[MemoryLog, list[Fate
     """Return the log with those of the records at its end that it does not have, each as it is.
 
     A gap that is there in other words then has two versions, as after a merge. The fates follow
-    the order of the records: `added`; or, without a change, `known` (the same words are there, or
-    a later version), `replaced` (a principle took its place) or `collision` (the id belongs to
+    the order of the records: `added`; or, without a change, `known` (the same words are there in a
+    version that this one does not follow, or a later version), `replaced` (a principle took its place) or `collision` (the id belongs to
     another text).
     """
     added: list[Record] = []
@@ -157,7 +157,8 @@ def add(log: MemoryLog, records: Iterable[Record]) -> tuple[MemoryLog, list[Fate
         versions = there.setdefault(record.id, [*log.with_id(record.id).values()])
         alike = [it for it in versions if it.gap == record.gap]
         replaced = log.replaced.get(record.id, frozenset())
-        if any(it.texts == record.texts or record.fingerprint() in it.former for it in alike):
+        same = [it for it in alike if it.texts == record.texts and not follows(record, it)]
+        if same or any(record.fingerprint() in it.former for it in alike):
             fates.append("known")
         elif versions and not alike:
             fates.append("collision")

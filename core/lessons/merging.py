@@ -197,6 +197,11 @@ def _latest(versions: _Lines) -> _Lines:
     }
 
 
+def follows(record: Record, other: Record) -> bool:
+    """Return whether a merge takes the first of two versions of one gap for the later one."""
+    return [*_latest({0: other, 1: record})] == [1]
+
+
 def _newest(candidates: _Lines, versions: _Lines) -> tuple[int, Record]:
     """Return the newest candidate and its line, with what it inherits from these versions."""
     at = max(candidates, key=lambda line: (candidates[line].version(), line))

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -559,6 +560,52 @@ def test_what_another_memory_has_kept_comes_along_so_that_it_can_be_uncompacted(
     assert command("import", str(other.path), "--yes").lines[-1] == "Nothing to save."
     assert command("uncompact", rule.id, "--yes").code == 0
     assert [it.lesson for it in saved(project)] == [it.lesson for it in originals]
+
+
+def test_where_only_what_is_kept_beside_a_log_is_new_no_saved_record_is_claimed(
+    command: Command, project: Path
+) -> None:
+    other = MemoryStore(path_of(project.parent / "other"))
+    original = other.upsert_log(a_draft("one")).record
+    other.upsert_log(a_principle(), [original.token])
+    shutil.copy(other.path, project.parent / "copied.jsonl")
+    command("import", str(project.parent / "copied.jsonl"), "--yes")
+    said = command("import", str(other.path), "--yes").out
+    assert said.endswith(
+        "\nThere was no new record to save. The records kept beside that log are now kept beside"
+        " this one.\n"
+    )
+    assert "Saved in one write" not in said
+
+
+@pytest.mark.parametrize("piece", [{"when": ("delete(",)}, {"paths": ("src/vat.py",)}])
+def test_a_later_version_that_says_only_when_or_where_is_taken_and_never_an_older_one(
+    command: Command, project: Path, piece: dict[str, Any]
+) -> None:
+    here, there = MemoryStore(path_of(project)), MemoryStore(path_of(project.parent / "there"))
+    old = here.upsert_log(a_draft("one")).record
+    there.add_all([old])
+    there.renew({old.token: replace(old, **piece)}, join=False)
+    [new] = there.read_all()
+    exported = project.parent / "exported.json"
+    command("export", "-p", str(project.parent / "there"), "--format", "json", "-o", str(exported))
+    done = command("import", str(exported), "--yes")
+    assert done.lines[-1] + "\n" == SAVED.format(count=1)
+    assert saved(project) == [new]
+    assert (new.when, new.paths) == (piece.get("when", ()), piece.get("paths", ()))
+    assert command("import", str(exported), "--yes").lines[-1] == "Nothing to save."
+    before = there.read_bytes()
+    there.add_all([old])
+    assert there.read_bytes() == before
+
+
+def test_a_record_without_a_version_of_ours_before_it_does_not_replace_ours(
+    take: Command, project: Path
+) -> None:
+    ours = MemoryStore(path_of(project)).upsert_log(a_draft("one", paths=["a.py"])).record
+    theirs = replace(a_record("one"), updated="2100-01-01T00:00:00Z", former=("0" * 8,))
+    assert take(theirs.to_line(), "--yes").lines[-1] == "Nothing to save."
+    assert saved(project) == [ours]
 
 
 def test_versions_that_a_merge_left_are_one_record(take: Command, project: Path) -> None:
