@@ -60,12 +60,14 @@ class Scan:
     """What was found, and what was not looked at.
 
     skipped: path and why, as the key of a sentence. unreadable: path and what the system says.
+    untracked: how many files of the folders git neither tracks nor ignores.
     """
 
     found: list[Found] = field(default_factory=list)
     skipped: list[tuple[str, str]] = field(default_factory=list)
     unreadable: list[tuple[str, str]] = field(default_factory=list)
     files: int = 0
+    untracked: int = 0
 
     @property
     def has_failed(self) -> bool:
@@ -140,7 +142,10 @@ def _files_below(folder: str, scan: Scan) -> Iterator[str]:
     if _GIT in Path(os.path.abspath(folder)).parts:
         scan.skipped.append((folder, "git_folder"))
         return
-    for path in _tracked(folder) or _all_below(folder, scan):
+    tracked = _listed(folder)
+    if tracked:
+        scan.untracked += len(_listed(folder, "--others", "--exclude-standard"))
+    for path in tracked or _all_below(folder, scan):
         try:
             if stat.S_ISREG(os.lstat(path).st_mode):
                 yield path
@@ -150,9 +155,10 @@ def _files_below(folder: str, scan: Scan) -> Iterator[str]:
             scan.unreadable.append((path, reason_of(error)))
 
 
-def _tracked(folder: str) -> list[str]:
+def _listed(folder: str, *options: str) -> list[str]:
+    """Return the files below a folder that git tracks, or those that the options ask for."""
     try:
-        names = WorkTree(Path(folder)).ask("ls-files", "-z").split(b"\0")
+        names = WorkTree(Path(folder)).ask("ls-files", "-z", *options).split(b"\0")
     except HistoryError:
         return []
     return [_below(folder, os.fsdecode(name)) for name in dict.fromkeys(names) if name]
@@ -258,6 +264,21 @@ def scan_history(repository: Repository) -> Scan:
                     scan.found += in_lines(change.path, fresh, commit)
     scan.files = len(blobs) - 1
     return scan
+
+
+def is_in_last_commit(log_path: Path) -> bool:
+    """Return whether the log of the last commit holds a secret; True where git cannot tell."""
+    try:
+        repository = Repository(Path(os.path.realpath(log_path)), may_be_empty=True)
+        committed = repository.blob_in("HEAD") if repository.has_head else ""
+        if not committed:
+            return False
+        with OldLogs(repository) as logs:
+            scan = Scan()
+            scan.add(repository.path, logs.content(committed), is_log=True)
+            return bool(scan.secrets)
+    except HistoryError as error:
+        return error.key != "no_repository"
 
 
 def fresh_lines(data: bytes, known: set[bytes]) -> list[tuple[int, bytes]]:

@@ -8,7 +8,14 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from commands.scan.findings import MOST_BYTES, Found, Scan, scan_history, scan_paths
+from commands.scan.findings import (
+    MOST_BYTES,
+    Found,
+    Scan,
+    is_in_last_commit,
+    scan_history,
+    scan_paths,
+)
 from commands.scan.lines import (
     INDENT,
     change_json,
@@ -136,6 +143,8 @@ def _print(lang: Language, scan: Scan, more: Sequence[str] = (), *, as_json: boo
         for path, why in scan.skipped:
             lines.append(word(lang, why, path=shown_path(lang, path), most=MOST_BYTES))
         counts = {"secrets": len(scan.secrets), "marks": len(scan.marks), "files": scan.files}
+        if scan.untracked:
+            more = [word(lang, "untracked", count=scan.untracked), *more]
         print_lines([*lines, _summed(word(lang, "summary", **counts), scan), *more])
     return FAILED if scan.has_failed else FOUND if scan.secrets else 0
 
@@ -145,7 +154,8 @@ def _painted(line: str, found: Found) -> str:
 
 
 def _summed(line: str, scan: Scan) -> str:
-    return line if scan.secrets or scan.has_failed else screen_here().painted(line, "green")
+    is_clear = not (scan.secrets or scan.has_failed or scan.untracked)
+    return screen_here().painted(line, "green") if is_clear else line
 
 
 def _as_json(lang: Language, scan: Scan) -> dict[str, object]:
@@ -159,6 +169,7 @@ def _as_json(lang: Language, scan: Scan) -> dict[str, object]:
         "secrets": len(scan.secrets),
         "marks": len(scan.marks),
         "files": scan.files,
+        "untracked": scan.untracked,
     }
 
 
@@ -246,5 +257,7 @@ def _redacted_lines(opened: Opened, cleaning: Cleaning, left: Scan) -> list[str]
         shown = [finding_line(lang, it, word(lang, "line", line=it.line)) for it in left.secrets]
         lines += [word(lang, "left"), *shown]
     if cleaning.changes:
-        lines += [word(lang, key) for key in ("next_rotate", "next_diff", "next_clones")]
+        is_kept = is_in_last_commit(opened.store.path)
+        first = "next_rotate_committed" if is_kept else "next_rotate"
+        lines += [word(lang, key) for key in (first, "next_diff", "next_clones")]
     return lines

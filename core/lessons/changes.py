@@ -146,9 +146,9 @@ def add(log: MemoryLog, records: Iterable[Record]) -> tuple[MemoryLog, list[Fate
     """Return the log with those of the records at its end that it does not have, each as it is.
 
     A gap that is there in other words then has two versions, as after a merge. The fates follow
-    the order of the records: `added`; or, without a change, `known` (the same words are there in a
-    version that this one does not follow, or a later version), `replaced` (a principle took its place) or `collision` (the id belongs to
-    another text).
+    the order of the records: `added`; or, without a change, `known` (the same words are there in
+    a version that this one does not follow, or a later version is), `replaced` (a principle took
+    its place) or `collision` (the id belongs to another text).
     """
     added: list[Record] = []
     fates: list[Fate] = []

@@ -37,13 +37,16 @@ REDACT = (
     " its provider."
 )
 NEXT = [
-    "1. Rotate every real secret at its provider. Git's history still contains it; run python"
-    " cli.py scan --history to see where.",
+    "1. Rotate every real secret at its provider.",
     "2. Review git diff .context/, then commit.",
     "3. Have every other clone pull before it saves again. A version changed there in the"
     " meantime comes back with a merge, so run python cli.py scan after each merge until all"
     " have pulled.",
 ]
+COMMITTED = (
+    "1. Rotate every real secret at its provider. Git's history still contains it; run python"
+    " cli.py scan --history to see where."
+)
 REWRITE = (
     "Whoever has the repository can read what a commit keeps. Rotate every real secret at its"
     " provider. To remove them from the history as well, rewrite it (git filter-repo) and"
@@ -155,6 +158,7 @@ def test_the_findings_can_be_had_as_data(scan: Command, project: Path) -> None:
         "secrets": 1,
         "marks": 1,
         "files": 1,
+        "untracked": 0,
     }
 
 
@@ -259,7 +263,12 @@ def test_of_a_folder_what_git_tracks_is_looked_at(scan: Command, project: Path) 
         "a.txt:1: github-token",
         os.path.join("sub", "b.txt") + ":1: github-token",
         "Secrets: 3, warnings: 0, files: 3.",
+        "Not scanned, because git does not track them yet: 1. Name these files to scan them, or"
+        " git add them and repeat the command.",
     ]
+    assert scan(".", "--json").told["untracked"] == 1
+    (project / ".gitignore").write_text("untracked.txt\n.gitignore\n", encoding="utf-8")
+    assert scan(".").lines[-1] == "Secrets: 3, warnings: 0, files: 3."
     assert scan("sub", ".git").lines == [
         os.path.join("sub", "b.txt") + ":1: github-token",
         ".git: not scanned, inside .git",
@@ -529,6 +538,21 @@ def test_redacting_writes_once_and_tells_old_and_new_ids(scan: Command, project:
     lines = path_of(project).read_bytes().splitlines(keepends=True)
     assert (lines[0], lines[2]) == (SAFE.to_line(), b"note [REDACTED]\n")
     assert scan().code == 0
+
+
+@needs_git
+def test_of_the_history_only_a_committed_secret_says_something(
+    scan: Command, project: Path
+) -> None:
+    git(project, "init", "--quiet")
+    write(project, BAD)
+    assert NEXT[0] in scan("--redact", "--yes").lines
+    commit(project)
+    write(project, BAD)
+    assert NEXT[0] in scan("--redact", "--yes").lines
+    write(project, BAD)
+    commit(project)
+    assert COMMITTED in scan("--redact", "--yes").lines
 
 
 def test_records_that_become_one_and_leftovers_are_told(scan: Command, project: Path) -> None:
