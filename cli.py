@@ -73,7 +73,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     if given[:1] == ["hook"] and not {"-h", "--help"} & {*given}:
         gc.disable()  # the process ends before there is anything to collect
         return int(importlib.import_module("commands.hook.hook").main(given[1:]))
-    arguments = parsers(given[0])[""].parse_args(given)
+    parser = parsers(given[0])[""]
+    arguments = parser.parse_args(given)
+    if not arguments.command:  # argparse would miss it before it looks at an unknown option
+        parser.error("the following arguments are required: COMMAND")
     chosen = _module(arguments.command)
     try:
         return int(chosen.run(arguments))
@@ -103,10 +106,10 @@ def parsers(*names: str) -> "dict[str, Parser]":
     from commands.terminal.console import summary_of  # so each import costs
     from core.parser import Parser, add_project, add_version
 
-    parser = Parser(prog=CLI, page=lambda: overview(COMMANDS), allow_abbrev=False)
+    parser = Parser(prog=CLI, page=lambda: overview(COMMANDS))
     add_project(parser)
     add_version(parser, _version)
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     found = {"": parser}
     for name in COMMANDS:
         found[name] = commands.add_parser(name, description=summary_of(f"cmd_{name}"))

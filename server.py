@@ -59,7 +59,7 @@ from core.lessons.compaction import check_threshold, fit_question
 from core.lessons.record import Draft, split_tokens
 from core.parser import Parser, add_project, add_version, language_here
 from core.parser_words import word as about
-from core.program import SERVER
+from core.program import SERVER, SERVER_COMMAND
 from core.settings import read_settings
 from core.store import MemoryStore, open_store
 from core.text.budget import Budget
@@ -345,7 +345,7 @@ def take_streams(ending: Ending) -> None:
 
 def main() -> None:
     """Serve over stdio until the client closes standard input."""
-    parser = Parser(prog=SERVER, description=about(language_here(), "server"))
+    parser = Parser(prog=SERVER_COMMAND, description=about(language_here(), "server"))
     add_project(parser)
     add_version(parser, lambda: VERSION)
     parser.parse_args(namespace=arguments)

@@ -32,7 +32,6 @@ _COMPLAINTS = {
     "values": re.compile(r"expected (?P<count>\d+) arguments"),
     "no_value": re.compile(r"ignored explicit argument (?P<value>.+)"),
     "choice": re.compile(r"invalid choice: (?P<value>.+?) \(choose from (?P<choices>.+)"),
-    "ambiguous": re.compile(r"ambiguous option: (?P<value>\S+) could match (?P<names>.+)"),
 }
 # fmt: on
 _OF_ARGUMENT = re.compile(r"argument (?P<name>[^:]+): (?P<reason>.*)", re.DOTALL)
@@ -74,6 +73,17 @@ class HelpPage(argparse.HelpFormatter):
         parts = [lines] if len(lines) > 1 else [filled(text, width - len(indent))]
         return "\n".join(indent + line for part in parts for line in part)
 
+    def _format_action(self, action: argparse.Action) -> str:
+        """Show the actions of a command without a line for the place where they stand."""
+        if not isinstance(action, argparse._SubParsersAction):
+            return super()._format_action(action)
+        return self._join_parts([self._format_action(it) for it in action._get_subactions()])
+
+    def _format_args(self, action: argparse.Action, default_metavar: str) -> str:
+        """Show in the usage that an action may be left out where it may."""
+        shown = super()._format_args(action, default_metavar)
+        return f"[{shown}]" if action.nargs == argparse.PARSER and not action.required else shown
+
     def _format_action_invocation(self, action: argparse.Action) -> str:
         """Name the value of an option once, behind all of its spellings."""
         if not action.option_strings or action.nargs == 0:
@@ -87,7 +97,7 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, *, page: Callable[[], str] | None = None, **more: Any) -> None:
         """Make a parser with `--help`. page: what that prints instead of all that it takes."""
-        super().__init__(formatter_class=HelpPage, add_help=False, **more)
+        super().__init__(formatter_class=HelpPage, add_help=False, allow_abbrev=False, **more)
         self._page = page
         self.color = False  # Python 3.14 would decide on its own
         self.add_argument("-h", "--help", action="help", help=word(language_here(), "help"))
@@ -141,10 +151,10 @@ class Parser(argparse.ArgumentParser):
         self.error(f"{said} {word(lang, 'near', near=near)}" if near else said)
 
     def _help_command(self) -> str:
-        if not self.prog.startswith(CLI):
-            return f"{self.prog} --help"
-        command = self.prog[len(CLI) :].split()[:1]
-        return " ".join([CLI, "help", *(name for name in command if name != "help")])
+        if f"{self.prog} ".startswith(f"{CLI} "):
+            command = self.prog[len(CLI) :].split()
+            return " ".join([CLI, "help", *(name for name in command if name != "help")])
+        return f"{self.prog} --help"
 
 
 def add_project(parser: argparse.ArgumentParser, default: str | None = None) -> None:
@@ -191,8 +201,9 @@ def language_here() -> Language:
 
 def nearest(given: str, known: Iterable[str]) -> str:
     """Return which of the known names somebody may have meant, "" for none."""
-    bare = {name.lstrip("-"): name for name in known}
-    return next((bare[it] for it in difflib.get_close_matches(given.lstrip("-"), bare, n=1)), "")
+    bare, name = {it.lstrip("-"): it for it in known}, given.lstrip("-")
+    begun = [it for it in bare if name and it.startswith(name)]
+    return next((bare[it] for it in (*difflib.get_close_matches(name, bare, n=1), *begun)), "")
 
 
 def filled(text: str, width: int) -> list[str]:

@@ -26,7 +26,6 @@ WORDS: dict[str, tuple[str, str]] = {
     "command": ("There is no command {value}.", "없는 명령입니다: {value}."),
     "option": ("There is no option {value}.", "없는 옵션입니다: {value}."),
     "too_many": ("There is no place for {value}.", "남는 인자가 있습니다: {value}."),
-    "ambiguous": ("{value} may be any of {names}.", "{value} 옵션은 하나로 정할 수 없습니다: {names}."),
     "near": ("Did you mean {near}?", "비슷한 이름: {near}."),
     # the end of each
     "see": ("Nothing was done. {command} shows what it takes.", "아무것도 하지 않았습니다. 쓰는 법: {command}"),

@@ -34,3 +34,4 @@ def _quoted(path: str) -> str:
 NAME = "sentinel-memory"  # in what others will read, wherever they have the program
 CLI = command(NAME, "cli.py")
 SERVER = "sentinel-memory-server" if _IS_INSTALLED else "server.py"
+SERVER_COMMAND = command("sentinel-memory-server", "server.py")

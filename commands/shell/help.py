@@ -18,13 +18,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "about", metavar="COMMAND", nargs="?", choices=parser.get_default("names"), help=command
     )
-    add_examples(parser, "help", "help list")
+    parser.add_argument("action", metavar="ACTION", nargs="?", help=explain("help_action"))
+    parser.set_defaults(refuse=parser.error)
+    add_examples(parser, "help list", "help topics rename")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the page; always 0."""
-    name = arguments.about or ""
-    print(arguments.parsers(name)[name].format_help(), end="")
+    name, action = arguments.about or "", arguments.action
+    parser = arguments.parsers(name)[name]
+    if action:
+        below = [it.choices for it in parser._actions if isinstance(it, argparse._SubParsersAction)]
+        if not below:
+            arguments.refuse(word(language_here(), "too_many", value=action))
+        if action not in below[0]:
+            known = ", ".join(below[0])
+            arguments.refuse(f"argument ACTION: invalid choice: {action!r} (choose from {known})")
+        parser = below[0][action]
+    print(parser.format_help(), end="")
     return 0
 
 

@@ -125,6 +125,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "completion_zsh": ("zsh: add this line to ~/.zshrc, below compinit:\n  eval \"$(sentinel-memory completion zsh)\"", "zsh: ~/.zshrc의 compinit 아래에 다음 줄을 넣으세요.\n  eval \"$(sentinel-memory completion zsh)\""),
     "completion_fish": ("fish: add this line to ~/.config/fish/config.fish:\n  sentinel-memory completion fish | source", "fish: ~/.config/fish/config.fish에 다음 줄을 넣으세요.\n  sentinel-memory completion fish | source"),
     "help_command": ("the command whose page is wanted", "도움말을 볼 명령"),
+    "help_action": ("an action of it, such as rename of topics", "그 명령의 동작. topics의 rename 등"),
 }
 # fmt: on
 

@@ -33,7 +33,7 @@ def parser() -> Parser:
         ("x --left --some", "--some needs a value."),
         ("x --left --kind d", "--kind: d is none of a, b, c."),
         ("x --left --on=1", "--on takes no value, and got 1."),
-        ("x --left --o", "--o may be any of --on, --only."),
+        ("x --left --onl", "There is no option --onl. Did you mean --only?"),
         ("x --left y", "There is no place for y."),
         ("x --left --rigth", "There is no option --rigth. Did you mean --right?"),
         ("x --left \x1b[31m", "There is no place for \ufffd[31m."),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from core import program
+from core import parser, program
 from tests.support.stdio_client import ROOT
 
 
@@ -24,6 +24,31 @@ def test_the_usage_names_a_command_that_runs_where_it_was_read(where: str, tmp_p
     named = words[: words.index("list")]
     assert printed(*named, "list", "--help") == told
     assert (named[1] == "cli.py") == (where == "checkout")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a shell of POSIX")
+@pytest.mark.parametrize("where", ["checkout", "elsewhere"])
+def test_a_server_with_a_wrong_option_names_its_own_help(where: str, tmp_path: Path) -> None:
+    cwd = ROOT if where == "checkout" else tmp_path
+    server = (sys.executable, str(ROOT / "server.py"))
+    done = subprocess.run([*server, "--foo"], cwd=cwd, capture_output=True, encoding="utf-8")
+    refused, see = done.stderr.splitlines()
+    assert refused.endswith(": There is no option --foo.")
+    named = shlex.split(
+        see.removeprefix("Nothing was done. ").removesuffix(" shows what it takes.")
+    )
+    told = subprocess.check_output(named, cwd=cwd, encoding="utf-8")
+    assert " ".join(named[:-1]) in told and "--version" in told
+
+
+def test_an_installed_server_is_no_command_of_the_program(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(parser, "CLI", "sentinel-memory")
+    with pytest.raises(SystemExit):
+        parser.Parser(prog="sentinel-memory-server").parse_args(["--foo"])
+    said = "Nothing was done. sentinel-memory-server --help shows what it takes."
+    assert capsys.readouterr().err.splitlines()[1] == said
 
 
 def test_an_interpreter_is_named_as_it_was_typed(monkeypatch: pytest.MonkeyPatch) -> None:

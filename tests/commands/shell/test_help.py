@@ -91,7 +91,14 @@ def test_the_first_page_comes_in_every_usual_way(command: Command, words: tuple[
 
 def test_help_of_a_command_is_its_page(command: Command) -> None:
     assert command("help", "list") == command("list", "--help")
+    assert command("help", "topics", "rename") == command("topics", "rename", "--help")
     assert command("help", "help").out.startswith("usage: python cli.py help")
+
+
+def test_an_action_may_be_left_out_and_has_no_empty_heading(command: Command) -> None:
+    page = command("help", "topics").out
+    assert page.startswith("usage: python cli.py topics [-h] [-p DIR] [--json] [ACTION ...]\n")
+    assert re.search(r"\nactions:\n  rename +rename a topic", page)
 
 
 @pytest.mark.parametrize("option", ["-V", "--version"])
