@@ -35,14 +35,12 @@ from commands.clients.events import (
 )
 from commands.hook.journal import Session, forget_old, open_session, version_of
 from core.disk.plain import read_plain
-from core.errors import SentinelError
 from core.lessons.answers.fitting import is_usable
 from core.lessons.answers.reminders import Briefing, action_briefing, prompt_briefing
 from core.lessons.answers.words import say
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record
 from core.messages import Language
-from core.program import CLI
 from core.project import CONTEXT_DIRECTORY, LOG_NAME, find_project, state_directory
 from core.settings import Settings, read_settings
 from core.text.printable import one_line
@@ -51,7 +49,6 @@ from core.text.tokens import estimate_tokens
 if TYPE_CHECKING:
     import argparse
 
-USAGE = f"{CLI} hook EVENT --client CLIENT [--project DIR] [--lang en|ko]"
 MOST_S = 5  # a terminal, or a pipe that nobody closes, would be read for ever
 # What a hook may work, in seconds of the processor, whatever the log holds; on a slow machine as
 # many times its start. No step holds the interpreter for long: what each of them reads is bounded.
@@ -64,7 +61,7 @@ AT_ONCE_S = 3  # two configurations that a client reads may both start the hook
 
 
 class OddInputError(ValueError):
-    """The input of a client is of no use; the sentence repeats nothing of it."""
+    """What a hook got is of no use, or takes too long: the key and the facts of a sentence."""
 
 
 class Scene(NamedTuple):
@@ -97,10 +94,11 @@ class Scene(NamedTuple):
 def add_arguments(parser: "argparse.ArgumentParser") -> None:
     """Add the options of `cli.py hook`, for its help; `main` reads them itself."""
     from commands.terminal.console import add_examples, explain
+    from core.parser import add_project
 
     parser.add_argument("event", choices=EVENTS, metavar="EVENT", help=explain("hook_event"))
     parser.add_argument("--client", required=True, choices=HOOKS, help=explain("hook_client"))
-    parser.add_argument("--project", metavar="DIR", help=explain("hook_project"))
+    add_project(parser)
     parser.add_argument("--lang", choices=("en", "ko"), help=explain("hook_lang"))
     add_examples(parser, "hook session-start --client claude-code < event.json")
 
@@ -132,26 +130,26 @@ def _watch(done: threading.Event) -> None:
     most_s = started_s + max(MOST_WORK_S, MOST_STARTS * started_s)
     while not done.wait(_LOOK_S):
         if time.monotonic() > last_s:
-            _give_up(f"no answer within {MOST_S} s")
+            _give_up(OddInputError("no_answer", {"seconds": MOST_S}))
         if time.process_time() > most_s:
-            _give_up(f"the memory log takes too long to read; `{CLI} doctor` tells what is wrong")
+            _give_up(OddInputError("slow"))
 
 
-def _give_up(reason: str) -> None:
-    _complain(TimeoutError(errno.ETIMEDOUT, reason))
+def _give_up(error: OddInputError) -> None:
+    _complain(error)
     os._exit(0)
 
 
 def _payload() -> dict[str, Any]:
     """Return the JSON object on standard input."""
     if sys.stdin is None:
-        raise OddInputError("standard input is closed")
+        raise OddInputError("closed")
     try:
         payload = json.loads(sys.stdin.buffer.read(MOST_BYTES).decode("utf-8-sig", "replace"))
     except (ValueError, RecursionError) as error:
-        raise OddInputError("the input is no JSON") from error
+        raise OddInputError("no_json") from error
     if not isinstance(payload, dict):
-        raise OddInputError("the input is no JSON object")
+        raise OddInputError("no_object")
     return payload
 
 
@@ -197,7 +195,7 @@ def _scene(
     if not os.path.lexists(os.path.dirname(log_path)):
         return None
     if os.path.isfile(log_path) and os.path.getsize(log_path) > MOST_LOG_BYTES:
-        raise OSError(errno.EFBIG, "the memory log is too large to be read at every action")
+        raise OddInputError("too_large")
     data = read_plain(log_path)
     if data is None:
         from core.lessons.log_file import LogFile  # follows links
@@ -225,7 +223,7 @@ def _at_start(scene: Scene) -> Briefing:
 
     log = MemoryLog.parse(scene.data)
     if unusable := sum(not is_usable(record) for record in log.records):
-        _complain(OddInputError(f"records too long for a hook, not shown: {unusable}"))
+        _complain(OddInputError("unusable", {"count": unusable}))
     briefing = session_briefing(
         log,
         project=scene.root,
@@ -369,6 +367,9 @@ def _arguments(words: Sequence[str]) -> tuple[str, str, str | None, dict[str, st
     given, rest = dict[str, str](), list(words)
     while rest:
         name, equals, value = rest.pop(0).partition("=")
+        if name.startswith("-p"):
+            glued = name[2:] + equals + value
+            rest[:0], name, equals = [glued] if glued else [], "--project", ""
         if name.startswith("--"):
             given[name] = value if equals else rest.pop(0) if rest else ""
         elif name not in _OF_A_SHELL:
@@ -376,17 +377,15 @@ def _arguments(words: Sequence[str]) -> tuple[str, str, str | None, dict[str, st
     event, client = given.pop("EVENT", ""), given.pop("--client", "")
     project, lang = given.pop("--project", None), given.pop("--lang", "")
     if given or event not in EVENTS or client not in HOOKS:
-        raise OddInputError(f"usage: {USAGE}")
+        raise OddInputError("usage")
     return event, client, project, {"SENTINEL_MEMORY_LANG": lang} if lang else {}
 
 
 def _complain(error: Exception) -> None:
     """Print one line, without a word of what was read: a client may keep it."""
-    reason = getattr(error, "strerror", None) or type(error).__name__
-    if isinstance(error, OddInputError):
-        reason = str(error)
-    elif isinstance(error, SentinelError):
-        reason = one_line(error.text(read_settings(os.environ).lang))
+    from commands.hook.words import said  # a hook that is well says nothing
+
+    reason = one_line(said(error, read_settings(os.environ, for_person=True).lang))
     with contextlib.suppress(OSError):
         _write(sys.stderr, f"{COMPLAINT}{reason}\n")
 

@@ -10,8 +10,7 @@ from commands.terminal.console import add_examples, explain, open_memory
 from commands.terminal.safe_text import plain
 from core.parser import add_project
 
-SHELLS = "bash", "zsh", "fish"
-MEMORY = "topics", "ids"  # what a script asks this command for
+MEMORY = "topics", "ids", "gone"  # what a script asks this command for; gone: what left the log
 NAME = "sentinel-memory"
 CLIENT_KEYS = tuple(client.key for client in CLIENTS)
 
@@ -25,7 +24,7 @@ _VALUES = {
 class Offer(NamedTuple):
     """One thing that a command takes. names: the spellings of an option, () for an argument.
 
-    value: what is typed for it: "ids", "topics", "folders", "files", "other", "" for nothing.
+    value: what is typed for it: one of MEMORY, "folders", "files", "other", "" for nothing.
     choices: all that may be typed.
     """
 
@@ -35,13 +34,21 @@ class Offer(NamedTuple):
     about: str
 
 
+class _Shells(tuple[str, ...]):
+    """The shells, which are all that a person is told; a script asks for what is remembered."""
+
+    def __contains__(self, name: object) -> bool:
+        return super().__contains__(name) or name in MEMORY
+
+
+SHELLS = _Shells(("bash", "zsh", "fish"))
 Offers = Mapping[str, Sequence[Offer]]  # by the name of a command, "" for all of them
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `cli.py completion`."""
     shell = explain("completion_for")
-    parser.add_argument("shell", metavar="SHELL", choices=(*SHELLS, *MEMORY), help=shell)
+    parser.add_argument("shell", metavar="SHELL", choices=SHELLS, help=shell)
     add_project(parser)
     parser.description = "\n".join(explain(f"completion_{shell}") for shell in SHELLS)
     add_examples(parser, "completion bash", "completion fish")
@@ -50,13 +57,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print the script, or what it asks for; always 0."""
     if arguments.shell in MEMORY:
-        records = open_memory(arguments).store.read().records
-        names = (it.topic if arguments.shell == "topics" else it.id for it in records)
+        store = open_memory(arguments).store
+        records = store.read().records
+        names = [it.topic if arguments.shell == "topics" else it.id for it in records]
+        if arguments.shell == "gone":
+            names = [it.record.id for it in store.read_replaced() if it.record.id not in names]
         print("\n".join(name for name in dict.fromkeys(names) if name and plain(name) == name))
         return 0
     names = arguments.names
     parsers = arguments.parsers(*names)
     offers = {name: offers_of(parser) for name, parser in parsers.items() if name}
+    ids = offers["restore"]  # which refuses what is in the log
+    offers["restore"] = [it._replace(value="gone") if it.value == "ids" else it for it in ids]
     offers[""] = [it for it in offers_of(parsers[""], below=False) if it.names]
     abouts = {name: explain(f"cmd_{name}") for name in names}
     print(_WRITERS[arguments.shell](offers, abouts), end="")

@@ -51,7 +51,7 @@ def overview(commands: Mapping[str, tuple[str, str]]) -> str:
             last = group
         lines.append(f"{INDENT}{name:{wide}}{explain(f'cmd_{name}')}")
     options = {
-        "-p, --project DIR": word(lang, "project"),
+        "-p, --project DIR": explain("of_project"),
         "-h, --help": word(lang, "help"),
         "-V, --version": word(lang, "version"),
     }

@@ -525,6 +525,9 @@ def test_half_characters_are_no_obstacle(desk: Desk) -> None:
 def test_wrong_arguments_end_with_0_too(desk: Desk, words: list[str]) -> None:
     ran = run_hook(*words[1:], given=b"{}", **desk.beside)
     assert ran == Ran(0, "", USAGE)
+    where = {**desk.beside, "environment": desk.environment(**KOREAN)}
+    ran = run_hook(*words[1:], given=b"{}", **where)
+    assert ran == Ran(0, "", USAGE.replace("usage", "사용법"))
 
 
 def test_a_project_that_is_named_wins_and_a_missing_one_is_a_sentence(desk: Desk) -> None:

@@ -38,6 +38,7 @@ WRONG = [
     ("doctor --fix --json", "--fix --json can only be used with --yes / --dry-run"),
     ("help lst", "There is no command lst. Did you mean list?"),
     ("help topics rname", "ACTION: rname is none of rename. Did you mean rename?"),
+    ("completion tcsh", "SHELL: tcsh is none of bash, zsh, fish."),
     ("help list more", "There is no place for more."),
     ("-p", None),
 ]
@@ -85,10 +86,15 @@ def test_a_command_without_a_project_does_not_take_one(command: Command) -> None
     assert command("-p", ".", "demo").refused == "There is no option --project."
 
 
-@pytest.mark.parametrize("option", ["-p", "--project"])
-def test_a_hook_takes_the_project_before_it(desk: Desk, option: str) -> None:
+@pytest.mark.parametrize("option", [("-p", "{}"), ("--project", "{}"), ("-p{}",)])
+@pytest.mark.parametrize("is_before", [True, False])
+def test_a_hook_takes_the_project_before_it_and_behind_it(
+    desk: Desk, option: tuple[str, ...], is_before: bool
+) -> None:
     desk.write(VAT)
-    words = (option, str(desk.root), "hook", "session-start", "--client", "claude-code")
+    named = [word.format(desk.root) for word in option]
+    hook = ["hook", "session-start", "--client", "claude-code"]
+    words = [*named, *hook] if is_before else [*hook, *named]
     done = Run.forked(
         *words, cwd=desk.home, environment=desk.environment(), given=b'{"source": "startup"}'
     )

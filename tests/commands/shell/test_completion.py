@@ -12,12 +12,14 @@ from pathlib import Path
 import pytest
 
 import cli
+from core.store import MemoryStore
 from tests.support.cli_process import Command
-from tests.support.git_clones import write
+from tests.support.git_clones import path_of, write
 from tests.support.samples import a_record
 from tests.support.stdio_client import ROOT
 
 RECORDS = [a_record("one", topic="auth"), a_record("two", topic="auth token"), a_record("three")]
+GONE = a_record("four")
 LINES = [
     ("sentinel-memory li", ["list"]),
     ("sentinel-memory list --quest", ["--questions"]),
@@ -27,6 +29,8 @@ LINES = [
     (f"sentinel-memory show {RECORDS[0].id[:6]}", [RECORDS[0].id]),
     (f"sentinel-memory -p . show {RECORDS[1].id[:6]}", [RECORDS[1].id]),
     ("sentinel-memory list --topic auth", ["auth", "auth token"]),
+    ("sentinel-memory restore ", [GONE.id]),
+    ("sentinel-memory list --author ", []),
     ("sentinel-memory topics ren", ["rename"]),
     ("sentinel-memory export --block AG", ["AGENTS.md"]),
     ("sentinel-memory list --json --limit ", []),
@@ -36,7 +40,8 @@ LINES = [
 @pytest.fixture
 def shop(project: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A project with records, and the program on the PATH as if it were installed."""
-    write(project, *RECORDS)
+    write(project, *RECORDS, GONE)
+    MemoryStore(path_of(project)).delete_by_ids([GONE.id])
     (project / "AGENTS.md").write_text("", encoding="utf-8")
     programs = project.parent / "bin"
     programs.mkdir()
