@@ -20,3 +20,13 @@ def warn(notice: str, *facts: object) -> None:
     import logging  # a reader never needs it
 
     logging.getLogger(LOGGER).warning(notice, *map(shown, facts))
+
+
+def tell(key: str, **facts: str | int) -> None:
+    """Log a sentence of the core as a warning, in the language of the person who reads it."""
+    import os  # a reader of a log that is well needs none of these
+
+    from core.messages import MESSAGES, sentence
+    from core.settings import read_settings
+
+    warn("%s", sentence(MESSAGES, read_settings(os.environ, for_person=True).lang, key, **facts))

@@ -21,7 +21,7 @@ from core.lessons.log import MemoryLog, log_of_passing
 from core.lessons.log_file import REPLACED_NAME, Change, LogFile, is_long
 from core.lessons.outcomes import Added, BroughtBack, Removal, Renewed, Saved
 from core.lessons.record import Draft, Record, normalise_topic, split_tokens, utc_now
-from core.notices import warn
+from core.notices import tell
 from core.project import CONTEXT_DIRECTORY, LOG_NAME, Project
 from core.settings import DEFAULT_LOCK_TIMEOUT_S, Settings, read_settings
 
@@ -106,9 +106,9 @@ class LogReader:
 
     def _warn(self, log: MemoryLog) -> None:
         if skipped := log.skipped + len(log.conflict):
-            warn("%s: unreadable lines skipped: %s", self.path, skipped)
+            tell("lines_skipped", path=str(self.path), count=skipped)
         if log.conflicts:
-            warn("%s: git conflicts not resolved: %s", self.path, log.conflicts)
+            tell("open_conflicts", path=str(self.path), count=log.conflicts)
 
 
 class LogUpkeep(LogReader):

@@ -149,7 +149,8 @@ def _places(
 ) -> list[str]:
     project, lang = opened.project, opened.lang
     facts = {"count": checkup.count, "lines": checkup.lines, "size": checkup.size}
-    lines = [word(lang, "project", path=plain(str(project.root)), source=project.source)]
+    source = word(lang, "cwd") if project.source == "cwd" else project.source
+    lines = [word(lang, "project", path=plain(str(project.root)), source=source)]
     if arguments.verbose:
         lines.append(word(lang, "log", path=plain(str(project.log_path)), **facts))
     return [screen.painted(line, "dim") for line in lines]

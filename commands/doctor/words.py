@@ -7,6 +7,7 @@ from core.messages import MESSAGES, sentence
 # fmt: off
 WORDS: dict[str, tuple[str, str]] = {
     # the head
+    "cwd": ("cwd", "현재 디렉터리"),
     "project": ("Project  {path} (from {source})", "프로젝트  {path} (출처: {source})"),
     "log": ("Log      {path} (records: {count}, lines: {lines}, bytes: {size:,})",
         "로그      {path} (기록 {count}건, {lines}줄, {size:,}바이트)"),

@@ -219,12 +219,16 @@ def test_a_file_that_cannot_be_read_is_an_error_and_not_an_empty_memory(store: M
 
 
 def test_unreadable_lines_are_counted_on_the_log_without_their_text(
-    store: MemoryStore, caplog: pytest.LogCaptureFixture
+    store: MemoryStore, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store.path.parent.mkdir()
     store.path.write_bytes(b"private words\n" + a_record().to_line())
     assert store.count() == 1
-    assert "unreadable lines skipped: 1" in caplog.text
+    assert "unreadable lines skipped: 1. Run python cli.py doctor" in caplog.text
+    caplog.clear()
+    monkeypatch.setenv("SENTINEL_MEMORY_LANG", "ko")
+    MemoryStore(store.path).read()
+    assert "건너뛴 줄이 1개 있습니다" in caplog.text
     assert "private" not in caplog.text
 
 

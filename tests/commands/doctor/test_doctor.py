@@ -1004,7 +1004,7 @@ def test_in_korean_everything_is_korean(torn: Desk) -> None:
     assert done.out.splitlines() == [
         "✗ 로그: 기록 2건  ✗ git: 아래 참고  ✗ 서버를 시작하는 클라이언트 없음: python cli.py"
         " setup --all",
-        f"프로젝트  {torn.root} (출처: cwd)",
+        f"프로젝트  {torn.root} (출처: 현재 디렉터리)",
         "",
         "✗ 2, 4, 6번째 줄: git의 충돌 표시입니다. 양쪽 기록은 모두 읽습니다. 이 줄들만"
         " 지우거나 --fix를 쓴 뒤 git add를 실행하세요.",
