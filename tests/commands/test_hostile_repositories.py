@@ -117,9 +117,15 @@ def run(name: str, desk: Desk, environment: Mapping[str, str], folder: str = "."
 
 
 def said_by(names: Iterable[str], desk: Desk, environment: Mapping[str, str]) -> dict[str, Run]:
-    return {name: run(name, desk, environment) for name in names}
+    """What each of these commands says, but for how many files git does not track yet.
+
+    What is planted are such files, too.
+    """
+    said = {name: run(name, desk, environment) for name in names}
+    return {name: it._replace(out=UNTRACKED.sub("", it.out)) for name, it in said.items()}
 
 
+UNTRACKED = re.compile(r"^Not scanned, because git does not track .*\n", re.M)
 ALL = [setting for settings in GROUPS.values() for setting in settings]
 FIRING = [(name, setting) for name, it in GROUPS.items() for setting in it if setting.fires]
 SAMPLE = ("core.fsmonitor", "pager.log", "diff.log.textconv", "gpg.program", "remote.ext.url")

@@ -169,7 +169,7 @@ def test_both_commands_name_themselves(installed: Installed) -> None:
 
 def test_a_sentence_names_a_command_that_runs_as_typed(installed: Installed) -> None:
     page = installed.run("sentinel-memory", "onboard")
-    assert "`sentinel-memory setup`" in page
+    assert "`sentinel-memory setup --all`" in page
     assert "cli.py" not in page
 
 
@@ -207,7 +207,7 @@ def test_an_editable_installation_runs_the_checkout(tmp_path: Path) -> None:
     run(python, "-m", "pip", "install", *PIP, "-e", ROOT, cwd=tmp_path)
     installed = Installed(python.parent, tmp_path / "project")
     installed.project.mkdir()
-    assert "`sentinel-memory setup`" in installed.run("sentinel-memory", "onboard")
+    assert "`sentinel-memory setup --all`" in installed.run("sentinel-memory", "onboard")
     found = "import sentinel_memory.cli as it; print(it.__file__)"
     assert Path(run(python, "-c", found, cwd=tmp_path).strip()).samefile(ROOT / "cli.py")
 
