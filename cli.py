@@ -12,7 +12,6 @@ import gc
 import importlib
 import io
 import os
-import re
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from core.parser import Parser
 
 from core.errors import OutputError, SentinelError
-from core.program import CLI
+from core.program import CLI, NAME, version
 
 # For each command its module in commands/, and the group in which `--help` lists it. The module
 # defines `add_arguments(parser)` and `run(arguments) -> int`, and is imported only when it runs.
@@ -108,7 +107,7 @@ def parsers(*names: str) -> "dict[str, Parser]":
 
     parser = Parser(prog=CLI, page=lambda: overview(COMMANDS))
     add_project(parser)
-    add_version(parser, _version)
+    add_version(parser, lambda: f"{NAME} {version()}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     found = {"": parser}
     for name in COMMANDS:
@@ -121,14 +120,6 @@ def parsers(*names: str) -> "dict[str, Parser]":
 
 def _module(name: str) -> Any:
     return importlib.import_module(f"commands.{COMMANDS[name][0]}")
-
-
-def _version() -> str:
-    """Return what `--version` prints; `server.py` holds it, and importing that takes a second."""
-    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "server.py")
-    with open(path, encoding="utf-8") as file:
-        [version] = re.findall(r'^VERSION = "([^"]+)"$', file.read(), re.M)
-    return f"sentinel-memory {version}"
 
 
 def _print_error(error: SentinelError) -> None:

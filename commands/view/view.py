@@ -2,7 +2,6 @@
 
 import argparse
 import os
-import re
 import sys
 import time
 import webbrowser
@@ -35,7 +34,7 @@ from core.lessons.git.lineage import lineage_of, lineage_without_git
 from core.lessons.git.web import commit_address
 from core.lessons.record import utc_now
 from core.parser import add_project
-from core.program import CLI
+from core.program import CLI, version
 from core.project import state_directory
 
 NAME = "view.html"
@@ -100,13 +99,7 @@ def _page(opened: Opened, threshold: int) -> tuple[str, int]:
     )
     if page.redacted:
         warn(word(lang, "redacted", cli=CLI, **counted_kinds(page.redacted)))
-    return page_html(page, lang, _version()), log.count
-
-
-def _version() -> str:
-    """Return the version of the program, which the server says when it starts."""
-    server = Path(__file__).parents[2].joinpath("server.py").read_text(encoding="utf-8")
-    return "".join(re.findall(r'^VERSION = "([^"]+)"$', server, re.M))
+    return page_html(page, lang, version()), log.count
 
 
 def _written(opened: Opened, text: str, arguments: argparse.Namespace) -> Path:
