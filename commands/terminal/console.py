@@ -178,13 +178,11 @@ def open_memory(arguments: argparse.Namespace, *, writes: bool = False) -> Opene
 
 def check_log_is_there(project: Project) -> None:
     """Refuse where git has a memory log and the file is gone. Raises HistoryError."""
-    log_path = project.log_path
-    if os.path.lexists(log_path) or os.path.islink(log_path.parent):  # a link has its own errors
-        return
     from core.lessons.git.errors import HistoryError
-    from core.lessons.git.project.common import is_deleted
+    from core.lessons.git.uncommitted import is_deleted
 
-    if is_deleted(log_path):
+    log_path = project.log_path
+    if not os.path.islink(log_path.parent) and is_deleted(log_path):  # a link has its own errors
         path = log_path.relative_to(project.root).as_posix()
         raise HistoryError("log_deleted", path=path, root=str(project.root))
 

@@ -1,4 +1,4 @@
-"""Tells whether the memory log has changes that no commit has: a hint, which costs little.
+"""Tells cheaply whether the memory log has changes that no commit has, or is gone.
 
 Git is not asked for the state of its work tree, since it may then run a filter that the repository
 names. It gives the name under which the last commit has the log; here the file is given one, too.
@@ -12,6 +12,7 @@ from pathlib import Path
 
 from core.errors import SentinelError
 from core.lessons.git.repository import Repository
+from core.lessons.git.work_tree import WorkTree
 
 WAIT_S = 2
 
@@ -29,6 +30,18 @@ def is_uncommitted(log_path: Path, read: Callable[[], bytes]) -> bool:
         if not committed:
             return not repository.is_ignored
         return committed not in _names(read(), committed) and not repository.is_filtered
+    except (SentinelError, OSError):
+        return False
+
+
+def is_deleted(log_path: Path) -> bool:
+    """Return whether git tracks the log and the file is gone; False where git does not know."""
+    if os.path.lexists(log_path):
+        return False
+    name = f"{log_path.parent.name}/{log_path.name}"
+    try:
+        tree = WorkTree(log_path.parents[1], deadline_s=time.monotonic() + WAIT_S)
+        return bool(tree.ask("ls-files", "--deleted", "--", name))
     except (SentinelError, OSError):
         return False
 

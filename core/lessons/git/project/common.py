@@ -4,7 +4,6 @@ Counted is what git tracks, as it stands in the index: no file of the work tree 
 """
 
 import math
-import os
 import time
 from collections.abc import Collection, Sequence
 from pathlib import Path
@@ -75,17 +74,6 @@ def tracked_files(root: Path) -> list[str]:
     except (HistoryError, OSError):
         return []
     return [normal_form("NFC", name.decode("utf-8", "replace")) for name in sorted(found)]
-
-
-def is_deleted(path: Path) -> bool:
-    """Return whether git tracks this file and it is not there; False where git does not know."""
-    if os.path.lexists(path):
-        return False
-    try:
-        tree = WorkTree(path.parents[1], deadline_s=time.monotonic() + WAIT_S)
-        return bool(tree.ask("ls-files", "--deleted", "--", f"{path.parent.name}/{path.name}"))
-    except (HistoryError, OSError):
-        return False
 
 
 def _tracked(tree: WorkTree) -> set[bytes]:
