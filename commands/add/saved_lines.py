@@ -10,14 +10,13 @@ from commands.terminal.safe_text import plain
 from core.injection.marks import HIDDEN_TEXT
 from core.lessons.answers.notes import flaw_notes
 from core.lessons.answers.rendering import topic_text
+from core.lessons.answers.saving_answer import code_fields
 from core.lessons.answers.words import say
-from core.lessons.compaction import is_required, similar_to, worth_using
+from core.lessons.compaction import is_required, resembled
 from core.lessons.outcomes import Saved
 from core.lessons.record import Record
 from core.messages import Language
-from core.text.wording import is_source_code, scope_of
-
-CODE_FIELDS = ("missing_context", "lesson", "ask_next_time")
+from core.text.wording import scope_of
 
 
 def saved_lines(opened: Opened, saved: Saved) -> list[str]:
@@ -59,19 +58,18 @@ def _about_texts(saved: Saved, lang: Language) -> list[str]:
     if record.marks:
         key = "marked_hidden" if record.marks == (HIDDEN_TEXT,) else "marked"
         lines.append(word(lang, key, marks=joined(record.marks), token=token))
-    if fields := ", ".join(it for it in CODE_FIELDS if is_source_code(getattr(record, it))):
+    if fields := code_fields(record):
         lines.append(word(lang, "source_code", fields=fields, token=token))
     return lines
 
 
 def _about_topic(saved: Saved, lang: Language) -> list[str]:
     """Say where a topic is too broad, too narrow, or like another one."""
-    topic, topics = saved.record.topic, saved.log.topics
+    topic = saved.record.topic
     facts, lines = {"topic": plain(topic_text(topic)), "old": _typed(topic)}, list[str]()
     if scope := scope_of(topic):
         lines.append(word(lang, f"topic_{scope}", **facts))
-    alike = worth_using(similar_to(topic, list(topics))) if topics[topic] == 1 else []
-    if alike and not saved.record.updated:
+    if alike := [] if saved.record.updated else resembled(topic, saved.log.topics):
         near = joined(map(topic_text, alike[:5]))
         lines.append(word(lang, "similar_topic", topics=near, new=_typed(alike[0]), **facts))
     return lines

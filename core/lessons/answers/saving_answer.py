@@ -8,7 +8,7 @@ from core.lessons.answers.frame import Frame
 from core.lessons.answers.notes import LIST_SHARE, beginning, notes, topic_line
 from core.lessons.answers.rendering import index_line, token_text, topic_text
 from core.lessons.answers.words import say
-from core.lessons.compaction import similar_to, worth_using
+from core.lessons.compaction import resembled
 from core.lessons.outcomes import Removal, Saved
 from core.lessons.record import LIMITS_BYTES, Record
 from core.messages import Facts, Language
@@ -49,8 +49,7 @@ def saved_answer(saved: Saved, frame: Frame, *, shortened_from_bytes: int = 0) -
     lines += _against_the_rules(saved, frame)
     if record.type == "principle" and not saved.removal.removed:
         lines += _originals_left(saved, topic, frame)
-    alike = similar_to(record.topic, list(topics)) if topics[record.topic] == 1 else []
-    if (alike := worth_using(alike)) and not again:
+    if alike := [] if again else resembled(record.topic, topics):
         near = ", ".join(map(topic_text, alike[:5]))
         lines.append(say(lang, "similar_topic", topic=topic, topics=near))
     budget_tokens = frame.settings.budget_tokens
@@ -73,11 +72,15 @@ def _against_the_rules(saved: Saved, frame: Frame) -> list[str]:
         shown = topic_text(record.topic)
         old = shlex.quote(shown) if shown == record.topic else "OLD"
         found.append(say(lang, f"topic_{scope}", topic=shown, token=token, old=old))
-    texts = ("missing_context", "lesson", "ask_next_time")
-    fields = ", ".join(name for name in texts if is_source_code(getattr(record, name)))
-    if fields:
+    if fields := code_fields(record):
         found.append(say(lang, "source_code", fields=fields, token=token))
     return found
+
+
+def code_fields(record: Record) -> str:
+    """Name the fields that hold source code, "" where none does."""
+    texts = ("missing_context", "lesson", "ask_next_time")
+    return ", ".join(name for name in texts if is_source_code(getattr(record, name)))
 
 
 def _originals_left(saved: Saved, topic: str, frame: Frame) -> list[str]:
