@@ -1,4 +1,4 @@
-"""What the commands that show records have in common: filters, the screen, records as data."""
+"""What the commands that show records have in common: filters, and records as data."""
 
 import argparse
 import time

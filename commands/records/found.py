@@ -1,9 +1,8 @@
 """Shows what a search found: where the words are, coloured, and in which text of a record."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
-from commands.records.lines import coloured, record_table
+from commands.records.lines import laid_out
 from commands.terminal.columns import INDENT, cells, fitted
 from commands.terminal.records import LABELS
 from commands.terminal.safe_text import plain
@@ -38,13 +37,9 @@ def found_lines(
 
     known: all records of the log. questions: the last column holds the open question.
     """
-    uncoloured = replace(screen, colours=False)
-    table = record_table(records, known, uncoloured, lang, questions=questions)
-    heads = len(record_table([], known, uncoloured, lang, questions=questions))
-    height = (len(table) - heads) // len(records)
-    lines = [coloured(line, screen) for line in table[:heads]]
-    for at, record in enumerate(records):
-        *first, last = table[heads + at * height : heads + (at + 1) * height]
+    head, blocks = laid_out(records, known, screen.width, lang, questions=questions)
+    lines = [screen.painted(line, "bold") for line in head]
+    for record, (*first, last) in zip(records, blocks, strict=True):
         topic = plain(topic_text(record.topic))[:_TOPIC_CHARS]
         start = max(last.rfind(f" {topic}"), last.find(f"[{topic}")) + 1
         lines += [*first, last[:start] + lit(last[start:], search, screen)]

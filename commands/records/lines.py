@@ -35,21 +35,32 @@ def record_table(
     known: all records of the log; ids are as short as these allow. questions: the open question
     stands in the last column instead of the lesson.
     """
+    head, blocks = laid_out(records, known, screen.width, lang, questions=questions)
+    id_chars = _id_chars(known)
+    lines = [screen.painted(line, "bold") for line in head]
+    for record, (first, *more) in zip(records, blocks, strict=True):
+        lines += [_with_id(first, plain(record.id)[:id_chars], screen), *more]
+    return lines
+
+
+def laid_out(
+    records: Sequence[Record],
+    known: Sequence[Record],
+    width: int,
+    lang: Language,
+    *,
+    questions: bool,
+) -> tuple[list[str], list[list[str]]]:
+    """Return the head of the table, where there is room for one, and the lines of each record."""
     id_chars = _id_chars(known)
     rows = [_row(record, id_chars, lang, questions=questions) for record in records]
-    if screen.width < BESIDE_ID + id_chars:
-        return [line for row in rows for line in _stacked(row, screen)]
+    if width < BESIDE_ID + id_chars:
+        return [], [_stacked(row, width) for row in rows]
     last = "ask_next_time" if questions else "lesson"
     if any(record.type == "principle" for record in records):
         last += f" ({PRINCIPLE} principle)"
-    lines = table(["id", word(lang, "date"), "topic", last], rows, screen.width)
-    shown = [_with_id(line, row[0], screen) for line, row in zip(lines[1:], rows, strict=True)]
-    return [coloured(lines[0], screen), *shown]
-
-
-def coloured(line: str, screen: Screen) -> str:
-    """Return the heading of other lines, bold where the screen shows colours."""
-    return screen.painted(line, "bold")
+    head, *lines = table(["id", word(lang, "date"), "topic", last], rows, width)
+    return [head], [[line] for line in lines]
 
 
 def whole(record: Record, screen: Screen, lang: Language) -> list[str]:
@@ -64,7 +75,7 @@ def whole(record: Record, screen: Screen, lang: Language) -> list[str]:
     lines.append(INDENT + screen.painted(plain("; ".join(facts(record, lang)[:-1])), "dim"))
     if text := warning(record, lang):
         lines.append(INDENT + screen.painted(plain(text), "yellow"))
-    lines[0] = coloured(lines[0], screen)
+    lines[0] = screen.painted(lines[0], "bold")
     return [piece for line in lines for piece in hung(line, screen.text_width)]
 
 
@@ -90,11 +101,10 @@ def _row(record: Record, id_chars: int, lang: Language, *, questions: bool) -> l
     ]
 
 
-def _stacked(row: Sequence[str], screen: Screen) -> list[str]:
+def _stacked(row: Sequence[str], width: int) -> list[str]:
     name, day, topic, text = row
-    first = fitted(INDENT + INDENT.join((name, day)), screen.width)
-    second = fitted(f"{INDENT * 2}[{topic}] {text}", screen.width)
-    return [_with_id(first, name, screen), second]
+    first = fitted(INDENT + INDENT.join((name, day)), width)
+    return [first, fitted(f"{INDENT * 2}[{topic}] {text}", width)]
 
 
 def _with_id(line: str, name: str, screen: Screen) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from commands.records.filters import last_of, unknown_topic
-from commands.records.lines import coloured, record_table, redacted_lines, whole
+from commands.records.lines import record_table, redacted_lines, whole
 from commands.records.words import word
 from commands.terminal.columns import INDENT, hung, table
 from commands.terminal.console import (
@@ -87,7 +87,7 @@ def _lines(
         for group in groups
     ]
     lines = table(head, rows, screen.width)
-    lines[0] = coloured(lines[0], screen)
+    lines[0] = screen.painted(lines[0], "bold")
     count = sum(len(group.records) for group in groups)
     sentences = ["", word(lang, "topics", topics=len(groups), count=count)]
     for pair in pairs[:MOST_PAIRS]:
