@@ -29,7 +29,7 @@ if sys.flags.safe_path or __package__:  # `python -I` and PYTHONSAFEPATH leave o
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Annotated, BinaryIO, Literal, NamedTuple, cast
@@ -43,6 +43,7 @@ with quick_start():
     from protocol.tools import SessionlessServer
 
 from core.cancellation import Cancellation
+from core.errors import RoomsError
 from core.lessons.agent_rules import INSTRUCTIONS
 from core.lessons.answers.compaction_answer import (
     compaction_answer,
@@ -60,7 +61,7 @@ from core.lessons.record import Draft, split_tokens
 from core.parser import Parser, add_project, add_version, language_here
 from core.parser_words import word as about
 from core.program import SERVER, SERVER_COMMAND
-from core.settings import read_settings
+from core.settings import read_rooms, read_settings
 from core.store import MemoryStore, open_store
 from core.text.budget import Budget
 from core.text.printable import one_line, printable
@@ -343,16 +344,39 @@ def take_streams(ending: Ending) -> None:
     sys.stdout = io.TextIOWrapper(cast(BinaryIO, answers), encoding="utf-8")
 
 
+def offer_rooms(rooms: Sequence[str]) -> None:
+    """Offer the tools of these rooms; those of the log are there, and go where it is not named."""
+    if "lessons" not in rooms:
+        for function in (search_memory, log_memory, compact_memory):
+            mcp.local_provider.remove_tool(function.__name__)
+        mcp.instructions = ""
+    for room in rooms:
+        name, _, profile = room.partition(":")
+        if name == "sessions":
+            from rooms.sessions import tools  # a room that is off costs nothing
+
+            tools.offer(mcp, cancellation, core_only=profile == "core")
+
+
 def main() -> None:
     """Serve over stdio until the client closes standard input."""
     parser = Parser(prog=SERVER_COMMAND, description=about(language_here(), "server"))
     add_project(parser)
+    parser.add_argument("--rooms", metavar="ROOMS", help=about(language_here(), "rooms"))
     add_version(parser, lambda: VERSION)
     parser.parse_args(namespace=arguments)
     settings = read_settings(os.environ)
-    if settings.errors:
-        lines = [f"{SERVER}: {error.text(settings.lang)}\n" for error in settings.errors]
+    errors, rooms = settings.errors, settings.rooms
+    if arguments.rooms is not None:
+        errors = tuple(error for error in errors if not isinstance(error, RoomsError))
+        try:
+            rooms = read_rooms(arguments.rooms, "--rooms")
+        except RoomsError as error:
+            errors += (error,)
+    if errors:
+        lines = [f"{SERVER}: {error.text(settings.lang)}\n" for error in errors]
         parser.exit(2, "".join(lines))
+    offer_rooms(rooms)
     if sys.stdin is None or sys.stdout is None:
         parser.exit(2, f"{SERVER}: {word(settings.lang, 'no_streams')}\n")
     warn(settings.warnings)

@@ -179,6 +179,12 @@ class SettingError(SentinelError, ValueError):
     key = "bad_setting"
 
 
+class RoomsError(SentinelError, ValueError):
+    """A list of rooms names one that does not exist, or one twice. Facts: source, known."""
+
+    key = "bad_rooms"
+
+
 class LogReadError(SentinelError, OSError):
     """The memory log is there but cannot be read. Facts: path, reason."""
 

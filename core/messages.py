@@ -88,6 +88,8 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "프로젝트 디렉터리({path}, 출처: {source})가 없습니다. 아무것도 읽거나 쓰지 않았습니다. --project DIR 또는 SENTINEL_MEMORY_PROJECT로 있는 디렉터리를 지정하세요."),
     "project_refused": ("{path} (from {source}) is a {kind} directory, not a project. Nothing was written. Name a project with --project DIR or SENTINEL_MEMORY_PROJECT.",
         "이 디렉터리({path}, 출처: {source})는 프로젝트가 아니라 홈·루트·시스템 디렉터리({kind})입니다. 아무것도 쓰지 않았습니다. --project DIR 또는 SENTINEL_MEMORY_PROJECT로 프로젝트를 지정하세요."),
+    "bad_rooms": ("{source}: it must list rooms of the memory, each once ({known}), separated by commas. The server did not start, and no file was read or changed. Correct the value where the client starts the server, then start it again.",
+        "{source}: 기억의 방을 쉼표로 나누어 하나씩만 적어야 합니다({known}). 서버는 시작하지 않았고, 읽거나 바꾼 파일은 없습니다. 클라이언트가 서버를 시작하는 곳에서 값을 고친 뒤 다시 시작하세요."),
     "bad_setting": ("{variable}: it must be a whole number of tokens, {least} or more; unset, it is {default}. The server did not start, and no file was read or changed. Correct the value where the client starts the server (its `env`), then start it again.",
         "{variable}: {least} 이상의 정수(토큰 수)여야 합니다. 설정하지 않으면 {default}입니다. 서버는 시작하지 않았고, 읽거나 바꾼 파일은 없습니다. 클라이언트가 서버를 시작하는 곳(`env`)에서 값을 고친 뒤 다시 시작하세요."),
 }

@@ -1,9 +1,9 @@
 """Reads what a user may adjust, from environment variables that begin with SENTINEL_MEMORY_."""
 
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
-from core.errors import SettingError
+from core.errors import RoomsError, SentinelError, SettingError
 from core.messages import Language
 
 DEFAULT_BUDGET_TOKENS = 20_000
@@ -15,6 +15,13 @@ DEFAULT_THRESHOLD = 50
 # The head of an answer and one record at the byte limits, in English or Korean.
 LEAST_BUDGET_TOKENS = 1_000
 LEAST_HOOK_TOKENS = 200
+
+# The rooms of the memory, each with the profiles that it can be offered in.
+ROOMS: Mapping[str, tuple[str, ...]] = {"lessons": (), "sessions": ("core",)}
+DEFAULT_ROOMS = ("lessons",)
+ROOMS_VARIABLE = "SENTINEL_MEMORY_ROOMS"
+
+Answers = Literal["text", "json"]
 
 _PREFIX = "SENTINEL_MEMORY_"
 _FORMER_NAMES = {"BUDGET_TOKENS": "BUDGET", "BUDGET_CHARS": "BUDGET", "HOOK_TOKENS": "HOOK_BUDGET"}
@@ -30,8 +37,9 @@ class Settings(NamedTuple):
     budget_tokens and budget_chars bound one answer, hook_tokens what a hook shows when a session
     starts; lock_timeout_s bounds the wait for a writer; a compaction is required above `threshold`
     records; strict refuses a record with a secret instead of storing it redacted; holdout has hooks
-    withhold one showing in eight. errors: values with which a server must not start; the defaults
-    stand in their places.
+    withhold one showing in eight. rooms: those that a server offers, as `read_rooms` returns them;
+    answers: the form in which the tools of other rooms than the log answer. errors: values with
+    which a server must not start; the defaults stand in their places.
     """
 
     lang: Language = "en"
@@ -42,8 +50,25 @@ class Settings(NamedTuple):
     threshold: int = DEFAULT_THRESHOLD
     strict: bool = False
     holdout: bool = False
+    rooms: tuple[str, ...] = DEFAULT_ROOMS
+    answers: Answers = "text"
     warnings: tuple[str, ...] = ()
-    errors: tuple[SettingError, ...] = ()
+    errors: tuple[SentinelError, ...] = ()
+
+
+def read_rooms(text: str, source: str = ROOMS_VARIABLE) -> tuple[str, ...]:
+    """Return the rooms that a text lists, each as `name` or `name:profile`; the default for none.
+
+    source: where the text was given. Raises RoomsError (a ValueError) for an unknown word.
+    """
+    words = tuple(dict.fromkeys(word for word in text.lower().replace(",", " ").split()))
+    names = [word.partition(":")[0] for word in words]
+    for word, name in zip(words, names, strict=True):
+        is_known = word in ROOMS or (name in ROOMS and word.partition(":")[2] in ROOMS[name])
+        if not is_known or names.count(name) > 1:
+            known = [it for room in ROOMS for it in (room, *(f"{room}:{p}" for p in ROOMS[room]))]
+            raise RoomsError(source=source, known=", ".join(known))
+    return words or DEFAULT_ROOMS
 
 
 def read_settings(environment: Mapping[str, str], *, for_person: bool = False) -> Settings:
@@ -70,6 +95,8 @@ def read_settings(environment: Mapping[str, str], *, for_person: bool = False) -
         threshold=reading.positive("SENTINEL_MEMORY_THRESHOLD", DEFAULT_THRESHOLD),
         strict=reading.is_strict(),
         holdout=reading.is_trial(),
+        rooms=reading.rooms(),
+        answers=reading.answers(),
         warnings=(*reading.warnings, *reading.former_names()),
         errors=tuple(reading.errors),
     )
@@ -81,7 +108,7 @@ class _Reading:
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._environment = environment
         self.warnings: list[str] = []
-        self.errors: list[SettingError] = []
+        self.errors: list[SentinelError] = []
 
     def _value(self, name: str) -> str:
         value = self._environment.get(name, "").strip()
@@ -140,6 +167,19 @@ class _Reading:
         if trial not in _ON | _OFF:  # whoever misspells it must not lose showings unawares
             self.warnings.append("SENTINEL_MEMORY_HOLDOUT is neither 1 nor 0; 0 is used")
         return trial in _ON
+
+    def rooms(self) -> tuple[str, ...]:
+        try:
+            return read_rooms(self._value(ROOMS_VARIABLE))
+        except RoomsError as error:
+            self.errors.append(error)
+            return DEFAULT_ROOMS
+
+    def answers(self) -> Answers:
+        wanted = self._value("SENTINEL_MEMORY_ANSWERS").lower()
+        if wanted not in ("", "text", "json"):
+            self.warnings.append("SENTINEL_MEMORY_ANSWERS is neither text nor json; text is used")
+        return "json" if wanted == "json" else "text"
 
     def former_names(self) -> Iterator[str]:
         for former, name in _FORMER_NAMES.items():

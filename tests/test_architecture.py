@@ -14,15 +14,19 @@ from tests.support.stdio_client import ROOT
 # A room is a folder or a file, and what is not named here belongs to the folder above it. Each room
 # may use itself and the rooms on its right; from outside of a top folder, its name means all of it.
 ROOMS = {
-    "server": "core protocol",
+    "server": "core protocol rooms",
     "cli": "core commands",
     "protocol": "core",
-    "commands": "core commands.terminal commands.documents commands.clients",
+    "rooms.sessions.tools": "core protocol rooms.sessions",
+    "rooms.sessions": "core",
+    "rooms": "core",
+    "commands": "core rooms commands.terminal commands.documents commands.clients",
     "commands.add": "core commands.terminal commands.records",
     "commands.report": "core commands.terminal commands.documents commands.scan",
-    "commands.doctor": "core commands.terminal commands.documents commands.clients commands.setup",
-    "commands.stats": "core commands.terminal commands.hook commands.clients",
-    "commands.view": "core commands.terminal commands.documents commands.hook",
+    "commands.doctor": "core rooms commands.terminal commands.documents commands.clients"
+    " commands.setup",
+    "commands.stats": "core rooms commands.terminal commands.hook commands.clients",
+    "commands.view": "core rooms commands.terminal commands.documents commands.hook",
     "commands.terminal": "core",
     "commands.documents": "core commands.terminal",
     "commands.clients": "core commands.documents commands.terminal",
@@ -50,6 +54,7 @@ PURE += "core.messages core.errors".split()
 FOREIGN = {
     "server": {"fastmcp", "pydantic"},
     "protocol": {"anyio", "fastmcp", "mcp", "pydantic"},
+    "rooms.sessions.tools": {"fastmcp", "pydantic"},
     "core.disk": {"filelock"},
     "commands.demo": {"fastmcp"},  # as a client of the server
 }

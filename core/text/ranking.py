@@ -102,6 +102,10 @@ class Ranking:
         hits = sorted(sorted(scores, reverse=True), key=scores.__getitem__, reverse=True)
         return [*hits, *rest]
 
+    def scores(self) -> dict[int, float]:
+        """Return by index what each text is worth in which something is found."""
+        return self._scores
+
     def topics(self, topics: Sequence[str]) -> list[str]:
         """Return `rank_topics`."""
         best: dict[str, float] = {}

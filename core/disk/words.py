@@ -1,0 +1,22 @@
+"""Holds the sentences on databases, in both languages."""
+
+from core.messages import Table
+
+# fmt: off
+WORDS: Table = {
+    "damaged": ("The database {path} is damaged ({reason}). Nothing was changed, and no new one was made in its place. Run {cli} doctor --fix: it keeps the damaged file and puts what can still be read into a new one.",
+        "데이터베이스 {path}이(가) 손상되었습니다({reason}). 아무것도 바뀌지 않았고, 새 데이터베이스를 대신 만들지도 않았습니다. {cli} doctor --fix를 실행하면 손상된 파일은 남겨 두고, 읽을 수 있는 내용을 새 파일에 옮깁니다."),
+    "newer": ("The database {path} was written by a newer version of this program (schema {found}; this one knows {known}). Nothing was read or changed. Update the program, then try again.",
+        "데이터베이스 {path}은(는) 더 새로운 버전의 프로그램이 쓴 것입니다(스키마 {found}, 이 프로그램은 {known}까지 압니다). 아무것도 읽거나 바꾸지 않았습니다. 프로그램을 업데이트한 뒤 다시 시도하세요."),
+    "foreign": ("{path} is a database of another program. Nothing in it was changed. Move it away or name another file, then try again.",
+        "{path}은(는) 다른 프로그램의 데이터베이스입니다. 아무것도 바꾸지 않았습니다. 그 파일을 옮기거나 다른 파일 이름을 지정한 뒤 다시 시도하세요."),
+    "link": ("{path} is a symbolic link, and a database must not be one. Nothing was read or written, and what it points to was not touched. Remove the link ({rm}), then try again.",
+        "{path}은(는) 심볼릭 링크인데, 데이터베이스는 링크일 수 없습니다. 아무것도 읽거나 쓰지 않았고, 링크가 가리키는 것도 건드리지 않았습니다. 링크를 지운 뒤({rm}) 다시 시도하세요."),
+    "read": ("The database {path} cannot be read ({reason}). Nothing was changed. This does not mean that it is empty: make the file and its directory readable, then try again.",
+        "데이터베이스 {path}을(를) 읽을 수 없습니다({reason}). 아무것도 바뀌지 않았습니다. 비어 있다는 뜻이 아닙니다. 파일과 디렉터리를 읽을 수 있게 한 뒤 다시 시도하세요."),
+    "write": ("The database {path} could not be written ({reason}). It is as it was before, and nothing was saved. Make room, or make the file and its directory writable, then try again.",
+        "데이터베이스 {path}에 쓸 수 없습니다({reason}). 데이터베이스는 이전 그대로이며 저장된 것은 없습니다. 공간을 확보하거나 파일과 디렉터리에 쓸 수 있게 한 뒤 다시 시도하세요."),
+    "busy": ("Another process has kept the database {path} busy for more than {waited_s} s. Nothing was saved; the database is unchanged. Try again; if this persists, look for a hung process that uses this project.",
+        "다른 프로세스가 데이터베이스 {path}을(를) {waited_s}초 넘게 쓰고 있습니다. 저장된 것은 없고 데이터베이스는 그대로입니다. 다시 시도하고, 계속되면 이 프로젝트를 쓰는 멈춘 프로세스가 있는지 확인하세요."),
+}
+# fmt: on

@@ -1,0 +1,155 @@
+"""Reads `config.json` of the sessions: where they are kept, what is recorded, what is recommended.
+
+The keys and their meaning are those of the specification (section 11 of the sessions' plan). A
+value that cannot be used is refused with a sentence on its key: with a default in its place, the
+program would record what somebody excluded, or look for sessions where they are not.
+"""
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from core.project import CONTEXT_DIRECTORY
+from rooms.sessions.errors import ConfigError, SessionsError
+
+FOLDER = f"{CONTEXT_DIRECTORY}/sessions"
+CONFIG_NAME = "config.json"
+MOST_BYTES = 100_000
+TOKENIZERS = ("unicode61", "ascii", "porter", "trigram")
+INCLUDED = (
+    *("npm install", "npm run", "npm test", "yarn", "pnpm"),
+    *("git commit", "git push", "git merge", "docker", "docker-compose", "python", "pip"),
+)
+EXCLUDED = (
+    *("ls", "cd", "pwd", "echo", "cat", "head", "tail"),
+    *("git status", "git log", "git diff", "git branch"),
+)
+
+
+class Config(NamedTuple):
+    """What `config.json` says, or would by default.
+
+    folder: of the database, relative to the project. include, exclude: the leading words of the
+    commands that are recorded, and of those that are not; () for include records all others.
+    """
+
+    folder: str = FOLDER
+    db_file: str = "history.db"
+    keeps_json: bool = True
+    logs_actions: bool = True
+    include: tuple[str, ...] = INCLUDED
+    exclude: tuple[str, ...] = EXCLUDED
+    logs_edits: bool = True
+    logs_errors: bool = True
+    default_limit: int = 5
+    tokenizer: str = "unicode61"
+    recommends: bool = True
+    shows_at_start: bool = True
+    warns: bool = True
+
+    def directory(self, root: Path) -> Path:
+        """Return the directory of the database in a project."""
+        return root / self.folder
+
+    def database(self, root: Path) -> Path:
+        """Return the database of a project, which need not exist."""
+        return self.directory(root) / self.db_file
+
+
+def config_path(root: Path) -> Path:
+    """Return where the settings of a project's sessions are, if it has any."""
+    return root / FOLDER / CONFIG_NAME
+
+
+def read_config(root: Path) -> Config:
+    """Return the settings of a project's sessions. Raises ConfigError, SessionsError."""
+    path = config_path(root)
+    try:
+        with open(path, "rb") as file:
+            data = file.read(MOST_BYTES + 1)
+    except (FileNotFoundError, NotADirectoryError):
+        return Config()
+    except OSError as error:
+        raise SessionsError("config_json", path=str(path)) from error
+    try:
+        given = json.loads(data.decode("utf-8-sig")) if len(data) <= MOST_BYTES else None
+    except (ValueError, RecursionError) as error:
+        raise SessionsError("config_json", path=str(path)) from error
+    if not isinstance(given, dict):
+        raise SessionsError("config_json", path=str(path))
+    return _read(given, path, root)
+
+
+class _Expected(NamedTuple):
+    """What a key may hold: the key of the sentence that says so, and a check."""
+
+    words: str
+    fits: Callable[[Any], bool]
+
+
+_BOOL = _Expected("expects_bool", lambda value: isinstance(value, bool))
+_TEXTS = _Expected(
+    "expects_texts",
+    lambda value: isinstance(value, list) and all(isinstance(it, str) for it in value),
+)
+_LIMIT = _Expected("expects_limit", lambda value: type(value) is int and 1 <= value <= 20)
+_FILE = _Expected(
+    "expects_file",
+    lambda value: isinstance(value, str) and value.endswith(".db") and value.isprintable()
+    and not set(value) & set('/\\:?*"<>|') and not value.startswith("."),
+)  # fmt: skip
+_FOLDER = _Expected("expects_folder", lambda value: isinstance(value, str) and _is_inside(value))
+_TOKENIZER = _Expected("expects_tokenizer", lambda value: value in TOKENIZERS)
+
+# fmt: off
+_KEYS: Mapping[str, tuple[str, _Expected]] = {
+    "storage.location": ("folder", _FOLDER),
+    "storage.dbFile": ("db_file", _FILE),
+    "storage.keepJsonSync": ("keeps_json", _BOOL),
+    "actionLogging.enabled": ("logs_actions", _BOOL),
+    "actionLogging.commands.include": ("include", _TEXTS),
+    "actionLogging.commands.exclude": ("exclude", _TEXTS),
+    "actionLogging.edits": ("logs_edits", _BOOL),
+    "actionLogging.errors": ("logs_errors", _BOOL),
+    "search.defaultLimit": ("default_limit", _LIMIT),
+    "search.ftsLanguage": ("tokenizer", _TOKENIZER),
+    "recommendations.enabled": ("recommends", _BOOL),
+    "recommendations.showOnSessionStart": ("shows_at_start", _BOOL),
+    "recommendations.warnOnFailedPatterns": ("warns", _BOOL),
+}
+# fmt: on
+
+
+def _read(given: Mapping[str, Any], path: Path, root: Path) -> Config:
+    values: dict[str, Any] = {}
+    for name, (field, expected) in _KEYS.items():
+        part: Any = given
+        *above, last = name.split(".")
+        for depth, key in enumerate(above, 1):
+            part = part.get(key, {})
+            if not isinstance(part, dict):
+                raise _error(path, ".".join(above[:depth]), "expects_object")
+        if last not in part:
+            continue
+        value = part[last]
+        if not expected.fits(value):
+            raise _error(path, name, expected.words)
+        values[field] = tuple(value) if isinstance(value, list) else value
+    config = Config(**values)
+    real, top = os.path.realpath(config.directory(root)), os.path.realpath(root)
+    if "folder" in values and not real.startswith(os.path.join(top, "")):  # a link leads out of it
+        raise _error(path, "storage.location", "expects_folder")
+    return config
+
+
+def _is_inside(folder: str) -> bool:
+    """Return whether a path is relative, leads out of nothing, and is not git's own."""
+    parts = folder.replace("\\", "/").split("/")
+    is_odd = os.path.isabs(folder) or ":" in folder or not folder.isprintable() or "~" in parts[0]
+    return bool(folder.strip("/. ")) and not is_odd and not {"..", ".git"} & set(parts)
+
+
+def _error(path: Path, name: str, expected: str) -> ConfigError:
+    return ConfigError(path=str(path), name=name, expected=expected)

@@ -1,0 +1,300 @@
+"""The one door to the sessions of a project: saves, reads and follows them.
+
+    store = open_sessions(Path("shop"), Settings())
+    store.save(Draft(goal="Fix the login"), agent="claude-code", process="p1").session.number
+    store.get("#1").goal
+
+Only a save creates anything: the directory, its `.gitignore`, the database.
+"""
+
+import os
+import re
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from core.cancellation import NO_CANCELLATION, Cancellation
+from core.disk.database import Database
+from core.lessons.record import utc_now
+from core.settings import Settings
+from rooms.sessions import projection, saving
+from rooms.sessions.config import Config, read_config
+from rooms.sessions.drafting import prepared
+from rooms.sessions.errors import NoSuchSessionError, SessionsError
+from rooms.sessions.rows import actions_of, session_with_id, sessions_where, values_of
+from rooms.sessions.schema import APPLICATION_ID, MIGRATIONS
+from rooms.sessions.search import index
+from rooms.sessions.session import MOST_ITEMS, Action, Draft, Session
+
+IGNORED = """\
+# The database of this machine; current.json and config.json may be committed.
+*.db*
+*.tmp
+"""
+_NUMBER = re.compile(r"#?([0-9]{1,15})\Z")
+_RECENT = 500  # sessions among which a save looks for the one that it continues
+_OPEN_S = 86_400  # a client that saves the same goal after more than a day has begun anew
+_MOST_LINKS = 1_000  # of a chain, which somebody may have tied into a circle
+
+
+class Saved(NamedTuple):
+    """What a save did: the session as it is now, and whether it is a new one.
+
+    redacted: the kinds of secrets that were taken out. resolved: earlier sessions of its chain in
+    which a blocker is resolved now. projected: whether `current.json` shows it, where it should.
+    """
+
+    session: Session
+    is_new: bool
+    redacted: tuple[str, ...] = ()
+    resolved: tuple[Session, ...] = ()
+    projected: bool = True
+
+
+class SessionStore:
+    """The sessions of one project. Safe to use from several threads and processes.
+
+    Raises DatabaseError, SessionsError (a ValueError) and WaitEndedError.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        config: Config,
+        settings: Settings,
+        cancellation: Cancellation = NO_CANCELLATION,
+    ) -> None:
+        self.root, self.config, self._settings = root, config, settings
+        self.path = config.database(root)
+        self.database = Database(
+            self.path,
+            MIGRATIONS,
+            application_id=APPLICATION_ID,
+            timeout_s=settings.lock_timeout_s,
+            cancellation=cancellation,
+        )
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """Yield a connection in a write transaction; the directory is made where it is missing."""
+        self._make_directory()
+        with self.database.writing() as connection:
+            yield connection
+
+    def save(self, draft: Draft, *, agent: str, process: str, now: str = "") -> Saved:
+        """Save a session, or continue the one that the draft means; on disk when this returns.
+
+        agent: the client that saves, by its name; "" where it is not known. process: what tells
+        this run of a server from others. A draft without an id continues the session of the same
+        goal that this process, or this client within a day, has saved.
+        """
+        ready = prepared(draft, strict=self._settings.strict)
+        now = now or utc_now()
+        with self.writing() as connection:
+            draft, earlier = _with_ids(connection, ready.draft)
+            stored = earlier or _continued(connection, draft, agent, process)
+            if stored is None:
+                fresh = f"ctx_{os.urandom(6).hex()}"
+                session = saving.begun(draft, id_=fresh, agent=agent, now=now)
+                session = insert(connection, session, process=process)
+            else:
+                session = saving.continued(stored, draft, agent=agent, now=now)
+                _check_items(session)
+                update(connection, stored, session, process=process)
+            resolved = _resolve(connection, session, now)
+        shown = not self.config.keeps_json or projection.write(self.database, self.path.parent)
+        return Saved(session, stored is None, ready.redacted, resolved, shown)
+
+    def get(self, name: str) -> Session:
+        """Return the session of a number (`#12`, `12`) or an id. Raises NoSuchSessionError."""
+        with self.database.reading() as connection:
+            if connection is None:
+                raise NoSuchSessionError(name=shown_name(name))
+            return resolve(connection, name)
+
+    def actions(self, session: Session) -> list[Action]:
+        """Return the actions of a session, oldest first."""
+        with self.database.reading() as connection:
+            return actions_of(connection, session.id) if connection else []
+
+    def chain(self, session: Session) -> list[Session]:
+        """Return the sessions before and after this one with itself, oldest first."""
+        with self.database.reading() as connection:
+            if connection is None:
+                return [session]
+            before = list(ancestors(connection, session))
+            return [*reversed(before), session, *descendants(connection, session)]
+
+    def _make_directory(self) -> None:
+        directory = self.path.parent
+        ignored = directory / ".gitignore"
+        if ignored.exists():
+            return
+        try:
+            directory.mkdir(parents=True, exist_ok=True)
+            if not os.path.lexists(ignored):
+                ignored.write_text(IGNORED, encoding="utf-8", newline="\n")
+        except OSError as error:
+            reason = error.strerror or type(error).__name__
+            raise SessionsError("folder", path=str(directory), reason=reason) from error
+
+
+def open_sessions(
+    root: Path, settings: Settings, cancellation: Cancellation = NO_CANCELLATION
+) -> SessionStore:
+    """Return the sessions of a project, as its `config.json` says. Raises ConfigError."""
+    return _opened(root, read_config(root), settings, cancellation)
+
+
+@lru_cache(maxsize=8)  # keeps connections and what was read for the next call
+def _opened(
+    root: Path, config: Config, settings: Settings, cancellation: Cancellation
+) -> SessionStore:
+    return SessionStore(root, config, settings, cancellation)
+
+
+def exist_in(root: Path) -> bool:
+    """Return whether a project has sessions. Raises ConfigError."""
+    return os.path.lexists(read_config(root).database(root))
+
+
+def resolve(connection: sqlite3.Connection, name: str) -> Session:
+    """Return the session of a number or an id. Raises NoSuchSessionError."""
+    numbered = _NUMBER.match(name.strip())
+    if numbered:
+        found = next(sessions_where(connection, "number = ?", (int(numbered[1]),)), None)
+    else:
+        found = session_with_id(connection, name.strip())
+    if found is None:
+        raise NoSuchSessionError(name=shown_name(name))
+    return found
+
+
+def shown_name(name: str) -> str:
+    """Return what a caller gave as the name of a session, short enough for a sentence."""
+    text = "".join(char if char.isprintable() else "\ufffd" for char in name.strip())
+    return text if len(text) <= 40 else f"{text[:40]}…"
+
+
+def insert(connection: sqlite3.Connection, session: Session, *, process: str = "") -> Session:
+    """Store a new session and return it with its number."""
+    values = {**values_of(session), "process": process, "revision": _revision(connection)}
+    if session.number:
+        values["number"] = session.number
+    places = ", ".join("?" * len(values))
+    cursor = connection.execute(
+        f"INSERT INTO contexts ({', '.join(values)}) VALUES ({places})", tuple(values.values())
+    )
+    [stored] = sessions_where(connection, "number = ?", (cursor.lastrowid,))
+    index.add(connection, stored)
+    return stored
+
+
+def update(
+    connection: sqlite3.Connection, before: Session, after: Session, *, process: str = ""
+) -> None:
+    """Put a session in the place of its former version. process: "" keeps the stored one."""
+    values = {**values_of(after), "revision": _revision(connection)}
+    if process:
+        values["process"] = process
+    index.remove(connection, before)
+    connection.execute(
+        f"UPDATE contexts SET {', '.join(f'{name} = ?' for name in values)} WHERE number = ?",
+        (*values.values(), after.number),
+    )
+    index.add(connection, after)
+
+
+def delete(connection: sqlite3.Connection, session: Session) -> None:
+    """Remove a session with its actions; those that continue it stay."""
+    index.remove(connection, session)
+    connection.execute("DELETE FROM actions WHERE context_id = ?", (session.id,))
+    connection.execute("DELETE FROM conversations WHERE context_id = ?", (session.id,))
+    connection.execute("UPDATE contexts SET parent_id = NULL WHERE parent_id = ?", (session.id,))
+    connection.execute("DELETE FROM contexts WHERE number = ?", (session.number,))
+    connection.execute("UPDATE counters SET value = value + 1 WHERE name = 'removed'")
+
+
+def ancestors(connection: sqlite3.Connection, session: Session) -> Iterator[Session]:
+    """Yield the sessions that this one continues, the nearest first."""
+    seen = {session.id}
+    current: Session | None = session
+    while current and current.parent_id and len(seen) < _MOST_LINKS:
+        current = session_with_id(connection, current.parent_id)
+        if current is None or current.id in seen:
+            return
+        seen.add(current.id)
+        yield current
+
+
+def descendants(connection: sqlite3.Connection, session: Session) -> list[Session]:
+    """Return the sessions that continue this one, oldest first."""
+    found, waiting = dict[str, Session](), [session.id]
+    while waiting and len(found) < _MOST_LINKS:
+        for child in sessions_where(connection, "parent_id = ?", (waiting.pop(),)):
+            if child.id not in found and child.id != session.id:
+                found[child.id] = child
+                waiting.append(child.id)
+    return sorted(found.values(), key=lambda child: child.number)
+
+
+def _revision(connection: sqlite3.Connection) -> int:
+    """Return the number of this change."""
+    statement = "UPDATE counters SET value = value + 1 WHERE name = 'revision' RETURNING value"
+    [row] = connection.execute(statement).fetchall()
+    return int(row[0])
+
+
+def _with_ids(connection: sqlite3.Connection, draft: Draft) -> tuple[Draft, Session | None]:
+    """Return the draft with the id of its parent, and the session that its own id names."""
+    stored = resolve(connection, draft.id) if draft.id else None
+    if stored and stored.archive:
+        raise SessionsError("archived", name=f"#{stored.number}")
+    if not draft.parent:
+        return draft, stored
+    parent = resolve(connection, draft.parent)
+    line = [parent.id, *(it.id for it in ancestors(connection, parent))]
+    if stored and stored.id in line:
+        raise SessionsError("own_parent")
+    return replace(draft, parent=parent.id), stored
+
+
+def _continued(
+    connection: sqlite3.Connection, draft: Draft, agent: str, process: str
+) -> Session | None:
+    """Return the session of the same goal that this process or this client is still at."""
+    newest = connection.execute("SELECT max(number) FROM contexts").fetchone()[0] or 0
+    condition = (
+        "number > ? AND goal = ? AND archive = '' AND (process = ? AND process != '' OR agent = ?"
+        " AND agent != '' AND ended_at IS NULL AND julianday(updated_at) > julianday('now') - ?)"
+        " ORDER BY number DESC LIMIT 1"
+    )
+    values = (newest - _RECENT, draft.goal, process, agent, _OPEN_S / 86_400)
+    return next(sessions_where(connection, condition, values), None)
+
+
+def _resolve(connection: sqlite3.Connection, session: Session, now: str) -> tuple[Session, ...]:
+    """Resolve the blockers of earlier sessions that this one reports as resolved."""
+    changed = []
+    if any(it.resolved for it in session.blockers):
+        for before in list(ancestors(connection, session)):
+            after = saving.with_resolved(before, session.blockers, now)
+            if after != before:
+                update(connection, before, after)
+                changed.append(after)
+    return tuple(changed)
+
+
+def _check_items(session: Session) -> None:
+    fields: Sequence[tuple[str, int]] = (
+        ("decisions", len(session.decisions)),
+        ("approaches", len(session.approaches)),
+        ("blockers", len(session.blockers)),
+    )
+    for field, count in fields:
+        if count > MOST_ITEMS:
+            raise SessionsError("too_many", field=field, count=count, most=MOST_ITEMS)
