@@ -192,6 +192,18 @@ class Database:
                     connection.execute("ROLLBACK")
                 raise
 
+    def purge(self) -> bool:
+        """Write the file anew without the bytes of what was deleted, and empty its journal.
+
+        Return False where another process still reads the state before: its bytes then go with a
+        later purge. Raises DatabaseError.
+        """
+        with self._connection(writes=True) as connection, self._translated(writes=True):
+            connection.execute(f"PRAGMA busy_timeout = {1000 * self._timeout_s:.0f}")
+            connection.execute("VACUUM")
+            [is_busy, *_] = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            return not is_busy
+
     def close(self) -> None:
         """Close the connections that are kept."""
         self._connections.close()

@@ -29,6 +29,7 @@ from rooms.sessions.config import Config, read_config
 from rooms.sessions.drafting import client_name, prepared
 from rooms.sessions.errors import NoSuchSessionError, SessionsError
 from rooms.sessions.projection import Projection
+from rooms.sessions.projects.noting import note
 from rooms.sessions.rows import actions_of, session_with_id, sessions_where, values_of
 from rooms.sessions.schema import APPLICATION_ID, MIGRATIONS
 from rooms.sessions.search import index
@@ -79,7 +80,7 @@ class SessionStore:
         settings: Settings,
         cancellation: Cancellation = NO_CANCELLATION,
     ) -> None:
-        self.root, self.config, self._settings = root, config, settings
+        self.root, self.config, self.settings = root, config, settings
         self.path = config.database(root)
         self.database = Database(
             self.path,
@@ -105,7 +106,7 @@ class SessionStore:
         without an id continues the session of the same goal that this process, or this client
         within a day, has saved.
         """
-        ready = prepared(draft, strict=self._settings.strict)
+        ready = prepared(draft, strict=self.settings.strict)
         agent = client_name(agent)
         with self.writing() as connection:
             now = moment_of(now) or utc_now()  # it is known only now who saves after whom
@@ -123,6 +124,7 @@ class SessionStore:
             else:
                 update(connection, stored, session, process=process)
         projected = not self.config.keeps_json or self._projection.write()
+        note(self, session)
         return Saved(session, stored is None, ready.redacted, resolved, projected)
 
     def get(self, name: str) -> Session:

@@ -18,12 +18,11 @@ def search(store: SessionStore, criteria: Criteria, *, limit: int, offset: int =
 
     limit: how many at most; offset: how many to pass over. Raises what the store raises.
     """
-    sessions = _all(store)
+    sessions = all_sessions(store)
     if criteria.query.strip():
-        hits = [hit for hit in _ranked(criteria.query, sessions) if _fits(hit.session, criteria)]
+        hits = [hit for hit in ranked(criteria.query, sessions) if fits(hit.session, criteria)]
     else:
-        newest = sorted(sessions, key=lambda it: (it.updated_at, it.number), reverse=True)
-        hits = [Hit(session) for session in newest if _fits(session, criteria)]
+        hits = [hit for hit in newest(sessions) if fits(hit.session, criteria)]
     return Page(hits[offset : offset + limit], len(hits))
 
 
@@ -36,16 +35,24 @@ def resembling(store: SessionStore, goal: str, *, limit: int, but: str = "") -> 
     if but:
         with suppress(NoSuchSessionError):
             left_out = {it.id for it in store.chain(store.get(but))}
-    hits = [hit for hit in _ranked(goal, _all(store)) if hit.session.id not in left_out]
+    hits = [hit for hit in ranked(goal, all_sessions(store)) if hit.session.id not in left_out]
     return hits[:limit]
 
 
-def _all(store: SessionStore) -> list[Session]:
+def all_sessions(store: SessionStore) -> list[Session]:
+    """Return all sessions of a project, the oldest first."""
     with store.database.reading() as connection:
         return list(sessions_where(connection, "1 ORDER BY number")) if connection else []
 
 
-def _ranked(query: str, sessions: Iterable[Session]) -> list[Hit]:
+def newest(sessions: Iterable[Session]) -> list[Hit]:
+    """Return all of these sessions, the newest first."""
+    order = sorted(sessions, key=lambda it: (it.updated_at, it.number), reverse=True)
+    return [Hit(session) for session in order]
+
+
+def ranked(query: str, sessions: Iterable[Session]) -> list[Hit]:
+    """Return those of these sessions that say something to a question, the best first."""
     kept = list(sessions)
     scores = Ranking(query, [*("\n".join(it.texts) for it in kept), query]).scores()
     own = scores.pop(len(kept), 0.0) or 1.0
@@ -59,7 +66,8 @@ def _level(share: float) -> Level | None:
     return "high" if share >= _HIGH else "medium" if share >= _MEDIUM else "low"
 
 
-def _fits(session: Session, criteria: Criteria) -> bool:
+def fits(session: Session, criteria: Criteria) -> bool:
+    """Return whether a session is what is looked for, but for the words of the query."""
     moment = session.updated_at or session.created_at
     return (
         set(criteria.tags) <= set(session.tags)
