@@ -13,7 +13,7 @@ _PLAIN = re.compile(r"[0-9TZ:+. -]*|ctx_[0-9a-f]{12}|[a-z]{1,12}")  # dates, our
 
 
 class Cleaned(NamedTuple):
-    """A session with its actions, and the kinds of the secrets that were taken out of them."""
+    """A session with its actions, and the kind of each secret that was taken out of them."""
 
     session: Session
     actions: list[Action]
@@ -35,7 +35,7 @@ def cleaned(session: Session, actions: list[Action]) -> Cleaned:
         return done
 
     done, others = mapped((session, tuple(actions)), clean)
-    return Cleaned(done, list(others), tuple(dict.fromkeys(kinds)))
+    return Cleaned(done, list(others), tuple(kinds))
 
 
 def mapped(value: Any, change: Callable[[str], str]) -> Any:
