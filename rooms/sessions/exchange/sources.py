@@ -22,6 +22,7 @@ MOST_SNAPSHOTS = 10_000
 _MOST_DATABASE_S = 60
 _MOST_VALUE_BYTES = 10_000_000
 _SQLITE = b"SQLite format 3\0"
+_LINE_BYTES = 100  # in which an export for people says what it is
 _STEPS = 100_000  # of the database between two looks at the clock
 
 
@@ -120,6 +121,8 @@ def _read_file(path: Path, place: str, source: Source, *, is_needed: bool = True
 
 
 def _read_json(data: bytes, place: str, source: Source) -> None:
+    if f"<!-- {MARK}:".encode("ascii") in data[:_LINE_BYTES]:
+        raise ExchangeError("exported_document", path=source.path)
     try:
         value = json.loads(data.decode("utf-8-sig"))
     except (ValueError, RecursionError):

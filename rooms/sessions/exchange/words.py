@@ -46,6 +46,8 @@ WORDS: Table = {
     # what cannot be imported
     "no_source": ("{path} contains no sessions: neither current.json nor snapshots nor history.db, nor an export of sessions as JSON. Nothing was saved. Name the directory .context-sync, or a file that `{cli} sessions export --format json` has written.",
         "{path}에는 세션이 없습니다. current.json도 snapshots도 history.db도 아니고, JSON으로 내보낸 세션도 아닙니다. 저장된 것은 없습니다. .context-sync 디렉터리나 `{cli} sessions export --format json`이 쓴 파일을 지정하세요."),
+    "exported_document": ("{path} is an export of sessions for people, from which they cannot be read again. Nothing was saved. Export them with `{cli} sessions export --format json` and import that.",
+        "{path} 파일은 사람이 읽도록 내보낸 세션이라 다시 가져올 수 없습니다. 저장된 것은 없습니다. `{cli} sessions export --format json`으로 내보낸 파일을 가져오세요."),
     "newer_export": ("{path} was exported by a newer version of this program (format {version}). Nothing was saved. Update Sentinel-Memory, then try again.",
         "{path} 파일은 이 프로그램의 더 새로운 버전이 내보낸 것입니다(형식 {version}). 저장된 것은 없습니다. Sentinel-Memory를 업데이트한 뒤 다시 시도하세요."),
 }
