@@ -10,7 +10,6 @@ Only a save creates anything: the directory, its `.gitignore`, the database.
 import os
 import re
 import sqlite3
-import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -19,15 +18,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 from core.cancellation import NO_CANCELLATION, Cancellation
-from core.disk.atomic import make_directory, reason_of
 from core.disk.database import Database
 from core.lessons.record import utc_now
 from core.notices import shown
 from core.settings import Settings
 from rooms.sessions import saving
+from rooms.sessions.actions.adopting import adopt
 from rooms.sessions.config import Config, read_config
 from rooms.sessions.drafting import client_name, prepared
 from rooms.sessions.errors import NoSuchSessionError, SessionsError
+from rooms.sessions.folder import make_folder
 from rooms.sessions.projection import Projection
 from rooms.sessions.projects.noting import note
 from rooms.sessions.rows import actions_of, session_with_id, sessions_where, values_of
@@ -42,11 +42,6 @@ from rooms.sessions.session import (
     moment_of,
 )
 
-IGNORED = """\
-# The database of this machine; current.json and config.json may be committed.
-*.db*
-*.tmp
-"""
 _NUMBER = re.compile(r"#?([0-9]{1,15})\Z")
 _RECENT = 500  # sessions among which a save looks for the one that it continues
 _OPEN_DAYS = 1  # a client that saves the same goal after more than a day has begun anew
@@ -94,7 +89,7 @@ class SessionStore:
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
         """Yield a connection in a write transaction; the directory is made where it is missing."""
-        self._make_directory()
+        make_folder(self.path.parent)
         with self.database.writing() as connection:
             yield connection
 
@@ -123,6 +118,7 @@ class SessionStore:
                 session = insert(connection, session, process=process)
             else:
                 update(connection, stored, session, process=process)
+            adopt(connection, now)
         projected = not self.config.keeps_json or self._projection.write()
         note(self, session)
         return Saved(session, stored is None, ready.redacted, resolved, projected)
@@ -146,20 +142,6 @@ class SessionStore:
                 return [session]
             before = list(ancestors(connection, session))
             return [*reversed(before), session, *descendants(connection, session)]
-
-    def _make_directory(self) -> None:
-        """Make the directory, and in it the file that keeps the database out of git."""
-        directory = self.path.parent
-        ignored = directory / ".gitignore"
-        try:
-            make_directory(directory)
-            if os.path.lexists(ignored) and not stat.S_ISREG(os.lstat(ignored).st_mode):
-                raise SessionsError("ignored", path=str(ignored))
-            if not (ignored.exists() and ignored.stat().st_size):  # its writer may have been killed
-                ignored.write_text(IGNORED, encoding="utf-8", newline="\n")
-        except OSError as error:
-            reason = reason_of(error)
-            raise SessionsError("folder", path=str(directory), reason=reason) from error
 
 
 def open_sessions(
