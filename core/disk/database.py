@@ -198,10 +198,12 @@ class Database:
         Return False where another process still reads the state before: its bytes then go with a
         later purge. Raises DatabaseError.
         """
-        with self._connection(writes=True) as connection, self._translated(writes=True):
-            connection.execute(f"PRAGMA busy_timeout = {1000 * self._timeout_s:.0f}")
-            connection.execute("VACUUM")
-            [is_busy, *_] = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        with self._lent(writes=True) as lent:
+            if lent is None:
+                return True
+            self._patiently(lambda: lent.connection.execute("VACUUM"))
+            truncated = lent.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            [is_busy, *_] = truncated.fetchone()
             return not is_busy
 
     def close(self) -> None:

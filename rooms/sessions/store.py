@@ -119,9 +119,13 @@ class SessionStore:
             else:
                 update(connection, stored, session, process=process)
             adopt(connection, now)
-        projected = not self.config.keeps_json or self._projection.write()
+        projected = self.project()
         note(self, session)
         return Saved(session, stored is None, ready.redacted, resolved, projected)
+
+    def project(self) -> bool:
+        """Write `current.json`, unless the settings leave it out; False where it is impossible."""
+        return not self.config.keeps_json or self._projection.write()
 
     def get(self, name: str) -> Session:
         """Return the session of a number (`#12`, `12`) or an id. Raises NoSuchSessionError."""

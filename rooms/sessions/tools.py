@@ -246,7 +246,7 @@ def context_search(
 
 
 def _everywhere(store: SessionStore, criteria: Criteria, *, limit: int, offset: int) -> Page:
-    from rooms.sessions.projects import search_all  # few searches leave their project
+    from rooms.sessions.projects.searching import search_all  # few searches leave their project
 
     return search_all(store, criteria, limit=limit, offset=offset)
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from core.lessons.record import utc_now
-from rooms.sessions import projection
 from rooms.sessions.exchange.cleaning import cleaned, mapped
 from rooms.sessions.exchange.incoming import Incoming, is_ours, joined
 from rooms.sessions.exchange.sources import Fault, Source
@@ -91,8 +90,8 @@ def carry_out(store: SessionStore, plan: Plan) -> list[Session]:
                 " VALUES (?, ?, ?, ?, ?, ?, ?)",
                 rows,
             )
-    if saved and store.config.keeps_json:
-        projection.write(store.database, store.path.parent)
+    if saved:
+        store.project()
     return saved
 
 

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from core.disk.database import Database
-from rooms.sessions import projection
 from rooms.sessions.rows import (
     ACTION_COLUMNS,
     actions_of,
@@ -68,8 +67,8 @@ def archive_before(
     moved = list[Session]()
     while found and (batch := _move(store, condition, date)):
         moved += batch
-    if moved and store.config.keeps_json:
-        projection.write(store.database, store.path.parent)
+    if moved:
+        store.project()
     return Archived(moved, _counted(moved), left_open)
 
 
