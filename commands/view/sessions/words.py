@@ -1,0 +1,84 @@
+"""Holds the sentences of the sessions on the page, in English and Korean."""
+
+from functools import partial
+
+from core.messages import sentence
+from core.program import NAME
+
+# fmt: off
+WORDS: dict[str, tuple[str, str]] = {
+    # the section
+    "sessions": ("Sessions", "세션"),
+    "about": ("What was done in this project, newest first. Sessions stay on this machine.",
+        "이 프로젝트에서 한 일입니다(최신순). 세션은 이 컴퓨터에만 있습니다."),
+    "left_out": ("Shown here: the newest {shown:,} of {count:,} sessions. {cli} sessions list names the others.",
+        "세션 {count:,}개 가운데 최신 {shown:,}개만 보여 줍니다. 나머지는 {cli} sessions list로 볼 수 있습니다."),
+    "month": ("{name} {year}", "{year}년 {number}월"),
+    "months": ("January February March April May June July August September October November December", ""),
+    "weekdays": ("Mon Tue Wed Thu Fri Sat Sun", "월 화 수 목 금 토 일"),
+    "day": ("{weekday} {day}", "{day}일 {weekday}"),
+    "no_date": ("Without a date", "날짜 없음"),
+    # search and filters
+    "lessons": ("Lessons", "교훈"),
+    "search_hint": ("Search lessons and sessions", "교훈과 세션 검색(초성 ㄱㅈ도 가능)"),
+    "nothing": ("No record and no session has all of this.", "조건에 모두 맞는 기록이나 세션이 없습니다."),
+    "results": ("Found records and sessions", "찾은 기록과 세션"),
+    "choose_author": ("Author or agent", "작성자나 에이전트"),
+    "author_all": ("All authors", "모든 작성자"),
+    "people": ("People", "사람"),
+    "agents": ("Agents", "에이전트"),
+    "kind_lesson": ("All lessons", "모든 교훈"),
+    "kind_session": ("All sessions", "모든 세션"),
+    "kind_warned": ("Failures and open blockers", "실패한 시도, 막힌 일"),
+    "kind_archived": ("Archived", "보관됨"),
+    "warned": ("With failures", "실패·막힌 일"),
+    "key_open": ("open or close the session in focus", "지금 세션 펼치기, 접기"),
+    # a session
+    "planning": ("planning", "계획 중"),
+    "coding": ("coding", "구현 중"),
+    "testing": ("testing", "테스트 중"),
+    "reviewing": ("reviewing", "검토 중"),
+    "debugging": ("debugging", "디버깅 중"),
+    "completed": ("completed", "완료"),
+    "paused": ("paused", "중단"),
+    "archived": ("archived", "보관됨"),
+    "flag_failed": ("failed {count:,}", "실패 {count:,}"),
+    "flag_blocked": ("open blockers {count:,}", "막힌 일 {count:,}"),
+    "continues": ("continues", "앞 세션"),
+    "continued": ("continued by", "뒤 세션"),
+    "details": ("Details", "자세히"),
+    "count_decisions": ("decisions {count:,}", "결정 {count:,}"),
+    "count_approaches": ("approaches {count:,}", "시도 {count:,}"),
+    "count_blockers": ("blockers {count:,}", "막힌 일 {count:,}"),
+    "count_files": ("files {count:,}", "파일 {count:,}"),
+    "count_actions": ("actions {count:,}", "실행 기록 {count:,}"),
+    "count_errors": ("errors {count:,}", "오류 {count:,}"),
+    "summary": ("Summary", "요약"),
+    "decision": ("Decision", "결정"),
+    "success": ("Worked", "성공한 시도"),
+    "failed": ("Failed", "실패한 시도"),
+    "partial": ("Worked in part", "일부만 된 시도"),
+    "tried": ("Tried", "시도"),
+    "open": ("Open blocker", "막힌 일"),
+    "resolved": ("Resolved blocker", "해결한 일"),
+    "changes": ("Changes", "변경"),
+    "files": ("Files", "파일"),
+    "thread": ("Thread", "이어진 세션"),
+    "this": ("this session", "이 세션"),
+    "cut": ("More of this thread: {cli} sessions chain #{number}", "이어진 세션 전체: {cli} sessions chain #{number}"),
+    "actions": ("Actions", "실행 기록"),
+    "earlier": ("Earlier ones, not shown: {count:,}. {cli} sessions show #{number} lists all.",
+        "앞선 {count:,}개는 여기에 없습니다. {cli} sessions show #{number}(으)로 모두 볼 수 있습니다."),
+    "command": ("command", "명령"),
+    "edit": ("edit", "편집"),
+    "error": ("error", "오류"),
+    "started": ("started {date}", "{date} 시작"),
+    "ended": ("ended {date}", "{date} 끝"),
+    "in_archive": ("Archived; its full text is shown by {cli} sessions show #{number}.",
+        "보관된 세션입니다. 전체 내용은 {cli} sessions show #{number}(으)로 볼 수 있습니다."),
+    # what the command says
+    "unread": ("Without sessions: {reason}", "세션 없이 만듭니다. {reason}"),
+}
+# fmt: on
+
+word = partial(sentence, WORDS, cli=NAME)
