@@ -45,8 +45,9 @@ def row(item: Item, lang: Language, place: int, *, day: str = "") -> list[str]:
     }
     told = " ".join(f'data-{name}="{as_line(value)}"' for name, value in data.items())
     goal = as_code(as_text(session.goal))
+    looks = ["session", *(["warned"] if session.has_warnings else []), *(["dated"] if day else [])]
     return [
-        f'<article id="{anchor}" class="session" {told}'
+        f'<article id="{anchor}" class="{" ".join(looks)}" {told}'
         f' aria-labelledby="{anchor}-goal" tabindex="-1">',
         f'<p class="when" aria-hidden="true">{as_line(day)}</p>',
         _rail(item.rail),
@@ -227,7 +228,7 @@ def _actions(item: Item, lang: Language) -> list[str]:
 def _action(action: Action, lang: Language) -> str:
     kind = word(lang, action.kind) if action.kind in ("command", "edit", "error") else action.kind
     content = as_line(shortened(action.content, ACTION_CHARS))
-    result = as_line(shortened(action.result, RESULT_CHARS))
+    result = "" if action.result == "success" else as_line(shortened(action.result, RESULT_CHARS))
     ended = f' <span class="result">{result}</span>' if result else ""
     known = f' class="{action.kind}"' if action.kind in WORDS else ""
     return (

@@ -27,7 +27,7 @@ def part_of(timeline: Timeline, page: Page, lang: Language) -> Part:
     warned = sum(item.session.has_warnings for item in items)
     return Part(
         figures=(
-            Figure(word(lang, "sessions"), timeline.total, "sessions", "type=session"),
+            Figure(word(lang, "sessions"), timeline.total, "sessions"),
             Figure(word(lang, "warned"), warned, "sessions", "type=warned"),
         ),
         section=tuple(_section(timeline, page.log.count, lang)),
