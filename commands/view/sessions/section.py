@@ -30,7 +30,7 @@ def part_of(timeline: Timeline, page: Page, lang: Language) -> Part:
             Figure(word(lang, "sessions"), timeline.total, "sessions"),
             Figure(word(lang, "warned"), warned, "sessions", "type=warned"),
         ),
-        section=tuple(_section(timeline, page.log.count, lang)),
+        section=tuple(_section(timeline, page, lang)),
         kinds={kind: text for kind, text in kinds.items() if kind in there},
         makers={
             agent: agent
@@ -54,7 +54,7 @@ def _asset(name: str) -> str:
     return files("commands.view.sessions").joinpath(name).read_text(encoding="utf-8")
 
 
-def _section(timeline: Timeline, records: int, lang: Language) -> list[str]:
+def _section(timeline: Timeline, page: Page, lang: Language) -> list[str]:
     lines = [
         '<section id="sessions" aria-labelledby="sessions-title">',
         f'<h2 id="sessions-title">{as_line(word(lang, "sessions"))}</h2>',
@@ -64,8 +64,12 @@ def _section(timeline: Timeline, records: int, lang: Language) -> list[str]:
     if shown < timeline.total:
         note = word(lang, "left_out", shown=shown, count=timeline.total)
         lines.append(f'<p class="note">{as_line(note)}</p>')
+    if (
+        not page.topics
+    ):  # the script takes a month for a topic, and asks what topics are filtered by
+        lines.append('<input type="hidden" id="among-topics">')
     for at, month in enumerate(timeline.months):
-        lines += _month(month, records, lang, is_newest=not at)
+        lines += _month(month, page.log.count, lang, is_newest=not at)
     return [*lines, "</section>"]
 
 
