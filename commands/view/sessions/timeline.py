@@ -3,15 +3,15 @@
 Pure. It redacts everything once more: others may write the database, and a page is passed on.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import NamedTuple
 
+from commands.view.sessions.cleaning import cleaned_session
 from commands.view.sessions.rails import ALONE, Rail, rails_of
 from core.lessons.answers.rendering import day_of
-from core.sanitizer import values_in
-from core.text_redaction import is_whole, redacted
+from core.text_redaction import redacted
 from rooms.sessions.session import Action, Session
 
 NEAR_LINKS = 5  # of a thread, on either side of a session
@@ -100,7 +100,8 @@ def timeline_of(found: Found) -> Timeline:
     """Return the timeline of what was read."""
     kinds = list[str]()
     cleaned = [
-        _cleaned(session, found.actions.get(session.id, ()), kinds) for session in found.sessions
+        cleaned_session(session, found.actions.get(session.id, ()), kinds)
+        for session in found.sessions
     ]
     sessions = [session for session, _ in cleaned]
     links = _Links(sessions, found.parents)
@@ -193,50 +194,3 @@ def _with_rails(items: Sequence[Item], links: _Links) -> tuple[Item, ...]:
     """Return the items of a month, each with its place beside the lines of threads."""
     rails = rails_of([links.head(item.session) for item in items])
     return tuple(replace(item, rail=rail) for item, rail in zip(items, rails, strict=True))
-
-
-def _cleaned(
-    session: Session, actions: Iterable[Action], kinds: list[str]
-) -> tuple[Session, tuple[Action, ...]]:
-    """Return a session and its actions without secrets; the kinds of these join `kinds`."""
-    listed = tuple(actions)
-    texts = [*session.texts, *session.changes.modified_files, session.agent, session.status]
-    texts += [text for it in listed for text in (it.content, it.result, it.kind)]
-    known, looked_at = values_in(texts), set(texts)  # what one calls a password, another only uses
-
-    def clean(text: str) -> str:
-        if not known and text in looked_at and is_whole(text):
-            return text
-        text, found = redacted(text, known)
-        kinds.extend(found)
-        return text
-
-    changes = session.changes
-    told = replace(
-        session,
-        goal=clean(session.goal),
-        summary=clean(session.summary),
-        status=clean(session.status),
-        tags=tuple(map(clean, session.tags)),
-        agent=clean(session.agent),
-        decisions=tuple(
-            replace(it, what=clean(it.what), why=clean(it.why)) for it in session.decisions
-        ),
-        approaches=tuple(
-            replace(it, description=clean(it.description), reason=clean(it.reason))
-            for it in session.approaches
-        ),
-        blockers=tuple(
-            replace(it, description=clean(it.description), resolution=clean(it.resolution))
-            for it in session.blockers
-        ),
-        changes=replace(
-            changes,
-            modified_files=tuple(map(clean, changes.modified_files)),
-            summary=clean(changes.summary),
-        ),
-    )
-    return told, tuple(
-        replace(it, content=clean(it.content), result=clean(it.result), kind=clean(it.kind))
-        for it in listed
-    )
