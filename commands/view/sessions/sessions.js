@@ -37,12 +37,16 @@ function quote(article) {
   return true;
 }
 
-new MutationObserver(() => {
+/** Quote what is found now, in the place of what was found before. */
+function quoteFound() {
   for (const element of document.querySelectorAll(".quoted")) element.remove();
   if (!asked) return;
   const shown = [...list.querySelectorAll("article.session")];
   if (shown.map(quote).some(Boolean)) paint();
-}).observe(list, { childList: true });
+}
+
+new MutationObserver(quoteFound).observe(list, { childList: true });
+quoteFound(); // what the address asks for is there already
 
 addEventListener("popstate", openSession);
 openSession();
