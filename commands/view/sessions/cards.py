@@ -53,14 +53,14 @@ def row(item: Item, lang: Language, place: int, *, day: str = "") -> list[str]:
         _rail(item.rail),
         _about(session, lang),
         f'<p class="lesson text" id="{anchor}-goal" {spoken(session.goal, lang)}>{goal}</p>',
-        *_thread_line(item, lang),
+        *_before_and_after(item, lang),
         *_details(item, lang),
         "</article>",
     ]
 
 
 def _rail(rail: Rail) -> str:
-    """Return the dot of a session and the lines of threads beside it."""
+    """Return the dot of a session and the lines of chains beside it."""
     lines = "".join(
         f'<i class="lane{lane} {"through" if down and up else "down" if down else "up"}"></i>'
         for lane, up, down in rail.lines
@@ -105,7 +105,7 @@ def _tag(tag: str) -> str:
     return f'<a class="of" href="#q={as_line(sought)}&amp;type=session">{as_name(tag)}</a>'
 
 
-def _thread_line(item: Item, lang: Language) -> list[str]:
+def _before_and_after(item: Item, lang: Language) -> list[str]:
     """Return the line that says which session this one continues, and which continue it."""
     parts = []
     if item.before:
@@ -145,7 +145,7 @@ def _details(item: Item, lang: Language) -> list[str]:
         "<dl>",
         *(_term(key, text, why, lang) for key, text, why in _texts(session)),
         *_files(session, lang),
-        *_thread(item, lang),
+        *_chain(item, lang),
         "</dl>",
         _facts(session, lang),
         *_actions(item, lang),
@@ -183,14 +183,14 @@ def _files(session: Session, lang: Language) -> list[str]:
     return [f'<div><dt>{label}</dt><dd class="text">{files}</dd></div>'] if files else []
 
 
-def _thread(item: Item, lang: Language) -> list[str]:
+def _chain(item: Item, lang: Language) -> list[str]:
     """Return the sessions of the same chain, the first one first."""
-    if not item.thread:
+    if not item.chain:
         return []
-    links = "".join(f"<li>{_goal(link, lang)}</li>" for link in item.thread)
+    links = "".join(f"<li>{_goal(link, lang)}</li>" for link in item.chain)
     cut = word(lang, "cut", number=item.session.number) if item.is_cut else ""
     more = f'<li class="soft">{as_line(cut)}</li>' if cut else ""
-    label = as_line(word(lang, "thread"))
+    label = as_line(word(lang, "chain"))
     return [f'<div class="chain"><dt>{label}</dt><dd><ol>{links}{more}</ol></dd></div>']
 
 

@@ -1,4 +1,4 @@
-"""Finds for each row of a timeline the lines of threads that run beside it.
+"""Finds for each row of a timeline the lines of chains that run beside it.
 
 rails_of("aba")[1] == Rail(1, lines=((0, True, True),))
 """
@@ -6,7 +6,7 @@ rails_of("aba")[1] == Rail(1, lines=((0, True, True),))
 from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
-MOST_LANES = 3  # of threads that run side by side; a further one has no line
+MOST_LANES = 3  # of chains that run side by side; a further one has no line
 
 
 class Rail(NamedTuple):
@@ -22,19 +22,19 @@ class Rail(NamedTuple):
 ALONE = Rail()
 
 
-def rails_of(threads: Sequence[Hashable]) -> list[Rail]:
-    """Return the rail of each row; rows of one thread are joined by a line in one lane."""
-    last = {thread: at for at, thread in enumerate(threads)}
-    running: dict[Hashable, int] = {}  # the lane of each thread that goes on below
+def rails_of(chains: Sequence[Hashable]) -> list[Rail]:
+    """Return the rail of each row; rows of one chain are joined by a line in one lane."""
+    last = {chain: at for at, chain in enumerate(chains)}
+    running: dict[Hashable, int] = {}  # the lane of each chain that goes on below
     rails = []
-    for at, thread in enumerate(threads):
+    for at, chain in enumerate(chains):
         above = dict(running)
         free = [lane for lane in range(MOST_LANES) if lane not in running.values()]
-        lane = running.get(thread, free[0] if free else MOST_LANES)
-        if last[thread] == at:
-            running.pop(thread, None)
+        lane = running.get(chain, free[0] if free else MOST_LANES)
+        if last[chain] == at:
+            running.pop(chain, None)
         elif free:
-            running.setdefault(thread, lane)
+            running.setdefault(chain, lane)
         through = sorted({*above.values(), *running.values()})
         lines = tuple((it, it in above.values(), it in running.values()) for it in through)
         rails.append(Rail(lane, lines))

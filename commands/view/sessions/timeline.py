@@ -1,20 +1,20 @@
-"""Collects what the page shows of sessions: the newest ones by month, with threads and actions.
+"""Collects what the page shows of sessions: the newest ones by month, with chains and actions.
 
 Pure. It redacts everything once more: others may write the database, and a page is passed on.
 """
 
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import NamedTuple
 
-from commands.view.sessions.cleaning import cleaned_session
 from commands.view.sessions.rails import ALONE, Rail, rails_of
 from core.lessons.answers.rendering import day_of
-from core.text_redaction import redacted
+from rooms.sessions.exchange.cleaning import cleaned
 from rooms.sessions.session import Action, Session
 
-NEAR_LINKS = 5  # of a thread, on either side of a session
+NEAR_LINKS = 5  # of a chain, on either side of a session
 
 
 class Found(NamedTuple):
@@ -32,7 +32,7 @@ class Found(NamedTuple):
 
 
 class Link(NamedTuple):
-    """One session of a thread. is_shown: whether it is on the page. is_own: this very session."""
+    """One session of a chain. is_shown: whether it is on the page. is_own: this very session."""
 
     number: int
     goal: str = ""
@@ -47,9 +47,9 @@ class Item:
 
     name: its id, redacted. place: how many of the sessions shown are older. earlier_actions: how
     many come before those that are shown. before: the session that it continues, None where it
-    begins; after: those that continue it. thread: its neighbours in the chain with itself, oldest
-    first, () where it is alone; is_cut: whether the thread has more. rail: where it stands beside
-    the lines of threads.
+    begins; after: those that continue it. chain: its neighbours in the chain with itself, oldest
+    first, () where it is alone; is_cut: whether the chain has more. rail: where it stands beside
+    the lines of chains.
     """
 
     session: Session
@@ -59,7 +59,7 @@ class Item:
     earlier_actions: int = 0
     before: Link | None = None
     after: tuple[Link, ...] = ()
-    thread: tuple[Link, ...] = ()
+    chain: tuple[Link, ...] = ()
     is_cut: bool = False
     rail: Rail = ALONE
 
@@ -68,7 +68,7 @@ class Item:
 class Month:
     """The sessions that were saved last in one month, the newest first.
 
-    name: YYYY-MM. lanes: how many lines of threads run side by side.
+    name: YYYY-MM. lanes: how many lines of chains run side by side.
     """
 
     name: str
@@ -98,35 +98,33 @@ class Timeline:
 
 def timeline_of(found: Found) -> Timeline:
     """Return the timeline of what was read."""
-    kinds = list[str]()
-    cleaned = [
-        cleaned_session(session, found.actions.get(session.id, ()), kinds)
-        for session in found.sessions
+    done = [cleaned(session, list(found.actions.get(session.id, ()))) for session in found.sessions]
+    sessions = [  # by whose ids they are linked, whatever stands there
+        replace(it.session, id=session.id, parent_id=session.parent_id)
+        for session, it in zip(found.sessions, done, strict=True)
     ]
-    sessions = [session for session, _ in cleaned]
     links = _Links(sessions, found.parents)
     items = [
         Item(
             session=session,
-            name=redacted(session.id)[0],
-            place=len(cleaned) - 1 - at,
-            actions=actions,
-            earlier_actions=found.counts.get(original.id, 0) - len(actions),
+            name=it.session.id,
+            place=len(done) - 1 - at,
+            actions=tuple(it.actions),
+            earlier_actions=found.counts.get(session.id, 0) - len(it.actions),
             before=links.before(session),
             after=links.after(session),
-            thread=thread,
+            chain=chain,
             is_cut=is_cut,
         )
-        for at, (original, (session, actions)) in enumerate(
-            zip(found.sessions, cleaned, strict=True)
-        )
-        for thread, is_cut in [links.thread(session)]
+        for at, (session, it) in enumerate(zip(sessions, done, strict=True))
+        for chain, is_cut in [links.chain(session)]
     ]
     months = [
         Month(name=name, items=_with_rails(list(group), links))
         for name, group in groupby(items, key=lambda item: day_of(item.session.updated_at)[:7])
     ]
-    return Timeline(months=tuple(months), total=found.total, redacted=tuple(kinds))
+    redacted = tuple(kind for it in done for kind in it.redacted)
+    return Timeline(months=tuple(months), total=found.total, redacted=redacted)
 
 
 class _Links:
@@ -140,9 +138,9 @@ class _Links:
             if session.parent_id and session.parent_id != session.id:
                 self._children.setdefault(session.parent_id, []).append(session)
         self._heads = self._found_heads()
-        self._threads: dict[str, list[Session]] = {}
+        self._chains: dict[str, list[Session]] = {}
         for session in sorted(sessions, key=lambda it: it.number):
-            self._threads.setdefault(self._heads[session.id], []).append(session)
+            self._chains.setdefault(self._heads[session.id], []).append(session)
 
     def _found_heads(self) -> dict[str, str]:
         """Return for each session the first one of its chain."""
@@ -160,7 +158,7 @@ class _Links:
         return heads
 
     def head(self, session: Session) -> str:
-        """Return the id of the first session of a thread, which tells it from others."""
+        """Return the id of the first session of a chain, which tells it from others."""
         return self._heads[session.id]
 
     def before(self, session: Session) -> Link | None:
@@ -175,12 +173,12 @@ class _Links:
         """Return the sessions that continue this one, at most NEAR_LINKS."""
         return tuple(_link(child) for child in self._children.get(session.id, ())[:NEAR_LINKS])
 
-    def thread(self, session: Session) -> tuple[tuple[Link, ...], bool]:
+    def chain(self, session: Session) -> tuple[tuple[Link, ...], bool]:
         """Return the neighbours of a session in its chain, and whether there are more of them."""
-        chain = self._threads[self._heads[session.id]]
+        chain = self._chains[self._heads[session.id]]
         if len(chain) == 1:
             return (), False
-        at = chain.index(session)
+        at = bisect_left(chain, session.number, key=lambda it: it.number)
         near = chain[max(at - NEAR_LINKS, 0) : at + NEAR_LINKS + 1]
         links = tuple(_link(it)._replace(is_own=it is session) for it in near)
         return links, len(near) < len(chain)
@@ -191,6 +189,6 @@ def _link(session: Session) -> Link:
 
 
 def _with_rails(items: Sequence[Item], links: _Links) -> tuple[Item, ...]:
-    """Return the items of a month, each with its place beside the lines of threads."""
+    """Return the items of a month, each with its place beside the lines of chains."""
     rails = rails_of([links.head(item.session) for item in items])
     return tuple(replace(item, rail=rail) for item, rail in zip(items, rails, strict=True))

@@ -267,7 +267,7 @@ def test_the_oldest_sessions_are_left_out_and_the_page_says_so(tmp_path: Path) -
     assert "sessions list" not in page_with(sample_sessions(5))
 
 
-# Threads
+# Chains
 
 
 def test_a_session_leads_to_the_one_before_and_to_those_that_continue_it() -> None:
@@ -280,8 +280,8 @@ def test_a_session_leads_to_the_one_before_and_to_those_that_continue_it() -> No
     items = {it.session.number: it for it in timeline_of(found_of(sessions)).items}
     assert [link.number for link in items[1].after] == [2, 3]
     assert [it.before and it.before.number for it in items.values()] == [None, 1, 1, None]
-    assert [link.number for link in items[3].thread] == [1, 2, 3]
-    assert items[4].thread == () and items[4].after == ()
+    assert [link.number for link in items[3].chain] == [1, 2, 3]
+    assert items[4].chain == () and items[4].after == ()
     section = section_of(page_with(sessions))
     assert 'continues <a href="#s-1" title="begin">#1</a>' in section
     assert 'continued by <a href="#s-2"' in section
@@ -310,12 +310,12 @@ def test_a_chain_that_is_a_circle_or_very_long_does_no_harm() -> None:
         for at in range(1, count + 1)
     ]
     items = timeline_of(found_of(sessions)).items
-    assert {len(it.thread) for it in items[NEAR_LINKS:-NEAR_LINKS]} == {2 * NEAR_LINKS + 1}
+    assert {len(it.chain) for it in items[NEAR_LINKS:-NEAR_LINKS]} == {2 * NEAR_LINKS + 1}
     assert all(it.is_cut for it in items)
-    assert "More of this thread: sentinel-memory sessions chain 7" in page_with(sessions)
+    assert "More of this chain: sentinel-memory sessions chain 7" in page_with(sessions)
 
 
-def test_rows_of_one_thread_are_joined_by_a_line_in_a_lane_of_its_own() -> None:
+def test_rows_of_one_chain_are_joined_by_a_line_in_a_lane_of_its_own() -> None:
     assert rails_of("a") == [Rail()]
     assert rails_of("abab") == [
         Rail(0, ((0, False, True),)),

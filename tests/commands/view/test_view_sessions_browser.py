@@ -92,7 +92,7 @@ def test_a_link_leads_to_a_session_in_a_folded_month_and_opens_it(
         assert -1 < browser.below_the_search() < 48
 
 
-def test_threads_lead_from_session_to_session(browser: Shown, both: dict[Language, Path]) -> None:
+def test_chains_lead_from_session_to_session(browser: Shown, both: dict[Language, Path]) -> None:
     browser.open(both["en"])
     ways = browser.js(
         "return [...document.querySelectorAll('.session .line a')]"
