@@ -117,12 +117,10 @@ def _sessions(opened: Opened, page: Page) -> tuple[Part | None, tuple[str, ...]]
     from commands.view.sessions.section import part_of
     from commands.view.sessions.timeline import timeline_of
     from commands.view.sessions.words import word as sessions_word
-    from core.disk.database import DatabaseError
-    from rooms.sessions.errors import SessionsError
 
     try:
         found = read_sessions(root, opened.settings)
-    except (DatabaseError, SessionsError) as error:
+    except SentinelError as error:
         reason = plain(error.text(opened.lang))
         warn(sessions_word(opened.lang, "unread", reason=reason))
         return None, ()

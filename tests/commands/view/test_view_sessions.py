@@ -402,6 +402,20 @@ def test_a_date_that_is_none_does_no_harm(moment: str) -> None:
     assert "<b>" not in section_of(page).replace('<b class="lane0">', "")
 
 
+def test_bytes_that_another_program_wrote_are_shown_as_text(tmp_path: Path) -> None:
+    store = make_sample_store(tmp_path, 2)
+    with store.writing() as connection:
+        columns = "goal, summary, status, tags, agent, metadata, updated_at".split(", ")
+        odd = ", ".join(f"{name} = x'00ff41'" for name in columns)
+        connection.execute(f"UPDATE contexts SET {odd} WHERE number = 2")
+        connection.execute("UPDATE actions SET content = x'ff42', result = x'ff', created_at = 7")
+    found = read_sessions(tmp_path, Settings())
+    assert found
+    items = timeline_of(found).items
+    assert [it.session.goal for it in items if it.session.number == 2] == ["\0\ufffdA"]
+    assert {it.content for item in items for it in item.actions} == {"\ufffdB"}
+
+
 def test_secrets_are_redacted_once_more_and_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
