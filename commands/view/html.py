@@ -262,7 +262,9 @@ def _keys(lang: Language, part: Part | None) -> list[str]:
         f'<option value="{theme}">{as_line(word(lang, f"theme_{theme}"))}</option>'
         for theme in ("auto", "light", "dark")
     )
-    keys = {key: word(lang, name) for key, name in KEYS.items()} | dict(part.keys if part else {})
+    own = dict(part.keys) if part else {}
+    keys = {key: word(lang, name) for key, name in KEYS.items()} | own
+    single = ["/", "j", "k", "?", *own]
     return [
         '<dialog id="keys" aria-labelledby="keys-title">',
         f'<h2 id="keys-title">{as_line(word(lang, "keys"))}</h2>',
@@ -275,7 +277,7 @@ def _keys(lang: Language, part: Part | None) -> list[str]:
         ),
         "</dl>",
         '<p><label><input type="checkbox" id="shortcuts" checked>'
-        f" {as_line(word(lang, 'keys_on'))} (/, j, k, ?)</label></p>",
+        f" {as_line(word(lang, 'keys_on'))} ({', '.join(single)})</label></p>",
         f"<p><label>{as_line(word(lang, 'theme'))}"
         f' <select id="theme">{themes}</select></label></p>',
         f'<form method="dialog"><button>{as_line(word(lang, "close"))}</button></form>',

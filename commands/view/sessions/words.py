@@ -31,8 +31,8 @@ WORDS: dict[str, tuple[str, str]] = {
     "kind_session": ("All sessions", "모든 세션"),
     "kind_warned": ("Failures and open blockers", "실패한 시도, 막힌 일"),
     "kind_archived": ("Archived", "보관됨"),
-    "warned": ("With failures", "실패·막힌 일"),
-    "key_open": ("open or close the session in focus", "지금 세션 펼치기, 접기"),
+    "warned": ("Failed or blocked", "실패하거나 막힘"),
+    "key_open": ("open, close the session in focus", "보고 있는 세션 펼치기, 접기"),
     # a session
     "planning": ("planning", "계획 중"),
     "coding": ("coding", "구현 중"),

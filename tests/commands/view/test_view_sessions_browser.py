@@ -128,6 +128,13 @@ def test_a_key_opens_and_closes_the_session_in_focus(
     assert browser.state() == before
     browser.press("?")
     assert "o" in browser.texts("#keys kbd")
+    assert browser.texts("#keys label")[0].endswith("(/, j, k, ?, o)")
+    browser.js("document.querySelector('#keys').close()")
+    browser.js("document.querySelector('#shortcuts').click()")
+    browser.js("document.querySelector('.month .session').focus()")
+    before = browser.js(OPEN)
+    browser.press("o", "KeyO")
+    assert browser.js(OPEN) == before
 
 
 # Search and filters
@@ -219,7 +226,7 @@ def test_figures_and_tags_lead_to_what_they_name(
     browser.open(both["en"])
     figures = browser.texts(".figures li")
     assert "Sessions 2,500" in figures
-    [warned] = [it for it in figures if it.startswith("With failures")]
+    [warned] = [it for it in figures if it.startswith("Failed or blocked")]
     browser.js("document.querySelector('.figures [data-to=\"type=warned\"]').click()")
     browser.frames()
     assert browser.said() == f"Found: {warned.split()[-1]} of {SESSIONS + RECORDS}"
