@@ -7,6 +7,7 @@ import pytest
 from selenium.webdriver import Keys
 
 from core.messages import Language
+from core.text.matching import STRONG, WEAK, Entry, Search
 from tests.commands.view.test_browser_looks import HOSTILE, violations
 from tests.commands.view.test_view_sessions import a_full_session
 from tests.support.headless import DESKTOP, PHONE
@@ -155,6 +156,32 @@ def test_one_search_finds_lessons_and_sessions_in_one_ranked_list(
     assert browser.texts("#nothing") == ["No record and no session has all of this."]
     browser.type(Keys.ESCAPE)
     assert browser.said() == ""
+
+
+def test_every_word_of_a_session_is_searched_with_the_weight_that_it_has(
+    browser: Shown, folder: Path
+) -> None:
+    sessions = [session for session, _ in sample_sessions(SESSIONS)]
+    page = folder / "weights.html"
+    page.write_text(page_with(sample_sessions(SESSIONS)), encoding="utf-8")
+    entries = [
+        Entry(
+            [
+                *((STRONG, text) for text in (it.goal, f"#{it.number}", *it.tags)),
+                *((WEAK, text) for text in set(it.texts) - {it.goal, *it.tags}),
+                (WEAK, ", ".join(it.changes.modified_files)),
+            ],
+            [it.id],
+        )
+        for it in sessions
+    ]
+    browser.open(page)
+    ids = "return [...document.querySelectorAll('#found-records article')].map((it) => it.id)"
+    for query in ("auth", "결제", "the provider", "src/auth", "#7", "ctx_00000000000c", "조회"):
+        browser.seek(query)
+        wanted = [f"s-{sessions[at].number}" for at in Search(query, entries).hits()]
+        assert wanted, query
+        assert browser.js(ids) == wanted, query
 
 
 def test_what_is_found_in_a_folded_session_is_shown_below_its_goal(
