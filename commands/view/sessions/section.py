@@ -94,9 +94,7 @@ def _month_text(name: str, lang: Language) -> str:
     year, _, number = name.partition("-")
     if not (number.isdecimal() and 1 <= int(number) <= 12):
         return word(lang, "no_date")
-    names = word(lang, "months").split()
-    name = names[int(number) - 1] if names else ""
-    return word(lang, "month", name=name, year=year, number=int(number))
+    return word(lang, f"month_{int(number)}", year=year)
 
 
 def _day_text(day: str, lang: Language) -> str:

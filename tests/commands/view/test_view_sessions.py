@@ -262,7 +262,7 @@ def test_the_oldest_sessions_are_left_out_and_the_page_says_so(tmp_path: Path) -
     assert [it.number for it in found.sessions] == [12, 11, 10, 9, 8]
     assert found.total == 12
     page = page_with(sample_sessions(5), total=1_234)
-    note = "the newest 5 of 1,234 sessions. sentinel-memory sessions list names the others."
+    note = "the newest 5 of 1,234. sentinel-memory sessions list names the others."
     assert note in page
     assert "sessions list" not in page_with(sample_sessions(5))
 
