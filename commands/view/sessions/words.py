@@ -50,7 +50,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "reviewing": ("reviewing", "검토 중"),
     "debugging": ("debugging", "디버깅 중"),
     "completed": ("completed", "완료"),
-    "paused": ("paused", "중단"),
+    "paused": ("paused", "일시 중단"),
     "archived": ("archived", "보관됨"),
     "flag_failed": ("failed {count:,}", "실패 {count:,}"),
     "flag_blocked": ("open blockers {count:,}", "막힌 일 {count:,}"),
@@ -83,7 +83,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "edit": ("edit", "편집"),
     "error": ("error", "오류"),
     "started": ("started {date}", "{date} 시작"),
-    "ended": ("ended {date}", "{date} 끝"),
+    "ended": ("ended {date}", "{date} 끝남"),
     "in_archive": ("Archived; its full text is shown by {cli} sessions show {number}.",
         "보관된 세션입니다. 전체 내용은 {cli} sessions show {number}(으)로 볼 수 있습니다."),
     # what the command says
