@@ -8,6 +8,7 @@ import os
 import sqlite3
 import stat
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,6 +22,9 @@ _OPENING = threading.Lock()
 
 _FORKED: list[object] = []  # a connection is for the process that opened it, even its closing
 
+_NO_JOURNAL = sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR
+
+Check = Callable[[sqlite3.Connection], object]
 Identity = tuple[int, ...]  # of the database, then of its journal (0 for none); () without a file
 
 
@@ -44,10 +48,11 @@ class Connections:
     """Connections to one file. Safe to use from several threads, each with its own connection.
 
     path: the file. slice_s: how long a statement waits for another process before it is busy.
+    check: gets a new connection before it changes anything; what it raises prevents that.
     """
 
-    def __init__(self, path: Path, *, slice_s: float) -> None:
-        self._path, self._slice_s = path, slice_s
+    def __init__(self, path: Path, *, slice_s: float, check: Check) -> None:
+        self._path, self._slice_s, self._check = path, slice_s, check
         self._idle: list[tuple[Identity, sqlite3.Connection]] = []
         self._guard, self._process = threading.Lock(), os.getpid()
 
@@ -69,11 +74,18 @@ class Connections:
             return None
         if kept:
             return Lent(kept, identity, is_kept=True)
-        is_fixed = not writes and self._is_fixed()
         with _OPENING:
             self._check_journals()
-            connection = self._opened(writes=writes, is_fixed=is_fixed)
-        return Lent(connection, identity, is_kept=not is_fixed)
+            try:
+                return Lent(self._opened(writes=writes), identity, is_kept=True)
+            except sqlite3.OperationalError as error:
+                if (
+                    writes
+                    or error.sqlite_errorcode & 0xFF not in _NO_JOURNAL
+                    or self._has_journal()
+                ):
+                    raise
+            return Lent(self._opened(is_fixed=True), identity, is_kept=False)
 
     def is_there(self, lent: Lent) -> bool:
         """Return whether the file of a connection still has its name."""
@@ -135,13 +147,12 @@ class Connections:
         if not os.path.getsize(self._path) and _size(f"{self._path}-wal"):
             raise EmptiedError("the file is empty, its journal is not")
 
-    def _is_fixed(self) -> bool:
-        """Return whether nobody writes here, and a reader must get along without a journal."""
-        is_open = os.path.exists(f"{self._path}-shm")  # by whoever may write
-        is_told = bool(_size(f"{self._path}-wal"))
-        return not is_open and not is_told and not os.access(self._path.parent, os.W_OK)
+    def _has_journal(self) -> bool:
+        """Return whether somebody may be writing, or what was written stands in a journal only."""
+        return os.path.exists(f"{self._path}-shm") or bool(_size(f"{self._path}-wal"))
 
-    def _opened(self, *, writes: bool, is_fixed: bool) -> sqlite3.Connection:
+    def _opened(self, *, writes: bool = False, is_fixed: bool = False) -> sqlite3.Connection:
+        """Open the file. is_fixed: without making a journal, as nobody may here."""
         name = self._path.absolute().as_uri()
         connection = sqlite3.connect(
             f"{name}?immutable=1" if is_fixed else f"{name}?mode=rw",  # a reader makes files, too
@@ -153,6 +164,7 @@ class Connections:
         try:
             connection.execute("PRAGMA trusted_schema = OFF")
             connection.execute("PRAGMA synchronous = FULL")
+            self._check(connection)
             if writes:
                 connection.execute("PRAGMA journal_mode = WAL")
         except BaseException:

@@ -142,7 +142,8 @@ class Database:
         self._schema = _Schema(path, migrations, application_id)
         self._timeout_s = timeout_s
         self._cancellation = cancellation
-        self._connections = Connections(path, slice_s=min(_SLICE_S, timeout_s))
+        slice_s = min(_SLICE_S, timeout_s)
+        self._connections = Connections(path, slice_s=slice_s, check=self._schema.version)
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[sqlite3.Connection | None]:
