@@ -105,8 +105,12 @@ class SessionStore:
         agent = client_name(agent)
         with self.writing() as connection:
             now = moment_of(now) or utc_now()  # it is known only now who saves after whom
-            draft, earlier = _with_ids(connection, ready.draft)
-            stored = earlier or _continued(connection, draft, agent, process, now)
+            draft, line = _with_parent(connection, ready.draft)
+            stored = (
+                _named(connection, draft.id, line)
+                if draft.id
+                else _continued(connection, draft, agent, process, now, but=line)
+            )
             if stored is None:
                 fresh = f"ctx_{os.urandom(6).hex()}"
                 session = saving.begun(draft, id_=fresh, agent=agent, now=now)
@@ -254,32 +258,47 @@ def _revision(connection: sqlite3.Connection) -> int:
     return int(row[0])
 
 
-def _with_ids(connection: sqlite3.Connection, draft: Draft) -> tuple[Draft, Session | None]:
-    """Return the draft with the id of its parent, and the session that its own id names."""
-    stored = resolve(connection, draft.id) if draft.id else None
-    if stored and stored.archive:
-        raise SessionsError("archived", name=f"#{stored.number}")
+def _with_parent(connection: sqlite3.Connection, draft: Draft) -> tuple[Draft, list[str]]:
+    """Return the draft with the id of its parent, and the ids of the sessions that end with it."""
     if not draft.parent:
-        return draft, stored
+        return draft, []
     parent = resolve(connection, draft.parent)
     line = [parent.id, *(it.id for it in ancestors(connection, parent))]
-    if stored and stored.id in line:
+    return replace(draft, parent=parent.id), line
+
+
+def _named(connection: sqlite3.Connection, name: str, line: Sequence[str]) -> Session:
+    """Return the session that a draft is to continue. line: those that come before it."""
+    stored = resolve(connection, name)
+    if stored.archive:
+        raise SessionsError("archived", name=f"#{stored.number}")
+    if stored.id in line:
         raise SessionsError("own_parent")
-    return replace(draft, parent=parent.id), stored
+    return stored
 
 
 def _continued(
-    connection: sqlite3.Connection, draft: Draft, agent: str, process: str, now: str
+    connection: sqlite3.Connection,
+    draft: Draft,
+    agent: str,
+    process: str,
+    now: str,
+    *,
+    but: Sequence[str],
 ) -> Session | None:
-    """Return the session of the same goal that this process or this client is still at."""
+    """Return the session of the same goal that this process or this client is still at.
+
+    but: the ids of those that come before it, one of which may have had the same goal.
+    """
     newest = connection.execute("SELECT max(number) FROM contexts").fetchone()[0] or 0
     condition = (
         "number > ? AND goal = ? AND archive = '' AND (process = ? AND process != '' OR agent = ?"
         " AND agent != '' AND ended_at IS NULL AND julianday(updated_at) > julianday(?) - ?)"
-        " ORDER BY number DESC LIMIT 1"
+        " ORDER BY number DESC"
     )
     values = (newest - _RECENT, draft.goal, process, agent, now, _OPEN_DAYS)
-    return next(sessions_where(connection, condition, values), None)
+    found = sessions_where(connection, condition, values)
+    return next((it for it in found if it.id not in but), None)
 
 
 def _resolve(connection: sqlite3.Connection, session: Session, now: str) -> tuple[Session, ...]:

@@ -1,0 +1,244 @@
+"""Tests `config.json`: every key works, and what is wrong is said by its key."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.messages import Language
+from core.settings import Settings
+from rooms.sessions.config import Config, config_path, read_config
+from rooms.sessions.errors import ConfigError, SessionsError
+from rooms.sessions.session import Draft
+from rooms.sessions.store import exist_in, open_sessions
+
+DECLARED = {
+    "storage": {"location": ".context-sync", "dbFile": "history.db", "keepJsonSync": True},
+    "actionLogging": {
+        "enabled": True,
+        "commands": {"include": ["npm", "git commit"], "exclude": ["ls", "git status"]},
+        "edits": True,
+        "errors": True,
+    },
+    "search": {"defaultLimit": 20, "ftsLanguage": "unicode61"},
+    "recommendations": {
+        "enabled": True,
+        "showOnSessionStart": True,
+        "warnOnFailedPatterns": True,
+    },
+}
+
+
+def write(root: Path, text: str | bytes) -> Path:
+    path = config_path(root)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def with_value(name: str, value: object) -> str:
+    """A file with one key, given as `storage.location`."""
+    for key in reversed(name.split(".")):
+        value = {key: value}
+    return json.dumps(value)
+
+
+def refusal(root: Path, lang: Language = "en") -> str:
+    """What is said of the file; nothing else can be done either, and nothing is made."""
+    with pytest.raises(SessionsError) as caught:
+        read_config(root)
+    for action in (lambda: open_sessions(root, Settings()), lambda: exist_in(root)):
+        with pytest.raises(type(caught.value)):
+            action()
+    return caught.value.text(lang)
+
+
+def test_without_a_file_the_defaults_hold_and_nothing_is_made(tmp_path: Path) -> None:
+    assert read_config(tmp_path) == Config()
+    assert Config().database(tmp_path) == tmp_path / ".context" / "sessions" / "history.db"
+    assert os.listdir(tmp_path) == []
+
+
+def test_the_declared_file_is_read_key_by_key(tmp_path: Path) -> None:
+    write(tmp_path, json.dumps(DECLARED))
+    assert read_config(tmp_path) == Config(
+        folder=".context-sync",
+        include=("npm", "git commit"),
+        exclude=("ls", "git status"),
+        default_limit=20,
+    )
+
+
+CHANGED: dict[str, tuple[Any, dict[str, Any]]] = {
+    "storage.location": ("data/sessions", {"folder": "data/sessions"}),
+    "storage.dbFile": ("own.db", {"db_file": "own.db"}),
+    "storage.keepJsonSync": (False, {"keeps_json": False}),
+    "actionLogging.enabled": (False, {"logs_actions": False}),
+    "actionLogging.commands.include": ([], {"include": ()}),
+    "actionLogging.commands.exclude": (["x y"], {"exclude": ("x y",)}),
+    "actionLogging.edits": (False, {"logs_edits": False}),
+    "actionLogging.errors": (False, {"logs_errors": False}),
+    "search.defaultLimit": (7, {"default_limit": 7}),
+    "search.ftsLanguage": ("trigram", {"tokenizer": "trigram"}),
+    "recommendations.enabled": (False, {"recommends": False}),
+    "recommendations.showOnSessionStart": (False, {"shows_at_start": False}),
+    "recommendations.warnOnFailedPatterns": (False, {"warns": False}),
+}
+
+
+def test_each_key_changes_what_it_names_and_nothing_else(tmp_path: Path) -> None:
+    wrong = []
+    for name, (value, fields) in CHANGED.items():
+        write(tmp_path, with_value(name, value))
+        if read_config(tmp_path) != Config(**fields):
+            wrong.append(name)
+    assert wrong == []
+
+
+WRONG: dict[str, list[Any]] = {
+    "storage.location": [
+        *("", ".", "./", "/tmp", "..", "../other", "a/../../b", "a/../b", "~", "~/x", "C:\\x"),
+        *("C:/x", "\\\\host\\x", ".git", "a/.git/b", "a\nb", "a\x00b", "\ud800", 7, None, [], True),
+    ],
+    "storage.dbFile": [
+        *("", "history", "a/b.db", "../b.db", "a\\b.db", ".db", ".hidden.db", "a\x00.db", "a?.db"),
+        *("C:x.db", "archive-2024.db", "x.sqlite", 7, None, [], {}),
+    ],
+    "storage.keepJsonSync": ["true", 1, 0, None, []],
+    "actionLogging.enabled": ["no", 1, None],
+    "actionLogging.commands.include": ["npm", [1], [None], {}, None],
+    "actionLogging.commands.exclude": ["npm", ["a", []], None],
+    "actionLogging.edits": ["yes", 1.0],
+    "actionLogging.errors": [[], {}],
+    "search.defaultLimit": [0, 21, -1, 5.0, "5", True, None, 10**30, float("nan"), float("inf")],
+    "search.ftsLanguage": ["korean", "unicode61; DROP TABLE contexts", 7, None, [], {}],
+    "recommendations.enabled": ["true"],
+    "recommendations.showOnSessionStart": [1],
+    "recommendations.warnOnFailedPatterns": [None],
+}
+
+
+def test_every_wrong_value_is_refused_by_its_key(tmp_path: Path) -> None:
+    passed = []
+    for name, values in WRONG.items():
+        for value in values:
+            path = write(tmp_path, with_value(name, value))
+            try:
+                read_config(tmp_path)
+            except ConfigError as error:
+                said = str(error)
+                if said.startswith(f"{path}: {name} must be ") and "Nothing was saved" in said:
+                    continue
+            passed.append((name, value))
+    assert passed == []
+
+
+@pytest.mark.parametrize("name", sorted({name.rpartition(".")[0] for name in CHANGED}))
+def test_a_group_of_keys_that_is_no_object_is_refused_by_its_name(
+    tmp_path: Path, name: str
+) -> None:
+    odd: list[object] = [None, [], "x", 7]
+    for value in odd:
+        write(tmp_path, with_value(name, value))
+        assert f"{name} must be an object" in refusal(tmp_path)
+
+
+def test_keys_that_nobody_knows_pass(tmp_path: Path) -> None:
+    write(tmp_path, json.dumps({"other": 1, "storage": {"other": [1]}, "search": {}}))
+    assert read_config(tmp_path) == Config()
+
+
+HOSTILE: dict[str, bytes] = {
+    "deep": b"[" * 90_000,
+    "deep objects": b'{"a":' * 15_000,
+    "huge": b'{"a": "' + b"x" * 200_000 + b'"}',
+    "a huge number": b'{"search": {"defaultLimit": ' + b"9" * 90_000 + b"}}",
+    "a list": b"[]",
+    "a text": b'"x"',
+    "null": b"null",
+    "cut off": b'{"storage": ',
+    "not UTF-8": b'{"a": "\xff"}',
+    "UTF-16": '{"a": 1}'.encode("utf-16"),
+    "empty": b"",
+    "NUL": b"\x00" * 100,
+    "comments": b'{} // "x"',
+}
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_what_is_no_json_object_is_said_and_stays_as_it_is(tmp_path: Path, kind: str) -> None:
+    path = write(tmp_path, HOSTILE[kind])
+    said = refusal(tmp_path)
+    expected = "search.defaultLimit must be" if kind == "a huge number" else "is not a JSON object"
+    assert str(path) in said and (expected in said or "is not a JSON object" in said)
+    assert path.read_bytes() == HOSTILE[kind]
+    assert sorted(os.listdir(path.parent)) == ["config.json"]
+
+
+def test_a_mark_before_the_file_is_read_over(tmp_path: Path) -> None:
+    write(tmp_path, b'\xef\xbb\xbf{"storage": {"keepJsonSync": false}}')
+    assert read_config(tmp_path) == Config(keeps_json=False)
+
+
+def test_the_sentences_are_there_in_korean(tmp_path: Path) -> None:
+    path = write(tmp_path, with_value("search.defaultLimit", 99))
+    assert refusal(tmp_path, "ko").startswith(
+        f"{path}: search.defaultLimit에는 1에서 20까지의 정수가 와야 합니다."
+    )
+
+
+# links, and what is no file
+
+
+def link(at: Path, to: str) -> None:
+    at.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        at.symlink_to(to)
+    except OSError:
+        pytest.skip("this system lets nobody make links")
+
+
+@pytest.mark.parametrize("target", ["nowhere.json", "/dev/null", "/dev/zero", "."])
+def test_a_link_that_leads_to_no_settings_is_said(tmp_path: Path, target: str) -> None:
+    link(config_path(tmp_path), target)
+    assert "is not a JSON object" in refusal(tmp_path)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes as POSIX has them")
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    config_path(tmp_path).parent.mkdir(parents=True)
+    os.mkfifo(config_path(tmp_path))
+    assert "is not a JSON object" in refusal(tmp_path)
+
+
+def test_a_directory_that_a_link_leads_out_of_the_project_is_refused_by_the_key(
+    tmp_path: Path,
+) -> None:
+    project, outside = tmp_path / "project", tmp_path / "outside"
+    outside.mkdir()
+    link(project / "data", str(outside))
+    write(project, with_value("storage.location", "data/sessions"))
+    assert "storage.location must be a directory inside the project" in refusal(project)
+    assert os.listdir(outside) == []
+
+
+@pytest.mark.parametrize("linked", [".context", ".context/sessions"])
+def test_the_usual_directory_is_no_link_out_of_the_project(tmp_path: Path, linked: str) -> None:
+    project, outside = tmp_path / "project", tmp_path / "outside"
+    outside.mkdir()
+    link(project / linked, str(outside))
+    said = refusal(project)
+    assert f"{project / linked} is a symbolic link that leads out of the project" in said
+    assert f"rm {project / linked}" in said and "Nothing was read or written" in said
+    assert os.listdir(outside) == []
+
+
+def test_a_link_inside_the_project_may_hold_the_sessions(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    link(tmp_path / ".context" / "sessions", "../data")
+    store = open_sessions(tmp_path, Settings())
+    store.save(Draft(goal="g"), agent="a", process="p")
+    assert (tmp_path / "data" / "history.db").is_file()
+    assert store.get("#1").goal == "g"

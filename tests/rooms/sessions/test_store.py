@@ -1,0 +1,361 @@
+"""Tests the store of the sessions: what a save continues, what it refuses, how sessions hang
+together.
+"""
+
+import os
+import sqlite3
+import stat
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.settings import Settings
+from rooms.sessions.config import Config
+from rooms.sessions.errors import NoSuchSessionError, SessionsError
+from rooms.sessions.folder import IGNORED
+from rooms.sessions.session import Approach, Blocker, Changes, Decision, Draft, Session
+from rooms.sessions.store import (
+    Saved,
+    SessionStore,
+    delete,
+    exist_in,
+    open_sessions,
+)
+from tests.support.git_clones import git
+from tests.support.stdio_client import WAIT_S
+
+NOON = "2026-03-01T12:00:00+00:00"
+Save = Callable[..., Saved]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> SessionStore:
+    return open_sessions(tmp_path, Settings(lock_timeout_s=int(WAIT_S)))
+
+
+@pytest.fixture
+def save(store: SessionStore) -> Save:
+    def saved(
+        goal: str = "g", agent: str = "codex", process: str = "p1", now: str = NOON, **fields: Any
+    ) -> Saved:
+        draft = Draft(**{"goal": goal, **fields})
+        return store.save(draft, agent=agent, process=process, now=now)
+
+    return saved
+
+
+def count(store: SessionStore) -> int:
+    with closing(sqlite3.connect(store.path)) as connection:
+        return int(connection.execute("SELECT count(*) FROM contexts").fetchone()[0])
+
+
+def refusal(save: Save, **fields: Any) -> str:
+    with pytest.raises(SessionsError) as caught:
+        save(**fields)
+    return str(caught.value)
+
+
+# what is made
+
+
+def test_reading_makes_nothing(store: SessionStore, tmp_path: Path) -> None:
+    with pytest.raises(NoSuchSessionError):
+        store.get("#1")
+    ghost = Session(number=1, id="ctx_1", goal="g")
+    assert (store.actions(ghost), store.chain(ghost)) == ([], [ghost])
+    assert not exist_in(tmp_path)
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_refused_draft_makes_nothing(save: Save, tmp_path: Path) -> None:
+    refusal(save, goal=" ")
+    assert os.listdir(tmp_path) == []
+
+
+def test_the_first_save_makes_the_directory_and_keeps_the_database_out_of_git(
+    save: Save, store: SessionStore, tmp_path: Path
+) -> None:
+    git(tmp_path, "init", "-q")
+    assert save().session.number == 1
+    assert exist_in(tmp_path)
+    ignored = store.path.parent / ".gitignore"
+    assert ignored.read_text() == IGNORED
+    seen = git(tmp_path, "status", "--porcelain", "--untracked-files=all").split()
+    assert [name for name in seen if name != "??"] == [
+        ".context/sessions/.gitignore",
+        ".context/sessions/current.json",
+    ]
+    if os.name == "posix":
+        assert stat.S_IMODE(store.path.stat().st_mode) == 0o600
+    ignored.write_text("own\n")
+    save("h")
+    assert ignored.read_text() == "own\n"
+    ignored.write_text("")  # whoever made it was killed in between
+    save("i")
+    assert ignored.read_text() == IGNORED
+
+
+@pytest.mark.parametrize("kind", ["link", "broken link", "directory"])
+def test_a_gitignore_that_git_would_not_read_is_refused(
+    save: Save, store: SessionStore, kind: str, tmp_path: Path
+) -> None:
+    store.path.parent.mkdir(parents=True)
+    ignored, theirs = store.path.parent / ".gitignore", tmp_path / "theirs"
+    theirs.write_text("theirs")
+    if kind == "directory":
+        ignored.mkdir()
+    else:
+        ignored.symlink_to(theirs if kind == "link" else tmp_path / "nowhere")
+    said = refusal(save)
+    assert str(ignored) in said and "Nothing was saved or changed" in said
+    assert theirs.read_text() == "theirs" and not store.path.exists()
+    assert not (tmp_path / "nowhere").exists()
+
+
+@pytest.mark.parametrize("name", [".context", ".context/sessions"])
+def test_a_file_in_the_place_of_the_directory_is_said(
+    save: Save, tmp_path: Path, name: str
+) -> None:
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("theirs")
+    assert "could not be made" in refusal(save)
+    assert path.read_text() == "theirs"
+
+
+# numbers and names
+
+
+def test_a_session_is_found_by_number_and_by_id_and_by_nothing_else(
+    save: Save, store: SessionStore
+) -> None:
+    session = save().session
+    assert session.id.startswith("ctx_") and len(session.id) == 16
+    for name in ("#1", "1", " #1 ", session.id, f" {session.id}\n"):
+        assert store.get(name) == session
+    odd = ["#2", "0", "", "#", "ctx_", "1.0", "-1", "١", "9" * 400, "1; DROP TABLE contexts", "%",
+           "a\ud800", "a\x00", session.id.upper(), "x" * 10_000]  # fmt: skip
+    for name in odd:
+        with pytest.raises(NoSuchSessionError) as caught:
+            store.get(name)
+        assert len(str(caught.value)) < 300 and "\n" not in str(caught.value)
+        str(caught.value).encode()
+
+
+def test_a_number_is_never_given_twice(save: Save, store: SessionStore) -> None:
+    save("a")
+    with store.writing() as connection:
+        delete(connection, store.get("#1"))
+    assert save("b").session.number == 2
+
+
+# continuing
+
+
+def test_an_id_continues_whatever_the_goal_the_process_and_the_day(
+    save: Save, store: SessionStore
+) -> None:
+    first = save("a", status="completed").session
+    again = save("b", agent="cursor", process="p2", now="2026-09-01", id="#1", status="coding")
+    assert (again.is_new, again.session.number, again.session.id) == (False, 1, first.id)
+    assert store.get("#1").goal == "b"
+    assert (store.get("#1").agent, store.get("#1").ended_at) == ("cursor", "")
+    assert count(store) == 1
+    assert "no such session" in refusal(save, id="#9")
+    assert "no such session" in refusal(save, parent="ctx_none")
+    assert count(store) == 1
+
+
+def test_the_same_process_and_goal_go_on_even_after_days_and_an_end(save: Save) -> None:
+    save("a", status="completed")
+    again = save(" a ", agent="cursor", now="2026-03-09T12:00:00+00:00")
+    assert (again.is_new, again.session.number) == (False, 1)
+    assert save("b").is_new
+
+
+@pytest.mark.parametrize(
+    ("moment", "is_new"),
+    [("2026-03-02T11:59:59+00:00", False), ("2026-03-02T12:00:01+00:00", True)],
+)
+def test_the_same_client_and_goal_go_on_within_a_day(save: Save, moment: str, is_new: bool) -> None:
+    save("a")
+    assert save("a", process="p2", now=moment).is_new == is_new
+
+
+def test_a_client_begins_anew_with_another_goal_after_an_end_and_without_a_name(
+    save: Save,
+) -> None:
+    save("a", process="p1")
+    assert save("b", process="p2").is_new
+    assert save("a", process="p3", agent="cursor").is_new
+    save("c", process="p4", status="paused")
+    assert save("c", process="p5").is_new
+    save("d", agent="", process="")
+    assert save("d", agent="", process="").is_new
+
+
+def test_odd_dates_that_others_wrote_continue_nothing(save: Save, store: SessionStore) -> None:
+    for at, odd in enumerate(("garbage", "", None, "2026-99-99", "1e400")):
+        save(f"goal {at}")
+        with closing(sqlite3.connect(store.path)) as other, other:
+            other.execute("UPDATE contexts SET updated_at = ? WHERE number = ?", (odd, 2 * at + 1))
+        assert save(f"goal {at}", process="p2").is_new
+        assert store.get(f"#{2 * at + 1}").date is not None
+
+
+# chains
+
+
+def test_a_chain_is_told_from_its_first_to_its_last(save: Save, store: SessionStore) -> None:
+    first = save("a").session
+    second = save("b", parent="#1").session
+    third = save("c", parent=second.id).session
+    side = save("d", parent="1").session
+    assert second.parent_id == first.id
+    assert [it.number for it in store.chain(second)] == [1, 2, 3]
+    assert [it.number for it in store.chain(first)] == [1, 2, 3, 4]
+    assert [it.number for it in store.chain(third)] == [1, 2, 3]
+    assert [it.number for it in store.chain(side)] == [1, 4]
+
+
+def test_no_session_continues_itself_or_one_behind_it(save: Save, store: SessionStore) -> None:
+    save("a")
+    save("b", parent="#1")
+    save("c", parent="#2")
+    for own, parent in (("#1", "#1"), ("#1", "#3"), ("#2", "#3")):
+        said = refusal(save, goal="x", id=own, parent=parent)
+        assert said.startswith("parentId: a session cannot continue itself")
+    assert [store.get(f"#{at}").goal for at in (1, 2, 3)] == ["a", "b", "c"]
+
+
+def test_a_session_with_the_goal_of_the_one_before_it_is_another_one(
+    save: Save, store: SessionStore
+) -> None:
+    save("a")
+    again = save("a", parent="#1")
+    assert (again.is_new, again.session.parent_id) == (True, store.get("#1").id)
+    assert save("a", parent="#1").session.number == 2
+    assert save("a").session.number == 2
+    assert save("a", parent="#2").session.number == 3
+
+
+def test_a_circle_that_others_tied_ends(save: Save, store: SessionStore) -> None:
+    ids = [save(name).session.id for name in "abc"]
+    with closing(sqlite3.connect(store.path)) as other, other:
+        for own, parent in zip(ids, (ids[2], ids[0], ids[1]), strict=True):
+            other.execute("UPDATE contexts SET parent_id = ? WHERE id = ?", (parent, own))
+    assert {it.number for it in store.chain(store.get("#1"))} == {1, 2, 3}
+    blocked = (Blocker(description="b", resolved=True),)
+    assert save("d", parent="#2", blockers=blocked).is_new
+
+
+def test_a_parent_that_is_gone_ends_the_chain(save: Save, store: SessionStore) -> None:
+    save("a")
+    save("b", parent="#1")
+    with closing(sqlite3.connect(store.path)) as other, other:
+        other.execute("DELETE FROM contexts WHERE number = 1")
+    assert [it.number for it in store.chain(store.get("#2"))] == [2]
+
+
+# blockers
+
+
+def test_what_a_child_resolves_takes_the_flag_from_all_before_it(
+    save: Save, store: SessionStore
+) -> None:
+    open_one = (Blocker(description="no access"),)
+    save("a", blockers=open_one)
+    save("b", parent="#1", blockers=open_one)
+    save("c", blockers=open_one)  # of another chain
+    done = save(
+        "d",
+        parent="#2",
+        blockers=(Blocker(description="No access", resolved=True, resolution="asked"),),
+    )
+    assert [it.number for it in done.resolved] == [2, 1]
+    assert [store.get(f"#{at}").has_warnings for at in (1, 2, 3, 4)] == [False, False, True, False]
+    [before] = store.get("#1").blockers
+    assert (before.resolved, before.resolution, before.resolved_at) == (True, "asked", NOON)
+
+
+def test_the_flag_stays_while_something_else_failed(save: Save, store: SessionStore) -> None:
+    save("a", blockers=(Blocker(description="b"),),
+         approaches=(Approach(description="x", result="failed"),))  # fmt: skip
+    save("b", parent="#1", blockers=(Blocker(description="b", resolved=True),))
+    assert store.get("#1").has_warnings
+
+
+# what adds up
+
+
+def test_saves_that_add_up_to_too_much_are_refused_and_change_nothing(
+    save: Save, store: SessionStore
+) -> None:
+    save(decisions=tuple(Decision(what=f"{at}") for at in range(100)))
+    assert "decisions: 101 given" in refusal(save, decisions=(Decision(what="more"),))
+    assert len(store.get("#1").decisions) == 100
+    files = tuple(f"{at}.py" for at in range(500))
+    save("h", changes=Changes(modified_files=files))
+    said = refusal(save, goal="h", changes=Changes(modified_files=("more.py",)))
+    assert "codeChanges: 501 given" in said
+    assert len(store.get("#2").changes.modified_files) == 500
+
+
+def test_an_archived_session_is_not_continued(save: Save, store: SessionStore) -> None:
+    save("a")
+    with closing(sqlite3.connect(store.path)) as other, other:
+        other.execute("UPDATE contexts SET archive = 'archive-2024.db'")
+    assert "#1 is archived" in refusal(save, goal="x", id="#1")
+    assert save("a").is_new
+    assert save("b", parent="#1").session.parent_id == store.get("#1").id
+
+
+def test_the_index_finds_a_session_by_what_it_says_now(save: Save, store: SessionStore) -> None:
+    def found(word: str) -> list[int]:
+        with closing(sqlite3.connect(store.path)) as other:
+            statement = "SELECT rowid FROM contexts_fts WHERE contexts_fts MATCH ?"
+            return [number for (number,) in other.execute(statement, (word,))]
+
+    save("first words", summary="about lions")
+    assert found("lions") == [1]
+    save("first words", summary="about tigers", tags=("zoo",))
+    assert (found("lions"), found("tigers"), found("zoo")) == ([], [1], [1])
+    with store.writing() as connection:
+        delete(connection, store.get("#1"))
+    assert found("tigers") == []
+    with closing(sqlite3.connect(store.path)) as other:
+        other.execute("INSERT INTO contexts_fts(contexts_fts) VALUES ('integrity-check')")
+
+
+def test_deleting_leaves_those_that_continue_it(save: Save, store: SessionStore) -> None:
+    session = save("a").session
+    save("b", parent="#1")
+    with store.writing() as connection:
+        connection.execute(
+            "INSERT INTO actions (id, context_id, type, content) VALUES ('x', ?, 'edit', 'y')",
+            (session.id,),
+        )
+        delete(connection, session)
+    assert store.get("#2").parent_id == ""
+    assert store.actions(session) == []
+
+
+def test_other_settings_and_another_place_are_another_store(tmp_path: Path) -> None:
+    one = open_sessions(tmp_path, Settings())
+    assert open_sessions(tmp_path, Settings()) is one
+    strict = open_sessions(tmp_path, Settings(strict=True))
+    assert strict is not one and strict.path == one.path
+    strict.save(Draft(goal="a"), agent="x", process="p")
+    assert one.get("#1").goal == "a"
+    config = tmp_path / ".context" / "sessions" / "config.json"
+    config.write_text('{"storage": {"location": "data", "dbFile": "own.db"}}')
+    other = open_sessions(tmp_path, Settings())
+    assert other.path == tmp_path / "data" / "own.db" and not exist_in(tmp_path)
+    other.save(Draft(goal="b"), agent="x", process="p")
+    assert sorted(path.name for path in (tmp_path / "data").glob("[!.]*.*")) == [
+        "current.json", "own.db", "own.db-shm", "own.db-wal",
+    ]  # fmt: skip
+    assert SessionStore(tmp_path, Config(), Settings()).get("#1").goal == "a"
