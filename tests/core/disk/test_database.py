@@ -397,6 +397,20 @@ def test_a_cancelled_call_writes_nothing_and_one_that_ends_takes_a_free_database
     assert texts(opened()) == ["first", "second", "fourth"]
 
 
+def test_a_purge_leaves_no_byte_of_what_was_deleted(path: Path, opened: Opened) -> None:
+    database = opened()
+    put(database, "a telling text " * 200)
+    with database.writing() as connection:
+        connection.execute("DELETE FROM notes WHERE text LIKE 'a telling%'")
+    assert database.purge()
+    left = b"".join(file.read_bytes() for file in path.parent.glob("data.db*"))
+    assert b"telling" not in left and texts(database) == ["first"]
+    with opened(timeout_s=0.2).reading() as reader:
+        assert reader is not None
+        put(database, "second")
+        assert not opened(timeout_s=0.2).purge()  # that one still reads the state before
+
+
 # threads, forks, users
 
 
