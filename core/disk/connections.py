@@ -164,6 +164,7 @@ class Connections:
         try:
             connection.execute("PRAGMA trusted_schema = OFF")
             connection.execute("PRAGMA synchronous = FULL")
+            connection.execute("PRAGMA cell_size_check = ON")  # else a damaged page may look empty
             self._check(connection)
             if writes:
                 connection.execute("PRAGMA journal_mode = WAL")

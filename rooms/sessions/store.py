@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from core.cancellation import NO_CANCELLATION, Cancellation
-from core.disk.database import Database
+from core.disk.database import Database, DatabaseDamagedError
 from core.lessons.record import utc_now
 from core.notices import shown
 from core.settings import Settings
@@ -136,7 +136,13 @@ class SessionStore:
         with self.database.reading() as connection:
             if connection is None:
                 raise NoSuchSessionError(name=shown_name(name))
-            return resolve(connection, name)
+            try:
+                return resolve(connection, name)
+            except NoSuchSessionError:
+                [found] = connection.execute("PRAGMA quick_check(1)").fetchone()
+                if found != "ok":  # what stands on a damaged page may seem not to be there
+                    raise DatabaseDamagedError(path=str(self.path), reason=shown(found)) from None
+                raise
 
     def actions(self, session: Session) -> list[Action]:
         """Return the actions of a session, oldest first."""
