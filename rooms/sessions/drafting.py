@@ -75,7 +75,7 @@ def prepared(draft: Draft, *, strict: bool = False) -> Prepared:
 
 def client_name(agent: str) -> str:
     """Return the name that a client gives itself as it may be stored."""
-    return safe(shown(agent.strip()))[:AGENT_CHARS]
+    return safe(shown(agent[: AGENT_CHARS * _RAW_TIMES].strip()))[:AGENT_CHARS]
 
 
 class _Cleaner:
