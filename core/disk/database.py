@@ -73,7 +73,7 @@ class DatabaseReadError(DatabaseError):
 
 
 class DatabaseWriteError(DatabaseError):
-    """The file cannot be written; it is as it was before. Facts: path, reason."""
+    """The file cannot be written; it is unchanged. Facts: path, reason."""
 
     key = "write"
 
@@ -110,6 +110,13 @@ class _Schema:
             raise DatabaseForeignError(path=str(self._path))
         return 0
 
+    def check(self, connection: sqlite3.Connection) -> None:
+        """Raise DatabaseError for what is not ours: a view or a trigger could run for ever."""
+        self.version(connection)
+        added = "SELECT count(*) FROM sqlite_master WHERE type IN ('view', 'trigger')"
+        if connection.execute(added).fetchone()[0]:
+            raise DatabaseForeignError(path=str(self._path))
+
     def bring_up_to_date(self, connection: sqlite3.Connection) -> None:
         """Do what is missing, inside the transaction of the write that needs it."""
         version = self.version(connection)
@@ -143,7 +150,7 @@ class Database:
         self._timeout_s = timeout_s
         self._cancellation = cancellation
         slice_s = min(_SLICE_S, timeout_s)
-        self._connections = Connections(path, slice_s=slice_s, check=self._schema.version)
+        self._connections = Connections(path, slice_s=slice_s, check=self._schema.check)
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[sqlite3.Connection | None]:

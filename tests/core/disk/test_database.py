@@ -193,6 +193,25 @@ def test_the_database_of_another_program_is_refused_and_stays_as_it_is(
     assert path.read_bytes() == data
 
 
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CREATE VIEW more AS WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n FROM t)"
+        " SELECT n FROM t",
+        "CREATE TRIGGER more AFTER INSERT ON notes BEGIN DELETE FROM notes; END",
+    ],
+)
+def test_what_a_stranger_has_added_to_run_by_itself_is_refused(
+    path: Path, opened: Opened, statement: str
+) -> None:
+    database = opened()
+    put(database, "second")
+    database.close()
+    from_outside(path, statement)
+    assert isinstance(refused(opened()), DatabaseForeignError)
+    assert from_outside(path, "SELECT text FROM notes") == [("first",), ("second",)]
+
+
 # damage
 
 
@@ -469,7 +488,7 @@ def test_a_reader_who_may_not_write_reads_and_writes_nothing(
         seen = texts(database)
         with pytest.raises(DatabaseWriteError) as caught:
             put(database, "third")
-        return f"{seen} {'It is as it was before' in str(caught.value)}"
+        return f"{seen} {'It is unchanged' in str(caught.value)}"
 
     path.chmod(0o400)
     path.parent.chmod(0o500)
@@ -517,6 +536,6 @@ def test_a_write_for_which_there_is_no_room_leaves_the_old_state(
     with Child(work) as child:
         code, said = child.end()
     assert code == 0
-    assert "It is as it was before, and nothing was saved" in said
+    assert "It is unchanged, and nothing was saved" in said
     assert texts(opened()) == ["first", "second"]
     put(opened(), "third")

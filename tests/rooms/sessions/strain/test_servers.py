@@ -166,6 +166,7 @@ def test_a_server_says_what_befalls_its_database_and_stays_up(start: Start, tmp_
     assert server.stderr().count("current.json: not written") == 1
 
 
+@pytest.mark.long
 def test_what_a_server_may_not_write_it_reads(start: Start, tmp_path: Path) -> None:
     server, folder = start(), tmp_path / FOLDER
     if server.ignores_permissions():
