@@ -165,6 +165,29 @@ def test_a_call_of_the_system_that_fails_is_said_and_undoes_the_save(
     assert failed or call in ("ftruncate", "rename")
 
 
+@pytest.mark.long
+def test_a_save_waits_for_the_disk_once(tmp_path: Path) -> None:
+    """Whatever a disk costs: all else of a save is work of the processor."""
+    if not shutil.which("strace"):
+        pytest.skip("needs strace")
+    code = (
+        "import sys; from pathlib import Path\n"
+        "from tests.support.session_crowd import Saver\n"
+        "Saver(Path(sys.argv[1]), 'p', int(sys.argv[2]))(lambda text: None)"
+    )
+    syncs = []
+    for saves in (5, 25):
+        root, trace = tmp_path / str(saves), tmp_path / f"{saves}.txt"
+        root.mkdir()
+        subprocess.run(
+            ["strace", "-f", "-o", str(trace), "-e", "trace=fsync,fdatasync,sync_file_range",
+             sys.executable, "-c", code, str(root), str(saves)],
+            cwd=ROOT, capture_output=True, check=True,
+        )  # fmt: skip
+        syncs.append(trace.read_text().count("sync("))
+    assert syncs[1] - syncs[0] == 20
+
+
 # permissions
 
 
