@@ -224,14 +224,14 @@ class Database:
     @contextlib.contextmanager
     def _lent(self, *, writes: bool) -> Iterator[Lent | None]:
         """Lend a connection; None where there is no file."""
-        with self._translated(sqlite3.Error, OSError, writes=writes):
+        with _translated(self.path, self._timeout_s, sqlite3.Error, OSError, writes=writes):
             if writes:
                 self._connections.make()
             lent = self._patiently(lambda: self._connections.take(writes=writes))
         if lent is None:
             yield None
             return
-        with self._translated(sqlite3.Error, writes=writes):
+        with _translated(self.path, self._timeout_s, sqlite3.Error, writes=writes):
             try:
                 yield lent
             except sqlite3.Error:
@@ -263,27 +263,29 @@ class Database:
             connection.execute("ROLLBACK")
             raise
 
-    @contextlib.contextmanager
-    def _translated(self, *kinds: type[Exception], writes: bool) -> Iterator[None]:
-        """Turn what SQLite and the system raise into our errors."""
-        path = str(self.path)
-        try:
-            yield
-        except SentinelError:  # some are OSErrors
-            raise
-        except LinkError as error:
-            link = str(error)
-            raise DatabaseLinkError(path=link, rm=shlex.join(["rm", link])) from error
-        except EmptiedError as error:
-            raise DatabaseDamagedError(path=path, reason=str(error)) from error
-        except kinds as error:
-            if _is_busy(error):
-                waited = DatabaseBusyError(path=path, waited_s=round(self._timeout_s))
-                raise waited from error
-            if _code(error) in _DAMAGED:
-                raise DatabaseDamagedError(path=path, reason=_reason(error)) from error
-            failure = DatabaseWriteError if writes else DatabaseReadError
-            raise failure(path=path, reason=_reason(error)) from error
+
+@contextlib.contextmanager
+def _translated(
+    path: Path, timeout_s: float, *kinds: type[Exception], writes: bool
+) -> Iterator[None]:
+    """Turn what SQLite and the system raise into our errors."""
+    name = str(path)
+    try:
+        yield
+    except SentinelError:  # some are OSErrors
+        raise
+    except LinkError as error:
+        link = str(error)
+        raise DatabaseLinkError(path=link, rm=shlex.join(["rm", link])) from error
+    except EmptiedError as error:
+        raise DatabaseDamagedError(path=name, reason=str(error)) from error
+    except kinds as error:
+        if _is_busy(error):
+            raise DatabaseBusyError(path=name, waited_s=round(timeout_s)) from error
+        if _code(error) in _DAMAGED:
+            raise DatabaseDamagedError(path=name, reason=_reason(error)) from error
+        failure = DatabaseWriteError if writes else DatabaseReadError
+        raise failure(path=name, reason=_reason(error)) from error
 
 
 def _is_busy(error: BaseException) -> bool:
