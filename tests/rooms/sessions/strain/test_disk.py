@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import resource
 import shutil
 import signal
 import sqlite3
@@ -24,7 +23,7 @@ from tests.support.faults import Child
 from tests.support.session_crowd import Saver, kept, rows, told, wrong_with
 from tests.support.stdio_client import ROOT, bound_by_permissions
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="faults as POSIX makes them")
+resource = pytest.importorskip("resource", reason="faults as POSIX makes them")
 
 SAVED = 5
 
