@@ -40,6 +40,7 @@ COMMANDS = {
     "search": ("records.search", "read"),
     "show": ("records.show", "read"),
     "topics": ("records.topics", "read"),
+    "sessions": ("sessions.sessions", "read"),
     "view": ("view.view", "read"),
     "stats": ("stats.stats", "read"),
     "add": ("add.add", "change"),

@@ -38,7 +38,6 @@ from commands.terminal.progress import progress
 from commands.terminal.records import INDENT, block, text_lines
 from commands.terminal.safe_text import plain
 from commands.terminal.screen import screen_here
-from commands.terminal.words import word as common_word
 from core.lessons.answers.rendering import topic_text, warning
 from core.lessons.compaction import is_required, similar_to, worth_using
 from core.lessons.log import MemoryLog
@@ -67,15 +66,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Show, ask, save; return 1 when nobody confirms. Raises SourceError, ExportError."""
-    lang = language_here()
-    root = find_project(arguments.project, os.environ, Path.cwd()).root
     if arguments.file != STDIN:
+        root = find_project(arguments.project, os.environ, Path.cwd()).root
         check_stays(Path(arguments.file), root, named=True)
-    if sessions.holds_sessions(arguments.file, arguments.format):
-        if arguments.topic:
-            other = f"--format {sessions.SESSIONS}"
-            arguments.refuse(common_word(lang, "together", one="--topic", other=other))
-        return sessions.run(arguments)
+    is_sessions = sessions.holds_sessions(arguments.file, arguments.format)
+    return sessions.run(arguments) if is_sessions else _run(arguments)
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    """Import lessons."""
+    lang = language_here()
     source = read_source(arguments.file, arguments.format, now=utc_now())
     opened = open_memory(arguments, writes=not arguments.dry_run)
     check_log_is_there(opened.project)

@@ -21,7 +21,9 @@ from commands.terminal.progress import progress
 from commands.terminal.records import counted_kinds
 from commands.terminal.safe_text import plain
 from commands.terminal.screen import Screen, screen_here
+from commands.terminal.words import word as common_word
 from core.messages import Language
+from core.parser import language_here
 
 if TYPE_CHECKING:  # the room costs nothing where nobody asks for it
     from rooms.sessions.exchange.importing import Plan
@@ -60,6 +62,9 @@ def run(arguments: argparse.Namespace) -> int:
     from rooms.sessions.exchange.importing import carry_out, planned
     from rooms.sessions.store import exist_in, open_sessions
 
+    if arguments.topic:
+        facts = {"one": "--topic", "other": f"--format {SESSIONS}"}
+        arguments.refuse(common_word(language_here(), "together", **facts))
     opened = open_memory(arguments, writes=not arguments.dry_run)
     lang, project = opened.lang, opened.project.root
     source = _read(arguments.file)

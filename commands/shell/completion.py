@@ -10,13 +10,15 @@ from commands.terminal.console import add_examples, explain, open_memory
 from commands.terminal.safe_text import plain
 from core.parser import add_project
 
-MEMORY = "topics", "ids", "gone"  # what a script asks this command for; gone: what left the log
+# What a script asks this command for; gone: what left the log, sessions: numbers of the newest.
+MEMORY = "topics", "ids", "gone", "sessions"
+MOST_SESSIONS = 100
 NAME = "sentinel-memory"
 CLIENT_KEYS = tuple(client.key for client in CLIENTS)
 
 # What stands for the value of an option or in the place of an argument, by its name in the help.
 _VALUES = {
-    **{"ID": "ids", "TOPIC": "topics", "OLD": "topics", "NEW": "topics"},
+    **{"ID": "ids", "TOPIC": "topics", "OLD": "topics", "NEW": "topics", "SESSION": "sessions"},
     **{"DIR": "folders", "FILE": "files", "PATH": "files"},
 }
 
@@ -56,6 +58,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the script, or what it asks for; always 0."""
+    if arguments.shell == "sessions":
+        print("\n".join(_numbers_of_sessions(arguments)))
+        return 0
     if arguments.shell in MEMORY:
         store = open_memory(arguments).store
         records = store.read().records
@@ -73,6 +78,19 @@ def run(arguments: argparse.Namespace) -> int:
     abouts = {name: explain(f"cmd_{name}") for name in names}
     print(_WRITERS[arguments.shell](offers, abouts), end="")
     return 0
+
+
+def _numbers_of_sessions(arguments: argparse.Namespace) -> list[str]:
+    from rooms.sessions.store import exist_in, open_sessions  # only who has sessions pays for it
+
+    opened = open_memory(arguments)
+    if not exist_in(opened.project.root):
+        return []
+    store = open_sessions(opened.project.root, opened.settings)
+    statement = "SELECT number FROM contexts ORDER BY number DESC LIMIT ?"
+    with store.database.reading() as connection:
+        rows = connection.execute(statement, (MOST_SESSIONS,)) if connection else ()
+        return [str(number) for (number,) in rows]
 
 
 def offers_of(parser: argparse.ArgumentParser, *, below: bool = True) -> list[Offer]:

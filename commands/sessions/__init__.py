@@ -1,0 +1,1 @@
+"""Shows the sessions of a project to a person, and gives them out."""

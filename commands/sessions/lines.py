@@ -1,0 +1,152 @@
+"""Lays sessions out for a terminal: one line each in a table, whole, or as a tree of a chain."""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from commands.sessions.words import word
+from commands.terminal.columns import INDENT, fitted, hung, table
+from commands.terminal.days import day_text
+from commands.terminal.safe_text import plain, plain_lines
+from commands.terminal.screen import Screen
+from core.messages import Language
+
+if TYPE_CHECKING:
+    from rooms.sessions.session import Action, Session
+
+WARNING = "!"  # before the goal of a session that failed somewhere, or is blocked
+LEAST_WIDTH = 46  # in fewer cells a session takes two lines
+
+
+def session_table(sessions: Sequence["Session"], screen: Screen, lang: Language) -> list[str]:
+    """Return a line for each session below a head, or two lines on a narrow terminal."""
+    rows = [_row(session, lang) for session in sessions]
+    if screen.width < LEAST_WIDTH:
+        return [line for row in rows for line in _stacked(row, screen)]
+    is_marked = any(session.has_warnings for session in sessions)
+    last = word(lang, "goal_marked" if is_marked else "goal", mark=WARNING)
+    head, *lines = table(["#", word(lang, "saved"), "status", last], rows, screen.width)
+    return [screen.painted(head, "bold"), *lines]
+
+
+def whole(
+    session: "Session",
+    actions: Sequence["Action"],
+    chain: Sequence["Session"],
+    screen: Screen,
+    lang: Language,
+) -> list[str]:
+    """Return everything about one session, each line within the screen.
+
+    chain: the sessions before and after it with itself, oldest first.
+    """
+    first = f"#{session.number}  {plain(session.goal)}"
+    lines = [screen.painted(first, "bold")]
+    lines.append(INDENT + screen.painted("; ".join(_facts(session, lang)), "dim"))
+    if session.tags:
+        lines.append(f"{INDENT}{word(lang, 'tags')}: {plain(', '.join(session.tags))}")
+    lines += _labelled(word(lang, "summary"), session.summary)
+    for label, text, below, more in _items(session, lang):
+        lines += _labelled(label, text)
+        lines += [INDENT + line for line in _labelled(below, more)]
+    if session.changes.modified_files:
+        files = plain(", ".join(session.changes.modified_files))
+        lines.append(f"{INDENT}{word(lang, 'files')}: {files}")
+    if len(chain) > 1:
+        numbers = ", ".join(f"#{it.number}" for it in chain)
+        lines.append(f"{INDENT}{word(lang, 'chain')}: {numbers}")
+    if actions:
+        lines.append(f"{INDENT}{word(lang, 'actions')}:")
+        lines += [INDENT * 2 + _action_line(action, lang) for action in actions]
+    return [piece for line in lines for piece in hung(line, screen.text_width)]
+
+
+def tree(chain: Sequence["Session"], named: "Session", screen: Screen, lang: Language) -> list[str]:
+    """Return the sessions of a chain below the one that each continues, in one line each.
+
+    A session that one other continues has that right below it; several are set off by lines.
+    named: the one that stands out.
+    """
+    children: dict[str, list[Session]] = {}
+    for session in chain[1:]:
+        children.setdefault(session.parent_id, []).append(session)
+    lines, waiting = list[str](), [(chain[0], "", "")]
+    while waiting:
+        session, first, rest = waiting.pop()
+        number, day, status, goal = _row(session, lang)
+        line = fitted(f"{first}#{number}  {day}  {status}  {goal}", screen.width)
+        lines.append(screen.painted(line, "bold") if session.id == named.id else line)
+        below = children.get(session.id, [])
+        if len(below) == 1:
+            waiting.append((below[0], rest, rest))
+        else:
+            branches = list(_branches(below, rest, screen))
+            waiting += reversed(branches)
+    return lines
+
+
+def _branches(
+    sessions: Sequence["Session"], rest: str, screen: Screen
+) -> Iterator[tuple["Session", str, str]]:
+    """Yield each of several sessions with what stands before its line, and before those below."""
+    fork, end, side = ("+- ", "`- ", "|  ") if screen.ascii_signs else ("├─ ", "└─ ", "│  ")
+    for at, session in enumerate(sessions, 1):
+        is_last = at == len(sessions)
+        yield session, rest + (end if is_last else fork), rest + ("   " if is_last else side)
+
+
+def _row(session: "Session", lang: Language) -> list[str]:
+    goal = " ".join(plain(session.goal).split())
+    return [
+        str(session.number),
+        day_text(session.date, lang),
+        plain(session.status),
+        f"{WARNING} {goal}" if session.has_warnings else goal,
+    ]
+
+
+def _stacked(row: Sequence[str], screen: Screen) -> list[str]:
+    number, day, status, goal = row
+    first = fitted(INDENT + INDENT.join((f"#{number}", day, status)), screen.width)
+    return [screen.painted(first, "dim"), fitted(INDENT * 2 + goal, screen.width)]
+
+
+def _facts(session: "Session", lang: Language) -> list[str]:
+    dates = [("started", session.started_at), ("saved_on", session.updated_at)]
+    dates += [("ended", session.ended_at)] if session.ended_at else []
+    facts = [session.status, session.agent]
+    facts += [word(lang, key, date=_minute(moment)) for key, moment in dates if moment]
+    facts += [word(lang, "in_archive", file=session.archive)] if session.archive else []
+    return [plain(fact) for fact in (*facts, session.id) if fact]
+
+
+def _items(session: "Session", lang: Language) -> Iterator[tuple[str, str, str, str]]:
+    """Yield the parts of a session: a label and a text, and those that stand below it."""
+    for decision in session.decisions:
+        yield word(lang, "decision"), decision.what, word(lang, "why"), decision.why
+    for approach in session.approaches:
+        known = approach.result in ("success", "failed")
+        label = word(lang, approach.result if known else "partial")
+        yield label, approach.description, word(lang, "why"), approach.reason
+    for blocker in session.blockers:
+        label = word(lang, "resolved" if blocker.resolved else "open")
+        yield label, blocker.description, word(lang, "solution"), blocker.resolution
+    yield word(lang, "changes"), session.changes.summary, "", ""
+
+
+def _action_line(action: "Action", lang: Language) -> str:
+    known = action.kind in ("command", "edit", "error")
+    kind = word(lang, action.kind) if known else action.kind
+    path = action.file_path if action.file_path not in action.content else ""
+    result = f"→ {action.result}" if action.result else ""
+    words = (_minute(action.created_at), f"{kind}:", action.content, path, result)
+    return plain(" ".join(filter(None, words)))
+
+
+def _labelled(label: str, text: str) -> list[str]:
+    first, *rest = plain_lines(text.strip("\r\n")) or [""]
+    lines = [f"{INDENT}{label}: {first}", *(INDENT * 2 + line for line in rest)]
+    return lines if text.strip() else []
+
+
+def _minute(moment: str) -> str:
+    return moment[:16].replace("T", " ")

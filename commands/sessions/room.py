@@ -1,0 +1,101 @@
+"""Opens the sessions of a project for a command, and says what the room is where it is empty."""
+
+import argparse
+import difflib
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from commands.sessions.words import WORDS, word
+from commands.terminal.console import Opened, moment, open_memory
+from commands.terminal.safe_text import plain
+from core.errors import SentinelError
+from core.messages import Language
+from core.parser import language_here
+
+if TYPE_CHECKING:  # the room costs nothing where nobody asks for it
+    from rooms.sessions.session import Session
+    from rooms.sessions.store import SessionStore
+
+
+class SessionNameError(SentinelError, ValueError):
+    """No session has the number or id that a person has typed."""
+
+    words = WORDS
+
+
+class Room(NamedTuple):
+    """The sessions that one command works with. is_there: whether there is a database."""
+
+    opened: Opened
+    store: "SessionStore"
+    is_there: bool
+
+    @property
+    def lang(self) -> Language:
+        """The language to print in."""
+        return self.opened.lang
+
+    def named(self, name: str) -> "Session":
+        """Return the session of a number or id. Raises SessionNameError, DatabaseError."""
+        from rooms.sessions.errors import NoSuchSessionError
+        from rooms.sessions.store import shown_name
+
+        try:
+            return self.store.get(name)
+        except NoSuchSessionError:
+            raise SessionNameError("no_session", name=plain(shown_name(name))) from None
+
+    def as_json(self, **facts: object) -> dict[str, object]:
+        """Return data for scripts, below the project that it is about."""
+        return {"project": str(self.opened.project.root), **facts}
+
+
+def open_room(arguments: argparse.Namespace) -> Room:
+    """Open the sessions of the project that is meant; creates nothing. Raises SentinelError."""
+    from rooms.sessions.store import exist_in, open_sessions
+
+    opened = open_memory(arguments)
+    root = opened.project.root
+    return Room(opened, open_sessions(root, opened.settings), exist_in(root))
+
+
+def empty_lines(lang: Language) -> list[str]:
+    """Say what sessions are and how to switch them on."""
+    return [word(lang, key) for key in ("none", "what", "switch_on")]
+
+
+def when(text: str) -> str:
+    """Return the day or moment of an option in ISO 8601. Raises ArgumentTypeError."""
+    try:
+        back = moment(text)
+    except argparse.ArgumentTypeError:
+        try:
+            given = datetime.fromisoformat(text)
+        except ValueError:
+            raise argparse.ArgumentTypeError(word(language_here(), "no_when")) from None
+        given = given if given.tzinfo else given.replace(tzinfo=UTC)
+        return given.astimezone(UTC).isoformat(timespec="seconds")
+    if text[:4].isdigit() and "-" in text:  # a day stays one: its end is meant, too
+        return text
+    return datetime.fromtimestamp(min(back, time.time()), UTC).isoformat(timespec="seconds")
+
+
+def near_to(name: str, known: Sequence[str]) -> str:
+    """Return which of the known names somebody may have meant, "" for none."""
+    folded = {it.casefold(): it for it in known}
+    near = difflib.get_close_matches(name.casefold(), folded, n=3, cutoff=0.5)
+    begun = [it for it in folded if it.startswith(name.casefold())]
+    return plain(", ".join(folded[it] for it in dict.fromkeys((*begun, *near))))
+
+
+def as_data(session: "Session") -> dict[str, Any]:
+    """Return everything about one session; every key is there, null for what it lacks."""
+    declared = {"parentId": None, "endedAt": None, **session.as_json()}
+    ours = {
+        "hasWarnings": session.has_warnings,
+        "updatedAt": session.updated_at,
+        "archive": session.archive or None,
+    }
+    return {"number": session.number, **declared, **ours}

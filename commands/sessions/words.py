@@ -1,0 +1,61 @@
+"""Every sentence of the commands for sessions, in English and Korean."""
+
+from functools import partial
+
+from core.messages import sentence
+
+# fmt: off
+WORDS: dict[str, tuple[str, str]] = {
+    # there is nothing
+    "none": ("This project has no sessions yet.", "이 프로젝트에는 아직 세션이 없습니다."),
+    "what": ("A session keeps what was done: the goal, decisions, approaches that failed, blockers and commands. It stays on this machine.",
+        "세션에는 한 일, 곧 목표와 결정, 실패한 시도, 막힌 일, 실행한 명령이 남습니다. 이 컴퓨터에만 보관됩니다."),
+    "switch_on": ("To have agents save and find them: {cli} setup --rooms lessons,sessions",
+        "에이전트가 저장하고 찾아 쓰게 하려면: {cli} setup --rooms lessons,sessions"),
+    "none_fits": ("No session fits these filters (sessions: {count:,}).",
+        "세션 {count:,}개 가운데 이 조건에 맞는 것이 없습니다."),
+    "no_tag": ("There is no tag {name}.", "{name}(이)라는 태그는 없습니다."),
+    "no_tag_but": ("There is no tag {name}; similar: {similar}.", "{name}(이)라는 태그는 없습니다. 비슷한 태그: {similar}."),
+    "no_agent": ("No session is from {name}.", "{name}의 세션은 없습니다."),
+    "no_agent_but": ("No session is from {name}; there are some from: {similar}.",
+        "{name}의 세션은 없습니다. 다음 클라이언트의 세션은 있습니다: {similar}."),
+    # tables
+    "saved": ("saved", "저장일"),
+    "goal": ("goal", "목표"),
+    "goal_marked": ("goal ({mark} failed or blocked)", "목표({mark} 실패했거나 막힘)"),
+    "listed": ("Sessions: {shown:,} of {count:,}, the newest first.", "세션 {count:,}개 중 {shown:,}개, 최신순."),
+    "found": ("{shown:,} of {count:,} found, the most relevant first.", "찾은 {count:,}개 중 {shown:,}개, 관련도순."),
+    "more_listed": ("… {more:,} more: `{cli} sessions list {options}`", "… 이 밖에 {more:,}개: `{cli} sessions list {options}`"),
+    # a whole session
+    "started": ("started {date}", "{date} 시작"),
+    "saved_on": ("saved {date}", "{date} 저장"),
+    "ended": ("ended {date}", "{date} 끝남"),
+    "in_archive": ("archived in {file}", "{file}에 보관됨"),
+    "summary": ("summary", "요약"),
+    "decision": ("decision", "결정"),
+    "why": ("why", "이유"),
+    "success": ("worked", "성공"),
+    "failed": ("failed", "실패"),
+    "partial": ("worked in part", "일부 성공"),
+    "open": ("blocked", "막힌 일"),
+    "resolved": ("resolved", "해결됨"),
+    "solution": ("solution", "해결 방법"),
+    "changes": ("changes", "변경"),
+    "files": ("files", "파일"),
+    "tags": ("tags", "태그"),
+    "chain": ("chain", "이어진 세션"),
+    "actions": ("actions", "실행 기록"),
+    "command": ("command", "명령"),
+    "edit": ("edit", "편집"),
+    "error": ("error", "오류"),
+    # an export
+    "written": ("Written: {path} (sessions: {count:,}).", "{path} 파일에 썼습니다(세션 {count:,}개)."),
+    # refusals
+    "no_session": ("{name}: this project has no such session. Nothing was changed. {cli} sessions lists them with their numbers.",
+        "{name}: 이 프로젝트에 그런 세션이 없습니다. 아무것도 바뀌지 않았습니다. {cli} sessions로 번호를 볼 수 있습니다."),
+    "no_when": ("it must be a date such as 2026-03-01, a moment such as 2026-03-01T09:30, or a time back from now such as 12h, 7d, 2w, 6m or 1y",
+        "2026-03-01 같은 날짜, 2026-03-01T09:30 같은 시각, 지금부터 거슬러 센 12h, 7d, 2w, 6m, 1y 같은 기간 가운데 하나여야 합니다"),
+}
+# fmt: on
+
+word = partial(sentence, WORDS)
