@@ -70,10 +70,10 @@ def run(arguments: argparse.Namespace) -> int:
         root = find_project(arguments.project, os.environ, Path.cwd()).root
         check_stays(Path(arguments.file), root, named=True)
     is_sessions = sessions.holds_sessions(arguments.file, arguments.format)
-    return sessions.run(arguments) if is_sessions else _run(arguments)
+    return sessions.run(arguments) if is_sessions else _of_lessons(arguments)
 
 
-def _run(arguments: argparse.Namespace) -> int:
+def _of_lessons(arguments: argparse.Namespace) -> int:
     """Import lessons."""
     lang = language_here()
     source = read_source(arguments.file, arguments.format, now=utc_now())

@@ -71,12 +71,11 @@ def when(text: str) -> str:
     try:
         back = moment(text)
     except argparse.ArgumentTypeError:
-        try:
-            given = datetime.fromisoformat(text)
-        except ValueError:
-            raise argparse.ArgumentTypeError(word(language_here(), "no_when")) from None
-        given = given if given.tzinfo else given.replace(tzinfo=UTC)
-        return given.astimezone(UTC).isoformat(timespec="seconds")
+        from rooms.sessions.session import moment_of
+
+        if given := moment_of(text):
+            return given
+        raise argparse.ArgumentTypeError(word(language_here(), "no_when")) from None
     if text[:4].isdigit() and "-" in text:  # a day stays one: its end is meant, too
         return text
     return datetime.fromtimestamp(min(back, time.time()), UTC).isoformat(timespec="seconds")

@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, NamedTuple
 
-from core.sanitizer import values_in
-from core.text_redaction import redacted, secrets_in
+from core.text_redaction import redacted, secrets_in, values_in
 from rooms.sessions.session import Action, Session
 
 _PLAIN = re.compile(r"[0-9TZ:+. -]*|ctx_[0-9a-f]{12}|[a-z]{1,12}")  # dates, our ids, our words

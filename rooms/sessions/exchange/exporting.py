@@ -1,17 +1,15 @@
 """Gives sessions out as one document: Markdown or HTML for people, JSON to be imported again."""
 
-import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
 from typing import Literal
 
 from core.lessons.record import utc_now
 from core.messages import Language
 from core.text.budget import Budget
-from rooms.sessions.errors import NoSuchSessionError, SessionsError
+from rooms.sessions.errors import NoSuchSessionError
 from rooms.sessions.exchange.cleaning import cleaned
 from rooms.sessions.exchange.document import Form, Head, Whole
 from rooms.sessions.exchange.html_form import HTML
@@ -19,14 +17,13 @@ from rooms.sessions.exchange.json_form import JSON
 from rooms.sessions.exchange.markdown_form import MARKDOWN
 from rooms.sessions.exchange.output import Target
 from rooms.sessions.rows import actions_of, sessions_where
+from rooms.sessions.search.dates import moment_of
 from rooms.sessions.session import Action, Session
 from rooms.sessions.store import SessionStore, resolve, shown_name
 
 FormName = Literal["markdown", "json", "html"]
 FORMS: Mapping[FormName, Form] = {"markdown": MARKDOWN, "json": JSON, "html": HTML}
 
-_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\Z")
-_MOMENT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}")
 _SAVED = "coalesce(nullif(updated_at, ''), created_at)"
 
 
@@ -51,19 +48,20 @@ def export(
     until: str = "",
     names: Sequence[str] = (),
     output: str = "",
-    lang: Language = "en",
+    lang: Language | None = None,
 ) -> Exported:
     """Return sessions as one document, those saved last first, or write them to a file.
 
     since, until: days or moments in ISO 8601, both included, of the last save. names: numbers or
     ids, () for all. output: a file in the project, "" to return the text; that keeps to the budget
-    of one answer, with whole sessions or none, and says how many it leaves out. Raises
+    of one answer, with whole sessions or none, and says how many it leaves out. lang: None for
+    that of the settings. Raises
     SessionsError, ExchangeError, and what the store raises.
     """
     chosen_form = FORMS[form]
     target = Target(store.root, output, chosen_form, form) if output else None
     with _chosen(store, since, until, names) as (count, wholes):
-        head = Head(store.root.name, count, utc_now(), lang)
+        head = _head(store, count, lang)
         if target:
             target.write(_pieces(wholes, chosen_form, head))
             return Exported("", target.relative, count)
@@ -79,11 +77,11 @@ def pieces(
     since: str = "",
     until: str = "",
     names: Sequence[str] = (),
-    lang: Language = "en",
+    lang: Language | None = None,
 ) -> Iterator[str]:
     """Yield the whole document of `export` piece by piece, however large it is."""
     with _chosen(store, since, until, names) as (count, wholes):
-        yield from _pieces(wholes, FORMS[form], Head(store.root.name, count, utc_now(), lang))
+        yield from _pieces(wholes, FORMS[form], _head(store, count, lang))
 
 
 def document(
@@ -100,23 +98,8 @@ def document(
     return "".join(_pieces(wholes, FORMS[form], Head(project, len(given), utc_now(), lang)))
 
 
-def bound(text: str, field: str, *, is_end: bool = False) -> str:
-    """Return a day or moment as the store writes moments; the end of the day for is_end.
-
-    Raises SessionsError, which names the field.
-    """
-    text = text.strip()
-    try:
-        if _DAY.match(text):
-            date.fromisoformat(text)
-            return f"{text}T23:59:59+00:00" if is_end else f"{text}T00:00:00+00:00"
-        if _MOMENT.match(text):
-            moment = datetime.fromisoformat(text)
-            moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-            return moment.astimezone(UTC).isoformat(timespec="seconds")
-    except (ValueError, OverflowError):  # such as the 30th of February
-        pass
-    raise SessionsError("bad_date", field=field)
+def _head(store: SessionStore, count: int, lang: Language | None) -> Head:
+    return Head(store.root.name, count, utc_now(), lang or store.settings.lang)
 
 
 def _bounded(wholes: Iterator[Whole], form: Form, head: Head, budget: Budget) -> Exported:
@@ -149,10 +132,12 @@ def _chosen(
 ) -> Iterator[tuple[int, Iterator[Whole]]]:
     """Yield how many sessions fit, and these, as of one moment. Raises SessionsError."""
     condition, values = list[str](), list[str]()
-    for text, sign, field in ((since, ">=", "from"), (until, "<=", "to")):
-        if text:
-            condition.append(f"{_SAVED} {sign} ?")
-            values.append(bound(text, field, is_end=field == "to"))
+    if first := moment_of("from", since):
+        condition.append(f"{_SAVED} >= ?")
+        values.append(first)
+    if last := moment_of("to", until):  # a day with all of its moments
+        condition.append(f"substr({_SAVED}, 1, {len(last)}) <= ?")
+        values.append(last)
     with store.database.reading() as connection:
         if connection is None:
             for name in names:

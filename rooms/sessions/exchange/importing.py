@@ -9,8 +9,10 @@ from core.lessons.record import utc_now
 from rooms.sessions.exchange.cleaning import cleaned, mapped
 from rooms.sessions.exchange.incoming import Incoming, is_ours, joined
 from rooms.sessions.exchange.sources import Fault, Source
+from rooms.sessions.projects.noting import note
 from rooms.sessions.saving import with_flag
 from rooms.sessions.session import (
+    AGENT_CHARS,
     GOAL_CHARS,
     ITEM_CHARS,
     MOST_FILES,
@@ -26,7 +28,6 @@ from rooms.sessions.store import SessionStore, insert
 
 MOST_ACTIONS = 10_000  # of a session
 _RAW_CHARS = 50_000  # of a text, before secrets are looked for in it
-_AGENT_CHARS = 100
 
 _Item = TypeVar("_Item")
 
@@ -92,6 +93,7 @@ def carry_out(store: SessionStore, plan: Plan) -> list[Session]:
             )
     if saved:
         store.project()
+        note(store, saved[-1])
     return saved
 
 
@@ -211,7 +213,7 @@ class _Fit:
             goal=self.text(it.goal.strip(), GOAL_CHARS),
             summary=self.text(it.summary, SUMMARY_CHARS),
             tags=self.listed(list(dict.fromkeys(tags)), MOST_TAGS),
-            agent=self.text(it.agent, _AGENT_CHARS),
+            agent=self.text(it.agent, AGENT_CHARS),
             decisions=self.listed(mapped(it.decisions, self.item), MOST_ITEMS),
             approaches=self.listed(mapped(it.approaches, self.item), MOST_ITEMS),
             blockers=self.listed(mapped(it.blockers, self.item), MOST_ITEMS),

@@ -7,6 +7,7 @@ Whatever is of another kind is passed over. Pure.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -23,6 +24,7 @@ from rooms.sessions.session import (
     Changes,
     Decision,
     Session,
+    moment_of,
     texts_in,
 )
 
@@ -57,7 +59,7 @@ def incoming(data: object, place: str) -> Incoming | None:
     context, snapshot, moment = data, "", ""
     if isinstance(data.get("data"), dict):  # a snapshot
         context, snapshot = data["data"], _text(data, "id")
-        moment = moment_of(data.get("timestamp"))
+        moment = _moment(data.get("timestamp"))
     if isinstance(context.get("currentWork"), dict):
         session = _former(context)
     elif isinstance(context.get("goal"), str):
@@ -95,18 +97,12 @@ def is_ours(name: str) -> bool:
     return bool(_OUR_ID.fullmatch(name))
 
 
-def moment_of(value: object) -> str:
+def _moment(value: object) -> str:
     """Return a moment as the store writes it; "" for what is none."""
-    try:
-        if isinstance(value, int | float) and not isinstance(value, bool):  # milliseconds, as Date
+    if isinstance(value, int | float) and not isinstance(value, bool):  # milliseconds
+        with suppress(ValueError, OverflowError, OSError):
             return datetime.fromtimestamp(value / 1000, UTC).isoformat(timespec="seconds")
-        if isinstance(value, str):
-            moment = datetime.fromisoformat(value.strip())
-            moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-            return moment.astimezone(UTC).isoformat(timespec="seconds")
-    except (ValueError, OverflowError, OSError):
-        pass
-    return ""
+    return moment_of(value.strip()) if isinstance(value, str) else ""
 
 
 def _former(context: Data) -> Session:
@@ -125,9 +121,9 @@ def _former(context: Data) -> Session:
         approaches=_approaches(talk.get("triedApproaches")),
         blockers=_blockers(talk.get("blockers")),
         changes=_changes(context),
-        started_at=moment_of(work.get("startedAt")),
-        created_at=moment_of(context.get("createdAt")),
-        updated_at=moment_of(context.get("updatedAt")) or moment_of(work.get("lastActiveAt")),
+        started_at=_moment(work.get("startedAt")),
+        created_at=_moment(context.get("createdAt")),
+        updated_at=_moment(context.get("updatedAt")) or _moment(work.get("lastActiveAt")),
     )
 
 
@@ -146,10 +142,10 @@ def _declared(context: Data) -> Session:
         approaches=_approaches(metadata.get("approaches")),
         blockers=_blockers(metadata.get("blockers")),
         changes=_changes(metadata),
-        started_at=moment_of(context.get("startedAt")),
-        ended_at=moment_of(context.get("endedAt")),
-        created_at=moment_of(context.get("createdAt")),
-        updated_at=moment_of(context.get("updatedAt")),
+        started_at=_moment(context.get("startedAt")),
+        ended_at=_moment(context.get("endedAt")),
+        created_at=_moment(context.get("createdAt")),
+        updated_at=_moment(context.get("updatedAt")),
     )
 
 
@@ -206,7 +202,7 @@ def _decisions(listed: object) -> tuple[Decision, ...]:
             what=_first(it, "what", "decision", "description"),
             why=_first(it, "why", "reason", "rationale"),
             made_by=_agent(_text(it, "madeBy")),
-            timestamp=moment_of(it.get("timestamp")),
+            timestamp=_moment(it.get("timestamp")),
         )
         for it in _items(listed, "what")
     )
@@ -219,7 +215,7 @@ def _approaches(listed: object) -> tuple[Approach, ...]:
             description=_first(it, "description", "approach", "what"),
             result=_text(it, "result") if it.get("result") in OUTCOMES else "partial",
             reason=_text(it, "reason"),
-            timestamp=moment_of(it.get("timestamp")),
+            timestamp=_moment(it.get("timestamp")),
         )
         for it in _items(listed, "description")
     )
@@ -232,8 +228,8 @@ def _blockers(listed: object) -> tuple[Blocker, ...]:
             description=_first(it, "description", "blocker", "what"),
             resolved=it.get("resolved") is True,
             resolution=_text(it, "resolution"),
-            discovered_at=moment_of(it.get("discoveredAt")),
-            resolved_at=moment_of(it.get("resolvedAt")),
+            discovered_at=_moment(it.get("discoveredAt")),
+            resolved_at=_moment(it.get("resolvedAt")),
         )
         for it in _items(listed, "description")
     )
@@ -257,7 +253,7 @@ def _actions(context: Data, id_: str) -> Iterator[Action]:
                 content=content,
                 result=_text(it, "result"),
                 file_path=_text(it, "filePath"),
-                created_at=moment_of(it.get("createdAt")),
+                created_at=_moment(it.get("createdAt")),
                 context_id=id_,
             )
 
