@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from core.messages import Language
-from core.text.markdown import as_code, escaped_lines, heading, inline, listed
+from core.text.markdown import as_code, escaped_lines, heading, inline, listed, started
 from core.text.printable import one_line
 from rooms.sessions.exchange.document import (
     MARK,
@@ -48,7 +48,7 @@ def _session(whole: Whole, head: Head) -> str:
             start = " ".join((_minute(action.created_at), kind_of(action, lang)))
             result = f" → {inline(one_line(action.result))}" if action.result else ""
             done = as_code(one_line(done_in(action)))
-            lines.append(f"- {inline(one_line(start))}: {done}{result}")
+            lines.append(f"- {started(inline(one_line(start).strip()))}: {done}{result}")
     return "\n".join([*lines, ""])
 
 
