@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from core.lessons.record import utc_now
+from core.text.printable import SURROGATE
 from rooms.sessions.exchange.cleaning import cleaned, mapped
 from rooms.sessions.exchange.incoming import Incoming, is_ours, joined
 from rooms.sessions.exchange.sources import Fault, Source
@@ -58,7 +59,7 @@ def planned(store: SessionStore, source: Source) -> Plan:
     wanted = [it for it in items if it.session.id not in here]
     now = utc_now()
     for it in _with_parents(wanted, items, here):
-        raw = mapped((it.session, it.actions), lambda text: _whole(text[:_RAW_CHARS]))
+        raw = mapped((it.session, it.actions), _raw)
         clean = cleaned(raw[0], list(raw[1]))
         if clean.redacted and store.settings.strict:
             plan.faults.append(Fault(it.place, "secret"))
@@ -160,9 +161,9 @@ def _leads_to(id_: str, parent: str, parents: dict[str, str]) -> bool:
     return False
 
 
-def _whole(text: str) -> str:
-    """Return a text without halves of characters, which no file can hold."""
-    return text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+def _raw(text: str) -> str:
+    """Return a text of bounded length without halves of characters, which no file can hold."""
+    return SURROGATE.sub("\ufffd", text[:_RAW_CHARS])
 
 
 def _dated(session: Session, now: str) -> Session:

@@ -382,7 +382,10 @@ def test_one_topic_can_be_named_for_all(take: Command, project: Path) -> None:
         (["--yes", "--dry-run"], "-n/--dry-run and -y/--yes cannot be used together."),
         (["--topic", " "], "--topic: it must be a text of 1 to 64 bytes"),
         (["--topic", "가" * 22], "--topic: it must be a text of 1 to 64 bytes"),
-        (["--format", "xml"], "--format: xml is none of export, log, server-memory, markdown."),
+        (
+            ["--format", "xml"],
+            "--format: xml is none of export, log, server-memory, markdown, sessions.",
+        ),
     ],
 )
 def test_wrong_arguments_are_refused(

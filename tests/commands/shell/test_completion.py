@@ -16,6 +16,7 @@ from core.store import MemoryStore
 from tests.support.cli_process import Command
 from tests.support.git_clones import path_of, write
 from tests.support.samples import a_record
+from tests.support.session_samples import make_sample_store
 from tests.support.stdio_client import ROOT
 
 RECORDS = [a_record("one", topic="auth"), a_record("two", topic="auth token"), a_record("three")]
@@ -34,6 +35,9 @@ LINES = [
     ("sentinel-memory topics ren", ["rename"]),
     ("sentinel-memory export --block AG", ["AGENTS.md"]),
     ("sentinel-memory list --json --limit ", []),
+    ("sentinel-memory sessions ch", ["chain"]),
+    ("sentinel-memory sessions show 1", ["1", "10", "11"]),
+    ("sentinel-memory sessions --status pl", ["planning"]),
 ]
 
 
@@ -42,6 +46,7 @@ def shop(project: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A project with records, and the program on the PATH as if it were installed."""
     write(project, *RECORDS, GONE)
     MemoryStore(path_of(project)).delete_by_ids([GONE.id])
+    make_sample_store(project, 11)
     (project / "AGENTS.md").write_text("", encoding="utf-8")
     programs = project.parent / "bin"
     programs.mkdir()

@@ -1,0 +1,157 @@
+"""Tests how the command import recognises sessions, what it shows of them, and that it asks."""
+
+import io
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.settings import Settings
+from rooms.sessions.exchange.exporting import FormName, export
+from rooms.sessions.store import SessionStore, open_sessions
+from tests.support.cli_process import TOKEN, Command
+from tests.support.session_samples import make_sample_store
+
+SAVED = [
+    "Saved in one transaction: {count}. python cli.py sessions lists them.",
+    "Agents see them once the room is on: python cli.py setup --rooms lessons,sessions",
+]
+
+
+@pytest.fixture
+def other(tmp_path: Path) -> SessionStore:
+    """The sessions of another project."""
+    (tmp_path / "other").mkdir()
+    return make_sample_store(tmp_path / "other", 3)
+
+
+def make_former(project: Path, goal: str = "Build the login") -> Path:
+    folder = project / ".context-sync"
+    folder.mkdir()
+    work = {"goal": goal, "status": "coding", "startedAt": "2020-12-20T09:00:00Z"}
+    context = {"id": "x", "currentWork": work, "updatedAt": "2020-12-20T11:00:00Z"}
+    (folder / "current.json").write_text(json.dumps(context), encoding="utf-8")
+    return folder
+
+
+def test_a_former_directory_is_shown_then_saved_then_known(project: Path, command: Command) -> None:
+    folder = make_former(project, f"Build the login with {TOKEN}")
+    (folder / "snapshots").mkdir()
+    (folder / "snapshots" / "a.json").write_text("{", encoding="utf-8")
+    head = f"Import of sessions from .context-sync into {project}. To save: "
+    shown = [
+        f"{head}1.",
+        "",
+        "  saved        status  goal",
+        "  20 Dec 2020  coding  Build the login with [REDACTED]",
+        "",
+        "Secrets that are redacted: 1 (github-token 1).",
+        "Skipped:",
+        "  snapshots/a.json: not readable as JSON",
+        "",
+    ]
+    dry = command("import", ".context-sync", "--dry-run")
+    assert dry.lines == [*shown, "Nothing was saved (--dry-run)."]
+    assert not (project / ".context").exists()
+    asked = command("import", ".context-sync")
+    assert asked.code == 1
+    assert asked.errors.startswith("Nothing was saved: there is no terminal to confirm on.")
+    assert not (project / ".context").exists()
+    done = command("import", ".context-sync", "--yes")
+    assert done.lines == [*shown, *(line.format(count=1) for line in SAVED)]
+    again = command("import", ".context-sync", "--yes")
+    assert again.lines[:3] == [f"{head}0.", "", "Already in this project: 1."]
+    assert again.lines[-1] == "Nothing to save."
+    assert TOKEN not in "".join((dry.out, asked.out, done.out, again.out))
+
+
+@pytest.mark.parametrize("name", ["export.json", "history.db", "current.json", "."])
+def test_each_source_is_recognised_by_what_is_in_it(
+    project: Path, command: Command, other: SessionStore, name: str
+) -> None:
+    export(other, "json", output="x.json")
+    assert other.project()
+    source = other.path.parent / name
+    if name == "export.json":
+        source = project / "any.name"
+        shutil.copy(other.root / "x.json", source)
+    done = command("import", str(source), "--yes")
+    assert done.code == 0
+    count = 1 if name == "current.json" else 3
+    assert f"To save: {count}." in done.lines[0]
+    assert open_sessions(project, Settings()).get(str(count)).goal
+
+
+def test_an_export_comes_through_standard_input(
+    project: Path, command: Command, other: SessionStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = io.TextIOWrapper(io.BufferedReader(io.BytesIO(export(other, "json").text.encode())))
+    monkeypatch.setattr("sys.stdin", given)
+    assert command("import", "-", "--yes").lines[-2:] == [it.format(count=3) for it in SAVED]
+
+
+@pytest.mark.parametrize("form", ["markdown", "html"])
+def test_an_export_for_people_is_no_list_of_lessons(
+    project: Path, command: Command, other: SessionStore, form: FormName
+) -> None:
+    (project / "a.md").write_text(export(other, form).text, encoding="utf-8")
+    done = command("import", "a.md", "--yes")
+    assert (done.code, done.out) == (1, "")
+    assert done.errors.startswith("a.md is an export of sessions for people")
+
+
+def test_a_lesson_that_speaks_of_such_keys_stays_a_lesson(project: Path, command: Command) -> None:
+    text = '{"type": "entity", "name": "api", "observations": ["\\"currentWork\\": is gone"]}\n'
+    (project / "memory.json").write_text(text, encoding="utf-8")
+    assert "(server-memory)" in command("import", "memory.json", "--dry-run").lines[0]
+
+
+def test_a_directory_without_sessions_is_refused_as_before(project: Path, command: Command) -> None:
+    assert command("import", ".", "-n").errors.startswith(". is not a regular file.")
+
+
+def test_a_topic_is_nothing_for_sessions(project: Path, command: Command) -> None:
+    make_former(project)
+    refused = command("import", ".context-sync", "--topic", "auth").refused
+    assert refused == "--topic and --format sessions cannot be used together"
+
+
+def test_a_format_that_is_named_is_taken_at_its_word(project: Path, command: Command) -> None:
+    (project / "x.json").write_text('{"a": 1}', encoding="utf-8")
+    done = command("import", "x.json", "--format", "sessions", "-n")
+    assert done.errors.startswith("x.json contains no sessions: neither current.json nor")
+    make_former(project)
+    assert command("import", ".context-sync", "--format", "markdown", "-n").code == 1
+
+
+def test_a_link_that_leads_out_of_the_project_is_not_followed(
+    project: Path, command: Command, other: SessionStore
+) -> None:
+    (project / ".git").mkdir()
+    (project / ".context-sync").symlink_to(other.path.parent)
+    done = command("import", ".context-sync", "--yes")
+    assert (done.code, done.out) == (1, "")
+    assert not (project / ".context").exists()
+
+
+def test_hostile_texts_and_names_stay_in_their_lines(project: Path, command: Command) -> None:
+    folder = make_former(project, "a\x1b[31m\nb\u202e##vso[x]")
+    (folder / "snapshots").mkdir()
+    (folder / "snapshots" / "x\x1b[0m\n##[error].json").write_text("{", encoding="utf-8")
+    out = command("import", ".context-sync", "-n").out
+    assert not {"\x1b", "\u202e"} & set(out)
+    assert "##vso[" not in out and "##[" not in out
+    assert out.count("\n") == 9
+
+
+def told(command: Command, *words: str) -> Any:
+    return command("sessions", *words, "--json").told["sessions"]
+
+
+def test_what_was_imported_is_listed_with_its_dates(project: Path, command: Command) -> None:
+    make_former(project)
+    command("import", ".context-sync", "-y")
+    [session] = told(command)
+    assert (session["goal"], session["startedAt"][:10]) == ("Build the login", "2020-12-20")

@@ -1,0 +1,345 @@
+"""Tests what a person sees of sessions: a list, one of them whole, a chain, an export."""
+
+import json
+import re
+import shlex
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from commands.terminal.columns import cells, uncoloured
+from core.settings import Settings
+from rooms.sessions.session import Blocker, Session
+from rooms.sessions.store import SessionStore, open_sessions
+from rooms.sessions.upkeep.archive import archive_before
+from tests.support.cli_process import Command, Run
+from tests.support.session_samples import keep, make_sample_store
+
+EMPTY = [
+    "This project has no sessions yet.",
+    "A session keeps what was done: the goal, decisions, approaches that failed, blockers and"
+    " commands. It stays on this machine.",
+    "To have agents save and find them: python cli.py setup --rooms lessons,sessions",
+]
+HOSTILE = "a\x1b[31m\nb\u202e ##vso[task.x]\r\x00\u2028c"
+
+
+@pytest.fixture
+def store(project: Path) -> SessionStore:
+    """The sessions of the project in which commands are given."""
+    return make_sample_store(project, 24)
+
+
+def a_session(number: int, goal: str, parent: int = 0, **more: str) -> Session:
+    day = f"2020-03-{number:02}T10:00:00+00:00"
+    session = Session(
+        number=number,
+        id=f"ctx_{number:012x}",
+        goal=goal,
+        parent_id=f"ctx_{parent:012x}" if parent else "",
+        status="coding",
+        started_at=day,
+        created_at=day,
+        updated_at=day,
+    )
+    return replace(session, **more)  # type: ignore[arg-type]
+
+
+def kept(project: Path, *sessions: Session) -> SessionStore:
+    store = open_sessions(project, Settings())
+    keep(store, [(session, []) for session in sessions])
+    return store
+
+
+# the list
+
+
+def test_the_list_has_a_line_for_each_session_the_newest_first(
+    project: Path, command: Command
+) -> None:
+    blocked = replace(a_session(2, "Two"), has_warnings=True)
+    kept(project, a_session(1, "One"), blocked)
+    for words in ("sessions", "sessions list", "sessions --limit 9"):
+        assert command(*words.split()).lines == [
+            "  #  saved        status  goal (! failed or blocked)",
+            "  2   2 Mar 2020  coding  ! Two",
+            "  1   1 Mar 2020  coding  One",
+            "",
+            "Sessions: 2 of 2, the newest first.",
+        ]
+
+
+def test_filters_narrow_the_list_down(store: SessionStore, command: Command) -> None:
+    def numbers(*words: str) -> list[int]:
+        return [it["number"] for it in command("sessions", *words, "--json").told["sessions"]]
+
+    sessions = [store.get(str(number)) for number in range(24, 0, -1)]
+    for status in ("debugging", "testing"):
+        assert numbers("--status", status) == [s.number for s in sessions if s.status == status]
+    assert numbers("--tag", "auth") == [s.number for s in sessions if "auth" in s.tags]
+    assert numbers("--agent", "codex") == [s.number for s in sessions if s.agent == "codex"]
+    assert numbers("--since", "2026-11-17", "--until", "2026-11-19") == [23, 22]
+    assert numbers("list", "--since", "2026-11-19T14:35", "--limit", "1") == [24]
+    assert numbers("--until", "100y") == []
+    assert set(numbers("list", "환불", "중복")) >= {19}
+
+
+def test_what_is_not_shown_is_counted_with_the_command_that_shows_it(
+    store: SessionStore, command: Command
+) -> None:
+    last = command("sessions", "list", "결제 승인", "--tag", "결제", "--limit", "1").lines[-1]
+    options = re.fullmatch(r"… (\d+) more: `python cli.py sessions (.*)`", last)
+    assert options
+    words = shlex.split(options[2])
+    assert words == ["list", "결제", "승인", "--tag", "결제", "--limit", f"{int(options[1]) + 1}"]
+    assert len(command("sessions", *words, "--json").told["sessions"]) > 1
+
+
+def test_a_filter_that_nothing_fits_names_what_was_meant(
+    store: SessionStore, command: Command
+) -> None:
+    assert command("sessions", "--tag", "databse", "--status", "coding").lines == [
+        "No session fits these filters (sessions: 24).",
+        "There is no tag databse; similar: database.",
+    ]
+    told = command("sessions", "--agent", "nobody").lines[1]
+    assert told.startswith("No session is from nobody; there are some from: ")
+
+
+@pytest.mark.parametrize("words", ["sessions", "sessions list", "sessions list word --tag x"])
+def test_without_sessions_three_lines_say_what_they_are(
+    project: Path, command: Command, words: str
+) -> None:
+    said = " ".join(command(*words.split()).lines)
+    assert said == " ".join(EMPTY)
+    assert list(project.iterdir()) == []
+
+
+def test_without_sessions_data_is_empty(project: Path, command: Command) -> None:
+    told = command("sessions", "--json").told
+    assert told == {"project": str(project), "found": 0, "sessions": []}
+    assert list(project.iterdir()) == []
+
+
+def test_data_has_every_key(project: Path, command: Command) -> None:
+    kept(project, a_session(1, "One"))
+    [told] = command("sessions", "--json").told["sessions"]
+    assert told == {
+        "number": 1,
+        "parentId": None,
+        "endedAt": None,
+        "id": "ctx_000000000001",
+        "goal": "One",
+        "summary": "",
+        "status": "coding",
+        "tags": [],
+        "agent": "",
+        "metadata": {
+            "decisions": [],
+            "approaches": [],
+            "blockers": [],
+            "codeChanges": {"modifiedFiles": [], "summary": ""},
+        },
+        "startedAt": "2020-03-01T10:00:00+00:00",
+        "createdAt": "2020-03-01T10:00:00+00:00",
+        "hasWarnings": False,
+        "updatedAt": "2020-03-01T10:00:00+00:00",
+        "archive": None,
+    }
+
+
+@pytest.mark.parametrize("lang", ["en", "ko"])
+@pytest.mark.parametrize("width", ["30", "44", "80", "132"])
+def test_no_line_is_wider_than_the_terminal(
+    store: SessionStore,
+    command: Command,
+    monkeypatch: pytest.MonkeyPatch,
+    lang: str,
+    width: str,
+) -> None:
+    monkeypatch.setenv("SENTINEL_MEMORY_LANG", lang)
+    monkeypatch.setenv("COLUMNS", width)
+    for words in ("sessions", "sessions list cart", "sessions show 24 18", "sessions chain 18"):
+        lines = command(*words.split()).lines
+        assert [line for line in lines if cells(line) > int(width)] == []
+        assert len(lines) > 1
+
+
+# one session
+
+
+def test_a_whole_session_says_all_of_it(store: SessionStore, command: Command) -> None:
+    assert command("sessions", "show", "23").lines == [
+        "#23  Move refunds to PostgreSQL 16",
+        "  planning; claude-code; started 2026-11-19 14:13; saved 2026-11-19 14:35;",
+        "    ctx_000000000017",
+        "  tags: database, migration",
+        "  summary: Replication lags by 40 s under load; the window for the move is on",
+        "    Sunday.",
+        "  decision: Logical replication, not a dump",
+        "    why: A dump means two hours without writes.",
+        "  blocked: The managed service allows only 4 replication slots",
+        "  resolved: No figure for the load on Sundays",
+        "    solution: The dashboard keeps 90 days; read from there.",
+        "  chain: #23, #24",
+        "  actions:",
+        "    2026-11-19 14:34 command: docker compose up -d postgres16 → success",
+    ]
+
+
+def test_data_of_a_session_has_its_actions_and_its_chain(
+    store: SessionStore, command: Command
+) -> None:
+    told = command("sessions", "show", "#24", store.get("23").id, "24", "--json").told["sessions"]
+    assert [it["number"] for it in told] == [24, 23]
+    assert [it["number"] for it in told[0]["chain"]] == [23, 24]
+    assert told[0]["actions"] == [it.as_json() for it in store.actions(store.get("24"))]
+
+
+def test_an_archived_session_is_shown_whole(store: SessionStore, command: Command) -> None:
+    before = command("sessions", "show", "3", "--json").told["sessions"][0]
+    archive_before(store, "2026-11-15", with_open=True)
+    after = command("sessions", "show", "3", "--json").told["sessions"][0]
+    assert after["archive"] == "archive-2026.db"
+    known = ("goal", "summary", "metadata", "actions", "tags")
+    assert [after[key] for key in known] == [before[key] for key in known]
+    assert "archived in archive-2026.db" in command("sessions", "show", "3").out.replace(
+        "\n   ", ""
+    )
+
+
+@pytest.mark.parametrize("action", ["show", "chain", "export"])
+def test_a_number_that_nobody_has_is_told(
+    store: SessionStore, command: Command, action: str
+) -> None:
+    said = (
+        "99: this project has no such session. Nothing was changed. python cli.py sessions lists"
+        " them with their numbers.\n"
+    )
+    assert command("sessions", action, "99") == Run(1, "", said)
+
+
+def test_hostile_texts_stay_in_their_line_and_give_no_orders(
+    project: Path, command: Command
+) -> None:
+    session = a_session(1, HOSTILE, summary=HOSTILE, agent=HOSTILE, status=HOSTILE)
+    session = replace(session, tags=(HOSTILE,), blockers=(Blocker(description=HOSTILE),))
+    kept(project, session)
+    plain = len(command("sessions").lines)
+    assert plain == 4
+    for words in ("sessions", "sessions show 1", "sessions chain 1", "sessions export"):
+        out = command(*words.split()).out
+        assert not {"\x1b", "\u202e", "\x00", "\u2028", "\r"} & set(out)
+        assert "##vso[" not in out
+    assert json.loads(command("sessions", "--json").out)["sessions"][0]["goal"] == HOSTILE
+
+
+# a chain
+
+
+def test_a_chain_is_a_tree_from_the_oldest_on(project: Path, command: Command) -> None:
+    sessions = [(1, "Root", 0), (2, "Next", 1), (3, "Left", 2), (4, "Right", 2), (5, "Leaf", 3)]
+    kept(project, *(a_session(number, goal, parent) for number, goal, parent in sessions))
+    expected = [
+        "#1   1 Mar 2020  coding  Root",
+        "#2   2 Mar 2020  coding  Next",
+        "├─ #3   3 Mar 2020  coding  Left",
+        "│  #5   5 Mar 2020  coding  Leaf",
+        "└─ #4   4 Mar 2020  coding  Right",
+    ]
+    assert command("sessions", "chain", "5").lines == expected
+    assert command("sessions", "chain", "#1").lines == expected
+    told = command("sessions", "chain", "4", "--json").told["sessions"]
+    assert [it["number"] for it in told] == [1, 2, 3, 4, 5]
+
+
+def test_a_long_chain_stays_at_the_margin(project: Path, command: Command) -> None:
+    kept(project, *(a_session(number, "Step", number - 1) for number in range(1, 31)))
+    lines = command("sessions", "chain", "17").lines
+    assert [line.split()[0] for line in lines] == [f"#{number}" for number in range(1, 31)]
+    assert {line[0] for line in lines} == {"#"}
+
+
+# an export
+
+
+@pytest.mark.parametrize(
+    ("name", "start"), [("a.md", "<!-- sent"), ("a.json", '{"format'), ("b.html", "<!doctype")]
+)
+def test_the_name_of_a_file_tells_its_form(
+    store: SessionStore, command: Command, project: Path, name: str, start: str
+) -> None:
+    done = command("sessions", "export", "23", "24", "-o", f"docs/{name}")
+    assert done == Run(0, f"Written: docs/{name} (sessions: 2).\n", "")
+    assert (project / "docs" / name).read_text(encoding="utf-8").startswith(start)
+
+
+def test_an_export_without_a_file_is_printed(store: SessionStore, command: Command) -> None:
+    text = command("sessions", "export", "--format", "json", "--since", "2026-11-17").out
+    assert len(json.loads(text)["contexts"]) == 3
+    assert (
+        command("sessions", "export", "--format", "json", "-o", "-").out.count('"id": "ctx_') == 24
+    )
+
+
+def test_a_relative_file_is_meant_from_where_the_command_is_given(
+    store: SessionStore, command: Command, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (project / "docs").mkdir()
+    monkeypatch.chdir(project / "docs")
+    done = command("sessions", "--project", str(project), "export", "-o", "../a.md")
+    assert done.out == "Written: a.md (sessions: 24).\n"
+
+
+def test_a_file_outside_the_project_is_refused(store: SessionStore, command: Command) -> None:
+    done = command("sessions", "export", "-o", "../a.md")
+    assert (done.code, done.out) == (1, "")
+    assert "a.md does not lie in the project. Nothing was written." in done.errors
+
+
+def test_without_sessions_there_is_nothing_to_export(project: Path, command: Command) -> None:
+    assert command("sessions", "export", "-o", "a.md") == Run(1, "", "\n".join([*EMPTY, ""]))
+    assert list(project.iterdir()) == []
+
+
+# arguments
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("sessions lst", "ACTION: lst is none of list, show, chain, export"),
+        ("sessions --status codin", "Did you mean coding?"),
+        ("sessions --since soon", "--since: it must be a date such as 2026-03-01, a moment"),
+        ("sessions --until 2026-02-30", "--until: it must be a date"),
+        ("sessions show", "SESSION is missing."),
+        ("sessions --tga", "Did you mean --tag?"),
+        ("sessions export --format pdf", "--format: pdf is none of markdown, json, html."),
+    ],
+)
+def test_a_wrong_argument_is_told(command: Command, words: str, said: str) -> None:
+    assert said in command(*words.split()).refused
+
+
+def test_options_before_the_action_hold_for_it(store: SessionStore, command: Command) -> None:
+    before = command("sessions", "--status", "paused", "--json", "list")
+    assert before == command("sessions", "list", "--status", "paused", "--json")
+    assert before.told["sessions"]
+
+
+def test_colours_mark_the_head_and_the_session_that_was_named(
+    store: SessionStore, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = command("sessions", "chain", "23").lines
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    shown = command("sessions", "chain", "23").lines
+    assert [uncoloured(line) for line in shown] == plain
+    assert [line.startswith("\x1b[1m") for line in shown] == [True, False]
+
+
+def test_the_numbers_of_sessions_are_completed(
+    store: SessionStore, command: Command, project: Path
+) -> None:
+    assert command("completion", "sessions").lines == [str(it) for it in range(24, 0, -1)]
+    assert command("completion", "sessions", "--project", str(project.parent)).out.strip() == ""
