@@ -95,18 +95,23 @@ def _numbers_of_sessions(arguments: argparse.Namespace) -> list[str]:
 
 def offers_of(parser: argparse.ArgumentParser, *, below: bool = True) -> list[Offer]:
     """Return what a command takes. below: with what its actions take."""
-    found: dict[tuple[tuple[str, ...], tuple[str, ...]], Offer] = {}
+    found: dict[tuple[object, ...], Offer] = {}
     for action in parser._actions:
         name = str(action.metavar or "")
         choices = CLIENT_KEYS if name == "CLIENT" else tuple(map(str, action.choices or ()))
         value = "" if action.nargs == 0 else _VALUES.get(name, "other")
         about = str(action.help or "") % {**vars(action), "prog": parser.prog}
         offer = Offer(tuple(action.option_strings), value, choices, about)
-        found.setdefault((offer.names, offer.choices), offer)
+        found.setdefault(_place(offer), offer)
         if below and isinstance(action, argparse._SubParsersAction):
             for it in (it for parser in action.choices.values() for it in offers_of(parser)):
-                found.setdefault((it.names, it.choices), it)
+                found.setdefault(_place(it), it)
     return list(found.values())
+
+
+def _place(offer: Offer) -> tuple[object, ...]:
+    """Return what is the same of an offer that several actions make: the value of an argument."""
+    return (offer.names, offer.choices, "" if offer.names else offer.value)
 
 
 def bash_script(offers: Offers, abouts: Mapping[str, str]) -> str:
