@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rooms.sessions.search.found import Criteria
 
 MOST_ROWS = 25  # on a terminal, unless --limit says otherwise
+FILTERS = "status", "tag", "agent", "since", "until", "limit", "json"
 _ALL = 1_000_000_000
 
 

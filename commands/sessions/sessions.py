@@ -6,7 +6,8 @@ from typing import Any
 
 from commands.sessions import list as listing
 from commands.terminal.console import add_examples, explain, summary_of
-from core.parser import add_project
+from commands.terminal.words import word
+from core.parser import add_project, language_here
 
 # For each action its module here, which defines `add_arguments(parser)` and `run(arguments)`.
 ACTIONS = ("list", "show", "chain", "export")
@@ -17,18 +18,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_project(parser)
     title = explain("sessions_actions")
     actions = parser.add_subparsers(dest="action", metavar="ACTION", title=title)
+    takes = dict[str, set[str]]()
     for name in ACTIONS:
         key = f"sessions_{name}"
         below = actions.add_parser(name, help=explain(key), description=summary_of(key))
         add_project(below, argparse.SUPPRESS)  # `sessions --project DIR show` means the same
         _module(name).add_arguments(below)
+        takes[name] = {it.dest for it in below._actions}
     listing.add_filters(parser, None)
+    parser.set_defaults(refuse=parser.error, takes=takes)
     add_examples(parser, "sessions", "sessions --since 7d --status debugging")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Carry out the action and return its exit code. Raises SentinelError."""
-    return int(_module(arguments.action or "list").run(arguments))
+    action = arguments.action or "list"
+    for name in listing.FILTERS:
+        if getattr(arguments, name) and name not in arguments.takes[action]:
+            facts = {"one": f"--{name}", "other": "sessions list"}
+            arguments.refuse(word(language_here(), "needs", **facts))
+    return int(_module(action).run(arguments))
 
 
 def _module(name: str) -> Any:

@@ -314,12 +314,28 @@ def test_without_sessions_there_is_nothing_to_export(project: Path, command: Com
         ("sessions --since soon", "--since: it must be a date such as 2026-03-01, a moment"),
         ("sessions --until 2026-02-30", "--until: it must be a date"),
         ("sessions show", "SESSION is missing."),
+        ("sessions --status paused show 3", "--status can only be used with sessions list"),
+        ("sessions --json export", "--json can only be used with sessions list"),
         ("sessions --tga", "Did you mean --tag?"),
         ("sessions export --format pdf", "--format: pdf is none of markdown, json, html."),
     ],
 )
 def test_a_wrong_argument_is_told(command: Command, words: str, said: str) -> None:
     assert said in command(*words.split()).refused
+
+
+@pytest.mark.parametrize("words", ["sessions", "sessions show 1", "sessions export"])
+def test_a_database_of_another_program_is_named_and_stays(
+    project: Path, command: Command, words: str
+) -> None:
+    database = project / ".context" / "sessions" / "history.db"
+    database.parent.mkdir(parents=True)
+    database.write_bytes(b"no database at all, but long enough for a page" * 100)
+    before = database.read_bytes()
+    done = command(*words.split())
+    assert (done.code, done.out) == (1, "")
+    assert str(database) in done.errors
+    assert database.read_bytes() == before
 
 
 def test_options_before_the_action_hold_for_it(store: SessionStore, command: Command) -> None:
