@@ -4,15 +4,18 @@
 
 _sentinel_memory() {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
-    local command= options= choices= values= known= i
+    local command= action= options= choices= values= known= i
     local -a project=()
     for ((i = 1; i < COMP_CWORD; i++)); do
         case ${COMP_WORDS[i]} in
             -p | --project) project=(-p "${COMP_WORDS[++i]}") ;;
             -*) ;;
-            *) [[ $command ]] || command=${COMP_WORDS[i]} ;;
+            *) if [[ ! $command ]]; then command=${COMP_WORDS[i]}; else action=${action:-${COMP_WORDS[i]}}; fi ;;
         esac
     done
+    case "$command $action" in
+        @ACTIONS@) command="$command $action" ;;
+    esac
     case $command in
 @COMMANDS@
     esac

@@ -2,22 +2,24 @@
 # To switch it on, add this line to ~/.config/fish/config.fish:
 #   sentinel-memory completion fish | source
 
-# Succeeds behind the command of this name, or without a name before any command.
+# Succeeds behind the command of this name, or the command and its action, or before any command.
 function __sentinel_memory_at
     set -l given (commandline -opc)
     set -e given[1]
+    set -l words
     while set -q given[1]
         switch $given[1]
             case -p --project
-                set -e given[1..2]
-            case '-*'
                 set -e given[1]
+            case '-*'
             case '*'
-                test "$given[1]" = "$argv[1]"
-                return
+                set -a words $given[1]
         end
+        set -e given[1]
     end
-    test (count $argv) -eq 0
+    set -l at $words[1]
+    contains -- "$words[1] $words[2]" @ACTIONS@; and set at "$words[1] $words[2]"
+    test "$at" = "$argv"
 end
 
 # Prints the topics or the ids of the memory that is meant.

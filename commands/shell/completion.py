@@ -1,7 +1,7 @@
 """Prints a script with which bash, zsh or fish completes our command lines."""
 
 import argparse
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
 from typing import NamedTuple
 
@@ -44,7 +44,7 @@ class _Shells(tuple[str, ...]):
 
 
 SHELLS = _Shells(("bash", "zsh", "fish"))
-Offers = Mapping[str, Sequence[Offer]]  # by the name of a command, "" for all of them
+Offers = Mapping[str, Sequence[Offer]]  # by a command, or it and its action; "" for all of them
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -71,10 +71,10 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     names = arguments.names
     parsers = arguments.parsers(*names)
-    offers = {name: offers_of(parser) for name, parser in parsers.items() if name}
+    offers = {name: it for command in names for name, it in _offers(command, parsers[command])}
     ids = offers["restore"]  # which refuses what is in the log
     offers["restore"] = [it._replace(value="gone") if it.value == "ids" else it for it in ids]
-    offers[""] = [it for it in offers_of(parsers[""], below=False) if it.names]
+    offers[""] = [it for it in offers_of(parsers[""]) if it.names]
     abouts = {name: explain(f"cmd_{name}") for name in names}
     print(_WRITERS[arguments.shell](offers, abouts), end="")
     return 0
@@ -93,31 +93,32 @@ def _numbers_of_sessions(arguments: argparse.Namespace) -> list[str]:
         return [str(number) for (number,) in rows]
 
 
-def offers_of(parser: argparse.ArgumentParser, *, below: bool = True) -> list[Offer]:
-    """Return what a command takes. below: with what its actions take."""
-    found: dict[tuple[object, ...], Offer] = {}
+def _offers(command: str, parser: argparse.ArgumentParser) -> Iterator[tuple[str, list[Offer]]]:
+    """Yield what a command takes by its name, and what each of its actions takes by both names."""
+    yield command, offers_of(parser)
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for name, below in action.choices.items():
+                yield f"{command} {name}", offers_of(below)
+
+
+def offers_of(parser: argparse.ArgumentParser) -> list[Offer]:
+    """Return what a command or an action takes, each once."""
+    found: dict[tuple[tuple[str, ...], tuple[str, ...]], Offer] = {}
     for action in parser._actions:
         name = str(action.metavar or "")
         choices = CLIENT_KEYS if name == "CLIENT" else tuple(map(str, action.choices or ()))
         value = "" if action.nargs == 0 else _VALUES.get(name, "other")
         about = str(action.help or "") % {**vars(action), "prog": parser.prog}
         offer = Offer(tuple(action.option_strings), value, choices, about)
-        found.setdefault(_place(offer), offer)
-        if below and isinstance(action, argparse._SubParsersAction):
-            for it in (it for parser in action.choices.values() for it in offers_of(parser)):
-                found.setdefault(_place(it), it)
+        found.setdefault((offer.names, offer.choices), offer)
     return list(found.values())
-
-
-def _place(offer: Offer) -> tuple[object, ...]:
-    """Return what is the same of an offer that several actions make: the value of an argument."""
-    return (offer.names, offer.choices, "" if offer.names else offer.value)
 
 
 def bash_script(offers: Offers, abouts: Mapping[str, str]) -> str:
     """Return the script for bash."""
     lines = _cases(offers, abouts, lambda it, _: it, lambda words: f"'{' '.join(words)}'")
-    return _filled("bash", lines)
+    return _filled("bash", lines, offers)
 
 
 def zsh_script(offers: Offers, abouts: Mapping[str, str]) -> str:
@@ -127,7 +128,7 @@ def zsh_script(offers: Offers, abouts: Mapping[str, str]) -> str:
         return quoted(f"{name}:{about}" if about else name)
 
     lines = _cases(offers, abouts, described, lambda words: f"({' '.join(words)})")
-    return _filled("zsh", lines)
+    return _filled("zsh", lines, offers)
 
 
 def fish_script(offers: Offers, abouts: Mapping[str, str]) -> str:
@@ -144,7 +145,7 @@ def fish_script(offers: Offers, abouts: Mapping[str, str]) -> str:
             about = ["-d", quoted(offer.about)] if spelled else []
             if shown:
                 lines.append(" ".join(["complete", "-c", NAME, at, *shown, *about]))
-    return _filled("fish", lines)
+    return _filled("fish", lines, offers)
 
 
 def quoted(text: str) -> str:
@@ -184,7 +185,7 @@ def _cases(
         if not command:
             choices = [described(name, about) for name, about in abouts.items()]
         values = next((it.value for it in places if it.value != "other"), "")
-        lines.append(f"        {command or quoted('')})")
+        lines.append(f"        {quoted(command)})")
         lines.append(f"            options={joined(options)} choices={joined(choices)}")
         lines += [f"            values={values}", "            case $prev in"]
         for it in offered:
@@ -196,9 +197,10 @@ def _cases(
     return lines
 
 
-def _filled(shell: str, lines: Sequence[str]) -> str:
+def _filled(shell: str, lines: Sequence[str], offers: Offers) -> str:
     script = files("commands.shell").joinpath(f"completion.{shell}").read_text(encoding="utf-8")
-    return script.replace("@COMMANDS@", "\n".join(lines))
+    actions = (" " if shell == "fish" else " | ").join(quoted(it) for it in offers if " " in it)
+    return script.replace("@ACTIONS@", actions).replace("@COMMANDS@", "\n".join(lines))
 
 
 _WRITERS = {"bash": bash_script, "zsh": zsh_script, "fish": fish_script}

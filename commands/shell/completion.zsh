@@ -3,15 +3,18 @@
 #   eval "$(sentinel-memory completion zsh)"
 
 _sentinel_memory() {
-    local prev=$words[CURRENT-1] command= values= known= i
+    local prev=$words[CURRENT-1] command= action= values= known= i
     local -a project options choices
     for ((i = 2; i < CURRENT; i++)); do
         case $words[i] in
             -p | --project) project=(-p "$words[i+1]"); ((i++)) ;;
             -*) ;;
-            *) [[ -n $command ]] || command=$words[i] ;;
+            *) if [[ -z $command ]]; then command=$words[i]; else action=${action:-$words[i]}; fi ;;
         esac
     done
+    case "$command $action" in
+        @ACTIONS@) command="$command $action" ;;
+    esac
     case $command in
 @COMMANDS@
     esac

@@ -36,7 +36,11 @@ LINES = [
     ("sentinel-memory export --block AG", ["AGENTS.md"]),
     ("sentinel-memory list --json --limit ", []),
     ("sentinel-memory sessions ch", ["chain"]),
-    ("sentinel-memory sessions show 1", ["1", "10", "11"]),
+    ("sentinel-memory sessions show ", sorted(str(number) for number in range(1, 12))),
+    ("sentinel-memory -p . sessions show --json 1", ["1", "10", "11"]),
+    ("sentinel-memory sessions export --format ", ["html", "json", "markdown"]),
+    ("sentinel-memory sessions export --st", []),
+    ("sentinel-memory topics rename ", ["auth", "auth token", "payment"]),
     ("sentinel-memory sessions --status pl", ["planning"]),
 ]
 
