@@ -8,10 +8,9 @@ from core.messages import sentence
 WORDS: dict[str, tuple[str, str]] = {
     # there is nothing
     "none": ("This project has no sessions yet.", "이 프로젝트에는 아직 세션이 없습니다."),
-    "what": ("A session keeps what was done: the goal, decisions, approaches that failed, blockers and commands. It stays on this machine.",
-        "세션에는 한 일, 곧 목표와 결정, 실패한 시도, 막힌 일, 실행한 명령이 남습니다. 이 컴퓨터에만 보관됩니다."),
-    "switch_on": ("To have agents save and find them: {cli} setup --rooms lessons,sessions",
-        "에이전트가 저장하고 찾아 쓰게 하려면: {cli} setup --rooms lessons,sessions"),
+    "what": ("Sessions keep what was done: goals, decisions, failures, blockers, commands.",
+        "세션에는 한 일이 남습니다. 목표, 결정, 실패한 시도, 막힌 일, 명령입니다."),
+    "switch_on": ("To switch them on: {cli} setup --rooms lessons,sessions", "켜려면: {cli} setup --rooms lessons,sessions"),
     "none_fits": ("No session fits these filters (sessions: {count:,}).",
         "세션 {count:,}개 가운데 이 조건에 맞는 것이 없습니다."),
     "no_tag": ("There is no tag {name}.", "{name}(이)라는 태그는 없습니다."),

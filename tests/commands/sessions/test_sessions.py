@@ -18,9 +18,8 @@ from tests.support.session_samples import keep, make_sample_store
 
 EMPTY = [
     "This project has no sessions yet.",
-    "A session keeps what was done: the goal, decisions, approaches that failed, blockers and"
-    " commands. It stays on this machine.",
-    "To have agents save and find them: python cli.py setup --rooms lessons,sessions",
+    "Sessions keep what was done: goals, decisions, failures, blockers, commands.",
+    "To switch them on: python cli.py setup --rooms lessons,sessions",
 ]
 HOSTILE = "a\x1b[31m\nb\u202e ##vso[task.x]\r\x00\u2028c"
 
@@ -111,8 +110,7 @@ def test_a_filter_that_nothing_fits_names_what_was_meant(
 def test_without_sessions_three_lines_say_what_they_are(
     project: Path, command: Command, words: str
 ) -> None:
-    said = " ".join(command(*words.split()).lines)
-    assert said == " ".join(EMPTY)
+    assert command(*words.split()).lines == EMPTY
     assert list(project.iterdir()) == []
 
 
