@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any, TypeVar
 
+from core.text_redaction import redacted
 from rooms.sessions.saving import with_flag
 from rooms.sessions.session import (
     ENDED,
@@ -32,6 +33,7 @@ _OUR_ID = re.compile(r"ctx_[0-9a-f]{12}")
 _OUR_ACTION = re.compile(r"[a-z]{2,6}_[0-9a-f]{6,32}")
 _KINDS = ("command", "edit", "error")
 _UNKNOWN_AGENT = "unknown"
+_GOAL_CHARS = 10_000  # of a goal that go into an id
 
 Data = Mapping[str, Any]
 _Item = TypeVar("_Item")
@@ -169,11 +171,13 @@ def _dated(session: Session, moment: str) -> Session:
 def _id_of(name: str, session: Session) -> str:
     """Return the id of a session here: always the same one, whenever it is imported.
 
-    A former context lives on from goal to goal, and each of these is a session.
+    A former context lives on from goal to goal, and each of these is a session. No secret in a
+    goal goes into the hash, from which somebody could guess it.
     """
     if is_ours(name):
         return name
-    told = "\n".join((name or session.started_at, session.goal))
+    goal, _ = redacted(session.goal[:_GOAL_CHARS])
+    told = "\n".join((name or session.started_at, goal))
     return f"ctx_{_hash(told)}"
 
 

@@ -293,6 +293,13 @@ def test_secrets_go_and_long_texts_are_shortened(store: SessionStore, folder: Pa
     assert plan.redacted.total() == 2
 
 
+def test_no_secret_goes_into_an_id(store: SessionStore) -> None:
+    goals = [f"Use {TOKEN} here", f"Use {TOKEN[:-4]}wXyZ here", "Use none here"]
+    found = [read_text(json.dumps(former(goal)).encode(), "x").items[0] for goal in goals]
+    ids = [it.session.id for it in found]
+    assert ids[0] == ids[1] != ids[2]
+
+
 def test_a_strict_store_takes_no_session_with_a_secret(tmp_path: Path) -> None:
     store = open_sessions(tmp_path, Settings(strict=True))
     listed = [former(f"Use {TOKEN}"), former("Another", id="y")]
