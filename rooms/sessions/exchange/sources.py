@@ -17,7 +17,7 @@ from rooms.sessions.exchange.incoming import Incoming, incoming
 from rooms.sessions.exchange.json_form import VERSION
 
 CURRENT, SNAPSHOTS, HISTORY = "current.json", "snapshots", "history.db"
-MOST_BYTES = 64_000_000
+MOST_BYTES = 256_000_000  # fits an export of 100,000 sessions
 MOST_SNAPSHOTS = 10_000
 _MOST_DATABASE_S = 60
 _MOST_VALUE_BYTES = 10_000_000

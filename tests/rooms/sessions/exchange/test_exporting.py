@@ -152,7 +152,7 @@ def test_json_holds_the_declared_objects_with_their_actions(tmp_path: Path) -> N
         ("2026-11-19T14:35", "2026-11-19T14:35:00", 1),
         ("2026-11-19T14:36", "2026-11-20T17:29", 0),
         ("2026-11-19T23:35:00+09:00", "2026-11-19T14:35Z", 1),
-        ("", "2026-11-19", 23),
+        ("", "2026-11-19", 2),
         ("2026-11-20", "", 1),
         ("2027-01-01", "", 0),
     ],
@@ -160,7 +160,11 @@ def test_json_holds_the_declared_objects_with_their_actions(tmp_path: Path) -> N
 def test_a_range_includes_both_of_its_ends(
     tmp_path: Path, since: str, until: str, count: int
 ) -> None:
-    store = make_sample_store(tmp_path, 24)
+    store = open_sessions(tmp_path, Settings())
+    moments = ("2026-11-01T00:00:00", "2026-11-19T14:35:00", "2026-11-20T17:30:00")
+    for number, moment in enumerate(moments, 1):
+        session = replace(hostile("x")[0], number=number, id=f"ctx_{number:012x}")
+        keep(store, [(replace(session, updated_at=f"{moment}+00:00"), [])])
     assert export(store, "json", since=since, until=until, output="x.json").count == count
 
 
