@@ -92,7 +92,8 @@ def _item(text: str, label: str, more: str, lang: Language, state: str = "") -> 
 
 def _changes(session: Session) -> list[list[str]]:
     changes = session.changes
-    lines = [[f"- {as_code(one_line(path))}"] for path in changes.modified_files]
+    files = [started(as_code(one_line(path).strip())) for path in changes.modified_files]
+    lines = [[f"- {path}"] for path in files]
     if changes.summary.strip():
         lines.insert(0, listed("- ", escaped_lines(changes.summary)))
     return lines

@@ -81,6 +81,8 @@ def blocks(text: str) -> list[str]:
 
 @given(TEXTS)
 @example("<script>")
+@example("# x```")
+@example("  1. x`")
 @example("x\n# heading\n| a |\n| - |\n[l](u)")
 def test_no_text_becomes_markup_in_any_form(text: str) -> None:
     quiet, loud = hostile("x"), hostile(text)
