@@ -1,11 +1,12 @@
 """Makes projects with sessions for the tests of what is around them."""
 
+import os
 from pathlib import Path
 from typing import Any
 
 from core.settings import Settings
 from rooms.sessions.session import Approach, Draft, Session
-from rooms.sessions.store import SessionStore, open_sessions
+from rooms.sessions.store import SessionStore, insert, open_sessions
 
 OLD, LATER = "2024-03-01T10:00:00+00:00", "2026-05-01T10:00:00+00:00"
 
@@ -36,3 +37,17 @@ def act(store: SessionStore, session: Session, *commands: str) -> None:
                 " VALUES (?, ?, 'command', ?, 'success', ?)",
                 (f"act_{session.id}_{at}", session.id, command, f"{session.date}T1{at}:00:00"),
             )
+
+
+def stored(store: SessionStore, **fields: Any) -> Session:
+    """A session as another program would have put it there: with whatever its texts hold."""
+    dates = dict.fromkeys(("started_at", "ended_at", "created_at", "updated_at"), LATER)
+    given = {"number": 0, "id": f"ctx_{os.urandom(6).hex()}", **dates, **fields}
+    with store.writing() as connection:
+        return insert(connection, Session(**given))
+
+
+def every_byte(*folders: Path) -> bytes:
+    """What stands in all files below these folders, one behind the other."""
+    files = [path for folder in folders for path in sorted(folder.rglob("*")) if path.is_file()]
+    return b"\0".join(path.read_bytes() for path in files)

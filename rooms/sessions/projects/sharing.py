@@ -7,11 +7,14 @@ from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
+from core.errors import SentinelError
 from core.messages import Table
 from rooms.sessions.errors import SessionsError
-from rooms.sessions.projects.consent import consent_path, name_of
-from rooms.sessions.projects.hints import Sessions, global_database, keep_in_step, remove
+from rooms.sessions.projects.consent import consent_path, is_shared, name_of
+from rooms.sessions.projects.hints import Sessions, global_database, hints_of, keep_in_step, remove
 from rooms.sessions.projects.words import WORDS
+from rooms.sessions.session import Session
+from rooms.sessions.upkeep.purging import purge
 
 
 class SharingError(SessionsError):
@@ -57,8 +60,36 @@ def unshare(root: Path, environment: Mapping[str, str]) -> int:
         return 0
     with contextlib.closing(database):
         removed = remove(database, root)
-        database.purge()
+        purge(database)
         return removed
+
+
+def refresh(store: Sessions, environment: Mapping[str, str]) -> list[Path]:
+    """Bring the hints of a project in step, without the bytes of what was removed from it.
+
+    Return the files in which they remain for now: none where the project does not share.
+    """
+    database = global_database(store.root, environment)
+    if database is None or not is_shared(store.root, environment):
+        return []
+    with contextlib.closing(database):
+        try:
+            keep_in_step(database, store)
+        except (OSError, SentinelError):
+            return [database.path]
+        return [] if purge(database) else [database.path]
+
+
+def hints_shared(store: Sessions, environment: Mapping[str, str]) -> tuple[Path, list[Session]]:
+    """Return the database for other projects, and what it holds of this one. Raises DatabaseError.
+
+    That is nothing where the project does not share.
+    """
+    database = global_database(store.root, environment)
+    if database is None or not is_shared(store.root, environment):
+        return store.root, []
+    with contextlib.closing(database), database.reading() as hints:
+        return database.path, list(hints_of(hints, name_of(store.root))) if hints else []
 
 
 def _unwritable(path: str, error: OSError) -> SharingError:

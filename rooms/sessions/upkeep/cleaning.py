@@ -1,0 +1,125 @@
+"""Redacts rows of the database, and a file; a secret that one text gives away goes from all."""
+
+import json
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from core.sanitizer import values_in
+from core.text_redaction import redacted
+
+MOST_FILE_BYTES = 5_000_000
+
+_OF_JSON = "tags", "metadata"
+_NAMING = "id", "_table"  # what says which row it is
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+Row = dict[str, Any]
+
+
+def cleaned(rows: Sequence[Row]) -> tuple[list[Row], tuple[str, ...]]:
+    """Return rows without their secrets, and the kinds of these, each once."""
+    known = values_in(text for row in rows for text in _texts(row))
+    kinds = dict[str, None]()
+
+    def clean(text: str) -> str:
+        shown, found = redacted(text, known)
+        kinds.update(dict.fromkeys(found))
+        return shown
+
+    done = [
+        {
+            name: value if name in _NAMING else _mapped(name, value, clean)
+            for name, value in row.items()
+        }
+        for row in rows
+    ]
+    return done, tuple(kinds)
+
+
+def kinds_in_file(path: Path) -> tuple[str, ...]:
+    """Return the kinds of the secrets in a file; () where there is none that can be read."""
+    row = _read(path)
+    return cleaned([row])[1] if row else ()
+
+
+def clean_file(path: Path) -> None:
+    """Take the secrets out of a file, which is replaced as a whole. Raises OSError."""
+    row = _read(path)
+    [done], kinds = cleaned([row or {}])
+    if not kinds:
+        return
+    text = done.get("metadata") or done.get("text") or ""
+    if "metadata" in done:
+        text = _dumped(json.loads(text), indent=2) + "\n"
+    temporary = path.with_name(f".{path.name}.tmp")
+    temporary.unlink(missing_ok=True)  # a link in its place would be followed
+    temporary.write_text(text, encoding="utf-8", errors="surrogateescape", newline="\n")
+    os.replace(temporary, path)
+
+
+def _read(path: Path) -> Row | None:
+    """Return a file as the one column of a row: as JSON, if it is that."""
+    try:
+        with open(path, "rb") as file:
+            text = file.read(MOST_FILE_BYTES).decode("utf-8", "surrogateescape")
+    except OSError:
+        return None
+    return {"text" if _parsed(text) is None else "metadata": text}
+
+
+def _texts(row: Row) -> Iterator[str]:
+    """Yield the texts of a row, those within JSON one by one."""
+    found = list[str]()
+
+    def keep(text: str) -> str:
+        found.append(text)
+        return text
+
+    for name, value in row.items():
+        if name not in _NAMING:
+            _mapped(name, value, keep)
+    yield from found
+
+
+def _mapped(name: str, value: Any, change: Callable[[str], str]) -> Any:
+    """Return the value of a column with its texts changed; JSON that nothing changes stays."""
+    if not isinstance(value, str):
+        return value
+    data = _parsed(value) if name in _OF_JSON else None
+    if data is None:
+        return change(value)
+    try:
+        changed = _walked(data, change)
+    except RecursionError:
+        return change(value)
+    if changed == data:
+        return value
+    return _dumped(changed, separators=(",", ":"))
+
+
+def _parsed(text: str) -> Any:
+    """Return what a text of JSON holds, None where it is none or is nested too deeply."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _dumped(data: Any, **form: Any) -> str:
+    """Return JSON that can be stored: half of a character stands there as an escape."""
+    text = json.dumps(data, ensure_ascii=False, **form)
+    return json.dumps(data, **form) if _SURROGATE.search(text) else text
+
+
+def _walked(data: Any, change: Callable[[str], str]) -> Any:
+    if isinstance(data, str):
+        return change(data)
+    if isinstance(data, list):
+        return [_walked(it, change) for it in data]
+    if isinstance(data, dict):
+        return {change(key): _walked(value, change) for key, value in data.items()}
+    return data

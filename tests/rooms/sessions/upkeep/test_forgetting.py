@@ -1,0 +1,129 @@
+"""Tests that a forgotten session is gone from every file, and that the others stay whole."""
+
+import os
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from core.disk.database import DatabaseDamagedError
+from core.project import STATE_VARIABLE
+from rooms.sessions.errors import NoSuchSessionError
+from rooms.sessions.projects.sharing import share
+from rooms.sessions.search.found import Criteria
+from rooms.sessions.search.searching import search
+from rooms.sessions.store import SessionStore
+from rooms.sessions.upkeep.archive import archive_before, archives_of, whole
+from rooms.sessions.upkeep.forgetting import forget
+from tests.support.room import OLD, a_room, act, every_byte, failed, saved
+
+
+@pytest.fixture
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv(STATE_VARIABLE, str(tmp_path / "state"))
+    return tmp_path / "state"
+
+
+@pytest.fixture
+def store(tmp_path: Path, state: Path) -> SessionStore:
+    """Thirty sessions, of which the middle ones speak of zebras; some are archived."""
+    store = a_room(tmp_path / "shop")
+    share(store, os.environ)
+    for at in range(30):
+        word = "zebra" if 10 <= at < 20 else "giraffe"
+        session = saved(
+            store,
+            f"Feed the {word}s of house {at}",
+            OLD if at % 2 else "2026-05-01T10:00:00+00:00",
+            summary=f"{word} " * 200,
+            tags=(word, "얼룩말" if word == "zebra" else "기린"),
+            approaches=(failed(f"hay for a {word}"),),
+        )
+        act(store, session, f"npm run {word}")
+    archive_before(store, "2025-01-01")
+    return store
+
+
+def test_nothing_of_it_is_left_in_any_file(
+    store: SessionStore, tmp_path: Path, state: Path
+) -> None:
+    zebras = [store.get(str(at + 1)) for at in range(10, 20)]
+    before = every_byte(store.root, state)
+    assert b"zebra" in before and "얼룩말".encode() in before
+    done = forget(store, [it.id for it in zebras], os.environ)
+    assert ([it.number for it in done.sessions], done.unpurged) == ([*range(11, 21)], [])
+    after = every_byte(store.root, state)
+    assert (b"zebra" in after, "얼룩말".encode() in after) == (False, False)
+    assert [it.id.encode() in after for it in zebras] == [False] * 10
+    assert b"giraffe" in after
+
+
+def test_the_others_are_whole_and_found(store: SessionStore) -> None:
+    forget(store, [store.get(str(at + 1)).id for at in range(10, 20)], os.environ)
+    assert search(store, Criteria(), limit=50).total == 20
+    assert search(store, Criteria(query="zebra"), limit=50).total == 0
+    assert search(store, Criteria(query="giraffe"), limit=50).total == 20
+    session, actions = whole(store, store.get("2"))
+    assert (session.summary, [it.content for it in actions]) == (
+        *("giraffe " * 200, ["npm run giraffe"]),
+    )
+    with pytest.raises(NoSuchSessionError):
+        store.get("11")
+    with closing(sqlite3.connect(store.path)) as connection:
+        connection.execute("INSERT INTO contexts_fts(contexts_fts) VALUES ('optimize')")
+        rows = "SELECT count(*) FROM contexts_fts WHERE contexts_fts MATCH ?"
+        counts = [connection.execute(rows, (word,)).fetchone()[0] for word in ("zebra", "giraffe")]
+    assert counts == [0, 20]
+
+
+def test_a_number_is_not_given_again(store: SessionStore) -> None:
+    forget(store, [store.get("30").id], os.environ)
+    assert saved(store, "Feed the lions").number == 31
+
+
+def test_what_continues_it_stays_without_its_link(tmp_path: Path, state: Path) -> None:
+    store = a_room(tmp_path / "shop")
+    first = saved(store, "First")
+    second = saved(store, "Second", parent=first.id)
+    saved(store, "Third", parent=second.id)
+    forget(store, [second.id], os.environ)
+    assert [(it.number, it.parent_id) for it in store.chain(store.get("3"))] == [(3, "")]
+
+
+def test_the_projection_shows_none_that_is_gone(tmp_path: Path, state: Path) -> None:
+    store = a_room(tmp_path / "shop")
+    current = store.path.parent / "current.json"
+    first, second = saved(store, "First"), saved(store, "Second")
+    forget(store, [second.id], os.environ)
+    assert b'"goal": "First"' in current.read_bytes()
+    forget(store, [first.id], os.environ)
+    assert not current.exists()
+
+
+def test_a_session_that_is_not_there_is_passed_over(tmp_path: Path, state: Path) -> None:
+    store = a_room(tmp_path / "shop")
+    saved(store, "First")
+    assert forget(store, ["ctx_none"], os.environ) == ([], [])
+
+
+def test_a_reader_that_holds_the_old_state_is_told_of(tmp_path: Path, state: Path) -> None:
+    store = a_room(tmp_path / "shop")
+    first = saved(store, "Feed the zebra")
+    saved(store, "Feed the lion")
+    with closing(sqlite3.connect(store.path)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT * FROM contexts").fetchone()
+        assert forget(store, [first.id], os.environ).unpurged == [store.path]
+    assert forget(store, [], os.environ).unpurged == []
+    assert b"zebra" not in every_byte(store.root)
+
+
+def test_an_archive_that_cannot_be_read_stops_it_before_anything_is_removed(
+    store: SessionStore,
+) -> None:
+    [path] = archives_of(store)
+    path.write_bytes(b"no database" * 999)
+    with pytest.raises(DatabaseDamagedError):
+        forget(store, [store.get("1").id], os.environ)
+    assert store.get("1").number == 1

@@ -1,0 +1,150 @@
+"""Tests that secrets are found wherever sessions are kept, and are gone from the bytes then."""
+
+import json
+import os
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from core.project import STATE_VARIABLE
+from rooms.sessions.projects.sharing import share
+from rooms.sessions.search.found import Criteria
+from rooms.sessions.search.searching import search
+from rooms.sessions.session import Approach
+from rooms.sessions.store import SessionStore
+from rooms.sessions.upkeep.archive import archive_before, whole
+from rooms.sessions.upkeep.secrets import redact_held, secrets_held
+from tests.support.cli_process import TOKEN
+from tests.support.room import OLD, a_room, act, every_byte, saved, stored
+
+WORD = "Xk29vQp7Lm"  # a secret only where something says so
+MARKER = "[REDACTED]"
+
+
+@pytest.fixture(autouse=True)
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv(STATE_VARIABLE, str(tmp_path / "state"))
+    return tmp_path / "state"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> SessionStore:
+    """A clean session, and four that hold secrets in every place that there is."""
+    store = a_room(tmp_path / "shop")
+    share(store, os.environ)
+    saved(store, "Fix the login")
+    stored(store, goal=f"Rotate {TOKEN}", tags=("auth", TOKEN))
+    stored(
+        store,
+        goal="Old one with a long goal that is cut right in the middle of " + TOKEN,
+        summary=f"password: {WORD}",
+        approaches=(Approach(description=f"tried {WORD} again"),),
+        **dict.fromkeys(("created_at", "updated_at", "ended_at"), OLD),
+    )
+    act(store, store.get("3"), f"curl -H 'Authorization: Bearer {TOKEN}'")
+    stored(store, goal="Has an action")
+    act(store, store.get("4"), f"export TOKEN={TOKEN}")
+    with store.writing() as connection:
+        connection.execute(
+            "INSERT INTO waiting_actions VALUES ('w', 'cursor', 's', 'command', ?, '', '', '')",
+            (f"echo {TOKEN}",),
+        )
+        connection.execute(
+            "INSERT INTO actions VALUES ('o', 'ctx_gone', 'command', ?, '', '', '')",
+            (f"echo {TOKEN}",),
+        )
+    archive_before(store, "2025-01-01")
+    saved(store, "Add a basket")
+    path = store.path.parent / "current.json"
+    shown = json.loads(path.read_bytes())
+    path.write_text(json.dumps({**shown, "note": f"password: {WORD}"}), encoding="utf-8")
+    return store
+
+
+def held(store: SessionStore) -> list[tuple[str, str]]:
+    return [(it.path.name, it.name) for it in secrets_held(store, os.environ)]
+
+
+def test_every_place_is_named_without_its_value(store: SessionStore) -> None:
+    assert held(store) == [
+        *(("history.db", "#2"), ("history.db", "#3"), ("history.db", "#4")),
+        *(("history.db", ""), ("history.db", "")),  # actions of no session, and waiting ones
+        *(("archive-2024.db", "#3"), ("current.json", ""), ("global.db", "#2")),
+    ]
+    told = repr(secrets_held(store, os.environ))
+    assert (TOKEN in told, WORD in told) == (False, False)
+
+
+def test_after_a_redaction_no_value_is_left_in_any_file(store: SessionStore, state: Path) -> None:
+    assert TOKEN.encode() in every_byte(store.root, state)
+    done = redact_held(store, os.environ)
+    assert len(done.changed) == 8
+    assert (done.left, done.unpurged, held(store)) == ([], [], [])
+    data = every_byte(store.root, state)
+    for value in (TOKEN, WORD, TOKEN[:12], TOKEN[4:].lower()):
+        assert value.encode() not in data, value
+
+
+def test_what_is_no_secret_stays_and_is_found(store: SessionStore) -> None:
+    redact_held(store, os.environ)
+    assert store.get("2").goal == f"Rotate {MARKER}"
+    assert store.get("2").tags == ("auth", MARKER)
+    session, [action] = whole(store, store.get("3"))
+    assert session.summary == f"password: {MARKER}"
+    assert session.approaches[0].description == f"tried {MARKER} again"
+    assert action.content.startswith("curl -H 'Authorization: Bearer ")
+    assert search(store, Criteria(query="rotate"), limit=5).total == 1
+    assert (store.get("3").updated_at, store.get("1").goal) == (OLD, "Fix the login")
+    assert store.get("3").goal == session.goal_short
+    with closing(sqlite3.connect(store.path)) as connection:
+        match = "SELECT rowid FROM contexts_fts WHERE contexts_fts MATCH 'rotate'"
+        assert connection.execute(match).fetchall() == [(2,)]
+
+
+def test_what_this_program_does_not_know_of_a_row_stays(tmp_path: Path) -> None:
+    store = a_room(tmp_path / "bank")
+    saved(store, "One")
+    with store.writing() as connection:
+        connection.execute("UPDATE contexts SET metadata = ?", (
+            json.dumps({"mine": [1, {"deep": f"password: {WORD}"}], "other": None}),
+        ))  # fmt: skip
+    redact_held(store, os.environ)
+    with store.database.reading() as reader:
+        assert reader is not None
+        [metadata] = reader.execute("SELECT metadata FROM contexts").fetchone()
+    assert json.loads(metadata) == {
+        "mine": [1, {"deep": f"password: {MARKER}"}],
+        "other": None,
+    }
+
+
+ODD = {
+    "deep": "[" * 800 + f'"password: {WORD}"' + "]" * 800,
+    "too deep": "[" * 90_000 + f'"password: {WORD}"',
+    "cut": '{"decisions": [{"what": "password: ' + WORD,
+    "half a character": '"\\ud800 password: ' + WORD + '"',
+}
+
+
+@pytest.mark.parametrize("text", ODD.values(), ids=[*ODD])
+def test_odd_metadata_is_looked_at_as_a_text(tmp_path: Path, text: str) -> None:
+    store = a_room(tmp_path / "bank")
+    saved(store, "One")
+    with store.writing() as connection:
+        connection.execute("UPDATE contexts SET metadata = ?", (text,))
+    assert held(store) == [("history.db", "#1")]
+    assert redact_held(store, os.environ).left == []
+
+
+def test_where_nothing_is_held_nothing_is_written(tmp_path: Path) -> None:
+    store = a_room(tmp_path / "bank")
+    assert redact_held(store, os.environ) == ([], [], [])
+    assert not store.path.exists()
+    saved(store, "One")
+    store.database.close()
+    before = {path: path.read_bytes() for path in store.root.rglob("*") if path.is_file()}
+    assert redact_held(store, os.environ) == ([], [], [])
+    store.database.close()
+    assert {path: path.read_bytes() for path in store.root.rglob("*") if path.is_file()} == before
