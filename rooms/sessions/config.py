@@ -8,7 +8,7 @@ program would record what somebody excluded, or look for sessions where they are
 import json
 import os
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -98,6 +98,23 @@ def _given(path: Path) -> dict[str, Any]:
     if not isinstance(given, dict):
         raise SessionsError("config_json", path=str(path))
     return given
+
+
+def unknown_keys(root: Path) -> list[str]:
+    """Return the keys of `config.json` that this program does not know, such as misspelt ones.
+
+    Raises SessionsError.
+    """
+    return list(_unknown_in(_given(config_path(root))))
+
+
+def _unknown_in(part: Any, above: str = "") -> Iterator[str]:
+    for key, value in part.items() if isinstance(part, dict) else ():
+        name = f"{above}{key}"
+        if any(known.startswith(f"{name}.") for known in _KEYS):
+            yield from _unknown_in(value, f"{name}.")
+        elif name not in _KEYS:
+            yield name
 
 
 class _Expected(NamedTuple):

@@ -197,7 +197,7 @@ def shown_name(name: str) -> str:
 
 def insert(connection: sqlite3.Connection, session: Session, *, process: str = "") -> Session:
     """Store a new session and return it with its number."""
-    values = {**values_of(session), "process": process, "revision": _revision(connection)}
+    values = {**values_of(session), "process": process, "revision": next_revision(connection)}
     if session.number:
         values["number"] = session.number
     places = ", ".join("?" * len(values))
@@ -213,7 +213,7 @@ def update(
     connection: sqlite3.Connection, before: Session, after: Session, *, process: str = ""
 ) -> None:
     """Put a session in the place of its former version. process: "" keeps the stored one."""
-    values = {**values_of(after), "revision": _revision(connection)}
+    values = {**values_of(after), "revision": next_revision(connection)}
     if process:
         values["process"] = process
     index.remove(connection, before)
@@ -257,7 +257,7 @@ def descendants(connection: sqlite3.Connection, session: Session) -> list[Sessio
     return sorted(found.values(), key=lambda child: child.number)
 
 
-def _revision(connection: sqlite3.Connection) -> int:
+def next_revision(connection: sqlite3.Connection) -> int:
     """Return the number of this change."""
     connection.execute("UPDATE counters SET value = value + 1 WHERE name = 'revision'")
     [row] = connection.execute("SELECT value FROM counters WHERE name = 'revision'")

@@ -64,8 +64,7 @@ def _remove_from(file: Database, ids: Sequence[str]) -> bool:
 
 def _project(store: SessionStore, ids: Sequence[str]) -> None:
     """Show the session that is the newest now, and in no case one that was removed."""
-    if store.config.keeps_json:
-        projection.write(store.database, store.path.parent)
+    store.project()
     path = store.path.parent / projection.NAME
     with suppress(OSError, ValueError, RecursionError):
         shown = json.loads(path.read_text(encoding="utf-8"))

@@ -17,7 +17,7 @@ from rooms.sessions.projects.sharing import hints_shared, refresh
 from rooms.sessions.rows import session_with_id
 from rooms.sessions.search import index
 from rooms.sessions.session import GOAL_SHORT_CHARS, SUMMARY_SHORT_CHARS, Session, shortened
-from rooms.sessions.store import SessionStore, update
+from rooms.sessions.store import SessionStore, next_revision, update
 from rooms.sessions.upkeep.archive import archive, archives_of
 from rooms.sessions.upkeep.cleaning import Row, clean_file, cleaned, kinds_in_file
 from rooms.sessions.upkeep.purging import purge
@@ -101,8 +101,8 @@ def redact_held(store: SessionStore, environment: Mapping[str, str]) -> Redactio
                 for group in list(_groups(connection)):
                     _write(connection, group)
         unpurged += [it.path for it in (own, *archives) if paths and not purge(it)]
-    if paths and store.config.keeps_json:
-        projection.write(store.database, store.path.parent)
+    if paths:
+        store.project()
     clean_file(store.path.parent / projection.NAME)
     unpurged += refresh(store, environment) if paths else []
     return Redaction(held, secrets_held(store, environment), unpurged)
@@ -175,7 +175,7 @@ def _write(connection: sqlite3.Connection, group: _Group) -> None:
         if table == "contexts":
             values["goal_short"] = shortened(row["goal"], GOAL_SHORT_CHARS)
             values["summary_short"] = shortened(row["summary"] or "", SUMMARY_SHORT_CHARS)
-            values["revision"] = _next_revision(connection)
+            values["revision"] = next_revision(connection)
         id_ = values.pop("id")
         setting = ", ".join(f"{name} = ?" for name in values)
         connection.execute(f"UPDATE {table} SET {setting} WHERE id = ?", (*values.values(), id_))
@@ -183,9 +183,3 @@ def _write(connection: sqlite3.Connection, group: _Group) -> None:
         stored = session_with_id(connection, group.session.id)
         assert stored
         index.add(connection, stored)
-
-
-def _next_revision(connection: sqlite3.Connection) -> int:
-    statement = "UPDATE counters SET value = value + 1 WHERE name = 'revision' RETURNING value"
-    [row] = connection.execute(statement).fetchall()
-    return int(row[0])

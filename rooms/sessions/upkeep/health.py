@@ -1,0 +1,199 @@
+"""Finds what is wrong with the sessions of a project: their files, rows and settings, and git.
+
+Nothing is changed.
+"""
+
+import os
+import sqlite3
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from core.disk.database import Database, DatabaseDamagedError
+from core.errors import SentinelError
+from core.lessons.upkeep.health import Finding
+from core.messages import Facts
+from core.settings import Settings
+from rooms.sessions.config import config_path, unknown_keys
+from rooms.sessions.errors import SessionsError
+from rooms.sessions.projects.consent import is_shared
+from rooms.sessions.projects.hints import global_database, projects_in
+from rooms.sessions.store import SessionStore, open_sessions
+from rooms.sessions.upkeep.archive import archive, archives_of
+from rooms.sessions.upkeep.in_git import git_findings
+from rooms.sessions.upkeep.secrets import kept_aside
+
+WAITING_DAYS = 30
+ORPHANS = "context_id NOT IN (SELECT id FROM contexts)"
+STALE = f"julianday(created_at) < julianday('now') - {WAITING_DAYS}"
+_OF_INDEX = "fts5"  # stands in what a check says of the index alone
+_MOST_ERRORS = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Health:
+    """What is known of a project's sessions.
+
+    count: None where they cannot be counted. schema: the version. size: bytes of the database, its
+    journal and the archives. is_shared: whether other projects of the user find them.
+    """
+
+    path: Path
+    findings: list[Finding] = field(default_factory=list)
+    count: int | None = None
+    schema: int = 0
+    size: int = 0
+    archives: int = 0
+    is_shared: bool = False
+
+
+def examine(root: Path, settings: Settings, environment: Mapping[str, str]) -> Health:
+    """Look at everything that belongs to the sessions of a project, and to the hints of all."""
+    try:
+        store = open_sessions(root, settings)
+    except SessionsError as error:
+        return Health(path=config_path(root), findings=[_unusable("sessions_config", error)])
+    findings = [*_about_settings(root)]
+    with archive(store, store.path) as database:  # with connections of its own
+        findings += check(database)
+        count, schema, more = _about_rows(database, store)
+        findings += more
+    archives = archives_of(store)
+    for path in archives:
+        with archive(store, path) as database:
+            findings += check(database)
+    for path in kept_aside(store):
+        findings.append(Finding("sessions_aside", "note", facts={"path": str(path)}))
+    findings += git_findings(store)
+    findings += _about_hints(root, environment)
+    return Health(
+        path=store.path,
+        findings=findings,
+        count=count,
+        schema=schema,
+        size=sum(map(_size, (store.path, Path(f"{store.path}-wal"), *archives))),
+        archives=len(archives),
+        is_shared=is_shared(root, environment),
+    )
+
+
+def check(database: Database) -> list[Finding]:
+    """Return what is wrong with a file as a database: its pages, and its full-text index."""
+    facts = {"path": str(database.path)}
+    try:
+        with database.reading() as connection:
+            if connection is None:
+                return []
+            said = [
+                str(row[0]) for row in connection.execute(f"PRAGMA quick_check({_MOST_ERRORS})")
+            ]
+            of_pages = [line for line in said if line != "ok" and _OF_INDEX not in line.lower()]
+            if of_pages:
+                facts["reason"] = of_pages[0].partition("\n")[0]
+                return [Finding("sessions_damaged", "error", facts=facts, fixable=True)]
+            if len(said) > 1 or said != ["ok"] or not _has_whole_index(connection):
+                return [Finding("sessions_index", "warning", facts=facts, fixable=True)]
+            return []
+    except DatabaseDamagedError as error:
+        return [Finding("sessions_damaged", "error", facts=error.facts, fixable=True)]
+    except SentinelError as error:
+        return [_unusable("sessions_unusable", error)]
+
+
+def _has_whole_index(connection: sqlite3.Connection) -> bool:
+    """Return whether the index is sound in itself, and has every session once."""
+    try:
+        connection.execute("INSERT INTO contexts_fts(contexts_fts) VALUES ('integrity-check')")
+        has_all = connection.execute(
+            "SELECT (SELECT count(*) FROM contexts) = (SELECT count(*) FROM contexts_fts_docsize)"
+            " AND NOT EXISTS (SELECT 1 FROM contexts WHERE number NOT IN"
+            " (SELECT id FROM contexts_fts_docsize))"
+        )
+        return bool(has_all.fetchone()[0])
+    except sqlite3.OperationalError:  # nobody can write here, and a check counts as writing
+        return True
+    except sqlite3.DatabaseError:
+        return False
+
+
+def _about_rows(database: Database, store: SessionStore) -> tuple[int | None, int, list[Finding]]:
+    """Return the number of sessions, the version of the schema, and what is wrong with rows."""
+    try:
+        with database.reading() as connection:
+            if connection is None:
+                return 0, 0, []
+            return (
+                _counted(connection, "contexts"),
+                connection.execute("PRAGMA user_version").fetchone()[0],
+                list(_row_findings(connection, store)),
+            )
+    except SentinelError:  # said by the check
+        return None, 0, []
+
+
+def _row_findings(connection: sqlite3.Connection, store: SessionStore) -> Iterator[Finding]:
+    for table, condition, kind in (
+        ("actions", ORPHANS, "sessions_orphans"),
+        ("waiting_actions", STALE, "sessions_stale"),
+    ):
+        count = _counted(connection, f"{table} WHERE {condition}")
+        if count:
+            known: Facts = {"count": count, "days": WAITING_DAYS}
+            yield Finding(kind, "note", facts=known, fixable=True)
+    named = connection.execute(
+        "SELECT archive, count(*) FROM contexts WHERE archive != '' GROUP BY archive"
+    )
+    for name, count in named:
+        path = store.path.parent / name
+        if not os.path.lexists(path):
+            facts: Facts = {"path": str(path), "count": count}
+            yield Finding("sessions_archive_missing", "warning", facts=facts)
+
+
+def _counted(connection: sqlite3.Connection, what: str) -> int:
+    [count] = connection.execute(f"SELECT count(*) FROM {what}").fetchone()
+    return int(count)
+
+
+def _about_settings(root: Path) -> Iterator[Finding]:
+    for name in unknown_keys(root):
+        facts = {"path": str(config_path(root)), "name": name}
+        yield Finding("sessions_unknown_key", "note", facts=facts)
+
+
+def _about_hints(root: Path, environment: Mapping[str, str]) -> Iterator[Finding]:
+    """Yield what is wrong with the hints of all projects that share."""
+    database = global_database(root, environment)
+    if database is None:
+        return
+    try:
+        with database.reading() as hints:
+            projects = projects_in(hints) if hints else []
+    except SentinelError as error:
+        kind = "sessions_hints" if isinstance(error, DatabaseDamagedError) else "sessions_unusable"
+        facts = {**_both(error), "path": str(database.path)}
+        is_fixable = kind == "sessions_hints"
+        yield Finding(kind, "warning", facts=facts, fixable=is_fixable)
+        return
+    finally:
+        database.close()
+    for project in projects:
+        if not os.path.isdir(project.root):
+            facts = {"root": project.root, "name": project.name}
+            yield Finding("sessions_project_gone", "note", facts=facts, fixable=True)
+
+
+def _unusable(kind: str, error: SentinelError) -> Finding:
+    return Finding(kind, "error", facts=_both(error))
+
+
+def _both(error: SentinelError) -> dict[str, str | int]:
+    """Return an error's own sentence as facts, one for each language."""
+    return {"en": error.text("en"), "ko": error.text("ko")}
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0

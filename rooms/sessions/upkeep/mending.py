@@ -1,0 +1,105 @@
+"""Repairs what a check has found: damaged files, the index, actions of no session, old hints."""
+
+import os
+from collections.abc import Iterable, Mapping
+from contextlib import closing
+from pathlib import Path
+
+from core.disk.atomic import reason_of
+from core.disk.database import Database
+from core.lessons.upkeep.health import Finding
+from core.settings import Settings
+from rooms.sessions.projects.consent import is_shared
+from rooms.sessions.projects.hints import global_database, remove
+from rooms.sessions.projects.sharing import share
+from rooms.sessions.rows import sessions_where
+from rooms.sessions.schema import MIGRATIONS
+from rooms.sessions.search import index
+from rooms.sessions.folder import IGNORED
+from rooms.sessions.store import SessionStore, open_sessions
+from rooms.sessions.upkeep.archive import archive
+from rooms.sessions.upkeep.errors import UpkeepError
+from rooms.sessions.upkeep.health import ORPHANS, STALE
+from rooms.sessions.upkeep.salvage import salvage
+
+_INDEX = "contexts_fts"
+
+
+def mend(
+    root: Path, findings: Iterable[Finding], settings: Settings, environment: Mapping[str, str]
+) -> list[Finding]:
+    """Repair what these findings say, and return them with what was done as further facts.
+
+    Raises DatabaseError, SessionsError, and UpkeepError for a file that could not be written.
+    """
+    store = open_sessions(root, settings)
+    done = list[Finding]()
+    for finding in findings:
+        path = Path(str(finding.facts.get("path", store.path)))
+        try:
+            facts = _mended(finding, path, store, environment)
+        except OSError as error:
+            raise UpkeepError("not_mended", path=str(path), reason=reason_of(error)) from error
+        done.append(
+            Finding(finding.kind, finding.severity, facts={**finding.facts, **facts}, fixable=True)
+        )
+    return done
+
+
+def _mended(
+    finding: Finding, path: Path, store: SessionStore, environment: Mapping[str, str]
+) -> Mapping[str, str | int]:
+    match finding.kind:
+        case "sessions_damaged":
+            store.database.close()
+            told = salvage(path, timeout_s=store.settings.lock_timeout_s)
+            return {
+                "aside": str(told.aside),
+                "sessions": told.sessions,
+                "actions": told.actions,
+                "lost": told.lost,
+            }
+        case "sessions_index":
+            with archive(store, path) as database:
+                rebuild_index(database)
+        case "sessions_orphans":
+            return {"count": _delete(store, f"actions WHERE {ORPHANS}")}
+        case "sessions_stale":
+            return {"count": _delete(store, f"waiting_actions WHERE {STALE}")}
+        case "sessions_not_ignored":
+            with open(store.path.with_name(".gitignore"), "a", encoding="utf-8") as file:
+                file.write(f"\n{IGNORED}")
+        case "sessions_hints":
+            _replace_hints(store, environment)
+        case "sessions_project_gone":
+            hints = global_database(store.root, environment)
+            if hints:
+                with closing(hints):
+                    remove(hints, str(finding.facts["root"]))
+    return {}
+
+
+def rebuild_index(database: Database) -> None:
+    """Make the full-text index anew from the sessions. Raises DatabaseError."""
+    [statement] = [it for part in MIGRATIONS for it in part if f"TABLE {_INDEX} " in it]
+    with database.writing() as connection:
+        connection.execute(f"DROP TABLE IF EXISTS {_INDEX}")
+        connection.execute(statement)
+        for session in list(sessions_where(connection, "1")):
+            index.add(connection, session)
+
+
+def _delete(store: SessionStore, what: str) -> int:
+    with store.writing() as connection:
+        return connection.execute(f"DELETE FROM {what}").rowcount
+
+
+def _replace_hints(store: SessionStore, environment: Mapping[str, str]) -> None:
+    """Begin the hints anew: each project that shares adds its own with its next save."""
+    database = global_database(store.root, environment)
+    if database is None:
+        return
+    for name in ("-wal", "-shm", ""):
+        Path(f"{database.path}{name}").unlink(missing_ok=True)
+    if is_shared(store.root, environment) and os.path.lexists(store.path):
+        share(store, environment)
