@@ -17,11 +17,13 @@ from commands.doctor.lines import (
     done_lines,
     finding_lines,
     first_lines,
+    sessions_lines,
     summary_line,
     text_of,
 )
 from commands.doctor.mending import line_to_add, way_to_a_client
 from commands.doctor.reach import unreachable
+from commands.doctor.sessions import is_of_sessions, look_at_sessions, mend_sessions
 from commands.doctor.surroundings import around
 from commands.doctor.words import word
 from commands.terminal.console import (
@@ -70,17 +72,20 @@ def run(arguments: argparse.Namespace) -> int:
     check_confirmation(arguments, "--fix")
     opened = open_memory(arguments, writes=arguments.fix and not arguments.dry_run)
     checkup = look(opened, arguments.threshold)
-    fixable = [finding for finding in checkup.findings if finding.fixable]
+    fixable = [finding for finding in checkup.of_project if finding.fixable]
     fixed, aside = list[Finding](), ""
     if arguments.fix and fixable and not (arguments.yes or arguments.json):
         print("\n".join(_plan_lines(opened, checkup, fixable, arguments)))
         if not is_confirmed(arguments, common_word, opened.lang, word(opened.lang, "ask_fix")):
             return int(checkup.fails)
     if arguments.fix and fixable and not arguments.dry_run:
-        aside = _fix(opened, fixable)
+        of_log = [finding for finding in fixable if not is_of_sessions(finding)]
+        aside = _fix(opened, of_log)
+        of_sessions = mend_sessions(opened, fixable)
         checkup = look(opened, arguments.threshold)
         left = {(finding.kind, finding.lines) for finding in checkup.findings}
-        fixed = [finding for finding in fixable if (finding.kind, finding.lines) not in left]
+        fixed = [finding for finding in of_log if (finding.kind, finding.lines) not in left]
+        fixed += of_sessions
     if arguments.json:
         print(plain_json(_as_json(opened, checkup, fixed, aside)))
         return int(checkup.fails)
@@ -109,6 +114,7 @@ def look(opened: Opened, threshold: int) -> Checkup:
             *surroundings,
         ],
         clients=client_findings(opened.project.root, home, os.environ),
+        sessions=look_at_sessions(opened),
         count=log.count,
         lines=len(log.lines),
         size=len(data),
@@ -132,7 +138,7 @@ def _lines(
 ) -> list[str]:
     """Return what matters in one line, whose log it is, what was repaired and what is left."""
     screen, lang = screen_here(), opened.lang
-    found = [*checkup.findings, *checkup.clients]
+    found = [*checkup.of_project, *checkup.clients]
     if not arguments.verbose:
         found = [it for it in found if it.severity != "note" or it.kind not in FOLDED]
     lines = [*first_lines(checkup, screen, lang), *_places(opened, checkup, screen, arguments)]
@@ -153,6 +159,7 @@ def _places(
     lines = [word(lang, "project", path=plain(str(project.root)), source=source)]
     if arguments.verbose:
         lines.append(word(lang, "log", path=plain(str(project.log_path)), **facts))
+        lines += sessions_lines(checkup.sessions, lang)
     return [screen.painted(line, "dim") for line in lines]
 
 
@@ -177,7 +184,8 @@ def _repaired_lines(
     if aside:
         lines += said(word(lang, "aside", path=plain(aside)), screen)
     kinds = {finding.kind for finding in checkup.findings}
-    if not kinds & _NOTHING_TO_ADD and any(finding.kind != "strays" for finding in fixed):
+    of_git = [it for it in fixed if it.kind != "strays" and not is_of_sessions(it)]
+    if of_git and not kinds & _NOTHING_TO_ADD:
         command = plain(line_to_add(opened.project))
         lines += said(word(lang, "to_commit", command=command), screen)
     return lines
@@ -189,6 +197,10 @@ def _as_json(
     def listed(findings: Iterable[Finding]) -> list[dict[str, object]]:
         return [{**asdict(it), "text": text_of(opened.lang, it)} for it in findings]
 
+    of_sessions = {}
+    if checkup.sessions:
+        told = {**asdict(checkup.sessions), "findings": listed(checkup.sessions.findings)}
+        of_sessions = {"sessions": told}
     return {
         "project": str(opened.project.root),
         "source": opened.project.source,
@@ -198,6 +210,7 @@ def _as_json(
         "bytes": checkup.size,
         "findings": listed(checkup.findings),
         "clients": listed(checkup.clients),
+        **of_sessions,
         "fixed": listed(fixed),
         "aside": aside,
     }

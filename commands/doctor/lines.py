@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from commands.doctor.sessions import SessionsCheckup
 from commands.doctor.words import word
 from commands.terminal.columns import INDENT, cells
 from commands.terminal.printing import said
@@ -15,7 +16,7 @@ RUNS_SHOWN = 8
 FACT_CHARS = 1_000
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 # What the first line says already; --verbose tells of each place.
-FOLDED = ("client_here", "client_elsewhere")
+FOLDED = ("client_here", "client_elsewhere", "sessions_carried", "sessions_not_carried")
 _OF_GIT = frozenset(
     "git_missing git_refuses objects_missing no_git ignored untracked uncommitted sparse unmerged"
     " companion_untracked deleted no_union lock_not_ignored overruled lock_tracked"
@@ -33,11 +34,13 @@ _NOT_SHARED = {
 class Checkup:
     """Everything that the doctor found at one moment, and the size of the log.
 
-    without_client: the sentence, and its facts, that is said when no client starts the server.
+    sessions: None in a project without any. without_client: the sentence, and its facts, that is
+    said when no client starts the server.
     """
 
     findings: list[Finding]
     clients: list[Finding]
+    sessions: SessionsCheckup | None
     count: int
     lines: int
     size: int
@@ -50,17 +53,25 @@ class Checkup:
 
         One person's broken configuration must not stop a team's pipeline.
         """
-        return any(finding.severity != "note" for finding in self.findings)
+        return any(finding.severity != "note" for finding in self.of_project)
+
+    @property
+    def of_project(self) -> list[Finding]:
+        """The findings that are about the project, not about the clients of one person."""
+        return [*self.findings, *(self.sessions.findings if self.sessions else ())]
 
 
 def first_lines(checkup: Checkup, screen: Screen, lang: Language) -> list[str]:
-    """Say how the log is, what git makes of it, and which clients start the server: in one line.
+    """Say in one line how the log is, and the sessions, what git makes of it, and which clients
+    start the server.
 
-    Where a terminal is too narrow for that, a further line begins with one of the three.
+    Where a terminal is too narrow for that, a further line begins with one of these.
     """
     of_git = [it for it in checkup.findings if it.kind in _OF_GIT]
     of_log = [it for it in checkup.findings if it.kind not in _OF_GIT]
-    parts = (_log(checkup, of_log, lang), _git(of_git, lang), _clients(checkup, lang))
+    parts = [_log(checkup, of_log, lang), _git(of_git, lang)]
+    parts += [_sessions(checkup.sessions, lang)] if checkup.sessions else []
+    parts.append(_clients(checkup, lang))
     lines, line = list[str](), ""
     for part in (f"{screen.sign(sign)} {text}" for sign, text in parts):
         longer = f"{line}  {part}" if line else part
@@ -87,6 +98,22 @@ def _git(findings: Sequence[Finding], lang: Language) -> tuple[Sign, str]:
         return "note", word(lang, key)
     sign = "note" if findings and _worst(findings) == "ok" else _worst(findings)
     return sign, word(lang, "head_git" if sign == "ok" else "head_git_other")
+
+
+def _sessions(sessions: SessionsCheckup, lang: Language) -> tuple[Sign, str]:
+    if sessions.count is None:
+        return "error", word(lang, "head_no_sessions")
+    key = "head_sessions_1" if sessions.count == 1 else "head_sessions"
+    return _worst(sessions.findings), word(lang, key, count=sessions.count)
+
+
+def sessions_lines(sessions: SessionsCheckup | None, lang: Language) -> list[str]:
+    """Say where the sessions are and how large; nothing in a project without any."""
+    if sessions is None or sessions.count is None:
+        return []
+    facts = {"count": sessions.count, "schema": sessions.schema, "size": sessions.size}
+    key = "sessions_shared" if sessions.is_shared else "sessions"
+    return [word(lang, key, path=plain(sessions.path), archives=sessions.archives, **facts)]
 
 
 def _clients(checkup: Checkup, lang: Language) -> tuple[Sign, str]:

@@ -9,13 +9,13 @@ from core.disk.atomic import reason_of
 from core.disk.database import Database
 from core.lessons.upkeep.health import Finding
 from core.settings import Settings
+from rooms.sessions.folder import IGNORED
 from rooms.sessions.projects.consent import is_shared
 from rooms.sessions.projects.hints import global_database, remove
 from rooms.sessions.projects.sharing import share
 from rooms.sessions.rows import sessions_where
 from rooms.sessions.schema import MIGRATIONS
 from rooms.sessions.search import index
-from rooms.sessions.folder import IGNORED
 from rooms.sessions.store import SessionStore, open_sessions
 from rooms.sessions.upkeep.archive import archive
 from rooms.sessions.upkeep.errors import UpkeepError

@@ -1284,7 +1284,8 @@ def test_random_bytes_are_told_in_a_few_lines_and_kept_by_a_repair(bare: Desk) -
 
 def test_every_sentence_is_used() -> None:
     said: set[str] = set()
-    for path in (ROOT / "core/lessons/upkeep/health.py", *(ROOT / "commands/doctor").glob("*.py")):
+    rooms = (ROOT / "core/lessons/upkeep/health.py", *(ROOT / "rooms/sessions/upkeep").glob("*.py"))
+    for path in (*rooms, *(ROOT / "commands/doctor").glob("*.py")):
         if path.name != "words.py":
             said |= texts_of(path)
     said |= {f"client_{text}" for text in texts_of(ROOT / "commands/clients/configured.py")}
