@@ -7,6 +7,7 @@ import argparse
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from commands.scan.findings import (
     MOST_BYTES,
@@ -23,6 +24,14 @@ from commands.scan.lines import (
     finding_json,
     finding_line,
     shown_path,
+)
+from commands.scan.sessions import (
+    aside_lines,
+    held_json,
+    held_lines,
+    redact_sessions,
+    redaction_lines,
+    secrets_in_sessions,
 )
 from commands.scan.words import WORDS, word
 from commands.terminal.console import (
@@ -49,6 +58,9 @@ from core.lessons.upkeep.cleaning import Cleaning
 from core.messages import Language
 from core.parser import add_project, language_here
 from core.text_redaction import safe
+
+if TYPE_CHECKING:
+    from rooms.sessions.upkeep.secrets import Held, Redaction
 
 FOUND, FAILED = 1, 2
 MINUTES = 16
@@ -103,9 +115,19 @@ def _scan_log(opened: Opened, *, as_json: bool) -> int:
     more = []
     if not is_there:
         more.append(word(opened.lang, "no_log", path=_place(opened)))
-    if scan.secrets:
-        more.append(word(opened.lang, "would_redact"))
-    return _print(opened.lang, scan, more, as_json=as_json)
+    held = None
+    try:
+        with progress(opened.lang):
+            held = secrets_in_sessions(opened)
+    except SentinelError as error:  # what cannot be read hides nothing that was found elsewhere
+        scan.unreadable.append((_short(Path(str(error.facts.get("path", "")))), error.key))
+    if held is not None:
+        more += [*held_lines(opened.lang, held), *aside_lines(opened)]
+        more.append(word(opened.lang, "sessions_summary", count=len(held)))
+    if scan.secrets or held:
+        more.append(word(opened.lang, "would_redact_both" if held else "would_redact"))
+    code = _print(opened.lang, scan, more, as_json=as_json, held=held)
+    return code or (FOUND if held else 0)
 
 
 def _scanned(opened: Opened) -> tuple[Scan, bool]:
@@ -129,12 +151,20 @@ def _place(opened: Opened) -> str:
     return shown_path(opened.lang, _short(opened.store.path))
 
 
-def _print(lang: Language, scan: Scan, more: Sequence[str] = (), *, as_json: bool) -> int:
+def _print(
+    lang: Language,
+    scan: Scan,
+    more: Sequence[str] = (),
+    *,
+    as_json: bool,
+    held: "Sequence[Held] | None" = None,
+) -> int:
     for path, reason in scan.unreadable:
         shown = word(lang, "unreadable", path=shown_path(lang, path), reason=plain(reason))
         complain(shown)
     if as_json:
-        print(plain_json(_as_json(lang, scan)))
+        of_sessions = {} if held is None else {"sessions": held_json(lang, held)}
+        print(plain_json({**_as_json(lang, scan), **of_sessions}))
     else:
         lines = [
             _painted(finding_line(lang, it, f"{shown_path(lang, it.path)}:{it.line}"), it)
@@ -220,34 +250,52 @@ def _redact(opened: Opened, arguments: argparse.Namespace) -> int:
             raise
         raise RedactionError("no_filelock") from None
     left, _ = _scanned(opened)
+    with progress(lang):
+        of_sessions = redact_sessions(opened)
     if arguments.json:
-        changes = [change_json(lang, change) for change in cleaning.changes]
-        still = [finding_json(lang, found) for found in left.secrets]
-        print(plain_json({"redacted": changes, "left": still}))
+        told: dict[str, object] = {
+            "redacted": [change_json(lang, change) for change in cleaning.changes],
+            "left": [finding_json(lang, found) for found in left.secrets],
+        }
+        if of_sessions:
+            told["sessions"] = held_json(lang, of_sessions.changed)
+            told["sessions_left"] = held_json(lang, of_sessions.left)
+        print(plain_json(told))
     else:
-        print_lines(_redacted_lines(opened, cleaning, left))
-    return FOUND if left.secrets else 0
+        print_lines(_redacted_lines(opened, cleaning, left, of_sessions))
+    is_left = bool(left.secrets or (of_sessions and (of_sessions.left or of_sessions.unpurged)))
+    return FOUND if is_left else 0
 
 
 def _is_wanted(opened: Opened, arguments: argparse.Namespace) -> bool:
     """Show what a redaction would change, and ask; True also where there is nothing to ask."""
     lang, planned = opened.lang, opened.store.clean(dry_run=True)
-    if not planned.changes and not _scanned(opened)[0].secrets:
+    held = secrets_in_sessions(opened)
+    is_clean = not planned.changes and not _scanned(opened)[0].secrets
+    if is_clean and not held:
         return True
     if arguments.json:
         changes = [change_json(lang, change) for change in planned.changes]
-        print(plain_json({"would_redact": changes}))
+        of_sessions = {} if held is None else {"would_redact_sessions": held_json(lang, held)}
+        print(plain_json({"would_redact": changes, **of_sessions}))
         return False
-    count = sum(len(change.kinds) for change in planned.changes)
-    print(word(lang, "to_redact", path=_place(opened), count=count))
-    for change in planned.changes:
-        print("\n".join(change_lines(lang, change)))
+    if not is_clean:
+        count = sum(len(change.kinds) for change in planned.changes)
+        print(word(lang, "to_redact", path=_place(opened), count=count))
+        for change in planned.changes:
+            print("\n".join(change_lines(lang, change)))
+    if held:
+        print(word(lang, "to_redact_sessions", count=len(held)))
+        print_lines([INDENT + line for line in held_lines(lang, held)])
     return is_confirmed(arguments, common_word, lang, word(lang, "ask_redact"))
 
 
-def _redacted_lines(opened: Opened, cleaning: Cleaning, left: Scan) -> list[str]:
+def _redacted_lines(
+    opened: Opened, cleaning: Cleaning, left: Scan, of_sessions: "Redaction | None"
+) -> list[str]:
     lang = opened.lang
-    lines = [word(lang, "nothing_to_redact")]
+    is_clean = not (of_sessions and of_sessions.changed)
+    lines = [word(lang, "nothing_to_redact")] if is_clean else []
     if cleaning.changes:
         count = sum(len(change.kinds) for change in cleaning.changes)
         lines = [word(lang, "redacted", path=_place(opened), count=count)]
@@ -256,6 +304,10 @@ def _redacted_lines(opened: Opened, cleaning: Cleaning, left: Scan) -> list[str]
     if left.secrets:
         shown = [finding_line(lang, it, word(lang, "line", line=it.line)) for it in left.secrets]
         lines += [word(lang, "left"), *shown]
+    if of_sessions:
+        lines += redaction_lines(lang, of_sessions)
+    if not (cleaning.changes or is_clean):
+        lines.append(word(lang, "next_rotate"))
     if cleaning.changes:
         is_kept = is_in_last_commit(opened.store.path)
         first = "next_rotate_committed" if is_kept else "next_rotate"

@@ -4,6 +4,7 @@ A save redacts already; what is found here was saved before a rule knew it, or b
 Columns are read and written as they are: what this program does not know of them stays.
 """
 
+import os
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -87,9 +88,12 @@ def secrets_held(store: SessionStore, environment: Mapping[str, str]) -> list[He
 def redact_held(store: SessionStore, environment: Mapping[str, str]) -> Redaction:
     """Take the secrets out wherever they are, from the bytes as well.
 
-    Raises what the store raises, and DatabaseError for an archive.
+    The bytes go also where nothing is found any more, since a run before may not have come so far.
+    Raises what the store raises, DatabaseError for an archive, and OSError for the projection.
     """
-    held, unpurged = secrets_held(store, environment), list[Path]()
+    held = secrets_held(store, environment)
+    if not os.path.lexists(store.path):
+        return Redaction(held, held, [])
     paths = {it.path for it in held}
     with ExitStack() as stack:
         own, *archives = _databases(store, stack)
@@ -100,11 +104,11 @@ def redact_held(store: SessionStore, environment: Mapping[str, str]) -> Redactio
             with store.writing() as connection:
                 for group in list(_groups(connection)):
                     _write(connection, group)
-        unpurged += [it.path for it in (own, *archives) if paths and not purge(it)]
+        unpurged = [it.path for it in (own, *archives) if not purge(it)]
     if paths:
         store.project()
     clean_file(store.path.parent / projection.NAME)
-    unpurged += refresh(store, environment) if paths else []
+    unpurged += refresh(store, environment)
     return Redaction(held, secrets_held(store, environment), unpurged)
 
 
