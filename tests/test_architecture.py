@@ -22,6 +22,7 @@ ROOMS = {
     "rooms": "core",
     "commands": "core rooms commands.terminal commands.documents commands.clients",
     "commands.add": "core commands.terminal commands.records",
+    "commands.records": "core commands.terminal commands.documents commands.sessions",
     "commands.report": "core commands.terminal commands.documents commands.scan",
     "commands.doctor": "core rooms commands.terminal commands.documents commands.clients"
     " commands.setup",

@@ -1,6 +1,7 @@
 """Deletes records, after it has shown them in full and a person has said yes."""
 
 import argparse
+import re
 
 from commands.records.lines import commit_lines, whole
 from commands.records.words import word
@@ -23,6 +24,8 @@ from core.lessons.record import Record
 from core.messages import Language
 from core.parser import add_project
 
+_SESSION = re.compile(r"#[0-9]+|ctx_\S*")
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `cli.py forget`."""
@@ -33,7 +36,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Show, ask, delete; 1 when it was not confirmed, or when some record cannot be named."""
+    """Show, ask, delete; 1 when it was not confirmed, or when some record cannot be named.
+
+    What only sessions are called (`#12`, `ctx_…`) is a session.
+    """
+    if all(map(_SESSION.fullmatch, arguments.ids)):
+        from commands.sessions.forget import forget_named
+
+        return forget_named(arguments, arguments.ids)
     opened = open_memory(arguments, writes=not arguments.dry_run)
     log = opened.store.read()
     named = {record.token: record for record in (one_named(name, log) for name in arguments.ids)}

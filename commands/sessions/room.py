@@ -52,11 +52,14 @@ class Room(NamedTuple):
         return {"project": str(self.opened.project.root), **facts}
 
 
-def open_room(arguments: argparse.Namespace) -> Room:
-    """Open the sessions of the project that is meant; creates nothing. Raises SentinelError."""
+def open_room(arguments: argparse.Namespace, *, writes: bool = False) -> Room:
+    """Open the sessions of the project that is meant; creates nothing. Raises SentinelError.
+
+    writes: refuse a directory that is no project.
+    """
     from rooms.sessions.store import exist_in, open_sessions
 
-    opened = open_memory(arguments)
+    opened = open_memory(arguments, writes=writes)
     root = opened.project.root
     return Room(opened, open_sessions(root, opened.settings), exist_in(root))
 

@@ -10,7 +10,7 @@ from commands.terminal.words import word
 from core.parser import add_project, language_here
 
 # For each action its module here, which defines `add_arguments(parser)` and `run(arguments)`.
-ACTIONS = ("list", "show", "chain", "export")
+ACTIONS = ("list", "show", "chain", "export", "archive", "share", "forget")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

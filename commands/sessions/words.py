@@ -49,6 +49,28 @@ WORDS: dict[str, tuple[str, str]] = {
     "error": ("error", "오류"),
     # an export
     "written": ("Written: {path} (sessions: {count:,}).", "{path} 파일에 썼습니다(세션 {count:,}개)."),
+    # archives
+    "none_old": ("No session is that old; nothing was archived.", "그렇게 오래된 세션이 없어 아무것도 보관하지 않았습니다."),
+    "left_open": ("As old, but not ended, so they stay: {count:,}. --open archives them, too.",
+        "그만큼 오래되었지만 끝나지 않아 그대로 두는 세션 {count:,}개. --open을 쓰면 함께 보관합니다."),
+    "would_archive": ("To archive: {count:,} ({files}).", "보관할 세션 {count:,}개({files})."),
+    "ask_archive": ("Archive? [y/N] ", "보관할까요? [y/N] "),
+    "archived": ("Archived: {count:,}. They are still found, and shown whole from the files in {folder}; back these up with the database.",
+        "보관한 세션 {count:,}개. 검색에 그대로 나오고, {folder}에 있는 파일에서 전체를 볼 수 있습니다. 백업할 때 데이터베이스와 함께 챙기세요."),
+    # other projects
+    "shared": ("Your other projects on this machine now find the sessions of this one: {count:,}.",
+        "이제 이 컴퓨터의 다른 프로젝트에서 이 프로젝트의 세션 {count:,}개를 찾을 수 있습니다."),
+    "what_is_shared": ("They get short goals, tags, dates, status, client and the name of the project; a session is read whole from here. To stop: {cli} sessions share --off",
+        "짧은 목표, 태그, 날짜, 상태, 클라이언트, 프로젝트 이름만 나갑니다. 세션 전체는 여기서 읽습니다. 그만두려면: {cli} sessions share --off"),
+    "unshared": ("Your other projects no longer find the sessions of this one. Hints removed: {count:,}.",
+        "이제 다른 프로젝트에서 이 프로젝트의 세션을 찾을 수 없습니다. 지운 힌트 {count:,}개."),
+    # forgetting
+    "would_forget": ("To remove for good: {count:,}. There is no way back.", "완전히 지울 세션 {count:,}개. 되살릴 수 없습니다."),
+    "loses_link": ("  Continued by {names}, which stay without their link.", "  뒤를 이은 {names}은(는) 연결만 잃고 남습니다."),
+    "ask_forget": ("Remove? [y/N] ", "지울까요? [y/N] "),
+    "forgotten": ("Removed: {count:,}.", "지운 세션 {count:,}개."),
+    "unpurged": ("{path}: the bytes of what was removed are still in this file, because another process reads it or there is no room. End the clients that use this project, then run {cli} scan --redact.",
+        "{path}: 다른 프로세스가 읽고 있거나 공간이 없어, 지운 내용의 바이트가 이 파일에 아직 남아 있습니다. 이 프로젝트를 쓰는 클라이언트를 끝낸 뒤 {cli} scan --redact를 실행하세요."),
     # refusals
     "no_session": ("{name}: this project has no such session. Nothing was changed. {cli} sessions lists them with their numbers.",
         "{name}: 이 프로젝트에 그런 세션이 없습니다. 아무것도 바뀌지 않았습니다. {cli} sessions로 번호를 볼 수 있습니다."),
