@@ -80,11 +80,15 @@ def _mended(
 
 
 def rebuild_index(database: Database) -> None:
-    """Make the full-text index anew from the sessions. Raises DatabaseError."""
+    """Make the full-text index anew from the sessions, in the form of a new database.
+
+    A store that keeps it in another form makes that at its next write. Raises DatabaseError.
+    """
     [statement] = [it for part in MIGRATIONS for it in part if f"TABLE {_INDEX} " in it]
     with database.writing() as connection:
         connection.execute(f"DROP TABLE IF EXISTS {_INDEX}")
         connection.execute(statement)
+        connection.execute("DELETE FROM counters WHERE name = 'index'")
         for session in list(sessions_where(connection, "1")):
             index.add(connection, session)
 
