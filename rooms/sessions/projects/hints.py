@@ -9,6 +9,7 @@ import json
 import os
 import sqlite3
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -74,8 +75,11 @@ def global_database(root: Path, environment: Mapping[str, str]) -> Database | No
     root: any project; all have the same one.
     """
     path = global_path(root, environment)
-    if not path:
-        return None
+    return _opened(path) if path else None
+
+
+@lru_cache(maxsize=2)  # keeps connections for the next save
+def _opened(path: str) -> Database:
     return Database(Path(path), MIGRATIONS, application_id=APPLICATION_ID, timeout_s=WAIT_S)
 
 

@@ -1,7 +1,6 @@
 """Tells the user's other projects of a session that was just saved, if its project shares."""
 
 import os
-from contextlib import closing
 from typing import TYPE_CHECKING
 
 from core.errors import SentinelError
@@ -26,8 +25,7 @@ def note(store: "Sessions", session: Session) -> None:
     if database is None:
         return
     try:
-        with closing(database):
-            keep_in_step(database, store)
+        keep_in_step(database, store)
     except (OSError, SentinelError) as error:
         reason = type(error).__name__
         warn("#%s is saved, but other projects do not find it yet (%s)", session.number, reason)

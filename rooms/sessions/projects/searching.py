@@ -2,37 +2,60 @@
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 from core.settings import Settings
 from rooms.sessions.errors import NoSuchSessionError
 from rooms.sessions.projects.consent import is_shared, name_of
 from rooms.sessions.projects.hints import global_database, hints_of, projects_in, roots_with
-from rooms.sessions.search.found import Criteria, Hit, Page
-from rooms.sessions.search.searching import all_sessions, fits, newest, ranked
+from rooms.sessions.search.found import Criteria, Hit, Level, Page
+from rooms.sessions.search.searching import fits, newest, ranked, search
 from rooms.sessions.session import Session
 from rooms.sessions.store import SessionStore, open_sessions
+
+LEVELS: Sequence[Level | None] = (None, "low", "medium", "high")  # the worst first
 
 
 def search_all(store: SessionStore, criteria: Criteria, *, limit: int, offset: int = 0) -> Page:
     """Return the sessions that fit, of this project and of all that share, the best first.
 
-    Of another project only the short goal and the tags are known; its `Hit.project` names it.
-    Raises what the store raises, and DatabaseError for the hints.
+    Of another project only the short goal and the tags are known; its `Hit.project` names it. Those
+    of this project and those of the others each stand in the order of the ranker; they come
+    together by level, of the same level the newer first. Raises what the store raises, and
+    DatabaseError for the hints.
     """
-    known = [(session, "") for session in all_sessions(store)]
-    known += _elsewhere(store)
+    own = search(store, criteria, limit=offset + limit)
+    others = _others(store, criteria)
+    hits = list(islice(_merged(own.hits, others), offset, offset + limit))
+    return Page(hits, own.total + len(others))
+
+
+def _others(store: SessionStore, criteria: Criteria) -> list[Hit]:
+    """Return the hits of other projects in their order."""
+    known = list(_elsewhere(store))
     known.sort(key=lambda it: it[0].updated_at)  # of equal hits the newer one comes first
     sessions = [replace(session, number=at) for at, (session, _) in enumerate(known)]
     found = ranked(criteria.query, sessions) if criteria.query.strip() else newest(sessions)
-    hits = [
+    return [
         Hit(known[hit.session.number][0], hit.level, known[hit.session.number][1])
         for hit in found
         if fits(hit.session, criteria)
     ]
-    return Page(hits[offset : offset + limit], len(hits))
+
+
+def _merged(one: Sequence[Hit], other: Sequence[Hit]) -> Iterator[Hit]:
+    """Yield the hits of two lists, each of which keeps its order."""
+    lists = [deque(one), deque(other)]
+    while any(lists):
+        yield max(filter(None, lists), key=lambda hits: _worth(hits[0])).popleft()
+
+
+def _worth(hit: Hit) -> tuple[int, str]:
+    return LEVELS.index(hit.level), hit.session.updated_at
 
 
 def find_elsewhere(
@@ -54,7 +77,7 @@ def _roots_of(id_: str, but: Path) -> list[str]:
     database = global_database(but, os.environ)
     if database is None:
         return []
-    with contextlib.closing(database), database.reading() as hints:
+    with database.reading() as hints:
         roots = roots_with(hints, id_) if hints else []
     return [root for root in roots if root != name_of(but) and _takes_part(root)]
 
@@ -65,7 +88,7 @@ def _elsewhere(store: SessionStore) -> Iterator[tuple[Session, str]]:
     if database is None:
         return
     own = name_of(store.root)
-    with contextlib.closing(database), database.reading() as hints:
+    with database.reading() as hints:
         if hints is None:
             return
         for project in projects_in(hints):

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from core.sanitizer import values_in
-from core.text_redaction import redacted
+from core.text_redaction import has_secret, redacted
 
 MOST_FILE_BYTES = 5_000_000
 
@@ -22,7 +22,10 @@ Row = dict[str, Any]
 
 def cleaned(rows: Sequence[Row]) -> tuple[list[Row], tuple[str, ...]]:
     """Return rows without their secrets, and the kinds of these, each once."""
-    known = values_in(text for row in rows for text in _texts(row))
+    texts = [text for row in rows for text in _texts(row)]
+    if not any(map(has_secret, texts)):  # nearly always, and at half the price
+        return [*rows], ()
+    known = values_in(texts)
     kinds = dict[str, None]()
 
     def clean(text: str) -> str:
