@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import accumulate, chain
 from math import log
-from typing import NamedTuple, overload
+from typing import NamedTuple
 
 from core.text.normal_form import normal_form
 from core.text.terms import (
@@ -38,7 +38,6 @@ _COMMON_RECORDS = 100  # a word found in more than these is no typing error: its
 # how often one of them is looked through for a term: a long question would take its time.
 _MOST_KEPT, _PART_TEXTS = 10_000, 2_000
 _MOST_SCANS, _LEAST_SCANS = 4_000_000, 12
-_CORPUS_TEXTS = 1_000  # that are made anew where one of them has changed
 
 
 class _Part(NamedTuple):
@@ -73,38 +72,6 @@ class _Hits:
         return len(self.places)
 
 
-class Corpus(Sequence[str]):
-    """Texts that are asked again and again, kept in the form that is scanned.
-
-    known: such texts as they were before; what has not changed is taken over from there, a part of
-    1,000 texts at a time. Needs the memory of the texts a second time.
-    """
-
-    def __init__(self, texts: Sequence[str], known: "Corpus | None" = None) -> None:
-        self._texts = tuple(texts)
-        self._parts: dict[int, tuple[tuple[str, ...], list[_Part]]] = {}
-        for start in range(0, len(self._texts), _CORPUS_TEXTS):
-            some = self._texts[start : start + _CORPUS_TEXTS]
-            before = known._parts.get(start) if known else None
-            if not before or before[0] != some:
-                before = some, list(_read(some, range(start, start + len(some))))
-            self._parts[start] = before
-
-    def __len__(self) -> int:
-        return len(self._texts)
-
-    @overload
-    def __getitem__(self, at: int) -> str: ...
-    @overload
-    def __getitem__(self, at: slice) -> Sequence[str]: ...
-    def __getitem__(self, at: int | slice) -> str | Sequence[str]:
-        return self._texts[at]
-
-    def parts(self) -> Iterable[_Part]:
-        """Return the texts in the form that is scanned."""
-        return chain.from_iterable(read for _, read in self._parts.values())
-
-
 class Frequencies(NamedTuple):
     """How common the words of a question are in all texts, where only some of these are ranked.
 
@@ -119,9 +86,8 @@ class Frequencies(NamedTuple):
 class Ranking:
     """The texts in their order for one question: what `rank` and `rank_topics` return.
 
-    texts: of a Corpus, more are kept than of a plain sequence. frequencies: those of all texts,
-    where these are but the candidates that an index has chosen; their own would take for common
-    what they were chosen for.
+    frequencies: those of all texts, where these are but the candidates that an index has chosen, in
+    no order; their own would take for common what they were chosen for.
     """
 
     def __init__(
@@ -185,6 +151,11 @@ def shares(found: Iterable[Found]) -> dict[int, float]:
             for at in it.places:
                 sums[at] = sums.get(at, 0.0) + it.rarity
     for terms in words.values():
+        if len(terms) == 1:
+            whole += terms[0].rarity
+            for at in terms[0].places:
+                sums[at] = sums.get(at, 0.0) + terms[0].rarity
+            continue
         whole += max(it.rarity for it in [it for it in terms if it.places] or terms)
         having: dict[int, int] = {}
         for number, it in enumerate(terms):
@@ -319,8 +290,6 @@ def _leaning(scores: dict[int, float], chars: Sequence[int]) -> dict[int, float]
 
 def _parts(texts: Sequence[str]) -> Iterable[_Part]:
     """Return the parts of these texts; very many at once would need their memory a second time."""
-    if isinstance(texts, Corpus):
-        return texts.parts()
     if len(texts) <= _MOST_KEPT:
         return _kept(tuple(texts))
     starts = range(0, len(texts), _PART_TEXTS)

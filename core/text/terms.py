@@ -5,7 +5,8 @@ words together becomes pairs of characters.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from core.text.english import FUNCTION_WORDS, OTHER_FORMS, stem_of
@@ -43,11 +44,12 @@ class Term(NamedTuple):
     run: str = ""
 
 
-def words_of(query: str) -> list[list[Term]]:
+@lru_cache(maxsize=16)
+def words_of(query: str) -> Sequence[Sequence[Term]]:
     """Return strong terms, each followed by the weak ones that support it."""
-    terms: dict[Term, Term] = {}
+    terms: dict[tuple[str, bool, bool, bool], Term] = {}
     for term in _terms(query[:QUERY_CHARS]):
-        same = term._replace(spare=False, run="")
+        same = term[:4]
         if same not in terms or terms[same].spare > term.spare:
             terms[same] = term
     words: list[list[Term]] = []
@@ -83,22 +85,18 @@ def kind_of(char: str) -> str:
 
 def _terms(query: str) -> Iterator[Term]:
     for run, is_spare in _runs(query):
-        for term in _run_terms(run):
-            yield term._replace(spare=is_spare or term.spare, run=run)
-
-
-def _run_terms(run: str) -> Iterator[Term]:
-    if run[0] >= FIRST_WIDE:
-        bare = len(without_particle(run))
-        for start in range(len(run) - 1):
-            yield Term(run[start : start + 2], spare=start + 2 > bare)
-        yield Term(run[0], begins=True, weak=len(run) > 1)
-    elif run.isdecimal():
-        yield Term(run, begins=True, ends=True)
-    elif run.isalpha():
-        yield from _word_terms(run)
-    else:
-        yield Term(run, begins=True)
+        if run[0] >= FIRST_WIDE:
+            bare = len(without_particle(run))
+            for start in range(len(run) - 1):
+                ends_later = start + 2 > bare
+                yield Term(run[start : start + 2], spare=is_spare or ends_later, run=run)
+            yield Term(run[0], begins=True, weak=len(run) > 1, spare=is_spare, run=run)
+        elif run.isdecimal():
+            yield Term(run, begins=True, ends=True, spare=is_spare, run=run)
+        elif run.isalpha():
+            yield from _word_terms(run, is_spare)
+        else:
+            yield Term(run, begins=True, spare=is_spare, run=run)
 
 
 def _runs(text: str) -> Iterator[tuple[str, bool]]:
@@ -118,14 +116,14 @@ def _runs(text: str) -> Iterator[tuple[str, bool]]:
                     yield part, is_spare or part != run
 
 
-def _word_terms(word: str) -> Iterator[Term]:
+def _word_terms(word: str, is_spare: bool) -> Iterator[Term]:
     """Yield the stem of an English word, and its padded 4-grams, which survive a typing error."""
     if len(word) == 1 or word in FUNCTION_WORDS:
         return
     for form in OTHER_FORMS.get(word, ()):
-        yield Term(form, begins=True, ends=True, spare=True)
+        yield Term(form, begins=True, ends=True, spare=True, run=word)
     stem = stem_of(word)
-    yield Term(stem, begins=True, ends=len(stem) <= _WHOLE_CHARS)
+    yield Term(stem, begins=True, ends=len(stem) <= _WHOLE_CHARS, spare=is_spare, run=word)
     if len(stem) >= _GRAM_CHARS - 1:
         yield Term(stem[: _GRAM_CHARS - 1], begins=True, weak=True)
         grams = [stem[start : start + _GRAM_CHARS] for start in range(len(stem) - _GRAM_CHARS + 1)]

@@ -83,6 +83,7 @@ class SessionStore:
         """Yield a connection in a write transaction; the directory is made where it is missing."""
         self._make_directory()
         with self.database.writing() as connection:
+            index.keep_current(connection, self.config.tokenizer)
             yield connection
 
     def save(self, draft: Draft, *, agent: str, process: str, now: str = "") -> Saved:

@@ -1,113 +1,140 @@
-"""Finds the sessions that answer a question where there are too many to read them all.
+"""Finds the sessions that answer a question by the index of the database.
 
-The index of the database tells which sessions have which terms of the question. By that alone the
-share of the question is known that each of them has; the best are read and put in order by the
-ranker, with the frequencies of all sessions.
+The index tells which sessions have which terms of the question, and by that alone which share of
+the question each of them has. Those that have most are put in order by the ranker, with what is
+known of all sessions; so few are read for it that the time hardly grows with their number.
 """
 
 import sqlite3
-from collections.abc import Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Collection, Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 from core.text.ranking import Found, Frequencies, Ranking, rarity_of, shares
-from core.text.terms import FIRST_WIDE, Term, words_of
-from rooms.sessions.rows import sessions_where
+from core.text.terms import Term, words_of
+from rooms.sessions.rows import texts_of
 from rooms.sessions.search.filters import Filter
+from rooms.sessions.search.spelling import near_words
 
 MOST_CANDIDATES = 3_000  # that have one of the rarest terms of the question
-_MOST_READ = 300  # of these, whose texts are ranked
-_MOST_CHARS = 4_000_000  # of the texts that are ranked
-_MOST_TERMS = 40
-_ROWS = "SELECT rowid FROM contexts_fts WHERE contexts_fts MATCH ?"
-_COUNTED = 3_001  # how common a term is that more sessions have is worked out from the newest
+BLOCK = 30  # sessions of about the same share, whose texts are ranked
+_MOST_CHARS = 500_000  # of the texts that are ranked at once
+_MOST_TERMS = 32
+_ROWS = "SELECT rowid FROM contexts_fts WHERE contexts_fts MATCH ? ORDER BY rowid DESC LIMIT"
+_COUNTED = 300  # how common a term is that more sessions have is worked out from the newest
 
 
 class _Sought(NamedTuple):
-    """A term of the question, its expression for MATCH, and how many sessions have it."""
+    """A term of the question, its expression for MATCH, and how many sessions have it.
+
+    newest: their numbers, all of them where they are fewer than _COUNTED.
+    """
 
     term: Term
     match: str
     having: int
+    newest: Sequence[int]
 
 
-def ranked(
-    connection: sqlite3.Connection, query: str, wanted: Filter, *, least: float
-) -> tuple[Sequence[int], Mapping[int, float]]:
-    """Return the numbers of the sessions that fit, the best first, and the share of each.
+class Candidates:
+    """The sessions that have a good part of a question, those that have most of it first.
 
-    least: the share of the question that a session must have.
+    shares: by number the share of the question that each has.
     """
-    counts = "SELECT count(*), max(number) FROM contexts"
-    [total, newest] = connection.execute(counts).fetchone()
-    terms = [word[0] for word in words_of(query)][:_MOST_TERMS]
-    sought = [_counted(connection, term, newest) for term in terms]
-    having = {it.term: it.having for it in sought}
-    places = _places(connection, sorted(sought, key=lambda it: it.having))
-    got = shares(
-        Found(it.term, rarity_of(min(it.having, total), total), places.get(it.term, ()))
-        for it in sought
-    )
-    got = {number: share for number, share in got.items() if share >= least}
-    if wanted:
-        fitting = wanted.numbers(connection)
-        got = {number: share for number, share in got.items() if number in fitting}
-    best = sorted(got, key=lambda number: (got[number], number), reverse=True)
-    first = _by_text(connection, query, best[:_MOST_READ], Frequencies(total, having))
-    return [*first, *best[_MOST_READ:]], got
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        query: str,
+        wanted: Filter | None = None,
+        *,
+        least: float,
+        without: Collection[int] = (),
+    ) -> None:
+        """Find them; least: the share that each must have. The connection must stay open."""
+        self._connection, self._query = connection, query
+        newest = connection.execute("SELECT max(number) FROM contexts").fetchone()[0] or 0
+        sought = _sought(connection, query, newest)
+        self._frequencies = Frequencies(newest, {it.term: it.having for it in sought})
+        places = _places(connection, sorted(sought, key=lambda it: it.having))
+        found = shares(
+            Found(it.term, rarity_of(min(it.having, newest), newest), places.get(it.term, ()))
+            for it in sought
+        )
+        fitting = wanted.numbers(connection) if wanted else found
+        self.shares = {
+            number: share
+            for number, share in found.items()
+            if share >= least and number in fitting and number not in without
+        }
+        self._best = sorted(self.shares, key=lambda it: (self.shares[it], it), reverse=True)
+
+    def page(self, offset: int, limit: int) -> list[int]:
+        """Return the numbers of some of them; no two pages share one."""
+        first = offset // BLOCK * BLOCK
+        numbers = list[int]()
+        for start in range(first, min(offset + limit, len(self._best)), BLOCK):
+            numbers += self._by_text(self._best[start : start + BLOCK])
+        return numbers[offset - first : offset - first + limit]
+
+    def _by_text(self, numbers: Sequence[int]) -> list[int]:
+        """Return the sessions in the order of the ranker."""
+        kept, texts, left = list[int](), list[str](), _MOST_CHARS
+        for number, text in texts_of(self._connection, numbers):
+            kept.append(number)
+            texts.append(text[:left])
+            left -= len(texts[-1])
+        order = Ranking(self._query, texts, self._frequencies).order()
+        return [kept[at] for at in order]
 
 
-def _counted(connection: sqlite3.Connection, term: Term, newest: int) -> _Sought:
+def _sought(connection: sqlite3.Connection, query: str, newest: int) -> list[_Sought]:
+    """Return the strong terms of a question; an unknown word with those that are spelled so."""
+    sought = list[_Sought]()
+    for strong, *_ in words_of(query)[:_MOST_TERMS]:
+        found = _counted(connection, strong, _match(strong), newest)
+        if not found.having and not strong.spare:
+            near = near_words(connection, strong)
+            if near:
+                match = " OR ".join(f'"{word}"' for word in near)
+                found = _counted(connection, strong, match, newest)
+        sought.append(found)
+    return sought
+
+
+def _counted(connection: sqlite3.Connection, term: Term, match: str, newest: int) -> _Sought:
     """Return how many sessions have a term: counted where it is rare, else by the newest."""
-    statement = f"SELECT count(*), min(rowid) FROM ({_ROWS} ORDER BY rowid DESC LIMIT {_COUNTED})"
-    match = _match(term)
-    [count, last] = connection.execute(statement, (match,)).fetchone()
-    if count == _COUNTED:
-        count = max(count, count * newest // (newest - last + 1))
-    return _Sought(term, match, count)
+    numbers = [number for (number,) in connection.execute(f"{_ROWS} {_COUNTED}", (match,))]
+    having = len(numbers)
+    if having == _COUNTED:
+        having = max(having, having * newest // (newest - numbers[-1] + 1))
+    return _Sought(term, match, having, numbers)
 
 
-def _places(connection: sqlite3.Connection, rarest: Sequence[_Sought]) -> dict[Term, list[int]]:
-    """Return which of the candidates have a term, for the terms that any of them may have."""
+def _places(connection: sqlite3.Connection, rarest: Sequence[_Sought]) -> dict[Term, Sequence[int]]:
+    """Return which candidates have a term: the sessions that have one of the rarest terms."""
     known = [it for it in rarest if it.having]
-    some, left = list[_Sought](), MOST_CANDIDATES
-    while known and known[0].having <= left:
-        left -= known[0].having
-        some.append(known.pop(0))
-    if not some and known:  # all are common: the newest of those that have the rarest
-        some.append(known.pop(0))
-    limit = f" ORDER BY rowid DESC LIMIT {MOST_CANDIDATES}"
-    places = {it.term: _numbers(connection, it.match, limit) for it in some}
-    having_some = " OR ".join(it.match for it in some)
-    for it in known:
-        match = f"({it.match}) AND ({having_some})"
-        places[it.term] = _numbers(connection, match, limit)
+    sums = list(accumulate(it.having for it in known))
+    # Where even the rarest is common, the newest that have it.
+    some = known[: max(1, bisect_right(sums, MOST_CANDIDATES))]
+    any_of_some = " OR ".join(f"({it.match})" for it in some)
+    places = dict[Term, Sequence[int]]()
+    for number, it in enumerate(known):
+        if len(it.newest) < _COUNTED:
+            places[it.term] = it.newest
+            continue
+        match = it.match if number < len(some) else f"({it.match}) AND ({any_of_some})"
+        rows = connection.execute(f"{_ROWS} {MOST_CANDIDATES}", (match,))
+        places[it.term] = [number for (number,) in rows]
     return places
 
 
-def _numbers(connection: sqlite3.Connection, match: str, limit: str) -> list[int]:
-    return [number for (number,) in connection.execute(f"{_ROWS}{limit}", (match,))]
-
-
-def _by_text(
-    connection: sqlite3.Connection, query: str, numbers: Sequence[int], frequencies: Frequencies
-) -> list[int]:
-    """Return the sessions in the order of the ranker, with what is known of all sessions."""
-    condition = f"number IN ({', '.join(map(str, numbers))}) ORDER BY number"
-    kept, texts, chars = list[int](), list[str](), 0
-    for session in sessions_where(connection, condition):
-        text = "\n".join(session.texts)
-        kept.append(session.number)
-        texts.append(text[: max(0, _MOST_CHARS - chars)])
-        chars += len(text)
-    order = Ranking(query, texts, frequencies).order()
-    return [kept[at] for at in order]
-
-
 def _match(term: Term) -> str:
-    """Return the expression of a term; a needle is letters and digits of one kind."""
+    """Return the expression of a term, which is letters and digits alone."""
     needle = term.needle
-    if needle[0] >= FIRST_WIDE and not term.begins:
-        return f'"{needle}"'
-    if not term.ends:
+    if term.begins and not term.ends:
         return f'"{needle}" *'
-    return f'("{needle}" OR "{needle}s")' if needle.isalpha() else f'"{needle}"'
+    if term.ends and needle.isalpha():
+        return f'" {needle} " OR "{needle}s"'
+    return f'" {needle} "'  # between blanks, the index has it for the tokenizer trigram, too

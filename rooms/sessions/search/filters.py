@@ -21,10 +21,20 @@ class Filter:
 
     def __init__(self, criteria: Criteria) -> None:
         self._tags = frozenset(_plain(tag) for tag in criteria.tags if tag.strip())
-        parts = [("status = ?", criteria.status), ("agent = ?", criteria.agent)]
-        parts += [("julianday(updated_at) >= julianday(?)", _since(criteria.since))]
-        parts += [("julianday(updated_at) < julianday(?)", _until(criteria.until))]
-        given = [(condition, value) for condition, value in parts if value]
+        since, until = _since(criteria.since), _until(criteria.until)
+        given = [
+            (condition, value)
+            for condition, value in (
+                ("status = ?", criteria.status),
+                ("agent = ?", criteria.agent),
+                # By text first, for the index; others may have written with another offset.
+                ("updated_at >= date(?, '-1 day')", since),
+                ("julianday(updated_at) >= julianday(?)", since),
+                ("updated_at < date(?, '+2 days')", until),
+                ("julianday(updated_at) < julianday(?)", until),
+            )
+            if value
+        ]
         self.condition = " AND ".join([condition for condition, _ in given] or ["1"])
         self.values = tuple(value for _, value in given)
         if self._tags:

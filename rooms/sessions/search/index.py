@@ -19,6 +19,7 @@ from rooms.sessions.session import Session
 _VERSION = 1  # of what `_indexed` makes of a text
 _PLAIN_WORD = re.compile("[a-z0-9]+")
 _SHORT_CHARS = 2
+_PREFIXES = "4 6"  # the beginnings that are indexed: of most English stems
 _AT_ONCE = 500
 
 
@@ -34,7 +35,8 @@ def keep_current(connection: sqlite3.Connection, tokenizer: str) -> None:
     connection.execute("DROP TABLE contexts_fts")
     connection.execute(
         "CREATE VIRTUAL TABLE contexts_fts USING fts5("
-        f"goal, summary, tags, content='contexts', content_rowid='number', tokenize='{tokenizer}')"
+        "goal, summary, tags, content='contexts', content_rowid='number',"
+        f" prefix='{_PREFIXES}', tokenize='{tokenizer}')"
     )
     last = 0
     while True:

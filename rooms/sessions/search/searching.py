@@ -1,14 +1,11 @@
 """Puts sessions in the order in which they answer a question."""
 
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import NamedTuple
 
-from core.text.ranking import Ranking
 from rooms.sessions.errors import NoSuchSessionError
 from rooms.sessions.rows import sessions_where
-from rooms.sessions.search import candidates, kept
+from rooms.sessions.search.candidates import Candidates
 from rooms.sessions.search.filters import Filter
 from rooms.sessions.search.found import Criteria, Hit, Level, Page
 from rooms.sessions.store import SessionStore
@@ -17,13 +14,6 @@ from rooms.sessions.store import SessionStore
 # work, each asked against those before it, two thirds of what is called high, a third of what is
 # called medium or high, and a quarter of all that is shown were about the same work.
 _HIGH, _MEDIUM, _LOW = 0.6, 0.4, 0.25
-
-
-class _Order(NamedTuple):
-    """The numbers of the sessions that were found, the best first, and the share of each."""
-
-    numbers: Sequence[int]
-    shares: Mapping[int, float]
 
 
 def search(store: SessionStore, criteria: Criteria, *, limit: int, offset: int = 0) -> Page:
@@ -39,9 +29,8 @@ def search(store: SessionStore, criteria: Criteria, *, limit: int, offset: int =
             return Page([], 0)
         if not criteria.query.strip():
             return _newest(connection, wanted, limit, offset)
-        order = _ranked(store, connection, criteria.query, wanted)
-        page = order.numbers[offset : offset + limit]
-        return Page(_hits(connection, page, order.shares), len(order.numbers))
+        found = Candidates(connection, criteria.query, wanted, least=_LOW)
+        return Page(_hits(connection, found, offset, limit), len(found.shares))
 
 
 def resembling(store: SessionStore, goal: str, *, limit: int, but: str = "") -> list[Hit]:
@@ -56,9 +45,8 @@ def resembling(store: SessionStore, goal: str, *, limit: int, but: str = "") -> 
     with store.database.reading() as connection:
         if connection is None or not goal.strip():
             return []
-        order = _ranked(store, connection, goal, Filter(Criteria()))
-        numbers = [number for number in order.numbers if number not in left_out]
-        return _hits(connection, numbers[:limit], order.shares)
+        found = Candidates(connection, goal, least=_LOW, without=left_out)
+        return _hits(connection, found, 0, limit)
 
 
 def _newest(connection: sqlite3.Connection, wanted: Filter, limit: int, offset: int) -> Page:
@@ -71,30 +59,14 @@ def _newest(connection: sqlite3.Connection, wanted: Filter, limit: int, offset: 
     return Page([Hit(session) for session in sessions], total)
 
 
-def _ranked(
-    store: SessionStore, connection: sqlite3.Connection, query: str, wanted: Filter
-) -> _Order:
-    texts = kept.texts_of(connection, store.path)
-    if texts is None:
-        return _Order(*candidates.ranked(connection, query, wanted, least=_LOW))
-    ranking = Ranking(query, texts.corpus)
-    shares = {texts.numbers[at]: share for at, share in ranking.shares().items() if share >= _LOW}
-    if wanted:
-        fitting = wanted.numbers(connection)
-        shares = {number: share for number, share in shares.items() if number in fitting}
-    scores = {texts.numbers[at]: score for at, score in ranking.scores().items()}
-    best = sorted(shares, key=lambda number: (scores.get(number, 0.0), number), reverse=True)
-    return _Order(best, shares)
-
-
-def _hits(
-    connection: sqlite3.Connection, numbers: Iterable[int], shares: Mapping[int, float]
-) -> list[Hit]:
-    wanted = list(numbers)
-    condition = f"number IN ({', '.join('?' * len(wanted))})"
-    sessions = {it.number: it for it in sessions_where(connection, condition, wanted)}
+def _hits(connection: sqlite3.Connection, found: Candidates, offset: int, limit: int) -> list[Hit]:
+    numbers = found.page(offset, limit)
+    condition = f"number IN ({', '.join(map(str, numbers))})"
+    sessions = {it.number: it for it in sessions_where(connection, condition)}
     return [
-        Hit(sessions[number], level_of(shares[number])) for number in wanted if number in sessions
+        Hit(sessions[number], level_of(found.shares[number]))
+        for number in numbers
+        if number in sessions
     ]
 
 
