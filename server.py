@@ -40,11 +40,12 @@ with quick_start():
     from pydantic import BeforeValidator, Field
     from pydantic.json_schema import SkipJsonSchema
 
+    from protocol.lenient import no_flag
     from protocol.tools import SessionlessServer
 
 from core.cancellation import Cancellation
 from core.errors import RoomsError
-from core.lessons.agent_rules import INSTRUCTIONS
+from core.lessons.agent_rules import INSTRUCTIONS, SESSIONS_INSTRUCTIONS
 from core.lessons.answers.compaction_answer import (
     compaction_answer,
     deletion_answer,
@@ -87,12 +88,6 @@ cancellation = Cancellation(is_cancelled, under_way.is_ending)
 mcp = SessionlessServer("sentinel-memory", version=VERSION, instructions=INSTRUCTIONS)
 
 
-def _no_flag(value: object) -> object:
-    if isinstance(value, bool):  # which Python takes for a number
-        raise ValueError("a number is needed")
-    return value
-
-
 # Models send null for what they leave out, and a text for a list: both are taken, neither is shown.
 Text = str | SkipJsonSchema[None]
 Tokens = list[str] | SkipJsonSchema[str | None]
@@ -107,7 +102,7 @@ Topic = Annotated[
 
 Threshold = Annotated[
     int | SkipJsonSchema[None],
-    BeforeValidator(_no_flag),
+    BeforeValidator(no_flag),
     Field(description="Usually left out"),
 ]
 
@@ -345,17 +340,31 @@ def take_streams(ending: Ending) -> None:
 
 
 def offer_rooms(rooms: Sequence[str]) -> None:
-    """Offer the tools of these rooms; those of the log are there, and go where it is not named."""
-    if "lessons" not in rooms:
-        for function in (search_memory, log_memory, compact_memory):
-            mcp.local_provider.remove_tool(function.__name__)
-        mcp.instructions = ""
-    for room in rooms:
-        name, _, profile = room.partition(":")
+    """Offer the tools of these rooms; what is the log's is there, and goes if it is not named."""
+    names = [room.partition(":")[0] for room in rooms]
+    instructions = [INSTRUCTIONS]
+    if "lessons" not in names:
+        withdraw_log()
+        instructions = []
+    for name, room in zip(names, rooms, strict=True):
         if name == "sessions":
             from rooms.sessions import tools  # a room that is off costs nothing
 
-            tools.offer(mcp, cancellation, core_only=profile == "core")
+            instructions.append(SESSIONS_INSTRUCTIONS)
+            core_only, has_lessons = room.endswith(":core"), "lessons" in names
+            tools.offer(mcp, cancellation, core_only=core_only, has_lessons=has_lessons)
+    mcp.instructions = "\n".join(instructions)
+
+
+def withdraw_log() -> None:
+    """Take back the tools, the resources and the prompts of the log."""
+    offered = mcp.local_provider
+    for tool in (search_memory, log_memory, compact_memory):
+        offered.remove_tool(tool.__name__)
+    for prompt in (start_task, finish_task, compact, memory_injection):
+        offered.remove_prompt(prompt.__name__)
+    offered.remove_resource("memory://log")
+    offered.remove_template("memory://record/{id}")
 
 
 def main() -> None:

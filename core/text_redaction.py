@@ -35,6 +35,18 @@ def redacted(text: str, known: Mapping[str, str] | None = None) -> tuple[str, li
     return replaced(text, secrets), [it.kind for it in secrets]
 
 
+def values_in(texts: Iterable[str]) -> dict[str, str]:
+    """Return the secrets of some texts with their kinds, to look for each in the others.
+
+    What hidden characters split is returned without them.
+    """
+    return {
+        _HIDDEN.sub("", text[it.start : it.end]): it.kind
+        for text in texts
+        for it in secrets_in(text)
+    }
+
+
 def safe(text: str) -> str:
     """Return a name, or "" when it holds a secret itself."""
     return "" if has_secret(text) else text

@@ -15,10 +15,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from commands.clients.changed_lines import new_lines
-from commands.clients.table import CLIENTS, Event, Hooks
+from commands.clients.table import CLIENTS, RECORDING, Event, Hooks
 
 COMPLAINT = "sentinel-memory hook: "
-EVENTS = ("session-start", "before-action", "prompt", "stop")
+EVENTS = ("session-start", "before-action", "prompt", "stop", RECORDING)
 HOOKS: Mapping[str, Hooks] = {client.key: client.hooks for client in CLIENTS if client.hooks}
 MOST_TEXT_CHARS, MOST_WRITTEN_CHARS = 4_000, 400_000
 MOST_FILES, MOST_PATH_CHARS = 50, 1_000
@@ -85,7 +85,7 @@ def read_moment(client: str, event: str, payload: Mapping[str, Any]) -> Moment:
     name = _text(payload, "hook_event_name", "hookEventName")
     told: dict[str, Any] = {}
     if event == "before-action":
-        told = _action(payload)
+        told = action_in(payload)
     elif event == "prompt":
         told = {"text": _text(payload, "prompt")[:MOST_TEXT_CHARS]}
     loops = payload.get("loop_count")
@@ -176,23 +176,15 @@ def _top_of(folder: str) -> str:
     return path
 
 
-def _action(payload: Mapping[str, Any]) -> dict[str, Any]:
+def action_in(payload: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of a moment that a tool call fills which changes something."""
-    tool = _text(payload, "tool_name", "toolName")
-    given = payload.get("tool_input") or payload.get("toolArgs")
-    if isinstance(given, str):  # some clients send the JSON as a text
-        try:
-            given = json.loads(given)
-        except ValueError:
-            given = {"input": given}
-    if not isinstance(given, dict) or _READS.match(tool):
+    given = _input(payload)
+    if given is None:
         return {}
     command = _command(given)
-    if command in _EDITS or command == "view":
+    if command in _EDITS:
         command = ""
-        if given["command"] == "view":
-            return {}
-    patch = next((text for text in (command, _text(given, "input", "patch")) if "*** " in text), "")
+    patch = _patch(given)
     if patch and (paths := _PATCHED.findall(patch)):
         removed, added = ("\n".join(sign.findall(patch)) for sign in (_REMOVED, _ADDED))
         changed = _changed([(removed, added)])
@@ -200,14 +192,48 @@ def _action(payload: Mapping[str, Any]) -> dict[str, Any]:
     parts = list(_parts(given))
     files = dict.fromkeys(path for part in parts for path in _paths(part))
     told: dict[str, Any] = {"paths": tuple(files)[:MOST_FILES], "command": command}
-    whole = "\n".join(text for part in parts for text in _values(part, _WHOLE))
+    whole, edits = _writings(parts)
     if whole:
         return {**told, "text": whole, "is_whole": True}
-    edits = (tuple("\n".join(_values(it, names)) for names in (_OLD, _NEW)) for it in parts)
     return told | _changed(edits)
 
 
-def _changed(edits: Iterable[tuple[str, ...]]) -> dict[str, str]:
+def edits_in(payload: Mapping[str, Any]) -> tuple[str, list[tuple[str, str]], str]:
+    """Return the patch that a tool call holds, its edits before and after, or a whole new text."""
+    given = _input(payload)
+    if given is None:
+        return "", [], ""
+    whole, edits = _writings(list(_parts(given)))
+    return _patch(given), [edit for edit in edits if any(edit)], whole
+
+
+def _input(payload: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return the input of a tool that may change something."""
+    given = payload.get("tool_input") or payload.get("toolArgs")
+    if isinstance(given, str):  # some clients send the JSON as a text
+        try:
+            given = json.loads(given)
+        except (ValueError, RecursionError):
+            given = {"input": given}
+    tool = _text(payload, "tool_name", "toolName")
+    if not isinstance(given, dict) or _READS.match(tool) or given.get("command") == "view":
+        return None
+    return given
+
+
+def _patch(given: Mapping[str, Any]) -> str:
+    texts = (_command(given), _text(given, "input", "patch"))
+    return next((text for text in texts if "*** " in text), "")
+
+
+def _writings(parts: Sequence[Mapping[str, Any]]) -> tuple[str, list[tuple[str, str]]]:
+    """Return the whole new text of a file, "" for none, and the edits before and after."""
+    whole = "\n".join(text for part in parts for text in _values(part, _WHOLE))
+    old, new = ([*("\n".join(_values(it, names)) for it in parts)] for names in (_OLD, _NEW))
+    return whole, list(zip(old, new, strict=True))
+
+
+def _changed(edits: Iterable[tuple[str, str]]) -> dict[str, str]:
     """Return the lines that edits bring and take away; each is the text before and after."""
     added, removed = list[str](), list[str]()
     for old, new in edits:
@@ -258,4 +284,9 @@ def _native(folder: object) -> str:
 
 def _text(payload: Mapping[str, Any], *names: str) -> str:
     """Return the first of these members that is a text and not empty; else ""."""
-    return next((text for name in names if isinstance(text := payload.get(name), str) and text), "")
+    return next(texts_under(payload, names), "")
+
+
+def texts_under(payload: Mapping[str, Any], names: Iterable[str]) -> Iterator[str]:
+    """Yield those of these members that are texts and not empty."""
+    return (text for name in names if isinstance(text := payload.get(name), str) and text)

@@ -13,7 +13,21 @@ COMMANDS = "sentinel-memory-server", "sentinel-memory"  # where the program is i
 THE_PROJECT = "<the project>"  # among keys: the one that is the project's own path
 SERVER, TOOL = "<server>", "<tool>"  # in an approval
 LINE, EVENT = "<line>", "<event>"  # in a handler: the command line, and the event of `cli.py hook`
-TOOLS = ("search_memory", "log_memory", "compact_memory")
+# The tools of each room, and of its profiles.
+TOOLS: Mapping[str, tuple[str, ...]] = {
+    "lessons": ("search_memory", "log_memory", "compact_memory"),
+    "sessions": (
+        "context_save",
+        "context_search",
+        "context_get",
+        "context_warn",
+        "context_stats",
+        "context_export",
+        "context_recommend",
+    ),
+    "sessions:core": ("context_save", "context_search", "context_get", "context_warn"),
+}
+RECORDING = "after-action"  # the event of `cli.py hook` that the room of sessions needs
 AGENTS, CLAUDE, LOCAL = "AGENTS.md", ("CLAUDE.md", ".claude/CLAUDE.md"), "CLAUDE.local.md"
 CURSOR_RULE = ".cursor/rules/sentinel-memory.mdc"
 
@@ -79,6 +93,8 @@ class Hooks(NamedTuple):
     keys: tuple[str, ...] = ()  # with another one the client passes over the file; () for any
     directory: Directory = "root"
     local: str = ""  # the file of one machine that the client reads beside `file`
+    unawaited: Mapping[str, Any] = {}  # what a handler gets that the client need not wait for
+    tells_failure: bool = False  # what fails has an event or a sign of its own
 
 
 class Rules(NamedTuple):
@@ -143,7 +159,9 @@ _COPILOT_HOOKS = Hooks(".github/hooks/sentinel-memory.json",
     version=True, nameless=True, called="vscode", events=(
     Event("sessionStart", "session-start"),
     Event("subagentStart", "session-start"),
-    Event("postToolUse", "before-action")))
+    Event("postToolUse", "before-action"),
+    Event("postToolUse", RECORDING),
+    Event("postToolUseFailure", RECORDING)))
 
 # A hook stands at events that can add to what a model reads without holding up its work; the end of
 # a turn is one only where the client lets it pass without a new turn, or bounds those.
@@ -153,11 +171,14 @@ CLIENTS: tuple[Client, ...] = (
         places=(Place("root", ".cursor/mcp.json"), Place("home", ".cursor/mcp.json")),
         traces=(("root", ".cursor"), ("home", ".cursor")), commands=("cursor", "cursor-agent"),
         variables="${env:NAME}", project="${workspaceFolder}",
-        hooks=Hooks(".cursor/hooks.json", {"command": LINE, "timeout": 10}, version=True, events=(
+        hooks=Hooks(".cursor/hooks.json", {"command": LINE, "timeout": 10}, version=True,
+            tells_failure=True, events=(
             Event("sessionStart", "session-start", key="additional_context"),
             # only after a tool is context part of the format
             Event("postToolUse", "before-action", "Write|Delete|Shell", key="additional_context"),
-            Event("stop", "stop", key="followup_message"))),
+            Event("stop", "stop", key="followup_message"),
+            Event("postToolUse", RECORDING, "Write|Delete|Shell|MCP:.*context_save"),
+            Event("postToolUseFailure", RECORDING, "Write|Delete|Shell"))),
         rules=Rules((AGENTS, ".cursorrules", CURSOR_RULE, CLAUDE[0]), CURSOR_RULE,
             own_file=True, unsure=CLAUDE[:1]),
         topics=Topics(".cursor/rules", ".mdc", "globs"),
@@ -183,12 +204,16 @@ CLIENTS: tuple[Client, ...] = (
             # without a shell it takes Git Bash, where that is installed
             windows={"type": "command", "command": LINE, "shell": "powershell", "timeout": 10},
             grouped=True, gives_project=True, shared=True, takes=("mark",),
-            local=".claude/settings.local.json", events=(
+            local=".claude/settings.local.json", unawaited={"async": True}, tells_failure=True,
+            events=(
             Event("SessionStart", "session-start"),
             Event("SubagentStart", "session-start"),
             Event("UserPromptSubmit", "prompt"),
             Event("PreToolUse", "before-action", "Edit|Write|NotebookEdit|Bash|PowerShell"),
-            Event("Stop", "stop"))),
+            Event("Stop", "stop"),
+            Event("PostToolUse", RECORDING,
+                "^(Edit|Write|NotebookEdit|Bash|PowerShell|mcp__.*__context_save)$"),
+            Event("PostToolUseFailure", RECORDING, "^(Edit|Write|NotebookEdit|Bash|PowerShell)$"))),
         # from 2.1.277 on it reads AGENTS.md where it has none of these
         rules=Rules((*CLAUDE, LOCAL), CLAUDE[0], imports=True, hides_agents=True),
         topics=Topics(".claude/rules", ".md", "paths"),
@@ -229,7 +254,10 @@ CLIENTS: tuple[Client, ...] = (
             Event("SessionStart", "session-start"),
             Event("SubagentStart", "session-start"),
             Event("UserPromptSubmit", "prompt"),
-            Event("PreToolUse", "before-action", "^(Bash|apply_patch|Edit|Write)$"))),
+            Event("PreToolUse", "before-action", "^(Bash|apply_patch|Edit|Write)$"),
+            # not after a patch that a shell applies
+            Event("PostToolUse", RECORDING,
+                "^(Bash|apply_patch|Edit|Write|mcp__.*__context_save)$"))),
         # most_bytes: project_doc_max_bytes, where nobody has set it
         rules=Rules((AGENTS,), AGENTS, instead="AGENTS.override.md", most_bytes=32 * 1024),
         # there, a required server that is gone would keep it from starting anywhere
@@ -244,11 +272,13 @@ CLIENTS: tuple[Client, ...] = (
         approvals=Approvals({"trust": True}),
         hooks=Hooks(".gemini/settings.json",
             {"name": f"{ENTRY}-{EVENT}", "type": "command", "command": LINE, "timeout": 10_000},
-            grouped=True, gives_project=True, takes=("comments",), events=(
+            grouped=True, gives_project=True, takes=("comments",), tells_failure=True, events=(
             Event("SessionStart", "session-start"),
             Event("BeforeAgent", "prompt"),
             # before a tool no context can be added
-            Event("AfterTool", "before-action", "^(write_file|replace|run_shell_command)$"))),
+            Event("AfterTool", "before-action", "^(write_file|replace|run_shell_command)$"),
+            Event("AfterTool", RECORDING,
+                "^(write_file|replace|run_shell_command|mcp_.*context_save)$"))),
         rules=Rules(("GEMINI.md",), "GEMINI.md", setting=("context", "fileName"), imports=True),
         of_user=OfUser(("home", ".gemini/settings.json"), ("home", ".gemini/GEMINI.md"))),
     # docs.github.com: "About GitHub Copilot CLI"; `copilot help`, `copilot mcp --help`

@@ -11,7 +11,7 @@ stays code, and hidden characters are spelled out.
 
 import re
 
-from commands.documents.markdown import EMPTY, shown_lines, started
+from core.text.markdown import EMPTY, shown_lines, started
 from core.text.printable import one_line
 
 _SPAN = re.compile(r"(?<!`)`[^`]+`(?!`)")

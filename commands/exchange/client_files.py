@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from commands.clients.table import Topics
-from commands.documents.markdown import heading
 from commands.documents.marked_block import BrokenBlockError, markers, with_block, without_block
 from commands.documents.text_file import ExportError, UserFile, check_stays, diff
 from commands.exchange.export_words import WORDS, word
@@ -21,6 +20,7 @@ from core.injection.marks import orders_in
 from core.lessons.compaction import group_by_topic
 from core.lessons.record import Record
 from core.messages import Language
+from core.text.markdown import heading
 
 BLOCK = "principles"
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Sequence
 
 from commands.documents.facts import facts, labelled
-from commands.documents.markdown import as_code, escaped_lines, heading, inline, listed
 from commands.documents.words import word as document_word
 from commands.exchange.export_words import word
 from commands.terminal.safe_text import plain_json
@@ -11,6 +10,7 @@ from core.lessons.answers.rendering import day_of, warning
 from core.lessons.compaction import group_by_topic
 from core.lessons.record import Record
 from core.messages import Language
+from core.text.markdown import as_code, escaped_lines, heading, inline, listed
 from core.text.printable import one_line
 
 FORMAT, VERSION = "sentinel-memory-export", 1

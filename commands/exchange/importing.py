@@ -11,6 +11,7 @@ from pathlib import Path
 
 from commands.documents.facts import facts
 from commands.documents.text_file import check_stays
+from commands.exchange import sessions
 from commands.exchange.import_words import word
 from commands.exchange.sources import (
     FORMATS,
@@ -37,6 +38,7 @@ from commands.terminal.progress import progress
 from commands.terminal.records import INDENT, block, text_lines
 from commands.terminal.safe_text import plain
 from commands.terminal.screen import screen_here
+from commands.terminal.words import word as common_word
 from core.lessons.answers.rendering import topic_text, warning
 from core.lessons.compaction import is_required, similar_to, worth_using
 from core.lessons.log import MemoryLog
@@ -55,18 +57,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `cli.py import`."""
     parser.add_argument("file", metavar="FILE", help=explain("import_file"))
     add_project(parser)
-    parser.add_argument("--format", choices=FORMATS, help=explain("import_format"))
+    formats = (*FORMATS, sessions.SESSIONS)
+    parser.add_argument("--format", choices=formats, help=explain("import_format"))
     parser.add_argument("--topic", type=_topic, metavar="TOPIC", help=explain("import_topic"))
     add_confirmation(parser)
-    add_examples(parser, "import lessons.md --dry-run", "import ../other/.context/memory_log.jsonl")
+    parser.set_defaults(refuse=parser.error)
+    add_examples(parser, "import lessons.md --dry-run", "import .context-sync")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Show, ask, save; return 1 when nobody confirms. Raises SourceError, ExportError."""
     lang = language_here()
+    root = find_project(arguments.project, os.environ, Path.cwd()).root
     if arguments.file != STDIN:
-        root = find_project(arguments.project, os.environ, Path.cwd()).root
         check_stays(Path(arguments.file), root, named=True)
+    if sessions.holds_sessions(arguments.file, arguments.format):
+        if arguments.topic:
+            other = f"--format {sessions.SESSIONS}"
+            arguments.refuse(common_word(lang, "together", one="--topic", other=other))
+        return sessions.run(arguments)
     source = read_source(arguments.file, arguments.format, now=utc_now())
     opened = open_memory(arguments, writes=not arguments.dry_run)
     check_log_is_there(opened.project)

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Sequence
 
 from commands.clients.table import CLIENTS as ROWS
 from commands.clients.table import Topics
-from commands.documents.markdown import heading
 from commands.exchange.export_words import word
 from commands.exchange.formats import lessons
 from core.injection.ignorable import HIDDEN_CLASS
@@ -21,6 +20,7 @@ from core.lessons.compaction import group_by_topic
 from core.lessons.record import Record
 from core.messages import Language
 from core.parser import language_here
+from core.text.markdown import heading
 from core.text.printable import one_line
 
 MARKER = "<!-- sentinel-memory rules: generated from the memory, changes made here are lost -->"

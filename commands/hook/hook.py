@@ -9,7 +9,6 @@ little, and some of it late.
 
 import contextlib
 import errno
-import json
 import os
 import sys
 import threading
@@ -28,10 +27,17 @@ from commands.clients.events import (
     Moment,
     answer,
     event_of,
-    folder_of,
     inside,
     paths_inside,
     read_moment,
+)
+from commands.clients.table import RECORDING
+from commands.hook.given import (
+    OddInputError,
+    arguments_in,
+    is_of_another,
+    payload_here,
+    project_of,
 )
 from commands.hook.journal import Session, forget_old, open_session, version_of
 from core.disk.plain import read_plain
@@ -41,7 +47,7 @@ from core.lessons.answers.words import say
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record
 from core.messages import Language
-from core.project import CONTEXT_DIRECTORY, LOG_NAME, find_project, state_directory
+from core.project import CONTEXT_DIRECTORY, LOG_NAME, state_directory
 from core.settings import Settings, read_settings
 from core.text.printable import one_line
 from core.text.tokens import estimate_tokens
@@ -54,14 +60,9 @@ MOST_S = 5  # a terminal, or a pipe that nobody closes, would be read for ever
 # many times its start. No step holds the interpreter for long: what each of them reads is bounded.
 MOST_WORK_S, MOST_STARTS = 0.19, 2.0
 _LOOK_S = 0.01
-MOST_BYTES, MOST_LOG_BYTES = 32_000_000, 8_000_000  # a log has some 16,000 records then
+MOST_LOG_BYTES = 8_000_000  # a log has some 16,000 records then
 MOST_WITH_GIT = 5_000  # records of a log for which there is still time to ask git and to rank
-_OF_A_SHELL = ("||", ":")  # how setup ends a line; a client may start it without a shell
 AT_ONCE_S = 3  # two configurations that a client reads may both start the hook
-
-
-class OddInputError(ValueError):
-    """What a hook got is of no use, or takes too long: the key and the facts of a sentence."""
 
 
 class Scene(NamedTuple):
@@ -108,9 +109,15 @@ def main(words: Sequence[str]) -> int:
     done = threading.Event()
     try:
         threading.Thread(target=_watch, args=(done,), daemon=True).start()
-        event, client, project, variables = _arguments(words)
+        event, client, project, variables = arguments_in(words)
         environment = {**os.environ, **variables}
-        text, scene = respond(event, client, _payload(), environment, project=project)
+        if event == RECORDING:
+            from commands.hook.actions import record_action  # brings SQLite
+
+            record_action(client, payload_here(), environment, project=project)
+            done.set()
+            return 0
+        text, scene = respond(event, client, payload_here(), environment, project=project)
         if text:
             _write(sys.stdout, text)
         done.set()
@@ -140,19 +147,6 @@ def _give_up(error: OddInputError) -> None:
     os._exit(0)
 
 
-def _payload() -> dict[str, Any]:
-    """Return the JSON object on standard input."""
-    if sys.stdin is None:
-        raise OddInputError("closed")
-    try:
-        payload = json.loads(sys.stdin.buffer.read(MOST_BYTES).decode("utf-8-sig", "replace"))
-    except (ValueError, RecursionError) as error:
-        raise OddInputError("no_json") from error
-    if not isinstance(payload, dict):
-        raise OddInputError("no_object")
-    return payload
-
-
 def respond(
     event: str,
     client: str,
@@ -167,9 +161,7 @@ def respond(
     client's JSON. project: what `--project` names. Raises SentinelError when the project or its
     memory cannot be read; the session is noted in the state directory.
     """
-    others = {"cursor_version", "timestamp"} & payload.keys() or "CURSOR_VERSION" in environment
-    # Cursor and Copilot run the hooks of Claude Code, too.
-    if (HOOKS[client].shared and others) or not event_of(client, event):
+    if is_of_another(client, payload, environment) or not event_of(client, event):
         return "", None
     moment = read_moment(client, event, payload)
     if event in ("before-action", "prompt") and not moment.says_something:
@@ -185,15 +177,11 @@ def _scene(
     client: str, event: str, moment: Moment, environment: Mapping[str, str], argument: str | None
 ) -> Scene | None:
     """Return the scene; None in a project without a memory, which hooks of a user meet as well."""
-    if not HOOKS[client].gives_project:
-        # Cursor sets it for the first of several open folders, others inherit it from Claude Code.
-        environment = {**environment, "CLAUDE_PROJECT_DIR": ""}
-    project = find_project(argument, environment, folder_of(moment) or os.getcwd())
-    project.check_readable()
+    project = project_of(client, moment, environment, argument)
+    if project is None:
+        return None
     root = project.folder
     log_path = os.path.join(root, CONTEXT_DIRECTORY, LOG_NAME)
-    if not os.path.lexists(os.path.dirname(log_path)):
-        return None
     if os.path.isfile(log_path) and os.path.getsize(log_path) > MOST_LOG_BYTES:
         raise OddInputError("too_large")
     data = read_plain(log_path)
@@ -230,6 +218,10 @@ def _at_start(scene: Scene) -> Briefing:
         settings=scene.settings,
         near=partial(_near_the_work, scene, log),
     )
+    if os.path.lexists(os.path.join(scene.root, CONTEXT_DIRECTORY, "sessions")):
+        from commands.hook.sessions_at_start import with_sessions  # brings SQLite
+
+        briefing = with_sessions(briefing, scene.root, scene.settings, _complain)
     before = scene.note(briefing)
     forget_old(scene.directory)
     return Briefing() if before and _has_just_started(scene, before) else briefing
@@ -360,25 +352,6 @@ _BRIEFINGS = {
     "prompt": _at_prompt,
     "stop": _at_stop,
 }
-
-
-def _arguments(words: Sequence[str]) -> tuple[str, str, str | None, dict[str, str]]:
-    """Return event, client, project, variables; wrong ones must not end with 2 as in a parser."""
-    given, rest = dict[str, str](), list(words)
-    while rest:
-        name, equals, value = rest.pop(0).partition("=")
-        if name.startswith("-p"):
-            glued = name[2:] + equals + value
-            rest[:0], name, equals = [glued] if glued else [], "--project", ""
-        if name.startswith("--"):
-            given[name] = value if equals else rest.pop(0) if rest else ""
-        elif name not in _OF_A_SHELL:
-            given["EVENT"] = name
-    event, client = given.pop("EVENT", ""), given.pop("--client", "")
-    project, lang = given.pop("--project", None), given.pop("--lang", "")
-    if given or event not in EVENTS or client not in HOOKS:
-        raise OddInputError("usage")
-    return event, client, project, {"SENTINEL_MEMORY_LANG": lang} if lang else {}
 
 
 def _complain(error: Exception) -> None:

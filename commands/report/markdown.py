@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from commands.documents.facts import labelled
 from commands.documents.github_markdown import code, inert, inert_lines
-from commands.documents.markdown import EMPTY, listed
 from commands.documents.words import word as record_word
 from commands.report.findings import HIDDEN, LINK, Marked, Report
 from commands.report.parts import Item, Part, fitted
@@ -20,6 +19,7 @@ from core.lessons.answers.rendering import INDEX_CHARS
 from core.lessons.git.comparing import Changed, Compacted, Entry, Renamed, Returned
 from core.lessons.record import LIMITS_BYTES
 from core.messages import Language
+from core.text.markdown import EMPTY, listed
 
 MOST_ORIGINALS = 50
 MOST_UNSETTLED = 10

@@ -111,11 +111,13 @@ def rename(temporary: Path, target: Path) -> None:
 
 
 def make_directory(directory: Path) -> None:
-    """Make a missing directory, and make its entry durable."""
+    """Make a missing directory with those above it, and make their entries durable."""
     if directory.is_dir():
         return
+    missing = [it for it in (directory, *directory.parents) if not it.is_dir()]
     directory.mkdir(parents=True, exist_ok=True)
-    sync_directory(directory.parent)
+    for made in missing:
+        sync_directory(made.parent)
 
 
 @contextlib.contextmanager

@@ -7,27 +7,27 @@ each other. https://sqlite.org/wal.html, https://sqlite.org/lang_transaction.htm
 """
 
 import contextlib
-import os
+import shlex
 import sqlite3
-import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 from core.cancellation import NO_CANCELLATION, Cancellation
+from core.disk.connections import Connections, EmptiedError, Lent, LinkError
 from core.disk.words import WORDS
 from core.errors import SentinelError, WaitEndedError
 from core.messages import Table
+from core.notices import shown
 
 _SLICE_S = 0.25  # of a wait, after which it asks whether it should go on
-_MOST_IDLE = 4
-_BUSY = "locked", "busy"
-_DAMAGED = "malformed", "not a database", "corrupt"
-_MODE = 0o600  # what was done on a machine is its user's
+_BUSY = sqlite3.SQLITE_BUSY, sqlite3.SQLITE_PROTOCOL
+_DAMAGED = sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB
+_REASON_CHARS = 200
 
 Migrations = Sequence[Sequence[str]]  # for each version the statements that lead to it
-Identity = tuple[int, int]
+_Result = TypeVar("_Result")
 
 
 class DatabaseError(SentinelError, OSError):
@@ -55,9 +55,15 @@ class DatabaseForeignError(DatabaseError):
 
 
 class DatabaseLinkError(DatabaseError):
-    """A symbolic link has this name. Facts: path, rm."""
+    """A symbolic link has this name, or that of a journal beside it. Facts: path, rm."""
 
     key = "link"
+
+
+class DatabaseMovedError(DatabaseError):
+    """The file was removed or replaced while it was being written. Facts: path."""
+
+    key = "moved"
 
 
 class DatabaseReadError(DatabaseError):
@@ -78,12 +84,49 @@ class DatabaseBusyError(DatabaseError, TimeoutError):
     key = "busy"
 
 
+class DatabaseWaitEndedError(DatabaseError, WaitEndedError):
+    """The wait for another process ended early: the call was cancelled. Facts: path."""
+
+    key = "wait_ended"
+
+
+class _Schema:
+    """The tables that a database should have."""
+
+    def __init__(self, path: Path, migrations: Migrations, application_id: int) -> None:
+        self._path, self._migrations, self._application_id = path, migrations, application_id
+        self.known = len(migrations)
+
+    def version(self, connection: sqlite3.Connection) -> int:
+        """Return the version that is there, 0 in a file that is still empty."""
+        [application_id] = connection.execute("PRAGMA application_id").fetchone()
+        [version] = connection.execute("PRAGMA user_version").fetchone()
+        if application_id == self._application_id:
+            if version > self.known:
+                raise DatabaseNewerError(path=str(self._path), found=version, known=self.known)
+            return int(version)
+        [tables] = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        if application_id or version or tables:
+            raise DatabaseForeignError(path=str(self._path))
+        return 0
+
+    def bring_up_to_date(self, connection: sqlite3.Connection) -> None:
+        """Do what is missing, inside the transaction of the write that needs it."""
+        version = self.version(connection)
+        for statements in self._migrations[version:]:
+            for statement in statements:
+                connection.execute(statement)
+        if version < self.known:
+            connection.execute(f"PRAGMA application_id = {self._application_id}")
+            connection.execute(f"PRAGMA user_version = {self.known}")
+
+
 class Database:
     """One SQLite file. Safe to use from several threads; connections are kept for the next call.
 
     path: the file, which `writing` makes where it is missing. migrations: for each version of the
     schema, from 1 on, the statements that lead to it. application_id: a number of 32 bits in the
-    file that says whose it is. timeout_s: how long to wait for other writers.
+    file that says whose it is. timeout_s: how long to wait for other processes.
     """
 
     def __init__(
@@ -96,12 +139,10 @@ class Database:
         cancellation: Cancellation = NO_CANCELLATION,
     ) -> None:
         self.path = path
-        self._migrations = migrations
-        self._application_id = application_id
+        self._schema = _Schema(path, migrations, application_id)
         self._timeout_s = timeout_s
         self._cancellation = cancellation
-        self._idle: list[tuple[Identity, sqlite3.Connection]] = []
-        self._guard = threading.Lock()
+        self._connections = Connections(path, slice_s=min(_SLICE_S, timeout_s))
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[sqlite3.Connection | None]:
@@ -109,187 +150,143 @@ class Database:
 
         Creates nothing. Raises DatabaseError.
         """
-        if self._identity() is None:
-            yield None
-            return
-        with self._connection(writes=False) as connection, self._translated(writes=False):
-            version = self._version(connection)
-            if not version:
+        with self._lent(writes=False) as lent:
+            if lent is None:
                 yield None
                 return
-            if version < len(self._migrations):
+            connection = lent.connection
+            version = self._patiently(lambda: self._begin_reading(connection))
+            if 0 < version < self._schema.known:
+                connection.execute("ROLLBACK")
                 with self.writing():
                     pass  # brings the schema up to date
-            connection.execute("BEGIN")
+                version = self._patiently(lambda: self._begin_reading(connection))
             try:
-                yield connection
+                yield connection if version else None
             finally:
-                connection.execute("ROLLBACK")
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
         """Yield a connection in a write transaction, which is on disk once this ends without error.
 
-        An error inside undoes all of it. Raises DatabaseError, and WaitEndedError where the wait
-        for other writers was cut short.
+        An error inside undoes all of it. Raises DatabaseError, of which DatabaseWaitEndedError says
+        that the wait for other processes was cut short.
         """
-        self._make()
-        with self._connection(writes=True) as connection, self._translated(writes=True):
-            self._begin(connection)
+        with self._lent(writes=True) as lent:
+            if lent is None:
+                raise DatabaseMovedError(path=str(self.path))
+            connection = lent.connection
+            self._patiently(lambda: connection.execute("BEGIN IMMEDIATE"))
             try:
-                self._migrate(connection)
+                if self._cancellation.is_requested():  # while it waited for its turn
+                    raise DatabaseWaitEndedError(path=str(self.path))
+                self._schema.bring_up_to_date(connection)
                 yield connection
+                if not self._connections.is_there(lent):
+                    raise DatabaseMovedError(path=str(self.path))
                 connection.execute("COMMIT")
             except BaseException:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
                 raise
 
+    def purge(self) -> bool:
+        """Write the file anew without the bytes of what was deleted, and empty its journal.
+
+        Return False where another process still reads the state before: its bytes then go with a
+        later purge. Raises DatabaseError.
+        """
+        with self._lent(writes=True) as lent:
+            if lent is None:
+                return True
+            self._patiently(lambda: lent.connection.execute("VACUUM"))
+            truncated = lent.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            [is_busy, *_] = truncated.fetchone()
+            return not is_busy
+
     def close(self) -> None:
         """Close the connections that are kept."""
-        with self._guard:
-            kept, self._idle = self._idle, []
-        for _, connection in kept:
-            connection.close()
-
-    def _make(self) -> None:
-        """Make the file where it is missing, readable for its user only."""
-        if self._identity() is not None:
-            return
-        try:
-            with contextlib.suppress(FileExistsError):
-                os.close(os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _MODE))
-        except OSError as error:
-            reason = error.strerror or type(error).__name__
-            raise DatabaseWriteError(path=str(self.path), reason=reason) from error
-
-    def _identity(self) -> Identity | None:
-        """Return what tells this file from another of its name; None where there is none."""
-        try:
-            status = os.lstat(self.path)
-        except (FileNotFoundError, NotADirectoryError):
-            return None
-        except OSError as error:
-            reason = error.strerror or type(error).__name__
-            raise DatabaseReadError(path=str(self.path), reason=reason) from error
-        if os.path.islink(self.path):
-            import shlex
-
-            raise DatabaseLinkError(path=str(self.path), rm=shlex.join(["rm", str(self.path)]))
-        return status.st_dev, status.st_ino
+        self._connections.close()
 
     @contextlib.contextmanager
-    def _connection(self, *, writes: bool) -> Iterator[sqlite3.Connection]:
-        """Lend a connection to the file that has this name now."""
-        identity = self._identity()
-        with self._guard:
-            found = [kept for kept in self._idle if kept[0] == identity]
-            stale = [kept for kept in self._idle if kept[0] != identity]
-            connection = found.pop()[1] if found else None
-            self._idle = found
-        for _, other in stale:  # the file was removed or replaced
-            other.close()
-        is_fixed = not writes and self._is_fixed()
-        if connection is None:
-            with self._translated(writes=writes):
-                connection = self._open(writes=writes, is_fixed=is_fixed)
-        try:
-            yield connection
-        except BaseException:
-            connection.close()
-            raise
-        with self._guard:
-            is_kept = bool(identity) and not is_fixed and len(self._idle) < _MOST_IDLE
-            if identity and is_kept:
-                self._idle.append((identity, connection))
-        if not is_kept:
-            connection.close()
-
-    def _is_fixed(self) -> bool:
-        """Return whether nobody can write here, and a reader must get along without a journal."""
-        wal = f"{self.path}-wal"
-        has_changes = os.path.exists(wal) and os.path.getsize(wal) > 0
-        return not has_changes and not os.access(self.path.parent, os.W_OK)
-
-    def _open(self, *, writes: bool, is_fixed: bool) -> sqlite3.Connection:
-        name = self.path.absolute().as_uri()
-        connection = sqlite3.connect(
-            f"{name}?immutable=1" if is_fixed else f"{name}?mode=rw",  # a reader makes files, too
-            uri=True,
-            timeout=_SLICE_S,
-            isolation_level=None,
-            check_same_thread=False,
-        )
-        try:
-            connection.execute("PRAGMA trusted_schema = OFF")
-            connection.execute("PRAGMA synchronous = FULL")
+    def _lent(self, *, writes: bool) -> Iterator[Lent | None]:
+        """Lend a connection; None where there is no file."""
+        with self._translated(sqlite3.Error, OSError, writes=writes):
             if writes:
-                connection.execute("PRAGMA journal_mode = WAL")
-        except BaseException:
-            connection.close()
-            raise
-        return connection
+                self._connections.make()
+            lent = self._patiently(lambda: self._connections.take(writes=writes))
+        if lent is None:
+            yield None
+            return
+        with self._translated(sqlite3.Error, writes=writes):
+            try:
+                yield lent
+            except sqlite3.Error:
+                lent.connection.close()
+                raise
+            except BaseException:
+                self._connections.give_back(lent)
+                raise
+        self._connections.give_back(lent)
 
-    def _begin(self, connection: sqlite3.Connection) -> None:
-        """Wait for the other writers, then begin."""
+    def _patiently(self, action: Callable[[], _Result]) -> _Result:
+        """Return what an action does as soon as no other process prevents it."""
         deadline = time.monotonic() + self._timeout_s
         while True:
-            left_s = deadline - time.monotonic()
-            slice_ms = int(1000 * max(min(left_s, _SLICE_S), 0.0))
-            connection.execute(f"PRAGMA busy_timeout = {slice_ms}")
             try:
-                connection.execute("BEGIN IMMEDIATE")
+                return action()
             except sqlite3.OperationalError as error:
-                if not _says(error, _BUSY) or time.monotonic() >= deadline:
+                if not _is_busy(error) or time.monotonic() >= deadline:
                     raise
                 if self._cancellation.ends_wait():
-                    raise WaitEndedError(path=str(self.path)) from error
-                continue
-            if self._cancellation.is_requested():  # while it waited for its turn
-                connection.execute("ROLLBACK")
-                raise WaitEndedError(path=str(self.path))
-            return
+                    raise DatabaseWaitEndedError(path=str(self.path)) from error
 
-    def _version(self, connection: sqlite3.Connection) -> int:
-        """Return the version of the schema, 0 for a file that is still empty."""
-        [application_id] = connection.execute("PRAGMA application_id").fetchone()
-        [version] = connection.execute("PRAGMA user_version").fetchone()
-        if application_id == self._application_id:
-            if version > len(self._migrations):
-                known = len(self._migrations)
-                raise DatabaseNewerError(path=str(self.path), found=version, known=known)
-            return int(version)
-        [tables] = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
-        if application_id or version or tables:
-            raise DatabaseForeignError(path=str(self.path))
-        return 0
-
-    def _migrate(self, connection: sqlite3.Connection) -> None:
-        """Bring the schema up to date, inside the transaction of the write that needs it."""
-        known = self._version(connection)
-        for version, statements in enumerate(self._migrations[known:], known + 1):
-            for statement in statements:
-                connection.execute(statement)
-            connection.execute(f"PRAGMA application_id = {self._application_id}")
-            connection.execute(f"PRAGMA user_version = {version}")
-
-    @contextlib.contextmanager
-    def _translated(self, *, writes: bool) -> Iterator[None]:
-        """Turn what SQLite raises into our errors."""
+    def _begin_reading(self, connection: sqlite3.Connection) -> int:
+        """Return the version of the schema in the state that is read from now on."""
+        connection.execute("BEGIN")
         try:
-            yield
-        except sqlite3.Error as error:
-            path, reason = str(self.path), str(error)
-            if _says(error, _BUSY):
-                waited = DatabaseBusyError(path=path, waited_s=round(self._timeout_s))
-                raise waited from error
-            if _says(error, _DAMAGED):
-                raise DatabaseDamagedError(path=path, reason=reason) from error
-            if isinstance(error, sqlite3.OperationalError):
-                failure = DatabaseWriteError if writes else DatabaseReadError
-                raise failure(path=path, reason=reason) from error
+            return self._schema.version(connection)
+        except BaseException:
+            connection.execute("ROLLBACK")
             raise
 
+    @contextlib.contextmanager
+    def _translated(self, *kinds: type[Exception], writes: bool) -> Iterator[None]:
+        """Turn what SQLite and the system raise into our errors."""
+        path = str(self.path)
+        try:
+            yield
+        except SentinelError:  # some are OSErrors
+            raise
+        except LinkError as error:
+            link = str(error)
+            raise DatabaseLinkError(path=link, rm=shlex.join(["rm", link])) from error
+        except EmptiedError as error:
+            raise DatabaseDamagedError(path=path, reason=str(error)) from error
+        except kinds as error:
+            if _is_busy(error):
+                waited = DatabaseBusyError(path=path, waited_s=round(self._timeout_s))
+                raise waited from error
+            if _code(error) in _DAMAGED:
+                raise DatabaseDamagedError(path=path, reason=_reason(error)) from error
+            failure = DatabaseWriteError if writes else DatabaseReadError
+            raise failure(path=path, reason=_reason(error)) from error
 
-def _says(error: sqlite3.Error, words: Sequence[str]) -> bool:
-    return any(word in str(error) for word in words)
+
+def _is_busy(error: BaseException) -> bool:
+    return _code(error) in _BUSY
+
+
+def _code(error: BaseException) -> int:
+    """Return the primary result code of SQLite; 0 for an error of something else."""
+    return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
+
+
+def _reason(error: Exception) -> str:
+    """Return what the system or SQLite says, of which a stranger may have written a part."""
+    text = getattr(error, "strerror", None) or str(error)
+    if "decode" in text:  # the message holds the text
+        return "a text is not UTF-8"
+    return shown(text)[:_REASON_CHARS]

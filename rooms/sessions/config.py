@@ -7,10 +7,13 @@ program would record what somebody excluded, or look for sessions where they are
 
 import json
 import os
+import shlex
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from core.disk.atomic import open_regular
+from core.disk.links import way_out
 from core.project import CONTEXT_DIRECTORY
 from rooms.sessions.errors import ConfigError, SessionsError
 
@@ -66,11 +69,26 @@ def config_path(root: Path) -> Path:
 def read_config(root: Path) -> Config:
     """Return the settings of a project's sessions. Raises ConfigError, SessionsError."""
     path = config_path(root)
+    given = _given(path)
+    config = _read(given, path) if given else Config()
+    outside = way_out(config.directory(root), root)
+    if outside and config.folder != FOLDER:
+        raise _error(path, "storage.location", "expects_folder")
+    if outside:
+        link = str(outside.link)
+        raise SessionsError("outside", path=link, rm=shlex.join(["rm", link]))
+    return config
+
+
+def _given(path: Path) -> dict[str, Any]:
+    """Return the object that the file holds; {} without a file."""
     try:
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
             data = file.read(MOST_BYTES + 1)
-    except (FileNotFoundError, NotADirectoryError):
-        return Config()
+    except (FileNotFoundError, NotADirectoryError) as error:
+        if os.path.islink(path):
+            raise SessionsError("config_json", path=str(path)) from error
+        return {}
     except OSError as error:
         raise SessionsError("config_json", path=str(path)) from error
     try:
@@ -79,7 +97,7 @@ def read_config(root: Path) -> Config:
         raise SessionsError("config_json", path=str(path)) from error
     if not isinstance(given, dict):
         raise SessionsError("config_json", path=str(path))
-    return _read(given, path, root)
+    return given
 
 
 class _Expected(NamedTuple):
@@ -98,7 +116,7 @@ _LIMIT = _Expected("expects_limit", lambda value: type(value) is int and 1 <= va
 _FILE = _Expected(
     "expects_file",
     lambda value: isinstance(value, str) and value.endswith(".db") and value.isprintable()
-    and not set(value) & set('/\\:?*"<>|') and not value.startswith("."),
+    and not set(value) & set('/\\:?*"<>|') and not value.startswith((".", "archive-")),
 )  # fmt: skip
 _FOLDER = _Expected("expects_folder", lambda value: isinstance(value, str) and _is_inside(value))
 _TOKENIZER = _Expected("expects_tokenizer", lambda value: value in TOKENIZERS)
@@ -122,7 +140,7 @@ _KEYS: Mapping[str, tuple[str, _Expected]] = {
 # fmt: on
 
 
-def _read(given: Mapping[str, Any], path: Path, root: Path) -> Config:
+def _read(given: Mapping[str, Any], path: Path) -> Config:
     values: dict[str, Any] = {}
     for name, (field, expected) in _KEYS.items():
         part: Any = given
@@ -137,11 +155,7 @@ def _read(given: Mapping[str, Any], path: Path, root: Path) -> Config:
         if not expected.fits(value):
             raise _error(path, name, expected.words)
         values[field] = tuple(value) if isinstance(value, list) else value
-    config = Config(**values)
-    real, top = os.path.realpath(config.directory(root)), os.path.realpath(root)
-    if "folder" in values and not real.startswith(os.path.join(top, "")):  # a link leads out of it
-        raise _error(path, "storage.location", "expects_folder")
-    return config
+    return Config(**values)
 
 
 def _is_inside(folder: str) -> bool:

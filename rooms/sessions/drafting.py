@@ -5,15 +5,16 @@ projection, the index over projects.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from core.sanitizer import values_in
+from core.notices import shown
 from core.text.normal_form import normal_form
-from core.text_redaction import redacted
+from core.text_redaction import redacted, safe, values_in
 from rooms.sessions.errors import SessionsError
 from rooms.sessions.session import (
+    AGENT_CHARS,
     GOAL_CHARS,
     ITEM_CHARS,
     MOST_FILES,
@@ -26,9 +27,11 @@ from rooms.sessions.session import (
     TAG_CHARS,
     Changes,
     Draft,
+    moment_of,
 )
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_RAW_TIMES = 10  # of its limit: a longer text is too long, whatever the redactor takes out of it
 
 
 class Prepared(NamedTuple):
@@ -38,92 +41,134 @@ class Prepared(NamedTuple):
     redacted: tuple[str, ...] = ()
 
 
+class _Part(NamedTuple):
+    """A text of a draft: the field that it is in, its limit in characters, whether it must be."""
+
+    field: str
+    most: int
+    is_required: bool = False
+
+
+_GOAL = _Part("goal", GOAL_CHARS, is_required=True)
+_SUMMARY, _TAG = _Part("summary", SUMMARY_CHARS), _Part("tags", TAG_CHARS)
+_WHAT, _WHY = _Part("decisions", ITEM_CHARS, is_required=True), _Part("decisions", ITEM_CHARS)
+_MAKER = _Part("decisions", AGENT_CHARS)
+_TRIED, _REASON = _Part("approaches", ITEM_CHARS, is_required=True), _Part("approaches", ITEM_CHARS)
+_BLOCK, _CURE = _Part("blockers", ITEM_CHARS, is_required=True), _Part("blockers", ITEM_CHARS)
+_CHANGED, _FILE = _Part("codeChanges", ITEM_CHARS), _Part("codeChanges", PATH_CHARS)
+
+_Change = Callable[[str, _Part], str]
+
+
 def prepared(draft: Draft, *, strict: bool = False) -> Prepared:
     """Return the draft as it may be stored. Raises SessionsError (a ValueError).
 
-    strict: a secret is refused, not taken out.
+    strict: a secret is refused, not taken out. A text without one is looked through once.
     """
-    cleaner = _Cleaner(_texts(draft), strict=strict)
-    clean = cleaner.clean
     _check(draft)
-    goal = clean("goal", draft.goal, GOAL_CHARS, required=True).strip()
-    summary, tags, changes = draft.summary, draft.tags, draft.changes
-    if summary is not None:
-        summary = clean("summary", summary, SUMMARY_CHARS)
-    if tags is not None:
-        cleaned = [clean("tags", normal_form("NFC", tag).strip(), TAG_CHARS) for tag in tags]
-        tags = tuple(dict.fromkeys(tag for tag in cleaned if tag))
-    if changes is not None:
-        files = (clean("codeChanges", path, PATH_CHARS) for path in changes.modified_files)
-        told = clean("codeChanges", changes.summary, ITEM_CHARS)
-        changes = Changes(modified_files=tuple(dict.fromkeys(files)), summary=told)
-    items = _cleaned_items(draft, clean)
-    done = replace(draft, goal=goal, summary=summary, tags=tags, changes=changes, **items)
+    cleaner = _Cleaner(strict=strict)
+    done = _mapped(_mapped(_trimmed(draft), cleaner.look_at), cleaner.clean)
+    if done.tags is not None:
+        done = replace(done, tags=tuple(dict.fromkeys(done.tags)))
     return Prepared(done, tuple(dict.fromkeys(cleaner.kinds)))
 
 
-def _cleaned_items(draft: Draft, clean: Callable[..., str]) -> dict[str, Any]:
-    """Return decisions, approaches and blockers with clean texts."""
-    return {
-        "decisions": tuple(
-            replace(
-                it,
-                what=clean("decisions", it.what, ITEM_CHARS, required=True),
-                why=clean("decisions", it.why, ITEM_CHARS),
-            )
-            for it in draft.decisions
-        ),
-        "approaches": tuple(
-            replace(
-                it,
-                description=clean("approaches", it.description, ITEM_CHARS, required=True),
-                reason=clean("approaches", it.reason, ITEM_CHARS),
-            )
-            for it in draft.approaches
-        ),
-        "blockers": tuple(
-            replace(
-                it,
-                description=clean("blockers", it.description, ITEM_CHARS, required=True),
-                resolution=clean("blockers", it.resolution, ITEM_CHARS),
-            )
-            for it in draft.blockers
-        ),
-    }
+def client_name(agent: str) -> str:
+    """Return the name that a client gives itself as it may be stored."""
+    return safe(shown(agent.strip()))[:AGENT_CHARS]
 
 
 class _Cleaner:
     """Redacts the texts of one draft: a secret that one of them gives away goes from all."""
 
-    def __init__(self, texts: Iterable[str], *, strict: bool) -> None:
-        self._known: Mapping[str, str] = values_in(texts)
+    def __init__(self, *, strict: bool) -> None:
+        self._known: dict[str, str] = {}
         self._strict = strict
         self.kinds: list[str] = []
 
-    def clean(self, field: str, text: str, most: int, *, required: bool = False) -> str:
-        """Return the text as it may be stored; its limit holds for that."""
+    def look_at(self, text: str, part: _Part) -> str:
+        """Note the secrets of a text, and return it as it is."""
         if _SURROGATE.search(text):
-            raise SessionsError("lone_surrogate", field=field)
-        if required and not text.strip():
-            raise SessionsError("blank", field=field)
-        shown, kinds = redacted(text, self._known)
+            raise SessionsError("lone_surrogate", field=part.field)
+        if part.is_required and not text.strip():
+            raise SessionsError("blank", field=part.field)
+        if len(text) > part.most * _RAW_TIMES:
+            raise _too_long(text, part)
+        self._known.update(values_in((text,)))
+        return text
+
+    def clean(self, text: str, part: _Part) -> str:
+        """Return the text as it may be stored; its limit holds for that."""
+        kept, kinds = redacted(text, self._known) if self._known else (text, [])
         if kinds and self._strict:
-            raise SessionsError("secret_refused", field=field, kinds=", ".join(sorted({*kinds})))
+            known = ", ".join(sorted({*kinds}))
+            raise SessionsError("secret_refused", field=part.field, kinds=known)
         self.kinds += kinds
-        if len(shown) > most:
-            over = len(shown) - most
-            raise SessionsError("too_long", field=field, chars=len(shown), over=over, most=most)
-        return shown
+        if len(kept) > part.most:
+            raise _too_long(kept, part)
+        return kept
 
 
-def _texts(draft: Draft) -> list[str]:
-    texts = [draft.goal, draft.summary or "", *(draft.tags or ())]
-    texts += [text for it in draft.decisions for text in (it.what, it.why)]
-    texts += [text for it in draft.approaches for text in (it.description, it.reason)]
-    texts += [text for it in draft.blockers for text in (it.description, it.resolution)]
-    if draft.changes:
-        texts += [draft.changes.summary, *draft.changes.modified_files]
-    return texts
+def _too_long(text: str, part: _Part) -> SessionsError:
+    over = len(text) - part.most
+    return SessionsError("too_long", field=part.field, chars=len(text), over=over, most=part.most)
+
+
+def _trimmed(draft: Draft) -> Draft:
+    """Return the draft without blanks around its goal and tags, and with usable dates only."""
+    tags = draft.tags
+    if tags is not None:
+        tags = tuple(filter(None, (normal_form("NFC", tag).strip() for tag in tags)))
+    changes = draft.changes
+    if changes is not None:
+        files = tuple(dict.fromkeys(path for path in changes.modified_files if path.strip()))
+        changes = replace(changes, modified_files=files)
+    return replace(
+        draft,
+        goal=draft.goal.strip(),
+        tags=tags,
+        changes=changes,
+        decisions=tuple(replace(it, timestamp=moment_of(it.timestamp)) for it in draft.decisions),
+        approaches=tuple(replace(it, timestamp=moment_of(it.timestamp)) for it in draft.approaches),
+        blockers=tuple(
+            replace(
+                it,
+                discovered_at=moment_of(it.discovered_at),
+                resolved_at=moment_of(it.resolved_at),
+            )
+            for it in draft.blockers
+        ),
+    )
+
+
+def _mapped(draft: Draft, to: _Change) -> Draft:
+    """Return the draft with another text for each of its texts."""
+    changes = draft.changes
+    return replace(
+        draft,
+        goal=to(draft.goal, _GOAL),
+        summary=None if draft.summary is None else to(draft.summary, _SUMMARY),
+        tags=None if draft.tags is None else tuple(to(tag, _TAG) for tag in draft.tags),
+        decisions=tuple(
+            replace(
+                it, what=to(it.what, _WHAT), why=to(it.why, _WHY), made_by=to(it.made_by, _MAKER)
+            )
+            for it in draft.decisions
+        ),
+        approaches=tuple(
+            replace(it, description=to(it.description, _TRIED), reason=to(it.reason, _REASON))
+            for it in draft.approaches
+        ),
+        blockers=tuple(
+            replace(it, description=to(it.description, _BLOCK), resolution=to(it.resolution, _CURE))
+            for it in draft.blockers
+        ),
+        changes=changes
+        and Changes(
+            modified_files=tuple(to(path, _FILE) for path in changes.modified_files),
+            summary=to(changes.summary, _CHANGED),
+        ),
+    )
 
 
 def _check(draft: Draft) -> None:

@@ -4,6 +4,7 @@ The database is the truth; this file is never read back, except by an import. It
 writer of the database does, so that the last one written is the last one saved.
 """
 
+import contextlib
 import json
 import os
 from pathlib import Path
@@ -12,26 +13,46 @@ from core.disk.database import Database
 from core.errors import SentinelError
 from core.notices import warn
 from rooms.sessions.rows import sessions_where
+from rooms.sessions.session import Session
 
 NAME = "current.json"
+_LAST = "archive = '' ORDER BY updated_at DESC, revision DESC LIMIT 1"
 
 
-def write(database: Database, directory: Path) -> bool:
-    """Write the newest session; False, with a warning, where that is impossible.
+class Projection:
+    """The file that shows the last session of a database. directory: where it is."""
 
-    It is not synced: what a power cut takes, the next save writes again.
-    """
-    try:
-        with database.writing() as connection:
-            newest = "archive = '' ORDER BY updated_at DESC, revision DESC LIMIT 1"
-            for session in sessions_where(connection, newest):
-                shown = {**session.as_json(), "updatedAt": session.updated_at}
-                text = json.dumps(shown, ensure_ascii=False, indent=2) + "\n"
-                temporary = directory / f".{NAME}.tmp"
-                temporary.unlink(missing_ok=True)  # a link in its place would be followed
-                temporary.write_text(text, encoding="utf-8", errors="replace", newline="\n")
-                os.replace(temporary, directory / NAME)
-    except (OSError, SentinelError) as error:
-        warn("%s: not written (%s)", NAME, type(error).__name__)
-        return False
-    return True
+    def __init__(self, database: Database, directory: Path) -> None:
+        self._database, self._path = database, directory / NAME
+        self._is_said = False
+
+    def write(self) -> bool:
+        """Write the last session; False where that is impossible, of which one warning tells.
+
+        It is not synced: what a power cut takes, the next save writes again.
+        """
+        try:
+            with self._database.writing() as connection:
+                for session in sessions_where(connection, _LAST):
+                    self._replace(session)
+        except (OSError, SentinelError) as error:
+            if not self._is_said:
+                warn("%s: not written (%s)", self._path, type(error).__name__)
+            self._is_said = True
+            return False
+        self._is_said = False
+        return True
+
+    def _replace(self, session: Session) -> None:
+        shown = {**session.as_json(), "updatedAt": session.updated_at}
+        text = json.dumps(shown, ensure_ascii=False, indent=2) + "\n"
+        temporary = self._path.with_name(f".{NAME}.tmp")
+        temporary.unlink(missing_ok=True)  # what a killed process left; a link would be followed
+        try:
+            with open(temporary, "x", encoding="utf-8", errors="replace", newline="\n") as file:
+                file.write(text)
+            os.replace(temporary, self._path)
+        except OSError:
+            with contextlib.suppress(OSError):
+                temporary.unlink()
+            raise

@@ -79,9 +79,7 @@ def sessions_where(
     yield from map(session_of, connection.execute(statement, tuple(values)))
 
 
-def texts_where(
-    connection: sqlite3.Connection, numbers: Iterable[int]
-) -> Iterator[tuple[int, str]]:
+def texts_of(connection: sqlite3.Connection, numbers: Iterable[int]) -> Iterator[tuple[int, str]]:
     """Yield the words of sessions by their numbers, ascending: what `Session.texts` has."""
     columns = "number, goal, tags, coalesce(summary, ''), metadata"
     condition = f"number IN ({', '.join(map(str, numbers))}) ORDER BY number"

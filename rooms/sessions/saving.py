@@ -3,13 +3,11 @@
 Pure: the session as it was and the draft go in, the session as it will be comes out.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeVar
 
-from rooms.sessions.session import ENDED, Blocker, Changes, Draft, Session
-
-_Item = TypeVar("_Item")
+from core.text.normal_form import normal_form
+from rooms.sessions.session import ENDED, Approach, Blocker, Changes, Decision, Draft, Session
 
 
 def begun(draft: Draft, *, id_: str, agent: str, now: str) -> Session:
@@ -23,17 +21,12 @@ def begun(draft: Draft, *, id_: str, agent: str, now: str) -> Session:
 def continued(session: Session, draft: Draft, *, agent: str, now: str) -> Session:
     """Return the session with what the draft adds and changes.
 
-    An item with the text of a stored one takes its place; the time of that stays.
+    An item with the text of a stored one takes its place. What is told again as it was keeps the
+    time at which it was told first, and a blocker the time of its discovery.
     """
     status = draft.status or session.status
     ended_at = (session.ended_at or now) if status in ENDED else ""
     changes = _joined_changes(session.changes, draft.changes)
-    now_decided = [
-        replace(it, made_by=it.made_by or agent, timestamp=it.timestamp or now)
-        for it in draft.decisions
-    ]
-    now_tried = [replace(it, timestamp=it.timestamp or now) for it in draft.approaches]
-    blockers = _joined_blockers(session.blockers, draft.blockers, now)
     done = replace(
         session,
         goal=draft.goal,
@@ -42,9 +35,9 @@ def continued(session: Session, draft: Draft, *, agent: str, now: str) -> Sessio
         tags=session.tags if draft.tags is None else draft.tags,
         agent=agent or session.agent,
         parent_id=draft.parent or session.parent_id,
-        decisions=_joined(session.decisions, now_decided, lambda it: it.what),
-        approaches=_joined(session.approaches, now_tried, lambda it: it.description),
-        blockers=blockers,
+        decisions=_joined_decisions(session.decisions, draft.decisions, agent, now),
+        approaches=_joined_approaches(session.approaches, draft.approaches, now),
+        blockers=_joined_blockers(session.blockers, draft.blockers, now),
         changes=changes,
         ended_at=ended_at,
         updated_at=now,
@@ -59,40 +52,62 @@ def with_flag(session: Session) -> Session:
 
 def with_resolved(session: Session, blockers: Iterable[Blocker], now: str) -> Session:
     """Return a session that came before, its open blockers resolved as these report it."""
-    resolved = {it.description: it for it in blockers if it.resolved}
+    resolved = _by_text(it for it in blockers if it.resolved)
     settled = tuple(
-        replace(
-            it,
-            resolved=True,
-            resolution=resolved[it.description].resolution or it.resolution,
-            resolved_at=now,
-        )
-        if not it.resolved and it.description in resolved
+        replace(it, resolved=True, resolution=cure.resolution or it.resolution, resolved_at=now)
+        if not it.resolved and (cure := resolved.get(_key(it.description)))
         else it
         for it in session.blockers
     )
     return with_flag(replace(session, blockers=settled)) if settled != session.blockers else session
 
 
-def _joined(
-    stored: Sequence[_Item], given: Iterable[_Item], name: Callable[[_Item], str]
-) -> tuple[_Item, ...]:
-    items = {name(it): it for it in stored}
-    items.update((name(it), it) for it in given)
-    return tuple(items.values())
+def _joined_decisions(
+    stored: Sequence[Decision], given: Iterable[Decision], agent: str, now: str
+) -> tuple[Decision, ...]:
+    known = {_key(it.what): it for it in stored}
+    for it in given:
+        before = known.get(_key(it.what))
+        if before is None or (it.why and it.why != before.why):
+            new = replace(it, made_by=it.made_by or agent, timestamp=it.timestamp or now)
+            known[_key(it.what)] = new
+    return tuple(known.values())
+
+
+def _joined_approaches(
+    stored: Sequence[Approach], given: Iterable[Approach], now: str
+) -> tuple[Approach, ...]:
+    known = {_key(it.description): it for it in stored}
+    for it in given:
+        before = known.get(_key(it.description))
+        is_same = before and before.result == it.result and it.reason in ("", before.reason)
+        if not is_same:
+            known[_key(it.description)] = replace(it, timestamp=it.timestamp or now)
+    return tuple(known.values())
 
 
 def _joined_blockers(
     stored: Sequence[Blocker], given: Iterable[Blocker], now: str
 ) -> tuple[Blocker, ...]:
-    """Join blockers; one that is told again keeps the moment of its discovery."""
-    known = {it.description: it for it in stored}
+    known = dict(_by_text(stored))
     for it in given:
-        before = known.get(it.description)
-        found = it.discovered_at or (before.discovered_at if before else "") or now
-        solved = (it.resolved_at or (before.resolved_at if before else "") or now) * it.resolved
-        known[it.description] = replace(it, discovered_at=found, resolved_at=solved)
+        before = known.get(_key(it.description), it)
+        known[_key(it.description)] = replace(
+            it,
+            resolution=it.resolution or before.resolution * it.resolved,
+            discovered_at=it.discovered_at or before.discovered_at or now,
+            resolved_at=(it.resolved_at or before.resolved_at or now) * it.resolved,
+        )
     return tuple(known.values())
+
+
+def _by_text(blockers: Iterable[Blocker]) -> Mapping[str, Blocker]:
+    return {_key(it.description): it for it in blockers}
+
+
+def _key(text: str) -> str:
+    """Return what two texts have in common that differ in case, blanks or the last full stop."""
+    return " ".join(normal_form("NFC", text).casefold().split()).rstrip(".")
 
 
 def _joined_changes(stored: Changes, given: Changes | None) -> Changes:

@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any, Literal, get_args
 
 Status = Literal["planning", "coding", "testing", "reviewing", "debugging", "completed", "paused"]
@@ -19,7 +20,7 @@ ENDED = frozenset(("completed", "paused"))
 GOAL_CHARS, SUMMARY_CHARS = 500, 2_000  # of the stored text
 GOAL_SHORT_CHARS, SUMMARY_SHORT_CHARS = 50, 100
 ITEM_CHARS = 1_000  # of each text of a decision, an approach, a blocker
-TAG_CHARS, PATH_CHARS = 50, 500
+TAG_CHARS, PATH_CHARS, AGENT_CHARS = 50, 500, 100
 MOST_TAGS, MOST_ITEMS, MOST_FILES = 20, 100, 500
 
 _BLANKS = re.compile(r"\s+")
@@ -235,6 +236,16 @@ def shortened(text: str, most: int) -> str:
     """Return the text as one line of at most so many characters, with … where it was cut."""
     line = _BLANKS.sub(" ", text).strip()
     return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
+
+
+def moment_of(text: str) -> str:
+    """Return a date from outside as ISO 8601 in UTC, whole seconds; "" for what is none."""
+    try:
+        moment = datetime.fromisoformat(text)
+        moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        return moment.astimezone(UTC).isoformat(timespec="seconds")
+    except (ValueError, OverflowError):
+        return ""
 
 
 def to_metadata(session: Session) -> str:

@@ -20,24 +20,31 @@ from typing import NamedTuple
 from core.cancellation import NO_CANCELLATION, Cancellation
 from core.disk.database import Database
 from core.lessons.record import utc_now
+from core.notices import shown
 from core.settings import Settings
-from rooms.sessions import projection, saving
+from rooms.sessions import saving
+from rooms.sessions.actions.adopting import adopt
 from rooms.sessions.config import Config, read_config
-from rooms.sessions.drafting import prepared
+from rooms.sessions.drafting import client_name, prepared
 from rooms.sessions.errors import NoSuchSessionError, SessionsError
+from rooms.sessions.folder import make_folder
+from rooms.sessions.projection import Projection
+from rooms.sessions.projects.noting import note
 from rooms.sessions.rows import actions_of, session_with_id, sessions_where, values_of
 from rooms.sessions.schema import APPLICATION_ID, MIGRATIONS
 from rooms.sessions.search import index
-from rooms.sessions.session import MOST_ITEMS, Action, Draft, Session
+from rooms.sessions.session import (
+    MOST_FILES,
+    MOST_ITEMS,
+    Action,
+    Draft,
+    Session,
+    moment_of,
+)
 
-IGNORED = """\
-# The database of this machine; current.json and config.json may be committed.
-*.db*
-*.tmp
-"""
 _NUMBER = re.compile(r"#?([0-9]{1,15})\Z")
 _RECENT = 500  # sessions among which a save looks for the one that it continues
-_OPEN_S = 86_400  # a client that saves the same goal after more than a day has begun anew
+_OPEN_DAYS = 1  # a client that saves the same goal after more than a day has begun anew
 _MOST_LINKS = 1_000  # of a chain, which somebody may have tied into a circle
 
 
@@ -68,7 +75,7 @@ class SessionStore:
         settings: Settings,
         cancellation: Cancellation = NO_CANCELLATION,
     ) -> None:
-        self.root, self.config, self._settings = root, config, settings
+        self.root, self.config, self.settings = root, config, settings
         self.path = config.database(root)
         self.database = Database(
             self.path,
@@ -77,11 +84,12 @@ class SessionStore:
             timeout_s=settings.lock_timeout_s,
             cancellation=cancellation,
         )
+        self._projection = Projection(self.database, self.path.parent)
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
         """Yield a connection in a write transaction; the directory is made where it is missing."""
-        self._make_directory()
+        make_folder(self.path.parent)
         with self.database.writing() as connection:
             index.keep_current(connection, self.config.tokenizer)
             yield connection
@@ -90,25 +98,35 @@ class SessionStore:
         """Save a session, or continue the one that the draft means; on disk when this returns.
 
         agent: the client that saves, by its name; "" where it is not known. process: what tells
-        this run of a server from others. A draft without an id continues the session of the same
-        goal that this process, or this client within a day, has saved.
+        this run of a server from others. now: the moment of the save, for an import. A draft
+        without an id continues the session of the same goal that this process, or this client
+        within a day, has saved.
         """
-        ready = prepared(draft, strict=self._settings.strict)
-        now = now or utc_now()
+        ready = prepared(draft, strict=self.settings.strict)
+        agent = client_name(agent)
         with self.writing() as connection:
+            now = moment_of(now) or utc_now()  # it is known only now who saves after whom
             draft, earlier = _with_ids(connection, ready.draft)
-            stored = earlier or _continued(connection, draft, agent, process)
+            stored = earlier or _continued(connection, draft, agent, process, now)
             if stored is None:
                 fresh = f"ctx_{os.urandom(6).hex()}"
                 session = saving.begun(draft, id_=fresh, agent=agent, now=now)
-                session = insert(connection, session, process=process)
             else:
                 session = saving.continued(stored, draft, agent=agent, now=now)
                 _check_items(session)
+            resolved = _resolve(connection, session, now)  # before: the last revision is this one's
+            if stored is None:
+                session = insert(connection, session, process=process)
+            else:
                 update(connection, stored, session, process=process)
-            resolved = _resolve(connection, session, now)
-        shown = not self.config.keeps_json or projection.write(self.database, self.path.parent)
-        return Saved(session, stored is None, ready.redacted, resolved, shown)
+            adopt(connection, now)
+        projected = self.project()
+        note(self, session)
+        return Saved(session, stored is None, ready.redacted, resolved, projected)
+
+    def project(self) -> bool:
+        """Write `current.json`, unless the settings leave it out; False where it is impossible."""
+        return not self.config.keeps_json or self._projection.write()
 
     def get(self, name: str) -> Session:
         """Return the session of a number (`#12`, `12`) or an id. Raises NoSuchSessionError."""
@@ -129,19 +147,6 @@ class SessionStore:
                 return [session]
             before = list(ancestors(connection, session))
             return [*reversed(before), session, *descendants(connection, session)]
-
-    def _make_directory(self) -> None:
-        directory = self.path.parent
-        ignored = directory / ".gitignore"
-        if ignored.exists():
-            return
-        try:
-            directory.mkdir(parents=True, exist_ok=True)
-            if not os.path.lexists(ignored):
-                ignored.write_text(IGNORED, encoding="utf-8", newline="\n")
-        except OSError as error:
-            reason = error.strerror or type(error).__name__
-            raise SessionsError("folder", path=str(directory), reason=reason) from error
 
 
 def open_sessions(
@@ -169,7 +174,7 @@ def resolve(connection: sqlite3.Connection, name: str) -> Session:
     if numbered:
         found = next(sessions_where(connection, "number = ?", (int(numbered[1]),)), None)
     else:
-        found = session_with_id(connection, name.strip())
+        found = session_with_id(connection, shown(name.strip()))
     if found is None:
         raise NoSuchSessionError(name=shown_name(name))
     return found
@@ -177,7 +182,7 @@ def resolve(connection: sqlite3.Connection, name: str) -> Session:
 
 def shown_name(name: str) -> str:
     """Return what a caller gave as the name of a session, short enough for a sentence."""
-    text = "".join(char if char.isprintable() else "\ufffd" for char in name.strip())
+    text = shown(name.strip())
     return text if len(text) <= 40 else f"{text[:40]}…"
 
 
@@ -245,8 +250,8 @@ def descendants(connection: sqlite3.Connection, session: Session) -> list[Sessio
 
 def _revision(connection: sqlite3.Connection) -> int:
     """Return the number of this change."""
-    statement = "UPDATE counters SET value = value + 1 WHERE name = 'revision' RETURNING value"
-    [row] = connection.execute(statement).fetchall()
+    connection.execute("UPDATE counters SET value = value + 1 WHERE name = 'revision'")
+    [row] = connection.execute("SELECT value FROM counters WHERE name = 'revision'")
     return int(row[0])
 
 
@@ -265,16 +270,16 @@ def _with_ids(connection: sqlite3.Connection, draft: Draft) -> tuple[Draft, Sess
 
 
 def _continued(
-    connection: sqlite3.Connection, draft: Draft, agent: str, process: str
+    connection: sqlite3.Connection, draft: Draft, agent: str, process: str, now: str
 ) -> Session | None:
     """Return the session of the same goal that this process or this client is still at."""
     newest = connection.execute("SELECT max(number) FROM contexts").fetchone()[0] or 0
     condition = (
         "number > ? AND goal = ? AND archive = '' AND (process = ? AND process != '' OR agent = ?"
-        " AND agent != '' AND ended_at IS NULL AND julianday(updated_at) > julianday('now') - ?)"
+        " AND agent != '' AND ended_at IS NULL AND julianday(updated_at) > julianday(?) - ?)"
         " ORDER BY number DESC LIMIT 1"
     )
-    values = (newest - _RECENT, draft.goal, process, agent, _OPEN_S / 86_400)
+    values = (newest - _RECENT, draft.goal, process, agent, now, _OPEN_DAYS)
     return next(sessions_where(connection, condition, values), None)
 
 
@@ -291,11 +296,13 @@ def _resolve(connection: sqlite3.Connection, session: Session, now: str) -> tupl
 
 
 def _check_items(session: Session) -> None:
-    fields: Sequence[tuple[str, int]] = (
-        ("decisions", len(session.decisions)),
-        ("approaches", len(session.approaches)),
-        ("blockers", len(session.blockers)),
+    """Raise SessionsError where saves have added up to more than a session may hold."""
+    fields: Sequence[tuple[str, int, int]] = (
+        ("decisions", len(session.decisions), MOST_ITEMS),
+        ("approaches", len(session.approaches), MOST_ITEMS),
+        ("blockers", len(session.blockers), MOST_ITEMS),
+        ("codeChanges", len(session.changes.modified_files), MOST_FILES),
     )
-    for field, count in fields:
-        if count > MOST_ITEMS:
-            raise SessionsError("too_many", field=field, count=count, most=MOST_ITEMS)
+    for field, count, most in fields:
+        if count > most:
+            raise SessionsError("too_many", field=field, count=count, most=most)

@@ -89,7 +89,11 @@ def _escaped(text: str, *classes: str) -> str:
 
 def record_json(record: Record) -> str:
     """Return a stored record as JSON that shows all its characters; half ones are U+FFFD."""
-    text = json.dumps(record.as_json(), ensure_ascii=False, indent=2)
+    return visible_json(json.dumps(record.as_json(), ensure_ascii=False, indent=2))
+
+
+def visible_json(text: str) -> str:
+    """Return JSON with an escape for each character that nobody sees; half ones are U+FFFD."""
     return _escaped(SURROGATE.sub("\ufffd", text), _UNSEEN)
 
 

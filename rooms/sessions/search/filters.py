@@ -1,52 +1,58 @@
 """Finds the sessions that have the tags, the status, the agent and the dates that are asked for."""
 
-import re
 import sqlite3
-from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 
 from core.text.normal_form import normal_form
-from rooms.sessions.errors import SessionsError
 from rooms.sessions.rows import tags_of
+from rooms.sessions.search.dates import moment_of
 from rooms.sessions.search.found import Criteria
+from rooms.sessions.session import Session
 
-_DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+_LAST = "~"  # behind whatever a moment may go on with after a day or a second
 
 
 class Filter:
-    """The criteria that are no words, as a condition in SQL. Raises SessionsError for a bad date.
+    """The criteria that are no words. Raises SessionsError for a date that is none.
 
-    It holds for rows of `contexts`; a connection must be prepared for it.
+    condition, values: the same in SQL, for rows of `contexts` and a connection that was prepared.
     """
 
     def __init__(self, criteria: Criteria) -> None:
         self._tags = frozenset(_plain(tag) for tag in criteria.tags if tag.strip())
-        since, until = _since(criteria.since), _until(criteria.until)
-        given = [
-            (condition, value)
-            for condition, value in (
-                ("status = ?", criteria.status),
-                ("agent = ?", criteria.agent),
-                # By text first, for the index; others may have written with another offset.
-                ("updated_at >= date(?, '-1 day')", since),
-                ("julianday(updated_at) >= julianday(?)", since),
-                ("updated_at < date(?, '+2 days')", until),
-                ("julianday(updated_at) < julianday(?)", until),
-            )
-            if value
-        ]
-        self.condition = " AND ".join([condition for condition, _ in given] or ["1"])
-        self.values = tuple(value for _, value in given)
-        if self._tags:
-            self.condition += " AND has_tags(tags)"
+        self._status, self._agent = criteria.status, criteria.agent
+        self._since = moment_of("dateRange.from", criteria.since)
+        until = moment_of("dateRange.to", criteria.until)
+        self._before = until and until + _LAST
+        given = {
+            "status = ?": self._status,
+            "agent = ?": self._agent,
+            "updated_at >= ?": self._since,
+            "updated_at < ?": self._before,
+        }
+        conditions = [condition for condition, value in given.items() if value]
+        conditions += ["has_tags(tags)"] * bool(self._tags)
+        self.condition = " AND ".join(conditions or ["1"])
+        self.values = tuple(value for value in given.values() if value)
 
     def __bool__(self) -> bool:
         return self.condition != "1"
 
+    def fits(self, session: Session) -> bool:
+        """Return whether a session has all of it."""
+        moment = session.updated_at or session.created_at
+        return (
+            self._status in ("", session.status)
+            and self._agent in ("", session.agent)
+            and self._since <= moment
+            and (not self._before or moment < self._before)
+            and self._tags <= frozenset(map(_plain, session.tags))
+        )
+
     def prepare(self, connection: sqlite3.Connection) -> None:
         """Make the condition usable on a connection."""
-        if self._tags:
-            wanted = self._tags
+        wanted = self._tags
+        if wanted:
             connection.create_function("has_tags", 1, lambda text: wanted <= _tags_in(text))
 
     def numbers(self, connection: sqlite3.Connection) -> set[int]:
@@ -54,39 +60,6 @@ class Filter:
         self.prepare(connection)
         statement = f"SELECT number FROM contexts WHERE {self.condition}"
         return {number for (number,) in connection.execute(statement, self.values)}
-
-
-def _since(text: str) -> str:
-    """Return the first moment that counts, in UTC."""
-    return _iso(_moment("from", text)) if text.strip() else ""
-
-
-def _until(text: str) -> str:
-    """Return the first moment that does not count any more: the next day, or the next second."""
-    if not text.strip():
-        return ""
-    step = timedelta(days=1) if _DAY.fullmatch(text.strip()) else timedelta(seconds=1)
-    try:
-        return _iso(_moment("to", text) + step)
-    except OverflowError:
-        return ""
-
-
-def _moment(field: str, text: str) -> datetime:
-    try:
-        moment = datetime.fromisoformat(text.strip())
-        return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    except ValueError as error:
-        raise SessionsError("bad_date", field=field) from error
-
-
-def _iso(moment: datetime) -> str:
-    """Return a moment as SQLite reads it."""
-    try:
-        moment = moment.astimezone(UTC)
-    except OverflowError:  # at an end of the calendar
-        moment = moment.replace(tzinfo=UTC)
-    return moment.replace(tzinfo=None).isoformat(" ", "seconds")
 
 
 @lru_cache(maxsize=4_096)

@@ -7,29 +7,26 @@ from rooms.sessions.errors import NoSuchSessionError
 from rooms.sessions.rows import sessions_where
 from rooms.sessions.search.candidates import Candidates
 from rooms.sessions.search.filters import Filter
-from rooms.sessions.search.found import Criteria, Hit, Level, Page
+from rooms.sessions.search.found import LEAST_SHARE, Criteria, Hit, Page, level_of
 from rooms.sessions.store import SessionStore
 
-# Shares of the question, rare words counting for more, that a session has. Of real descriptions of
-# work, each asked against those before it, two thirds of what is called high, a third of what is
-# called medium or high, and a quarter of all that is shown were about the same work.
-_HIGH, _MEDIUM, _LOW = 0.6, 0.4, 0.25
+_MOST_OFFSET = 2**31  # SQLite takes no number beyond 63 bits
 
 
 def search(store: SessionStore, criteria: Criteria, *, limit: int, offset: int = 0) -> Page:
     """Return the sessions that fit, the most relevant first; without a query the newest first.
 
-    limit: how many at most; offset: how many to pass over. A session in which less than a quarter
-    of the query is found does not count. Raises what the store raises, and SessionsError for a
-    date that is none.
+    limit: how many at most; offset: how many to pass over. A session that has less than a quarter
+    of the query does not count. Raises what the store raises, and SessionsError for a date that is
+    none.
     """
-    wanted = Filter(criteria)
+    wanted, offset = Filter(criteria), min(offset, _MOST_OFFSET)
     with store.database.reading() as connection:
         if connection is None:
             return Page([], 0)
         if not criteria.query.strip():
             return _newest(connection, wanted, limit, offset)
-        found = Candidates(connection, criteria.query, wanted, least=_LOW)
+        found = Candidates(connection, criteria.query, wanted, least=LEAST_SHARE)
         return Page(_hits(connection, found, offset, limit), len(found.shares))
 
 
@@ -43,9 +40,9 @@ def resembling(store: SessionStore, goal: str, *, limit: int, but: str = "") -> 
         with suppress(NoSuchSessionError):
             left_out = {it.number for it in store.chain(store.get(but))}
     with store.database.reading() as connection:
-        if connection is None or not goal.strip():
+        if connection is None:
             return []
-        found = Candidates(connection, goal, least=_LOW, without=left_out)
+        found = Candidates(connection, goal, least=LEAST_SHARE, without=left_out)
         return _hits(connection, found, 0, limit)
 
 
@@ -68,8 +65,3 @@ def _hits(connection: sqlite3.Connection, found: Candidates, offset: int, limit:
         for number in numbers
         if number in sessions
     ]
-
-
-def level_of(share: float) -> Level:
-    """Return the word for how much of a question a session has."""
-    return "high" if share >= _HIGH else "medium" if share >= _MEDIUM else "low"

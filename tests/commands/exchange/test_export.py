@@ -13,7 +13,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from commands.documents.markdown import heading
 from commands.documents.marked_block import markers, with_block, without_block
 from commands.documents.text_file import ExportError, UserFile
 from commands.exchange.client_files import BLOCK
@@ -23,6 +22,7 @@ from commands.exchange.rule_files import CLIENTS, globs_of, is_ours, rule_files,
 from core.lessons.record import Record, new_record
 from core.messages import Language
 from core.store import MemoryStore
+from core.text.markdown import heading
 from core.text.printable import one_line, printable
 from tests.support.cli_process import TOKEN, Command, Run
 from tests.support.git_clones import path_of

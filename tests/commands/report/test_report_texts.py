@@ -12,12 +12,12 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from commands.documents.github_markdown import code, inert, inert_lines
-from commands.documents.markdown import listed
 from commands.report.findings import report_on
 from commands.report.markdown import markdown
 from commands.report.revisions import Revisions, Side
 from commands.scan.findings import fresh_lines
 from core.lessons.record import Record
+from core.text.markdown import listed
 from core.text.printable import printable
 from tests.support.samples import LATER, a_record
 

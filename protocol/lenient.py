@@ -1,0 +1,86 @@
+"""Takes what models send where they err: null for what is left out, text for a list or an object.
+
+Neither is shown in a schema, which costs tokens and would invite it.
+"""
+
+import json
+from contextlib import suppress
+from typing import Annotated, Any, ClassVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic.json_schema import SkipJsonSchema
+
+NULL = SkipJsonSchema[None]
+
+
+def parsed(value: object) -> object:
+    """Return what JSON in a text stands for; anything else as it is."""
+    if isinstance(value, str) and value.strip()[:1] in ("[", "{"):
+        with suppress(ValueError, RecursionError):
+            return json.loads(value)
+    return value
+
+
+def listed(value: object) -> object:
+    """Return a list for JSON in a text, for a single text and for a single object."""
+    value = parsed(value)
+    if isinstance(value, str | dict):
+        return [value] if value else None
+    return value
+
+
+def split(value: object) -> object:
+    """Return a list for JSON in a text and for words with commas between them."""
+    value = parsed(value)
+    if isinstance(value, str):
+        return [part.strip() for part in value.split(",") if part.strip()]
+    return value
+
+
+def word(value: object) -> object:
+    """Return a word in lower case, null for a blank one."""
+    return value.strip().lower() or None if isinstance(value, str) else value
+
+
+def no_flag(value: object) -> object:
+    """Refuse true and false, which Python takes for numbers."""
+    if isinstance(value, bool):
+        raise ValueError("a number is needed")
+    return value
+
+
+def _as_text(value: object) -> object:
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+Text = str | NULL
+Texts = Annotated[list[str] | NULL, BeforeValidator(split)]
+Name = Annotated[str, BeforeValidator(_as_text)]  # models send the number 12 for "12"
+Number = Annotated[int, BeforeValidator(no_flag)]
+OneToTwenty = Annotated[Number, Field(ge=1, le=20)] | NULL
+NotNegative = Annotated[Number, Field(ge=0)] | NULL
+
+
+def _without_defaults(schema: dict[str, Any]) -> None:
+    for each in schema["properties"].values():
+        each.pop("default", None)
+
+
+class Part(BaseModel):
+    """An object within an argument; a text in its place is its first field."""
+
+    passed_over: ClassVar[frozenset[str]] = frozenset()  # fields that are sent back to us
+    model_config = ConfigDict(
+        extra="forbid", populate_by_name=True, json_schema_extra=_without_defaults
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _lenient(cls, value: Any) -> Any:
+        value = parsed(value)
+        if isinstance(value, str):
+            return {next(iter(cls.model_fields)): value}
+        if isinstance(value, dict):
+            kept = ((k, v) for k, v in value.items() if k not in cls.passed_over)
+            return {key: each for key, each in kept if each is not None}
+        return value

@@ -1,0 +1,214 @@
+"""Writes what a client has done into the sessions of a project, and never holds it up for that.
+
+    record(root, [Deed("command", "npm test")], Caller("codex", "cx-1"), environment)
+
+A hook calls this at every step of an agent. Where another process writes for longer than WAIT_S,
+the action is dropped and counted.
+"""
+
+import contextlib
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from sqlite3 import Connection
+from typing import NamedTuple
+
+from core.disk.database import Database, DatabaseBusyError
+from core.lessons.record import utc_now
+from core.project import state_directory
+from core.sanitizer import values_in
+from core.text_redaction import redacted
+from rooms.sessions.actions.adopting import bind, session_of
+from rooms.sessions.actions.policy import is_recorded
+from rooms.sessions.config import Config, read_config
+from rooms.sessions.folder import make_folder
+from rooms.sessions.schema import APPLICATION_ID, MIGRATIONS
+
+WAIT_S = 0.05
+CONTENT_CHARS, RESULT_CHARS, PATH_CHARS = 500, 300, 500
+MOST_WAITING = 1_000  # actions of one conversation that saves nothing; the oldest go
+DROPPED = "dropped-actions.txt"  # in the state directory: a line with the time of each
+COUNTED_DAYS = 30
+
+# What is read of a text: a secret that is cut there is nowhere near what is kept.
+_MOST_READ = 8_000
+_MOST_COUNTED_BYTES = 100_000
+_DAY_S = 86_400
+
+
+class Deed(NamedTuple):
+    """What a client has done. kind: command or edit.
+
+    content: the command line, or what was done to the file. failed: None where nothing tells.
+    output: what it printed. file_path: relative to the project.
+    """
+
+    kind: str
+    content: str
+    failed: bool | None = None
+    output: str = ""
+    file_path: str = ""
+
+
+class Caller(NamedTuple):
+    """Whose deed it is. agent: the client, as its hooks name it; conversation: its id there."""
+
+    agent: str
+    conversation: str
+
+
+def record(
+    root: Path,
+    deeds: Sequence[Deed],
+    caller: Caller,
+    environment: Mapping[str, str],
+    *,
+    strict: bool = False,
+    now: str = "",
+) -> bool:
+    """Write what the project's `config.json` wants; False when it was dropped.
+
+    strict: what holds a secret is left out, where it is redacted otherwise. Raises ConfigError,
+    SessionsError and DatabaseError.
+    """
+    config = read_config(root)
+    rows = [
+        row for deed in deeds if _is_wanted(deed, config) and (row := _row(deed, config, strict))
+    ]
+    if not rows:
+        return True
+
+    def write(connection: Connection) -> None:
+        session = session_of(connection, *caller)
+        for row in rows:
+            values = {"id": f"act_{os.urandom(6).hex()}", **row, "created_at": now or utc_now()}
+            if session:
+                _insert(connection, "actions", {"context_id": session, **values})
+            else:
+                owner = {"agent": caller.agent, "client_session": caller.conversation}
+                _insert(connection, "waiting_actions", {**owner, **values})
+        if not session:
+            _forget_oldest(connection, caller)
+
+    return _written(root, config, environment, write)
+
+
+def record_save(
+    root: Path, caller: Caller, answer: str, environment: Mapping[str, str], *, now: str = ""
+) -> bool:
+    """Take in what `context_save` has answered in a conversation; False when it was dropped.
+
+    Raises ConfigError, SessionsError and DatabaseError.
+    """
+    config = read_config(root)
+    if not config.logs_actions:
+        return True
+
+    def write(connection: Connection) -> None:
+        agent, conversation = caller
+        bind(
+            connection, agent=agent, conversation=conversation, answer=answer, now=now or utc_now()
+        )
+
+    return _written(root, config, environment, write)
+
+
+def dropped(root: Path, environment: Mapping[str, str]) -> int:
+    """Return how many actions of a project were dropped within the last COUNTED_DAYS."""
+    oldest = time.strftime("%Y-%m-%d", time.gmtime(time.time() - COUNTED_DAYS * _DAY_S))
+    try:
+        with open(os.path.join(state_directory(str(root), environment), DROPPED), "rb") as file:
+            lines = file.read(_MOST_COUNTED_BYTES).decode("ascii", "replace").splitlines()
+    except OSError:
+        return 0
+    return sum(line >= oldest for line in lines)
+
+
+def _is_wanted(deed: Deed, config: Config) -> bool:
+    """Return whether the settings want a deed: a command by its words, edits and errors as such."""
+    if not config.logs_actions:
+        return False
+    if deed.kind == "edit":
+        return config.logs_errors if deed.failed else config.logs_edits
+    return is_recorded(deed.content, config.include, config.exclude)
+
+
+def _row(deed: Deed, config: Config, strict: bool) -> dict[str, str | None] | None:
+    """Return the columns of a deed, its secrets taken out; None for one that may not be kept."""
+    content, output, path = map(_sound, (deed.content, deed.output, deed.file_path))
+    content, output = content[:_MOST_READ], output[-_MOST_READ:]
+    known = values_in([content, output])
+    texts = [redacted(text, known) for text in (content, output, path)]
+    if strict and any(kinds for _, kinds in texts):
+        return None
+    content, output, path = (text for text, _ in texts)
+    result: str | None = None
+    if deed.failed:
+        end = output.strip()
+        most = RESULT_CHARS - len("failed: …")
+        shown = end if len(end) <= most else f"…{end[-most:]}"
+        result = f"failed: {shown}" if end else "failed"
+    elif deed.failed is not None:
+        result = "success"
+    return {
+        "type": "error" if deed.failed and config.logs_errors else deed.kind,
+        "content": content if len(content) <= CONTENT_CHARS else f"{content[: CONTENT_CHARS - 1]}…",
+        "result": result,
+        "file_path": path[:PATH_CHARS] or None,
+    }
+
+
+def _sound(text: str) -> str:
+    """Return a text that the database takes: a lone surrogate or NUL becomes a question mark."""
+    return text.encode("utf-8", "replace").decode("utf-8").replace("\0", "?")
+
+
+def _insert(connection: Connection, table: str, values: Mapping[str, str | None]) -> None:
+    places = ", ".join("?" * len(values))
+    statement = f"INSERT INTO {table} ({', '.join(values)}) VALUES ({places})"
+    connection.execute(statement, tuple(values.values()))
+
+
+def _forget_oldest(connection: Connection, caller: Caller) -> None:
+    connection.execute(
+        "DELETE FROM waiting_actions WHERE rowid IN (SELECT rowid FROM waiting_actions"
+        " WHERE agent = ? AND client_session = ? ORDER BY rowid DESC LIMIT -1 OFFSET ?)",
+        (*caller, MOST_WAITING),
+    )
+
+
+def _written(
+    root: Path,
+    config: Config,
+    environment: Mapping[str, str],
+    write: Callable[[Connection], None],
+) -> bool:
+    """Carry out a write; False when the database was busy, which is counted."""
+    path = config.database(root)
+    make_folder(path.parent)
+    database = Database(path, MIGRATIONS, application_id=APPLICATION_ID, timeout_s=WAIT_S)
+    try:
+        with database.writing() as connection:
+            write(connection)
+        return True
+    except DatabaseBusyError:
+        with contextlib.suppress(OSError):
+            _count_dropped(state_directory(str(root), environment))
+        return False
+    finally:
+        database.close()
+
+
+def _count_dropped(directory: str) -> None:
+    """Add a line with the time: in one call, so that lines of several hooks stay apart."""
+    if not directory:
+        return
+    os.makedirs(directory, mode=0o700, exist_ok=True)
+    path = os.path.join(directory, DROPPED)
+    file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    try:
+        if os.fstat(file).st_size < _MOST_COUNTED_BYTES:
+            os.write(file, f"{utc_now()}\n".encode("ascii"))
+    finally:
+        os.close(file)

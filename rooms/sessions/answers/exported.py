@@ -1,0 +1,18 @@
+"""Writes what context_export answers: the document, or where it is."""
+
+from typing import Any
+
+from core.messages import Language
+from core.text.printable import one_line
+from rooms.sessions.answers.words import say
+
+
+def text(document: str, path: str, count: int, lang: Language) -> str:
+    """Return the document, or the name of the file that has it."""
+    return say(lang, "exported", count=count, path=one_line(path)) if path else document
+
+
+def declared(document: str, path: str, count: int) -> dict[str, Any]:
+    """Return the object ContextExportOutput."""
+    told = {"filePath": path} if path else {"content": document}
+    return {**told, "exportedCount": count}

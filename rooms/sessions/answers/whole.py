@@ -1,0 +1,179 @@
+"""Writes what context_get answers: one session, as far as some 500 tokens hold it.
+
+What failed and what is open comes before what went well: that is what a reader is warned of. A long
+summary is cut, everything else is left out whole, and a sentence counts both.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
+from typing import Any
+
+from core.lessons.answers.rendering import field_line
+from core.messages import Language
+from core.text.budget import Budget
+from core.text.printable import one_line
+from core.text.tokens import estimate_tokens
+from rooms.sessions.answers.hints import brief, day_of, hint, is_order, name_of
+from rooms.sessions.answers.words import say
+from rooms.sessions.session import Action, Session
+
+MOST_TOKENS = 470  # estimated, without the sentence on what was left out
+_SUMMARY_SHARE, _ACTIONS_SHARE, _CHAIN_SHARE = 0.4, 0.3, 0.5
+_LEAST_CHARS = 80  # of a summary
+_CONTENT_CHARS, _RESULT_CHARS = 120, 80
+
+
+def text(
+    session: Session,
+    lang: Language,
+    *,
+    actions: Sequence[Action] = (),
+    chain: Sequence[Session] = (),
+    parent: str = "",
+    how: str,
+) -> str:
+    """Return the session; parent: the name of the one it continues; how: shows all of it."""
+    budget = Budget(MOST_TOKENS, 100_000)
+    lines = [_head(session, lang, parent), field_line(say(lang, "goal"), session.goal)]
+    budget.spend("\n".join(lines))
+    chain_lines = _chain(session, chain, lang, budget)
+    summary, cut = _summary(session, lang, budget)
+    lines += summary
+    own = budget.split_off(1 - _ACTIONS_SHARE if actions else 1.0)
+    items = list(_items(session, lang))
+    shown = [line for line in items if own.take(line)]
+    budget.add(own)
+    newest = list(_newest(actions, lang, budget))
+    lines += shown
+    if newest:
+        lines += [say(lang, "actions"), *newest]
+    lines += chain_lines
+    left = (
+        ("of_texts", cut),
+        ("of_items", len(items) - len(shown)),
+        ("of_actions", len(actions) - len(newest)),
+        ("of_chain", max(len(chain) - len(chain_lines) + 1, 0) if chain_lines else 0),
+    )
+    if what := ", ".join(say(lang, key, count=count) for key, count in left if count):
+        lines.append(say(lang, "left_out", what=what, how=how))
+    return "\n".join(lines)
+
+
+def declared(
+    session: Session,
+    *,
+    actions: Sequence[Action] | None = None,
+    chain: Sequence[Session] | None = None,
+    budget_tokens: int,
+) -> dict[str, Any]:
+    """Return the object ContextGetOutput; of many actions the last ones."""
+    told: dict[str, Any] = {"context": session.as_json()}
+    if actions is not None:
+        budget = Budget(budget_tokens, 2 * budget_tokens)
+        fitting = takewhile(lambda it: budget.take(f"{it.content}{it.result}"), actions[::-1])
+        told["actions"] = [it.as_json() for it in fitting][::-1]
+    if chain is not None:
+        told["chain"] = [
+            {"id": it.id, "goal": it.goal_short, "createdAt": it.created_at} for it in chain
+        ]
+    return told
+
+
+def _head(session: Session, lang: Language, parent: str) -> str:
+    words = [f"{name_of(session)} {one_line(session.id)}", brief(session.status, 20)]
+    words += [brief(session.agent, 40)] if session.agent else []
+    words.append(say(lang, "saved_at", date=day_of(session.date)))
+    if session.started_at[:10] != session.date:
+        words.append(say(lang, "started", date=day_of(session.started_at)))
+    if parent:
+        words.append(say(lang, "continues", name=parent))
+    if session.tags:
+        words.append(f"{say(lang, 'tags')} {', '.join(map(one_line, session.tags))}")
+    if is_order(session):
+        words.append(say(lang, "order"))
+    return " · ".join(words)
+
+
+def _summary(session: Session, lang: Language, budget: Budget) -> tuple[list[str], int]:
+    """Return the line of the summary, and how many of its characters were cut."""
+    if not session.summary:
+        return [], 0
+    label, whole = say(lang, "summary"), session.summary
+    line = field_line(label, whole)
+    has_items = bool(session.decisions or session.approaches or session.blockers or session.changes)
+    share = budget.split_off(_SUMMARY_SHARE if has_items else 0.8)
+    kept = whole
+    while estimate_tokens(field_line(label, kept)) >= share.tokens and len(kept) > _LEAST_CHARS:
+        kept = kept[: max(int(len(kept) * 0.85), _LEAST_CHARS)].rstrip()
+    if kept != whole:
+        line = field_line(label, say(lang, "cut", text=kept, chars=len(whole) - len(kept)))
+    share.spend(line)
+    budget.add(share)
+    return [line], len(whole) - len(kept)
+
+
+def _items(session: Session, lang: Language) -> Iterator[str]:
+    """Yield a line for each decision, approach, blocker and change, the telling ones first."""
+    for tried in reversed(session.failed):
+        yield _because("failed", tried.description, tried.reason, lang)
+    for blocker in reversed(session.open_blockers):
+        yield field_line(say(lang, "open"), blocker.description)
+    for decision in reversed(session.decisions):
+        yield _because("decision", decision.what, decision.why, lang)
+    for result in ("partial", "success"):
+        for tried in reversed(session.approaches):
+            if tried.result == result:
+                yield _because(result, tried.description, tried.reason, lang)
+    for blocker in reversed(session.blockers):
+        if blocker.resolved:
+            found = f"{blocker.description} → {blocker.resolution}"
+            yield field_line(say(lang, "closed"), found.removesuffix(" → "))
+    if session.changes.summary:
+        yield field_line(say(lang, "changes"), session.changes.summary)
+    if session.changes.modified_files:
+        files = ", ".join(map(one_line, session.changes.modified_files))
+        yield field_line(say(lang, "files"), files)
+
+
+def _because(label: str, what: str, why: str, lang: Language) -> str:
+    said = say(lang, "because", text=what, why=why) if why else what
+    return field_line(say(lang, label), said)
+
+
+def _newest(actions: Sequence[Action], lang: Language, budget: Budget) -> Iterator[str]:
+    """Yield the last actions that fit, the oldest of them first."""
+    taken: list[str] = []
+    budget.spend(say(lang, "actions"))
+    for action in reversed(actions):
+        line = _action(action)
+        if not budget.take(line):
+            break
+        taken.append(line)
+    yield from reversed(taken)
+
+
+def _action(action: Action) -> str:
+    words = [f"- {brief(action.kind, 10)}: {brief(action.content, _CONTENT_CHARS)}"]
+    if action.file_path and action.file_path not in action.content:
+        words.append(f"({brief(action.file_path, _CONTENT_CHARS)})")
+    if action.result:
+        words.append(f"→ {brief(action.result, _RESULT_CHARS)}")
+    return " ".join(words)
+
+
+def _chain(session: Session, chain: Sequence[Session], lang: Language, budget: Budget) -> list[str]:
+    """Return the hints of a chain: as many as fit, those nearest to the session."""
+    if not chain:
+        return []
+    heading = say(lang, "chain")
+    share = budget.split_off(_CHAIN_SHARE)
+    share.spend(heading)
+    here = next((at for at, it in enumerate(chain) if it.id == session.id), 0)
+    nearest = sorted(range(len(chain)), key=lambda at: abs(at - here))
+    kept = []
+    for at in nearest:
+        if not share.take(hint(chain[at], lang)):
+            break
+        kept.append(at)
+    budget.add(share)
+    return [heading, *(hint(chain[at], lang) for at in sorted(kept))]

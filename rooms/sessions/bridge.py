@@ -1,0 +1,118 @@
+"""Leads from a session to the memory log: what the team knows of a goal, and what it should know.
+
+Nothing is written here. A log that cannot be read is no reason for a session to fail: then the log
+has nothing to say.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from core.errors import SentinelError
+from core.lessons.answers.fitting import is_harmless, is_usable
+from core.lessons.answers.rendering import topic_text
+from core.lessons.recall.for_task import for_prompt
+from core.lessons.record import LIMITS_BYTES, Record
+from core.messages import Language
+from core.store import LogReader
+from core.text.english import FUNCTION_WORDS
+from core.text.printable import one_line
+from core.text.wording import scope_of
+from rooms.sessions.answers.hints import brief
+from rooms.sessions.answers.words import say
+from rooms.sessions.session import Approach, Blocker, Session, shortened
+
+MOST_READ = 2_000  # records, the later ones: each takes some 20 µs
+MOST_PROMPT_CHARS = 2_000
+LESSON_CHARS, TEXT_CHARS = 90, 160  # of a record that is shown; of each text of a ready call
+
+
+class _Learned(NamedTuple):
+    """What a session says that others should know: what was missing, and the rule."""
+
+    gap: str
+    lesson: str
+
+
+def lessons_for(goal: str, log: LogReader, *, limit: int) -> list[Record]:
+    """Return the lessons of the team that a goal is about, the best first; mostly none."""
+    try:
+        records = log.read_records().records[-MOST_READ:]
+        found = for_prompt(goal[:MOST_PROMPT_CHARS], records, len(records), {})
+    except (SentinelError, OSError):
+        return []
+    usable = (it for it in found if is_usable(it) and is_harmless(it))
+    return [record for record, _ in zip(usable, range(limit), strict=False)]
+
+
+def to_the_log(session: Session, log: LogReader, lang: Language) -> list[str]:
+    """Return a line for what failed or is open since the last save of this session, if anything.
+
+    It names the record of the log that says it already, or holds a ready call of log_memory.
+    """
+    new = _newest(session)
+    if new is None:
+        return []
+    said = f"{session.goal}\n{_told(new)}"
+    for record in lessons_for(said, log, limit=1):
+        facts = {"id": brief(record.id, 16), "topic": topic_text(record.topic)}
+        return [say(lang, "known", lesson=brief(record.lesson, LESSON_CHARS), **facts)]
+    learned = _learned(new, lang)
+    values = {
+        "topic": (_topic(session), LIMITS_BYTES["topic"]),
+        "missing_context": (learned.gap, LIMITS_BYTES["missing_context"]),
+        "lesson": (learned.lesson, LIMITS_BYTES["lesson"]),
+    }
+    arguments = ", ".join(f"{name}={_quoted(*value)}" for name, value in values.items())
+    return [say(lang, "to_log", call=f"log_memory({arguments})")]
+
+
+def _newest(session: Session) -> Approach | Blocker | None:
+    """Return the last failure or open blocker that this save told of, one with a reason first."""
+    now = session.updated_at
+    failed = [it for it in session.failed if it.timestamp == now]
+    failed.sort(key=lambda it: bool(it.reason))
+    blocked = [it for it in session.open_blockers if it.discovered_at == now]
+    if failed:
+        return failed[-1]
+    return blocked[-1] if blocked else None
+
+
+def _told(item: Approach | Blocker) -> str:
+    why = item.reason if isinstance(item, Approach) else item.resolution
+    return f"{item.description}\n{why}"
+
+
+def _learned(item: Approach | Blocker, lang: Language) -> _Learned:
+    what = one_line(item.description).rstrip(" .")
+    if isinstance(item, Blocker):
+        return _Learned(what, say(lang, "clear_first", what=what))
+    why = one_line(item.reason)
+    return _Learned(why or what, say(lang, "do_not", what=what, why=why).strip())
+
+
+def _quoted(text: str, most_bytes: int) -> str:
+    """Return a text in quotation marks, short enough for a line here and for the log."""
+    kept = shortened(one_line(text), TEXT_CHARS)
+    while len(kept.encode("utf-8", "replace")) > most_bytes:
+        kept = kept[:-2].rstrip() + "…"
+    return json.dumps(kept, ensure_ascii=False)
+
+
+def _topic(session: Session) -> str:
+    """Return a topic for the log: a tag, the folder of a changed file, a word of the goal."""
+    folders = (_folder(path) for path in session.changes.modified_files)
+    for name in (*session.tags, *folders, *_telling(session.goal.split())):
+        if name and len(name) <= 50 and not scope_of(name):
+            return name
+    return "general"
+
+
+def _folder(path: str) -> str:
+    parts: Sequence[str] = path.replace("\\", "/").split("/")
+    return parts[-2] if len(parts) > 1 else ""
+
+
+def _telling(words: Iterable[str]) -> Iterable[str]:
+    plain = (word.strip(".,:;!?()[]'\"`").lower() for word in words)
+    return (word for word in plain if len(word) > 2 and word not in FUNCTION_WORDS)

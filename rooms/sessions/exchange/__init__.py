@@ -1,0 +1,1 @@
+"""Sessions as documents, and sessions out of documents: the export and the import."""

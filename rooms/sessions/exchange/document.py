@@ -1,0 +1,72 @@
+"""What every form of an exported document is made of: its head, and sessions whole."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from core.messages import Language
+from rooms.sessions.exchange.words import say
+from rooms.sessions.session import Action, Session
+
+MARK = "sentinel-memory-sessions"  # in the first line of each form: an export may replace it
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What a document says of itself. exported: the moment, in ISO 8601."""
+
+    project: str
+    count: int
+    exported: str
+    lang: Language
+
+
+class Whole(NamedTuple):
+    """A session with its actions. parent: the number of the one it continues, 0 for none."""
+
+    session: Session
+    actions: Sequence[Action]
+    parent: int = 0
+
+
+class Form(NamedTuple):
+    """One form of document, which is written piece by piece.
+
+    begins: with what every document of it begins, also after years. between: what stands between
+    two sessions. end: gets how many sessions were left out.
+    """
+
+    suffixes: tuple[str, ...]
+    begins: str
+    begin: Callable[[Head], str]
+    session: Callable[[Whole, Head], str]
+    end: Callable[[Head, int], str]
+    between: str = ""
+
+
+def facts_of(whole: Whole, lang: Language) -> list[str]:
+    """Return what is known of a session beside its texts, a few words each, unescaped."""
+    session = whole.session
+    started, saved = session.started_at[:10], session.date
+    facts = [say(lang, "started", date=started)] if started and started != saved else []
+    facts += [say(lang, "saved", date=saved), session.status, session.agent]
+    if whole.parent:
+        facts.append(say(lang, "continues", name=f"#{whole.parent}"))
+    return [fact for fact in facts if fact]
+
+
+def outcome(result: str, lang: Language) -> str:
+    """Return how an approach went, in the reader's language."""
+    return say(lang, result if result in ("success", "failed") else "partial")
+
+
+def kind_of(action: Action, lang: Language) -> str:
+    """Return what an action was, in the reader's language."""
+    known = action.kind in ("command", "edit", "error")
+    return say(lang, action.kind) if known else action.kind
+
+
+def done_in(action: Action) -> str:
+    """Return what an action did, and in which file where that does not say so; unescaped."""
+    path = action.file_path if action.file_path not in action.content else ""
+    return " ".join(filter(None, (action.content, path)))

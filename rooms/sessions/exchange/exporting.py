@@ -1,0 +1,189 @@
+"""Gives sessions out as one document: Markdown or HTML for people, JSON to be imported again."""
+
+import re
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from typing import Literal
+
+from core.lessons.record import utc_now
+from core.messages import Language
+from core.text.budget import Budget
+from rooms.sessions.errors import NoSuchSessionError, SessionsError
+from rooms.sessions.exchange.cleaning import cleaned
+from rooms.sessions.exchange.document import Form, Head, Whole
+from rooms.sessions.exchange.html_form import HTML
+from rooms.sessions.exchange.json_form import JSON
+from rooms.sessions.exchange.markdown_form import MARKDOWN
+from rooms.sessions.exchange.output import Target
+from rooms.sessions.rows import actions_of, sessions_where
+from rooms.sessions.session import Action, Session
+from rooms.sessions.store import SessionStore, resolve, shown_name
+
+FormName = Literal["markdown", "json", "html"]
+FORMS: Mapping[FormName, Form] = {"markdown": MARKDOWN, "json": JSON, "html": HTML}
+
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\Z")
+_MOMENT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}")
+_SAVED = "coalesce(nullif(updated_at, ''), created_at)"
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """A document. text: of it, "" if it is in a file; path: of that, from the project's root.
+
+    count: of its sessions; left_out: of those for which an answer has no room, as it says itself.
+    """
+
+    text: str
+    path: str
+    count: int
+    left_out: int = 0
+
+
+def export(
+    store: SessionStore,
+    form: FormName,
+    *,
+    since: str = "",
+    until: str = "",
+    names: Sequence[str] = (),
+    output: str = "",
+    lang: Language = "en",
+) -> Exported:
+    """Return sessions as one document, those saved last first, or write them to a file.
+
+    since, until: days or moments in ISO 8601, both included, of the last save. names: numbers or
+    ids, () for all. output: a file in the project, "" to return the text; that keeps to the budget
+    of one answer, with whole sessions or none, and says how many it leaves out. Raises
+    SessionsError, ExchangeError, and what the store raises.
+    """
+    chosen_form = FORMS[form]
+    target = Target(store.root, output, chosen_form, form) if output else None
+    with _chosen(store, since, until, names) as (count, wholes):
+        head = Head(store.root.name, count, utc_now(), lang)
+        if target:
+            target.write(_pieces(wholes, chosen_form, head))
+            return Exported("", target.relative, count)
+        settings = store.settings
+        budget = Budget(settings.budget_tokens, settings.budget_chars)
+        return _bounded(wholes, chosen_form, head, budget)
+
+
+def pieces(
+    store: SessionStore,
+    form: FormName,
+    *,
+    since: str = "",
+    until: str = "",
+    names: Sequence[str] = (),
+    lang: Language = "en",
+) -> Iterator[str]:
+    """Yield the whole document of `export` piece by piece, however large it is."""
+    with _chosen(store, since, until, names) as (count, wholes):
+        yield from _pieces(wholes, FORMS[form], Head(store.root.name, count, utc_now(), lang))
+
+
+def document(
+    sessions: Iterable[tuple[Session, Sequence[Action]]],
+    form: FormName,
+    lang: Language = "en",
+    *,
+    project: str = "",
+) -> str:
+    """Return these sessions with their actions as one document. project: its name."""
+    given = list(sessions)
+    numbers = {session.id: session.number for session, _ in given}
+    wholes = (_clean(it, list(actions), numbers.get(it.parent_id, 0)) for it, actions in given)
+    return "".join(_pieces(wholes, FORMS[form], Head(project, len(given), utc_now(), lang)))
+
+
+def bound(text: str, field: str, *, is_end: bool = False) -> str:
+    """Return a day or moment as the store writes moments; the end of the day for is_end.
+
+    Raises SessionsError, which names the field.
+    """
+    text = text.strip()
+    try:
+        if _DAY.match(text):
+            date.fromisoformat(text)
+            return f"{text}T23:59:59+00:00" if is_end else f"{text}T00:00:00+00:00"
+        if _MOMENT.match(text):
+            moment = datetime.fromisoformat(text)
+            moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+            return moment.astimezone(UTC).isoformat(timespec="seconds")
+    except (ValueError, OverflowError):  # such as the 30th of February
+        pass
+    raise SessionsError("bad_date", field=field)
+
+
+def _bounded(wholes: Iterator[Whole], form: Form, head: Head, budget: Budget) -> Exported:
+    begin = form.begin(head)
+    budget.spend(begin)
+    budget.spend(form.end(head, head.count))
+    taken = list[str]()
+    for whole in wholes:
+        text = form.session(whole, head)
+        if not budget.take(text):
+            break
+        taken.append(text)
+    left_out = head.count - len(taken)
+    text = begin + form.between.join(taken) + form.end(head, left_out)
+    return Exported(text, "", len(taken), left_out)
+
+
+def _pieces(wholes: Iterable[Whole], form: Form, head: Head) -> Iterator[str]:
+    yield form.begin(head)
+    between = ""
+    for whole in wholes:
+        yield between + form.session(whole, head)
+        between = form.between
+    yield form.end(head, 0)
+
+
+@contextmanager
+def _chosen(
+    store: SessionStore, since: str, until: str, names: Sequence[str]
+) -> Iterator[tuple[int, Iterator[Whole]]]:
+    """Yield how many sessions fit, and these, as of one moment. Raises SessionsError."""
+    condition, values = list[str](), list[str]()
+    for text, sign, field in ((since, ">=", "from"), (until, "<=", "to")):
+        if text:
+            condition.append(f"{_SAVED} {sign} ?")
+            values.append(bound(text, field, is_end=field == "to"))
+    with store.database.reading() as connection:
+        if connection is None:
+            for name in names:
+                raise NoSuchSessionError(name=shown_name(name))
+            yield 0, iter(())
+            return
+        statement = f"SELECT number FROM contexts WHERE {' AND '.join(condition) or '1'}"
+        rows = connection.execute(f"{statement} ORDER BY {_SAVED} DESC, number DESC", values)
+        numbers = [number for (number,) in rows]
+        if names:
+            wanted = {resolve(connection, name).number for name in names}
+            numbers = [number for number in numbers if number in wanted]
+        yield len(numbers), _wholes(store, connection, numbers)
+
+
+def _wholes(
+    store: SessionStore, connection: sqlite3.Connection, numbers: Iterable[int]
+) -> Iterator[Whole]:
+    for number in numbers:
+        [session] = sessions_where(connection, "number = ?", (number,))
+        statement = "SELECT number FROM contexts WHERE id = ?"
+        parent = connection.execute(statement, (session.parent_id,)).fetchone()
+        if session.archive:
+            from rooms.sessions.upkeep.archive import whole  # which few sessions need
+
+            session, actions = whole(store, session)
+        else:
+            actions = actions_of(connection, session.id)
+        yield _clean(session, actions, parent[0] if parent else 0)
+
+
+def _clean(session: Session, actions: list[Action], parent: int) -> Whole:
+    clean = cleaned(session, actions)
+    return Whole(clean.session, clean.actions, parent)

@@ -1,0 +1,50 @@
+"""Writes sessions as JSON: the declared `context` objects with their actions, to be imported."""
+
+import json
+import re
+from typing import Any
+
+from core.injection.ignorable import HIDDEN_CLASS
+from rooms.sessions.exchange.document import MARK, Form, Head, Whole
+from rooms.sessions.exchange.words import say
+
+VERSION = 1
+
+_BEGINS = f'{{"format": "{MARK}", "version": '
+_UNSAFE = re.compile(f"[{HIDDEN_CLASS}\ud800-\udfff\x7f-\x9f\u2028\u2029]")
+
+
+def as_json(value: object) -> str:
+    r"""Return a value as JSON, in which what nobody sees is escaped (`\u`)."""
+    text = json.dumps(value, ensure_ascii=False)
+    return text if text.isascii() and "\x7f" not in text else _UNSAFE.sub(_escaped, text)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return json.dumps(found[0])[1:-1] if found[0] > "\x9f" else f"\\u{ord(found[0]):04x}"
+
+
+def context_of(whole: Whole) -> dict[str, Any]:
+    """Return the declared object of a session, with its last change and its actions."""
+    session = whole.session
+    actions = [action.as_json() for action in whole.actions]
+    return {**session.as_json(), "updatedAt": session.updated_at, "actions": actions}
+
+
+def _begin(head: Head) -> str:
+    facts = {"project": head.project, "exported": head.exported, "count": head.count}
+    return f'{_BEGINS}{VERSION}, {as_json(facts)[1:-1]}, "contexts": ['
+
+
+def _session(whole: Whole, head: Head) -> str:
+    return f"\n{as_json(context_of(whole))}"
+
+
+def _end(head: Head, left_out: int) -> str:
+    if not left_out:
+        return "\n]}\n"
+    note = say(head.lang, "left_out", count=left_out, suffix="json")
+    return f'\n], "leftOut": {left_out}, "note": {as_json(note)}}}\n'
+
+
+JSON = Form((".json",), _BEGINS, _begin, _session, _end, between=",")

@@ -1,0 +1,109 @@
+"""Writes sessions as Markdown, in which no text becomes a heading, a link, a table or a tag."""
+
+from collections.abc import Iterable, Iterator
+
+from core.messages import Language
+from core.text.markdown import as_code, escaped_lines, heading, inline, listed
+from core.text.printable import one_line
+from rooms.sessions.exchange.document import (
+    MARK,
+    Form,
+    Head,
+    Whole,
+    done_in,
+    facts_of,
+    kind_of,
+    outcome,
+)
+from rooms.sessions.exchange.words import say
+from rooms.sessions.session import Session
+
+_BEGINS = f"<!-- {MARK}:"
+
+
+def _begin(head: Head) -> str:
+    intro = say(head.lang, "intro", count=head.count, date=head.exported[:10])
+    lines = [
+        f"{_BEGINS} the next export may replace this file -->",
+        f"# {heading(say(head.lang, 'title', project=head.project))}",
+        "",
+        intro if head.count else say(head.lang, "none"),
+    ]
+    return "\n".join([*lines, ""])
+
+
+def _session(whole: Whole, head: Head) -> str:
+    session, lang = whole.session, head.lang
+    lines = ["", f"## \\#{session.number} {heading(session.goal)}", ""]
+    facts = [inline(one_line(fact)) for fact in facts_of(whole, lang)]
+    tags = [as_code(one_line(tag)) for tag in session.tags]
+    lines.append("; ".join([*facts, *([", ".join(tags)] if tags else ())]).replace("#", "\\#"))
+    if paragraph := escaped_lines(session.summary):
+        lines += ["", *(f"{line}\\" for line in paragraph[:-1]), paragraph[-1]]
+    for name, items in _sections(session, lang):
+        lines += ["", f"### {say(lang, name)}", "", *items]
+    if whole.actions:
+        lines += ["", f"### {say(lang, 'actions')}", ""]
+        for action in whole.actions:
+            start = " ".join((_minute(action.created_at), kind_of(action, lang)))
+            result = f" → {inline(one_line(action.result))}" if action.result else ""
+            done = as_code(one_line(done_in(action)))
+            lines.append(f"- {inline(one_line(start))}: {done}{result}")
+    return "\n".join([*lines, ""])
+
+
+def _sections(session: Session, lang: Language) -> Iterator[tuple[str, list[str]]]:
+    """Yield the parts of a session that it has: the key of the heading, and the lines."""
+    parts: list[tuple[str, Iterable[list[str]]]] = [
+        ("decisions", (_item(it.what, "why", it.why, lang) for it in session.decisions)),
+        (
+            "approaches",
+            (
+                _item(it.description, "reason", it.reason, lang, outcome(it.result, lang))
+                for it in session.approaches
+            ),
+        ),
+        (
+            "blockers",
+            (
+                _item(
+                    it.description,
+                    "resolution",
+                    it.resolution,
+                    lang,
+                    say(lang, "resolved" if it.resolved else "open"),
+                )
+                for it in session.blockers
+            ),
+        ),
+        ("changes", _changes(session)),
+    ]
+    for name, items in parts:
+        if lines := [line for item in items for line in item]:
+            yield name, lines
+
+
+def _item(text: str, label: str, more: str, lang: Language, state: str = "") -> list[str]:
+    lines = listed(f"- **{state}**: " if state else "- ", escaped_lines(text))
+    if more.strip():
+        lines += listed(f"  - {say(lang, label)}: ", escaped_lines(more))
+    return lines
+
+
+def _changes(session: Session) -> list[list[str]]:
+    changes = session.changes
+    lines = [[f"- {as_code(one_line(path))}"] for path in changes.modified_files]
+    if changes.summary.strip():
+        lines.insert(0, listed("- ", escaped_lines(changes.summary)))
+    return lines
+
+
+def _minute(moment: str) -> str:
+    return moment[:16].replace("T", " ")
+
+
+def _end(head: Head, left_out: int) -> str:
+    return f"\n{say(head.lang, 'left_out', count=left_out, suffix='md')}\n" if left_out else ""
+
+
+MARKDOWN = Form((".md", ".markdown"), _BEGINS, _begin, _session, _end)

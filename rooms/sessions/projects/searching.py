@@ -1,0 +1,81 @@
+"""Finds sessions in all projects of a user that share theirs, and in this one."""
+
+import contextlib
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from core.settings import Settings
+from rooms.sessions.errors import NoSuchSessionError
+from rooms.sessions.projects.consent import is_shared, name_of
+from rooms.sessions.projects.hints import global_database, hints_of, projects_in, roots_with
+from rooms.sessions.search.filters import Filter
+from rooms.sessions.search.found import Criteria, Hit, Page
+from rooms.sessions.search.listed import all_sessions, newest, ranked
+from rooms.sessions.session import Session
+from rooms.sessions.store import SessionStore, open_sessions
+
+
+def search_all(store: SessionStore, criteria: Criteria, *, limit: int, offset: int = 0) -> Page:
+    """Return the sessions that fit, of this project and of all that share, the best first.
+
+    Of another project only the short goal and the tags are known; its `Hit.project` names it.
+    Raises what the store raises, and DatabaseError for the hints.
+    """
+    wanted = Filter(criteria)
+    known = [(session, "") for session in all_sessions(store)]
+    known += _elsewhere(store)
+    known.sort(key=lambda it: it[0].updated_at)  # of equal hits the newer one comes first
+    sessions = [replace(session, number=at) for at, (session, _) in enumerate(known)]
+    found = ranked(criteria.query, sessions) if criteria.query.strip() else newest(sessions)
+    hits = [
+        Hit(known[hit.session.number][0], hit.level, known[hit.session.number][1])
+        for hit in found
+        if wanted.fits(hit.session)
+    ]
+    return Page(hits[offset : offset + limit], len(hits))
+
+
+def find_elsewhere(
+    id_: str, settings: Settings, *, but: Path
+) -> tuple[SessionStore, Session] | None:
+    """Return the session of this id in another project that shares, with the store to read it from.
+
+    but: the project that was looked through already. Only read from that store. Raises what a
+    store raises.
+    """
+    for root in _roots_of(id_, but):
+        store = open_sessions(Path(root), settings)
+        with contextlib.suppress(NoSuchSessionError):
+            return store, store.get(id_)
+    return None
+
+
+def _roots_of(id_: str, but: Path) -> list[str]:
+    database = global_database(but, os.environ)
+    if database is None:
+        return []
+    with contextlib.closing(database), database.reading() as hints:
+        roots = roots_with(hints, id_) if hints else []
+    return [root for root in roots if root != name_of(but) and _takes_part(root)]
+
+
+def _elsewhere(store: SessionStore) -> Iterator[tuple[Session, str]]:
+    """Yield the hints of other projects, each with the name of its project."""
+    database = global_database(store.root, os.environ)
+    if database is None:
+        return
+    own = name_of(store.root)
+    with contextlib.closing(database), database.reading() as hints:
+        if hints is None:
+            return
+        for project in projects_in(hints):
+            if project.root != own and _takes_part(project.root):
+                for session in hints_of(hints, project.root):
+                    yield session, project.name
+
+
+def _takes_part(root: str) -> bool:
+    """Return whether a project still shares, and is still there."""
+    return is_shared(root, os.environ) and os.path.isdir(root)

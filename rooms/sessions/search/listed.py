@@ -1,0 +1,33 @@
+"""Ranks sessions that were read already: those of several projects, which have no common index."""
+
+from collections.abc import Iterable
+
+from core.text.ranking import Ranking
+from rooms.sessions.rows import sessions_where
+from rooms.sessions.search.found import LEAST_SHARE, Hit, level_of
+from rooms.sessions.session import Session
+from rooms.sessions.store import SessionStore
+
+
+def all_sessions(store: SessionStore) -> list[Session]:
+    """Return all sessions of a project, the oldest first."""
+    with store.database.reading() as connection:
+        return list(sessions_where(connection, "1 ORDER BY number")) if connection else []
+
+
+def newest(sessions: Iterable[Session]) -> list[Hit]:
+    """Return all of these sessions, the newest first."""
+    order = sorted(sessions, key=lambda it: (it.updated_at, it.number), reverse=True)
+    return [Hit(session) for session in order]
+
+
+def ranked(query: str, sessions: Iterable[Session]) -> list[Hit]:
+    """Return those of these sessions that have a good part of a question, the best first."""
+    kept = list(sessions)
+    ranking = Ranking(query, ["\n".join(it.texts) for it in kept])
+    shares = ranking.shares()
+    return [
+        Hit(kept[at], level_of(shares[at]))
+        for at in ranking.order()
+        if shares.get(at, 0.0) >= LEAST_SHARE
+    ]

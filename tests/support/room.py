@@ -1,0 +1,38 @@
+"""Makes projects with sessions for the tests of what is around them."""
+
+from pathlib import Path
+from typing import Any
+
+from core.settings import Settings
+from rooms.sessions.session import Approach, Draft, Session
+from rooms.sessions.store import SessionStore, open_sessions
+
+OLD, LATER = "2024-03-01T10:00:00+00:00", "2026-05-01T10:00:00+00:00"
+
+
+def a_room(root: Path) -> SessionStore:
+    """The sessions of a project of this directory, which is made."""
+    root.mkdir(parents=True, exist_ok=True)
+    return open_sessions(root, Settings(lock_timeout_s=5))
+
+
+def saved(store: SessionStore, goal: str, now: str = LATER, **fields: Any) -> Session:
+    """A session that was saved at this moment and has ended, unless `status` says otherwise."""
+    draft = Draft(**{"goal": goal, "status": "completed", **fields})
+    return store.save(draft, agent="cursor", process=f"process of {goal}", now=now).session
+
+
+def failed(what: str, why: str = "") -> Approach:
+    """An approach that failed."""
+    return Approach(description=what, result="failed", reason=why)
+
+
+def act(store: SessionStore, session: Session, *commands: str) -> None:
+    """Record commands of a session."""
+    with store.writing() as connection:
+        for at, command in enumerate(commands):
+            connection.execute(
+                "INSERT INTO actions (id, context_id, type, content, result, created_at)"
+                " VALUES (?, ?, 'command', ?, 'success', ?)",
+                (f"act_{session.id}_{at}", session.id, command, f"{session.date}T1{at}:00:00"),
+            )
