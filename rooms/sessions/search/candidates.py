@@ -18,11 +18,13 @@ from rooms.sessions.search.filters import Filter
 from rooms.sessions.search.spelling import near_words
 
 MOST_CANDIDATES = 3_000  # that have one of the rarest terms of the question
-BLOCK = 30  # sessions of about the same share, whose texts are ranked
+BLOCK = 20  # sessions of about the same share, whose texts are ranked
 _MOST_CHARS = 500_000  # of the texts that are ranked at once
 _MOST_TERMS = 32
+_MOST_KNOWN = 8  # of the terms that any session has, the rarest tell what is near
+_MOST_SPELLED = 4  # words of a question that is short enough to be typed
 _ROWS = "SELECT rowid FROM contexts_fts WHERE contexts_fts MATCH ? ORDER BY rowid DESC LIMIT"
-_COUNTED = 300  # how common a term is that more sessions have is worked out from the newest
+_COUNTED = 100  # how common a term is that more sessions have is worked out from the newest
 
 
 class _Sought(NamedTuple):
@@ -40,7 +42,8 @@ class _Sought(NamedTuple):
 class Candidates:
     """The sessions that have a good part of a question, those that have most of it first.
 
-    shares: by number the share of the question that each has.
+    shares: by number the share of the question that each has. best: the numbers, those of the
+    greatest share first, of equals the newer.
     """
 
     def __init__(
@@ -55,12 +58,14 @@ class Candidates:
         """Find them; least: the share that each must have. The connection must stay open."""
         self._connection, self._query = connection, query
         newest = connection.execute("SELECT max(number) FROM contexts").fetchone()[0] or 0
-        sought = _sought(connection, query, newest)
+        sought = sorted(_sought(connection, query, newest), key=lambda it: it.having)
         self._frequencies = Frequencies(newest, {it.term: it.having for it in sought})
-        places = _places(connection, sorted(sought, key=lambda it: it.having))
+        known = [it for it in sought if it.having][:_MOST_KNOWN]
+        places = _places(connection, known)
         found = shares(
             Found(it.term, rarity_of(min(it.having, newest), newest), places.get(it.term, ()))
             for it in sought
+            if it in known or not it.having
         )
         fitting = wanted.numbers(connection) if wanted else found
         self.shares = {
@@ -68,14 +73,17 @@ class Candidates:
             for number, share in found.items()
             if share >= least and number in fitting and number not in without
         }
-        self._best = sorted(self.shares, key=lambda it: (self.shares[it], it), reverse=True)
+        self.best = sorted(self.shares, key=lambda it: (self.shares[it], it), reverse=True)
 
     def page(self, offset: int, limit: int) -> list[int]:
-        """Return the numbers of some of them; no two pages share one."""
+        """Return the numbers of some of them, in the order of the ranker where shares are near.
+
+        No two pages have one in common.
+        """
         first = offset // BLOCK * BLOCK
         numbers = list[int]()
-        for start in range(first, min(offset + limit, len(self._best)), BLOCK):
-            numbers += self._by_text(self._best[start : start + BLOCK])
+        for start in range(first, min(offset + limit, len(self.best)), BLOCK):
+            numbers += self._by_text(self.best[start : start + BLOCK])
         return numbers[offset - first : offset - first + limit]
 
     def _by_text(self, numbers: Sequence[int]) -> list[int]:
@@ -92,9 +100,10 @@ class Candidates:
 def _sought(connection: sqlite3.Connection, query: str, newest: int) -> list[_Sought]:
     """Return the strong terms of a question; an unknown word with those that are spelled so."""
     sought = list[_Sought]()
-    for strong, *_ in words_of(query)[:_MOST_TERMS]:
+    words = words_of(query)[:_MOST_TERMS]
+    for strong, *_ in words:
         found = _counted(connection, strong, _match(strong), newest)
-        if not found.having and not strong.spare:
+        if not found.having and not strong.spare and len(words) <= _MOST_SPELLED:
             near = near_words(connection, strong)
             if near:
                 match = " OR ".join(f'"{word}"' for word in near)
@@ -112,9 +121,8 @@ def _counted(connection: sqlite3.Connection, term: Term, match: str, newest: int
     return _Sought(term, match, having, numbers)
 
 
-def _places(connection: sqlite3.Connection, rarest: Sequence[_Sought]) -> dict[Term, Sequence[int]]:
+def _places(connection: sqlite3.Connection, known: Sequence[_Sought]) -> dict[Term, Sequence[int]]:
     """Return which candidates have a term: the sessions that have one of the rarest terms."""
-    known = [it for it in rarest if it.having]
     sums = list(accumulate(it.having for it in known))
     # Where even the rarest is common, the newest that have it.
     some = known[: max(1, bisect_right(sums, MOST_CANDIDATES))]

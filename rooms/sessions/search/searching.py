@@ -1,6 +1,7 @@
 """Puts sessions in the order in which they answer a question."""
 
 import sqlite3
+from collections.abc import Sequence
 from contextlib import suppress
 
 from rooms.sessions.errors import NoSuchSessionError
@@ -27,7 +28,7 @@ def search(store: SessionStore, criteria: Criteria, *, limit: int, offset: int =
         if not criteria.query.strip():
             return _newest(connection, wanted, limit, offset)
         found = Candidates(connection, criteria.query, wanted, least=LEAST_SHARE)
-        return Page(_hits(connection, found, offset, limit), len(found.shares))
+        return Page(_hits(connection, found, found.page(offset, limit)), len(found.best))
 
 
 def resembling(store: SessionStore, goal: str, *, limit: int, but: str = "") -> list[Hit]:
@@ -43,7 +44,7 @@ def resembling(store: SessionStore, goal: str, *, limit: int, but: str = "") -> 
         if connection is None:
             return []
         found = Candidates(connection, goal, least=LEAST_SHARE, without=left_out)
-        return _hits(connection, found, 0, limit)
+        return _hits(connection, found, found.best[:limit])  # a goal says enough by its words
 
 
 def _newest(connection: sqlite3.Connection, wanted: Filter, limit: int, offset: int) -> Page:
@@ -56,8 +57,7 @@ def _newest(connection: sqlite3.Connection, wanted: Filter, limit: int, offset: 
     return Page([Hit(session) for session in sessions], total)
 
 
-def _hits(connection: sqlite3.Connection, found: Candidates, offset: int, limit: int) -> list[Hit]:
-    numbers = found.page(offset, limit)
+def _hits(connection: sqlite3.Connection, found: Candidates, numbers: Sequence[int]) -> list[Hit]:
     condition = f"number IN ({', '.join(map(str, numbers))})"
     sessions = {it.number: it for it in sessions_where(connection, condition)}
     return [

@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from core.text.terms import FIRST_WIDE, Term
 
 _LEAST_CHARS = 5  # a shorter word is near to too many others
-_SAME_CHARS = 2  # that it begins with
+_SAME_CHARS = 3  # that it begins with
 _MOST_WORDS = 3
 _LEAST_RATIO = 0.8
 
