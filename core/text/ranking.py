@@ -31,7 +31,9 @@ _B = 0.4  # how much a long text is damped: little, since records are short
 # What was written just before or after is often about the same, and a short text says little
 # itself: one of so many characters gains this share of its neighbour's score, a longer one less.
 _NEIGHBOUR, _SHORT_CHARS = 0.2, 60
-_ALONE_WEIGHT = 0.5
+# One pair of characters of a word that has several: the beginning may be all but an ending, any
+# other pair is mostly the middle of another word.
+_BEGINNING_WEIGHT, _MIDDLE_WEIGHT = 0.5, 0.2
 _WEAK_WEIGHT = 0.5  # for pieces of a word, or a long word would outweigh the rest of the question
 _COMMON_RECORDS = 100  # a word found in more than these is no typing error: its pieces add little
 # Texts that are kept for the next question; of more than these, texts that are read at once, and
@@ -110,11 +112,13 @@ class Ranking:
         """Return by index what each text is worth in which something is found."""
         return self._scores
 
-    def shares(self) -> dict[int, float]:
-        """Return `shares` of the question in each text in which something of it is found."""
-        return shares(
-            Found(word[0].term, self._rarity(word[0]), word[0].places) for word in self._found
-        )
+    def shares(self, *, any_word: bool = False) -> dict[int, float]:
+        """Return `shares` of the question in each text in which something of it is found.
+
+        any_word: of those words of it that are found in any text.
+        """
+        found = [Found(it.term, self._rarity(it), it.places) for it, *_ in self._found]
+        return shares(of_known_words(found) if any_word else found)
 
     def topics(self, topics: Sequence[str]) -> list[str]:
         """Return `rank_topics`."""
@@ -139,44 +143,50 @@ def shares(found: Iterable[Found]) -> dict[int, float]:
     """Return by text how much of a question it has, above 0 and at most 1.
 
     A rare word of the question is more of it than a common one. Of a word in pairs of characters
-    those count that any text has: the others are where two words meet, or an ending. A pair alone
-    counts half: it may be the middle of another word.
+    those count that any text has: the others are where two words meet, or an ending. One pair of
+    several counts little: it may be the middle of another word.
     """
     words: dict[str, list[Found]] = {}
-    whole, sums = 0.0, dict[int, float]()
     for it in found:
-        if not it.term.spare:
+        if not it.term.spare or it.term.needle[0] < FIRST_WIDE:
             words.setdefault(it.term.run, []).append(it)
-        elif it.term.needle[0] < FIRST_WIDE:
-            for at in it.places:
-                sums[at] = sums.get(at, 0.0) + it.rarity
+    whole, sums = 0.0, dict[int, float]()
     for terms in words.values():
-        if len(terms) == 1:
-            whole += terms[0].rarity
-            for at in terms[0].places:
-                sums[at] = sums.get(at, 0.0) + terms[0].rarity
-            continue
-        whole += max(it.rarity for it in [it for it in terms if it.places] or terms)
-        having: dict[int, int] = {}
-        for number, it in enumerate(terms):
-            for at in it.places:
-                having[at] = having.get(at, 0) | 1 << number
-        worth = {which: _word_worth(terms, which) for which in set(having.values())}
-        for at, which in having.items():
-            sums[at] = sums.get(at, 0.0) + worth[which]
+        worths = _worths(terms)
+        if any(not it.term.spare for it in terms):
+            whole += max(it.rarity for it in [it for it in terms if it.places] or terms)
+        for at, worth in worths.items():
+            sums[at] = sums.get(at, 0.0) + worth
     return {at: min(1.0, its / whole) if whole else 1.0 for at, its in sums.items()}
+
+
+def of_known_words(found: Sequence[Found]) -> list[Found]:
+    """Return the terms of those words of which something is found in any text."""
+    known = {it.term.run for it in found if it.places}
+    return [it for it in found if it.term.run in known]
+
+
+def _worths(terms: Sequence[Found]) -> dict[int, float]:
+    """Return by text what it has of one word, in its forms or in its pairs of characters."""
+    if len(terms) == 1:
+        return dict.fromkeys(terms[0].places, terms[0].rarity)
+    if terms[0].term.needle[0] < FIRST_WIDE:
+        most = max((it.rarity for it in terms if it.places), default=0.0)
+        return dict.fromkeys(chain.from_iterable(it.places for it in terms), most)
+    having: dict[int, int] = {}
+    for number, it in enumerate(terms):
+        for at in it.places:
+            having[at] = having.get(at, 0) | 1 << number
+    worth = {which: _word_worth(terms, which) for which in set(having.values())}
+    return {at: worth[which] for at, which in having.items()}
 
 
 def _word_worth(terms: Sequence[Found], which: int) -> float:
     """Return what a text has of one word; which: the bits of the pairs of it that the text has."""
-    known = [it for it in terms if it.places]
-    beside = which << 1 | which >> 1 | (len(known) == 1)
-    had = sum(
-        it.rarity * (1.0 if beside >> number & 1 else _ALONE_WEIGHT)
-        for number, it in enumerate(terms)
-        if which >> number & 1
-    )
-    return max(it.rarity for it in known) * had / sum(it.rarity for it in known)
+    known = [it.rarity for it in terms if it.places]
+    had = [it.rarity for number, it in enumerate(terms) if which >> number & 1]
+    weight = (_BEGINNING_WEIGHT if which & 1 else _MIDDLE_WEIGHT) if len(had) == 1 else 1.0
+    return weight * max(known) * sum(had) / sum(known)
 
 
 def rank(query: str, texts: Sequence[str]) -> list[int]:

@@ -6,12 +6,20 @@ known of all sessions; so few are read for it that the time hardly grows with th
 """
 
 import sqlite3
+import sys
 from bisect import bisect_right
 from collections.abc import Collection, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-from core.text.ranking import Found, Frequencies, Ranking, rarity_of, shares
+from core.text.ranking import (
+    Found,
+    Frequencies,
+    Ranking,
+    of_known_words,
+    rarity_of,
+    shares,
+)
 from core.text.terms import Term, words_of
 from rooms.sessions.rows import texts_of
 from rooms.sessions.search.filters import Filter
@@ -53,24 +61,33 @@ class Candidates:
         wanted: Filter | None = None,
         *,
         least: float,
+        most: int = MOST_CANDIDATES,
+        any_word: bool = False,
         without: Collection[int] = (),
     ) -> None:
-        """Find them; least: the share that each must have. The connection must stay open."""
+        """Find them. The connection must stay open.
+
+        least: the share that each must have. most: how many that have one of the rarest terms are
+        looked at; with a filter all of them, for few of them may fit. any_word: words that no
+        session has keep none from being found: who searches may try some.
+        """
         self._connection, self._query = connection, query
         newest = connection.execute("SELECT max(number) FROM contexts").fetchone()[0] or 0
         sought = sorted(_sought(connection, query, newest), key=lambda it: it.having)
         self._frequencies = Frequencies(newest, {it.term: it.having for it in sought})
         known = [it for it in sought if it.having][:_MOST_KNOWN]
-        places = _places(connection, known)
-        found = shares(
+        places = _places(connection, known, sys.maxsize if wanted else most)
+        told = [
             Found(it.term, rarity_of(min(it.having, newest), newest), places.get(it.term, ()))
             for it in sought
             if it in known or not it.having
-        )
+        ]
+        found = shares(told)
+        having = shares(of_known_words(told)) if any_word else found
         fitting = wanted.numbers(connection) if wanted else found
         self.shares = {
-            number: share
-            for number, share in found.items()
+            number: found[number]
+            for number, share in having.items()
             if share >= least and number in fitting and number not in without
         }
         self.best = sorted(self.shares, key=lambda it: (self.shares[it], it), reverse=True)
@@ -121,11 +138,13 @@ def _counted(connection: sqlite3.Connection, term: Term, match: str, newest: int
     return _Sought(term, match, having, numbers)
 
 
-def _places(connection: sqlite3.Connection, known: Sequence[_Sought]) -> dict[Term, Sequence[int]]:
+def _places(
+    connection: sqlite3.Connection, known: Sequence[_Sought], most: int
+) -> dict[Term, Sequence[int]]:
     """Return which candidates have a term: the sessions that have one of the rarest terms."""
     sums = list(accumulate(it.having for it in known))
     # Where even the rarest is common, the newest that have it.
-    some = known[: max(1, bisect_right(sums, MOST_CANDIDATES))]
+    some = known[: max(1, bisect_right(sums, most))]
     any_of_some = " OR ".join(f"({it.match})" for it in some)
     places = dict[Term, Sequence[int]]()
     for number, it in enumerate(known):
@@ -133,7 +152,7 @@ def _places(connection: sqlite3.Connection, known: Sequence[_Sought]) -> dict[Te
             places[it.term] = it.newest
             continue
         match = it.match if number < len(some) else f"({it.match}) AND ({any_of_some})"
-        rows = connection.execute(f"{_ROWS} {MOST_CANDIDATES}", (match,))
+        rows = connection.execute(f"{_ROWS} {most}", (match,))
         places[it.term] = [number for (number,) in rows]
     return places
 

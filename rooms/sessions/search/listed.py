@@ -25,9 +25,9 @@ def ranked(query: str, sessions: Iterable[Session]) -> list[Hit]:
     """Return those of these sessions that have a good part of a question, the best first."""
     kept = list(sessions)
     ranking = Ranking(query, ["\n".join(it.texts) for it in kept])
-    shares = ranking.shares()
+    shares, known = ranking.shares(), ranking.shares(any_word=True)
     return [
         Hit(kept[at], level_of(shares[at]))
         for at in ranking.order()
-        if shares.get(at, 0.0) >= LEAST_SHARE
+        if known.get(at, 0.0) >= LEAST_SHARE
     ]

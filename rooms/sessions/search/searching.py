@@ -11,15 +11,16 @@ from rooms.sessions.search.filters import Filter
 from rooms.sessions.search.found import LEAST_SHARE, Criteria, Hit, Page, level_of
 from rooms.sessions.store import SessionStore
 
+_MOST_RESEMBLING = 1_000  # of whom the best are told; nobody asks how many there are
 _MOST_OFFSET = 2**31  # SQLite takes no number beyond 63 bits
 
 
 def search(store: SessionStore, criteria: Criteria, *, limit: int, offset: int = 0) -> Page:
     """Return the sessions that fit, the most relevant first; without a query the newest first.
 
-    limit: how many at most; offset: how many to pass over. A session that has less than a quarter
-    of the query does not count. Raises what the store raises, and SessionsError for a date that is
-    none.
+    limit: how many at most; offset: how many to pass over. A session does not count that has less
+    than a quarter of those words of the query that any session has. Raises what the store raises,
+    and SessionsError for a date that is none.
     """
     wanted, offset = Filter(criteria), min(offset, _MOST_OFFSET)
     with store.database.reading() as connection:
@@ -27,7 +28,7 @@ def search(store: SessionStore, criteria: Criteria, *, limit: int, offset: int =
             return Page([], 0)
         if not criteria.query.strip():
             return _newest(connection, wanted, limit, offset)
-        found = Candidates(connection, criteria.query, wanted, least=LEAST_SHARE)
+        found = Candidates(connection, criteria.query, wanted, least=LEAST_SHARE, any_word=True)
         return Page(_hits(connection, found, found.page(offset, limit)), len(found.best))
 
 
@@ -43,7 +44,9 @@ def resembling(store: SessionStore, goal: str, *, limit: int, but: str = "") -> 
     with store.database.reading() as connection:
         if connection is None:
             return []
-        found = Candidates(connection, goal, least=LEAST_SHARE, without=left_out)
+        found = Candidates(
+            connection, goal, least=LEAST_SHARE, most=_MOST_RESEMBLING, without=left_out
+        )
         return _hits(connection, found, found.best[:limit])  # a goal says enough by its words
 
 
