@@ -12,7 +12,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 # A script finds only the modules of its own directory.
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -21,9 +21,9 @@ from bench import Row, make_project, seconds
 
 from tests.support.git_clones import git
 from tests.support.headless import Browser, found
+from tests.support.session_samples import make_sample_store
 
 CLI = Path(__file__).resolve().parent.parent / "cli.py"
-COUNTS = (50, 500, 5_000)
 COMMITS = 20
 MOST_PRINTED = 500
 ROUNDS = 7
@@ -74,9 +74,30 @@ watch.observe({ type: "longtask" });
 """
 
 
-def make_history(root: Path, count: int) -> None:
-    """A project of so many records that came in twenty commits."""
+class Case(NamedTuple):
+    """How much a project has to show."""
+
+    records: int
+    sessions: int = 0
+
+    def __str__(self) -> str:
+        beside = f" + {self.sessions:,} sessions" if self.sessions else ""
+        return f"{self.records:,} records{beside}"
+
+    @property
+    def shown(self) -> int:
+        return self.records + self.sessions
+
+
+CASES = (Case(50), Case(500), Case(500, 1_000), Case(5_000), Case(500, 2_000))
+
+
+def make_history(root: Path, case: Case) -> None:
+    """A project of so many records that came in twenty commits, and of so many sessions."""
+    count = case.records
     log_path = make_project(root, count)
+    if case.sessions:
+        make_sample_store(root, case.sessions)
     lines = log_path.read_bytes().splitlines(keepends=True)
     git(root, "init", "--quiet")
     for turn in range(1, COMMITS + 1):
@@ -85,7 +106,7 @@ def make_history(root: Path, count: int) -> None:
         git(root, "commit", "--quiet", "--message", "Log what was missing")
 
 
-def written(rounds: int, root: Path, page: Path, count: int) -> Iterator[Row]:
+def written(rounds: int, root: Path, page: Path, case: Case) -> Iterator[Row]:
     """The command beside the plain export of the same records, taking turns."""
     output = ["--project", str(root), "--force", "-o"]
     commands = [
@@ -105,18 +126,18 @@ def written(rounds: int, root: Path, page: Path, count: int) -> Iterator[Row]:
     note = "view {:.2f} s, export {:.2f} s".format(
         *map(statistics.median, zip(*pairs, strict=True))
     )
-    yield Row(f"{count:,} records: view / export to Markdown", ratio, TARGET_EXPORT, "x", note)
+    yield Row(f"{case}: view / export to Markdown", ratio, TARGET_EXPORT, "x", note)
     size = page.stat().st_size
     yield Row(
-        f"{count:,} records: page, for each",
-        size / count,
+        f"{case}: page, for each",
+        size / case.shown,
         TARGET_BYTES,
         "bytes",
         f"{size:,} in all",
     )
 
 
-def opened(rounds: int, browser: Browser, page: Path, count: int) -> Iterator[Row]:
+def opened(rounds: int, browser: Browser, page: Path, case: Case) -> Iterator[Row]:
     """From the navigation until the script has run, and until something is seen."""
     taken = []
     for _ in range(rounds):
@@ -124,7 +145,7 @@ def opened(rounds: int, browser: Browser, page: Path, count: int) -> Iterator[Ro
         taken.append(browser.js_later(READY))
     ready, shown = map(statistics.median, zip(*taken, strict=True))
     yield Row(
-        f"{count:,} records: opened and ready",
+        f"{case}: opened and ready",
         ready,
         TARGET_READY_MS,
         "ms",
@@ -132,7 +153,7 @@ def opened(rounds: int, browser: Browser, page: Path, count: int) -> Iterator[Ro
     )
 
 
-def searched(rounds: int, browser: Browser, page: Path, count: int) -> Iterator[Row]:
+def searched(rounds: int, browser: Browser, page: Path, case: Case) -> Iterator[Row]:
     """One key in the search: the script, and until the frame after it."""
     browser.open(page)
     for word, steps in WORDS.items():
@@ -143,34 +164,35 @@ def searched(rounds: int, browser: Browser, page: Path, count: int) -> Iterator[
         script, frame = map(statistics.median, zip(*keys, strict=True))
         worst = max(taken for taken, _ in keys)
         tasks = sum(long for _, long in told[1:])
-        label = f"{count:,} records: a key of {word}"
+        label = f"{case}: a key of {word}"
         yield Row(f"{label}: script", script, TARGET_SCRIPT_MS, "ms", f"worst {worst:.0f} ms")
         yield Row(
             f"{label}: frame", frame, TARGET_FRAME_MS, "ms", f"long tasks {tasks} of {len(keys)}"
         )
 
 
-def printed(browser: Browser, page: Path, count: int) -> Iterator[Row]:
+def printed(browser: Browser, page: Path, case: Case) -> Iterator[Row]:
     """All records on paper; more than 500 take Chromium long."""
     browser.open(page)
     pages = len(re.findall(rb"/Type\s*/Page\b", browser.printed()))
-    yield Row(f"{count:,} records: on paper", pages, TARGET_PAGES * count, "pages")
+    yield Row(f"{case}: on paper", pages, TARGET_PAGES * case.shown, "pages")
 
 
-def measured(counts: Sequence[int], rounds: int) -> Iterator[Row]:
-    """All rows, for one number of records after the other."""
+def measured(cases: Sequence[Case], rounds: int) -> Iterator[Row]:
+    """All rows, for one project after the other."""
     with (
         tempfile.TemporaryDirectory(prefix="sentinel-memory-view-") as scratch,
         Browser(Path(scratch, "profile")) as browser,
     ):
-        for count in counts:
-            root, page = Path(scratch, str(count)), Path(scratch, f"{count}.html")
-            make_history(root, count)
-            yield from written(min(rounds, 5), root, page, count)
-            yield from opened(rounds, browser, page, count)
-            yield from searched(rounds, browser, page, count)
-            if count <= MOST_PRINTED:
-                yield from printed(browser, page, count)
+        for case in cases:
+            name = f"{case.records}-{case.sessions}"
+            root, page = Path(scratch, name), Path(scratch, f"{name}.html")
+            make_history(root, case)
+            yield from written(min(rounds, 5), root, page, case)
+            yield from opened(rounds, browser, page, case)
+            yield from searched(rounds, browser, page, case)
+            if case.shown <= MOST_PRINTED:
+                yield from printed(browser, page, case)
 
 
 def main() -> None:
@@ -182,7 +204,7 @@ def main() -> None:
         print("not measured: there is no chromium with its chromedriver on the PATH")
         return
     print(f"{'':<44} {'measured':>14} {'at most':>14}")
-    for row in measured(COUNTS[: 2 if quick else 3], 2 if quick else ROUNDS):
+    for row in measured(CASES[: 2 if quick else None], 2 if quick else ROUNDS):
         print(row.line(), flush=True)
 
 

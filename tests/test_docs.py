@@ -39,7 +39,7 @@ from tests.support.rows import none_of
 from tests.support.stdio_client import ROOT
 
 SOURCES = [
-    path for room in ("core", "protocol", "commands") for path in ROOT.glob(f"{room}/**/*.py")
+    path for room in ("core", "protocol", "rooms", "commands") for path in ROOT.glob(f"{room}/**/*.py")
 ]
 WORDS = [path for path in SOURCES if path.name.endswith(("words.py", "messages.py"))]
 READMES = ["README.md", "docs/README.ko.md"]

@@ -32,7 +32,7 @@ NAME = "sentinel-memory"
 SUFFIX = ".mcpb"
 MANIFEST = "manifest.json"
 ENTRY_POINT = "server.py"
-PACKAGES = ("core", "protocol")
+PACKAGES = ("core", "protocol", "rooms")
 DOCUMENTS = ("README.md", "LICENSE")
 LANGUAGES: tuple[Language, ...] = ("en", "ko")
 
@@ -203,7 +203,7 @@ def _manifest(version: str, python: str) -> dict[str, Any]:
 
 def _texts(lang: Language) -> dict[str, Any]:
     """Return what a client translates: the texts that it shows of the bundle and its tools."""
-    tools = [{"name": tool, "description": word(lang, tool)} for tool in TOOLS]
+    tools = [{"name": tool, "description": word(lang, tool)} for tool in TOOLS["lessons"]]
     return {
         "description": word(lang, "description"),
         "long_description": word(lang, "long_description"),

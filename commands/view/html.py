@@ -7,12 +7,14 @@ their hashes, and nothing else.
 import base64
 import json
 import re
+from collections.abc import Mapping
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 
 from commands.view.escaping import as_line, as_name
 from commands.view.page import Page
+from commands.view.part import Figure, Part
 from commands.view.records import kinds_of
 from commands.view.sections import again, beginning, newest, records
 from commands.view.statistics import statistics
@@ -24,7 +26,7 @@ from core.text import matching
 
 STYLES = ("view.css", "record.css", "print.css")
 SCRIPTS = ("matching.js", "address.js", "view.js", "keys.js", "plot.js")
-KINDS = ("all", "principle", "log", "open", "again", "marked")
+KINDS = ("principle", "log", "open", "again", "marked")
 ORDERS = ("best", "newest", "oldest", "seen")
 KEYS = {
     "/": "key_search",
@@ -33,6 +35,8 @@ KEYS = {
     "Esc": "key_clear",
     "?": "key_keys",
 }
+
+Groups = Mapping[str, Mapping[str, str]]  # titles, and what can be chosen below, by its value
 
 _DATE = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
@@ -51,9 +55,11 @@ script-src '{script_hash}'; base-uri 'none'; form-action 'none'">
 """
 
 
-def page_html(page: Page, lang: Language, version: str = "") -> str:
-    """Return the document: the newest records first, then all of them by topic."""
+def page_html(page: Page, lang: Language, version: str = "", part: Part | None = None) -> str:
+    """Return the document: the newest records first, then all of them by topic, then the part."""
     style, script = _assets(*STYLES), _tables() + _assets(*SCRIPTS)
+    if part:
+        style, script = f"{style}\n{part.style}", f"{script}\n{part.script}"
     head = _HEAD.format(
         lang=lang,
         title=as_line(word(lang, "title", project=page.project)),
@@ -62,18 +68,22 @@ def page_html(page: Page, lang: Language, version: str = "") -> str:
         script_hash=_hash(script),
     )
     copied = as_line(word(lang, "copied", text="{text}"))
-    overview = [*newest(page, lang), *again(page, lang), *records(page, lang)]
+    also = "lesson" if part else ""  # so that a reader can choose the lessons alone
+    overview = [*newest(page, lang), *again(page, lang), *records(page, lang, also)]
+    beside = part.section if part else ()
     lines = [
         f'<a class="skip" href="#records">{as_line(word(lang, "skip"))}</a>',
-        *_masthead(page, lang),
-        *_search(page, lang),
+        *_masthead(page, lang, part),
+        *_search(page, lang, part),
         '<main id="records" tabindex="-1">',
-        *_results(lang),
+        *_results(lang, part),
         '<div id="overview">',
-        *([*overview, *statistics(page, lang)] if page.topics else beginning(lang)),
+        *(overview if page.topics else beginning(lang)),
+        *beside,
+        *(statistics(page, lang) if page.topics else ()),
         "</div>",
         "</main>",
-        *_keys(lang),
+        *_keys(lang, part),
         f"<footer>{_sentence(_made(page, version, lang))}</footer>",
         f'<p class="toast" role="status" data-copied="{copied}"></p>',
         f"<script>{script}</script>",
@@ -106,7 +116,12 @@ def _made(page: Page, version: str, lang: Language) -> str:
     return word(lang, "made", version=version, date=day_of(page.now))
 
 
-def _masthead(page: Page, lang: Language) -> list[str]:
+def _word(lang: Language, key: str, part: Part | None) -> str:
+    """Return a sentence of the page, as it reads beside the part."""
+    return part.words.get(key) or word(lang, key) if part else word(lang, key)
+
+
+def _masthead(page: Page, lang: Language, part: Part | None) -> list[str]:
     before, after = word(lang, "title", project="\0").split("\0")
     notes = [word(lang, note) for note in page.notes]
     if page.log.hidden:
@@ -126,29 +141,31 @@ def _masthead(page: Page, lang: Language) -> list[str]:
         f'<button type="button" id="help" class="live" aria-haspopup="dialog" hidden>'
         f"{as_line(word(lang, 'keys'))} <kbd>?</kbd></button>",
         "</div>",
-        *(_figures(page, lang) if page.topics else ()),
+        *(_figures(page, lang, part) if page.topics or part else ()),
         *(f'<p class="note">{as_line(note)}</p>' for note in notes),
         "</header>",
     ]
 
 
-def _figures(page: Page, lang: Language) -> list[str]:
+def _figures(page: Page, lang: Language, part: Part | None) -> list[str]:
     """Return the figures of the memory in one line; one that counts records leads to them."""
     moments = (entry.record.updated or entry.record.created for entry in page.entries)
     last = day_of(max(moments, key=seconds_of, default=""))
     figures = [
-        ("records", page.log.count, "#topics", ""),
-        ("principles", page.compaction.principles, "#topics", "type=principle"),
-        ("again", len(page.came_back), "#again", "type=again"),
-        ("questions", len(page.questions), "#topics", "type=open"),
-        ("topics", len(page.topics), "#topics", ""),
+        Figure(word(lang, "records"), page.log.count, "topics"),
+        Figure(word(lang, "principles"), page.compaction.principles, "topics", "type=principle"),
+        Figure(word(lang, "again"), len(page.came_back), "again", "type=again"),
+        Figure(word(lang, "questions"), len(page.questions), "topics", "type=open"),
+        Figure(word(lang, "topics"), len(page.topics), "topics"),
+        *(part.figures if part else ()),
     ]
     lines = []
-    for name, count, target, state in figures:
-        figure = f"{as_line(word(lang, name))} <b>{count:,}</b>"
+    for label, count, target, state in figures:
+        figure = f"{as_line(label)} <b>{count:,}</b>"
         to = f' data-to="{state}"' if state else ""
-        lines.append(f'<li><a href="{target}"{to}>{figure}</a></li>' if count else "")
-    lines.append(f"<li>{as_line(word(lang, 'last'))} <b>{last}</b></li>")
+        lines.append(f'<li><a href="#{target}"{to}>{figure}</a></li>' if count else "")
+    if page.topics:
+        lines.append(f"<li>{as_line(word(lang, 'last'))} <b>{last}</b></li>")
     return ['<ul class="figures">', *filter(None, lines), "</ul>"]
 
 
@@ -157,7 +174,7 @@ def _sentence(text: str) -> str:
     return _DATE.sub(r'<span class="date">\g<0></span>', as_line(text))
 
 
-def _search(page: Page, lang: Language) -> list[str]:
+def _search(page: Page, lang: Language, part: Part | None) -> list[str]:
     label = as_line(word(lang, "search"))
     found = word(lang, "found", shown="{shown}", count="{count}")
     return [
@@ -165,11 +182,11 @@ def _search(page: Page, lang: Language) -> list[str]:
         "<div>",
         '<div class="field">',
         f'<input type="search" id="query" autocomplete="off" spellcheck="false"'
-        f' aria-label="{label}" placeholder="{as_line(word(lang, "search_hint"))}">',
+        f' aria-label="{label}" placeholder="{as_line(_word(lang, "search_hint", part))}">',
         '<button type="button" id="more-filters" aria-expanded="false" aria-controls="filters">'
         f"{as_line(word(lang, 'filters'))}</button>",
         "</div>",
-        *_filters(page, lang),
+        *_filters(page, lang, part),
         '<p class="found">'
         f'<output id="found" for="query" data-some="{as_line(found)}"></output>'
         f' <button type="button" id="clear" hidden>{as_line(word(lang, "clear"))}</button></p>',
@@ -178,40 +195,54 @@ def _search(page: Page, lang: Language) -> list[str]:
     ]
 
 
-def _filters(page: Page, lang: Language) -> list[str]:
+def _filters(page: Page, lang: Language, part: Part | None) -> list[str]:
     """Return the choices of type, author, date and order; only what is there can be chosen."""
     there = {kind for entry in page.entries for kind in kinds_of(entry, lang)}
-    kinds = {it if it != "all" else "": word(lang, f"kind_{it}") for it in KINDS}
-    chosen = {kind: text for kind, text in kinds.items() if not kind or kind in there}
+    every = {"": word(lang, "kind_all")}
+    kinds = {it: word(lang, f"kind_{it}") for it in KINDS if it in there}
     names = sorted({it.added.author for it in page.entries if it.added}, key=str.casefold)
-    authors = {"": word(lang, "author_all"), **{name: name for name in names}}
+    authors = {name: name for name in names}
+    everybody = {"": _word(lang, "author_all", part)}
     orders = {it if it != "best" else "": word(lang, f"sort_{it}") for it in ORDERS}
+    types: Groups = {"": every | kinds}
+    makers: Groups = {"": everybody | authors}
+    if part:
+        lessons, own, people, agents = part.titles
+        lesson = {"lesson": part.words["kind_lesson"]} if page.topics else {}
+        types = {"": every, lessons: lesson | kinds, own: part.kinds}
+        makers = {"": everybody, people: authors, agents: part.makers}
     return [
         '<div id="filters">',
-        *_choice("type", chosen, lang),
-        *(_choice("author", authors, lang) if names else ()),
+        *_choice("type", word(lang, "choose_type"), types),
+        *(
+            _choice("author", _word(lang, "choose_author", part), makers)
+            if names or (part and part.makers)
+            else ()
+        ),
         f'<label class="since">{as_line(word(lang, "since"))}'
         f' <input type="date" id="since" max="{day_of(page.now)}"></label>',
-        *_choice("sort", orders, lang),
+        *_choice("sort", word(lang, "choose_sort"), {"": orders}),
         "</div>",
     ]
 
 
-def _choice(name: str, options: dict[str, str], lang: Language) -> list[str]:
-    label = as_line(word(lang, f"choose_{name}"))
-    return [
-        f'<select id="{name}" aria-label="{label}">',
-        *(
+def _choice(name: str, label: str, groups: Groups) -> list[str]:
+    """Return a list to choose from; a group without a title stands as it is."""
+    lines = [f'<select id="{name}" aria-label="{as_line(label)}">']
+    for title, options in groups.items():
+        listed = [
             f'<option value="{as_line(value)}">{as_line(text)}</option>'
             for value, text in options.items()
-        ),
-        "</select>",
-    ]
+        ]
+        if title and listed:
+            listed = [f'<optgroup label="{as_line(title)}">', *listed, "</optgroup>"]
+        lines += listed
+    return [*lines, "</select>"]
 
 
-def _results(lang: Language) -> list[str]:
+def _results(lang: Language, part: Part | None) -> list[str]:
     """Return the place of what is found, which the script fills."""
-    title, nothing = as_line(word(lang, "results")), as_line(word(lang, "nothing"))
+    title, nothing = (as_line(_word(lang, key, part)) for key in ("results", "nothing"))
     loose = as_line(word(lang, "loose", count="{count}"))
     return [
         '<section id="results" aria-labelledby="results-title" hidden>',
@@ -225,25 +256,28 @@ def _results(lang: Language) -> list[str]:
     ]
 
 
-def _keys(lang: Language) -> list[str]:
+def _keys(lang: Language, part: Part | None) -> list[str]:
     """Return the dialog of keys and colours."""
     themes = "".join(
         f'<option value="{theme}">{as_line(word(lang, f"theme_{theme}"))}</option>'
         for theme in ("auto", "light", "dark")
     )
+    own = dict(part.keys) if part else {}
+    keys = {key: word(lang, name) for key, name in KEYS.items()} | own
+    single = ["/", "j", "k", "?", *own]
     return [
         '<dialog id="keys" aria-labelledby="keys-title">',
         f'<h2 id="keys-title">{as_line(word(lang, "keys"))}</h2>',
         '<dl class="keys">',
         *(
             "<div><dt>"
-            + " ".join(f"<kbd>{key}</kbd>" for key in keys.split())
-            + f"</dt><dd>{as_line(word(lang, name))}</dd></div>"
-            for keys, name in KEYS.items()
+            + " ".join(f"<kbd>{key}</kbd>" for key in names.split())
+            + f"</dt><dd>{as_line(told)}</dd></div>"
+            for names, told in keys.items()
         ),
         "</dl>",
         '<p><label><input type="checkbox" id="shortcuts" checked>'
-        f" {as_line(word(lang, 'keys_on'))} (/, j, k, ?)</label></p>",
+        f" {as_line(word(lang, 'keys_on'))} ({', '.join(single)})</label></p>",
         f"<p><label>{as_line(word(lang, 'theme'))}"
         f' <select id="theme">{themes}</select></label></p>',
         f'<form method="dialog"><button>{as_line(word(lang, "close"))}</button></form>',

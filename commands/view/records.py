@@ -33,13 +33,16 @@ def kinds_of(entry: Entry, lang: Language) -> list[str]:
     return [kind for kind, has in found.items() if has]
 
 
-def card(entry: Entry, lang: Language, commits: str) -> list[str]:
-    """Return the lines of a record with all that is known of it. commits: as of `Page`."""
+def card(entry: Entry, lang: Language, commits: str, also: str = "") -> list[str]:
+    """Return the lines of a record with all that is known of it.
+
+    commits: as of `Page`. also: a further word by which a reader can filter every record.
+    """
     record = entry.record
     last = record.updated or record.created
     moment_s = seconds_of(last)
     data = {
-        "kinds": " ".join(kinds_of(entry, lang)),
+        "kinds": " ".join([*kinds_of(entry, lang), *([also] if also else [])]),
         "author": entry.added.author if entry.added else "",
         "day": day_of(last),
         "at": str(int(moment_s)) if math.isfinite(moment_s) else "0",

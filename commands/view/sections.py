@@ -49,8 +49,8 @@ def _again(entry: Entry, lang: Language) -> str:
     )
 
 
-def records(page: Page, lang: Language) -> list[str]:
-    """Return all records by topic; the script folds the topics."""
+def records(page: Page, lang: Language, also: str = "") -> list[str]:
+    """Return all records by topic; the script folds the topics. also: as of `card`."""
     label = as_line(word(lang, "topics_filter"))
     return [
         '<section id="topics" aria-labelledby="topics-title">',
@@ -59,13 +59,13 @@ def records(page: Page, lang: Language) -> list[str]:
         f'<input type="search" id="among-topics" class="live" aria-label="{label}"'
         f' placeholder="{label}" autocomplete="off" spellcheck="false" hidden>',
         "</div>",
-        *(line for topic in page.topics for line in _topic(topic, lang, page.commits)),
+        *(line for topic in page.topics for line in _topic(topic, lang, page.commits, also)),
         "</section>",
     ]
 
 
-def _topic(topic: Topic, lang: Language, commits: str) -> list[str]:
-    cards = (line for entry in topic.entries for line in card(entry, lang, commits))
+def _topic(topic: Topic, lang: Language, commits: str, also: str) -> list[str]:
+    cards = (line for entry in topic.entries for line in card(entry, lang, commits, also))
     return [
         f'<details class="topic" id="{as_line(topic.anchor)}" open>',
         f"<summary><h3 {spoken(topic.name, lang)}>{as_name(topic.name)}</h3>"

@@ -24,7 +24,8 @@ from commands.terminal.records import counted_kinds
 from commands.terminal.safe_text import plain, warn
 from commands.terminal.words import word as common_word
 from commands.view.html import page_html
-from commands.view.page import page_of
+from commands.view.page import Page, page_of
+from commands.view.part import Part
 from commands.view.words import WORDS, word
 from core.disk.atomic import reason_of
 from core.errors import SentinelError
@@ -35,9 +36,10 @@ from core.lessons.git.web import commit_address
 from core.lessons.record import utc_now
 from core.parser import add_project
 from core.program import CLI, version
-from core.project import state_directory
+from core.project import CONTEXT_DIRECTORY, state_directory
 
 NAME = "view.html"
+SESSIONS = "sessions"  # the directory of their settings, wherever their database is
 MOST_GIT_S = 30
 
 
@@ -97,9 +99,35 @@ def _page(opened: Opened, threshold: int) -> tuple[str, int]:
         times=times_at_work(sessions_in(state_directory(root, os.environ)), time.time()),
         commits=commit_address(opened.project.root),
     )
-    if page.redacted:
-        warn(word(lang, "redacted", cli=CLI, **counted_kinds(page.redacted)))
-    return page_html(page, lang, version()), log.count
+    part, kinds = _sessions(opened, page)
+    if kinds := (*page.redacted, *kinds):
+        warn(word(lang, "redacted", cli=CLI, **counted_kinds(kinds)))
+    return page_html(page, lang, version(), part), log.count
+
+
+def _sessions(opened: Opened, page: Page) -> tuple[Part | None, tuple[str, ...]]:
+    """Return what sessions add to the page, and the kinds of the secrets that were replaced there.
+
+    A project that has no directory for them loads nothing of their room.
+    """
+    root = opened.project.root
+    if not (root / CONTEXT_DIRECTORY / SESSIONS).is_dir():
+        return None, ()
+    from commands.view.sessions.reading import read_sessions
+    from commands.view.sessions.section import part_of
+    from commands.view.sessions.timeline import timeline_of
+    from commands.view.sessions.words import word as sessions_word
+
+    try:
+        found = read_sessions(root, opened.settings)
+    except SentinelError as error:
+        reason = plain(error.text(opened.lang))
+        warn(sessions_word(opened.lang, "unread", reason=reason))
+        return None, ()
+    if not found:
+        return None, ()
+    timeline = timeline_of(found)
+    return part_of(timeline, page, opened.lang), timeline.redacted
 
 
 def _written(opened: Opened, text: str, arguments: argparse.Namespace) -> Path:

@@ -17,7 +17,7 @@ ACTION_COLUMNS = "id, context_id, type, content, result, file_path, created_at"
 def session_of(row: Sequence[Any]) -> Session:
     """Return the session of a row of COLUMNS; what another program left out counts as empty."""
     number, id_, parent_id, goal, summary, status, tags, agent, metadata, flag, *dates, archive = (
-        row
+        _as_texts(row)
     )
     started_at, ended_at, created_at, updated_at = (value or "" for value in dates)
     return Session(
@@ -106,7 +106,7 @@ def actions_of(connection: sqlite3.Connection, context_id: str) -> list[Action]:
 
 def action_of(row: Sequence[Any]) -> Action:
     """Return the action of a row of ACTION_COLUMNS."""
-    id_, context_id, kind, content, result, file_path, created_at = row
+    id_, context_id, kind, content, result, file_path, created_at = _as_texts(row)
     return Action(
         id=id_,
         context_id=context_id,
@@ -116,3 +116,10 @@ def action_of(row: Sequence[Any]) -> Action:
         file_path=file_path or "",
         created_at=created_at or "",
     )
+
+
+def _as_texts(row: Sequence[Any]) -> Sequence[Any]:
+    """Return the row with texts in the place of bytes, which another program may have put there."""
+    if bytes not in map(type, row):
+        return row
+    return [it.decode("utf-8", "replace") if isinstance(it, bytes) else it for it in row]

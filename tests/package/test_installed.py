@@ -24,8 +24,8 @@ from tests.support.stdio_client import ROOT
 pytestmark = pytest.mark.long
 
 SCRIPTS, SUFFIX = ("Scripts", ".exe") if os.name == "nt" else ("bin", "")
-PROGRAM = ("server.py", "cli.py", "LICENSE", "core", "protocol", "commands")
-OURS = ("server", "cli", "core", "protocol", "commands")
+PROGRAM = ("server.py", "cli.py", "LICENSE", "core", "protocol", "rooms", "commands")
+OURS = ("server", "cli", "core", "protocol", "rooms", "commands")
 LESSON = "Begin the read-me with what the program does."
 STRANGER = {"name": "a stranger", "version": "1"}
 GREETING = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": STRANGER}
@@ -158,7 +158,7 @@ def test_all_lies_below_one_directory(installed: Installed) -> None:
 def test_a_module_of_the_user_is_never_taken_for_ours(installed: Installed) -> None:
     assert "errors: 0" in installed.run("sentinel-memory", "doctor")
     answer = installed.ask("sentinel-memory-server", method="tools/list")
-    assert {tool["name"] for tool in answer["tools"]} == set(TOOLS)
+    assert {tool["name"] for tool in answer["tools"]} == set(TOOLS["lessons"])
 
 
 def test_both_commands_name_themselves(installed: Installed) -> None:

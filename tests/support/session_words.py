@@ -123,5 +123,34 @@ CHAINS: tuple[tuple[Story, ...], ...] = (
             files=("src/web/report.html", "src/web/report.css"),
             done=(("edit", "src/web/report.html", "success"), ("command", "npm run axe", "0 violations"))),
     ),
+    (
+        Story("Raise the version of the web framework used by {thing}",
+            "The new version needs no change of ours but for one renamed argument. All tests pass.",
+            "completed", ("dependencies",), files=("requirements.txt", "src/web/app.py"),
+            done=(("command", "pip install -U starlette", "success"), ("edit", "src/web/app.py", "success"), ("command", "python -m pytest", "412 passed"))),
+    ),
+    (
+        Story("{thing} 화면의 느린 첫 로딩 줄이기", "그림을 나중에 불러오고 글꼴을 나누었다. 첫 화면이 3.1초에서 1.2초로 줄었다.",
+            "completed", ("화면", "성능"),
+            decided=(("그림은 보일 때 불러온다", "첫 화면에는 그림이 두 장뿐이다."),),
+            tried=(("글꼴을 한글과 라틴 문자로 나눈다", "success", ""),), files=("src/web/list.html", "src/web/fonts.css"),
+            done=(("edit", "src/web/list.html", "success"), ("command", "npm run build", "success"))),
+    ),
+    (
+        Story("Write down how {thing} are restored from a backup", "Tried on a copy: 14 minutes. The runbook names the three commands and who may run them.",
+            "completed", ("ops", "docs"), blocked=(("No rights on the bucket of backups", "The platform team gave read access."),),
+            files=("docs/restore.md",), done=(("edit", "docs/restore.md", "success"), ("command", "git commit -m 'Describe the restore'", "success"))),
+        Story("Check the backup of {thing} every night", "The job restores the newest backup into an empty database and counts the rows.",
+            "coding", ("ops", "jobs"), decided=(("Count rows per table, not only the exit code", "pg_restore ends well with an empty dump."),),
+            files=("jobs/check_backup.py",), done=(("edit", "jobs/check_backup.py", "success"),)),
+    ),
+    (
+        Story("{thing} API 문서에 오류 코드 표 추가", "오류 코드 23개를 코드에서 뽑아 표로 만들고, 빠지면 테스트가 실패하게 했다.", "completed", ("문서", "api"),
+            files=("docs/api/errors.md", "tests/test_error_table.py"), changed="표와, 표가 코드와 같은지 보는 테스트.",
+            done=(("edit", "docs/api/errors.md", "success"), ("command", "python -m pytest tests/test_error_table.py", "23 passed"))),
+    ),
+    (
+        Story("Sort {thing} by the date of the last change", "", "planning", ("web",)),
+    ),
 )
 # fmt: on

@@ -715,7 +715,7 @@ def test_an_interpreter_with_other_rules_answers_the_same(
 
 
 def test_modules_of_the_environment_and_of_the_project_are_not_taken_for_ours(desk: Desk) -> None:
-    for name in ("core", "commands", "protocol"):
+    for name in ("core", "commands", "protocol", "rooms"):
         (desk.root / name).mkdir()
         (desk.root / name / "__init__.py").write_text("raise SystemExit(3)")
     startup = desk.elsewhere / "startup.py"

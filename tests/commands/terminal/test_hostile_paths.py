@@ -125,7 +125,7 @@ def test_only_one_place_writes_to_standard_error_or_logs() -> None:
     }  # names of tools, and what is no answer
     found = {
         path.relative_to(ROOT).as_posix()
-        for folder in ("core", "commands", "protocol")
+        for folder in ("core", "commands", "protocol", "rooms")
         for path in (ROOT / folder).rglob("*.py")
         if re.search(r"sys\.stderr|getLogger", path.read_text(encoding="utf-8"))
     }

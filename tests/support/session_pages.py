@@ -1,0 +1,40 @@
+"""Makes pages with sessions, from sessions as they are given and without a database."""
+
+from collections.abc import Sequence
+
+from commands.view.html import page_html
+from commands.view.page import page_of
+from commands.view.sessions.section import part_of
+from commands.view.sessions.timeline import Found, timeline_of
+from core.lessons.answers.frame import Frame
+from core.lessons.git.lineage import Lineage
+from core.lessons.log import MemoryLog
+from core.lessons.record import Record
+from core.messages import Language
+from core.settings import Settings
+from tests.support.samples import LATER
+from tests.support.session_samples import SampleSession
+
+
+def found_of(sessions: Sequence[SampleSession], total: int | None = None) -> Found:
+    """These sessions as they are read, the last one first."""
+    return Found(
+        sessions=[session for session, _ in reversed(sessions)],
+        total=len(sessions) if total is None else total,
+        actions={session.id: actions for session, actions in sessions},
+        counts={session.id: len(actions) for session, actions in sessions},
+        parents={},
+    )
+
+
+def page_with(
+    sessions: Sequence[SampleSession],
+    *records: Record,
+    lang: Language = "en",
+    total: int | None = None,
+) -> str:
+    """The page of these records and sessions. total: how many sessions the project has."""
+    log = MemoryLog.parse(b"".join(record.to_line() for record in records))
+    frame = Frame(project="/shop", settings=Settings(lang=lang))
+    page = page_of(log, Lineage(), frame, project="shop", now=LATER)
+    return page_html(page, lang, "", part_of(timeline_of(found_of(sessions, total)), page, lang))
