@@ -1,7 +1,6 @@
 """Finds the words of the index that a misspelled word may mean."""
 
 import sqlite3
-from difflib import get_close_matches
 
 from core.text.terms import FIRST_WIDE, Term
 
@@ -20,6 +19,8 @@ def near_words(connection: sqlite3.Connection, term: Term) -> list[str]:
         "CREATE VIRTUAL TABLE IF NOT EXISTS"
         " temp.session_words USING fts5vocab('main', 'contexts_fts', 'row')"
     )
+    from difflib import get_close_matches  # few questions need it
+
     begins = needle[:_SAME_CHARS]
     rows = connection.execute(
         "SELECT term FROM temp.session_words WHERE term >= ? AND term < ? LIMIT 20000",
