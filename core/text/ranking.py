@@ -9,51 +9,37 @@ words that both contain.
 import re
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import accumulate, chain
 from math import log
 from typing import NamedTuple
 
-from core.text.english import FUNCTION_WORDS, OTHER_FORMS, stem_of
 from core.text.normal_form import normal_form
+from core.text.terms import (
+    FIRST_WIDE,
+    INNER_PART,
+    INNER_START,
+    QUERY_CHARS,
+    Term,
+    kind_of,
+    words_of,
+)
 
 _K1 = 0.9  # how soon a repeated term stops adding to the score
 _B = 0.4  # how much a long text is damped: little, since records are short
 # What was written just before or after is often about the same, and a short text says little
 # itself: one of so many characters gains this share of its neighbour's score, a longer one less.
 _NEIGHBOUR, _SHORT_CHARS = 0.2, 60
-_GRAM_CHARS = 4
+# One pair of characters of a word that has several: the beginning may be all but an ending, any
+# other pair is mostly the middle of another word.
+_BEGINNING_WEIGHT, _MIDDLE_WEIGHT = 0.5, 0.2
 _WEAK_WEIGHT = 0.5  # for pieces of a word, or a long word would outweigh the rest of the question
 _COMMON_RECORDS = 100  # a word found in more than these is no typing error: its pieces add little
-_QUERY_CHARS = 1_000  # the time of a search grows with the words of its question
 # Texts that are kept for the next question; of more than these, texts that are read at once, and
 # how often one of them is looked through for a term: a long question would take its time.
 _MOST_KEPT, _PART_TEXTS = 10_000, 2_000
 _MOST_SCANS, _LEAST_SCANS = 4_000_000, 12
-_WHOLE_CHARS = 3  # a stem this short must be the whole word, or `api` would find `apiary`
-
-# From this letter on (kana, Han, Hangul) words run together or carry particles: pairs of
-# characters are looked for there, whole words before it.
-_FIRST_WIDE = "\u3040"
-_RUN = re.compile(rf"[^\W\d_\0-\u303f]+|[^\W_{_FIRST_WIDE}-\U0010ffff]+")
-_LETTERS_OR_DIGITS = re.compile(r"\d+|[^\W\d_]+")
-_CASE_CHANGE = r"[A-Z](?:(?<=[a-z0-9].)|(?<=[A-Z].)(?=[a-z]))"
-_INNER_START = re.compile(_CASE_CHANGE)
-_INNER_PART = re.compile(_CASE_CHANGE + r"(?:[A-Z]*(?![a-z])|[a-z]*)")
-_SEPARATOR = re.compile(r"(?<=\w)[-_]+(?=\w)")
-
-
-class _Term(NamedTuple):
-    """A piece of the question, and whether a word of the text must begin or end with it.
-
-    A weak term only supports the strong one before it.
-    """
-
-    needle: str
-    begins: bool = False
-    ends: bool = False
-    weak: bool = False
 
 
 class _Part(NamedTuple):
@@ -76,7 +62,7 @@ class _Hits:
 
     __slots__ = ("places", "term", "times")
 
-    def __init__(self, term: _Term) -> None:
+    def __init__(self, term: Term) -> None:
         self.term, self.places, self.times = term, array("L"), array("L")
 
     def look(self, part: _Part) -> int:
@@ -88,12 +74,32 @@ class _Hits:
         return len(self.places)
 
 
-class Ranking:
-    """The texts in their order for one question: what `rank` and `rank_topics` return."""
+class Frequencies(NamedTuple):
+    """How common the words of a question are in all texts, where only some of these are ranked.
 
-    def __init__(self, query: str, texts: Sequence[str]) -> None:
+    texts: how many there are in all. having: in how many of them a strong term of `words_of` is
+    found, by that term; one that is missing is taken to be as common as among those ranked.
+    """
+
+    texts: int
+    having: Mapping[Term, int]
+
+
+class Ranking:
+    """The texts in their order for one question: what `rank` and `rank_topics` return.
+
+    frequencies: those of all texts, where these are but the candidates that an index has chosen, in
+    no order; their own would take for common what they were chosen for.
+    """
+
+    def __init__(
+        self, query: str, texts: Sequence[str], frequencies: Frequencies | None = None
+    ) -> None:
         self._texts = texts
-        self._scores = _scores(query, texts)
+        self._found, chars = _found(query, texts)
+        self._rarity = _rarity_among(len(texts), frequencies)
+        scores = _weighed(self._found, chars, self._rarity)
+        self._scores = scores if frequencies else _leaning(scores, chars)
 
     def order(self) -> list[int]:
         """Return `rank`."""
@@ -106,6 +112,14 @@ class Ranking:
         """Return by index what each text is worth in which something is found."""
         return self._scores
 
+    def shares(self, *, any_word: bool = False) -> dict[int, float]:
+        """Return `shares` of the question in each text in which something of it is found.
+
+        any_word: of those words of it that are found in any text.
+        """
+        found = [Found(it.term, self._rarity(it), it.places) for it, *_ in self._found]
+        return shares(of_known_words(found) if any_word else found)
+
     def topics(self, topics: Sequence[str]) -> list[str]:
         """Return `rank_topics`."""
         best: dict[str, float] = {}
@@ -115,6 +129,64 @@ class Ranking:
             counts[topic] = counts.get(topic, 0) + 1
             best[topic] = max(best.get(topic, 0.0), self._scores.get(index, 0.0))
         return sorted(best, key=lambda topic: (-best[topic], -counts[topic]))
+
+
+class Found(NamedTuple):
+    """A strong term of a question: how much it is worth, and the texts that have it."""
+
+    term: Term
+    rarity: float
+    places: Sequence[int]
+
+
+def shares(found: Iterable[Found]) -> dict[int, float]:
+    """Return by text how much of a question it has, above 0 and at most 1.
+
+    A rare word of the question is more of it than a common one. Of a word in pairs of characters
+    those count that any text has: the others are where two words meet, or an ending. One pair of
+    several counts little: it may be the middle of another word.
+    """
+    words: dict[str, list[Found]] = {}
+    for it in found:
+        if not it.term.spare or it.term.needle[0] < FIRST_WIDE:
+            words.setdefault(it.term.run, []).append(it)
+    whole, sums = 0.0, dict[int, float]()
+    for terms in words.values():
+        worths = _worths(terms)
+        if any(not it.term.spare for it in terms):
+            whole += max(it.rarity for it in [it for it in terms if it.places] or terms)
+        for at, worth in worths.items():
+            sums[at] = sums.get(at, 0.0) + worth
+    return {at: min(1.0, its / whole) if whole else 1.0 for at, its in sums.items()}
+
+
+def of_known_words(found: Sequence[Found]) -> list[Found]:
+    """Return the terms of those words of which something is found in any text."""
+    known = {it.term.run for it in found if it.places}
+    return [it for it in found if it.term.run in known]
+
+
+def _worths(terms: Sequence[Found]) -> dict[int, float]:
+    """Return by text what it has of one word, in its forms or in its pairs of characters."""
+    if len(terms) == 1:
+        return dict.fromkeys(terms[0].places, terms[0].rarity)
+    if terms[0].term.needle[0] < FIRST_WIDE:
+        most = max((it.rarity for it in terms if it.places), default=0.0)
+        return dict.fromkeys(chain.from_iterable(it.places for it in terms), most)
+    having: dict[int, int] = {}
+    for number, it in enumerate(terms):
+        for at in it.places:
+            having[at] = having.get(at, 0) | 1 << number
+    worth = {which: _word_worth(terms, which) for which in set(having.values())}
+    return {at: worth[which] for at, which in having.items()}
+
+
+def _word_worth(terms: Sequence[Found], which: int) -> float:
+    """Return what a text has of one word; which: the bits of the pairs of it that the text has."""
+    known = [it.rarity for it in terms if it.places]
+    had = [it.rarity for number, it in enumerate(terms) if which >> number & 1]
+    weight = (_BEGINNING_WEIGHT if which & 1 else _MIDDLE_WEIGHT) if len(had) == 1 else 1.0
+    return weight * max(known) * sum(had) / sum(known)
 
 
 def rank(query: str, texts: Sequence[str]) -> list[int]:
@@ -153,12 +225,12 @@ def rank_topics(query: str, topics: Sequence[str], texts: Sequence[str]) -> list
     return Ranking(query, texts).topics(topics)
 
 
-def _scores(query: str, texts: Sequence[str]) -> dict[int, float]:
-    """Return what each text is worth in which something is found: BM25, and its neighbours'."""
-    words = _words(query)
+def _found(query: str, texts: Sequence[str]) -> tuple[list[list[_Hits]], Sequence[int]]:
+    """Return where the terms of a question are, and how long each text is."""
+    words = words_of(query)
     if not words or not texts:
-        return {}
-    most = _MOST_SCANS // len(texts) if len(texts) > _MOST_KEPT else _QUERY_CHARS
+        return [], []
+    most = _MOST_SCANS // len(texts) if len(texts) > _MOST_KEPT else QUERY_CHARS
     found = [[_Hits(term) for term in word] for word in words[: max(most, _LEAST_SCANS)]]
     chars = array("L", [0]) * len(texts)
     for number, part in enumerate(_parts(texts)):
@@ -168,8 +240,8 @@ def _scores(query: str, texts: Sequence[str]) -> dict[int, float]:
             if strong.look(part) <= _COMMON_RECORDS:
                 for piece in pieces:
                     piece.look(part)
-        _drop_pieces(found, most if number == 0 else _QUERY_CHARS)
-    return _leaning(_weighed(found, chars), chars)
+        _drop_pieces(found, most if number == 0 else QUERY_CHARS)
+    return found, chars
 
 
 def _drop_pieces(found: Sequence[list[_Hits]], most: int) -> None:
@@ -180,15 +252,34 @@ def _drop_pieces(found: Sequence[list[_Hits]], most: int) -> None:
         left -= len(word) - 1
 
 
-def _weighed(found: Sequence[list[_Hits]], chars: Sequence[int]) -> dict[int, float]:
+def rarity_of(having: int, total: int) -> float:
+    """Return how much a term is worth that so many of all texts have."""
+    return log(1 + (total - having + 0.5) / (having + 0.5))
+
+
+def _rarity_among(count: int, frequencies: Frequencies | None) -> Callable[[_Hits], float]:
+    """Return what tells how much a term is worth, by all texts or, of these, so many."""
+    total, known = frequencies or Frequencies(count, {})
+
+    def rarity(hits: _Hits) -> float:
+        here = len(hits.places)
+        having = known.get(hits.term, here * total // count)
+        return rarity_of(min(max(having, here), total), total)
+
+    return rarity
+
+
+def _weighed(
+    found: Sequence[list[_Hits]], chars: Sequence[int], rarity: Callable[[_Hits], float]
+) -> dict[int, float]:
     """Return BM25 of the texts in which something is found; chars: how long each text is."""
     scores: dict[int, float] = {}
-    get, count, mean_chars = scores.get, len(chars), sum(chars) / len(chars) or 1.0
+    if not found:
+        return scores
+    get, mean_chars = scores.get, sum(chars) / len(chars) or 1.0
     short, longer = _K1 * (1 - _B), _K1 * _B / mean_chars
     for hits in [*(word[0] for word in found), *(piece for word in found for piece in word[1:])]:
-        having = len(hits.places)
-        rarity = log(1 + (count - having + 0.5) / (having + 0.5))
-        weight = (_K1 + 1) * rarity * (_WEAK_WEIGHT if hits.term.weak else 1.0)
+        weight = (_K1 + 1) * rarity(hits) * (_WEAK_WEIGHT if hits.term.weak else 1.0)
         for at, times in zip(hits.places, hits.times, strict=True):
             damping = short + longer * chars[at]
             scores[at] = get(at, 0.0) + weight * times / (times + damping)
@@ -240,7 +331,7 @@ def _read(texts: Sequence[str], places: Sequence[int]) -> Iterator[_Part]:
         folded = normal.casefold()
         if len(folded) != len(text) or normal != text:
             respelled.add(at)
-            folded = " ".join([normal, *_INNER_PART.findall(normal)]).casefold()
+            folded = " ".join([normal, *INNER_PART.findall(normal)]).casefold()
         spelled.append(folded)
     yield _part(chosen, [places[at] for at in wide_at], spelled, respelled)
 
@@ -252,60 +343,7 @@ def _part(
     return _Part(texts, places, "\n".join(["", *spelled, ""]), starts, respelled)
 
 
-def _words(query: str) -> list[list[_Term]]:
-    """Return strong terms, each followed by the weak ones that support it."""
-    words: list[list[_Term]] = []
-    for term in dict.fromkeys(_terms(query)):
-        if term.weak and words:
-            words[-1].append(term)
-        else:
-            words.append([term])
-    return words
-
-
-def _terms(query: str) -> Iterator[_Term]:
-    for run in _runs(query):
-        if run[0] >= _FIRST_WIDE:
-            for start in range(len(run) - 1):
-                yield _Term(run[start : start + 2])
-            yield _Term(run[0], begins=True, weak=len(run) > 1)
-        elif run.isdecimal():
-            yield _Term(run, begins=True, ends=True)
-        elif run.isalpha():
-            yield from _word_terms(run)
-        else:
-            yield _Term(run, begins=True)
-
-
-def _runs(query: str) -> Iterator[str]:
-    """Yield runs of letters and digits; `feeRate`, `fee_rate`, `utf8` come in parts and joined."""
-    query = normal_form("NFKC", query[:_QUERY_CHARS])
-    split = _INNER_START.sub(r" \g<0>", query)
-    joined = _SEPARATOR.sub("", query)
-    for run in _RUN.findall(f"{split} {joined}".casefold()):
-        yield run
-        if run[0] < _FIRST_WIDE:
-            yield from _LETTERS_OR_DIGITS.findall(run)
-
-
-def _word_terms(word: str) -> Iterator[_Term]:
-    """Yield the stem of an English word, and its padded 4-grams, which survive a typing error."""
-    if len(word) == 1 or word in FUNCTION_WORDS:
-        return
-    for form in OTHER_FORMS.get(word, ()):
-        yield _Term(form, begins=True, ends=True)
-    stem = stem_of(word)
-    yield _Term(stem, begins=True, ends=len(stem) <= _WHOLE_CHARS)
-    if len(stem) >= _GRAM_CHARS - 1:
-        yield _Term(stem[: _GRAM_CHARS - 1], begins=True, weak=True)
-        grams = [stem[start : start + _GRAM_CHARS] for start in range(len(stem) - _GRAM_CHARS + 1)]
-        for gram in grams[::2] + grams[1::2]:
-            yield _Term(gram, weak=True)
-        if stem == word:
-            yield _Term(word[1 - _GRAM_CHARS :], ends=True, weak=True)
-
-
-def _count(term: _Term, part: _Part) -> dict[int, int]:
+def _count(term: Term, part: _Part) -> dict[int, int]:
     """Return by index how often a text of this part has `term`; only texts that have it."""
     hits: dict[int, int] = {}
     starts = part.starts
@@ -319,7 +357,7 @@ def _count(term: _Term, part: _Part) -> dict[int, int]:
     return hits
 
 
-def _places(term: _Term, joined: str) -> Iterator[int]:
+def _places(term: Term, joined: str) -> Iterator[int]:
     """Yield where `term` stands, whatever is before it; the `s` of a plural may follow its end."""
     needle = term.needle
     if term.ends and needle[-1].isascii():
@@ -333,19 +371,10 @@ def _places(term: _Term, joined: str) -> Iterator[int]:
         place = joined.find(needle, place + len(needle))
 
 
-def _begins(term: _Term, part: _Part, index: int, place: int) -> bool:
+def _begins(term: Term, part: _Part, index: int, place: int) -> bool:
     """Say whether a run of letters, digits or wide characters, or a part of a name, begins here."""
-    if _kind(part.joined[place - 1]) != _kind(term.needle[0]):
+    if kind_of(part.joined[place - 1]) != kind_of(term.needle[0]):
         return True
     if index in part.respelled:
         return False
-    return bool(_INNER_START.match(part.texts[index], place - part.starts[index]))
-
-
-def _kind(char: str) -> str:
-    """Return the kind of a character; a run ends where it changes."""
-    if char.isdecimal():
-        return "digit"
-    if not char.isalpha():
-        return ""
-    return "wide" if char >= _FIRST_WIDE else "letter"
+    return bool(INNER_START.match(part.texts[index], place - part.starts[index]))

@@ -16,7 +16,10 @@ from rooms.sessions.rows import sessions_where
 from rooms.sessions.session import Session
 
 NAME = "current.json"
-_LAST = "archive = '' ORDER BY updated_at DESC, revision DESC LIMIT 1"
+_LAST = (  # in two steps, each by an index: in one, SQLite sorts all sessions
+    "updated_at = (SELECT max(updated_at) FROM contexts WHERE archive = '')"
+    " AND archive = '' ORDER BY revision DESC LIMIT 1"
+)
 
 
 class Projection:

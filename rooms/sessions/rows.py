@@ -79,6 +79,18 @@ def sessions_where(
     yield from map(session_of, connection.execute(statement, tuple(values)))
 
 
+def texts_of(connection: sqlite3.Connection, numbers: Iterable[int]) -> Iterator[tuple[int, str]]:
+    """Yield the words of sessions by their numbers, ascending: what `Session.texts` has."""
+    columns = "number, goal, tags, coalesce(summary, ''), metadata"
+    condition = f"number IN ({', '.join(map(str, numbers))}) ORDER BY number"
+    for number, *texts, metadata in connection.execute(
+        f"SELECT {columns} FROM contexts WHERE {condition}"
+    ):
+        if metadata not in ("{}", None):
+            texts += Session(number=number, id="", goal="", **from_metadata(metadata)).texts
+        yield number, "\n".join(texts)
+
+
 def session_with_id(connection: sqlite3.Connection, id_: str) -> Session | None:
     """Return the session of an id."""
     return next(sessions_where(connection, "id = ?", (id_,)), None)

@@ -74,6 +74,7 @@ MIGRATIONS: Migrations = (
         "CREATE INDEX idx_contexts_status ON contexts(status)",
         "CREATE INDEX idx_contexts_agent ON contexts(agent)",
         "CREATE INDEX idx_contexts_created ON contexts(created_at)",
+        "CREATE INDEX idx_contexts_updated ON contexts(updated_at, status, agent, tags)",
         "CREATE INDEX idx_contexts_revision ON contexts(revision)",
         "CREATE INDEX idx_contexts_updated ON contexts(updated_at, revision)",
         "CREATE INDEX idx_actions_context ON actions(context_id)",

@@ -25,7 +25,6 @@ from core.settings import Settings
 from rooms.sessions import saving
 from rooms.sessions.actions.adopting import adopt
 from rooms.sessions.config import Config, read_config
-from rooms.sessions.drafting import client_name, prepared
 from rooms.sessions.errors import NoSuchSessionError, SessionsError
 from rooms.sessions.folder import make_folder
 from rooms.sessions.projection import Projection
@@ -91,6 +90,7 @@ class SessionStore:
         """Yield a connection in a write transaction; the directory is made where it is missing."""
         make_folder(self.path.parent)
         with self.database.writing() as connection:
+            index.keep_current(connection, self.config.tokenizer)
             yield connection
 
     def save(self, draft: Draft, *, agent: str, process: str, now: str = "") -> Saved:
@@ -101,6 +101,9 @@ class SessionStore:
         without an id continues the session of the same goal that this process, or this client
         within a day, has saved.
         """
+        # What knows secrets is loaded with the first save.
+        from rooms.sessions.drafting import client_name, prepared
+
         ready = prepared(draft, strict=self.settings.strict)
         agent = client_name(agent)
         with self.writing() as connection:

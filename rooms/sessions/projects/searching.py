@@ -12,8 +12,10 @@ from core.settings import Settings
 from rooms.sessions.errors import NoSuchSessionError
 from rooms.sessions.projects.consent import is_shared, name_of
 from rooms.sessions.projects.hints import global_database, hints_of, projects_in, roots_with
+from rooms.sessions.search.filters import Filter
 from rooms.sessions.search.found import Criteria, Hit, Level, Page
-from rooms.sessions.search.searching import fits, newest, ranked, search
+from rooms.sessions.search.listed import newest, ranked
+from rooms.sessions.search.searching import search
 from rooms.sessions.session import Session
 from rooms.sessions.store import SessionStore, open_sessions
 
@@ -36,6 +38,7 @@ def search_all(store: SessionStore, criteria: Criteria, *, limit: int, offset: i
 
 def _others(store: SessionStore, criteria: Criteria) -> list[Hit]:
     """Return the hits of other projects in their order."""
+    wanted = Filter(criteria)
     known = list(_elsewhere(store))
     known.sort(key=lambda it: it[0].updated_at)  # of equal hits the newer one comes first
     sessions = [replace(session, number=at) for at, (session, _) in enumerate(known)]
@@ -43,7 +46,7 @@ def _others(store: SessionStore, criteria: Criteria) -> list[Hit]:
     return [
         Hit(known[hit.session.number][0], hit.level, known[hit.session.number][1])
         for hit in found
-        if fits(hit.session, criteria)
+        if wanted.fits(hit.session)
     ]
 
 

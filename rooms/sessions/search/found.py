@@ -7,6 +7,11 @@ from rooms.sessions.session import Session
 
 Level = Literal["high", "medium", "low"]
 
+# Shares of a question that a session has, where a rare word is more of it than a common one; what
+# has less than the least is no hit. Worked out on descriptions of real work, of which the
+# earlier ones about the same work were known: benchmarks/README.md.
+_HIGH, _MEDIUM, LEAST_SHARE = 0.6, 0.4, 0.25
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Criteria:
@@ -40,3 +45,8 @@ class Page(NamedTuple):
 
     hits: list[Hit]
     total: int
+
+
+def level_of(share: float) -> Level:
+    """Return the word for the share of a question that a session has."""
+    return "high" if share >= _HIGH else "medium" if share >= _MEDIUM else "low"

@@ -1,29 +1,35 @@
 """Puts sessions in the order in which they answer a question."""
 
-from collections.abc import Iterable
+import sqlite3
+from collections.abc import Sequence
 from contextlib import suppress
 
-from core.text.ranking import Ranking
 from rooms.sessions.errors import NoSuchSessionError
 from rooms.sessions.rows import sessions_where
-from rooms.sessions.search.found import Criteria, Hit, Level, Page
-from rooms.sessions.session import Session
+from rooms.sessions.search.candidates import Candidates
+from rooms.sessions.search.filters import Filter
+from rooms.sessions.search.found import LEAST_SHARE, Criteria, Hit, Page, level_of
 from rooms.sessions.store import SessionStore
 
-_HIGH, _MEDIUM, _LOW = 0.6, 0.35, 0.15  # of what a text would be worth that has all of the question
+_MOST_RESEMBLING = 1_000  # of whom the best are told; nobody asks how many there are
+_MOST_OFFSET = 2**31  # SQLite takes no number beyond 63 bits
 
 
 def search(store: SessionStore, criteria: Criteria, *, limit: int, offset: int = 0) -> Page:
     """Return the sessions that fit, the most relevant first; without a query the newest first.
 
-    limit: how many at most; offset: how many to pass over. Raises what the store raises.
+    limit: how many at most; offset: how many to pass over. A session does not count that has less
+    than a quarter of those words of the query that any session has. Raises what the store raises,
+    and SessionsError for a date that is none.
     """
-    sessions = all_sessions(store)
-    if criteria.query.strip():
-        hits = [hit for hit in ranked(criteria.query, sessions) if fits(hit.session, criteria)]
-    else:
-        hits = [hit for hit in newest(sessions) if fits(hit.session, criteria)]
-    return Page(hits[offset : offset + limit], len(hits))
+    wanted, offset = Filter(criteria), min(offset, _MOST_OFFSET)
+    with store.database.reading() as connection:
+        if connection is None:
+            return Page([], 0)
+        if not criteria.query.strip():
+            return _newest(connection, wanted, limit, offset)
+        found = Candidates(connection, criteria.query, wanted, least=LEAST_SHARE, any_word=True)
+        return Page(_hits(connection, found, found.page(offset, limit)), len(found.best))
 
 
 def resembling(store: SessionStore, goal: str, *, limit: int, but: str = "") -> list[Hit]:
@@ -31,48 +37,34 @@ def resembling(store: SessionStore, goal: str, *, limit: int, but: str = "") -> 
 
     but: the id of a session to leave out with its whole chain.
     """
-    left_out = set[str]()
+    left_out = set[int]()
     if but:
         with suppress(NoSuchSessionError):
-            left_out = {it.id for it in store.chain(store.get(but))}
-    hits = [hit for hit in ranked(goal, all_sessions(store)) if hit.session.id not in left_out]
-    return hits[:limit]
-
-
-def all_sessions(store: SessionStore) -> list[Session]:
-    """Return all sessions of a project, the oldest first."""
+            left_out = {it.number for it in store.chain(store.get(but))}
     with store.database.reading() as connection:
-        return list(sessions_where(connection, "1 ORDER BY number")) if connection else []
+        if connection is None:
+            return []
+        found = Candidates(
+            connection, goal, least=LEAST_SHARE, most=_MOST_RESEMBLING, without=left_out
+        )
+        return _hits(connection, found, found.best[:limit])  # a goal says enough by its words
 
 
-def newest(sessions: Iterable[Session]) -> list[Hit]:
-    """Return all of these sessions, the newest first."""
-    order = sorted(sessions, key=lambda it: (it.updated_at, it.number), reverse=True)
-    return [Hit(session) for session in order]
+def _newest(connection: sqlite3.Connection, wanted: Filter, limit: int, offset: int) -> Page:
+    wanted.prepare(connection)
+    [total] = connection.execute(
+        f"SELECT count(*) FROM contexts WHERE {wanted.condition}", wanted.values
+    ).fetchone()
+    condition = f"{wanted.condition} ORDER BY updated_at DESC, number DESC LIMIT ? OFFSET ?"
+    sessions = sessions_where(connection, condition, (*wanted.values, limit, offset))
+    return Page([Hit(session) for session in sessions], total)
 
 
-def ranked(query: str, sessions: Iterable[Session]) -> list[Hit]:
-    """Return those of these sessions that say something to a question, the best first."""
-    kept = list(sessions)
-    scores = Ranking(query, [*("\n".join(it.texts) for it in kept), query]).scores()
-    own = scores.pop(len(kept), 0.0) or 1.0
-    best = sorted(scores, key=lambda at: (scores[at], at), reverse=True)
-    return [Hit(kept[at], level) for at in best if (level := _level(scores[at] / own))]
-
-
-def _level(share: float) -> Level | None:
-    if share < _LOW:
-        return None
-    return "high" if share >= _HIGH else "medium" if share >= _MEDIUM else "low"
-
-
-def fits(session: Session, criteria: Criteria) -> bool:
-    """Return whether a session is what is looked for, but for the words of the query."""
-    moment = session.updated_at or session.created_at
-    return (
-        set(criteria.tags) <= set(session.tags)
-        and criteria.status in ("", session.status)
-        and criteria.agent in ("", session.agent)
-        and moment >= criteria.since
-        and (not criteria.until or moment[: len(criteria.until)] <= criteria.until)
-    )
+def _hits(connection: sqlite3.Connection, found: Candidates, numbers: Sequence[int]) -> list[Hit]:
+    condition = f"number IN ({', '.join(map(str, numbers))})"
+    sessions = {it.number: it for it in sessions_where(connection, condition)}
+    return [
+        Hit(sessions[number], level_of(found.shares[number]))
+        for number in numbers
+        if number in sessions
+    ]

@@ -1,0 +1,167 @@
+"""Finds the sessions that answer a question by the index of the database.
+
+The index tells which sessions have which terms of the question, and by that alone which share of
+the question each of them has. Those that have most are put in order by the ranker, with what is
+known of all sessions; so few are read for it that the time hardly grows with their number.
+"""
+
+import sqlite3
+import sys
+from bisect import bisect_right
+from collections.abc import Collection, Sequence
+from itertools import accumulate
+from typing import NamedTuple
+
+from core.text.ranking import (
+    Found,
+    Frequencies,
+    Ranking,
+    of_known_words,
+    rarity_of,
+    shares,
+)
+from core.text.terms import Term, words_of
+from rooms.sessions.rows import texts_of
+from rooms.sessions.search.filters import Filter
+from rooms.sessions.search.spelling import near_words
+
+MOST_CANDIDATES = 3_000  # that have one of the rarest terms of the question
+BLOCK = 20  # sessions of about the same share, whose texts are ranked
+_MOST_CHARS = 500_000  # of the texts that are ranked at once
+_MOST_TERMS = 32
+_MOST_KNOWN = 8  # of the terms that any session has, the rarest tell what is near
+_MOST_SPELLED = 4  # words of a question that is short enough to be typed
+_ROWS = "SELECT rowid FROM contexts_fts WHERE contexts_fts MATCH ? ORDER BY rowid DESC LIMIT"
+_COUNTED = 100  # how common a term is that more sessions have is worked out from the newest
+
+
+class _Sought(NamedTuple):
+    """A term of the question, its expression for MATCH, and how many sessions have it.
+
+    newest: their numbers, all of them where they are fewer than _COUNTED.
+    """
+
+    term: Term
+    match: str
+    having: int
+    newest: Sequence[int]
+
+
+class Candidates:
+    """The sessions that have a good part of a question, those that have most of it first.
+
+    shares: by number the share of the question that each has. best: the numbers, those of the
+    greatest share first, of equals the newer.
+    """
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        query: str,
+        wanted: Filter | None = None,
+        *,
+        least: float,
+        most: int = MOST_CANDIDATES,
+        any_word: bool = False,
+        without: Collection[int] = (),
+    ) -> None:
+        """Find them. The connection must stay open.
+
+        least: the share that each must have. most: how many that have one of the rarest terms are
+        looked at; with a filter all of them, for few of them may fit. any_word: words that no
+        session has keep none from being found: who searches may try some.
+        """
+        self._connection, self._query = connection, query
+        newest = connection.execute("SELECT max(number) FROM contexts").fetchone()[0] or 0
+        sought = sorted(_sought(connection, query, newest), key=lambda it: it.having)
+        self._frequencies = Frequencies(newest, {it.term: it.having for it in sought})
+        known = [it for it in sought if it.having][:_MOST_KNOWN]
+        places = _places(connection, known, sys.maxsize if wanted else most)
+        told = [
+            Found(it.term, rarity_of(min(it.having, newest), newest), places.get(it.term, ()))
+            for it in sought
+            if it in known or not it.having
+        ]
+        found = shares(told)
+        having = shares(of_known_words(told)) if any_word else found
+        fitting = wanted.numbers(connection) if wanted else found
+        self.shares = {
+            number: found[number]
+            for number, share in having.items()
+            if share >= least and number in fitting and number not in without
+        }
+        self.best = sorted(self.shares, key=lambda it: (self.shares[it], it), reverse=True)
+
+    def page(self, offset: int, limit: int) -> list[int]:
+        """Return the numbers of some of them, in the order of the ranker where shares are near.
+
+        No two pages have one in common.
+        """
+        first = offset // BLOCK * BLOCK
+        numbers = list[int]()
+        for start in range(first, min(offset + limit, len(self.best)), BLOCK):
+            numbers += self._by_text(self.best[start : start + BLOCK])
+        return numbers[offset - first : offset - first + limit]
+
+    def _by_text(self, numbers: Sequence[int]) -> list[int]:
+        """Return the sessions in the order of the ranker."""
+        kept, texts, left = list[int](), list[str](), _MOST_CHARS
+        for number, text in texts_of(self._connection, numbers):
+            kept.append(number)
+            texts.append(text[:left])
+            left -= len(texts[-1])
+        order = Ranking(self._query, texts, self._frequencies).order()
+        return [kept[at] for at in order]
+
+
+def _sought(connection: sqlite3.Connection, query: str, newest: int) -> list[_Sought]:
+    """Return the strong terms of a question; an unknown word with those that are spelled so."""
+    sought = list[_Sought]()
+    words = words_of(query)[:_MOST_TERMS]
+    for strong, *_ in words:
+        found = _counted(connection, strong, _match(strong), newest)
+        if not found.having and not strong.spare and len(words) <= _MOST_SPELLED:
+            near = near_words(connection, strong)
+            if near:
+                match = " OR ".join(f'"{word}"' for word in near)
+                found = _counted(connection, strong, match, newest)
+        sought.append(found)
+    return sought
+
+
+def _counted(connection: sqlite3.Connection, term: Term, match: str, newest: int) -> _Sought:
+    """Return how many sessions have a term: counted where it is rare, else by the newest."""
+    numbers = [number for (number,) in connection.execute(f"{_ROWS} {_COUNTED}", (match,))]
+    having = len(numbers)
+    if having == _COUNTED:
+        having = max(having, having * newest // (newest - numbers[-1] + 1))
+    return _Sought(term, match, having, numbers)
+
+
+def _places(
+    connection: sqlite3.Connection, known: Sequence[_Sought], most: int
+) -> dict[Term, Sequence[int]]:
+    """Return which candidates have a term: the sessions that have one of the rarest terms."""
+    sums = list(accumulate(it.having for it in known))
+    # Where even the rarest is common, the newest that have it.
+    some = known[: max(1, bisect_right(sums, most))]
+    any_of_some = " OR ".join(f"({it.match})" for it in some)
+    places = dict[Term, Sequence[int]]()
+    for number, it in enumerate(known):
+        if len(it.newest) < _COUNTED:
+            places[it.term] = it.newest
+            continue
+        match = it.match if number < len(some) else f"({it.match}) AND ({any_of_some})"
+        rows = connection.execute(f"{_ROWS} {most}", (match,))
+        places[it.term] = [number for (number,) in rows]
+    return places
+
+
+def _match(term: Term) -> str:
+    """Return the expression of a term, which is letters and digits alone."""
+    needle = term.needle
+    if term.begins and not term.ends:
+        return f'"{needle}" *'
+    if term.ends and needle.isalpha():
+        return f'" {needle} " OR "{needle}s"'
+    return f'" {needle} "'  # between blanks, the index has it for the tokenizer trigram, too

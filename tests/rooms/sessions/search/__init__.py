@@ -1,0 +1,1 @@
+"""Tests that a session is found by what it says."""
