@@ -4,15 +4,16 @@ A client without such a list reads the same from the server's entry. What the us
 for, or never to be called, stays so.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
-from commands.clients.table import SERVER, TOOL, TOOLS, Approvals
+from commands.clients.table import SERVER, TOOL, TOOLS, TOOLS_OF, Approvals
 from commands.documents.edit_json import with_value, without
 from commands.documents.json_tree import data_of, object_of, value_at
 
 
-def with_approvals(text: str, approvals: Approvals, name: str) -> str:
-    """Return the text in which the tools of the server `name` are allowed, one by one.
+def with_approvals(text: str, approvals: Approvals, name: str, tools: Sequence[str] = TOOLS) -> str:
+    """Return the text in which these tools of the server `name` are allowed, one by one.
 
     Where the user has allowed the whole server, nothing is added. Raises BrokenJsonError and
     OtherKindError.
@@ -22,15 +23,19 @@ def with_approvals(text: str, approvals: Approvals, name: str) -> str:
     settled = [*allowed, *(item for keys in approvals.refused for item in _list_at(data, keys))]
     if any(_filled(form, name) in settled for form in approvals.server):
         return text
-    missing = [item for item in items_of(approvals, name) if item not in settled]
+    missing = [item for item in items_of(approvals, name, tools) if item not in settled]
     for at, item in enumerate(missing, len(allowed)):
         text = with_value(text, (*approvals.keys, at), item)
     return text
 
 
-def without_approvals(text: str, approvals: Approvals, name: str) -> str:
-    """Return the text without them. Raises BrokenJsonError and OtherKindError."""
-    ours = items_of(approvals, name)
+def without_approvals(text: str, approvals: Approvals, name: str, kept: Sequence[str] = ()) -> str:
+    """Return the text without those of all rooms, but for the tools to be kept.
+
+    Raises BrokenJsonError and OtherKindError.
+    """
+    every = dict.fromkeys(tool for tools in TOOLS_OF.values() for tool in tools)
+    ours = items_of(approvals, name, [tool for tool in every if tool not in kept])
     listed = _list_at(data_of(text), approvals.keys)
     for at in range(len(listed) - 1, -1, -1):
         if listed[at] in ours:
@@ -38,9 +43,9 @@ def without_approvals(text: str, approvals: Approvals, name: str) -> str:
     return text
 
 
-def items_of(approvals: Approvals, name: str) -> list[Any]:
-    """Return what stands in the list for each tool of the server `name`."""
-    return [_filled(approvals.tool, name, tool) for tool in TOOLS]
+def items_of(approvals: Approvals, name: str, tools: Sequence[str]) -> list[Any]:
+    """Return what stands in the list for each of these tools of the server `name`."""
+    return [_filled(approvals.tool, name, tool) for tool in tools]
 
 
 def _filled(form: Any, name: str, tool: str = "") -> Any:

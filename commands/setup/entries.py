@@ -5,7 +5,7 @@ very file of this installation. It keeps its name and its other keys, such as `e
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,7 @@ from commands.setup.files import (
     strings_in,
     unless_made,
 )
+from commands.setup.rooms import option_for, rooms_in
 from core.messages import Facts
 from core.project import find_project
 
@@ -70,11 +71,23 @@ def _granted_by(client: Client) -> Mapping[str, Any]:
 
 def name_of(desk: Desk, job: Job, client: Client) -> str:
     """Return the name of our entry as it is, or would be."""
+    return _known(desk, job, client)[0]
+
+
+def rooms_of(desk: Desk, job: Job, client: Client) -> tuple[str, ...]:
+    """Return the rooms that our entry offers, or will offer if the job says which."""
+    if job.rooms is not None and client.key in job.clients:
+        return job.rooms
+    name, entry = _known(desk, job, client)
+    return rooms_in(entry, name, job, client)
+
+
+def _known(desk: Desk, job: Job, client: Client) -> tuple[str, Mapping[str, Any]]:
     try:
         data = _data(desk.text(_paths(client, job)[0]) or "", client)
     except ValueError:
-        return ENTRY
-    return _own(data, client.places[0].keys[0], job, client)[0]
+        return ENTRY, {}
+    return _own(data, client.places[0].keys[0], job, client)
 
 
 def _paths(client: Client, job: Job) -> list[Path]:
@@ -110,7 +123,7 @@ def _edit(change: Change, job: Job, client: Client, keys: Keys) -> list[Remark]:
         if old:
             change.after = unless_made(change, _without_entry(change, path, form))
         return []
-    entry = entry_for(client, job)
+    entry = entry_for(client, job, option_for(old, name, job, client))
     settled = {*old, *dict(client.first)} - {*COMMAND} if old else ()
     values = {key: value for key, value in entry.items() if key not in settled}
     change.shown |= strings_in([entry, job.chosen])
@@ -122,15 +135,15 @@ def _edit(change: Change, job: Job, client: Client, keys: Keys) -> list[Remark]:
     return notes + _variable_note(job, client)
 
 
-def entry_for(client: Client, job: Job) -> dict[str, Any]:
-    """Return the entry that starts the server for the project."""
+def entry_for(client: Client, job: Job, rooms: Sequence[str] = ()) -> dict[str, Any]:
+    """Return the entry that starts the server for the project. rooms: the words that name them."""
     command, *before = job.installation.server
     project = client.project
     if project is None:
         is_free = job.level == "user" or job.installation.is_command
         project = "" if client.starts_in_project and is_free else job.project
     named = ["--project", project] if project else []
-    started = {"command": command, "args": [*before, *named]}
+    started = {"command": command, "args": [*before, *named, *rooms]}
     return {**dict(client.first), **started, **dict(client.last)}
 
 

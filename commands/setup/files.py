@@ -69,7 +69,9 @@ class Job:
     language of the rules, which models read. reader: that of the user at the terminal. chosen: the
     one that the user named. remove: take out instead of put in.
     rules, hooks, prompt, approvals: with the rules, the hooks, the hook for each prompt, and what
-    lets a client call our tools unasked. tree: the git work tree of the project, None outside git.
+    lets a client call our tools unasked. rooms: those that the entries are to offer, as
+    `read_rooms` returns them; None for the ones that each entry has. tree: the git work tree of the
+    project, None outside git.
     """
 
     clients: tuple[str, ...]
@@ -85,6 +87,7 @@ class Job:
     prompt: bool = False
     approvals: bool = True
     level: Level = "project"
+    rooms: tuple[str, ...] | None = None
     tree: Tree | None = None
 
     @property

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from commands.clients.events import EVENTS, HOOKS
-from commands.clients.table import COMMANDS, EVENT, LINE, Event, Hooks
+from commands.clients.table import COMMANDS, EVENT, LINE, RECORDING, Event, Hooks
 from commands.documents.edit_json import with_value, without
 from commands.documents.json_tree import Keys, OtherKindError, data_of, object_of
 from commands.setup.files import Installation, strings_in
@@ -61,11 +61,12 @@ class Place:
     outer: Keys
 
 
-def with_hooks(text: str, hooks: Hooks, call: Call, *, prompt: bool) -> str:
+def with_hooks(text: str, hooks: Hooks, call: Call, *, prompt: bool, records: bool = False) -> str:
     """Return the text with a handler for each event of the client, the prompt only where wanted.
 
-    A handler of ours that is there changes in place, also one for the prompt. Raises
-    BrokenJsonError and OtherKindError.
+    A handler of ours that is there changes in place, also one for the prompt. records: whether what
+    the client does is recorded; else a handler for that goes. Raises BrokenJsonError and
+    OtherKindError.
     """
     there = object_of(text)
     for name, listed in _events(there).items():
@@ -79,7 +80,8 @@ def with_hooks(text: str, hooks: Hooks, call: Call, *, prompt: bool) -> str:
     events = [
         event
         for event in hooks.events
-        if event.ours != "prompt" or prompt or (event.name, event.ours) in known
+        if (event.ours != "prompt" or prompt or (event.name, event.ours) in known)
+        and (event.ours != RECORDING or records)
     ]
     if hooks.version and not there:
         text = with_value(text, _VERSION, 1)
@@ -236,10 +238,11 @@ def handler_of(hooks: Hooks, words: Sequence[str], event: str, *, windows: bool)
     end = _ENDS[hooks.shell] if windows else " || :"
     line = command_line(words, windows=windows, shell=hooks.shell) + end
     form = hooks.windows or hooks.handler if windows else hooks.handler
-    return {
+    handler = {
         key: part.replace(EVENT, event).replace(LINE, line) if isinstance(part, str) else part
         for key, part in form.items()
     }
+    return {**handler, **hooks.unawaited} if event == RECORDING else handler
 
 
 def command_line(words: Sequence[str], *, windows: bool, shell: Shell = "powershell") -> str:

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from commands.clients.table import CLIENTS, THE_PROJECT, Approvals, Client, Hooks
+from commands.clients.table import CLIENTS, THE_PROJECT, TOOLS_OF, Approvals, Client, Hooks
 from commands.documents.edit_toml import BrokenTomlError, tables_of
 from commands.documents.json_tree import check_taken
 from commands.setup.approvals import items_of, with_approvals, without_approvals
-from commands.setup.entries import name_of, plan_entry
+from commands.setup.entries import name_of, plan_entry, rooms_of
 from commands.setup.files import (
     Change,
     Desk,
@@ -23,6 +23,7 @@ from commands.setup.files import (
 from commands.setup.hooks import Call, hook_strings, odd_key, with_hooks, without_hooks
 from commands.setup.kept_out import MARK, with_kept_out, without_kept_out
 from commands.setup.levels import at_level, machine_files
+from commands.setup.rooms import records_actions, tools_of
 from commands.setup.rules import put_in, put_out, rules_of_user
 from core.lessons.log_file import COMPANIONS
 from core.project import CONTEXT_DIRECTORY, LOG_NAME
@@ -30,29 +31,36 @@ from core.project import CONTEXT_DIRECTORY, LOG_NAME
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What would change, what is wrong with files that are left alone, and what to know."""
+    """What would change, what is wrong with files that are left alone, and what to know.
+
+    tools: those that the clients then offer.
+    """
 
     changes: tuple[Change, ...]
     problems: tuple[Remark, ...]
     notes: tuple[Remark, ...]
+    tools: tuple[str, ...] = ()
 
 
 def plan(job: Job) -> Plan:
     """Return what a job would change."""
-    desk, notes = Desk(job.root), list[Remark]()
+    desk, notes, tools = Desk(job.root), list[Remark](), dict[str, None]()
     asked = [client for client in CLIENTS if client.key in job.clients]
+    recording = _recording(desk, job, asked)
     for client in asked:
         row = at_level(client, job.level)
         if row is None:
             notes.append(Remark("no_user_level", {"client": client.name}))
             continue
-        name = name_of(desk, job, row)
+        name, offered = name_of(desk, job, row), tools_of(rooms_of(desk, job, row))
+        tools |= dict.fromkeys(offered)
         notes += plan_entry(desk, job, row)
         if job.approvals and row.approvals and row.approvals.file:
-            _plan_approvals(desk, job, row, row.approvals, name)
+            _plan_approvals(desk, job, row, row.approvals, (name, offered))
         if job.hooks and row.hooks:
             if not _team_has_hooks(desk, job, client):
-                notes += _plan_hooks(desk, job, row, row.hooks)
+                records = row.hooks.file in recording
+                notes += _plan_hooks(desk, job, row, row.hooks, records=records)
             for hooks in _elsewhere(desk, job, client):
                 _take_out(desk, job, client, hooks)
     if job.rules:
@@ -61,26 +69,46 @@ def plan(job: Job) -> Plan:
         _plan_memory(desk, job)
     if job.level != "user" and job.tree:
         _plan_exclude(desk, job, asked, job.tree)
-    return Plan(tuple(desk.changes()), tuple(desk.problems.values()), tuple(notes))
+    return Plan(tuple(desk.changes()), tuple(desk.problems.values()), tuple(notes), tuple(tools))
 
 
 # Approvals and hooks.
 
 
-def _plan_approvals(desk: Desk, job: Job, client: Client, approvals: Approvals, name: str) -> None:
+def _plan_approvals(
+    desk: Desk, job: Job, client: Client, approvals: Approvals, server: tuple[str, list[str]]
+) -> None:
+    """Plan what allows the tools of a server. server: its name, and the tools that it offers."""
+    name, tools = server
     top = os.path.realpath(job.top)
     keys = tuple(top if key == THE_PROJECT else key for key in approvals.keys)
     approvals = approvals._replace(keys=keys)
     with desk.editing(_path(job, approvals), "approvals", client) as change:
-        change.shown |= strings_in(items_of(approvals, name))
+        change.shown |= strings_in(items_of(approvals, name, tools_of(TOOLS_OF)))
         if job.remove:
             change.after = unless_made(change, without_approvals(change.text, approvals, name))
         else:
             check_taken(change.text, approvals.takes)
-            change.after = with_approvals(change.text, approvals, name)
+            text = change.text
+            if job.rooms is not None:
+                text = without_approvals(text, approvals, name, kept=tools)
+            change.after = with_approvals(text, approvals, name, tools)
 
 
-def _plan_hooks(desk: Desk, job: Job, client: Client, hooks: Hooks) -> list[Remark]:
+def _recording(desk: Desk, job: Job, asked: Sequence[Client]) -> set[str]:
+    """Return the files of hooks, one of whose clients has a room that records its actions."""
+    files = {client.hooks.file for client in asked if client.hooks}
+    rows = [at_level(row, job.level) for row in CLIENTS if row.hooks and row.hooks.file in files]
+    return {
+        row.hooks.file
+        for row in rows
+        if row and row.hooks and records_actions(rooms_of(desk, job, row))
+    }
+
+
+def _plan_hooks(
+    desk: Desk, job: Job, client: Client, hooks: Hooks, *, records: bool
+) -> list[Remark]:
     if job.remove:
         others = [row for row in CLIENTS if row.key in job.present - set(job.clients)]
         if not any(row.hooks and row.hooks.file == hooks.file for row in others):
@@ -98,7 +126,7 @@ def _plan_hooks(desk: Desk, job: Job, client: Client, hooks: Hooks) -> list[Rema
             project=job.project if is_named else "",
             lang="" if job.chosen == "en" else job.chosen,
         )
-        change.after = with_hooks(change.text, hooks, call, prompt=job.prompt)
+        change.after = with_hooks(change.text, hooks, call, prompt=job.prompt, records=records)
         _show(change, hooks)
     notes = []
     if job.prompt and all(event.ours != "prompt" for event in hooks.events):

@@ -7,11 +7,11 @@ import argparse
 import os
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from commands.clients.machine import is_passing
-from commands.clients.table import CLIENTS, TOOLS
+from commands.clients.table import CLIENTS
 from commands.documents.text_file import ExportError
 from commands.setup.entries import LANG
 from commands.setup.files import Change, Installation, Job, Remark
@@ -43,11 +43,11 @@ from commands.terminal.console import (
 from commands.terminal.printing import painted_diff, print_lines, said
 from commands.terminal.safe_text import complain, plain, plain_lines
 from commands.terminal.screen import screen_here
-from core.errors import SentinelError
+from core.errors import RoomsError, SentinelError
 from core.messages import Facts, Language
 from core.parser import add_project, language_here, one_of
 from core.project import Project
-from core.settings import read_settings
+from core.settings import read_rooms, read_settings
 
 KEYS = [client.key for client in CLIENTS]
 
@@ -70,6 +70,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     levels = parser.add_mutually_exclusive_group()
     for option in ("user", "local"):
         levels.add_argument(f"--{option}", action="store_true", help=explain(f"setup_{option}"))
+    parser.add_argument("--rooms", metavar="ROOMS", help=explain("setup_rooms"))
     parser.set_defaults(refuse=parser.error)
     add_examples(parser, "setup --all --dry-run", "setup claude-code cursor")
 
@@ -84,6 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
         return 1
     job = _job(arguments, project, installation, lang)
     _tell_project(arguments, project, job)
+    _tell_rooms(job)
     if arguments.all and not arguments.remove:
         _tell_found(job)
     planned = plan(job)
@@ -122,7 +124,26 @@ def _tell_approvals(planned: Plan, job: Job) -> None:
     parts = [part for change in planned.changes for part in change.parts]
     named = ", ".join(client.name for client in CLIENTS if ("approvals", client.name) in parts)
     if named and not job.remove:
-        print_lines([word(job.reader, "approves", clients=named, tools=", ".join(TOOLS))])
+        tools = ", ".join(planned.tools)
+        print_lines([word(job.reader, "approves", clients=named, tools=tools)])
+        if "context_export" in planned.tools:
+            print_lines([word(job.reader, "approves_export")])
+
+
+def _tell_rooms(job: Job) -> None:
+    """Say what a room that was asked for does, and what it costs."""
+    for room in job.rooms or () if not job.remove else ():
+        if f"room_{room}" in WORDS:
+            print_lines([word(job.reader, f"room_{room}")])
+
+
+def _rooms(text: str | None, refuse: Callable[[str], object]) -> tuple[str, ...] | None:
+    """Return the rooms of `--rooms`, None where it is not given."""
+    try:
+        return None if text is None else read_rooms(text)
+    except RoomsError as error:
+        refuse(word(language_here(), "bad_rooms", known=str(error.facts["known"])))
+        return None
 
 
 def _check(arguments: argparse.Namespace) -> None:
@@ -177,6 +198,7 @@ def _job(
         hooks=not arguments.no_hooks,
         prompt=arguments.prompt_hook,
         approvals=not arguments.no_approvals,
+        rooms=_rooms(arguments.rooms, arguments.refuse),
         level="user" if arguments.user else "local" if arguments.local else "project",
         tree=tree_of(project.root, known_files()),
     )

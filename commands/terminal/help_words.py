@@ -69,6 +69,8 @@ WORDS: dict[str, tuple[str, str]] = {
     "setup_no_approvals": ("let each client ask before it calls a tool", "클라이언트가 도구를 부르기 전에 묻게 둡니다"),
     "setup_user": ("once for all projects that have a memory", "기억이 있는 모든 프로젝트에 한 번에"),
     "setup_local": ("for this machine alone: git ignores the files", "이 컴퓨터에만: git이 무시할 파일로 둡니다"),
+    "setup_rooms": ("rooms that the servers offer, such as lessons,sessions; without it each keeps its own",
+        "서버가 제공할 방(예: lessons,sessions). 생략하면 지금 것을 유지합니다"),
     "setup_prompt_hook": ("also a hook for every prompt of the user", "사용자의 모든 프롬프트에 훅도 겁니다"),
     # the other commands
     "demo_full": ("play all steps, up to a compaction", "통합까지 전체 과정을 보여 줍니다"),

@@ -1,0 +1,50 @@
+"""Says which rooms of the memory a client's entry offers, and how it names them."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from commands.clients.machine import entry_line, expander, script_at, value_of
+from commands.clients.table import TOOLS_OF, Client
+from commands.setup.files import Job
+from core.errors import RoomsError
+from core.settings import DEFAULT_ROOMS, ROOMS_VARIABLE, read_rooms
+
+OPTION = "--rooms"
+
+
+def rooms_in(entry: Mapping[str, Any], name: str, job: Job, client: Client) -> tuple[str, ...]:
+    """Return the rooms that an entry offers; the default for one that names none, or wrong ones."""
+    try:
+        return read_rooms(_named(entry, name, job, client) or _variable(entry))
+    except RoomsError:
+        return DEFAULT_ROOMS
+
+
+def option_for(entry: Mapping[str, Any], name: str, job: Job, client: Client) -> list[str]:
+    """Return the words of our entry that name the rooms. entry: the one that is there."""
+    if job.rooms is None:
+        named = _named(entry, name, job, client)
+        return [OPTION, named] if named else []
+    is_said = job.rooms != DEFAULT_ROOMS or bool(_variable(entry))
+    return [OPTION, ",".join(job.rooms)] if is_said else []
+
+
+def tools_of(rooms: Iterable[str]) -> list[str]:
+    """Return the tools that these rooms offer."""
+    return [tool for room in rooms for tool in TOOLS_OF[room]]
+
+
+def records_actions(rooms: Sequence[str]) -> bool:
+    """Return whether one of these rooms keeps what a client has done."""
+    return any(room.partition(":")[0] == "sessions" for room in rooms)
+
+
+def _named(entry: Mapping[str, Any], name: str, job: Job, client: Client) -> str:
+    words = entry_line(entry, expander(client, client.places[0], job.machine))
+    return value_of(OPTION, words[script_at(words, name, job.machine) + 1 :]) or ""
+
+
+def _variable(entry: Mapping[str, Any]) -> str:
+    env = entry.get("env")
+    value = env.get(ROOMS_VARIABLE) if isinstance(env, dict) else None
+    return value.strip() if isinstance(value, str) else ""
