@@ -5,7 +5,7 @@ very file of this installation. It keeps its name and its other keys, such as `e
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,9 +29,11 @@ from commands.setup.files import (
     strings_in,
     unless_made,
 )
+from commands.setup.levels import at_level
 from commands.setup.rooms import option_for, rooms_in
 from core.messages import Facts
 from core.project import find_project
+from core.settings import DEFAULT_ROOMS
 
 Keys = tuple[str, ...]
 COMMAND = ("command", "args")
@@ -80,6 +82,13 @@ def rooms_of(desk: Desk, job: Job, client: Client) -> tuple[str, ...]:
         return job.rooms
     name, entry = _known(desk, job, client)
     return rooms_in(entry, name, job, client)
+
+
+def rooms_together(desk: Desk, job: Job, clients: Iterable[Client]) -> tuple[str, ...]:
+    """Return the rooms that at least one of these clients is offered; the default for no client."""
+    rows = filter(None, (at_level(client, job.level) for client in clients))
+    found = dict.fromkeys(room for row in rows for room in rooms_of(desk, job, row))
+    return tuple(found) or DEFAULT_ROOMS
 
 
 def _known(desk: Desk, job: Job, client: Client) -> tuple[str, Mapping[str, Any]]:

@@ -29,6 +29,7 @@ from commands.documents.marked_block import (
     without_block,
 )
 from commands.documents.text_file import ExportError
+from commands.setup.entries import rooms_together
 from commands.setup.files import Change, Desk, Job, Remark, opened
 from commands.setup.words import word
 from core.lessons.agent_rules import FRONT_MATTER, language_of, rules
@@ -50,7 +51,8 @@ def put_in(desk: Desk, job: Job) -> list[Remark]:
         keys = [IMPORTER] if body == "import" else readers
         reading = [row for row in _rows(keys) if reads(files, row.key, name, homes)]
         with desk.editing(job.root / name, "rules", *reading) as change:
-            change.after = _with_rules(change, name, body, _language(files, name, job))
+            said = rules(_language(files, name, job), rooms_together(desk, job, reading))
+            change.after = _with_rules(change, name, body, said)
     for name in ours:
         if files.real(name) not in map(files.real, homes):
             _take_out(desk, job, name)
@@ -96,7 +98,8 @@ def rules_of_user(desk: Desk, job: Job, clients: Sequence[Client]) -> list[Remar
         with desk.editing(path, "rules", client) as change:
             held = block_in(change.text, BLOCK)
             lang = language_of(held) if held and not _names_language(job) else job.lang
-            body = f"{word(lang, 'only_where_kept')}\n\n{rules(lang)}"
+            said = rules(lang, rooms_together(desk, job, [client]))
+            body = f"{word(lang, 'only_where_kept')}\n\n{said}"
             change.after = with_block(change.text, BLOCK, body)
     return notes
 
@@ -173,14 +176,14 @@ def _names_language(job: Job) -> bool:
     return wanted.startswith(("en", "ko"))
 
 
-def _with_rules(change: Change, name: str, body: Body, lang: Language) -> str:
-    """Return the text with the rules or the import."""
-    text = change.text
+def _with_rules(change: Change, name: str, body: Body, said: str) -> str:
+    """Return the text with the rules, which say this, or with the import."""
+    text, lang = change.text, language_of(said)
     if name in OWN_FILES and _is_all_ours(without_block(text, BLOCK)):
         newline = "\r\n" if "\r\n" in text else "\n"
-        made = with_block(FRONT_MATTER[lang].replace("\n", newline), BLOCK, rules(lang))
+        made = with_block(FRONT_MATTER[lang].replace("\n", newline), BLOCK, said)
         return text if text.splitlines() == made.splitlines() else made
-    return with_block(text, BLOCK, rules(lang) if body == "rules" else import_of(name))
+    return with_block(text, BLOCK, said if body == "rules" else import_of(name))
 
 
 def _take_out(desk: Desk, job: Job, name: str) -> None:
