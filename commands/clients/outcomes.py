@@ -77,7 +77,8 @@ def read_outcome(client: str, payload: Mapping[str, Any]) -> Outcome:
         return Outcome(save=said[:MOST_ANSWER_CHARS])
     action = action_in(payload)
     command, paths = action.get("command", ""), action.get("paths", ())
-    if failed is None and (paths or HOOKS[client].tells_failure):
+    goes_on = isinstance(answer, dict) and "backgroundTaskId" in answer
+    if failed is None and not goes_on and (paths or HOOKS[client].tells_failure):
         failed = False
     edits = tuple(_edits(payload, paths, answer)) if paths else ()
     output = _CODE_AT_END.sub("", _FENCE.sub("", printed[-MOST_OUTPUT_CHARS:])).strip()
@@ -118,8 +119,6 @@ def _failed(answer: Any, printed: str) -> bool | None:
         signs = [answer.get(key) for key in ("is_error", "isError", "interrupted", "error")]
         if any(signs) or answer.get("resultType") in ("failure", "error", "denied", "rejected"):
             return True
-        if "backgroundTaskId" in answer:  # it goes on
-            return None
     found = _CODE_AT_END.search(printed[-_MOST_END_CHARS:])
     return bool(int(found[1] or found[2])) if found else None
 
