@@ -15,6 +15,7 @@ from core.messages import Language
 from core.project import CONTEXT_DIRECTORY
 
 GOLDEN = Path(__file__).parents[2] / "tests" / "data" / "setup"
+WITH_SESSIONS = "lessons", "sessions"
 SUFFIX = ".golden"  # so that no client takes a file of the tests for its own
 
 
@@ -67,6 +68,7 @@ class Bench:
         approvals: bool = True,
         level: Level = "project",
         tree: Tree | None = None,
+        rooms: tuple[str, ...] | None = None,
     ) -> Plan:
         """What setup would change for these clients."""
         machine = machine or self.machine
@@ -84,12 +86,19 @@ class Bench:
             approvals=approvals,
             level=level,
             tree=tree,
+            rooms=rooms,
         )
         return plan(job)
 
-    def do(self, *clients: str, remove: bool = False, prompt: bool = False) -> Plan:
+    def do(
+        self,
+        *clients: str,
+        remove: bool = False,
+        prompt: bool = False,
+        rooms: tuple[str, ...] | None = None,
+    ) -> Plan:
         """Plan and write."""
-        planned = self.plan(*clients, remove=remove, prompt=prompt)
+        planned = self.plan(*clients, remove=remove, prompt=prompt, rooms=rooms)
         for change in planned.changes:
             change.write(self.root)
         return planned
@@ -156,6 +165,7 @@ class Bench:
             "@SERVER@": str(self.tool / "server.py"),
             "@NAMED@": shlex.join(["--project", str(self.root)]),
             "@PROJECT@": str(self.root),
+            "@RULES_WITH_SESSIONS@": rules("en", WITH_SESSIONS).removesuffix("\n"),
             "@RULES@": rules("en").removesuffix("\n"),
         }
 

@@ -25,7 +25,7 @@ from commands.setup.words import WORDS
 from core.lessons.agent_rules import rules
 from core.lessons.log_file import COMPANIONS
 from tests.support.cli_process import Run
-from tests.support.setup_bench import Bench, cases
+from tests.support.setup_bench import WITH_SESSIONS, Bench, cases
 
 SETUP = Path(__file__).resolve().parents[3] / "commands/setup"
 KEYS = [client.key for client in CLIENTS]
@@ -47,7 +47,7 @@ def test_a_client_is_set_up_and_removed_as_the_golden_files_show(
 ) -> None:
     before = bench.golden(client, case, "before")
     bench.put(before)
-    planned = bench.do(client)
+    planned = bench.do(client, rooms=WITH_SESSIONS if case == "sessions" else None)
     assert (planned.problems, planned.notes) == ((), ())
     assert bench.files() == bench.golden(client, case, "after")
     assert bench.plan(client).changes == ()
