@@ -183,6 +183,36 @@ def hooks(root: Path) -> Iterator[Figure]:
             )
 
 
+def actions(root: Path) -> Iterator[Figure]:
+    """Yield what it takes to record what a client has done, beyond what `ls` takes."""
+    project, many = project_of(root / "actions", b""), 200_000
+    file = {"file_path": f"{project}/a.py", "old_string": "", "new_string": "x\n" * many}
+    done: dict[str, dict[str, Any]] = {
+        "ls": {"command": "ls"},
+        "npm test": {"command": "npm test"},
+        "an output of 200 KB": {"command": "npm test"},
+        "a command of quotes": {"command": "npm test '" + "\"'" * many},
+        "a command of secrets": {"command": "npm test " + "token=Ab3Ab3Ab3Ab3Ab3 " * many},
+        "an edit of 400 KB": file,
+    }
+    least = 0.0
+    for label, given in done.items():
+        printed = "error: password=hunter2\n" * 8_000 if "output" in label else ""
+        payload = {
+            "session_id": "s",
+            "cwd": str(project),
+            "hook_event_name": "PostToolUseFailure",
+            "tool_name": "Edit" if "file_path" in given else "Bash",
+            "tool_input": given,
+            "error": f"Exit code 1\n{printed}",
+        }
+        words = ("hook", "after-action", "--client", "claude-code", "--project", project)
+        ended = run(*words, given=json.dumps(payload).encode())
+        least = least or ended.processor_s
+        note = ended.errors.decode("utf-8", "replace").strip().rpartition(": ")[2] or "silent"
+        yield Figure(f"{label}: after-action", ended.processor_s - least, MOST_HOOK_S, note=note)
+
+
 def ten_thousand() -> bytes:
     """Return the log of a large team."""
     return _many(10_000, honest)
@@ -238,6 +268,7 @@ def searches(root: Path, count: int = 100_000) -> Iterator[Figure]:
 
 PARTS: dict[str, Callable[[Path], Iterator[Figure]]] = {
     "hooks": hooks,
+    "actions": actions,
     "commands": commands,
     "searches": searches,
 }

@@ -17,6 +17,7 @@ from commands.clients.events import HOOKS, MOST_FILES, action_in, edits_in, text
 SAVE = "context_save"
 MOST_ANSWER_CHARS, MOST_OUTPUT_CHARS = 20_000, 20_000  # at the beginning, and at the end
 _MOST_TEXTS, _MOST_DEPTH, _MOST_END_CHARS = 200, 8, 600
+_MOST_COUNTED_CHARS = 200_000  # of what an edit takes away and brings
 
 _ANSWERS = ("tool_response", "toolResult", "tool_output", "result_json", "tool_result")
 _ERRORS = ("error", "error_message")
@@ -152,7 +153,10 @@ def _edits(payload: Mapping[str, Any], paths: Sequence[str], answer: Any) -> Ite
         sources = (known, shown if isinstance(shown, dict) else {})
         before = next((text for it in sources for text in texts_under(it, _BEFORE)), "")
         pairs = [(before, whole)]
+    verb, size = "Write" if whole else "Edit", sum(len(old) + len(new) for old, new in pairs)
+    if not 0 < size <= _MOST_COUNTED_CHARS:
+        yield Edit(paths[0], verb)
+        return
     added = sum(len(new_lines(new, old)) for old, new in pairs)
     removed = sum(len(new_lines(old, new)) for old, new in pairs)
-    verb = "Write" if whole else "Edit"
-    yield Edit(paths[0], verb, *((added, removed) if pairs else (None, None)))
+    yield Edit(paths[0], verb, added, removed)

@@ -32,7 +32,7 @@ DROPPED = "dropped-actions.txt"  # in the state directory: a line with the time 
 COUNTED_DAYS = 30
 
 # What is read of a text: a secret that is cut there is nowhere near what is kept.
-_MOST_READ = 8_000
+_MOST_READ = 4_000
 _MOST_COUNTED_BYTES = 100_000
 _DAY_S = 86_400
 
