@@ -116,7 +116,7 @@ def test_files_of_the_memory_and_outside_of_the_project_are_none_of_it(desk: Des
 
 def test_a_new_file_counts_every_line_and_a_patch_each_of_its_files(desk: Desk) -> None:
     tool = {"file_path": str(desk.root / "a.py"), "content": "x = 1\ny = 2\n"}
-    answer = {"type": "create", "originalFile": None, "structuredPatch": []}
+    answer: dict[str, Any] = {"type": "create", "originalFile": None, "structuredPatch": []}
     given = {"tool_name": "Write", "tool_input": tool, "tool_response": answer}
     desk.take("claude-code", claude("PostToolUse", desk.root, **given))
     answer = {"type": "update", "originalFile": "x = 1\nz = 3\n"}

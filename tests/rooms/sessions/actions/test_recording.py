@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from core.project import state_directory
 from rooms.sessions.actions import recording
 from rooms.sessions.actions.recording import Caller, Deed, dropped, record, record_save
 from rooms.sessions.config import config_path
@@ -204,7 +205,7 @@ def test_while_another_process_writes_an_action_is_dropped_and_counted(
 
 
 def test_old_drops_are_not_counted(project: Path, environment: dict[str, str]) -> None:
-    recording._count_dropped(directory := recording.state_directory(str(project), environment))
+    recording._count_dropped(directory := state_directory(str(project), environment))
     with open(os.path.join(directory, recording.DROPPED), "a") as file:
         file.write("2020-01-01T00:00:00+00:00\nnonsense\n")
-    assert dropped(project, environment) in (1, 2)
+    assert dropped(project, environment) == 2  # a line that nobody can read is one, too
