@@ -69,7 +69,8 @@ class RulesFiles:
     def by_hand(self) -> frozenset[str]:
         """Return the files into which a person copied the rules."""
         names = {*self.names, *(name for row in ROWS.values() for name in row.reads)}
-        return frozenset(name for name in names if all(tool in self._rest(name) for tool in TOOLS))
+        tools = TOOLS["lessons"]
+        return frozenset(name for name in names if all(tool in self._rest(name) for tool in tools))
 
     def is_there(self, name: str) -> bool:
         """Return whether the file exists, readable or not."""

@@ -13,9 +13,8 @@ COMMANDS = "sentinel-memory-server", "sentinel-memory"  # where the program is i
 THE_PROJECT = "<the project>"  # among keys: the one that is the project's own path
 SERVER, TOOL = "<server>", "<tool>"  # in an approval
 LINE, EVENT = "<line>", "<event>"  # in a handler: the command line, and the event of `cli.py hook`
-TOOLS = ("search_memory", "log_memory", "compact_memory")
-TOOLS_OF: Mapping[str, tuple[str, ...]] = {  # by room and profile
-    "lessons": TOOLS,
+TOOLS: Mapping[str, tuple[str, ...]] = {  # by room and profile
+    "lessons": ("search_memory", "log_memory", "compact_memory"),
     "sessions": (
         "context_save",
         "context_search",

@@ -7,12 +7,12 @@ for, or never to be called, stays so.
 from collections.abc import Sequence
 from typing import Any
 
-from commands.clients.table import SERVER, TOOL, TOOLS, TOOLS_OF, Approvals
+from commands.clients.table import SERVER, TOOL, TOOLS, Approvals
 from commands.documents.edit_json import with_value, without
 from commands.documents.json_tree import data_of, object_of, value_at
 
 
-def with_approvals(text: str, approvals: Approvals, name: str, tools: Sequence[str] = TOOLS) -> str:
+def with_approvals(text: str, approvals: Approvals, name: str, tools: Sequence[str]) -> str:
     """Return the text in which these tools of the server `name` are allowed, one by one.
 
     Where the user has allowed the whole server, nothing is added. Raises BrokenJsonError and
@@ -34,7 +34,7 @@ def without_approvals(text: str, approvals: Approvals, name: str, kept: Sequence
 
     Raises BrokenJsonError and OtherKindError.
     """
-    every = dict.fromkeys(tool for tools in TOOLS_OF.values() for tool in tools)
+    every = dict.fromkeys(tool for tools in TOOLS.values() for tool in tools)
     ours = items_of(approvals, name, [tool for tool in every if tool not in kept])
     listed = _list_at(data_of(text), approvals.keys)
     for at in range(len(listed) - 1, -1, -1):

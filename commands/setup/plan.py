@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from commands.clients.table import CLIENTS, THE_PROJECT, TOOLS_OF, Approvals, Client, Hooks
+from commands.clients.table import CLIENTS, THE_PROJECT, TOOLS, Approvals, Client, Hooks
 from commands.documents.edit_toml import BrokenTomlError, tables_of
 from commands.documents.json_tree import check_taken
 from commands.setup.approvals import items_of, with_approvals, without_approvals
@@ -84,7 +84,7 @@ def _plan_approvals(
     keys = tuple(top if key == THE_PROJECT else key for key in approvals.keys)
     approvals = approvals._replace(keys=keys)
     with desk.editing(_path(job, approvals), "approvals", client) as change:
-        change.shown |= strings_in(items_of(approvals, name, tools_of(TOOLS_OF)))
+        change.shown |= strings_in(items_of(approvals, name, tools_of(TOOLS)))
         if job.remove:
             change.after = unless_made(change, without_approvals(change.text, approvals, name))
         else:

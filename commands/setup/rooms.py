@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from commands.clients.machine import entry_line, expander, script_at, value_of
-from commands.clients.table import TOOLS_OF, Client
+from commands.clients.table import TOOLS, Client
 from commands.setup.files import Job
 from core.errors import RoomsError
 from core.settings import DEFAULT_ROOMS, ROOMS_VARIABLE, read_rooms
@@ -31,7 +31,7 @@ def option_for(entry: Mapping[str, Any], name: str, job: Job, client: Client) ->
 
 def tools_of(rooms: Iterable[str]) -> list[str]:
     """Return the tools that these rooms offer."""
-    return [tool for room in rooms for tool in TOOLS_OF[room]]
+    return [tool for room in rooms for tool in TOOLS[room]]
 
 
 def records_actions(rooms: Sequence[str]) -> bool:

@@ -15,7 +15,7 @@ from tests.support.setup_bench import Bench
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="paths of POSIX")
 
 LOCAL = "root/.claude/settings.local.json"
-OURS = [f"mcp__sentinel-memory__{tool}" for tool in TOOLS]
+OURS = [f"mcp__sentinel-memory__{tool}" for tool in TOOLS["lessons"]]
 
 
 def read(bench: Bench, name: str) -> Any:
@@ -53,7 +53,7 @@ def test_copilot_is_told_for_the_repository_among_what_its_user_has_allowed(benc
         locations = object_of(bench.files()[name].decode())["locations"]
         listed = locations[str(top)]["tool_approvals"]
         assert [(it["kind"], it["serverName"], it["toolName"]) for it in listed] == [
-            ("mcp", "sentinel-memory", tool) for tool in TOOLS
+            ("mcp", "sentinel-memory", tool) for tool in TOOLS["lessons"]
         ]
         bench.take(bench.plan("copilot", tree=said, remove=True))
         assert bench.files() == {name: theirs.encode()}
@@ -114,7 +114,7 @@ def test_a_renamed_entry_is_allowed_by_its_name(bench: Bench) -> None:
     entry = {"command": bench.python, "args": [str(bench.tool / "server.py")]}
     bench.put({"root/.mcp.json": json.dumps({"mcpServers": {"memory": entry}})})
     bench.do("claude-code")
-    allowed = [f"mcp__memory__{tool}" for tool in TOOLS]
+    allowed = [f"mcp__memory__{tool}" for tool in TOOLS["lessons"]]
     assert read(bench, LOCAL)["permissions"]["allow"] == allowed
     bench.do("claude-code", remove=True)
     assert "permissions" not in bench.files()
