@@ -73,6 +73,7 @@ from protocol.call import (
     language,
     opened_project,
     warn,
+    warn_if_cancelled,
 )
 from protocol.ending import Ending
 from protocol.streams import AnswerOutput, RequestInput
@@ -159,12 +160,6 @@ def check_triggers(when: str | list[str] | None, call: Call) -> None:
         from core.lessons.git.project.common import checked_triggers  # not every save has triggers
 
         checked_triggers(when, Path(call.frame.project))
-
-
-def warn_if_cancelled(tool: str) -> None:
-    """Say on standard error that a change was made although the client had cancelled its call."""
-    if is_cancelled():
-        print(f"{SERVER}: {word(language(), 'stored_cancelled', tool=tool)}", file=sys.stderr)
 
 
 @mcp.offer_tool("Search memory", reads=True, repeats=True, may_leave_out=("query",))

@@ -4,7 +4,8 @@ The wording stands in `words.py`; what the core refuses itself has its sentence 
 `core/messages.py`.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic import ValidationError
@@ -22,6 +23,18 @@ _EXPECTED = {
     "when": "expected_pieces",
     "delete_ids": "expected_tokens",
 }
+_EXPECTED_OF_KIND = {
+    **dict.fromkeys(("int_type", "int_parsing", "int_from_float", "value_error"), "number"),
+    **dict.fromkeys(("bool_type", "bool_parsing"), "flag"),
+    **dict.fromkeys(("model_type", "model_attributes_type", "dict_type"), "object"),
+    "list_type": "list",
+    "less_than_equal": "most",
+    "greater_than_equal": "least",
+}
+_MISSING = ("missing", "missing_argument", "missing_keyword_only_argument")
+_NULL_BRANCH = ("none",)
+_WORD = re.compile("'([^']*)'")
+MOST_SENTENCES = 5
 
 
 def argument_sentence(
@@ -30,24 +43,61 @@ def argument_sentence(
     """Write one sentence for each refused argument, in the order in which they were found.
 
     error: what pydantic found wrong with a call of `tool`. known: the arguments that the tool has.
+    Of many in a list, the first few are named.
     """
     sentences: dict[str, str] = {}
-    for detail in error.errors(include_url=False, include_context=False):
-        field, kind = str(detail["loc"][0]) if detail["loc"] else "", detail["type"]
-        shown = one_line(field)[:40]
-        if LONE_SURROGATE in (detail["input"], *_items(detail["input"])):
-            sentence = LoneSurrogateError(field=shown).text(lang)
-        elif kind in ("unexpected_keyword_argument", "extra_forbidden"):
-            sentence = say(lang, "unknown_argument", field=shown, tool=tool, known=", ".join(known))
-        elif kind in ("missing", "missing_argument", "missing_keyword_only_argument"):
-            sentence = say(lang, "missing_argument", field=shown, tool=tool)
-        elif kind == "literal_error":
-            sentence = UnknownTypeError().text(lang)
-        else:
-            expected = say(lang, _EXPECTED.get(field, "expected_text"))
-            sentence = say(lang, "wrong_type", field=shown, tool=tool, expected=expected)
-        sentences.setdefault(field, sentence)
-    return "\n".join(sentences.values())
+    refused = set[object]()
+    for detail in error.errors(include_url=False):
+        loc = detail["loc"]
+        if loc[1:] == _NULL_BRANCH and loc[0] in refused:  # what was refused is not null, either
+            continue
+        refused.update(loc[:1])
+        name = _name(loc)
+        sentences.setdefault(name, _sentence(detail, name, tool, known, lang))
+    return "\n".join([*sentences.values()][:MOST_SENTENCES])
+
+
+def _sentence(
+    detail: Mapping[str, Any], name: str, tool: str, known: Sequence[str], lang: Language
+) -> str:
+    kind, given, shown = detail["type"], detail["input"], one_line(name)[:60]
+    halves = LONE_SURROGATE in (given, *_items(given)) or {*detail["loc"]} & LONE_SURROGATE.keys()
+    if halves:
+        return LoneSurrogateError(field=shown).text(lang)
+    if kind in ("unexpected_keyword_argument", "extra_forbidden"):
+        if name in detail["loc"]:
+            facts = {"field": shown[:40], "tool": tool, "known": ", ".join(known)}
+            return say(lang, "unknown_argument", **facts)
+        return say(lang, "unknown_part", field=shown, tool=tool)
+    if kind in _MISSING:
+        return say(lang, "missing_argument", field=shown, tool=tool)
+    if kind == "literal_error" and name == "type":
+        return UnknownTypeError().text(lang)
+    if kind == "literal_error":
+        words = ", ".join(_WORD.findall(detail["ctx"]["expected"]))
+        return say(lang, "wrong_word", field=shown, tool=tool, known=words)
+    expected = _expected(str(detail["loc"][0]) if detail["loc"] else "", kind, detail, lang)
+    return say(lang, "wrong_type", field=shown, tool=tool, expected=expected)
+
+
+def _expected(field: str, kind: str, detail: Mapping[str, Any], lang: Language) -> str:
+    if field in _EXPECTED:
+        return say(lang, _EXPECTED[field])
+    bounds = detail.get("ctx", {})
+    bound = bounds.get("le", bounds.get("ge", ""))
+    return say(lang, f"expected_{_EXPECTED_OF_KIND.get(kind, 'text')}", bound=bound)
+
+
+def _name(loc: Sequence[str | int]) -> str:
+    """Return where a value stands: `tags`, `decisions[0].why`.
+
+    The second step of a place is the branch of a union, in words of pydantic. A place within a
+    plain list is named by the list.
+    """
+    field, steps = str(loc[0]) if loc else "", loc[2:]
+    if all(isinstance(step, int) for step in steps):
+        return field
+    return field + "".join(f"[{it}]" if isinstance(it, int) else f".{it}" for it in steps)
 
 
 def _items(value: Any) -> list[Any]:

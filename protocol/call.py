@@ -4,6 +4,7 @@ import argparse
 import functools
 import logging
 import os
+import sys
 import traceback
 from asyncio import CancelledError
 from collections.abc import Callable, Iterable, Iterator
@@ -18,6 +19,7 @@ from core import notices
 from core.errors import SentinelError
 from core.messages import Language, Table
 from core.notices import LOGGER
+from core.program import SERVER
 from core.project import Project, find_project
 from core.settings import Settings, read_settings
 from core.text.printable import one_line
@@ -57,6 +59,12 @@ def is_cancelled() -> bool:
     except CancelledError:
         return True
     return False
+
+
+def warn_if_cancelled(tool: str) -> None:
+    """Say on standard error that a change was made although the client had cancelled its call."""
+    if is_cancelled():
+        print(f"{SERVER}: {say(language(), 'stored_cancelled', tool=tool)}", file=sys.stderr)
 
 
 @contextmanager

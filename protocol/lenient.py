@@ -61,25 +61,26 @@ OneToTwenty = Annotated[Number, Field(ge=1, le=20)] | NULL
 NotNegative = Annotated[Number, Field(ge=0)] | NULL
 
 
-def _without_defaults(schema: dict[str, Any]) -> None:
+def _shortened(schema: dict[str, Any]) -> None:
+    """Take out of a schema what a model need not read."""
+    schema.pop("description", None)
     for each in schema["properties"].values():
         each.pop("default", None)
 
 
 class Part(BaseModel):
-    """An object within an argument; a text in its place is its first field."""
+    """An object within an argument; a text in its place is its `text_field`, else its first."""
 
-    passed_over: ClassVar[frozenset[str]] = frozenset()  # fields that are sent back to us
-    model_config = ConfigDict(
-        extra="forbid", populate_by_name=True, json_schema_extra=_without_defaults
-    )
+    passed_over: ClassVar[frozenset[str]] = frozenset()  # other fields that may be sent
+    text_field: ClassVar[str] = ""
+    model_config = ConfigDict(extra="forbid", populate_by_name=True, json_schema_extra=_shortened)
 
     @model_validator(mode="before")
     @classmethod
     def _lenient(cls, value: Any) -> Any:
         value = parsed(value)
         if isinstance(value, str):
-            return {next(iter(cls.model_fields)): value}
+            return {cls.text_field or next(iter(cls.model_fields)): value}
         if isinstance(value, dict):
             kept = ((k, v) for k, v in value.items() if k not in cls.passed_over)
             return {key: each for key, each in kept if each is not None}

@@ -236,8 +236,10 @@ class _MissingOnes(Middleware):
         try:
             return await super().on_read_resource(context, call_next)
         except NotFoundError as error:
-            text, uri = say(language(), "no_such_resource"), str(context.message.uri)
-            raise MCPError(code=INVALID_PARAMS, message=text, data={"uri": uri}) from error
+            has_any = await self._server.local_provider.list_resources()
+            text = say(language(), "no_such_resource" if has_any else "no_resources")
+            data = {"uri": str(context.message.uri)}
+            raise MCPError(code=INVALID_PARAMS, message=text, data=data) from error
 
     async def on_get_prompt(self, context: MiddlewareContext[Any], call_next: Any) -> Any:
         """Fill in the prompt."""
@@ -246,7 +248,8 @@ class _MissingOnes(Middleware):
             prompt.name: prompt for prompt in await self._server.local_provider.list_prompts()
         }
         if name not in prompts:
-            text = say(lang, "no_such_prompt", known=", ".join(prompts))
+            key = "no_such_prompt" if prompts else "no_prompts"
+            text = say(lang, key, known=", ".join(prompts))
             raise MCPError(code=INVALID_PARAMS, message=text)
         known = [argument.name for argument in prompts[name].arguments or ()]
         strange = next((it for it in context.message.arguments or () if it not in known), None)

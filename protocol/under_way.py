@@ -22,12 +22,15 @@ QUIET_S = 20.0  # a search in the largest memory takes less
 # Requests that stay open by design.
 _LASTING = frozenset(("subscriptions/listen",))
 _ANSWER = re.compile(rb'\{"jsonrpc":"2\.0","id":("(?:[^"\\]|\\.)*"|-?[0-9]+),"(?:result|error)":')
+# The tools that change something, each with the argument without which it does not.
+_WRITING = {"log_memory": "", "compact_memory": "delete_ids"}
+_WRITING |= {"context_save": "", "context_export": "output"}
 _FAILED = re.compile(rb'"(?:isError":true|error":\{)')
 
 
 class _Request(NamedTuple):
     key: str
-    writes: str  # the tool that changes the log, "" for what only reads
+    writes: str  # the tool that changes a memory, "" for what only reads
 
 
 class UnderWay:
@@ -105,7 +108,8 @@ def _writing_tool(request: JSONRPCRequest) -> str:
     name, arguments = params.get("name"), params.get("arguments")
     if request.method != "tools/call" or not isinstance(arguments, dict):
         return ""
-    writes = name == "log_memory" or (name == "compact_memory" and arguments.get("delete_ids"))
+    needed = _WRITING.get(str(name))
+    writes = needed is not None and (not needed or arguments.get(needed))
     return str(name) if writes else ""
 
 

@@ -10,12 +10,13 @@ from pydantic import BeforeValidator, Field
 
 from core.cancellation import NO_CANCELLATION, Cancellation
 from core.errors import SentinelError
+from core.lessons.record import Record
+from core.messages import Language
 from core.program import CLI
 from core.project import Project
 from core.settings import Settings
 from core.store import MemoryStore, open_store
-from core.text.tokens import estimate_tokens
-from protocol.call import opened_project
+from protocol.call import opened_project, warn_if_cancelled
 from protocol.lenient import (
     NULL,
     Name,
@@ -31,35 +32,39 @@ from protocol.lenient import (
 from protocol.tools import SessionlessServer
 from rooms.sessions import bridge
 from rooms.sessions.agents import agent_of
-from rooms.sessions.answers import (
-    exported,
-    found,
-    numbers,
-    recommended,
-    saved,
-    warnings,
-    whole,
-)
+from rooms.sessions.answers import exported, found, numbers, recommended, saved, warnings, whole
 from rooms.sessions.answers.hints import name_of
 from rooms.sessions.answers.json_form import as_json
-from rooms.sessions.errors import NoSuchSessionError, SessionsError
+from rooms.sessions.errors import NoSuchSessionError
 from rooms.sessions.search.dates import moment_of
 from rooms.sessions.search.found import Criteria, Hit, Page
 from rooms.sessions.search.searching import resembling, search
 from rooms.sessions.search.statistics import statistics_of
-from rooms.sessions.session import Approach, Blocker, Changes, Decision, Draft, Outcome, Status
-from rooms.sessions.store import SessionStore, open_sessions
+from rooms.sessions.session import (
+    Action,
+    Approach,
+    Blocker,
+    Changes,
+    Decision,
+    Draft,
+    Outcome,
+    Session,
+    Status,
+)
+from rooms.sessions.store import Saved, SessionStore, open_sessions
 
 PROCESS = urandom(8).hex()  # over stdio a session of the protocol is a process
 LOOKED_AT = 20  # sessions that resemble a goal
 MOST_LESSONS = 3
+WARNED, RECOMMENDED = 3, 5
 
-
+# fmt: off
 _OUTCOMES = {
     **dict.fromkeys(("fail", "failure", "error"), "failed"),
     **dict.fromkeys(("ok", "succeeded", "successful", "worked"), "success"),
     **dict.fromkeys(("partially", "mixed"), "partial"),
 }
+# fmt: on
 
 
 def _outcome(value: object) -> object:
@@ -68,44 +73,89 @@ def _outcome(value: object) -> object:
 
 
 class _Stored(Part):
-    """What a session has more of it, context_get shows, and models send it back."""
+    """What context_get shows beside these fields, models send back: it is passed over."""
 
     passed_over = frozenset(("timestamp", "madeBy", "discoveredAt", "resolvedAt"))
 
 
 class DecisionPart(_Stored):
+    """What was decided."""
+
     what: str
     why: str = ""
 
 
 class ApproachPart(_Stored):
+    """What was tried."""
+
     description: str
     result: Annotated[Outcome, BeforeValidator(_outcome)]
     reason: str = ""
 
 
 class BlockerPart(_Stored):
+    """What stood in the way."""
+
     description: str
     resolved: bool = False
     resolution: str = ""
 
 
 class ChangesPart(Part):
+    """Which files were changed."""
+
+    text_field = "summary"
     modifiedFiles: Annotated[list[str], BeforeValidator(listed), Field(default_factory=list)]
     summary: str = ""
 
 
 class Dates(Part):
+    """Two days or moments."""
+
     from_: Annotated[str, Field(alias="from")] = ""
     to: str = ""
 
 
+# The arguments, with what a model reads of each.
+# fmt: off
+_DateRange = Annotated[Dates | NULL, BeforeValidator(parsed)]
+_Days = Literal["last_7_days", "last_30_days", "last_90_days", "all"]
+_Scope = Annotated[Literal["project", "global"] | NULL, BeforeValidator(word)]
 StatusWord = Annotated[Status | NULL, BeforeValidator(word)]
+Goal = Annotated[str, Field(description="What the work is for, in at most 500 characters")]
+Summary = Annotated[Text, Field(description="Where it stands, in at most 2,000")]
+Parent = Annotated[Name | NULL, Field(description="The session this work follows: #12")]
+Updated = Annotated[Name | NULL, Field(description="The session to update")]
 Decisions = Annotated[list[DecisionPart] | NULL, BeforeValidator(listed)]
-Approaches = Annotated[list[ApproachPart] | NULL, BeforeValidator(listed)]
+_Tried = Annotated[list[ApproachPart] | NULL, BeforeValidator(listed)]
+Approaches = Annotated[_Tried, Field(description="What was tried; above all what failed, and why")]
 Blockers = Annotated[list[BlockerPart] | NULL, BeforeValidator(listed)]
 CodeChanges = Annotated[ChangesPart | NULL, BeforeValidator(parsed)]
-DateRange = Annotated[Dates | NULL, BeforeValidator(parsed)]
+Query = Annotated[Text, Field(description="Words in any language; none: the newest")]
+AllTags = Annotated[Texts, Field(description="All of them")]
+Agent = Annotated[Text, Field(description="Client: claude-code, cursor")]
+DateRange = Annotated[_DateRange, Field(description="ISO dates, both included")]
+Limit = Annotated[OneToTwenty, Field(description="Default 5")]
+WarnLimit = Annotated[OneToTwenty, Field(description="Default 3")]
+Scope = Annotated[_Scope, Field(description="global: all projects of the user")]
+Id = Annotated[Name, Field(description="#12 or ctx_…")]
+WithActions = Annotated[bool | NULL, Field(description="Commands, edits, errors")]
+WithChain = Annotated[bool | NULL, Field(description="Sessions before and after it")]
+Task = Annotated[str, Field(description="The task, in the user's words")]
+Days = Annotated[_Days | NULL, BeforeValidator(word), Field(description="Default all")]
+Form = Annotated[Literal["markdown", "json", "html"], BeforeValidator(word)]
+Range = Annotated[_DateRange, Field(description="ISO dates")]
+Ids = Annotated[Texts, Field(description="Only these")]
+Output = Annotated[Text, Field(description="File in the project; none: the answer")]
+# fmt: on
+
+
+class _Room:
+    """What the server hands in when it offers the room."""
+
+    cancellation: Cancellation = NO_CANCELLATION
+    core_only = False
+    has_lessons = True
 
 
 class Call(NamedTuple):
@@ -114,6 +164,11 @@ class Call(NamedTuple):
     store: SessionStore
     settings: Settings
     project: Project
+
+    @property
+    def lang(self) -> Language:
+        """The language of the sentences."""
+        return self.settings.lang
 
     @property
     def log(self) -> MemoryStore:
@@ -128,13 +183,9 @@ class Call(NamedTuple):
         """Return the sessions that are about the same as a goal; `but` and its chain are not."""
         return resembling(self.store, goal, limit=LOOKED_AT, but=but)
 
-
-class _Room:
-    """What the server hands in when it offers the room."""
-
-    cancellation: Cancellation = NO_CANCELLATION
-    core_only = False
-    has_lessons = True
+    def lessons(self, goal: str) -> list[Record]:
+        """Return the lessons of the team that a goal is about, where the log is offered."""
+        return bridge.lessons_for(goal, self.log, limit=MOST_LESSONS) if _Room.has_lessons else []
 
 
 @contextmanager
@@ -155,20 +206,16 @@ def _agent() -> str:
 
 
 def context_save(
-    goal: Annotated[str, Field(description="What the work is for, in at most 500 characters")],
-    summary: Annotated[Text, Field(description="Where it stands, in at most 2,000")] = None,
+    goal: Goal,
+    summary: Summary = None,
     status: StatusWord = None,
     tags: Texts = None,
-    parentId: Annotated[
-        Name | NULL, Field(description="The session this work follows: #12")
-    ] = None,
+    parentId: Parent = None,
     decisions: Decisions = None,
-    approaches: Annotated[
-        Approaches, Field(description="What was tried, above all what failed, and why")
-    ] = None,
+    approaches: Approaches = None,
     blockers: Blockers = None,
     codeChanges: CodeChanges = None,
-    id: Annotated[Name | NULL, Field(description="The session to update")] = None,
+    id: Updated = None,
 ) -> str:
     """Save the session: when work ends, pauses or changes hands, and when an approach fails. The
     same goal again updates it and adds to its lists. Write in the user's language; no secrets, no
@@ -188,13 +235,8 @@ def context_save(
     )
     with opened(writes=True) as call:
         done = call.store.save(draft, agent=_agent(), process=PROCESS)
-        related, beside, lang = list[Hit](), list[str](), call.settings.lang
-        with suppress(SentinelError):  # it is saved, whatever else cannot be read
-            if call.store.config.recommends and done.is_new:
-                found = call.resembling(done.session.goal, but=done.session.id)
-                related = [it for it in found if it.level != "low"]
-        if _Room.has_lessons:
-            beside = bridge.to_the_log(done.session, call.log, lang)
+        warn_if_cancelled("context_save")
+        related, beside, lang = _related(call, done), _beside(call, done), call.lang
         return call.answer(
             lambda: saved.text(done, related, beside, lang),
             lambda: saved.declared(done, related, beside, lang),
@@ -207,19 +249,28 @@ def _changes(given: ChangesPart | None) -> Changes | None:
     return Changes(modified_files=tuple(given.modifiedFiles), summary=given.summary)
 
 
+def _related(call: Call, done: Saved) -> list[Hit]:
+    """Return what resembles a new session; it is saved, whatever else cannot be read."""
+    with suppress(SentinelError):
+        if call.store.config.recommends and done.is_new:
+            hits = call.resembling(done.session.goal, but=done.session.id)
+            return [it for it in hits if it.level != "low"]
+    return []
+
+
+def _beside(call: Call, done: Saved) -> list[str]:
+    return bridge.to_the_log(done.session, call.log, call.lang) if _Room.has_lessons else []
+
+
 def context_search(
-    query: Annotated[Text, Field(description="Words in any language; none: the newest")] = None,
-    tags: Annotated[Texts, Field(description="All of them")] = None,
+    query: Query = None,
+    tags: AllTags = None,
     status: StatusWord = None,
-    agent: Annotated[Text, Field(description="Client: claude-code, cursor")] = None,
-    dateRange: Annotated[DateRange, Field(description="ISO dates, both included")] = None,
-    limit: Annotated[OneToTwenty, Field(description="Default 5")] = None,
+    agent: Agent = None,
+    dateRange: DateRange = None,
+    limit: Limit = None,
     offset: NotNegative = None,
-    scope: Annotated[
-        Literal["project", "global"] | NULL,
-        BeforeValidator(word),
-        Field(description="global: all projects of the user"),
-    ] = None,
+    scope: Scope = None,
 ) -> str:
     """Find earlier sessions, when you need what was done or decided: a line each, its number, the
     date, `!` where something failed or is blocked, the goal. Read one with context_get.
@@ -234,14 +285,12 @@ def context_search(
             since=since,
             until=until,
         )
-        lang, skipped = call.settings.lang, offset or 0
+        most, skipped = limit or call.store.config.default_limit, offset or 0
         find = _everywhere if scope == "global" else search
-        page = find(
-            call.store, criteria, limit=limit or call.store.config.default_limit, offset=skipped
-        )
+        page = find(call.store, criteria, limit=most, offset=skipped)
         return call.answer(
-            lambda: found.text(page, lang, offset=skipped),
-            lambda: found.declared(page, lang, offset=skipped),
+            lambda: found.text(page, call.lang, offset=skipped),
+            lambda: found.declared(page, call.lang, offset=skipped),
         )
 
 
@@ -251,32 +300,27 @@ def _everywhere(store: SessionStore, criteria: Criteria, *, limit: int, offset: 
     return search_all(store, criteria, limit=limit, offset=offset)
 
 
-def context_get(
-    id: Annotated[Name, Field(description="#12 or ctx_…")],
-    includeActions: Annotated[bool | NULL, Field(description="Commands, edits, errors")] = True,
-    includeChain: Annotated[bool | NULL, Field(description="Sessions before and after it")] = False,
-) -> str:
+def _range(field: str, dates: Dates | None) -> tuple[str, str]:
+    if dates is None:
+        return "", ""
+    return moment_of(f"{field}.from", dates.from_), moment_of(f"{field}.to", dates.to)
+
+
+def context_get(id: Id, includeActions: WithActions = True, includeChain: WithChain = False) -> str:
     """Read one session: goal, failures, blockers, decisions, what was done. Call it for a hint that
     matters, not for every hint. Notes, not orders.
     """
     with opened() as call:
-        store, lang = call.store, call.settings.lang
-        session = store.get(id)
-        if session.archive:
-            from rooms.sessions.upkeep.archive import whole as brought_back
-
-            session, actions = brought_back(store, session)
-        else:
-            actions = store.actions(session) if includeActions is not False else []
-        chain = store.chain(session) if includeChain else []
-        shown = list(actions) if includeActions is not False else []
+        session, actions = _with_actions(call.store, call.store.get(id))
+        shown = [] if includeActions is False else actions
+        chain = call.store.chain(session) if includeChain else []
         return call.answer(
             lambda: whole.text(
                 session,
-                lang,
+                call.lang,
                 actions=shown,
                 chain=chain,
-                parent=_parent(store, session.parent_id),
+                parent=_parent(call.store, session.parent_id),
                 how=_how_to_see_all(session.number),
             ),
             lambda: whole.declared(
@@ -286,6 +330,15 @@ def context_get(
                 budget_tokens=call.settings.budget_tokens,
             ),
         )
+
+
+def _with_actions(store: SessionStore, session: Session) -> tuple[Session, list[Action]]:
+    """Return a session with all its texts and its actions, wherever they are."""
+    if not session.archive:
+        return session, store.actions(session)
+    from rooms.sessions.upkeep.archive import whole as brought_back  # few are read again
+
+    return brought_back(store, session)
 
 
 def _parent(store: SessionStore, id_: str) -> str:
@@ -301,97 +354,62 @@ def _how_to_see_all(number: int) -> str:
     return f'context_export(format="markdown", contextIds=["#{number}"])'
 
 
-def context_warn(
-    currentGoal: Annotated[str, Field(description="The task, in the user's words")],
-    limit: Annotated[OneToTwenty, Field(description="Default 3")] = None,
-) -> str:
+def context_warn(currentGoal: Task, limit: WarnLimit = None) -> str:
     """What failed or is still blocked in work like this, the team's lessons first. Call it once,
     when a task begins, before you plan. Tell the user what applies.
     """
     with opened() as call:
-        lang, config = call.settings.lang, call.store.config
-        hits = call.resembling(currentGoal)
-        lessons = (
-            bridge.lessons_for(currentGoal, call.log, limit=MOST_LESSONS)
-            if _Room.has_lessons
-            else []
-        )
+        config, most = call.store.config, limit or WARNED
+        hits, lessons = call.resembling(currentGoal), call.lessons(currentGoal)
         known = warnings.warned(lessons, hits, tried=config.warns, recommends=config.recommends)
         more = "warn_more_core" if _Room.core_only else "warn_more"
         return call.answer(
-            lambda: warnings.text(known, currentGoal, lang, limit=limit or 3, more_key=more),
-            lambda: warnings.declared(known, lang, limit=limit or 3),
+            lambda: warnings.text(known, currentGoal, call.lang, limit=most, more_key=more),
+            lambda: warnings.declared(known, call.lang, limit=most),
         )
 
 
-def context_stats(
-    range: Annotated[
-        Literal["last_7_days", "last_30_days", "last_90_days", "all"] | NULL,
-        BeforeValidator(word),
-        Field(description="Default all"),
-    ] = None,
-) -> str:
+def context_stats(range: Days = None) -> str:
     """Counts of sessions by status, client and tag, and of failures. Call it when the user asks."""
     with opened() as call:
-        counted, lang = statistics_of(call.store, range or "all"), call.settings.lang
+        counted = statistics_of(call.store, range or "all")
         return call.answer(
-            lambda: numbers.text(counted, range or "all", lang),
-            lambda: numbers.declared(counted, lang),
+            lambda: numbers.text(counted, range or "all", call.lang),
+            lambda: numbers.declared(counted, call.lang),
         )
 
 
 def context_export(
-    format: Annotated[Literal["markdown", "json", "html"], BeforeValidator(word)],
-    range: Annotated[DateRange, Field(description="ISO dates")] = None,
-    contextIds: Annotated[Texts, Field(description="Only these")] = None,
-    output: Annotated[Text, Field(description="File in the project; none: the answer")] = None,
+    format: Form, range: Range = None, contextIds: Ids = None, output: Output = None
 ) -> str:
     """Whole sessions as one document, when the user asks or context_get left something out."""
     from rooms.sessions.exchange.exporting import export  # few sessions of a model export
 
     with opened(writes=bool(output)) as call:
         since, until = _range("range", range)
+        names = tuple(contextIds or ())
         done = export(
-            call.store,
-            format,
-            since=since,
-            until=until,
-            names=tuple(contextIds or ()),
-            output=output or "",
+            call.store, format, since=since, until=until, names=names, output=output or ""
         )
-        settings, path = call.settings, str(done.path or "")
-        if not path and _is_too_long(done.text, settings):
-            raise SessionsError("export_too_long", count=done.count)
+        path = str(done.path or "")
+        if not path:
+            exported.check_length(done.text, done.count, call.settings)
         return call.answer(
-            lambda: exported.text(done.text, path, done.count, settings.lang),
+            lambda: exported.text(done.text, path, done.count, call.lang),
             lambda: exported.declared(done.text, path, done.count),
         )
 
 
-def _is_too_long(text: str, settings: Settings) -> bool:
-    """Return whether a document is too long for an answer."""
-    return len(text) > settings.budget_chars or estimate_tokens(text) > settings.budget_tokens
-
-
-def context_recommend(
-    currentGoal: str, limit: Annotated[OneToTwenty, Field(description="Default 5")] = None
-) -> str:
+def context_recommend(currentGoal: str, limit: Limit = None) -> str:
     """Earlier sessions worth reading for a goal: summary, shared tags, what failed. Call it where
     context_warn has more.
     """
     with opened() as call:
-        hits, lang = call.resembling(currentGoal)[: limit or 5], call.settings.lang
+        hits = call.resembling(currentGoal)[: limit or RECOMMENDED]
         return call.answer(
-            lambda: recommended.text(hits, currentGoal, lang),
-            lambda: recommended.declared(hits, currentGoal, lang),
+            lambda: recommended.text(hits, currentGoal, call.lang),
+            lambda: recommended.declared(hits, currentGoal, call.lang),
         )
-
-
-def _range(field: str, dates: Dates | None) -> tuple[str, str]:
-    """Return the ends of a range as a search takes them. Raises SessionsError."""
-    if dates is None:
-        return "", ""
-    return moment_of(f"{field}.from", dates.from_), moment_of(f"{field}.to", dates.to)
 
 
 class _Tool(NamedTuple):
