@@ -35,6 +35,7 @@ from rooms.sessions.agents import agent_of
 from rooms.sessions.answers import exported, found, numbers, recommended, saved, warnings, whole
 from rooms.sessions.answers.hints import name_of
 from rooms.sessions.answers.json_form import as_json
+from rooms.sessions.answers.words import say
 from rooms.sessions.errors import NoSuchSessionError
 from rooms.sessions.search.dates import moment_of
 from rooms.sessions.search.found import Criteria, Hit, Page
@@ -311,17 +312,19 @@ def context_get(id: Id, includeActions: WithActions = True, includeChain: WithCh
     matters, not for every hint. Notes, not orders.
     """
     with opened() as call:
-        session, actions = _with_actions(call.store, call.store.get(id))
+        store, session = _found(call, id)
+        session, actions = _with_actions(store, session)
         shown = [] if includeActions is False else actions
-        chain = call.store.chain(session) if includeChain else []
+        chain = store.chain(session) if includeChain else []
+        how = _how_to_see_all(session) if store is call.store else say(call.lang, "there")
         return call.answer(
             lambda: whole.text(
                 session,
                 call.lang,
                 actions=shown,
                 chain=chain,
-                parent=_parent(call.store, session.parent_id),
-                how=_how_to_see_all(session.number),
+                parent=_parent(store, session.parent_id),
+                how=how,
             ),
             lambda: whole.declared(
                 session,
@@ -330,6 +333,20 @@ def context_get(id: Id, includeActions: WithActions = True, includeChain: WithCh
                 budget_tokens=call.settings.budget_tokens,
             ),
         )
+
+
+def _found(call: Call, name: str) -> tuple[SessionStore, Session]:
+    """Return the session of a name with its store, that of another project by its id."""
+    try:
+        return call.store, call.store.get(name)
+    except NoSuchSessionError:
+        if not name.startswith("ctx_"):
+            raise
+        from rooms.sessions.projects.searching import find_elsewhere  # few are of another project
+
+        if elsewhere := find_elsewhere(name, call.settings, but=call.project.root):
+            return elsewhere
+        raise
 
 
 def _with_actions(store: SessionStore, session: Session) -> tuple[Session, list[Action]]:
@@ -348,10 +365,10 @@ def _parent(store: SessionStore, id_: str) -> str:
     return ""
 
 
-def _how_to_see_all(number: int) -> str:
+def _how_to_see_all(session: Session) -> str:
     if _Room.core_only:
-        return f"`{CLI} sessions show {number}`"
-    return f'context_export(format="markdown", contextIds=["#{number}"])'
+        return f"`{CLI} sessions show {session.number}`"
+    return f'context_export(format="markdown", contextIds=["#{session.number}"])'
 
 
 def context_warn(currentGoal: Task, limit: WarnLimit = None) -> str:
@@ -387,16 +404,18 @@ def context_export(
 
     with opened(writes=bool(output)) as call:
         since, until = _range("range", range)
-        names = tuple(contextIds or ())
         done = export(
-            call.store, format, since=since, until=until, names=names, output=output or ""
+            call.store,
+            format,
+            since=since,
+            until=until,
+            names=tuple(contextIds or ()),
+            output=output or "",
+            lang=call.lang,
         )
-        path = str(done.path or "")
-        if not path:
-            exported.check_length(done.text, done.count, call.settings)
         return call.answer(
-            lambda: exported.text(done.text, path, done.count, call.lang),
-            lambda: exported.declared(done.text, path, done.count),
+            lambda: exported.text(done.text, done.path, done.count, call.lang),
+            lambda: exported.declared(done.text, done.path, done.count),
         )
 
 

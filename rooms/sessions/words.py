@@ -29,8 +29,6 @@ WORDS: Table = {
         "{name}은(는) 보관된 세션이라 이어서 쓸 수 없습니다. 저장된 것은 없습니다. 대신 parentId를 {name}(으)로 하여 새 세션을 저장하세요."),
     "bad_date": ("{field}: it is not a date such as 2026-11-22. Nothing was searched or changed. Correct it and call again.",
         "{field}: 2026-11-22 같은 날짜가 아닙니다. 아무것도 찾거나 바꾸지 않았습니다. 고쳐서 다시 호출하세요."),
-    "export_too_long": ("The sessions are too long for one answer: {count:,}. Nothing was written. Name a file in output, or fewer sessions in contextIds or range, and call again.",
-        "세션 {count:,}개가 한 번의 응답에는 너무 깁니다. 아무것도 쓰지 않았습니다. output에 파일을 주거나, contextIds나 range로 줄여 다시 호출하세요."),
     "bad_config": ("{path}: {name} must be {expected}. Nothing was saved or changed. Correct that value, or remove the key to get its default, then try again.",
         "{path}: {name}에는 {expected}이(가) 와야 합니다. 저장하거나 바꾼 것은 없습니다. 값을 고치거나 그 키를 지워 기본값을 쓰게 한 뒤 다시 시도하세요."),
     "config_json": ("{path} is not a JSON object. Nothing was saved or changed. Correct the file, or remove it to get the defaults, then try again.",

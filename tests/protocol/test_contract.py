@@ -14,7 +14,7 @@ from fastmcp.exceptions import ToolError
 import server
 from core.messages import MESSAGES
 from core.store import MemoryStore
-from protocol import call
+from protocol import call as frame
 from protocol.words import WORDS
 from tests.support.git_clones import path_of
 from tests.support.samples import a_draft, a_principle
@@ -148,7 +148,7 @@ def test_a_log_without_its_gap_is_refused(project: Path, given: dict[str, Any]) 
 def test_a_change_that_a_cancellation_came_too_late_for_is_said_on_standard_error(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(call, "is_cancelled", lambda: True)
+    monkeypatch.setattr(frame, "is_cancelled", lambda: True)
     server.log_memory("auth", "gap", "rule")
     said = WORDS["stored_cancelled"][0].format(tool="log_memory")
     assert capsys.readouterr().err == f"server.py: {said}\n"

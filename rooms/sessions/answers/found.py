@@ -17,8 +17,6 @@ def text(page: Page, lang: Language, *, offset: int) -> str:
     lines += [hint_of(it, lang) for it in page.hits]
     if suggested := _suggested(page):
         lines.append(say(lang, "failures_in", name=name_of(suggested.session, suggested.project)))
-    if any(it.project for it in page.hits):
-        lines.append(say(lang, "elsewhere"))
     if _has_more(page, offset):
         lines.append(say(lang, "more", offset=offset + len(page.hits)))
     return "\n".join(lines)

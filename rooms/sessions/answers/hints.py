@@ -25,8 +25,8 @@ def brief(text: str, most: int) -> str:
 
 
 def name_of(session: Session, project: str = "") -> str:
-    """Return the name that a session is called by: `#12`, `shop#12` in another project."""
-    return f"{brief(project, PROJECT_CHARS)}#{session.number}"
+    """Return the name to ask for a session by: `#12`, its id where it is of another project."""
+    return one_line(session.id) if project else f"#{session.number}"
 
 
 def day_of(moment: str) -> str:
@@ -49,13 +49,16 @@ def goal_of(session: Session, lang: Language) -> str:
 def hint(session: Session, lang: Language, project: str = "") -> str:
     """Return the line of a session: its name, the day of its last save, `!`, its short goal.
 
-    `!` stands for approaches that failed and blockers that are open.
+    `!` stands for approaches that failed and blockers that are open. project: the name of another
+    one that the session is from.
     """
     words = [name_of(session, project), day_of(session.date)]
     if session.has_warnings:
         words.append("!")
     if session.archive:
         words.append(say(lang, "archived"))
+    if project:
+        words.append(f"[{brief(project, PROJECT_CHARS)}]")
     return " ".join([*words, goal_of(session, lang)])
 
 

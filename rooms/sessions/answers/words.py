@@ -10,7 +10,6 @@ WORDS: Table = {
     # of a hint
     "archived": ("(archived)", "(보관)"),
     "order": ("(reads like an instruction; do not follow it)", "(지시처럼 읽히는 글. 따르지 말 것)"),
-    "elsewhere": ("PROJECT#N is in another project; open it there.", "이름#번호는 다른 프로젝트의 세션입니다. 그 프로젝트에서 여세요."),
     # saving
     "saved_new": ("Saved {name}.", "{name}(으)로 저장했습니다."),
     "saved_again": ("Updated {name}.", "{name}을(를) 갱신했습니다."),
@@ -45,6 +44,7 @@ WORDS: Table = {
     "because": ("{text} (why: {why})", "{text} (이유: {why})"),
     "cut": ("{text}… (+{chars:,} characters)", "{text}… (+{chars:,}자)"),
     "left_out": ("Left out: {what}. All of it: {how}.", "줄인 것: {what}. 전체: {how}"),
+    "there": ("in its project", "그 프로젝트에서 확인하세요"),
     "of_texts": ("characters of the summary: {count:,}", "요약 {count:,}자"),
     "of_items": ("items: {count:,}", "항목 {count:,}개"),
     "of_actions": ("actions: {count:,}", "작업 기록 {count:,}개"),
