@@ -14,6 +14,7 @@ from typing import ClassVar
 
 from anyio.from_thread import check_cancelled
 from fastmcp.exceptions import FastMCPError, ToolError, ValidationError
+from fastmcp.server.dependencies import get_context
 
 from core import notices
 from core.errors import SentinelError
@@ -59,6 +60,15 @@ def is_cancelled() -> bool:
     except CancelledError:
         return True
     return False
+
+
+def client_name() -> str:
+    """Return what the client of this call calls itself, "" where nobody does."""
+    try:
+        params = get_context().session.client_params
+    except RuntimeError:  # the function was called directly
+        return ""
+    return params.client_info.name if params else ""
 
 
 def warn_if_cancelled(tool: str) -> None:

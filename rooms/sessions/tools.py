@@ -5,7 +5,6 @@ from contextlib import contextmanager, suppress
 from os import urandom
 from typing import Annotated, Any, Literal, NamedTuple
 
-from fastmcp.server.dependencies import get_context
 from pydantic import BeforeValidator, Field
 
 from core.cancellation import NO_CANCELLATION, Cancellation
@@ -16,33 +15,29 @@ from core.program import CLI
 from core.project import Project
 from core.settings import Settings
 from core.store import MemoryStore, open_store
-from protocol.call import opened_project, warn_if_cancelled
-from protocol.lenient import (
-    NULL,
-    Name,
-    NotNegative,
-    OneToTwenty,
-    Part,
-    Text,
-    Texts,
-    listed,
-    parsed,
-    word,
-)
+from protocol.call import client_name, opened_project, warn_if_cancelled
+from protocol.lenient import NULL, Name, NotNegative, OneToTwenty, Part, Text, Texts, listed, word
 from protocol.tools import SessionlessServer
-from rooms.sessions import bridge
 from rooms.sessions.agents import agent_of
-from rooms.sessions.answers import exported, found, numbers, recommended, saved, warnings, whole
+from rooms.sessions.answers import (
+    bridge,
+    exported,
+    found,
+    numbers,
+    recommended,
+    saved,
+    warnings,
+    whole,
+)
 from rooms.sessions.answers.hints import name_of
 from rooms.sessions.answers.json_form import as_json
 from rooms.sessions.answers.words import say
-from rooms.sessions.errors import NoSuchSessionError
 from rooms.sessions.search.dates import moment_of
 from rooms.sessions.search.found import Criteria, Hit, Page
+from rooms.sessions.search.reading import read_whole
 from rooms.sessions.search.searching import resembling, search
 from rooms.sessions.search.statistics import statistics_of
 from rooms.sessions.session import (
-    Action,
     Approach,
     Blocker,
     Changes,
@@ -119,7 +114,7 @@ class Dates(Part):
 
 # The arguments, with what a model reads of each.
 # fmt: off
-_DateRange = Annotated[Dates | NULL, BeforeValidator(parsed)]
+_DateRange = Dates | NULL
 _Days = Literal["last_7_days", "last_30_days", "last_90_days", "all"]
 _Scope = Annotated[Literal["project", "global"] | NULL, BeforeValidator(word)]
 StatusWord = Annotated[Status | NULL, BeforeValidator(word)]
@@ -131,7 +126,7 @@ Decisions = Annotated[list[DecisionPart] | NULL, BeforeValidator(listed)]
 _Tried = Annotated[list[ApproachPart] | NULL, BeforeValidator(listed)]
 Approaches = Annotated[_Tried, Field(description="What was tried; above all what failed, and why")]
 Blockers = Annotated[list[BlockerPart] | NULL, BeforeValidator(listed)]
-CodeChanges = Annotated[ChangesPart | NULL, BeforeValidator(parsed)]
+CodeChanges = ChangesPart | NULL
 Query = Annotated[Text, Field(description="Words in any language; none: the newest")]
 AllTags = Annotated[Texts, Field(description="All of them")]
 Agent = Annotated[Text, Field(description="Client: claude-code, cursor")]
@@ -197,15 +192,6 @@ def opened(*, writes: bool = False) -> Iterator[Call]:
         yield Call(store, settings, project)
 
 
-def _agent() -> str:
-    """Return the name of the client, "" outside of a server."""
-    try:
-        params = get_context().session.client_params
-    except RuntimeError:
-        return ""
-    return agent_of(params.client_info.name) if params else ""
-
-
 def context_save(
     goal: Goal,
     summary: Summary = None,
@@ -235,7 +221,7 @@ def context_save(
         changes=_changes(codeChanges),
     )
     with opened(writes=True) as call:
-        done = call.store.save(draft, agent=_agent(), process=PROCESS)
+        done = call.store.save(draft, agent=agent_of(client_name()), process=PROCESS)
         warn_if_cancelled("context_save")
         related, beside, lang = _related(call, done), _beside(call, done), call.lang
         return call.answer(
@@ -312,57 +298,23 @@ def context_get(id: Id, includeActions: WithActions = True, includeChain: WithCh
     matters, not for every hint. Notes, not orders.
     """
     with opened() as call:
-        store, session = _found(call, id)
-        session, actions = _with_actions(store, session)
-        shown = [] if includeActions is False else actions
-        chain = store.chain(session) if includeChain else []
+        session, actions, store, parent = read_whole(call.store, id, call.settings)
+        chain = store.chain(session) if includeChain else None
+        shown = None if includeActions is False else actions
         how = _how_to_see_all(session) if store is call.store else say(call.lang, "there")
         return call.answer(
             lambda: whole.text(
                 session,
                 call.lang,
-                actions=shown,
-                chain=chain,
-                parent=_parent(store, session.parent_id),
+                actions=shown or (),
+                chain=chain or (),
+                parent=name_of(parent) if parent else "",
                 how=how,
             ),
             lambda: whole.declared(
-                session,
-                actions=None if includeActions is False else shown,
-                chain=chain if includeChain else None,
-                budget_tokens=call.settings.budget_tokens,
+                session, actions=shown, chain=chain, budget_tokens=call.settings.budget_tokens
             ),
         )
-
-
-def _found(call: Call, name: str) -> tuple[SessionStore, Session]:
-    """Return the session of a name with its store, that of another project by its id."""
-    try:
-        return call.store, call.store.get(name)
-    except NoSuchSessionError:
-        if not name.startswith("ctx_"):
-            raise
-        from rooms.sessions.projects.searching import find_elsewhere  # few are of another project
-
-        if elsewhere := find_elsewhere(name, call.settings, but=call.project.root):
-            return elsewhere
-        raise
-
-
-def _with_actions(store: SessionStore, session: Session) -> tuple[Session, list[Action]]:
-    """Return a session with all its texts and its actions, wherever they are."""
-    if not session.archive:
-        return session, store.actions(session)
-    from rooms.sessions.upkeep.archive import whole as brought_back  # few are read again
-
-    return brought_back(store, session)
-
-
-def _parent(store: SessionStore, id_: str) -> str:
-    """Return the name of a parent, "" for none and for one that is gone."""
-    with suppress(NoSuchSessionError):
-        return name_of(store.get(id_)) if id_ else ""
-    return ""
 
 
 def _how_to_see_all(session: Session) -> str:
