@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from core.errors import SentinelError
+from core.lessons.agent_rules import language_of
 from core.lessons.answers.fitting import is_harmless, is_usable
 from core.lessons.answers.rendering import topic_text
 from core.lessons.recall.for_task import for_prompt
@@ -16,9 +17,10 @@ from core.lessons.record import LIMITS_BYTES, Record
 from core.messages import Language
 from core.store import LogReader
 from core.text.english import FUNCTION_WORDS
+from core.text.hangul import without_particle
 from core.text.printable import one_line
 from core.text.wording import scope_of
-from rooms.sessions.answers.hints import brief
+from rooms.sessions.answers.hints import brief, is_order
 from rooms.sessions.answers.words import say
 from rooms.sessions.session import Approach, Blocker, Session, shortened
 
@@ -51,13 +53,13 @@ def to_the_log(session: Session, log: LogReader, lang: Language) -> list[str]:
     It names the record of the log that says it already, or holds a ready call of log_memory.
     """
     new = _newest(session)
-    if new is None:
+    if new is None or is_order(session):
         return []
     said = f"{session.goal}\n{_told(new)}"
     for record in lessons_for(said, log, limit=1):
         facts = {"id": brief(record.id, 16), "topic": topic_text(record.topic)}
         return [say(lang, "known", lesson=brief(record.lesson, LESSON_CHARS), **facts)]
-    learned = _learned(new, lang)
+    learned = _learned(new)
     values = {
         "topic": (_topic(session), LIMITS_BYTES["topic"]),
         "missing_context": (learned.gap, LIMITS_BYTES["missing_context"]),
@@ -83,12 +85,12 @@ def _told(item: Approach | Blocker) -> str:
     return f"{item.description}\n{why}"
 
 
-def _learned(item: Approach | Blocker, lang: Language) -> _Learned:
-    what = one_line(item.description).rstrip(" .")
+def _learned(item: Approach | Blocker) -> _Learned:
+    what = one_line(item.description)
+    lang = language_of(what)  # of the session, in whatever one the answers are
     if isinstance(item, Blocker):
         return _Learned(what, say(lang, "clear_first", what=what))
-    why = one_line(item.reason)
-    return _Learned(why or what, say(lang, "do_not", what=what, why=why).strip())
+    return _Learned(one_line(item.reason) or what, say(lang, "do_not", what=what))
 
 
 def _quoted(text: str, most_bytes: int) -> str:
@@ -114,5 +116,5 @@ def _folder(path: str) -> str:
 
 
 def _telling(words: Iterable[str]) -> Iterable[str]:
-    plain = (word.strip(".,:;!?()[]'\"`").lower() for word in words)
-    return (word for word in plain if len(word) > 2 and word not in FUNCTION_WORDS)
+    plain = (without_particle(word.strip(".,:;!?()[]'\"`").lower()) for word in words)
+    return (it for it in plain if len(it) > (2 if it.isascii() else 1) and it not in FUNCTION_WORDS)

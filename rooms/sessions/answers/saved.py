@@ -10,7 +10,7 @@ from rooms.sessions.answers.words import say
 from rooms.sessions.search.found import Hit
 from rooms.sessions.store import Saved
 
-MOST_TOKENS = 43  # estimated: by the tokenizer 50, since the estimate of a hint is below it
+MOST_TOKENS = 56  # estimated: by the tokenizer 50, since dates are estimated high
 MOST_RELATED = 3
 
 

@@ -20,7 +20,7 @@ from rooms.sessions.search.found import Hit
 from rooms.sessions.session import Session
 
 # Estimated: by the tokenizer 100 and 160.
-_TOKENS: dict[Language, int] = {"en": 80, "ko": 132}
+_TOKENS: dict[Language, int] = {"en": 100, "ko": 146}
 _HANGUL = re.compile("[\uac00-\ud7a3]")
 LESSON_CHARS, FAILURE_CHARS, REASON_CHARS = 70, 60, 50
 _THIS_YEAR_DAYS = 330  # a month and a day say enough
@@ -45,8 +45,11 @@ def warned(
     each = [[(it, line) for line in failures_of(it, tried=tried)] for it in sessions]
     in_turn = [it for row in zip_longest(*each) for it in row if it]  # one of each session first
     told = {session.id for session, _ in in_turn}
+    once = dict[str, tuple[Session, str]]()
+    for session, line in in_turn:
+        once.setdefault(line[: line.rindex(" (")], (session, line))
     similar = [it for it in sessions if it.id not in told] if recommends else []
-    return Warned(lessons, in_turn, similar)
+    return Warned(lessons, list(once.values()), similar)
 
 
 def failures_of(session: Session, *, tried: bool = True) -> Iterator[str]:

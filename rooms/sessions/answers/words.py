@@ -71,8 +71,8 @@ WORDS: Table = {
     # the memory log
     "known": ("The memory log has it: {id} [{topic}] {lesson}", "기억 로그에 이미 있습니다: {id} [{topic}] {lesson}"),
     "to_log": ("For the team, if it is a rule: {call}", "팀이 지킬 규칙이라면: {call}"),
-    "do_not": ("Do not: {what}. {why}", "이렇게 하지 않는다: {what}. {why}"),
-    "clear_first": ("Settle this before the work: {what}", "작업 전에 먼저 해결한다: {what}"),
+    "do_not": ("Do not: {what}", "하지 않는다: {what}"),
+    "clear_first": ("Settle before the work: {what}", "작업 전에 먼저 해결한다: {what}"),
     # at the start
     "start_failed": ("failed", "실패"),
     "start_blocked": ("blocked", "막힘"),
