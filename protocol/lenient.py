@@ -56,9 +56,9 @@ def _as_text(value: object) -> object:
 Text = str | NULL
 Texts = Annotated[list[str] | NULL, BeforeValidator(split)]
 Name = Annotated[str, BeforeValidator(_as_text)]  # models send the number 12 for "12"
-Number = Annotated[int, BeforeValidator(no_flag)]
-OneToTwenty = Annotated[Number, Field(ge=1, le=20)] | NULL
-NotNegative = Annotated[Number, Field(ge=0)] | NULL
+# The bounds come first: behind a validator they are no minimum and maximum in the schema.
+OneToTwenty = Annotated[int, Field(ge=1, le=20), BeforeValidator(no_flag)] | NULL
+NotNegative = Annotated[int, Field(ge=0), BeforeValidator(no_flag)] | NULL
 
 
 def _shortened(schema: dict[str, Any]) -> None:

@@ -1,0 +1,58 @@
+"""Gives the tests of the sessions' tools a project of their own, and the room as it was."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastmcp.exceptions import ToolError
+
+from core.settings import Settings
+from rooms.sessions.store import SessionStore, open_sessions
+from rooms.sessions.tools import _Room
+from tests.support.session_tools import ask, offered
+
+Call = Callable[..., str]
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The directory that the tools work in; the room is put back afterwards."""
+    for name in ("SENTINEL_MEMORY_LANG", "SENTINEL_MEMORY_ANSWERS", "CLAUDE_PROJECT_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    root = tmp_path / "shop"
+    root.mkdir()
+    monkeypatch.setenv("SENTINEL_MEMORY_PROJECT", str(root))
+    monkeypatch.setenv("SENTINEL_MEMORY_STATE", str(tmp_path / "state"))
+    before = _Room.cancellation, _Room.core_only, _Room.has_lessons
+    yield root
+    _Room.cancellation, _Room.core_only, _Room.has_lessons = before
+
+
+@pytest.fixture
+def store(project: Path) -> SessionStore:
+    return open_sessions(project, Settings())
+
+
+@pytest.fixture
+def call(project: Path) -> Call:
+    """Calls a tool as a client does and returns the text of its answer."""
+
+    def called(tool: str, **arguments: Any) -> str:
+        result = ask(offered(), lambda client: client.call_tool(tool, arguments))
+        [content] = result.content
+        return str(content.text)
+
+    return called
+
+
+@pytest.fixture
+def refused(call: Call) -> Call:
+    """Calls a tool that refuses and returns its sentence."""
+
+    def called(tool: str, **arguments: Any) -> str:
+        with pytest.raises(ToolError) as caught:
+            call(tool, **arguments)
+        return str(caught.value)
+
+    return called

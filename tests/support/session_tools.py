@@ -1,0 +1,98 @@
+"""Offers the tools of the sessions to a client in the same process, and holds realistic work."""
+
+import asyncio
+import json
+import warnings
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+from fastmcp import Client
+
+from core.cancellation import NO_CANCELLATION
+from protocol.tools import SessionlessServer
+from rooms.sessions import tools
+
+Count = Callable[[str], int]
+
+# What was tried, and why it failed.
+FAILURES = {
+    "en": (
+        ("Replace axios with fetch in the upload", "the proxy drops every CORS preflight"),
+        ("Cache tokens in localStorage", "the security review refused it: injected scripts"),
+        ("Run the migration in one transaction", "MySQL commits each DDL statement by itself"),
+        ("Mock the clock with freezegun", "asyncio timers went on with the real one"),
+        ("Retry the payment without a key", "two approvals for one order"),
+        ("Upgrade React to 19 first", "the chart library needs 18 until its next release"),
+        ("Use Redis for what is signed in", "staging has no Redis and nobody may add one"),
+        ("Lower the worker count to two", "uploads timed out behind the load balancer"),
+    ),
+    "ko": (
+        ("업로드 화면에서 axios를 fetch로 바꾸기", "프록시가 CORS 사전 요청을 모두 버린다"),
+        ("토큰을 localStorage에 저장", "보안 검토에서 스크립트 주입 위험으로 거절되었다"),
+        ("마이그레이션을 한 트랜잭션으로 실행", "MySQL은 DDL 문마다 커밋한다"),
+        ("freezegun으로 시계 고정", "asyncio 타이머는 실제 시계를 따른다"),
+        ("멱등 키 없이 결제 재시도", "한 주문에 승인이 두 번 났다"),
+        ("React 19로 먼저 올리기", "차트 라이브러리가 다음 버전까지 18을 요구한다"),
+        ("로그인 저장소로 Redis 사용", "스테이징에 Redis가 없고 추가할 권한도 없다"),
+        ("워커 수를 둘로 줄이기", "로드 밸런서 뒤에서 업로드가 시간 초과되었다"),
+    ),
+}
+GOALS = {
+    "en": "Checkout login and payment upload for the shop, part {at}: tokens, retries and limits",
+    "ko": "쇼핑몰 결제 로그인과 업로드 {at}번째 개선: 토큰 만료와 재시도 처리, 제한 정리하기 작업",
+}
+
+
+def tokens_of(text: str) -> int:
+    """How many tokens of o200k a text costs."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        encoding = import_module("bpe_openai").get_encoding("o200k_base")
+    return len(encoding.encode(text, disallowed_special=()))
+
+
+def offered(*, core_only: bool = False, has_lessons: bool = True) -> SessionlessServer:
+    """A server that offers the tools of the sessions alone."""
+    server = SessionlessServer("sessions", version="1", instructions="")
+    tools.offer(server, NO_CANCELLATION, core_only=core_only, has_lessons=has_lessons)
+    return server
+
+
+def ask(server: SessionlessServer, question: Callable[[Client[Any]], Any]) -> Any:
+    """What a client of this server is answered."""
+
+    async def connected() -> Any:
+        async with Client(server) as client:
+            return await question(client)
+
+    return asyncio.run(connected())
+
+
+def surface(server: SessionlessServer) -> list[dict[str, Any]]:
+    """The tools as a client sees them."""
+    return [
+        tool.model_dump(
+            mode="json", by_alias=True, exclude_none=True, exclude={"meta": {"fastmcp"}}
+        )
+        for tool in ask(server, Client.list_tools)
+    ]
+
+
+def as_offered(listed: list[dict[str, Any]]) -> str:
+    """What a model reads of these tools, as compact JSON."""
+    keys = ("name", "description", "inputSchema")
+    kept = [{key: tool[key] for key in keys} for tool in listed]
+    return json.dumps(kept, ensure_ascii=False, separators=(",", ":"))
+
+
+def work(lang: str, at: int) -> dict[str, Any]:
+    """The arguments of a save of one of eight sessions that resemble each other."""
+    what, why = FAILURES[lang][at % 8]
+    return {
+        "goal": GOALS[lang].format(at=at),
+        "summary": why,
+        "status": "completed",
+        "tags": ["checkout"],
+        "approaches": [{"description": what, "result": "failed", "reason": why}],
+    }
