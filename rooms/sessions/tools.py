@@ -223,7 +223,7 @@ def context_save(
     with opened(writes=True) as call:
         done = call.store.save(draft, agent=agent_of(client_name()), process=PROCESS)
         warn_if_cancelled("context_save")
-        related, beside, lang = _related(call, done), _beside(call, done), call.lang
+        related, beside, lang = _related(call, done), _beside(call, done, draft), call.lang
         return call.answer(
             lambda: saved.text(done, related, beside, lang),
             lambda: saved.declared(done, related, beside, lang),
@@ -245,8 +245,10 @@ def _related(call: Call, done: Saved) -> list[Hit]:
     return []
 
 
-def _beside(call: Call, done: Saved) -> list[str]:
-    return bridge.to_the_log(done.session, call.log, call.lang) if _Room.has_lessons else []
+def _beside(call: Call, done: Saved, draft: Draft) -> list[str]:
+    if not _Room.has_lessons:
+        return []
+    return bridge.to_the_log(done.session, draft, call.log, call.lang)
 
 
 def context_search(

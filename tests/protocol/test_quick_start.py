@@ -39,6 +39,7 @@ NOT_BEFORE_THE_FIRST_ANSWERS = {
     "core.secrets.service_tokens": "only a save is redacted",
     "commands": "the command line",
     "sqlite3": "no memory of another kind is switched on",
+    "rooms": "no memory of another kind is switched on",
     "pygments": "only a traceback for people is coloured",
 }
 

@@ -22,7 +22,7 @@ from core.text.printable import one_line
 from core.text.wording import scope_of
 from rooms.sessions.answers.hints import brief, is_order
 from rooms.sessions.answers.words import say
-from rooms.sessions.session import Approach, Blocker, Session, shortened
+from rooms.sessions.session import Approach, Blocker, Draft, Session, shortened
 
 MOST_READ = 2_000  # records, the later ones: each takes some 20 µs
 MOST_PROMPT_CHARS = 2_000
@@ -47,12 +47,12 @@ def lessons_for(goal: str, log: LogReader, *, limit: int) -> list[Record]:
     return [record for record, _ in zip(usable, range(limit), strict=False)]
 
 
-def to_the_log(session: Session, log: LogReader, lang: Language) -> list[str]:
-    """Return a line for what failed or is open since the last save of this session, if anything.
+def to_the_log(session: Session, draft: Draft, log: LogReader, lang: Language) -> list[str]:
+    """Return a line for what failed or is open by this draft of a session, if anything is.
 
     It names the record of the log that says it already, or holds a ready call of log_memory.
     """
-    new = _newest(session)
+    new = _newest(session, draft)
     if new is None or is_order(session):
         return []
     said = f"{session.goal}\n{_told(new)}"
@@ -69,12 +69,16 @@ def to_the_log(session: Session, log: LogReader, lang: Language) -> list[str]:
     return [say(lang, "to_log", call=f"log_memory({arguments})")]
 
 
-def _newest(session: Session) -> Approach | Blocker | None:
-    """Return the last failure or open blocker that this save told of, one with a reason first."""
-    now = session.updated_at
-    failed = [it for it in session.failed if it.timestamp == now]
+def _newest(session: Session, draft: Draft) -> Approach | Blocker | None:
+    """Return the last failure or open blocker that a draft tells of, one with a reason first.
+
+    A text from which a secret was taken is not what the draft says, and is passed over.
+    """
+    tried = {it.description for it in draft.approaches}
+    stuck = {it.description for it in draft.blockers}
+    failed = [it for it in session.failed if it.description in tried]
     failed.sort(key=lambda it: bool(it.reason))
-    blocked = [it for it in session.open_blockers if it.discovered_at == now]
+    blocked = [it for it in session.open_blockers if it.description in stuck]
     if failed:
         return failed[-1]
     return blocked[-1] if blocked else None
