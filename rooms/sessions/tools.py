@@ -1,42 +1,16 @@
 """The tools of the sessions, as a model sees them."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from os import urandom
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 from pydantic import BeforeValidator, Field
 
 from core.cancellation import NO_CANCELLATION, Cancellation
-from core.errors import SentinelError
-from core.lessons.record import Record
-from core.messages import Language
-from core.program import CLI
-from core.project import Project
-from core.settings import Settings
-from core.store import MemoryStore, open_store
 from protocol.call import client_name, opened_project, warn_if_cancelled
 from protocol.lenient import NULL, Name, NotNegative, OneToTwenty, Part, Text, Texts, listed, word
 from protocol.tools import SessionlessServer
-from rooms.sessions.agents import agent_of
-from rooms.sessions.answers import (
-    bridge,
-    exported,
-    found,
-    numbers,
-    recommended,
-    saved,
-    warnings,
-    whole,
-)
-from rooms.sessions.answers.hints import name_of
-from rooms.sessions.answers.json_form import as_json
-from rooms.sessions.answers.words import say
-from rooms.sessions.search.dates import moment_of
-from rooms.sessions.search.found import Criteria, Hit, Page
-from rooms.sessions.search.reading import read_whole
-from rooms.sessions.search.searching import resembling, search
-from rooms.sessions.search.statistics import statistics_of
 from rooms.sessions.session import (
     Approach,
     Blocker,
@@ -44,15 +18,13 @@ from rooms.sessions.session import (
     Decision,
     Draft,
     Outcome,
-    Session,
     Status,
 )
-from rooms.sessions.store import Saved, SessionStore, open_sessions
+
+if TYPE_CHECKING:
+    from rooms.sessions.answers.answering import Call
 
 PROCESS = urandom(8).hex()  # over stdio a session of the protocol is a process
-LOOKED_AT = 20  # sessions that resemble a goal
-MOST_LESSONS = 3
-WARNED, RECOMMENDED = 3, 5
 
 # fmt: off
 _OUTCOMES = {
@@ -154,42 +126,14 @@ class _Room:
     has_lessons = True
 
 
-class Call(NamedTuple):
-    """What one call works with, and how it is answered."""
-
-    store: SessionStore
-    settings: Settings
-    project: Project
-
-    @property
-    def lang(self) -> Language:
-        """The language of the sentences."""
-        return self.settings.lang
-
-    @property
-    def log(self) -> MemoryStore:
-        """The memory log of the project."""
-        return open_store(self.project, self.settings, _Room.cancellation)
-
-    def answer(self, text: Callable[[], str], declared: Callable[[], dict[str, Any]]) -> str:
-        """Return the answer as the settings ask for it."""
-        return as_json(declared()) if self.settings.answers == "json" else text()
-
-    def resembling(self, goal: str, *, but: str = "") -> list[Hit]:
-        """Return the sessions that are about the same as a goal; `but` and its chain are not."""
-        return resembling(self.store, goal, limit=LOOKED_AT, but=but)
-
-    def lessons(self, goal: str) -> list[Record]:
-        """Return the lessons of the team that a goal is about, where the log is offered."""
-        return bridge.lessons_for(goal, self.log, limit=MOST_LESSONS) if _Room.has_lessons else []
-
-
 @contextmanager
-def opened(*, writes: bool = False) -> Iterator[Call]:
+def opened(*, writes: bool = False) -> "Iterator[Call]":
     """Open the sessions for one call. Raises SentinelError; see `opened_project`."""
+    from rooms.sessions.answers.answering import Call, Offer  # a server starts faster without it
+
     with opened_project(writes=writes) as (project, settings):
-        store = open_sessions(project.root, settings, _Room.cancellation)
-        yield Call(store, settings, project)
+        offer = Offer(_Room.cancellation, _Room.core_only, _Room.has_lessons)
+        yield Call(project, settings, offer)
 
 
 def context_save(
@@ -208,6 +152,8 @@ def context_save(
     same goal again updates it and adds to its lists. Write in the user's language; no secrets, no
     source code.
     """
+    from rooms.sessions.agents import agent_of
+
     draft = Draft(
         goal=goal,
         summary=summary,
@@ -221,34 +167,15 @@ def context_save(
         changes=_changes(codeChanges),
     )
     with opened(writes=True) as call:
-        done = call.store.save(draft, agent=agent_of(client_name()), process=PROCESS)
+        done = call.save(draft, agent=agent_of(client_name()), process=PROCESS)
         warn_if_cancelled("context_save")
-        related, beside, lang = _related(call, done), _beside(call, done, draft), call.lang
-        return call.answer(
-            lambda: saved.text(done, related, beside, lang),
-            lambda: saved.declared(done, related, beside, lang),
-        )
+        return call.saved(done, draft)
 
 
 def _changes(given: ChangesPart | None) -> Changes | None:
     if given is None:
         return None
     return Changes(modified_files=tuple(given.modifiedFiles), summary=given.summary)
-
-
-def _related(call: Call, done: Saved) -> list[Hit]:
-    """Return what resembles a new session; it is saved, whatever else cannot be read."""
-    with suppress(SentinelError):
-        if call.store.config.recommends and done.is_new:
-            hits = call.resembling(done.session.goal, but=done.session.id)
-            return [it for it in hits if it.level != "low"]
-    return []
-
-
-def _beside(call: Call, done: Saved, draft: Draft) -> list[str]:
-    if not _Room.has_lessons:
-        return []
-    return bridge.to_the_log(done.session, draft, call.log, call.lang)
 
 
 def context_search(
@@ -264,32 +191,26 @@ def context_search(
     """Find earlier sessions, when you need what was done or decided: a line each, its number, the
     date, `!` where something failed or is blocked, the goal. Read one with context_get.
     """
+    from rooms.sessions.agents import agent_of
+    from rooms.sessions.search.found import Criteria
+
+    since, until = _range("dateRange", dateRange)
+    criteria = Criteria(
+        query=query or "",
+        tags=tuple(tags or ()),
+        status=status or "",
+        agent=agent_of(agent or ""),
+        since=since,
+        until=until,
+    )
     with opened() as call:
-        since, until = _range("dateRange", dateRange)
-        criteria = Criteria(
-            query=query or "",
-            tags=tuple(tags or ()),
-            status=status or "",
-            agent=agent_of(agent or ""),
-            since=since,
-            until=until,
-        )
-        most, skipped = limit or call.store.config.default_limit, offset or 0
-        find = _everywhere if scope == "global" else search
-        page = find(call.store, criteria, limit=most, offset=skipped)
-        return call.answer(
-            lambda: found.text(page, call.lang, offset=skipped),
-            lambda: found.declared(page, call.lang, offset=skipped),
-        )
-
-
-def _everywhere(store: SessionStore, criteria: Criteria, *, limit: int, offset: int) -> Page:
-    from rooms.sessions.projects.searching import search_all  # few searches leave their project
-
-    return search_all(store, criteria, limit=limit, offset=offset)
+        everywhere = scope == "global"
+        return call.search(criteria, limit=limit, offset=offset or 0, everywhere=everywhere)
 
 
 def _range(field: str, dates: Dates | None) -> tuple[str, str]:
+    from rooms.sessions.search.dates import moment_of
+
     if dates is None:
         return "", ""
     return moment_of(f"{field}.from", dates.from_), moment_of(f"{field}.to", dates.to)
@@ -300,29 +221,8 @@ def context_get(id: Id, includeActions: WithActions = True, includeChain: WithCh
     matters, not for every hint. Notes, not orders.
     """
     with opened() as call:
-        session, actions, store, parent = read_whole(call.store, id, call.settings)
-        chain = store.chain(session) if includeChain else None
-        shown = None if includeActions is False else actions
-        how = _how_to_see_all(session) if store is call.store else say(call.lang, "there")
-        return call.answer(
-            lambda: whole.text(
-                session,
-                call.lang,
-                actions=shown or (),
-                chain=chain or (),
-                parent=name_of(parent) if parent else "",
-                how=how,
-            ),
-            lambda: whole.declared(
-                session, actions=shown, chain=chain, budget_tokens=call.settings.budget_tokens
-            ),
-        )
-
-
-def _how_to_see_all(session: Session) -> str:
-    if _Room.core_only:
-        return f"`{CLI} sessions show {session.number}`"
-    return f'context_export(format="markdown", contextIds=["#{session.number}"])'
+        with_actions = includeActions is not False
+        return call.get(id, with_actions=with_actions, with_chain=bool(includeChain))
 
 
 def context_warn(currentGoal: Task, limit: WarnLimit = None) -> str:
@@ -330,47 +230,23 @@ def context_warn(currentGoal: Task, limit: WarnLimit = None) -> str:
     when a task begins, before you plan. Tell the user what applies.
     """
     with opened() as call:
-        config, most = call.store.config, limit or WARNED
-        hits, lessons = call.resembling(currentGoal), call.lessons(currentGoal)
-        known = warnings.warned(lessons, hits, tried=config.warns, recommends=config.recommends)
-        more = "warn_more_core" if _Room.core_only else "warn_more"
-        return call.answer(
-            lambda: warnings.text(known, currentGoal, call.lang, limit=most, more_key=more),
-            lambda: warnings.declared(known, call.lang, limit=most),
-        )
+        return call.warn(currentGoal, limit)
 
 
 def context_stats(range: Days = None) -> str:
     """Counts of sessions by status, client and tag, and of failures. Call it when the user asks."""
     with opened() as call:
-        counted = statistics_of(call.store, range or "all")
-        return call.answer(
-            lambda: numbers.text(counted, range or "all", call.lang),
-            lambda: numbers.declared(counted, call.lang),
-        )
+        return call.stats(range or "all")
 
 
 def context_export(
     format: Form, range: Range = None, contextIds: Ids = None, output: Output = None
 ) -> str:
     """Whole sessions as one document, when the user asks or context_get left something out."""
-    from rooms.sessions.exchange.exporting import export  # few sessions of a model export
-
+    since, until = _range("range", range)
     with opened(writes=bool(output)) as call:
-        since, until = _range("range", range)
-        done = export(
-            call.store,
-            format,
-            since=since,
-            until=until,
-            names=tuple(contextIds or ()),
-            output=output or "",
-            lang=call.lang,
-        )
-        return call.answer(
-            lambda: exported.text(done.text, done.path, done.count, call.lang),
-            lambda: exported.declared(done.text, done.path, done.count),
-        )
+        names = tuple(contextIds or ())
+        return call.export(format, since=since, until=until, names=names, output=output or "")
 
 
 def context_recommend(currentGoal: str, limit: Limit = None) -> str:
@@ -378,11 +254,7 @@ def context_recommend(currentGoal: str, limit: Limit = None) -> str:
     context_warn has more.
     """
     with opened() as call:
-        hits = call.resembling(currentGoal)[: limit or RECOMMENDED]
-        return call.answer(
-            lambda: recommended.text(hits, currentGoal, call.lang),
-            lambda: recommended.declared(hits, currentGoal, call.lang),
-        )
+        return call.recommend(currentGoal, limit)
 
 
 class _Tool(NamedTuple):

@@ -65,11 +65,13 @@ def project(tmp_path: Path) -> Path:
     return root
 
 
-def run(tmp_path: Path, project: Path, switched: str, era: Era = HANDSHAKE) -> ServerProcess:
+def run(
+    tmp_path: Path, project: Path, switched: str, era: Era = HANDSHAKE, rooms: str = "lessons"
+) -> ServerProcess:
     runner = tmp_path / "runner.py"
     runner.write_text(RUNNER, encoding="utf-8")
     return ServerProcess(
-        *(str(SERVER), switched, "--project", str(project)),
+        *(str(SERVER), switched, "--project", str(project), "--rooms", rooms),
         cwd=project,
         stderr_path=tmp_path / f"stderr-{switched}.txt",
         era=era,
@@ -82,9 +84,9 @@ def lists(server: ServerProcess) -> list[dict[str, Any]]:
     return [server.request(f"{kind}/list") for kind in kinds]
 
 
-def loaded_at_start(tmp_path: Path, project: Path) -> list[str]:
+def loaded_at_start(tmp_path: Path, project: Path, rooms: str = "lessons") -> list[str]:
     """The modules of a server that has answered what clients ask first, and one search."""
-    with run(tmp_path, project, "on") as server:
+    with run(tmp_path, project, "on", rooms=rooms) as server:
         lists(server)
         server.call("search_memory", query="payment")
         server.request("prompts/get", {"name": "start_task"})
@@ -109,6 +111,13 @@ def test_nothing_is_loaded_that_no_first_answer_needs(tmp_path: Path, project: P
         " Import what a first answer does not need where it is needed. The largest packages:"
         f" {packages.most_common(20)}"
     )
+
+
+def test_the_sessions_load_their_work_at_the_first_call_only(tmp_path: Path, project: Path) -> None:
+    loaded = loaded_at_start(tmp_path, project, "lessons,sessions")
+    rooms = {name for name in loaded if name.startswith("rooms.")}
+    assert rooms == {"rooms.sessions", "rooms.sessions.session", "rooms.sessions.tools"}
+    assert not {"sqlite3", "core.sanitizer", "core.disk.database"} & set(loaded)
 
 
 @pytest.mark.long

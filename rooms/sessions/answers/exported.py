@@ -1,10 +1,12 @@
 """Writes what context_export answers: the document, or where it is."""
 
-from typing import Any
+from typing import Any, Literal
 
 from core.messages import Language
 from core.text.printable import one_line
 from rooms.sessions.answers.words import say
+
+Form = Literal["markdown", "json", "html"]
 
 
 def text(document: str, path: str, count: int, lang: Language) -> str:

@@ -1,0 +1,189 @@
+"""Does what the tools of the sessions are called for, and answers in the form that is asked for.
+
+It stands apart from the tools since most starts of a server see no call: what is imported here
+takes a tenth of the time of a start.
+"""
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+from core.cancellation import NO_CANCELLATION, Cancellation
+from core.errors import SentinelError
+from core.lessons.record import Record
+from core.messages import Language
+from core.program import CLI
+from core.project import Project
+from core.settings import Settings
+from core.store import MemoryStore, open_store
+from rooms.sessions.answers import (
+    bridge,
+    exported,
+    found,
+    numbers,
+    recommended,
+    saved,
+    warnings,
+    whole,
+)
+from rooms.sessions.answers.hints import name_of
+from rooms.sessions.answers.json_form import as_json
+from rooms.sessions.answers.words import say
+from rooms.sessions.search.found import Criteria, Hit, Page
+from rooms.sessions.search.reading import read_whole
+from rooms.sessions.search.searching import resembling, search
+from rooms.sessions.search.statistics import statistics_of
+from rooms.sessions.session import Draft, Session
+from rooms.sessions.store import Saved, SessionStore, open_sessions
+
+LOOKED_AT = 20  # sessions that resemble a goal
+MOST_LESSONS = 3
+WARNED, RECOMMENDED = 3, 5
+
+
+class Offer(NamedTuple):
+    """How a server offers the room.
+
+    core_only: without statistics, exports and recommendations. has_lessons: with the tools of the
+    memory log beside it.
+    """
+
+    cancellation: Cancellation = NO_CANCELLATION
+    core_only: bool = False
+    has_lessons: bool = True
+
+
+class Call:
+    """What one call works with. Every method raises what the store raises."""
+
+    def __init__(self, project: Project, settings: Settings, offer: Offer) -> None:
+        self._project, self._settings, self._offer = project, settings, offer
+        self._store = open_sessions(project.root, settings, offer.cancellation)
+
+    @property
+    def _lang(self) -> Language:
+        return self._settings.lang
+
+    @property
+    def _log(self) -> MemoryStore:
+        return open_store(self._project, self._settings, self._offer.cancellation)
+
+    def _answer(self, text: Callable[[], str], declared: Callable[[], dict[str, Any]]) -> str:
+        return as_json(declared()) if self._settings.answers == "json" else text()
+
+    def _resembling(self, goal: str, *, but: str = "") -> list[Hit]:
+        return resembling(self._store, goal, limit=LOOKED_AT, but=but)
+
+    def _lessons(self, goal: str) -> list[Record]:
+        if not self._offer.has_lessons:
+            return []
+        return bridge.lessons_for(goal, self._log, limit=MOST_LESSONS)
+
+    def save(self, draft: Draft, *, agent: str, process: str) -> Saved:
+        """Save a session; see `SessionStore.save`."""
+        return self._store.save(draft, agent=agent, process=process)
+
+    def saved(self, done: Saved, draft: Draft) -> str:
+        """Answer a save of a draft; it is done, whatever else cannot be read."""
+        related, beside, lang = list[Hit](), list[str](), self._lang
+        with suppress(SentinelError):
+            if self._store.config.recommends and done.is_new:
+                hits = self._resembling(done.session.goal, but=done.session.id)
+                related = [it for it in hits if it.level != "low"]
+        if self._offer.has_lessons:
+            beside = bridge.to_the_log(done.session, draft, self._log, lang)
+        return self._answer(
+            lambda: saved.text(done, related, beside, lang),
+            lambda: saved.declared(done, related, beside, lang),
+        )
+
+    def search(
+        self, criteria: Criteria, *, limit: int | None, offset: int, everywhere: bool
+    ) -> str:
+        """Answer a search. limit: None for what `config.json` says."""
+        find = _search_all if everywhere else search
+        most = limit or self._store.config.default_limit
+        page = find(self._store, criteria, limit=most, offset=offset)
+        return self._answer(
+            lambda: found.text(page, self._lang, offset=offset),
+            lambda: found.declared(page, self._lang, offset=offset),
+        )
+
+    def get(self, name: str, *, with_actions: bool, with_chain: bool) -> str:
+        """Answer with one session."""
+        session, actions, store, parent = read_whole(self._store, name, self._settings)
+        chain = store.chain(session) if with_chain else None
+        shown = actions if with_actions else None
+        return self._answer(
+            lambda: whole.text(
+                session,
+                self._lang,
+                actions=shown or (),
+                chain=chain or (),
+                parent=name_of(parent) if parent else "",
+                how=self._how_to_see_all(session, store),
+            ),
+            lambda: whole.declared(
+                session, actions=shown, chain=chain, budget_tokens=self._settings.budget_tokens
+            ),
+        )
+
+    def _how_to_see_all(self, session: Session, store: SessionStore) -> str:
+        if store is not self._store:
+            return say(self._lang, "there")
+        if self._offer.core_only:
+            return f"`{CLI} sessions show {session.number}`"
+        return f'context_export(format="markdown", contextIds=["#{session.number}"])'
+
+    def warn(self, goal: str, limit: int | None) -> str:
+        """Answer with what failed or is blocked in work like this."""
+        config, most, lang = self._store.config, limit or WARNED, self._lang
+        hits, lessons = self._resembling(goal), self._lessons(goal)
+        known = warnings.warned(lessons, hits, tried=config.warns, recommends=config.recommends)
+        more = "warn_more_core" if self._offer.core_only else "warn_more"
+        return self._answer(
+            lambda: warnings.text(known, goal, lang, limit=most, more_key=more),
+            lambda: warnings.declared(known, lang, limit=most),
+        )
+
+    def stats(self, range_: str) -> str:
+        """Answer with counts."""
+        counted = statistics_of(self._store, range_)
+        return self._answer(
+            lambda: numbers.text(counted, range_, self._lang),
+            lambda: numbers.declared(counted, self._lang),
+        )
+
+    def export(
+        self, form: exported.Form, *, since: str, until: str, names: Sequence[str], output: str
+    ) -> str:
+        """Answer with a document, or write it."""
+        from rooms.sessions.exchange.exporting import export  # few sessions of a model export
+
+        done = export(
+            self._store,
+            form,
+            since=since,
+            until=until,
+            names=names,
+            output=output,
+            lang=self._lang,
+        )
+        return self._answer(
+            lambda: exported.text(done.text, done.path, done.count, self._lang),
+            lambda: exported.declared(done.text, done.path, done.count),
+        )
+
+    def recommend(self, goal: str, limit: int | None) -> str:
+        """Answer with sessions worth reading."""
+        hits = self._resembling(goal)[: limit or RECOMMENDED]
+        return self._answer(
+            lambda: recommended.text(hits, goal, self._lang),
+            lambda: recommended.declared(hits, goal, self._lang),
+        )
+
+
+def _search_all(store: SessionStore, criteria: Criteria, *, limit: int, offset: int) -> Page:
+    from rooms.sessions.projects.searching import search_all  # few searches leave their project
+
+    return search_all(store, criteria, limit=limit, offset=offset)
