@@ -1,10 +1,11 @@
 """Counts the sessions of a project by what they were, over some days or over all."""
 
-import sqlite3
+from collections import Counter
 from collections.abc import Collection, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
+from rooms.sessions.rows import tags_of
 from rooms.sessions.store import SessionStore
 
 MOST_TAGS = 10
@@ -22,21 +23,13 @@ class Statistics(NamedTuple):
     actions_per_session: float = 0.0
 
 
-_WITHIN = "coalesce(updated_at, created_at) >= :since"
-_BY = (
-    f"SELECT coalesce(%s, ''), count(*) FROM contexts WHERE {_WITHIN} GROUP BY 1 ORDER BY 2 DESC, 1"
-)
-_TAGS = (
-    "SELECT tag.value, count(DISTINCT contexts.number) FROM contexts, json_each(tags) AS tag"
-    f" WHERE {_WITHIN} AND tags != '[]' AND json_valid(tags) AND tag.type = 'text'"
-    f" GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT {MOST_TAGS}"
-)
+_WITHIN = "(:since = '' OR coalesce(updated_at, created_at) >= :since)"
+_EACH = f"SELECT id, status, agent, tags, archive FROM contexts WHERE {_WITHIN}"
 _FAILED = (
     "SELECT count(*) FROM contexts, json_each(metadata, '$.approaches') AS tried"
     f" WHERE {_WITHIN} AND has_warnings AND json_valid(metadata)"
     " AND json_extract(tried.value, '$.result') = 'failed'"
 )
-_ARCHIVED = f"SELECT id FROM contexts WHERE {_WITHIN} AND archive != ''"
 _OF_ARCHIVE = (
     "SELECT id, (SELECT count(*) FROM json_each(metadata, '$.approaches') AS tried"
     " WHERE json_extract(tried.value, '$.result') = 'failed'),"
@@ -49,8 +42,11 @@ _ACTIONS = (
 )
 
 
+_OWN = (_FAILED, _ACTIONS)
+
+
 class _Parts(NamedTuple):
-    """What the archives have beside the database: failed approaches and actions."""
+    """How many failed approaches and actions the database has, or the archives."""
 
     failed: int = 0
     actions: int = 0
@@ -69,10 +65,37 @@ def statistics_of(store: SessionStore, range_: str = "all") -> Statistics:
     with store.database.reading() as connection:
         if connection is None:
             return Statistics()
-        rows = connection.execute(_ARCHIVED, {"since": since})
-        archived = {id_ for (id_,) in rows}
-        parts = _of_archives(store, archived, since) if archived else _Parts()
-        return _counted(connection, since, parts)
+        statuses, agents, tagged, archived = Counter[str](), Counter[str](), Counter[str](), set()
+        for id_, status, agent, tags, archive in connection.execute(_EACH, {"since": since}):
+            statuses[status or ""] += 1
+            agents[agent or ""] += 1
+            tagged[tags or ""] += 1  # few combinations of tags are many
+            if archive:
+                archived.add(id_)
+        beside = _of_archives(store, archived, since) if archived else _Parts()
+        own = _Parts(*(connection.execute(it, {"since": since}).fetchone()[0] for it in _OWN))
+    sessions = statuses.total()
+    return Statistics(
+        sessions=sessions,
+        by_status=_most_first(statuses),
+        by_agent=_most_first(agents),
+        top_tags=dict(list(_most_first(_each_tag(tagged)).items())[:MOST_TAGS]),
+        failed=own.failed + beside.failed,
+        actions_per_session=(own.actions + beside.actions) / sessions if sessions else 0.0,
+    )
+
+
+def _each_tag(tagged: Mapping[str, int]) -> Counter[str]:
+    """Return how many sessions have each tag, from how many have each list of them."""
+    counts = Counter[str]()
+    for text, count in tagged.items():
+        for tag in set(tags_of(text)):
+            counts[tag] += count
+    return counts
+
+
+def _most_first(counts: Mapping[str, int]) -> dict[str, int]:
+    return dict(sorted(counts.items(), key=lambda it: (-it[1], it[0])))
 
 
 def _of_archives(store: SessionStore, ids: Collection[str], since: str) -> _Parts:
@@ -86,23 +109,3 @@ def _of_archives(store: SessionStore, ids: Collection[str], since: str) -> _Part
                 if id_ in ids:
                     failed, actions = failed + failures, actions + done
     return _Parts(failed, actions)
-
-
-def _counted(connection: sqlite3.Connection, since: str, archived: _Parts) -> Statistics:
-    def rows(statement: str) -> dict[str, int]:
-        return dict(connection.execute(statement, {"since": since}).fetchall())
-
-    def number(statement: str) -> int:
-        return int(connection.execute(statement, {"since": since}).fetchone()[0])
-
-    by_status = rows(_BY % "status")
-    sessions = sum(by_status.values())
-    actions = number(_ACTIONS) + archived.actions
-    return Statistics(
-        sessions=sessions,
-        by_status=by_status,
-        by_agent=rows(_BY % "agent"),
-        top_tags=rows(_TAGS),
-        failed=number(_FAILED) + archived.failed,
-        actions_per_session=actions / sessions if sessions else 0.0,
-    )

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from core.lessons.agent_rules import language_of, rules
 from core.messages import Language
 from tests.support.sentences import say
 from tests.support.stdio_client import ROOT
@@ -56,3 +57,15 @@ def test_the_answer_of_a_compaction_gives_its_steps(lang: Language) -> None:
 @pytest.mark.parametrize("lang", ["en", "ko"])
 def test_an_answer_without_records_asks_the_user_or_for_assumptions(lang: Language) -> None:
     assert missing(QUESTIONS[lang], say(lang, "questions")) == []
+
+
+@pytest.mark.parametrize("lang", ["en", "ko"])
+def test_rules_of_the_sessions_stand_behind_those_of_the_log_or_alone(lang: Language) -> None:
+    log, sessions = rules(lang), rules(lang, ["sessions:core"])
+    assert rules(lang, ["lessons"]) == log
+    assert rules(lang, ["lessons", "sessions"]) == f"{log}\n{sessions}"
+    assert rules(lang, ["sessions", "lessons"]) == f"{log}\n{sessions}"
+    assert missing(["context_warn", "context_save", "summary", "status"], sessions) == []
+    assert "_memory" not in sessions
+    assert "context_" not in log
+    assert language_of(sessions) == lang
