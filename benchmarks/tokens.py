@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from commands.clients.rules_files import BLOCK
 from commands.documents.marked_block import with_block
-from core.lessons.agent_rules import INSTRUCTIONS, rules
+from core.lessons.agent_rules import INSTRUCTIONS, SESSIONS_INSTRUCTIONS, rules
 from core.lessons.answers.briefing import session_briefing
 from core.lessons.answers.fitting import records_within
 from core.lessons.answers.rendering import record_block
@@ -37,6 +37,9 @@ from core.text.tokens import estimate_tokens
 ROOT = Path(__file__).resolve().parent.parent
 COUNTED = ROOT / "tests" / "data" / "counted_tokens.json"
 SURFACE = ROOT / "tests" / "data" / "tool_surface.json"
+SURFACE_SESSIONS = ROOT / "tests" / "data" / "tool_surface_sessions.json"
+SESSIONS_CORE = ("context_save", "context_search", "context_get", "context_warn")
+MOST_OF_SESSIONS = {"sessions": 1_200, "sessions:core": 850}  # tokens of the tools of the room
 TOOL_KEYS = ("name", "description", "inputSchema")
 CREATED = "2026-02-27T10:30:00+00:00"
 KINDS = ("english", "korean", "mixed")
@@ -71,6 +74,20 @@ def session_costs(lang: Language, count: Count) -> dict[str, int]:
         "rules": with_block("", BLOCK, rules(lang)),
     }
     return {part: count(text) for part, text in texts.items()}
+
+
+def room_costs(count: Count) -> dict[str, dict[str, int]]:
+    """What a session pays more where the sessions are offered, part by part, by profile."""
+    offered = json.loads(SURFACE_SESSIONS.read_text("utf-8"))
+    core = [tool for tool in offered if tool["name"] in SESSIONS_CORE]
+    beside = {
+        "instructions": count(SESSIONS_INSTRUCTIONS),
+        **{f"rules, {lang}": count(rules(lang, ["sessions"])) for lang in MOST_OF_A_SESSION},
+    }
+    return {
+        profile: {"tools": count(as_offered(tools)), **beside}
+        for profile, tools in (("sessions", offered), ("sessions:core", core))
+    }
 
 
 def start_cost(records: int, count: Count) -> int:
@@ -223,6 +240,15 @@ def sessions_are_short(count: Count) -> bool:
     return all(sums[lang] <= most for lang, most in MOST_OF_A_SESSION.items())
 
 
+def rooms_are_short(count: Count) -> bool:
+    """Print what a session pays more with the sessions; whether their tools are in the limits."""
+    costs = room_costs(count)
+    print(f"\n{'more with the room':<26}", *(f"{profile:>14}" for profile in costs))
+    for part in costs["sessions"]:
+        print(f"{part:<26}", *(f"{parts[part]:>14,}" for parts in costs.values()))
+    return all(parts["tools"] <= MOST_OF_SESSIONS[it] for it, parts in costs.items())
+
+
 def main() -> int:
     """Measure and print."""
     parser = argparse.ArgumentParser(description="Tokens of records, counted and estimated")
@@ -237,6 +263,7 @@ def main() -> int:
         lines = [json.dumps(it, ensure_ascii=False) for it in counted(count)]
         COUNTED.write_text("[\n" + ",\n".join(lines) + "\n]\n", encoding="utf-8")
     missed = not sessions_are_short(count)
+    missed |= not rooms_are_short(count)
     columns = ("all", "5 %", "50 %", "95 %")
     print(f"\n{'estimate / o200k_base':<26} {'records':>8}", *(f"{name:>6}" for name in columns))
     for row in estimates(count):

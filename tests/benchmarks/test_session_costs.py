@@ -10,7 +10,16 @@ from tests.support.stdio_client import ROOT
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
 
-from tokens import MOST_OF_A_SESSION, STARTS, Count, session_costs, start_cost, tokenizer
+from tokens import (
+    MOST_OF_A_SESSION,
+    MOST_OF_SESSIONS,
+    STARTS,
+    Count,
+    room_costs,
+    session_costs,
+    start_cost,
+    tokenizer,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore:open_binary is deprecated")
 
@@ -26,6 +35,14 @@ def test_a_session_pays_at_most_900_tokens_and_1050_with_korean_rules(count: Cou
     paid = {lang: sum(session_costs(lang, count).values()) for lang in MOST_OF_A_SESSION}
     assert MOST_OF_A_SESSION == {"en": 900, "ko": 1_050}
     assert {lang: total for lang, total in paid.items() if total > MOST_OF_A_SESSION[lang]} == {}
+
+
+def test_the_tools_of_the_sessions_cost_at_most_1200_tokens_and_the_core_850(count: Count) -> None:
+    costs = room_costs(count)
+    assert MOST_OF_SESSIONS == {"sessions": 1_200, "sessions:core": 850}
+    assert {it: parts["tools"] <= MOST_OF_SESSIONS[it] for it, parts in costs.items()} == (
+        dict.fromkeys(MOST_OF_SESSIONS, True)
+    )
 
 
 @pytest.mark.parametrize("name", ["docs/reference.md", "docs/reference.ko.md"])

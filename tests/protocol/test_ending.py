@@ -319,3 +319,25 @@ def test_requests_are_under_way_until_they_are_answered_or_cancelled() -> None:
         under_way.note_answer(b'{"jsonrpc":"2.0",' + answer + b"}\n", is_delivered=True)
     assert under_way.wait(0)
     assert under_way.report("en") == []
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "is_named"),
+    [
+        ("log_memory", {}, True),
+        ("compact_memory", {}, False),
+        ("compact_memory", {"delete_ids": ["x"]}, True),
+        ("context_save", {"goal": "x"}, True),
+        ("context_export", {"format": "json"}, False),
+        ("context_export", {"format": "json", "output": "x.json"}, True),
+        ("context_search", {}, False),
+    ],
+)
+def test_only_a_call_that_changes_something_is_named_at_the_end(
+    tool: str, arguments: dict[str, Any], is_named: bool
+) -> None:
+    under_way = UnderWay()
+    params = {"name": tool, "arguments": arguments}
+    request = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    under_way.note_line(json.dumps(request).encode() + b"\n")
+    assert [f"{tool} (id 1)" in line for line in under_way.report("en")] == [True] * is_named
