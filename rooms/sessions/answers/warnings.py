@@ -69,7 +69,7 @@ def text(found: Warned, goal: str, lang: Language, *, limit: int, more_key: str)
     is_korean = lang == "ko" or _HANGUL.search(goal)
     budget = Budget(_TOKENS["ko" if is_korean else "en"], 2_000)
     budget.spend(say(lang, more_key, count=100))
-    lessons = [_lesson(it, lang) for it in found.lessons]
+    lessons = [_lesson(it) for it in found.lessons]
     failures = [f"! {name_of(session)} {line}" for session, line in found.failures]
     similar = [hint(it, lang) for it in found.similar[:limit]]
     kept: set[str] = set()
@@ -99,9 +99,9 @@ def declared(found: Warned, lang: Language, *, limit: int) -> dict[str, Any]:
     }
 
 
-def _lesson(record: Record, lang: Language) -> str:
+def _lesson(record: Record) -> str:
     topic, lesson = topic_text(record.topic), brief(record.lesson, LESSON_CHARS)
-    return f"{say(lang, 'lesson', id=brief(record.id, 16))} [{topic}] {lesson}"
+    return f"lesson {brief(record.id, 16)} [{topic}] {lesson}"
 
 
 def _told(what: str, why: str, moment: str) -> str:

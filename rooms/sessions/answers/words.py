@@ -50,7 +50,6 @@ WORDS: Table = {
     "of_actions": ("actions: {count:,}", "작업 기록 {count:,}개"),
     "of_chain": ("sessions of the chain: {count:,}", "이어진 세션 {count:,}개"),
     # warning
-    "lesson": ("lesson {id}", "lesson {id}"),
     "nothing_failed": ("Nothing like this failed before.", "비슷한 작업에서 실패한 기록이 없습니다."),
     "warn_more": ("+{count} more: context_recommend.", "외 {count}개: context_recommend"),
     "warn_more_core": ("+{count} more: context_search.", "외 {count}개: context_search"),
