@@ -41,7 +41,7 @@ WORDS: Table = {
         "{path}은(는) git이나 클라이언트, 기억이 자기 파일을 두는 자리입니다. 쓴 것은 없습니다. docs/sessions.{suffix}처럼 다른 곳을 지정하세요."),
     "output_exists": ("{path} is there already and is no earlier export of sessions. It is unchanged. Choose another name, or remove that file first.",
         "{path} 파일이 이미 있는데 전에 내보낸 세션 파일이 아닙니다. 그 파일은 그대로입니다. 다른 이름을 지정하거나 그 파일을 먼저 지우세요."),
-    "output_write": ("{path} could not be written ({reason}). What stood there before is intact. Make room or make the directory writable, then try again.",
+    "output_write": ("{path} could not be written ({reason}). What was there before is intact. Make room or make the directory writable, then try again.",
         "{path} 파일에 쓸 수 없습니다({reason}). 전에 있던 내용은 그대로입니다. 공간을 확보하거나 디렉터리에 쓸 수 있게 한 뒤 다시 시도하세요."),
     # what cannot be imported
     "no_source": ("{path} contains no sessions: neither current.json nor snapshots nor history.db, nor an export of sessions as JSON. Nothing was saved. Name the directory .context-sync, or a file that `{cli} sessions export --format json` has written.",
