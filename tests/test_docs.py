@@ -241,9 +241,9 @@ def test_every_room_file_and_function_that_a_document_names_exists() -> None:
     faults = []
     for name in DOCUMENTS:
         text = text_of(name)
-        paths = re.findall(r"`((?:core|protocol|commands|tests|benchmarks)/[\w./-]*)`", text)
+        paths = re.findall(r"`((?:core|protocol|rooms|commands|tests|benchmarks)/[\w./-]*)`", text)
         faults += [f"{name}: {path}" for path in paths if not (ROOT / path).exists()]
-        dotted = re.findall(r"`((?:server|core|protocol|commands)\.[\w.]+)`", text)
+        dotted = re.findall(r"`((?:server|core|protocol|rooms|commands)\.[\w.]+)`", text)
         for function in {named for named in dotted if not named.endswith(".py")}:
             try:
                 pkgutil.resolve_name(function)

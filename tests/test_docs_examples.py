@@ -10,8 +10,8 @@ from tests.support.documents import blocks, text_of
 
 SHOWN = ["docs/commands", "docs/onboard", "docs/report", "docs/scan", "docs/stats"]
 CALL = re.compile(r"^\$ (.+)$", re.M)
-# The token of a version that is saved now.
-FLEETING = re.compile(r"(?<=@)[0-9a-f]{6}\b|(?<=-> )[0-9a-f]{16}\b")
+# The token of a version that is saved now, the id of a session.
+FLEETING = re.compile(r"(?<=@)[0-9a-f]{6}\b|(?<=-> )[0-9a-f]{16}\b|\bctx_[0-9a-f]{12}\b")
 
 
 def examples(name: str) -> list[str]:
@@ -37,6 +37,8 @@ def played(example: str, folder: Path, name: str) -> str:
         shop.commit(4)
     if "stats" in name:
         shop.work()
+    if "sentinel-memory sessions" in example:
+        shop.save_sessions()
     return "".join(f"$ {line}\n{shop.answer(line)}" for line in CALL.findall(example))
 
 

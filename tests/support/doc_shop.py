@@ -10,6 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from core.lessons.record import Draft, Record, record_id
+from core.settings import Settings
+from rooms.sessions.session import Approach, Decision
+from rooms.sessions.session import Draft as SessionDraft
+from rooms.sessions.store import open_sessions
 from tests.support.cli_process import TOKEN
 from tests.support.git_clones import path_of
 from tests.support.stdio_client import ROOT
@@ -83,6 +87,23 @@ class Shop:
         }
         with path_of(self.root).open("ab") as file:
             file.write(_record(secret, "2025-03-16T09:00:00+00:00").to_line())
+
+    def save_sessions(self) -> None:
+        """Save two sessions, on two days, of which the second continues the first."""
+        store = open_sessions(self.root, Settings())
+        for number, told in enumerate(self.lessons["sessions"], 1):
+            draft = SessionDraft(
+                goal=told["goal"],
+                summary=told["summary"],
+                status=told["status"],
+                tags=tuple(told["tags"]),
+                parent=f"#{number - 1}" if told.get("follows") else "",
+                decisions=tuple(Decision(**it) for it in told["decisions"]),
+                approaches=tuple(Approach(**it) for it in told["approaches"]),
+            )
+            moment = f"{DAYS[number]}T09:00:00+00:00"
+            store.save(draft, agent="claude-code", process=f"p{number}", now=moment)
+        store.database.close()
 
     def work(self) -> None:
         """Let an agent edit a migration in a session, and begin another one."""

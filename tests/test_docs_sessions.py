@@ -1,0 +1,133 @@
+"""Tests that the document on sessions says what the program does, and plays its day."""
+
+import inspect
+import itertools
+import json
+import re
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from commands.clients.table import CLIENTS, RECORDING
+from core.settings import ROOMS
+from rooms.sessions import session
+from rooms.sessions.config import _KEYS, Config
+from rooms.sessions.schema import MIGRATIONS
+from rooms.sessions.tools import TOOLS
+from tests.support.doc_sessions import call_of, played
+from tests.support.documents import blocks, text_of
+
+ENGLISH, KOREAN = "docs/sessions.md", "docs/sessions.ko.md"
+BOTH = [ENGLISH, KOREAN]
+# What differs from day to day: an id, a date, a day of this year.
+FLEETING = re.compile(r"\bctx_[0-9a-f]{12}\b|\b\d{4}-\d\d-\d\d\b|\(\d\d/\d\d\)")
+
+
+def rows_of(name: str, section: int) -> list[list[str]]:
+    """The cells of each row of the tables in a section, without heads."""
+    [part] = re.findall(rf"^## {section}\..*?(?=^## |\Z)", text_of(name), re.M | re.S)
+    lines = re.findall(r"^\| (.+) \|$", part, re.M)
+    heads = {before for before, line in itertools.pairwise(lines) if "---" in line}
+    return [line.split(" | ") for line in lines if line not in heads and "---" not in line]
+
+
+def names_in(cell: str) -> list[str]:
+    return re.findall(r"`([^`]+)`", cell)
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_the_table_of_tools_names_every_tool_with_its_parameters(name: str) -> None:
+    told = {names_in(row[0])[0]: names_in(row[1]) for row in rows_of(name, 4) if len(row) == 3}
+    assert told == {
+        tool.function.__name__: list(inspect.signature(tool.function).parameters) for tool in TOOLS
+    }
+    core = [tool.function.__name__ for tool in TOOLS if tool.is_core]
+    assert list(told)[: len(core)] == core
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_the_words_of_a_parameter_are_those_that_it_takes(name: str) -> None:
+    rows = {named: names_in(row[1]) for row in rows_of(name, 4) for named in names_in(row[0])[:1]}
+    assert tuple(rows["status"]) == session.STATUSES
+    assert tuple(rows["approaches"][2:5]) == session.OUTCOMES
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_the_limits_are_those_of_the_program(name: str) -> None:
+    figures = [re.findall(r"\d[\d,]*", row[1]) for row in rows_of(name, 4) if len(row) == 2]
+    for limits in (
+        (session.GOAL_CHARS, session.GOAL_SHORT_CHARS),
+        (session.SUMMARY_CHARS, session.SUMMARY_SHORT_CHARS),
+        (session.ITEM_CHARS,),
+        (session.MOST_ITEMS,),
+        (session.MOST_TAGS, session.TAG_CHARS),
+        (session.MOST_FILES, session.PATH_CHARS),
+    ):
+        assert sorted(f"{it:,}" for it in limits) in [sorted(found) for found in figures]
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_every_key_of_the_settings_has_its_row_and_default(name: str) -> None:
+    told = {names_in(row[0])[0]: names_in(row[1]) for row in rows_of(name, 9)}
+    assert list(told) == list(_KEYS)
+    for key, (field, _) in _KEYS.items():
+        default = getattr(Config(), field)
+        shown = list(default) if isinstance(default, tuple) else [_plain(default)]
+        assert told[key] == shown, key
+
+
+def _plain(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_the_tables_and_indexes_are_those_of_the_database(name: str) -> None:
+    with sqlite3.connect(":memory:") as connection:
+        for statement in (it for version in MIGRATIONS for it in version):
+            connection.execute(statement)
+        columns = {
+            table: [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
+            for (table,) in connection.execute(
+                "SELECT name FROM sqlite_schema WHERE sql LIKE '%TABLE%'"
+            )
+            if not re.match(r"sqlite_|contexts_fts_", table)
+        }
+        indexes = [
+            row[0]
+            for row in connection.execute(
+                "SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL"
+            )
+        ]
+    told = {names_in(row[0])[0]: names_in(row[1]) for row in rows_of(name, 13)}
+    assert told == columns
+    assert sorted(re.findall(r"`(idx_\w+)`", text_of(name))) == sorted(indexes)
+    assert "`PRAGMA user_version`" in text_of(name)
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_every_room_and_profile_is_named(name: str) -> None:
+    first = [names_in(row[0])[0] for row in rows_of(name, 2) if names_in(row[0])]
+    named = {word for it in first for word in it.split(",")}
+    assert named == {"lessons", "sessions", *(f"sessions:{it}" for it in ROOMS["sessions"])}
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_every_client_has_its_events_after_an_action(name: str) -> None:
+    rows = [row for row in rows_of(name, 7) if len(row) == 3]
+    for client in CLIENTS:
+        events = (
+            {it.name for it in client.hooks.events if it.ours == RECORDING}
+            if client.hooks
+            else set()
+        )
+        [told] = [row[1] for row in rows if client.name in row[0].split(", ")]
+        assert set(names_in(told)) == events, client.name
+
+
+@pytest.mark.parametrize(("name", "lang"), [(ENGLISH, "en"), (KOREAN, "ko")])
+def test_the_day_is_what_the_server_answers(name: str, lang: str, tmp_path: Path) -> None:
+    shown = [it for it in blocks(text_of(name), "text") if it.startswith("context_")]
+    assert [call_of(it)[1] for it in shown][:2] == ["context_save", "context_warn"]
+    now = played(shown, tmp_path / "shop", lang)
+    assert [FLEETING.sub("…", it) for it in now] == [FLEETING.sub("…", it) for it in shown]
