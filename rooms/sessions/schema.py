@@ -76,7 +76,6 @@ MIGRATIONS: Migrations = (
         "CREATE INDEX idx_contexts_created ON contexts(created_at)",
         "CREATE INDEX idx_contexts_updated ON contexts(updated_at, status, agent, tags)",
         "CREATE INDEX idx_contexts_revision ON contexts(revision)",
-        "CREATE INDEX idx_contexts_updated ON contexts(updated_at, revision)",
         "CREATE INDEX idx_actions_context ON actions(context_id)",
         "CREATE INDEX idx_actions_type ON actions(type)",
         "CREATE INDEX idx_actions_file ON actions(file_path)",
