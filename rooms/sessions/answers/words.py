@@ -39,7 +39,7 @@ WORDS: Table = {
     "decision": ("decided:", "결정:"),
     "files": ("files:", "파일:"),
     "changes": ("changes:", "변경:"),
-    "actions": ("actions:", "작업 기록:"),
+    "actions": ("actions:", "실행 기록:"),
     "chain": ("chain, oldest first:", "이어진 세션(오래된 순):"),
     "because": ("{text} (why: {why})", "{text} (이유: {why})"),
     "cut": ("{text}… (+{chars:,} characters)", "{text}… (+{chars:,}자)"),
@@ -47,7 +47,7 @@ WORDS: Table = {
     "there": ("in its project", "그 프로젝트에서 확인하세요"),
     "of_texts": ("characters of the summary: {count:,}", "요약 {count:,}자"),
     "of_items": ("items: {count:,}", "항목 {count:,}개"),
-    "of_actions": ("actions: {count:,}", "작업 기록 {count:,}개"),
+    "of_actions": ("actions: {count:,}", "실행 기록 {count:,}개"),
     "of_chain": ("sessions of the chain: {count:,}", "이어진 세션 {count:,}개"),
     # warning
     "nothing_failed": ("Nothing like this failed before.", "비슷한 작업에서 실패한 기록이 없습니다."),
@@ -58,7 +58,7 @@ WORDS: Table = {
     "stats_status": ("status: {listed}", "상태: {listed}"),
     "stats_agent": ("agents: {listed}", "에이전트: {listed}"),
     "stats_tags": ("tags: {listed}", "태그: {listed}"),
-    "stats_failed": ("failed approaches: {failed:,}; actions a session: {actions}", "실패한 시도 {failed:,}개, 세션당 작업 기록 {actions}개"),
+    "stats_failed": ("failed approaches: {failed:,}; actions a session: {actions}", "실패한 시도 {failed:,}개, 세션당 실행 기록 {actions}개"),
     "unknown": ("unknown", "알 수 없음"),
     # export
     "exported": ("Exported sessions: {count:,}, to {path}", "세션 {count:,}개를 {path}에 내보냈습니다."),
