@@ -34,6 +34,9 @@ _NEIGHBOUR, _SHORT_CHARS = 0.2, 60
 # One pair of characters of a word that has several: the beginning may be all but an ending, any
 # other pair is mostly the middle of another word.
 _BEGINNING_WEIGHT, _MIDDLE_WEIGHT = 0.5, 0.2
+# So many more texts, none of which has the word, count for its share of a question: a few texts do
+# not tell which words are common.
+_OTHER_TEXTS = 50
 _WEAK_WEIGHT = 0.5  # for pieces of a word, or a long word would outweigh the rest of the question
 _COMMON_RECORDS = 100  # a word found in more than these is no typing error: its pieces add little
 # Texts that are kept for the next question; of more than these, texts that are read at once, and
@@ -97,7 +100,8 @@ class Ranking:
     ) -> None:
         self._texts = texts
         self._found, chars = _found(query, texts)
-        self._rarity = _rarity_among(len(texts), frequencies)
+        self._total = frequencies.texts if frequencies else len(texts)
+        self._having = _having_among(len(texts), frequencies)
         scores = _weighed(self._found, chars, self._rarity)
         self._scores = scores if frequencies else _leaning(scores, chars)
 
@@ -108,17 +112,19 @@ class Ranking:
         hits = sorted(sorted(scores, reverse=True), key=scores.__getitem__, reverse=True)
         return [*hits, *rest]
 
-    def scores(self) -> dict[int, float]:
-        """Return by index what each text is worth in which something is found."""
-        return self._scores
-
     def shares(self, *, any_word: bool = False) -> dict[int, float]:
         """Return `shares` of the question in each text in which something of it is found.
 
         any_word: of those words of it that are found in any text.
         """
-        found = [Found(it.term, self._rarity(it), it.places) for it, *_ in self._found]
+        found = [
+            Found(it.term, share_of(self._having(it), self._total), it.places)
+            for it, *_ in self._found
+        ]
         return shares(of_known_words(found) if any_word else found)
+
+    def _rarity(self, hits: _Hits) -> float:
+        return _rarity(self._having(hits), self._total)
 
     def topics(self, topics: Sequence[str]) -> list[str]:
         """Return `rank_topics`."""
@@ -150,14 +156,24 @@ def shares(found: Iterable[Found]) -> dict[int, float]:
     for it in found:
         if not it.term.spare or it.term.needle[0] < FIRST_WIDE:
             words.setdefault(it.term.run, []).append(it)
-    whole, sums = 0.0, dict[int, float]()
-    for terms in words.values():
-        worths = _worths(terms)
-        if any(not it.term.spare for it in terms):
-            whole += max(it.rarity for it in [it for it in terms if it.places] or terms)
-        for at, worth in worths.items():
+    spare = [run for run, terms in words.items() if all(it.term.spare for it in terms)]
+    worths = {run: _worths(terms) for run, terms in words.items()}
+    most = {
+        run: max(it.rarity for it in [it for it in terms if it.places] or terms)
+        for run, terms in words.items()
+        if run not in spare
+    }
+    sums = dict[int, float]()
+    for run in most:
+        for at, worth in worths[run].items():
             sums[at] = sums.get(at, 0.0) + worth
-    return {at: min(1.0, its / whole) if whole else 1.0 for at, its in sums.items()}
+    for run in spare:  # another form of words that the question has: it adds what they lack
+        same = [it for it in most if it in run or run in it]
+        for at, worth in worths[run].items():
+            lacking = sum(most[it] - worths[it].get(at, 0.0) for it in same)
+            sums[at] = sums.get(at, 0.0) + min(worth, lacking)
+    whole = sum(most.values())
+    return {at: its / whole if whole else 1.0 for at, its in sums.items() if its}
 
 
 def of_known_words(found: Sequence[Found]) -> list[Found]:
@@ -252,21 +268,25 @@ def _drop_pieces(found: Sequence[list[_Hits]], most: int) -> None:
         left -= len(word) - 1
 
 
-def rarity_of(having: int, total: int) -> float:
+def share_of(having: int, total: int) -> float:
+    """Return how much of a question a term is that so many of all texts have."""
+    return _rarity(having, total + _OTHER_TEXTS)
+
+
+def _rarity(having: int, total: int) -> float:
     """Return how much a term is worth that so many of all texts have."""
     return log(1 + (total - having + 0.5) / (having + 0.5))
 
 
-def _rarity_among(count: int, frequencies: Frequencies | None) -> Callable[[_Hits], float]:
-    """Return what tells how much a term is worth, by all texts or, of these, so many."""
+def _having_among(count: int, frequencies: Frequencies | None) -> Callable[[_Hits], int]:
+    """Return what tells how many of all texts have a term, of which these are so many."""
     total, known = frequencies or Frequencies(count, {})
 
-    def rarity(hits: _Hits) -> float:
+    def having(hits: _Hits) -> int:
         here = len(hits.places)
-        having = known.get(hits.term, here * total // count)
-        return rarity_of(min(max(having, here), total), total)
+        return min(max(known.get(hits.term, here * total // count), here), total)
 
-    return rarity
+    return having
 
 
 def _weighed(

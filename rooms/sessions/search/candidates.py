@@ -17,7 +17,7 @@ from core.text.ranking import (
     Frequencies,
     Ranking,
     of_known_words,
-    rarity_of,
+    share_of,
     shares,
 )
 from core.text.terms import Term, words_of
@@ -78,7 +78,7 @@ class Candidates:
         known = [it for it in sought if it.having][:_MOST_KNOWN]
         places = _places(connection, known, sys.maxsize if wanted else most)
         told = [
-            Found(it.term, rarity_of(min(it.having, newest), newest), places.get(it.term, ()))
+            Found(it.term, share_of(min(it.having, newest), newest), places.get(it.term, ()))
             for it in sought
             if it in known or not it.having
         ]

@@ -1,6 +1,7 @@
 """Tests that a share tells how much of a question a text has, and what an index needs for it."""
 
 import unicodedata
+from string import ascii_lowercase
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -30,9 +31,18 @@ def test_a_text_without_any_of_it_has_no_share() -> None:
 
 
 def test_a_rare_word_is_more_of_a_question_than_a_common_one() -> None:
-    others = ["fix a", "fix b", "fix c", "the redirect"]
+    others = [*(f"fix {letter}" for letter in ascii_lowercase * 20), "the redirect"]
     rare, common = share("fix redirect", "redirect", *others), share("fix redirect", "fix", *others)
     assert common < 0.25 < 0.6 < rare
+
+
+def test_an_identifier_counts_once_in_all_its_forms() -> None:
+    whole, half = (
+        share("OAuth timeout", "OAuth timeout"),
+        share("OAuth timeout", "OAuth", "timeout"),
+    )
+    assert (whole, half) == (1.0, share("auth timeout", "auth", "timeout")) == (1.0, 0.5)
+    assert 0.25 < share("feeRate", "feerate") < 1.0
 
 
 def test_one_pair_of_letters_within_a_word_is_little() -> None:
@@ -71,8 +81,8 @@ def test_frequencies_that_are_too_small_or_too_large_do_no_harm() -> None:
 
 def test_candidates_gain_nothing_from_those_beside_them() -> None:
     texts = ["a lock", "a lock: lock, lock", "a lock", "wait", "a lock"]
-    scores = Ranking("lock", texts, Frequencies(100, {})).scores()
-    assert scores[0] == scores[2] == scores[4]
+    assert Ranking("lock", texts).order() == [1, 2, 0, 4, 3]
+    assert Ranking("lock", texts, Frequencies(100, {})).order() == [1, 4, 2, 0, 3]
 
 
 def test_pieces_are_words_parts_and_pairs_in_one_spelling() -> None:

@@ -103,7 +103,8 @@ def test_a_word_that_no_session_has_hides_no_other(tmp_path: Path) -> None:
         (2, "low"),
         (1, "low"),
     ]
-    assert resembling(store, "deploy to kubernetes", limit=5) == []
+    assert {hit.level for hit in resembling(store, "deploy to kubernetes", limit=5)} == {"low"}
+    assert resembling(store, "deploy to kubernetes by argo with helm", limit=5) == []
 
 
 def test_filters_hold_together_and_with_words(tmp_path: Path) -> None:
