@@ -178,6 +178,8 @@ def text_of(lang: Language, finding: Finding) -> str:
         facts["reason"] = word(lang, str(facts["reason"]), key=facts["key"])
     if finding.kind in ("client_unread", "client_left_alone"):
         facts["reason"] = word(lang, f"left_{facts['reason']}", **facts)
+    if lang in facts:  # a refusal's own sentence, which comes in both languages
+        facts["said"] = facts[lang]
     text, command = word(lang, finding.kind, **facts), str(facts.get("command", ""))
     return text if command in text else f"{text} {word(lang, 'mends', command=command)}"
 

@@ -90,8 +90,8 @@ def test_a_damaged_database_is_said_first_and_repaired_with_its_counts(
     [aside] = room.path.parent.glob("history.db.damaged-*")
     assert aside.read_bytes() == DAMAGED
     assert (
-        f"✓ {room.path}: kept the damaged file as {aside}; put 0 sessions and 0 actions into a new"
-        " one (sessions that could not be read: at most 0)"
+        f"✓ {room.path}: kept the damaged file as {aside}; put what can be read into a new one"
+        " (sessions: 0, actions: 0; sessions that could not be read: at most 0)"
     ) in fixed.lines
     assert "Next:" not in fixed.out
     assert about_sessions(healthy) == [
