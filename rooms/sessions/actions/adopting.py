@@ -12,7 +12,8 @@ import sqlite3
 KEPT_DAYS = 30  # waiting actions of a conversation that has saved nothing
 SETTLED_DAYS = 1  # then what followed the end of a session is part of it
 _FRESH_DAYS = 1 / 144  # ten minutes: how long ago a save was whose answer comes in
-_NAMED = re.compile(r"\b(ctx_[0-9A-Za-z]{1,40})\b|(?<![\w#])#([0-9]{1,15})\b")
+_END = "(?![0-9A-Za-z_])"  # no \b: a Korean particle may follow at once, as in `#8로 저장했습니다`
+_NAMED = re.compile(rf"\b(ctx_[0-9A-Za-z]{{1,40}}){_END}|(?<![\w#])#([0-9]{{1,15}}){_END}")
 _COLUMNS = "id, type, content, result, file_path, created_at"
 
 

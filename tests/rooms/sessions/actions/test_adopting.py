@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from core.messages import Language
 from rooms.sessions.actions.recording import Caller, Deed, record, record_save
+from rooms.sessions.answers.words import say
 from rooms.sessions.session import Action, Draft, Session
 from rooms.sessions.store import SessionStore
 from tests.support.room import a_room
@@ -139,6 +141,21 @@ def test_a_session_is_known_by_its_id_as_well(
     answer = f'{{"id":"{session.id}","message":"Saved #{session.number}."}}'
     record_save(store.root, two.caller, answer, two.environment, now=DAY.format(1))
     assert commands(store, session) == ["npm test"]
+
+
+@pytest.mark.parametrize("lang", ["en", "ko"])
+@pytest.mark.parametrize("key", ["saved_new", "saved_again"])
+def test_a_session_is_known_by_the_answer_in_either_language(
+    key: str, lang: Language, store: SessionStore, windows: tuple[Window, Window]
+) -> None:
+    one, two = windows
+    session = one.save("a goal")
+    for name in (f"#{session.number}", session.id):
+        two.caller = Caller("claude-code", name)
+        two.run(f"npm test {name}")
+        answer = say(lang, key, name=name)
+        record_save(store.root, two.caller, answer, two.environment, now=DAY.format(1))
+        assert commands(store, session)[-1] == f"npm test {name}"
 
 
 def test_another_client_with_the_same_id_has_another_conversation(
