@@ -73,13 +73,14 @@ class Candidates:
         """
         self._connection, self._query = connection, query
         newest = connection.execute("SELECT max(number) FROM contexts").fetchone()[0] or 0
-        sought = sorted(_sought(connection, query, newest), key=lambda it: it.having)
+        in_order = _sought(connection, query, newest)
+        sought = sorted(in_order, key=lambda it: it.having)
         self._frequencies = Frequencies(newest, {it.term: it.having for it in sought})
         known = [it for it in sought if it.having][:_MOST_KNOWN]
         places = _places(connection, known, sys.maxsize if wanted else most)
         told = [
             Found(it.term, share_of(min(it.having, newest), newest), places.get(it.term, ()))
-            for it in sought
+            for it in in_order  # as in the question: the first pair of a word counts for more
             if it in known or not it.having
         ]
         found = shares(told)

@@ -18,7 +18,7 @@ from tests.support.session_samples import sample_sessions
 MADE: tuple[tuple[str, str], ...] = (
     (
         "환율변환 웹훅을 재시도한다",
-        "환율변환 | 환율 변환 | 환율변환을 | 웹훅이 | 웹훅 재시도했습니다",
+        "환율변환 | 환율 변환 | 환율변환을 | 웹훅이 | 웹훅 재시도했습니다 | 환율표",
     ),
     ("캐시를 언제 무효화하는가", "캐시무효화 | 캐시 무효화 | 무효화했다 | 캐시는 무효화"),
     ("반올림을 feeRate에 한다", "fee_rate | feeRate를 | fee rate 반올림 | 반올림은"),
