@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from rooms.sessions.upkeep.secrets import Held, Redaction
 
 FOUND, FAILED = 1, 2
+_DAMAGED = "damaged"  # the key of DatabaseDamagedError, whose module loads SQLite
 MINUTES = 16
 
 
@@ -160,8 +161,8 @@ def _print(
     held: "Sequence[Held] | None" = None,
 ) -> int:
     for path, reason in scan.unreadable:
-        shown = word(lang, "unreadable", path=shown_path(lang, path), reason=plain(reason))
-        complain(shown)
+        key = "unreadable_damaged" if reason == _DAMAGED else "unreadable"
+        complain(word(lang, key, path=shown_path(lang, path), reason=plain(reason)))
     if as_json:
         of_sessions = {} if held is None else {"sessions": held_json(lang, held)}
         print(plain_json({**_as_json(lang, scan), **of_sessions}))

@@ -27,6 +27,8 @@ WORDS: dict[str, tuple[str, str]] = {
         "{path}: 일반 파일이 아니라서 살펴보지 못함"),
     "git_folder": ("{path}: not scanned, inside .git", "{path}: .git 안이라서 살펴보지 않음"),
     "unreadable": ("{path}: cannot be read ({reason})", "{path}: 읽을 수 없음({reason})"),
+    "unreadable_damaged": ("{path}: damaged, so not scanned. Run {cli} doctor --fix, then scan again.",
+        "{path}: 손상되어 살펴보지 못했습니다. {cli} doctor --fix를 실행한 뒤 다시 scan하세요."),
     # the end
     "summary": ("Secrets: {secrets}, warnings: {marks}, files: {files}.",
         "비밀 값 {secrets}개, 경고 {marks}건, 파일 {files}개."),

@@ -79,7 +79,10 @@ def test_a_damaged_database_does_not_hide_what_else_was_found(
     desk.write(json.dumps({"token": TOKEN}).encode() + b"\n")
     done = desk.run("scan")
     assert done.code == 2
-    assert done.errors == ".context/sessions/history.db: cannot be read (damaged)\n"
+    assert done.errors == (
+        ".context/sessions/history.db: damaged, so not scanned. Run python cli.py doctor --fix,"
+        " then scan again.\n"
+    )
     assert "memory_log.jsonl:1: github-token" in done.out
 
 
