@@ -154,12 +154,12 @@ def done_lines(fixed: Iterable[Finding], screen: Screen, lang: Language) -> list
     """Return what a repair did, the same kind together."""
     grouped: dict[str, tuple[Finding, list[int]]] = {}
     for finding in fixed:
-        key = word(lang, f"done_{finding.kind}", where="", **_shown_facts(finding))
+        key = word(lang, _done_key(finding), where="", **_shown_facts(finding))
         grouped.setdefault(key, (finding, []))[1].extend(finding.lines)
     lines = []
     for finding, numbers in grouped.values():
         where = where_text(lang, numbers)
-        text = word(lang, f"done_{finding.kind}", where=where, **_shown_facts(finding))
+        text = word(lang, _done_key(finding), where=where, **_shown_facts(finding))
         lines += said(text, screen, f"{screen.sign('ok')} ", INDENT)
     return lines
 
@@ -181,7 +181,16 @@ def text_of(lang: Language, finding: Finding) -> str:
     if lang in facts:  # a refusal's own sentence, which comes in both languages
         facts["said"] = facts[lang]
     text, command = word(lang, finding.kind, **facts), str(facts.get("command", ""))
-    return text if command in text else f"{text} {word(lang, 'mends', command=command)}"
+    if command in text:
+        return text
+    return f"{text.removesuffix('.')}. {word(lang, 'mends', command=command)}"
+
+
+def _done_key(finding: Finding) -> str:
+    """Return the key of the sentence on a finding that was fixed."""
+    if finding.kind == "sessions_damaged" and not finding.facts["sessions"]:
+        return "done_sessions_damaged_whole"
+    return f"done_{finding.kind}"
 
 
 def _shown_facts(finding: Finding) -> dict[str, str | int]:

@@ -308,6 +308,8 @@ WORDS: dict[str, tuple[str, str]] = {
     "done_lock_not_ignored": ("wrote the lock file to .context/.gitignore", ".context/.gitignore에 잠금 파일을 적었습니다."),
     "done_sessions_damaged": ("{path}: kept the damaged file as {aside}; put what can be read into a new one (sessions: {sessions:,}, actions: {actions:,}; sessions that could not be read: at most {lost:,})",
         "{path}: 손상된 파일은 {aside}(으)로 남기고, 세션 {sessions:,}개와 실행 기록 {actions:,}건을 새 파일에 옮겼습니다(읽지 못한 세션: 많아야 {lost:,}개)."),
+    "done_sessions_damaged_whole": ("{path}: kept the damaged file as {aside}. No session in it could be read, so the new database has none. If there is a backup, put it in the place of the new one.",
+        "{path}: 손상된 파일은 {aside}(으)로 남겼습니다. 읽을 수 있는 세션이 없어 새 데이터베이스는 비어 있습니다. 백업이 있으면 새 파일 자리에 되돌려 놓으세요."),
     "done_sessions_index": ("{path}: made the search index anew", "{path}: 검색 색인을 다시 만들었습니다."),
     "done_sessions_orphans": ("removed actions of sessions that no longer exist: {count:,}", "없어진 세션의 실행 기록 {count:,}건을 지웠습니다."),
     "done_sessions_stale": ("removed actions that had waited for a session for more than {days} days: {count:,}", "{days}일 넘게 세션을 기다린 실행 기록 {count:,}건을 지웠습니다."),

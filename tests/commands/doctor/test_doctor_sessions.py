@@ -90,8 +90,8 @@ def test_a_damaged_database_is_said_first_and_repaired_with_its_counts(
     [aside] = room.path.parent.glob("history.db.damaged-*")
     assert aside.read_bytes() == DAMAGED
     assert (
-        f"✓ {room.path}: kept the damaged file as {aside}; put what can be read into a new one"
-        " (sessions: 0, actions: 0; sessions that could not be read: at most 0)"
+        f"✓ {room.path}: kept the damaged file as {aside}. No session in it could be read, so the"
+        " new database has none. If there is a backup, put it in the place of the new one."
     ) in fixed.lines
     assert "Next:" not in fixed.out
     assert about_sessions(healthy) == [
