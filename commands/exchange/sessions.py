@@ -129,7 +129,9 @@ def _table(sessions: Sequence["Session"], screen: Screen, lang: Language) -> lis
     newest = sorted(sessions, key=lambda it: it.updated_at, reverse=True)
     shown = newest[: MOST_ROWS if screen.is_terminal else None]
     rows = [[day_text(it.date, lang), it.status, plain(it.goal)] for it in shown]
-    head, *lines = table([word(lang, "date"), "status", "goal"], rows, screen.width)
+    head, *lines = table(
+        [word(lang, name) for name in ("date", "status", "goal")], rows, screen.width
+    )
     more = len(newest) - len(shown)
     return [
         screen.painted(head, "bold"),

@@ -10,6 +10,8 @@ WORDS: dict[str, tuple[str, str]] = {
     "head": ("Import of sessions from {path} into {project}. To save: {count:,}.",
         "{path}의 세션을 {project} 프로젝트로 가져옵니다. 저장할 세션: {count:,}개."),
     "date": ("saved", "저장일"),
+    "status": ("status", "상태"),
+    "goal": ("goal", "목표"),
     "more_rows": ("… {more:,} more", "… 이 밖에 {more:,}개"),
     "known": ("Already in this project: {count:,}.", "이 프로젝트에 이미 있는 세션: {count:,}개."),
     "versions": ("Further versions of these sessions, joined with them: {count:,}.",
@@ -39,7 +41,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "dry": ("Nothing was saved (--dry-run).", "아무것도 저장하지 않았습니다(--dry-run)."),
     "saved": ("Saved in one transaction: {count:,}. {cli} sessions lists them.",
         "{count:,}개를 한 번에 저장했습니다. {cli} sessions로 볼 수 있습니다."),
-    "switch_on": ("To have agents use them: {cli} setup --rooms lessons,sessions", "에이전트가 쓰게 하려면: {cli} setup --rooms lessons,sessions"),
+    "switch_on": ("To have agents use them: `{cli} setup --all --rooms lessons,sessions`", "에이전트가 쓰게 하려면: `{cli} setup --all --rooms lessons,sessions`"),
 }
 # fmt: on
 

@@ -39,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not planned.sessions:
         print_lines([word(lang, "none_old"), *_left_open(planned, lang)])
         return 0
-    files = ", ".join(f"{name} {count:,}" for name, count in planned.files.items())
+    files = ", ".join(f"{name}: {count:,}" for name, count in planned.files.items())
     print_lines([word(lang, "would_archive", count=len(planned.sessions), files=files)])
     print("\n".join(session_table(planned.sessions, screen_here(), lang)))
     print_lines(_left_open(planned, lang))

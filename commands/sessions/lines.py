@@ -24,7 +24,7 @@ def session_table(sessions: Sequence["Session"], screen: Screen, lang: Language)
         return [line for row in rows for line in _stacked(row, screen)]
     is_marked = any(session.has_warnings for session in sessions)
     last = word(lang, "goal_marked" if is_marked else "goal", mark=WARNING)
-    head, *lines = table(["#", word(lang, "saved"), "status", last], rows, screen.width)
+    head, *lines = table(["#", word(lang, "saved"), word(lang, "status"), last], rows, screen.width)
     return [screen.painted(head, "bold"), *lines]
 
 

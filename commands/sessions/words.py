@@ -9,8 +9,9 @@ WORDS: dict[str, tuple[str, str]] = {
     # there is nothing
     "none": ("This project has no sessions yet.", "이 프로젝트에는 아직 세션이 없습니다."),
     "what": ("Sessions keep what was done: goals, decisions, failures, blockers, commands.",
-        "세션에는 한 일이 남습니다. 목표, 결정, 실패한 시도, 막힌 일, 명령입니다."),
-    "switch_on": ("To switch them on: {cli} setup --rooms lessons,sessions", "켜려면: {cli} setup --rooms lessons,sessions"),
+        "세션에는 한 일, 곧 목표, 결정, 실패한 시도, 막힌 일, 명령이 남습니다."),
+    "switch_on": ("If they are still off: `{cli} setup --all --rooms lessons,sessions`",
+        "아직 켜지 않았다면: `{cli} setup --all --rooms lessons,sessions`"),
     "none_fits": ("No session fits these filters (sessions: {count:,}).",
         "세션 {count:,}개 가운데 이 조건에 맞는 것이 없습니다."),
     "no_tag": ("There is no tag {name}.", "{name}(이)라는 태그는 없습니다."),
@@ -20,6 +21,7 @@ WORDS: dict[str, tuple[str, str]] = {
         "{name}의 세션은 없습니다. 다음 클라이언트의 세션은 있습니다: {similar}."),
     # tables
     "saved": ("saved", "저장일"),
+    "status": ("status", "상태"),
     "goal": ("goal", "목표"),
     "goal_marked": ("goal ({mark} failed or blocked)", "목표({mark} 실패했거나 막힘)"),
     "listed": ("Sessions: {shown:,} of {count:,}, the newest first.", "세션 {count:,}개 중 {shown:,}개, 최신순."),
@@ -37,7 +39,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "failed": ("failed", "실패"),
     "partial": ("worked in part", "일부 성공"),
     "open": ("blocked", "막힌 일"),
-    "resolved": ("resolved", "해결됨"),
+    "resolved": ("resolved", "해결한 일"),
     "solution": ("solution", "해결 방법"),
     "changes": ("changes", "변경"),
     "files": ("files", "파일"),
@@ -66,7 +68,7 @@ WORDS: dict[str, tuple[str, str]] = {
         "이제 다른 프로젝트에서 이 프로젝트의 세션을 찾을 수 없습니다. 지운 힌트 {count:,}개."),
     # forgetting
     "would_forget": ("To remove for good: {count:,}. There is no way back.", "완전히 지울 세션 {count:,}개. 되살릴 수 없습니다."),
-    "loses_link": ("  Continued by {names}, which stay without their link.", "  뒤를 이은 {names}은(는) 연결만 잃고 남습니다."),
+    "loses_link": ("  Continued by {names}; only that link goes.", "  이 뒤를 이은 {names}은(는) 그대로 두고 연결만 끊습니다."),
     "ask_forget": ("Remove? [y/N] ", "지울까요? [y/N] "),
     "forgotten": ("Removed: {count:,}.", "지운 세션 {count:,}개."),
     "unpurged": ("{path}: the bytes of what was removed are still in this file, because another process reads it or there is no room. End the clients that use this project, then run {cli} scan --redact.",

@@ -67,7 +67,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "decision": ("Decision", "결정"),
     "success": ("Worked", "성공한 시도"),
     "failed": ("Failed", "실패한 시도"),
-    "partial": ("Worked in part", "일부만 된 시도"),
+    "partial": ("Worked in part", "일부 성공한 시도"),
     "tried": ("Tried", "시도"),
     "open": ("Open blocker", "막힌 일"),
     "resolved": ("Resolved blocker", "해결한 일"),

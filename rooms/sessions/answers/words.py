@@ -26,7 +26,7 @@ WORDS: Table = {
     # one session
     "started": ("started {date}", "{date} 시작"),
     "saved_at": ("saved {date}", "{date} 저장"),
-    "ended": ("ended {date}", "{date} 종료"),
+    "ended": ("ended {date}", "{date} 끝남"),
     "continues": ("continues {name}", "{name}에서 이어짐"),
     "tags": ("tags:", "태그:"),
     "goal": ("goal:", "목표:"),
@@ -35,7 +35,7 @@ WORDS: Table = {
     "partial": ("partly worked:", "일부 성공한 시도:"),
     "success": ("worked:", "성공한 시도:"),
     "open": ("blocked:", "막힌 일:"),
-    "closed": ("unblocked:", "풀린 일:"),
+    "closed": ("unblocked:", "해결한 일:"),
     "decision": ("decided:", "결정:"),
     "files": ("files:", "파일:"),
     "changes": ("changes:", "변경:"),

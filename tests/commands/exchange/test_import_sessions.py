@@ -16,7 +16,7 @@ from tests.support.session_samples import make_sample_store
 
 SAVED = [
     "Saved in one transaction: {count}. python cli.py sessions lists them.",
-    "To have agents use them: python cli.py setup --rooms lessons,sessions",
+    "To have agents use them: `python cli.py setup --all --rooms lessons,sessions`",
 ]
 
 

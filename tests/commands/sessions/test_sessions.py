@@ -19,7 +19,7 @@ from tests.support.session_samples import keep, make_sample_store
 EMPTY = [
     "This project has no sessions yet.",
     "Sessions keep what was done: goals, decisions, failures, blockers, commands.",
-    "To switch them on: python cli.py setup --rooms lessons,sessions",
+    "If they are still off: `python cli.py setup --all --rooms lessons,sessions`",
 ]
 HOSTILE = "a\x1b[31m\nb\u202e ##vso[task.x]\r\x00\u2028c"
 

@@ -40,7 +40,7 @@ def test_an_archive_is_planned_first_and_made_with_yes(
     store: SessionStore, command: Command
 ) -> None:
     planned = command("sessions", "archive", "--before", "2025-01-01", "--dry-run")
-    assert (planned.code, planned.lines[0]) == (0, "To archive: 2 (archive-2024.db 2).")
+    assert (planned.code, planned.lines[0]) == (0, "To archive: 2 (archive-2024.db: 2).")
     assert [line.split()[0] for line in planned.lines[2:4]] == ["1", "2"]
     assert planned.lines[4:] == [
         "As old, but not ended, so they stay: 1. --open archives them, too.",
@@ -104,7 +104,7 @@ def test_what_goes_is_shown_and_gone_from_every_byte(
     assert planned.code == 0
     assert planned.lines[0] == "To remove for good: 1. There is no way back."
     assert "#1  Feed the zebra" in planned.lines
-    assert "  Continued by #4, which stay without their link." in planned.lines
+    assert "  Continued by #4; only that link goes." in planned.lines
     assert "npm run zebra" in planned.out
     assert command(*words).code == 1
     assert store.get("1").goal == "Feed the zebra"
