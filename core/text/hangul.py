@@ -20,6 +20,10 @@ PARTICLES = (
     "|(?:했|됐|하였|되었)(?:다|고|는데|습니다)|[합됩]니다)$"
 )
 # fmt: on
+# The vowel of a stem, by the one that it becomes with an ending: 치어 is 쳐, 꾸어 is 꿔.
+_STEM_VOWELS = {"ㅕ": "ㅣ", "ㅗㅏ": "ㅗ", "ㅜㅓ": "ㅜ", "ㅗㅐ": "ㅗㅣ"}
+_TAILS_OF_ENDINGS = tuple("ㄴㄹㅁㅂ")
+_BEHIND_A_JOINED = tuple("서야도라지졌진질집주준줄줘놓버보봤본둔두")
 _FIRST, _SYLLABLES = 0xAC00, re.compile("[\uac00-\ud7a3]")
 _PARTICLES = re.compile(PARTICLES)
 _JOINING = {
@@ -50,6 +54,25 @@ def in_letters(text: str) -> str:
 def in_leads(text: str) -> str:
     """Return a text with every syllable as its first consonant: as long as the text."""
     return _SYLLABLES.sub(lambda found: LEADS[(ord(found[0]) - _FIRST) // 588], text)
+
+
+def verb_beginning(word: str) -> str:
+    """Return the first two syllables of a verb as they stand in its stem; "" where they do.
+
+    An ending melts into the second one: 고쳤다, 고쳐서, 고친 and 고침 begin with those of 고치다.
+    Only forms that hardly any noun has are taken apart.
+    """
+    at = ord(word[1]) - _FIRST if len(word) > 1 else -1
+    if not 0 <= at < 11_172 or not _SYLLABLES.match(word):
+        return ""
+    vowel, tail = VOWELS[at // 28 % 21], TAILS[at % 28]
+    is_past, melts = tail == "ㅆ", vowel in _STEM_VOWELS
+    is_joined = not tail and melts and word[2:3] in _BEHIND_A_JOINED
+    if is_past or is_joined:
+        vowel = "ㅏ" if word[1] == "했" else _STEM_VOWELS.get(vowel, vowel)
+    elif not (tail in _TAILS_OF_ENDINGS and vowel in ("ㅣ", "ㅜ")):
+        return ""
+    return word[0] + chr(_FIRST + at // 588 * 588 + VOWELS.index(vowel) * 28)
 
 
 def without_particle(word: str, least: int = 2) -> str:

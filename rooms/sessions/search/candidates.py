@@ -12,6 +12,7 @@ from collections.abc import Collection, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
+from core.text.hangul import verb_beginning
 from core.text.ranking import (
     Found,
     Frequencies,
@@ -161,6 +162,8 @@ def _places(
 def _match(term: Term) -> str:
     """Return the expression of a term, which is letters and digits alone."""
     needle = term.needle
+    if term.run.startswith(needle) and (stem := verb_beginning(term.run)):
+        return f'"{needle}" OR " {stem} "'
     if term.begins and not term.ends:
         return f'"{needle}" *'
     if term.ends and needle.isalpha():

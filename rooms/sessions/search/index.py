@@ -1,7 +1,8 @@
 """Keeps the full-text index of the database in step with the sessions.
 
 The index holds the words of each session, and behind them what these are made of: the pairs of
-characters of scripts that run words together, the parts of identifiers. `MATCH '인증'` finds
+characters of scripts that run words together, the beginnings of Korean verbs as their stems have
+them, the parts of identifiers. `MATCH '인증'` finds
 로그인인증을, too, and every term of the ranker is a word or the beginning of one. It takes back
 exactly what it was given, so a text must be removed as it was added.
 https://sqlite.org/fts5.html#external_content_tables
@@ -11,12 +12,13 @@ import re
 import sqlite3
 from collections.abc import Sequence
 
+from core.text.hangul import verb_beginning
 from core.text.terms import pieces_of
 from rooms.sessions.config import TOKENIZERS
 from rooms.sessions.rows import sessions_where
 from rooms.sessions.session import Session
 
-_VERSION = 1  # of what `_indexed` makes of a text
+_VERSION = 2  # of what `_indexed` makes of a text
 _PLAIN_WORD = re.compile("[a-z0-9]+")
 _SHORT_CHARS = 2
 _PREFIXES = "4 6"  # the beginnings that are indexed: of most English stems
@@ -81,6 +83,7 @@ def _indexed(text: str) -> str:
     """
     plain = set(_PLAIN_WORD.findall(text.lower())) if text.isascii() else set[str]()
     pieces = [piece for piece in dict.fromkeys(pieces_of(text)) if piece not in plain]
+    pieces += dict.fromkeys(filter(None, map(verb_beginning, pieces)))
     short = [word for word in plain if len(word) <= _SHORT_CHARS]
     behind = [*pieces, *sorted(short)]
     return f"{text} {' '.join(behind)} " if behind else text

@@ -282,3 +282,19 @@ def test_a_replaced_file_is_searched(tmp_path: Path) -> None:
         Path(f"{store.path}{name}").unlink(missing_ok=True)
     other.path.replace(store.path)
     assert (found(store, "redirect"), found(store, "cookie")) == ([], [1])
+
+
+def test_a_verb_is_found_in_all_its_forms(tmp_path: Path) -> None:
+    """Whichever form was saved, and whichever is sought."""
+    forms = {
+        "고치": ("환불 계산 고치기", "고쳤다", "고친", "고침", "고쳐서", "고치려고"),
+        "늘리": ("토큰 만료를 늘린다", "늘렸다", "늘려야", "늘리기"),
+        "바꾸": ("설정을 바꾸다", "바꿨다", "바꿔서", "바꿈"),
+        "끊기": ("연결이 끊긴다", "끊기는", "끊겼다"),
+    }
+    for name, words in forms.items():
+        for number, saved in enumerate(words):
+            store = stored(tmp_path / f"{name}{number}", saved, "결점을 찾는다", "우리 화면 정리")
+            for sought in words:
+                assert found(store, sought.split()[-1]) == [1], (saved, sought)
+    assert found(store, "결정") == found(store, "우려") == []
