@@ -4,6 +4,7 @@ Nobody asked for them: they are short, and leave out texts that read like orders
 """
 
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 
 from core.messages import Language
 from core.text.budget import Budget
@@ -39,15 +40,15 @@ def session_lines(store: SessionStore, lang: Language, budget_tokens: int) -> li
 
 
 def _recent(store: SessionStore) -> list[Session]:
-    condition = (
-        "archive = '' AND (has_warnings OR ended_at IS NULL)"
-        " AND julianday(coalesce(updated_at, created_at)) > julianday('now') - ?"
-        " ORDER BY coalesce(updated_at, created_at) DESC, number DESC LIMIT ?"
+    since = (datetime.now(UTC) - timedelta(days=_RECENT_DAYS)).isoformat(timespec="seconds")
+    condition = (  # by the index of the last saves
+        "updated_at > ? AND archive = '' AND (has_warnings OR ended_at IS NULL)"
+        " ORDER BY updated_at DESC, number DESC LIMIT ?"
     )
     with store.database.reading() as connection:
         if connection is None:
             return []
-        return list(sessions_where(connection, condition, (_RECENT_DAYS, _LOOKED_AT)))
+        return list(sessions_where(connection, condition, (since, _LOOKED_AT)))
 
 
 def _failures(session: Session, store: SessionStore, lang: Language) -> Iterator[str]:
