@@ -8,6 +8,7 @@ ended, since they may belong to the next one.
 
 import re
 import sqlite3
+from datetime import datetime, timedelta
 
 KEPT_DAYS = 30  # waiting actions of a conversation that has saved nothing
 SETTLED_DAYS = 1  # then what followed the end of a session is part of it
@@ -60,13 +61,25 @@ def adopt(connection: sqlite3.Connection, now: str) -> int:
     What came behind the end of a session becomes part of it after SETTLED_DAYS, and what no save
     has claimed goes after KEPT_DAYS. `SessionStore.save` calls this in its transaction.
     """
-    condition = "julianday(w.created_at) < julianday(?) - ?"
-    moved = _move(connection, condition, (now, SETTLED_DAYS))
+    moved = _move(connection, "w.created_at < ?", (_before(now, SETTLED_DAYS),))
     connection.execute(
-        "DELETE FROM waiting_actions WHERE julianday(created_at) < julianday(?) - ?",
-        (now, KEPT_DAYS),
+        "DELETE FROM waiting_actions WHERE created_at < ?", (_before(now, KEPT_DAYS),)
     )
     return moved
+
+
+def adopt_overdue(connection: sqlite3.Connection, now: str) -> None:
+    """Settle where no save has done so for long, at most once a day: it looks at the oldest alone.
+
+    A hook calls this as it adds an action, so that a project in which nobody saves stays small.
+    """
+    oldest = connection.execute("SELECT created_at FROM waiting_actions ORDER BY rowid LIMIT 1")
+    if oldest.fetchone()[0] < _before(now, KEPT_DAYS + 1):
+        adopt(connection, now)
+
+
+def _before(now: str, days: int) -> str:
+    return (datetime.fromisoformat(now) - timedelta(days=days)).isoformat(timespec="seconds")
 
 
 def _move(connection: sqlite3.Connection, condition: str, values: tuple[object, ...]) -> int:

@@ -19,7 +19,7 @@ from core.lessons.record import utc_now
 from core.project import state_directory
 from core.sanitizer import values_in
 from core.text_redaction import redacted
-from rooms.sessions.actions.adopting import bind, session_of
+from rooms.sessions.actions.adopting import adopt_overdue, bind, session_of
 from rooms.sessions.actions.policy import is_recorded
 from rooms.sessions.config import Config, read_config
 from rooms.sessions.folder import make_folder
@@ -80,9 +80,9 @@ def record(
         return True
 
     def write(connection: Connection) -> None:
-        session = session_of(connection, *caller)
+        session, moment = session_of(connection, *caller), now or utc_now()
         for row in rows:
-            values = {"id": f"act_{os.urandom(6).hex()}", **row, "created_at": now or utc_now()}
+            values = {"id": f"act_{os.urandom(6).hex()}", **row, "created_at": moment}
             if session:
                 _insert(connection, "actions", {"context_id": session, **values})
             else:
@@ -90,6 +90,7 @@ def record(
                 _insert(connection, "waiting_actions", {**owner, **values})
         if not session:
             _forget_oldest(connection, caller)
+            adopt_overdue(connection, moment)
 
     return _written(root, config, environment, write)
 

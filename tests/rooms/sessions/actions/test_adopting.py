@@ -119,6 +119,19 @@ def test_what_no_save_has_claimed_goes_after_thirty_days(
     assert count_waiting(store) == 0
 
 
+def test_where_nobody_saves_the_next_action_lets_the_old_ones_go(
+    store: SessionStore, windows: tuple[Window, Window]
+) -> None:
+    one, two = windows
+    last = one.save("the goal", status="completed")
+    one.run("git push")
+    two.run("npm test")
+    two.run("npm test again", now=DAY.format(31))
+    assert count_waiting(store) == 3
+    two.run("npm test still", now="2026-06-02T10:00:00+00:00")
+    assert (commands(store, last), count_waiting(store)) == (["git push"], 2)
+
+
 def test_only_a_session_that_was_just_saved_is_bound(
     store: SessionStore, windows: tuple[Window, Window]
 ) -> None:
