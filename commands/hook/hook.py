@@ -108,7 +108,7 @@ def main(words: Sequence[str]) -> int:
     """Answer one event; always 0. words: what stands behind `hook` on the command line."""
     done = threading.Event()
     try:
-        threading.Thread(target=_watch, args=(done,), daemon=True).start()
+        threading.Thread(target=_watch, args=(done, words), daemon=True).start()
         event, client, project, variables = arguments_in(words)
         environment = {**os.environ, **variables}
         if event == RECORDING:
@@ -131,15 +131,16 @@ def main(words: Sequence[str]) -> int:
     return 0
 
 
-def _watch(done: threading.Event) -> None:
+def _watch(done: threading.Event, words: Sequence[str]) -> None:
     """End the process when it takes too long: the work of the client goes on without an answer."""
+    slow = "slow_record" if RECORDING in words else "slow"
     started_s, last_s = time.process_time(), time.monotonic() + MOST_S
     most_s = started_s + max(MOST_WORK_S, MOST_STARTS * started_s)
     while not done.wait(_LOOK_S):
         if time.monotonic() > last_s:
             _give_up(OddInputError("no_answer", {"seconds": MOST_S}))
         if time.process_time() > most_s:
-            _give_up(OddInputError("slow"))
+            _give_up(OddInputError(slow))
 
 
 def _give_up(error: OddInputError) -> None:

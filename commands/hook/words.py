@@ -13,6 +13,8 @@ WORDS: dict[str, tuple[str, str]] = {
     "no_answer": ("no answer within {seconds} s", "{seconds}초 안에 답하지 못했습니다"),
     "slow": ("the memory log takes too long to read. Run {cli} doctor to see what is wrong.",
         "기억 로그를 읽는 데 너무 오래 걸립니다. {cli} doctor로 원인을 확인하세요."),
+    "slow_record": ("the action takes too long to record, so it is left out. Run {cli} doctor to see what is wrong.",
+        "작업을 기록하는 데 너무 오래 걸려 기록하지 않았습니다. {cli} doctor로 원인을 확인하세요."),
     "too_large": ("the memory log is too large to be read at every action",
         "기억 로그가 너무 커서 작업마다 읽을 수 없습니다"),
     "unusable": ("records too long for a hook, not shown: {count}",

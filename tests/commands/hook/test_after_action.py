@@ -3,6 +3,8 @@
 import json
 import os
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from commands.clients.table import RECORDING
 from tests.support.after_events import CLIENTS, answered, conversation, edited, ran
 from tests.support.client_events import Ran, claude, copilot, environment_of, gemini, run_hook
 from tests.support.room import a_room, saved
+from tests.support.stdio_client import ROOT
 
 TOKEN = "ghp_" + "Ab3" * 12
 ALL = pytest.mark.parametrize("client", CLIENTS)
@@ -234,6 +237,18 @@ def test_what_is_no_payload_is_said_in_one_line(desk: Desk) -> None:
     for given in (b"", b"[]", b"{", b"\xff\xfe", b"null"):
         done = desk.hook("codex", given)
         assert (done.out, done.code, done.errors.count("\n")) == ("", 0, 1)
+
+
+def test_what_takes_too_long_is_said_to_be_left_out() -> None:
+    busy = (
+        "import sys; from commands.hook import hook; hook.MOST_WORK_S = hook.MOST_STARTS = 0;"
+        " sys.exit(hook.main(sys.argv[1:]))"
+    )
+    words = (sys.executable, "-c", busy, RECORDING, "--client", "codex")
+    with subprocess.Popen(words, cwd=ROOT, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as hook:
+        assert hook.stderr
+        assert "too long to record" in hook.stderr.read().decode()
+    assert hook.returncode == 0
 
 
 def test_a_database_of_another_program_is_said_and_left_as_it_is(desk: Desk) -> None:
