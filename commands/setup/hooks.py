@@ -2,7 +2,7 @@
 
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -61,12 +61,13 @@ class Place:
     outer: Keys
 
 
-def with_hooks(text: str, hooks: Hooks, call: Call, *, prompt: bool, records: bool = False) -> str:
+def with_hooks(
+    text: str, hooks: Hooks, call: Call, *, prompt: bool, idle: Collection[str] = (RECORDING,)
+) -> str:
     """Return the text with a handler for each event of the client, the prompt only where wanted.
 
-    A handler of ours that is there changes in place, also one for the prompt. records: whether what
-    the client does is recorded; else a handler for that goes. Raises BrokenJsonError and
-    OtherKindError.
+    A handler of ours that is there changes in place, also one for the prompt. idle: events of ours
+    for which there is no use; a handler for those goes. Raises BrokenJsonError and OtherKindError.
     """
     there = object_of(text)
     for name, listed in _events(there).items():
@@ -81,7 +82,7 @@ def with_hooks(text: str, hooks: Hooks, call: Call, *, prompt: bool, records: bo
         event
         for event in hooks.events
         if (event.ours != "prompt" or prompt or (event.name, event.ours) in known)
-        and (event.ours != RECORDING or records)
+        and event.ours not in idle
     ]
     if hooks.version and not there:
         text = with_value(text, _VERSION, 1)

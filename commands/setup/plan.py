@@ -23,7 +23,7 @@ from commands.setup.files import (
 from commands.setup.hooks import Call, hook_strings, odd_key, with_hooks, without_hooks
 from commands.setup.kept_out import MARK, with_kept_out, without_kept_out
 from commands.setup.levels import at_level, machine_files
-from commands.setup.rooms import records_actions, tools_of
+from commands.setup.rooms import idle_events, tools_of
 from commands.setup.rules import put_in, put_out, rules_of_user
 from core.lessons.log_file import COMPANIONS
 from core.project import CONTEXT_DIRECTORY, LOG_NAME
@@ -46,7 +46,7 @@ def plan(job: Job) -> Plan:
     """Return what a job would change."""
     desk, notes, tools = Desk(job.root), list[Remark](), dict[str, None]()
     asked = [client for client in CLIENTS if client.key in job.clients]
-    recording = _recording(desk, job, asked)
+    idle = _idle(desk, job, asked)
     for client in asked:
         row = at_level(client, job.level)
         if row is None:
@@ -59,8 +59,7 @@ def plan(job: Job) -> Plan:
             _plan_approvals(desk, job, row, row.approvals, (name, offered))
         if job.hooks and row.hooks:
             if not _team_has_hooks(desk, job, client):
-                records = row.hooks.file in recording
-                notes += _plan_hooks(desk, job, row, row.hooks, records=records)
+                notes += _plan_hooks(desk, job, row, row.hooks, idle[row.hooks.file])
             for hooks in _elsewhere(desk, job, client):
                 _take_out(desk, job, client, hooks)
     if job.rules:
@@ -95,19 +94,19 @@ def _plan_approvals(
             change.after = with_approvals(text, approvals, name, tools)
 
 
-def _recording(desk: Desk, job: Job, asked: Sequence[Client]) -> set[str]:
-    """Return the files of hooks, one of whose clients has a room that records its actions."""
+def _idle(desk: Desk, job: Job, asked: Sequence[Client]) -> dict[str, frozenset[str]]:
+    """Return by file of hooks the events that no room of its clients has a use for."""
     files = {client.hooks.file for client in asked if client.hooks}
-    rows = [at_level(row, job.level) for row in CLIENTS if row.hooks and row.hooks.file in files]
-    return {
-        row.hooks.file
-        for row in rows
-        if row and row.hooks and records_actions(rooms_of(desk, job, row))
-    }
+    rooms = dict[str, list[str]]()
+    for client in CLIENTS:
+        row = at_level(client, job.level)
+        if row and row.hooks and client.hooks and client.hooks.file in files:
+            rooms.setdefault(row.hooks.file, []).extend(rooms_of(desk, job, row))
+    return {file: idle_events(offered) for file, offered in rooms.items()}
 
 
 def _plan_hooks(
-    desk: Desk, job: Job, client: Client, hooks: Hooks, *, records: bool
+    desk: Desk, job: Job, client: Client, hooks: Hooks, idle: frozenset[str]
 ) -> list[Remark]:
     if job.remove:
         others = [row for row in CLIENTS if row.key in job.present - set(job.clients)]
@@ -126,7 +125,7 @@ def _plan_hooks(
             project=job.project if is_named else "",
             lang="" if job.chosen == "en" else job.chosen,
         )
-        change.after = with_hooks(change.text, hooks, call, prompt=job.prompt, records=records)
+        change.after = with_hooks(change.text, hooks, call, prompt=job.prompt, idle=idle)
         _show(change, hooks)
     notes = []
     if job.prompt and all(event.ours != "prompt" for event in hooks.events):

@@ -1,15 +1,17 @@
 """Says which rooms of the memory a client's entry offers, and how it names them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from commands.clients.machine import entry_line, expander, script_at, value_of
-from commands.clients.table import TOOLS, Client
+from commands.clients.table import RECORDING, TOOLS, Client
 from commands.setup.files import Job
 from core.errors import RoomsError
 from core.settings import DEFAULT_ROOMS, ROOMS_VARIABLE, read_rooms
 
 OPTION = "--rooms"
+# What one room alone keeps, or asks for by the names of its tools.
+_ROOM_OF = {RECORDING: "sessions", "stop": "lessons"}
 
 
 def rooms_in(entry: Mapping[str, Any], name: str, job: Job, client: Client) -> tuple[str, ...]:
@@ -34,9 +36,10 @@ def tools_of(rooms: Iterable[str]) -> list[str]:
     return [tool for room in rooms for tool in TOOLS[room]]
 
 
-def records_actions(rooms: Sequence[str]) -> bool:
-    """Return whether one of these rooms keeps what a client has done."""
-    return any(room.partition(":")[0] == "sessions" for room in rooms)
+def idle_events(rooms: Iterable[str]) -> frozenset[str]:
+    """Return our events that only another room than these has a use for."""
+    offered = {room.partition(":")[0] for room in rooms}
+    return frozenset(event for event, room in _ROOM_OF.items() if room not in offered)
 
 
 def _named(entry: Mapping[str, Any], name: str, job: Job, client: Client) -> str:

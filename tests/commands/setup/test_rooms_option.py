@@ -119,6 +119,17 @@ def test_the_rules_say_what_the_rooms_of_their_readers_ask_for(bench: Bench) -> 
     assert "search_memory" in text and "context_save" in text
 
 
+def test_no_hook_reminds_of_a_tool_that_is_not_offered(bench: Bench) -> None:
+    where = ["root/.claude/settings.json"]
+    bench.do("claude-code")
+    before = bench.path(where[0]).read_bytes()
+    assert holding(bench, "hook stop") == where
+    bench.do("claude-code", rooms=("sessions:core",))
+    assert (holding(bench, "hook stop"), holding(bench, "hook session-start")) == ([], where)
+    bench.do("claude-code", rooms=LESSONS)
+    assert bench.path(where[0]).read_bytes() == before
+
+
 def test_everything_of_the_room_is_taken_out_again(bench: Bench) -> None:
     bench.put({})
     bench.do(*KEYS, rooms=WITH_SESSIONS)
