@@ -147,7 +147,9 @@ def _about_parts(it: SetUp, is_started: bool, scene: Scene) -> Iterator[Finding]
     for part, path in it.outstanding.items():
         if part in it.there and not (part == "hooks" and gone):
             known: Facts = {**facts, "path": str(path), "command": scene.command(it)}
-            yield Finding(f"client_{part}_outdated", "warning", facts=known)
+            why = it.recording if part == "hooks" else ""
+            known |= {"rooms": ",".join(it.rooms)} if why else {}
+            yield Finding(f"client_{part}_{why or 'outdated'}", "warning", facts=known)
     for part in it.absent:
         others = (one.there for one in scene.set_up if one.client.key == it.client.key)
         if any(part in there for there in others) or (part == "entry" and is_started):

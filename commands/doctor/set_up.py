@@ -15,11 +15,12 @@ from typing import Any
 
 from commands.clients.configured import cannot_start
 from commands.clients.machine import Machine, paths_of
-from commands.clients.table import CLIENTS, COMMANDS, ENTRY, Client
+from commands.clients.table import CLIENTS, COMMANDS, ENTRY, RECORDING, Client
 from commands.documents.edit_toml import tables_of
 from commands.documents.json_tree import object_of, value_at
+from commands.setup.entries import rooms_of
 from commands.setup.files import Change, Desk, Installation, Job, Level, Remark, Tree
-from commands.setup.hooks import hook_strings
+from commands.setup.hooks import hook_strings, places_of
 from commands.setup.kept_out import MARK, with_kept_out
 from commands.setup.levels import at_level
 from commands.setup.plan import Plan, plan
@@ -40,6 +41,8 @@ class SetUp:
     outstanding: by part, a file that setup would change. restarted: files in which setup would
     change how the server starts. is_shown_to_git: whether files of this machine are not kept out of
     git. problems: why setup would leave files alone. starts: the words before `hook` in its hooks.
+    rooms: those that its entry offers. recording: "missing" or "idle" where setup would add the
+    hooks that record what the client does, or take them out; else "".
     """
 
     client: Client
@@ -50,6 +53,8 @@ class SetUp:
     is_shown_to_git: bool
     problems: tuple[Remark, ...]
     starts: frozenset[tuple[str, ...]]
+    rooms: tuple[str, ...]
+    recording: str
 
     @property
     def absent(self) -> list[str]:
@@ -152,7 +157,20 @@ def _set_up(row: Client, job: Job) -> Iterator[SetUp]:
         is_shown_to_git=any(("exclude", "") in change.parts for change in put.changes),
         problems=tuple(problems),
         starts=starts,
+        rooms=rooms_of(Desk(job.root), job, row),
+        recording=next(filter(None, (_recording(it, row) for it in put.changes)), ""),
     )
+
+
+def _recording(change: Change, row: Client) -> str:
+    """Return whether hooks that record are "missing" or "idle"; "" where they stay as they are."""
+    if not row.hooks or ("hooks", row.name) not in change.parts:
+        return ""
+    before, after = (
+        any(place.ours == RECORDING for place in places_of(text or "{}", row.hooks))
+        for text in (change.before, change.after)
+    )
+    return "" if before == after else "missing" if after else "idle"
 
 
 def _parts(planned: Plan, row: Client) -> Iterator[tuple[str, Path]]:

@@ -119,6 +119,7 @@ def one_tool_less(data: Any) -> None:
 CLAUDE, LOCAL = ".claude/settings.json", ".claude/settings.local.json"
 RULE = ".cursor/rules/sentinel-memory.mdc"
 CODEX, HOOKS = ".codex/config.toml", ".codex/hooks.json"
+ROOMS = ("--rooms", "lessons,sessions")
 UNREAD: Kinds = {("client_unread", "error")}
 CASES: dict[str, Case] = {
     # entries
@@ -157,6 +158,12 @@ CASES: dict[str, Case] = {
         ("claude-code",), lambda desk: edited(LOCAL, lambda data: data.update(
             json.loads((desk.root / CLAUDE).read_text())))(desk),
         {("client_hooks_outdated", "warning"), ("client_shown_to_git", "warning")}),
+    "the room whose hooks are there is gone": Case(
+        ("codex", *ROOMS), changed(', "--rooms", "lessons,sessions"', "", CODEX),
+        {("client_hooks_idle", "warning"), ("client_rules_outdated", "warning")}),
+    "the hooks of a room are gone": Case(
+        ("codex", *ROOMS), edited(HOOKS, lambda data: data["hooks"].pop("PostToolUse")),
+        {("client_hooks_missing", "warning")}),
     "a comment where none is read": Case(
         ("claude-code",), changed('{\n  "hooks"', '{\n  // ours\n  "hooks"', CLAUDE), UNREAD,
         changed("  // ours\n", "", CLAUDE)),
