@@ -17,8 +17,6 @@ from typing import NamedTuple
 from core.disk.database import Database, DatabaseBusyError
 from core.lessons.record import utc_now
 from core.project import state_directory
-from core.sanitizer import values_in
-from core.text_redaction import redacted
 from rooms.sessions.actions.adopting import adopt_overdue, bind, session_of
 from rooms.sessions.actions.policy import is_recorded
 from rooms.sessions.config import Config, read_config
@@ -137,6 +135,10 @@ def _is_wanted(deed: Deed, config: Config) -> bool:
 
 def _row(deed: Deed, config: Config, strict: bool) -> dict[str, str | None] | None:
     """Return the columns of a deed, its secrets taken out; None for one that may not be kept."""
+    # Most commands are not recorded, and need not wait for what knows secrets.
+    from core.sanitizer import values_in
+    from core.text_redaction import redacted
+
     content, output, path = map(_sound, (deed.content, deed.output, deed.file_path))
     content, output = content[:_MOST_READ], output[-_MOST_READ:]
     known = values_in([content, output])
