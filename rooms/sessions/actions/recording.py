@@ -10,6 +10,7 @@ import contextlib
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
 from pathlib import Path
 from sqlite3 import Connection
 from typing import NamedTuple
@@ -28,6 +29,8 @@ CONTENT_CHARS, RESULT_CHARS, PATH_CHARS = 500, 300, 500
 MOST_WAITING = 1_000  # actions of one conversation that saves nothing; the oldest go
 DROPPED = "dropped-actions.txt"  # in the state directory: a line with the time of each
 COUNTED_DAYS = 30
+AT_ONCE_S = 2  # hooks of the project and of the user may both be started
+_LOOKED_AT = 20  # actions that were written last
 
 # What is read of a text: a secret that is cut there is nowhere near what is kept.
 _MOST_READ = 4_000
@@ -80,12 +83,14 @@ def record(
     def write(connection: Connection) -> None:
         session, moment = session_of(connection, *caller), now or utc_now()
         for row in rows:
-            values = {"id": f"act_{os.urandom(6).hex()}", **row, "created_at": moment}
             if session:
-                _insert(connection, "actions", {"context_id": session, **values})
+                table, values = "actions", {"context_id": session, **row}
             else:
                 owner = {"agent": caller.agent, "client_session": caller.conversation}
-                _insert(connection, "waiting_actions", {**owner, **values})
+                table, values = "waiting_actions", {**owner, **row}
+            if not _is_there(connection, table, values, moment):
+                known = {"id": f"act_{os.urandom(6).hex()}", "created_at": moment}
+                _insert(connection, table, {**values, **known})
         if not session:
             _forget_oldest(connection, caller)
             adopt_overdue(connection, moment)
@@ -165,6 +170,18 @@ def _row(deed: Deed, config: Config, strict: bool) -> dict[str, str | None] | No
 def _sound(text: str) -> str:
     """Return a text that the database takes: a lone surrogate or NUL becomes a question mark."""
     return text.encode("utf-8", "replace").decode("utf-8").replace("\0", "?")
+
+
+def _is_there(
+    connection: Connection, table: str, values: Mapping[str, str | None], moment: str
+) -> bool:
+    """Return whether the same has been written just before: another hook tells of the same."""
+    since = datetime.fromisoformat(moment) - timedelta(seconds=AT_ONCE_S)
+    same = " AND ".join(f"{name} IS ?" for name in values)
+    last = f"SELECT * FROM {table} ORDER BY rowid DESC LIMIT {_LOOKED_AT}"
+    statement = f"SELECT 1 FROM ({last}) WHERE {same} AND created_at >= ?"
+    given = (*values.values(), since.isoformat(timespec="seconds"))
+    return connection.execute(statement, given).fetchone() is not None
 
 
 def _insert(connection: Connection, table: str, values: Mapping[str, str | None]) -> None:

@@ -57,6 +57,21 @@ def waiting(project: Path) -> list[tuple[Any, ...]]:
         return connection.execute(statement).fetchall()
 
 
+def test_what_two_hooks_tell_at_once_is_recorded_once(
+    project: Path, environment: dict[str, str]
+) -> None:
+    again = [Deed("command", "npm test", False), Deed("command", "npm test", True)]
+    for second in (0, 1, 2, 30):
+        for _ in range(2):
+            record(project, again, ME, environment, now=f"2026-05-01T10:00:{second:02}+00:00")
+    assert len(waiting(project)) == 4
+    session = saved(a_room(project), "a goal", "2026-05-01T10:01:00+00:00", status="coding")
+    record_save(project, ME, session.id, environment, now="2026-05-01T10:01:00+00:00")
+    for _ in range(2):
+        record(project, again, ME, environment, now="2026-05-01T10:02:00+00:00")
+    assert len(a_room(project).actions(session)) == 6
+
+
 def test_a_deed_waits_with_its_result_until_a_session_is_saved(
     project: Path, environment: dict[str, str]
 ) -> None:
