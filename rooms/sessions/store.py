@@ -120,7 +120,8 @@ class SessionStore:
             else:
                 session = saving.continued(stored, draft, agent=agent, now=now)
                 _check_items(session)
-            resolved = _resolve(connection, session, now)  # before: the last revision is this one's
+            # Before its own row is written: the last revision is that of this session.
+            resolved = _resolve(self, connection, session, now)
             if stored is None:
                 session = insert(connection, session, process=process)
             else:
@@ -303,19 +304,26 @@ def _continued(
     condition = (
         "number > ? AND goal = ? AND archive = '' AND (process = ? AND process != '' OR agent = ?"
         " AND agent != '' AND ended_at IS NULL AND julianday(updated_at) > julianday(?) - ?)"
-        " ORDER BY number DESC"
+        " ORDER BY process = ? DESC, number DESC"
     )
-    values = (newest - _RECENT, draft.goal, process, agent, now, _OPEN_DAYS)
+    values = (newest - _RECENT, draft.goal, process, agent, now, _OPEN_DAYS, process)
     found = sessions_where(connection, condition, values)
     return next((it for it in found if it.id not in but), None)
 
 
-def _resolve(connection: sqlite3.Connection, session: Session, now: str) -> tuple[Session, ...]:
+def _resolve(
+    store: SessionStore, connection: sqlite3.Connection, session: Session, now: str
+) -> tuple[Session, ...]:
     """Resolve the blockers of earlier sessions that this one reports as resolved."""
     changed = []
     if any(it.resolved for it in session.blockers):
         for before in list(ancestors(connection, session)):
-            after = saving.with_resolved(before, session.blockers, now)
+            if before.archive and before.has_warnings:
+                from rooms.sessions.upkeep.archive import with_resolved  # few go on with one
+
+                after = with_resolved(store, before, session.blockers, now)
+            else:
+                after = saving.with_resolved(before, session.blockers, now)
             if after != before:
                 update(connection, before, after)
                 changed.append(after)

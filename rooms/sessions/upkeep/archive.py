@@ -4,17 +4,20 @@ The file gets a session first, synced; only then its row here is cut down to a h
 killed in between leaves it in both, and the next run completes that: nothing is lost or doubled.
 """
 
+import os
 import re
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
-from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
 from core.disk.database import Database
+from core.errors import SentinelError
+from rooms.sessions import saving
+from rooms.sessions.errors import SessionsError
 from rooms.sessions.rows import (
     ACTION_COLUMNS,
     actions_of,
@@ -22,7 +25,8 @@ from rooms.sessions.rows import (
     sessions_where,
 )
 from rooms.sessions.schema import APPLICATION_ID, MIGRATIONS
-from rooms.sessions.session import Action, Changes, Session
+from rooms.sessions.search.dates import moment_of
+from rooms.sessions.session import Action, Blocker, Changes, Session
 from rooms.sessions.store import SessionStore, insert, update
 from rooms.sessions.upkeep.errors import UpkeepError
 
@@ -54,18 +58,18 @@ def archive_before(
     raises, and UpkeepError for what is no date.
     """
     try:
-        datetime.fromisoformat(date)
-    except ValueError as error:
+        before = moment_of("before", date)
+    except SessionsError as error:
         raise UpkeepError("bad_before", date=date) from error
     condition = _OLD if with_open else f"{_OLD} AND {_ENDED}"
     with store.database.reading() as connection:
-        found = _sessions(connection, condition, date)
+        found = _sessions(connection, condition, before)
         is_left = f"{_OLD} AND NOT {_ENDED}"
-        left_open = 0 if with_open else len(_sessions(connection, is_left, date))
+        left_open = 0 if with_open else len(_sessions(connection, is_left, before))
     if dry_run:
         return Archived(found, _counted(found), left_open)
     moved = list[Session]()
-    while found and (batch := _move(store, condition, date)):
+    while found and (batch := _move(store, condition, before)):
         moved += batch
     if moved:
         store.project()
@@ -97,6 +101,25 @@ def whole(store: SessionStore, session: Session) -> tuple[Session, list[Action]]
         archive=session.archive,
     )
     return found, [*actions, *store.actions(session)]
+
+
+def with_resolved(
+    store: SessionStore, hint: Session, blockers: Iterable[Blocker], now: str
+) -> Session:
+    """Resolve blockers of an archived session, and return its hint with the flag that it has then.
+
+    An archive that cannot be used is no reason for a save to fail: then nothing is resolved.
+    """
+    path = store.path.parent / hint.archive
+    if not _NAME.match(hint.archive) or not os.path.lexists(path):
+        return hint
+    with suppress(SentinelError), archive(store, path) as file, file.writing() as kept:
+        found = session_with_id(kept, hint.id)
+        after = found and saving.with_resolved(found, blockers, now)
+        if found and after and after != found:
+            update(kept, found, after)
+            hint = replace(hint, has_warnings=after.has_warnings)
+    return hint
 
 
 def archives_of(store: SessionStore) -> list[Path]:

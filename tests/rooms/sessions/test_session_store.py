@@ -185,6 +185,15 @@ def test_the_same_client_and_goal_go_on_within_a_day(save: Save, moment: str, is
     assert save("a", process="p2", now=moment).is_new == is_new
 
 
+def test_a_process_goes_on_with_its_own_session_before_a_newer_one_of_its_client(
+    save: Save,
+) -> None:
+    save(process="p1", status="completed")
+    save(process="p2")
+    assert save(process="p1").session.number == 1
+    assert save(process="p3").session.number == 2
+
+
 def test_a_client_begins_anew_with_another_goal_after_an_end_and_without_a_name(
     save: Save,
 ) -> None:

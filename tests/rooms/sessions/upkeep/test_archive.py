@@ -5,6 +5,7 @@ import os
 import signal
 import sqlite3
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -205,3 +206,48 @@ def test_the_name_of_an_archive_leads_nowhere_else(tmp_path: Path, name: str) ->
     with pytest.raises(UpkeepError):
         whole(store, store.get("#1"))
     assert sorted(os.listdir(tmp_path)) == [CONTEXT_DIRECTORY, "secret.db"]
+
+
+def test_a_child_resolves_the_blocker_of_an_archived_session(tmp_path: Path) -> None:
+    store = a_room(tmp_path)
+    blocker = Blocker(description="no test account")
+    saved(store, "Fix the login", OLD, blockers=(blocker,))
+    saved(store, "Fix the logout", OLD, blockers=(blocker,), approaches=(failed("retry"),))
+    archive_before(store, DAY)
+    for parent in ("#1", "#2"):
+        cure = replace(blocker, resolved=True, resolution="asked for one")
+        draft = Draft(goal=f"Go on with {parent}", parent=parent, blockers=(cure,))
+        store.save(draft, agent="", process=parent)
+        session, _ = whole(store, store.get(parent))
+        [read] = session.blockers
+        assert (read.resolved, read.resolution) == (True, "asked for one")
+    assert not store.get("#1").has_warnings
+    assert store.get("#2").has_warnings  # an approach failed
+    assert store.get("#1").archive == "archive-2024.db"
+
+
+@pytest.mark.parametrize("damage", [None, b"no database"])
+def test_a_save_holds_where_the_archive_of_its_parent_cannot_be_used(
+    tmp_path: Path, damage: bytes | None
+) -> None:
+    store = a_room(tmp_path)
+    a_full_session(store)
+    archive_before(store, DAY)
+    [path] = archives_of(store)
+    path.unlink()
+    if damage:
+        path.write_bytes(damage * 99)
+    cure = Blocker(description="no test account", resolved=True)
+    draft = Draft(goal="Go on", parent="#1", blockers=(cure,))
+    done = store.save(draft, agent="", process="p")
+    assert (done.session.number, done.resolved) == (2, ())
+    assert store.get("#1").has_warnings
+    assert path.exists() is bool(damage)
+
+
+@pytest.mark.parametrize("date", ["20260101", "2026-W01-4", "2026-01-01T09:00+09:00"])
+def test_every_form_of_a_date_means_the_same_day(tmp_path: Path, date: str) -> None:
+    store = a_room(tmp_path)
+    saved(store, "Fix the login", "2025-12-31T10:00:00+00:00")
+    saved(store, "Fix the logout", "2026-05-01T10:00:00+00:00")
+    assert [it.number for it in archive_before(store, date).sessions] == [1]
