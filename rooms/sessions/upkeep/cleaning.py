@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import stat
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -50,8 +51,11 @@ def kinds_in_file(path: Path) -> tuple[str, ...]:
 
 
 def clean_file(path: Path) -> None:
-    """Take the secrets out of a file, which is replaced as a whole. Raises OSError."""
-    row = _read(path)
+    """Take the secrets out of a file, which is replaced as a whole. Raises OSError.
+
+    One that is too large stays as it is.
+    """
+    row = _read(path) if os.path.lexists(path) and os.lstat(path).st_size <= MOST_FILE_BYTES else {}
     [done], kinds = cleaned([row or {}])
     if not kinds:
         return
@@ -65,8 +69,10 @@ def clean_file(path: Path) -> None:
 
 
 def _read(path: Path) -> Row | None:
-    """Return a file as the one column of a row: as JSON, if it is that."""
+    """Return a file as the one column of a row: as JSON, if it is that; None for a link."""
     try:
+        if not stat.S_ISREG(os.lstat(path).st_mode):  # a link may lead to what is not ours
+            return None
         with open(path, "rb") as file:
             text = file.read(MOST_FILE_BYTES).decode("utf-8", "surrogateescape")
     except OSError:

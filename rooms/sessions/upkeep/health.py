@@ -144,7 +144,7 @@ def _row_findings(connection: sqlite3.Connection, store: SessionStore) -> Iterat
         "SELECT archive, count(*) FROM contexts WHERE archive != '' GROUP BY archive"
     )
     for name, count in named:
-        path = store.path.parent / name
+        path = store.path.parent / str(name)
         if not os.path.lexists(path):
             facts: Facts = {"path": str(path), "count": count}
             yield Finding("sessions_archive_missing", "warning", facts=facts)

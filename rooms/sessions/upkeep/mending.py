@@ -9,7 +9,7 @@ from core.disk.atomic import reason_of
 from core.disk.database import Database
 from core.lessons.upkeep.health import Finding
 from core.settings import Settings
-from rooms.sessions.folder import IGNORED
+from rooms.sessions.folder import IGNORED, make_folder
 from rooms.sessions.projects.consent import is_shared
 from rooms.sessions.projects.hints import global_database, remove
 from rooms.sessions.projects.sharing import share
@@ -67,6 +67,7 @@ def _mended(
         case "sessions_stale":
             return {"count": _delete(store, f"waiting_actions WHERE {STALE}")}
         case "sessions_not_ignored":
+            make_folder(store.path.parent)  # refuses a link, which would lead elsewhere
             with open(store.path.with_name(".gitignore"), "a", encoding="utf-8") as file:
                 file.write(f"\n{IGNORED}")
         case "sessions_hints":

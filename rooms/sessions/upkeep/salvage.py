@@ -3,9 +3,10 @@
 import os
 import shutil
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,6 +19,7 @@ from rooms.sessions.search import index
 _JOURNALS = "-wal", "-shm"
 _NEW = ".mending.tmp"
 _WAIT_S = 5
+_MOST_TRIED = 1_000_000  # numbers of rows; damage may name any as the last one
 # By table the column that numbers its rows, and another one of which there is an index.
 _TABLES = {
     "contexts": ("number", "created_at"),
@@ -98,7 +100,7 @@ def _rows(
     """Yield the rows of a table, None for each that may be there and cannot be read."""
     number, _ = _TABLES[table]
     statement = f"SELECT {', '.join(columns)} FROM {table} WHERE {number} = ?"
-    for at in range(1, _last(old, table) + 1):
+    for at in _numbers(old, table):
         try:
             row = old.execute(statement, (at,)).fetchone()
         except sqlite3.DatabaseError:
@@ -108,10 +110,10 @@ def _rows(
             yield row
 
 
-def _last(old: sqlite3.Connection, table: str) -> int:
-    """Return the number of the last row, as far as anything in the file still says so."""
+def _numbers(old: sqlite3.Connection, table: str) -> Iterable[int]:
+    """Return the numbers of the rows, with those that nothing lists any more but may be there."""
     number, indexed = _TABLES[table]
-    last = 0
+    found = {0}
     for statement in (
         f"SELECT {number} FROM {table}",
         f"SELECT {number} FROM {table} ORDER BY {indexed}",
@@ -119,9 +121,9 @@ def _last(old: sqlite3.Connection, table: str) -> int:
         f"SELECT seq FROM sqlite_sequence WHERE name = '{table}'",
     ):
         with suppress(sqlite3.DatabaseError):
-            for (at,) in old.execute(statement):
-                last = max(last, at or 0)
-    return last
+            found.update(at for (at,) in old.execute(statement) if isinstance(at, int))
+    tried = min(max(found), _MOST_TRIED)
+    return chain(range(1, tried + 1), sorted(at for at in found if at < 0 or at > tried))
 
 
 def _put(new: sqlite3.Connection, table: str, columns: Sequence[str], row: Sequence[Any]) -> bool:

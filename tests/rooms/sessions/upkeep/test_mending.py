@@ -11,6 +11,7 @@ import pytest
 from core.disk.database import DatabaseDamagedError
 from core.project import STATE_VARIABLE
 from core.settings import Settings
+from rooms.sessions.errors import SessionsError
 from rooms.sessions.projects.sharing import share
 from rooms.sessions.search.found import Criteria
 from rooms.sessions.search.searching import search
@@ -19,6 +20,7 @@ from rooms.sessions.store import SessionStore, delete
 from rooms.sessions.upkeep.archive import archive_before, archives_of, whole
 from rooms.sessions.upkeep.health import Health, examine
 from rooms.sessions.upkeep.mending import mend
+from tests.support.git_clones import git
 from tests.support.room import OLD, a_room, act, saved
 
 SETTINGS = Settings(lock_timeout_s=5)
@@ -265,3 +267,30 @@ def test_a_project_that_is_gone_leaves_the_hints_when_somebody_repairs(
     assert (found.kind, found.facts["root"]) == ("sessions_project_gone", str(other.root))
     mend(store.root, [found], SETTINGS, os.environ)
     assert kinds(store) == []
+
+
+def test_a_gitignore_that_leads_elsewhere_is_not_written_through(
+    store: SessionStore, tmp_path: Path
+) -> None:
+    git(store.root, "init", "-q")
+    profile = tmp_path / "profile"
+    profile.write_text("export A=1\n")
+    ignored = store.path.with_name(".gitignore")
+    ignored.unlink()
+    ignored.symlink_to(profile)
+    found = [it for it in look(store).findings if it.kind == "sessions_not_ignored"]
+    with pytest.raises(SessionsError, match="link or a directory"):
+        mend(store.root, found, SETTINGS, os.environ)
+    assert profile.read_text() == "export A=1\n"
+
+
+def test_a_last_number_that_damage_has_made_up_takes_no_longer(store: SessionStore) -> None:
+    last = store.get("60")
+    with store.writing() as connection:
+        connection.execute("UPDATE contexts SET number = ? WHERE number = 60", (2**61,))
+        connection.execute("UPDATE sqlite_sequence SET seq = ? WHERE name = 'actions'", (2**62,))
+    close(store)
+    for page in pages_of(store.path, "word30 ")[-1:]:
+        spoil(store.path, page)
+    assert int(str(mended(store)["sessions"])) >= 54
+    assert store.get(last.id).number == 2**61

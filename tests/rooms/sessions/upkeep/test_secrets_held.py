@@ -15,6 +15,7 @@ from rooms.sessions.search.searching import search
 from rooms.sessions.session import Approach
 from rooms.sessions.store import SessionStore
 from rooms.sessions.upkeep.archive import archive_before, whole
+from rooms.sessions.upkeep.cleaning import MOST_FILE_BYTES, clean_file
 from rooms.sessions.upkeep.secrets import redact_held, secrets_held
 from tests.support.cli_process import TOKEN
 from tests.support.room import OLD, a_room, act, every_byte, saved, stored
@@ -154,3 +155,27 @@ def test_a_reader_that_holds_the_old_state_is_told_of_and_the_next_run_completes
     assert TOKEN.encode() in every_byte(store.root)
     assert redact_held(store, os.environ) == ([], [], [])
     assert TOKEN.encode() not in every_byte(store.root)
+
+
+def test_a_projection_that_leads_elsewhere_is_neither_read_nor_copied(tmp_path: Path) -> None:
+    store = a_room(tmp_path / "shop")
+    saved(store, "Fix the login")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.write_text(f"private\npassword: {TOKEN}\n")
+    path = store.path.parent / "current.json"
+    path.unlink()
+    path.symlink_to(elsewhere)
+    assert secrets_held(store, os.environ) == []
+    redact_held(store, os.environ)
+    assert path.is_symlink()
+    assert elsewhere.read_text() == f"private\npassword: {TOKEN}\n"
+
+
+def test_a_projection_that_is_too_large_is_not_cut(tmp_path: Path) -> None:
+    store = a_room(tmp_path / "shop")
+    saved(store, "Fix the login")
+    path = store.path.parent / "current.json"
+    text = f"password: {TOKEN}\n" + "x" * MOST_FILE_BYTES
+    path.write_text(text)
+    clean_file(path)
+    assert path.read_text() == text
