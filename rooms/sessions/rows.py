@@ -17,7 +17,7 @@ ACTION_COLUMNS = "id, context_id, type, content, result, file_path, created_at"
 def session_of(row: Sequence[Any]) -> Session:
     """Return the session of a row of COLUMNS; what another program left out counts as empty."""
     number, id_, parent_id, goal, summary, status, tags, agent, metadata, flag, *dates, archive = (
-        _as_texts(row)
+        as_texts(row)
     )
     started_at, ended_at, created_at, updated_at = (value or "" for value in dates)
     return Session(
@@ -81,11 +81,10 @@ def sessions_where(
 
 def texts_of(connection: sqlite3.Connection, numbers: Iterable[int]) -> Iterator[tuple[int, str]]:
     """Yield the words of sessions by their numbers, ascending: what `Session.texts` has."""
-    columns = "number, goal, tags, coalesce(summary, ''), metadata"
+    columns = "number, goal, coalesce(tags, ''), coalesce(summary, ''), metadata"
     condition = f"number IN ({', '.join(map(str, numbers))}) ORDER BY number"
-    for number, *texts, metadata in connection.execute(
-        f"SELECT {columns} FROM contexts WHERE {condition}"
-    ):
+    rows = connection.execute(f"SELECT {columns} FROM contexts WHERE {condition}")
+    for number, *texts, metadata in map(as_texts, rows):
         if metadata not in ("{}", None):
             texts += Session(number=number, id="", goal="", **from_metadata(metadata)).texts
         yield number, "\n".join(texts)
@@ -106,7 +105,7 @@ def actions_of(connection: sqlite3.Connection, context_id: str) -> list[Action]:
 
 def action_of(row: Sequence[Any]) -> Action:
     """Return the action of a row of ACTION_COLUMNS."""
-    id_, context_id, kind, content, result, file_path, created_at = _as_texts(row)
+    id_, context_id, kind, content, result, file_path, created_at = as_texts(row)
     return Action(
         id=id_,
         context_id=context_id,
@@ -118,7 +117,7 @@ def action_of(row: Sequence[Any]) -> Action:
     )
 
 
-def _as_texts(row: Sequence[Any]) -> Sequence[Any]:
+def as_texts(row: Sequence[Any]) -> Sequence[Any]:
     """Return the row with texts in the place of bytes, which another program may have put there."""
     if bytes not in map(type, row):
         return row

@@ -15,7 +15,7 @@ from rooms.sessions.projects.hints import global_database, hints_of, projects_in
 from rooms.sessions.search.filters import Filter
 from rooms.sessions.search.found import Criteria, Hit, Level, Page
 from rooms.sessions.search.listed import newest, ranked
-from rooms.sessions.search.searching import search
+from rooms.sessions.search.searching import MOST_OFFSET, search
 from rooms.sessions.session import Session
 from rooms.sessions.store import SessionStore, open_sessions
 
@@ -30,6 +30,7 @@ def search_all(store: SessionStore, criteria: Criteria, *, limit: int, offset: i
     together by level, of the same level the newer first. Raises what the store raises, and
     DatabaseError for the hints.
     """
+    offset = min(offset, MOST_OFFSET)
     own = search(store, criteria, limit=offset + limit)
     others = _others(store, criteria)
     hits = list(islice(_merged(own.hits, others), offset, offset + limit))

@@ -136,7 +136,7 @@ def _counted(connection: sqlite3.Connection, term: Term, match: str, newest: int
     numbers = [number for (number,) in connection.execute(f"{_ROWS} {_COUNTED}", (match,))]
     having = len(numbers)
     if having == _COUNTED:
-        having = max(having, having * newest // (newest - numbers[-1] + 1))
+        having = max(having, having * newest // max(newest - numbers[-1] + 1, 1))
     return _Sought(term, match, having, numbers)
 
 

@@ -12,7 +12,7 @@ from rooms.sessions.search.found import LEAST_SHARE, Criteria, Hit, Page, level_
 from rooms.sessions.store import SessionStore
 
 _MOST_RESEMBLING = 1_000  # of whom the best are told; nobody asks how many there are
-_MOST_OFFSET = 2**31  # SQLite takes no number beyond 63 bits
+MOST_OFFSET = 2**31  # SQLite takes no number beyond 63 bits
 
 
 def search(store: SessionStore, criteria: Criteria, *, limit: int, offset: int = 0) -> Page:
@@ -22,7 +22,7 @@ def search(store: SessionStore, criteria: Criteria, *, limit: int, offset: int =
     than a quarter of those words of the query that any session has. Raises what the store raises,
     and SessionsError for a date that is none.
     """
-    wanted, offset = Filter(criteria), min(offset, _MOST_OFFSET)
+    wanted, offset = Filter(criteria), min(offset, MOST_OFFSET)
     with store.database.reading() as connection:
         if connection is None:
             return Page([], 0)

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-from rooms.sessions.rows import tags_of
+from rooms.sessions.rows import as_texts, tags_of
 from rooms.sessions.store import SessionStore
 
 MOST_TAGS = 10
@@ -25,14 +25,14 @@ class Statistics(NamedTuple):
 
 _WITHIN = "(:since = '' OR coalesce(updated_at, created_at) >= :since)"
 _EACH = f"SELECT id, status, agent, tags, archive FROM contexts WHERE {_WITHIN}"
+_HAS_FAILED = "json_extract(metadata, tried.fullkey || '.result') = 'failed'"
 _FAILED = (
     "SELECT count(*) FROM contexts, json_each(metadata, '$.approaches') AS tried"
-    f" WHERE {_WITHIN} AND has_warnings AND json_valid(metadata)"
-    " AND json_extract(tried.value, '$.result') = 'failed'"
+    f" WHERE {_WITHIN} AND has_warnings AND json_valid(metadata) AND {_HAS_FAILED}"
 )
 _OF_ARCHIVE = (
     "SELECT id, (SELECT count(*) FROM json_each(metadata, '$.approaches') AS tried"
-    " WHERE json_extract(tried.value, '$.result') = 'failed'),"
+    f" WHERE {_HAS_FAILED}),"
     " (SELECT count(*) FROM actions WHERE context_id = contexts.id)"
     f" FROM contexts WHERE {_WITHIN} AND json_valid(metadata)"
 )
@@ -66,7 +66,8 @@ def statistics_of(store: SessionStore, range_: str = "all") -> Statistics:
         if connection is None:
             return Statistics()
         statuses, agents, tagged, archived = Counter[str](), Counter[str](), Counter[str](), set()
-        for id_, status, agent, tags, archive in connection.execute(_EACH, {"since": since}):
+        rows = map(as_texts, connection.execute(_EACH, {"since": since}))
+        for id_, status, agent, tags, archive in rows:
             statuses[status or ""] += 1
             agents[agent or ""] += 1
             tagged[tags or ""] += 1  # few combinations of tags are many

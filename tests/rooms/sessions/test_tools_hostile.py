@@ -101,3 +101,34 @@ def test_rows_that_others_wrote_are_shown_as_far_as_they_are_sound(
     assert call("context_search").splitlines()[1] == "#1 ????-??-?? ! Fix the login page"
     assert call("context_stats").startswith("Sessions: 1 (all)\nstatus: odd #3 1\n")
     assert "\n#" not in call("context_get", id=1)
+
+
+ODD_METADATA = (
+    '{"approaches": ["tried", {"result": ["failed"]}], "blockers": "none", "decisions": [1]}'
+)
+
+
+@pytest.mark.parametrize("value", [b"\xff\x00login", None, 7, ODD_METADATA, "{", "[1]"])
+@pytest.mark.parametrize(
+    "column", ["goal", "summary", "status", "tags", "agent", "metadata", "created_at", "updated_at"]
+)
+def test_whatever_stands_in_a_column_is_answered_in_every_tool(
+    call: Call, store: SessionStore, column: str, value: object
+) -> None:
+    saved(store, "Fix the login", approaches=(failed("retry"),), tags=("auth",))
+    saved(store, "Fix the login of the shop", approaches=(failed("wait"),), tags=("auth",))
+    if column == "goal" and value is None:
+        pytest.skip("the table does not take it")
+    with store.writing() as connection:
+        connection.execute(f"UPDATE contexts SET {column} = ? WHERE number = 2", (value,))
+    for tool, arguments in (
+        ("context_search", {"query": "login"}),
+        ("context_search", {"tags": ["auth"], "scope": "global"}),
+        ("context_get", {"id": 2, "includeChain": True}),
+        ("context_warn", {"currentGoal": "Fix the login"}),
+        ("context_recommend", {"currentGoal": "Fix the login"}),
+        ("context_stats", {}),
+        ("context_export", {"format": "json"}),
+        ("context_save", {"goal": "Go on", "parentId": "#2"}),
+    ):
+        assert call(tool, **arguments)

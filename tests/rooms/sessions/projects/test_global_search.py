@@ -102,3 +102,11 @@ def test_a_session_of_a_project_that_does_not_share_is_not_read(
     assert find_elsewhere(session, SETTINGS, but=bank.root) is None
     unshare(bank.root, os.environ)
     assert find_elsewhere(session, SETTINGS, but=shop.root) is None
+
+
+@pytest.mark.parametrize("query", ["", "README"])
+def test_an_offset_beyond_all_numbers_finds_nothing_there(
+    shop: SessionStore, bank: SessionStore, query: str
+) -> None:
+    page = search_all(shop, Criteria(query=query), limit=5, offset=10**30)
+    assert (page.hits, page.total > 0) == ([], True)
