@@ -32,7 +32,7 @@ COUNTED_DAYS = 30
 AT_ONCE_S = 2  # hooks of the project and of the user may both be started
 _LOOKED_AT = 20  # actions that were written last
 
-# What is read of a text: a secret that is cut there is nowhere near what is kept.
+# What is read of a text.
 _MOST_READ = 4_000
 _MOST_COUNTED_BYTES = 100_000
 _DAY_S = 86_400
@@ -145,7 +145,10 @@ def _row(deed: Deed, config: Config, strict: bool) -> dict[str, str | None] | No
     from core.text_redaction import redacted
 
     content, output, path = map(_sound, (deed.content, deed.output, deed.file_path))
-    content, output = content[:_MOST_READ], output[-_MOST_READ:]
+    if len(content) > _MOST_READ:  # without the word that is cut: a part of a secret is not known
+        content = content[:_MOST_READ].rsplit(maxsplit=1)[0]
+    if len(output) > _MOST_READ:
+        output = output[-_MOST_READ:].split(maxsplit=1)[-1]
     known = values_in([content, output])
     texts = [redacted(text, known) for text in (content, output, path)]
     if strict and any(kinds for _, kinds in texts):

@@ -18,6 +18,7 @@ from rooms.sessions.actions import recording
 from rooms.sessions.actions.recording import Caller, Deed, dropped, record, record_save
 from rooms.sessions.config import config_path
 from rooms.sessions.errors import ConfigError
+from tests.support.cli_process import TOKEN
 from tests.support.room import a_room, saved
 
 ME = Caller("claude-code", "first")
@@ -224,3 +225,19 @@ def test_old_drops_are_not_counted(project: Path, environment: dict[str, str]) -
     with open(os.path.join(directory, recording.DROPPED), "a") as file:
         file.write("2020-01-01T00:00:00+00:00\nnonsense\n")
     assert dropped(project, environment) == 2  # a line that nobody can read is one, too
+
+
+def test_no_part_of_a_secret_stays_where_what_is_read_ends(
+    project: Path, environment: dict[str, str]
+) -> None:
+    lines = "MIIEpAIBAAKCAQEA" * 238
+    key = f"'-----BEGIN RSA PRIVATE KEY-----\n{lines}\n-----END RSA PRIVATE KEY-----'"  # is short
+    before = f"npm run {key} "
+    command = f"{before}{'x' * (4_000 - 21 - len(before))} {TOKEN} done"  # when it is redacted
+    output = f"{TOKEN} {key}{'x' * (4_000 - 15 - len(key))}\nok"
+    assert record(project, [Deed("command", command, True, output)], ME, environment)
+    [(_, content, result, _)] = waiting(project)
+    assert content.endswith("x")
+    assert result.startswith("failed: '[REDACTED]'xx")
+    for kept in (content, result):
+        assert not any(TOKEN[at : at + 6] in kept for at in range(len(TOKEN) - 6))
