@@ -282,7 +282,7 @@ def _translated(
     except kinds as error:
         if _is_busy(error):
             raise DatabaseBusyError(path=name, waited_s=round(timeout_s)) from error
-        if _code(error) in _DAMAGED:
+        if _code(error) in _DAMAGED or _is_no_text(error):
             raise DatabaseDamagedError(path=name, reason=_reason(error)) from error
         failure = DatabaseWriteError if writes else DatabaseReadError
         raise failure(path=name, reason=_reason(error)) from error
@@ -297,9 +297,14 @@ def _code(error: BaseException) -> int:
     return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
 
 
+def _is_no_text(error: BaseException) -> bool:
+    """Return whether a text could not be read: SQLite's own checks pass over that."""
+    return isinstance(error, sqlite3.OperationalError) and "decode to UTF-8" in str(error)
+
+
 def _reason(error: Exception) -> str:
     """Return what the system or SQLite says, of which a stranger may have written a part."""
     text = getattr(error, "strerror", None) or str(error)
-    if "decode" in text:  # the message holds the text
+    if _is_no_text(error):  # the message holds the text
         return "a text is not UTF-8"
     return shown(text)[:_REASON_CHARS]

@@ -263,7 +263,9 @@ def descendants(connection: sqlite3.Connection, session: Session) -> list[Sessio
 
 def next_revision(connection: sqlite3.Connection) -> int:
     """Return the number of this change."""
-    connection.execute("UPDATE counters SET value = value + 1 WHERE name = 'revision'")
+    connection.execute(
+        "INSERT INTO counters VALUES ('revision', 1) ON CONFLICT DO UPDATE SET value = value + 1"
+    )
     [row] = connection.execute("SELECT value FROM counters WHERE name = 'revision'")
     return int(row[0])
 

@@ -7,12 +7,13 @@ from typing import Any
 from core.messages import Language
 from core.text.normal_form import normal_form
 from rooms.sessions.answers.hints import brief, goal_of, hint_of, is_order
-from rooms.sessions.answers.warnings import failures_of
+from rooms.sessions.answers.warnings import FAILURE_CHARS, failures_of
 from rooms.sessions.answers.words import say
 from rooms.sessions.search.found import Hit
 from rooms.sessions.session import Session
 
 _SHOWN_FAILURES = 2
+MOST_FAILURES = 10  # of a declared object, the newest
 _WORD = re.compile(r"[a-z0-9]+")
 
 
@@ -44,7 +45,7 @@ def _declared(hit: Hit, goal: str, lang: Language) -> dict[str, Any]:
         "relevance": hit.level or "low",
         "matchedTags": matched_tags(session, goal),
     }
-    failed = [it.description for it in session.failed]
+    failed = [brief(it.description, FAILURE_CHARS) for it in session.failed[-MOST_FAILURES:]]
     return {**told, "failedApproaches": failed} if failed else told
 
 

@@ -5,6 +5,7 @@ Nothing is changed.
 
 import os
 import sqlite3
+from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -91,6 +92,8 @@ def check(database: Database) -> list[Finding]:
             if of_pages:
                 facts["reason"] = of_pages[0].partition("\n")[0]
                 return [Finding("sessions_damaged", "error", facts=facts, fixable=True)]
+            for table in ("contexts", "actions", "waiting_actions"):
+                deque(connection.execute(f"SELECT * FROM {table}"), maxlen=0)  # is all of it text
             if len(said) > 1 or said != ["ok"] or not _has_whole_index(connection):
                 return [Finding("sessions_index", "warning", facts=facts, fixable=True)]
             return []

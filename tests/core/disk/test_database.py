@@ -21,7 +21,6 @@ from core.disk.database import (
     DatabaseLinkError,
     DatabaseMovedError,
     DatabaseNewerError,
-    DatabaseReadError,
     DatabaseWaitEndedError,
     DatabaseWriteError,
 )
@@ -250,7 +249,7 @@ def test_a_file_that_was_emptied_beside_its_journal_is_damage(path: Path, opened
 def test_a_text_that_is_no_unicode_is_never_repeated(path: Path, opened: Opened) -> None:
     put(opened(), "second")
     from_outside(path, "INSERT INTO notes VALUES (CAST(X'6d7920736563726574ff' AS TEXT))")
-    with pytest.raises(DatabaseReadError) as caught:
+    with pytest.raises(DatabaseDamagedError) as caught:
         texts(opened())
     assert "a text is not UTF-8" in str(caught.value)
     assert "my secret" not in str(caught.value)

@@ -132,3 +132,11 @@ def test_whatever_stands_in_a_column_is_answered_in_every_tool(
         ("context_save", {"goal": "Go on", "parentId": "#2"}),
     ):
         assert call(tool, **arguments)
+
+
+def test_a_lost_count_of_changes_begins_anew(call: Call, store: SessionStore) -> None:
+    saved(store, "Fix the login")
+    with store.writing() as connection:
+        connection.execute("DELETE FROM counters WHERE name = 'revision'")
+    assert call("context_save", goal="Go on") == "Saved #2."
+    assert call("context_save", goal="Go on") == "Updated #2."

@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 
+from rooms.sessions.answers.recommended import MOST_FAILURES
+from rooms.sessions.answers.warnings import FAILURE_CHARS
 from rooms.sessions.session import Approach
 from rooms.sessions.store import SessionStore
 from tests.rooms.sessions.conftest import Call
-from tests.support.room import LATER, act, saved
+from tests.support.room import LATER, act, failed, saved
 
 ID = "ctx_"
 FAILED = (Approach(description="Axios", result="failed", reason="CORS", timestamp=LATER),)
@@ -164,3 +166,12 @@ def test_a_recommendation_is_the_declared_object(call: Call, store: SessionStore
 
 def test_a_refusal_is_a_sentence_still(refused: Call) -> None:
     assert refused("context_get", id="#7").startswith("#7: this project has no such session.")
+
+
+def test_a_recommendation_names_a_few_failures_in_short(call: Call, store: SessionStore) -> None:
+    tried = tuple(failed(f"Attempt {at} " + "x" * 900) for at in range(100))
+    saved(store, "Fix the login page", approaches=tried)
+    [told] = json.loads(call("context_recommend", currentGoal="the login page"))["recommendations"]
+    assert len(told["failedApproaches"]) == MOST_FAILURES
+    assert told["failedApproaches"][-1].startswith("Attempt 99 x")
+    assert max(map(len, told["failedApproaches"])) == FAILURE_CHARS

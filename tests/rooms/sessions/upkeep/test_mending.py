@@ -294,3 +294,14 @@ def test_a_last_number_that_damage_has_made_up_takes_no_longer(store: SessionSto
         spoil(store.path, page)
     assert int(str(mended(store)["sessions"])) >= 54
     assert store.get(last.id).number == 2**61
+
+
+def test_a_text_that_is_no_unicode_is_damage_that_is_repaired(store: SessionStore) -> None:
+    with store.writing() as connection:
+        odd = "CAST(x'6164ff' AS TEXT)"
+        connection.execute(f"UPDATE contexts SET summary = {odd} WHERE number = 7")
+    close(store)
+    assert kinds(store) == [("sessions_damaged", "error", True)]
+    told = mended(store)
+    assert (told["sessions"], told["actions"], told["lost"]) == (59, 118, 0)
+    assert store.get("7").summary == "ad\ufffd"
