@@ -11,7 +11,7 @@ import os
 import re
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 from core.cancellation import NO_CANCELLATION, Cancellation
 from core.disk.database import Database, DatabaseDamagedError
+from core.errors import SentinelError
 from core.lessons.record import utc_now
 from core.notices import shown
 from core.settings import Settings
@@ -36,10 +37,12 @@ from rooms.sessions.session import (
     MOST_FILES,
     MOST_ITEMS,
     Action,
+    Blocker,
     Draft,
     Session,
     moment_of,
 )
+from rooms.sessions.upkeep import archive_file
 
 _NUMBER = re.compile(r"#?([0-9]{1,15})\Z")
 _RECENT = 500  # sessions among which a save looks for the one that it continues
@@ -321,15 +324,37 @@ def _resolve(
     if any(it.resolved for it in session.blockers):
         for before in list(ancestors(connection, session)):
             if before.archive and before.has_warnings:
-                from rooms.sessions.upkeep.archive import with_resolved  # few go on with one
-
-                after = with_resolved(store, before, session.blockers, now)
+                after = _with_resolved(store, before, session.blockers, now)
             else:
                 after = saving.with_resolved(before, session.blockers, now)
             if after != before:
                 update(connection, before, after)
                 changed.append(after)
     return tuple(changed)
+
+
+def _with_resolved(
+    store: SessionStore, hint: Session, blockers: Sequence[Blocker], now: str
+) -> Session:
+    """Resolve blockers of an archived session, and return its hint with the flag that it has then.
+
+    An archive that cannot be used is no reason for a save to fail: then nothing is resolved.
+    """
+    path = store.path.parent / hint.archive
+    if not archive_file.NAME.match(hint.archive) or not os.path.lexists(path):
+        return hint
+    timeout_s = store.settings.lock_timeout_s
+    with (
+        suppress(SentinelError),
+        archive_file.opened(path, timeout_s=timeout_s) as file,
+        file.writing() as kept,
+    ):
+        found = session_with_id(kept, hint.id)
+        after = found and saving.with_resolved(found, blockers, now)
+        if found and after and after != found:
+            update(kept, found, after)
+            hint = replace(hint, has_warnings=after.has_warnings)
+    return hint
 
 
 def _check_items(session: Session) -> None:

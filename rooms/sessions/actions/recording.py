@@ -8,6 +8,7 @@ the action is dropped and counted.
 
 import contextlib
 import os
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -32,8 +33,9 @@ COUNTED_DAYS = 30
 AT_ONCE_S = 2  # hooks of the project and of the user may both be started
 _LOOKED_AT = 20  # actions that were written last
 
-# What is read of a text.
+# What is read of a text, without the word that is cut: a part of a secret is not known as one.
 _MOST_READ = 4_000
+_CUT_END, _CUT_BEGINNING = re.compile(r"\s\S{1,1999}\Z"), re.compile(r"\A\S{1,1999}\s")
 _MOST_COUNTED_BYTES = 100_000
 _DAY_S = 86_400
 
@@ -145,10 +147,10 @@ def _row(deed: Deed, config: Config, strict: bool) -> dict[str, str | None] | No
     from core.text_redaction import redacted
 
     content, output, path = map(_sound, (deed.content, deed.output, deed.file_path))
-    if len(content) > _MOST_READ:  # without the word that is cut: a part of a secret is not known
-        content = content[:_MOST_READ].rsplit(maxsplit=1)[0]
+    if len(content) > _MOST_READ:
+        content = _CUT_END.sub("", content[:_MOST_READ])
     if len(output) > _MOST_READ:
-        output = output[-_MOST_READ:].split(maxsplit=1)[-1]
+        output = _CUT_BEGINNING.sub("", output[-_MOST_READ:])
     known = values_in([content, output])
     texts = [redacted(text, known) for text in (content, output, path)]
     if strict and any(kinds for _, kinds in texts):

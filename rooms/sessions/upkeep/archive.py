@@ -4,19 +4,16 @@ The file gets a session first, synced; only then its row here is cut down to a h
 killed in between leaves it in both, and the next run completes that: nothing is lost or doubled.
 """
 
-import os
 import re
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 from core.disk.database import Database
-from core.errors import SentinelError
-from rooms.sessions import saving
 from rooms.sessions.errors import SessionsError
 from rooms.sessions.rows import (
     ACTION_COLUMNS,
@@ -24,13 +21,12 @@ from rooms.sessions.rows import (
     session_with_id,
     sessions_where,
 )
-from rooms.sessions.schema import APPLICATION_ID, MIGRATIONS
 from rooms.sessions.search.dates import moment_of
-from rooms.sessions.session import Action, Blocker, Changes, Session
+from rooms.sessions.session import Action, Changes, Session
 from rooms.sessions.store import SessionStore, insert, update
+from rooms.sessions.upkeep import archive_file
 from rooms.sessions.upkeep.errors import UpkeepError
 
-_NAME = re.compile(r"archive-[0-9]{4}\.db\Z")
 _YEAR = re.compile(r"[0-9]{4}")
 _BATCH = 200  # sessions in one transaction, for which other writers wait
 _OLD = "archive = '' AND coalesce(nullif(updated_at, ''), created_at) < ?"
@@ -85,7 +81,9 @@ def whole(store: SessionStore, session: Session) -> tuple[Session, list[Action]]
         return session, store.actions(session)
     path = store.path.parent / session.archive
     facts = {"name": f"#{session.number}", "path": str(path)}
-    if not _NAME.match(session.archive):  # it came from the database, whoever wrote that
+    if not archive_file.NAME.match(
+        session.archive
+    ):  # it came from the database, whoever wrote that
         raise UpkeepError("archive_without", **facts)
     with archive(store, path) as file, file.reading() as connection:
         if connection is None:
@@ -103,41 +101,15 @@ def whole(store: SessionStore, session: Session) -> tuple[Session, list[Action]]
     return found, [*actions, *store.actions(session)]
 
 
-def with_resolved(
-    store: SessionStore, hint: Session, blockers: Iterable[Blocker], now: str
-) -> Session:
-    """Resolve blockers of an archived session, and return its hint with the flag that it has then.
-
-    An archive that cannot be used is no reason for a save to fail: then nothing is resolved.
-    """
-    path = store.path.parent / hint.archive
-    if not _NAME.match(hint.archive) or not os.path.lexists(path):
-        return hint
-    with suppress(SentinelError), archive(store, path) as file, file.writing() as kept:
-        found = session_with_id(kept, hint.id)
-        after = found and saving.with_resolved(found, blockers, now)
-        if found and after and after != found:
-            update(kept, found, after)
-            hint = replace(hint, has_warnings=after.has_warnings)
-    return hint
-
-
 def archives_of(store: SessionStore) -> list[Path]:
     """Return the archives beside the database, the oldest year first."""
     found = store.path.parent.glob("archive-*.db")
-    return sorted(path for path in found if _NAME.match(path.name))
+    return sorted(path for path in found if archive_file.NAME.match(path.name))
 
 
-@contextmanager
-def archive(store: SessionStore, path: Path) -> Iterator[Database]:
-    """Lend the database of an archive, which need not exist; it is one file again afterwards."""
-    database = Database(
-        path, MIGRATIONS, application_id=APPLICATION_ID, timeout_s=store.settings.lock_timeout_s
-    )
-    try:
-        yield database
-    finally:
-        database.close()
+def archive(store: SessionStore, path: Path) -> AbstractContextManager[Database]:
+    """Lend the database of an archive; see `archive_file.opened`."""
+    return archive_file.opened(path, timeout_s=store.settings.lock_timeout_s)
 
 
 def _move(store: SessionStore, condition: str, date: str) -> list[Session]:

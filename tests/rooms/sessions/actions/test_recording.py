@@ -18,7 +18,6 @@ from rooms.sessions.actions import recording
 from rooms.sessions.actions.recording import Caller, Deed, dropped, record, record_save
 from rooms.sessions.config import config_path
 from rooms.sessions.errors import ConfigError
-from tests.support.cli_process import TOKEN
 from tests.support.room import a_room, saved
 
 ME = Caller("claude-code", "first")
