@@ -13,9 +13,11 @@ from commands.clients.events import MOST_PATH_CHARS, Moment, event_of, paths_ins
 from commands.clients.outcomes import Edit, Outcome, read_outcome
 from commands.clients.table import RECORDING
 from commands.hook.given import is_of_another, project_of
-from core.project import CONTEXT_DIRECTORY
+from core.project import CONTEXT_DIRECTORY, safe_file_name
 from core.settings import read_settings
 from rooms.sessions.actions.recording import Caller, Deed, record, record_save
+
+_MOST_NAME_CHARS = 80  # of a conversation, as the client names it
 
 
 def record_action(
@@ -43,7 +45,7 @@ def record_action(
     found = project_of(client, moment, environment, project)
     if found is None:
         return
-    caller = Caller(client, moment.session)
+    caller = Caller(client, safe_file_name(moment.session, _MOST_NAME_CHARS))
     if outcome.save:
         record_save(found.root, caller, outcome.save, environment)
         return

@@ -7,6 +7,7 @@ each other. https://sqlite.org/wal.html, https://sqlite.org/lang_transaction.htm
 """
 
 import contextlib
+import re
 import shlex
 import sqlite3
 import time
@@ -21,6 +22,8 @@ from core.errors import SentinelError, WaitEndedError
 from core.messages import Table
 from core.notices import shown
 
+_MADE = re.compile(r"CREATE (?:TABLE|INDEX) (\w+)")  # SQLite keeps the statement as it is
+_ALTERED = re.compile(r"ALTER TABLE (\w+)")
 _SLICE_S = 0.02  # SQLite asks ever more rarely; begun anew, a wait ends soon after its reason
 _BUSY = sqlite3.SQLITE_BUSY, sqlite3.SQLITE_PROTOCOL
 _DAMAGED = sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB
@@ -96,6 +99,10 @@ class _Schema:
     def __init__(self, path: Path, migrations: Migrations, application_id: int) -> None:
         self._path, self._migrations, self._application_id = path, migrations, application_id
         self.known = len(migrations)
+        statements = [statement for version in migrations for statement in version]
+        altered = {it[1] for it in map(_ALTERED.match, statements) if it}  # no longer as made
+        made = (it for it in map(_MADE.match, statements) if it)
+        self._statements = {it[1]: it.string for it in made if it[1] not in altered}
 
     def version(self, connection: sqlite3.Connection) -> int:
         """Return the version that is there, 0 in a file that is still empty."""
@@ -111,11 +118,15 @@ class _Schema:
         return 0
 
     def check(self, connection: sqlite3.Connection) -> None:
-        """Raise DatabaseError for what is not ours: a view or a trigger could run for ever."""
+        """Raise DatabaseError for what is not ours: a view, a trigger or a column that somebody
+        else has thought of could run for ever. Tables of other names are nobody's business.
+        """
         self.version(connection)
-        added = "SELECT count(*) FROM sqlite_master WHERE type IN ('view', 'trigger')"
-        if connection.execute(added).fetchone()[0]:
-            raise DatabaseForeignError(path=str(self._path))
+        parts = "SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL"
+        for kind, name, statement in connection.execute(parts):
+            ours = self._statements.get(name, statement)
+            if kind in ("view", "trigger") or ours != statement:
+                raise DatabaseForeignError(path=str(self._path))
 
     def bring_up_to_date(self, connection: sqlite3.Connection) -> None:
         """Do what is missing, inside the transaction of the write that needs it."""

@@ -177,7 +177,7 @@ def _read(given: Mapping[str, Any], path: Path) -> Config:
 
 def _is_inside(folder: str) -> bool:
     """Return whether a path is relative, leads out of nothing, and is not git's own."""
-    parts = folder.replace("\\", "/").split("/")
+    parts = folder.lower().replace("\\", "/").split("/")
     is_odd = not parts[0] or ":" in folder or not folder.isprintable() or "~" in parts[0]
     return bool(folder.strip("/. ")) and not is_odd and not {"..", ".git"} & set(parts)
 

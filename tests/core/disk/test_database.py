@@ -538,3 +538,23 @@ def test_a_write_for_which_there_is_no_room_leaves_the_old_state(
     assert "It is unchanged, and nothing was saved" in said
     assert texts(opened()) == ["first", "second"]
     put(opened(), "third")
+
+
+def test_tables_that_somebody_else_has_changed_are_refused(path: Path, opened: Opened) -> None:
+    """A column that is worked out from others could keep every reader busy for ever."""
+    odd = "CREATE TABLE notes (text TEXT, more AS (replace(hex(zeroblob(9)), '0', text)))"
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        for statement in (odd, f"PRAGMA application_id = {OURS}", "PRAGMA user_version = 1"):
+            connection.execute(statement)
+    for action in (texts, lambda database: put(database, "second")):
+        with pytest.raises(DatabaseForeignError):
+            action(opened())
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("SELECT count(*) FROM notes").fetchone() == (0,)
+
+
+def test_tables_of_others_beside_ours_are_left_alone(path: Path, opened: Opened) -> None:
+    put(opened(), "second")
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE bookmarks (text TEXT)")
+    assert texts(opened()) == ["first", "second"]

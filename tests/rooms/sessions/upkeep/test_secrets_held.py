@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from core.lessons.record import utc_now
 from core.project import STATE_VARIABLE
 from rooms.sessions.projects.sharing import share
 from rooms.sessions.search.found import Criteria
@@ -49,8 +50,8 @@ def store(tmp_path: Path) -> SessionStore:
     act(store, store.get("4"), f"export TOKEN={TOKEN}")
     with store.writing() as connection:
         connection.execute(
-            "INSERT INTO waiting_actions VALUES ('w', 'cursor', 's', 'command', ?, '', '', '')",
-            (f"echo {TOKEN}",),
+            "INSERT INTO waiting_actions VALUES ('w', 'cursor', 's', 'command', ?, '', '', ?)",
+            (f"echo {TOKEN}", utc_now()),
         )
         connection.execute(
             "INSERT INTO actions VALUES ('o', 'ctx_gone', 'command', ?, '', '', '')",
