@@ -172,11 +172,11 @@ def past(
     most_commits, most_of_commit: how many commits, and hunks of each.
     """
     at = real.about["lessons_until"]
-    files = _git(clone, "ls-tree", "-r", "-z", "--name-only", at).split("\0")[:-1]
+    files = git_text(clone, "ls-tree", "-r", "-z", "--name-only", at).split("\0")[:-1]
     found: list[tuple[str, Hunk]] = []
-    for commit in _git(clone, "rev-list", "--no-merges", f"-n{most_commits}", at).split():
+    for commit in git_text(clone, "rev-list", "--no-merges", f"-n{most_commits}", at).split():
         try:
-            changed = _git(clone, *_DIFF, "-r", *_parents(clone, commit))
+            changed = git_text(clone, *_DIFF, "-r", *_parents(clone, commit))
         except ChangedSourceError:  # a clone may lack what is large
             continue
         listed = [
@@ -238,7 +238,7 @@ def _length(told: object, key: str = "") -> int:
 
 def hunks(clone: Path, commit: str, path: str) -> list[Hunk]:
     """Return what a commit changes in a file, against its first parent."""
-    return _hunks_in(_git(clone, *_DIFF, *_parents(clone, commit), "--", path))
+    return _hunks_in(git_text(clone, *_DIFF, *_parents(clone, commit), "--", path))
 
 
 def _hunks_in(diff: str) -> list[Hunk]:
@@ -253,7 +253,7 @@ def _hunks_in(diff: str) -> list[Hunk]:
 
 def content(clone: Path, commit: str, path: str) -> str:
     """Return a file as it is after a commit."""
-    return _git(clone, "cat-file", "blob", f"{commit}:{path}")
+    return git_text(clone, "cat-file", "blob", f"{commit}:{path}")
 
 
 def command(lines: Sequence[str], how: str = "") -> str:
@@ -309,7 +309,7 @@ def _typed(clone: Path, given: Mapping[str, Any]) -> str:
     """Return a command: how a commit was made, moved or removed a file, or a line of a document."""
     commit, path, how = given["commit"], given["path"], given.get("how", "")
     if how == "git commit":
-        subject = _git(clone, "log", "-1", "--format=%s", commit).strip()
+        subject = git_text(clone, "log", "-1", "--format=%s", commit).strip()
         return f"git commit -m {quote(_NUMBER.sub('', subject))}"
     if how == "git mv":
         return f"git mv {quote(given['from'])} {quote(path)}"
@@ -323,7 +323,9 @@ def _before(clone: Path, given: Mapping[str, Any]) -> str:
     """Return what a file held before its change, "" where there was none."""
     *parents, _ = _parents(clone, given["commit"])
     names = (
-        _git(clone, "ls-tree", "--name-only", parents[0], "--", given["path"]) if parents else ""
+        git_text(clone, "ls-tree", "--name-only", parents[0], "--", given["path"])
+        if parents
+        else ""
     )
     return content(clone, parents[0], given["path"]) if names else ""
 
@@ -370,12 +372,13 @@ def _payload(client: str, tool: str, tool_input: Mapping[str, Any], at: str) -> 
 
 def _parents(clone: Path, commit: str) -> tuple[str, ...]:
     """Return a commit behind its first parent; alone when it has none."""
-    first, *parents = _git(clone, "rev-list", "--parents", "-1", commit).split()
+    first, *parents = git_text(clone, "rev-list", "--parents", "-1", commit).split()
     return (*parents[:1], first)
 
 
 @lru_cache(maxsize=256)
-def _git(clone: Path, *words: str) -> str:
+def git_text(clone: Path, *words: str) -> str:
+    """Return what git prints of a clone. Raises ChangedSourceError."""
     settings = ("-c", "core.quotePath=false", "-c", "diff.suppressBlankEmpty=false")
     call = ("git", *settings, "-C", str(clone), *words)
     # What a git hook sets would name another repository.
