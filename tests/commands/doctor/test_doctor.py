@@ -1292,6 +1292,7 @@ def test_every_sentence_is_used() -> None:
     said |= {f"client_{text}" for text in texts_of(ROOT / "commands/doctor/codex.py")}
     parts, states = ("entry", "hooks", "approvals"), ("absent", "outdated")
     said |= {f"client_{part}_{state}" for part in parts for state in states}
+    said |= {f"client_hooks_{state}" for state in ("missing", "idle")}  # of those that record
     said |= {f"left_{key}" for key in WORDS_OF_SETUP}
     said |= {f"done_{key}" for key in said}
     assert set(WORDS) - said == set()
