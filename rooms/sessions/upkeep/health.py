@@ -22,10 +22,9 @@ from rooms.sessions.projects.hints import global_database, projects_in
 from rooms.sessions.store import SessionStore, open_sessions
 from rooms.sessions.upkeep.archive import archive, archives_of
 from rooms.sessions.upkeep.in_git import git_findings
-from rooms.sessions.upkeep.secrets import kept_aside
+from rooms.sessions.upkeep.secrets import ORPHANS, kept_aside
 
 WAITING_DAYS = 30
-ORPHANS = "context_id NOT IN (SELECT id FROM contexts)"
 STALE = f"julianday(created_at) < julianday('now') - {WAITING_DAYS}"
 _OF_INDEX = "fts5"  # stands in what a check says of the index alone
 _MOST_ERRORS = 3

@@ -19,8 +19,9 @@ from rooms.sessions.search import index
 from rooms.sessions.store import SessionStore, open_sessions
 from rooms.sessions.upkeep.archive import archive
 from rooms.sessions.upkeep.errors import UpkeepError
-from rooms.sessions.upkeep.health import ORPHANS, STALE
+from rooms.sessions.upkeep.health import STALE
 from rooms.sessions.upkeep.salvage import salvage
+from rooms.sessions.upkeep.secrets import ORPHANS
 
 _INDEX = "contexts_fts"
 

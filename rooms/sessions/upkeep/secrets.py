@@ -25,7 +25,7 @@ from rooms.sessions.upkeep.purging import purge
 
 _OF_SESSION = "goal", "summary", "status", "tags", "agent", "metadata", "process"
 _OF_ACTION = "content", "result", "file_path"
-_ORPHANS = "context_id NOT IN (SELECT id FROM contexts)"
+ORPHANS = "context_id NOT IN (SELECT id FROM contexts)"
 
 
 class Held(NamedTuple):
@@ -144,7 +144,7 @@ def _groups(connection: sqlite3.Connection) -> Iterator[_Group]:
         rows, kinds = cleaned([row, *actions])
         if kinds:
             yield _Group(kinds, rows, session_with_id(connection, row["id"]))
-    for table, condition in (("actions", _ORPHANS), ("waiting_actions", "1")):
+    for table, condition in (("actions", ORPHANS), ("waiting_actions", "1")):
         rows, kinds = cleaned(_actions(connection, table, condition))
         if kinds:
             yield _Group(kinds, rows)
