@@ -109,8 +109,8 @@ def _ids_in(store: SessionStore) -> set[str]:
 
 
 def _united(items: Iterable[Incoming], plan: Plan) -> list[Incoming]:
-    """Return each session once, its versions joined, oldest first."""
-    given = sorted(items, key=lambda it: (it.session.updated_at, it.place))
+    """Return each session once, its versions joined, oldest first; of one moment as they come."""
+    given = sorted(items, key=lambda it: it.session.updated_at)
     snapshots = {it.snapshot for it in given if it.snapshot}
     found = dict[str, Incoming]()
     for it in given:

@@ -135,7 +135,7 @@ def _read_json(data: bytes, place: str, source: Source) -> None:
     if isinstance(value, dict) and value.get("format") == MARK and value.get("version") != VERSION:
         version = shown_path(value.get("version"))[:20]
         raise ExchangeError("newer_export", path=source.path, version=version)
-    for at, it in enumerate(listed, 1):
+    for at, it in reversed([*enumerate(listed, 1)]):  # an export begins with the newest
         _add(it, f"{place} ({at})", source)
 
 

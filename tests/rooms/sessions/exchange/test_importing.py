@@ -18,6 +18,7 @@ from rooms.sessions.exchange.sources import read_source, read_text
 from rooms.sessions.session import Session
 from rooms.sessions.store import SessionStore, open_sessions
 from tests.support.cli_process import TOKEN
+from tests.support.room import a_room, saved
 from tests.support.session_samples import make_sample_store
 
 UUID = "2f1d3c4b-0a19-4e58-9d67-1b2c3d4e5f60"
@@ -438,3 +439,13 @@ def test_an_error_in_the_middle_leaves_nothing(store: SessionStore, folder: Path
     with pytest.raises(AttributeError):
         carry_out(store, plan)
     assert planned(store, read_source(folder)).known == 0
+
+
+def test_sessions_of_one_second_come_back_in_their_order(tmp_path: Path) -> None:
+    before, after = a_room(tmp_path / "before"), a_room(tmp_path / "after")
+    goals = [f"Step {number}" for number in range(1, 13)]
+    for goal in goals:
+        saved(before, goal, "2026-01-02T03:04:05+00:00")
+    data = export(before, "json").text.encode("utf-8")
+    carry_out(after, planned(after, read_text(data, "sessions.json")))
+    assert [after.get(str(number)).goal for number in range(1, 13)] == goals
