@@ -36,7 +36,7 @@ from rooms.sessions.search.statistics import statistics_of
 from rooms.sessions.session import Draft, Session
 from rooms.sessions.store import Saved, SessionStore, open_sessions
 
-LOOKED_AT = 20  # sessions that resemble a goal
+LOOKED_AT, RELATED = 12, 5  # sessions that resemble a goal; those that a save may name
 MOST_LESSONS = 3
 WARNED, RECOMMENDED = 3, 5
 
@@ -71,8 +71,8 @@ class Call:
     def _answer(self, text: Callable[[], str], declared: Callable[[], dict[str, Any]]) -> str:
         return as_json(declared()) if self._settings.answers == "json" else text()
 
-    def _resembling(self, goal: str, *, but: str = "") -> list[Hit]:
-        return resembling(self._store, goal, limit=LOOKED_AT, but=but)
+    def _resembling(self, goal: str) -> list[Hit]:
+        return resembling(self._store, goal, limit=LOOKED_AT)
 
     def _lessons(self, goal: str) -> list[Record]:
         if not self._offer.has_lessons:
@@ -88,7 +88,8 @@ class Call:
         related, beside, lang = list[Hit](), list[str](), self._lang
         with suppress(SentinelError):
             if self._store.config.recommends and done.is_new:
-                hits = self._resembling(done.session.goal, but=done.session.id)
+                session = done.session
+                hits = resembling(self._store, session.goal, limit=RELATED, but=session.id)
                 related = [it for it in hits if it.level != "low"]
         if self._offer.has_lessons:
             beside = bridge.to_the_log(done.session, draft, self._log, lang)
