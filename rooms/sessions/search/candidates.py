@@ -27,7 +27,7 @@ from rooms.sessions.search.filters import Filter
 from rooms.sessions.search.spelling import near_words
 
 MOST_CANDIDATES = 3_000  # that have one of the rarest terms of the question
-BLOCK = 10  # sessions of about the same share, whose texts are ranked
+BLOCK = 12  # sessions of about the same share, whose texts are ranked
 _MOST_CHARS = 500_000  # of the texts that are ranked at once
 _MOST_TERMS = 32
 _MOST_KNOWN = 8  # of the terms that any session has, the rarest tell what is near
