@@ -270,12 +270,12 @@ def from_metadata(text: str) -> dict[str, Any]:
     changes = changes if isinstance(changes, dict) else {}
     files = changes.get("modifiedFiles")
     return {
-        "decisions": tuple(_decision(it) for it in _objects(data, "decisions")),
-        "approaches": tuple(_approach(it) for it in _objects(data, "approaches")),
-        "blockers": tuple(_blocker(it) for it in _objects(data, "blockers")),
+        "decisions": tuple(_decision(it) for it in objects_at(data, "decisions")),
+        "approaches": tuple(_approach(it) for it in objects_at(data, "approaches")),
+        "blockers": tuple(_blocker(it) for it in objects_at(data, "blockers")),
         "changes": Changes(
             modified_files=texts_in(files),
-            summary=_text(changes, "summary"),
+            summary=text_at(changes, "summary"),
         ),
     }
 
@@ -285,39 +285,41 @@ def texts_in(value: object) -> tuple[str, ...]:
     return tuple(it for it in value if isinstance(it, str)) if isinstance(value, list) else ()
 
 
-def _objects(data: Mapping[str, Any], key: str) -> Sequence[Mapping[str, Any]]:
+def objects_at(data: Mapping[str, Any], key: str) -> Sequence[Mapping[str, Any]]:
+    """Return the objects of a list that came from outside, [] where there is none."""
     listed = data.get(key)
     return [it for it in listed if isinstance(it, dict)] if isinstance(listed, list) else []
 
 
-def _text(data: Mapping[str, Any], key: str) -> str:
+def text_at(data: Mapping[str, Any], key: str) -> str:
+    """Return a text that came from outside, "" where there is none."""
     value = data.get(key)
     return value if isinstance(value, str) else ""
 
 
 def _decision(data: Mapping[str, Any]) -> Decision:
     return Decision(
-        what=_text(data, "what"),
-        why=_text(data, "why"),
-        made_by=_text(data, "madeBy"),
-        timestamp=_text(data, "timestamp"),
+        what=text_at(data, "what"),
+        why=text_at(data, "why"),
+        made_by=text_at(data, "madeBy"),
+        timestamp=text_at(data, "timestamp"),
     )
 
 
 def _approach(data: Mapping[str, Any]) -> Approach:
     return Approach(
-        description=_text(data, "description"),
-        result=_text(data, "result"),
-        reason=_text(data, "reason"),
-        timestamp=_text(data, "timestamp"),
+        description=text_at(data, "description"),
+        result=text_at(data, "result"),
+        reason=text_at(data, "reason"),
+        timestamp=text_at(data, "timestamp"),
     )
 
 
 def _blocker(data: Mapping[str, Any]) -> Blocker:
     return Blocker(
-        description=_text(data, "description"),
+        description=text_at(data, "description"),
         resolved=data.get("resolved") is True,
-        resolution=_text(data, "resolution"),
-        discovered_at=_text(data, "discoveredAt"),
-        resolved_at=_text(data, "resolvedAt"),
+        resolution=text_at(data, "resolution"),
+        discovered_at=text_at(data, "discoveredAt"),
+        resolved_at=text_at(data, "resolvedAt"),
     )

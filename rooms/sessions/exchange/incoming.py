@@ -6,7 +6,7 @@ Whatever is of another kind is passed over. Pure.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -26,6 +26,8 @@ from rooms.sessions.session import (
     Decision,
     Session,
     moment_of,
+    objects_at,
+    text_at,
     texts_in,
 )
 
@@ -60,7 +62,7 @@ def incoming(data: object, place: str) -> Incoming | None:
         return None
     context, snapshot, moment = data, "", ""
     if isinstance(data.get("data"), dict):  # a snapshot
-        context, snapshot = data["data"], _text(data, "id")
+        context, snapshot = data["data"], text_at(data, "id")
         moment = _moment(data.get("timestamp"))
     if isinstance(context.get("currentWork"), dict):
         session = _former(context)
@@ -68,7 +70,7 @@ def incoming(data: object, place: str) -> Incoming | None:
         session = _declared(context)
     else:
         return None
-    name = _text(context, "id") or _text(data, "contextId")
+    name = text_at(context, "id") or text_at(data, "contextId")
     session = _dated(replace(session, id=_id_of(name, session)), moment)
     actions = tuple(_actions(context, session.id))
     return Incoming(session=session, actions=actions, place=place, name=name, snapshot=snapshot)
@@ -109,16 +111,16 @@ def _moment(value: object) -> str:
 
 def _former(context: Data) -> Session:
     work, talk = _object(context, "currentWork"), _object(context, "conversationSummary")
-    chain = _objects(context, "agentChain")
+    chain = objects_at(context, "agentChain")
     return Session(
         number=0,
         id="",
-        goal=_text(work, "goal"),
-        summary=_summary(_text(context, "summary"), talk),
+        goal=text_at(work, "goal"),
+        summary=_summary(text_at(context, "summary"), talk),
         status=_status(work),
         tags=texts_in(context.get("tags")),
-        agent=_agent(_text(chain[0], "to") if chain else _text(context, "agent")),
-        parent_id=_text(context, "parentId"),
+        agent=_agent(text_at(chain[0], "to") if chain else text_at(context, "agent")),
+        parent_id=text_at(context, "parentId"),
         decisions=_decisions(talk.get("keyDecisions")),
         approaches=_approaches(talk.get("triedApproaches")),
         blockers=_blockers(talk.get("blockers")),
@@ -134,12 +136,12 @@ def _declared(context: Data) -> Session:
     return Session(
         number=0,
         id="",
-        goal=_text(context, "goal"),
-        summary=_summary(_text(context, "summary"), metadata),
+        goal=text_at(context, "goal"),
+        summary=_summary(text_at(context, "summary"), metadata),
         status=_status(context),
         tags=texts_in(context.get("tags")),
-        agent=_agent(_text(context, "agent")),
-        parent_id=_text(context, "parentId"),
+        agent=_agent(text_at(context, "agent")),
+        parent_id=text_at(context, "parentId"),
         decisions=_decisions(metadata.get("decisions")),
         approaches=_approaches(metadata.get("approaches")),
         blockers=_blockers(metadata.get("blockers")),
@@ -186,7 +188,7 @@ def _hash(text: str) -> str:
 
 
 def _status(data: Data) -> str:
-    status = _text(data, "status")
+    status = text_at(data, "status")
     return status if status in STATUSES else "paused"
 
 
@@ -205,7 +207,7 @@ def _decisions(listed: object) -> tuple[Decision, ...]:
         Decision(
             what=_first(it, "what", "decision", "description"),
             why=_first(it, "why", "reason", "rationale"),
-            made_by=_agent(_text(it, "madeBy")),
+            made_by=_agent(text_at(it, "madeBy")),
             timestamp=_moment(it.get("timestamp")),
         )
         for it in _items(listed, "what")
@@ -217,8 +219,8 @@ def _approaches(listed: object) -> tuple[Approach, ...]:
     found = (
         Approach(
             description=_first(it, "description", "approach", "what"),
-            result=_text(it, "result") if it.get("result") in OUTCOMES else "partial",
-            reason=_text(it, "reason"),
+            result=text_at(it, "result") if it.get("result") in OUTCOMES else "partial",
+            reason=text_at(it, "reason"),
             timestamp=_moment(it.get("timestamp")),
         )
         for it in _items(listed, "description")
@@ -231,7 +233,7 @@ def _blockers(listed: object) -> tuple[Blocker, ...]:
         Blocker(
             description=_first(it, "description", "blocker", "what"),
             resolved=it.get("resolved") is True,
-            resolution=_text(it, "resolution"),
+            resolution=text_at(it, "resolution"),
             discovered_at=_moment(it.get("discoveredAt")),
             resolved_at=_moment(it.get("resolvedAt")),
         )
@@ -243,20 +245,20 @@ def _blockers(listed: object) -> tuple[Blocker, ...]:
 def _changes(data: Data) -> Changes:
     changes = _object(data, "codeChanges")
     files = texts_in(changes.get("modifiedFiles"))
-    return Changes(modified_files=tuple(dict.fromkeys(files)), summary=_text(changes, "summary"))
+    return Changes(modified_files=tuple(dict.fromkeys(files)), summary=text_at(changes, "summary"))
 
 
 def _actions(context: Data, id_: str) -> Iterator[Action]:
-    for at, it in enumerate(_objects(context, "actions")):
-        if content := _text(it, "content"):
-            given = _text(it, "id")
+    for at, it in enumerate(objects_at(context, "actions")):
+        if content := text_at(it, "content"):
+            given = text_at(it, "id")
             own = f"act_{_hash(f'{id_} {given or at}')}"
             yield Action(
                 id=given if _OUR_ACTION.fullmatch(given) else own,
-                kind=_text(it, "type") if it.get("type") in _KINDS else "command",
+                kind=text_at(it, "type") if it.get("type") in _KINDS else "command",
                 content=content,
-                result=_text(it, "result"),
-                file_path=_text(it, "filePath"),
+                result=text_at(it, "result"),
+                file_path=text_at(it, "filePath"),
                 created_at=_moment(it.get("createdAt")),
                 context_id=id_,
             )
@@ -278,19 +280,9 @@ def _items(listed: object, name: str) -> Iterator[Data]:
 
 
 def _first(data: Data, *names: str) -> str:
-    return next(filter(None, (_text(data, name) for name in names)), "")
+    return next(filter(None, (text_at(data, name) for name in names)), "")
 
 
 def _object(data: Data, name: str) -> Data:
     value = data.get(name)
     return value if isinstance(value, dict) else {}
-
-
-def _objects(data: Data, name: str) -> Sequence[Data]:
-    value = data.get(name)
-    return [it for it in value if isinstance(it, dict)] if isinstance(value, list) else []
-
-
-def _text(data: Data, name: str) -> str:
-    value = data.get(name)
-    return value if isinstance(value, str) else ""
