@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from core.disk.atomic import replace_whole
 from core.sanitizer import values_in
 from core.text_redaction import has_secret, redacted
 
@@ -62,10 +63,7 @@ def clean_file(path: Path) -> None:
     text = done.get("metadata") or done.get("text") or ""
     if "metadata" in done:
         text = _dumped(json.loads(text), indent=2) + "\n"
-    temporary = path.with_name(f".{path.name}.tmp")
-    temporary.unlink(missing_ok=True)  # a link in its place would be followed
-    temporary.write_text(text, encoding="utf-8", errors="surrogateescape", newline="\n")
-    os.replace(temporary, path)
+    replace_whole(path, text.encode("utf-8", "surrogateescape"))
 
 
 def _read(path: Path) -> Row | None:
