@@ -12,6 +12,7 @@ COLUMNS = (
     " started_at, ended_at, created_at, updated_at, archive"
 )
 ACTION_COLUMNS = "id, context_id, type, content, result, file_path, created_at"
+INTO_ACTIONS = f"INTO actions ({ACTION_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)"
 
 
 def session_of(row: Sequence[Any]) -> Session:
@@ -122,3 +123,9 @@ def as_texts(row: Sequence[Any]) -> Sequence[Any]:
     if bytes not in map(type, row):
         return row
     return [it.decode("utf-8", "replace") if isinstance(it, bytes) else it for it in row]
+
+
+def values_of_action(it: Action) -> tuple[str | None, ...]:
+    """Return the values of an action in the order of ACTION_COLUMNS."""
+    optional = it.result or None, it.file_path or None
+    return it.id, it.context_id, it.kind, it.content, *optional, it.created_at

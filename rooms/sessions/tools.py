@@ -209,11 +209,11 @@ def context_search(
 
 
 def _range(field: str, dates: Dates | None) -> tuple[str, str]:
-    from rooms.sessions.search.dates import moment_of
+    from rooms.sessions.search.dates import bound_of
 
     if dates is None:
         return "", ""
-    return moment_of(f"{field}.from", dates.from_), moment_of(f"{field}.to", dates.to)
+    return bound_of(f"{field}.from", dates.from_), bound_of(f"{field}.to", dates.to)
 
 
 def context_get(id: Id, includeActions: WithActions = True, includeChain: WithChain = False) -> str:

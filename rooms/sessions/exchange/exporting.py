@@ -17,7 +17,7 @@ from rooms.sessions.exchange.json_form import JSON
 from rooms.sessions.exchange.markdown_form import MARKDOWN
 from rooms.sessions.exchange.output import Target
 from rooms.sessions.rows import actions_of, sessions_where
-from rooms.sessions.search.dates import moment_of
+from rooms.sessions.search.dates import bound_of
 from rooms.sessions.session import Action, Session
 from rooms.sessions.store import SessionStore, resolve, shown_name
 
@@ -132,10 +132,10 @@ def _chosen(
 ) -> Iterator[tuple[int, Iterator[Whole]]]:
     """Yield how many sessions fit, and these, as of one moment. Raises SessionsError."""
     condition, values = list[str](), list[str]()
-    if first := moment_of("from", since):
+    if first := bound_of("from", since):
         condition.append(f"{_SAVED} >= ?")
         values.append(first)
-    if last := moment_of("to", until):  # a day with all of its moments
+    if last := bound_of("to", until):  # a day with all of its moments
         condition.append(f"substr({_SAVED}, 1, {len(last)}) <= ?")
         values.append(last)
     with store.database.reading() as connection:

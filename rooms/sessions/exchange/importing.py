@@ -11,6 +11,7 @@ from rooms.sessions.exchange.cleaning import cleaned, mapped
 from rooms.sessions.exchange.incoming import Incoming, is_ours, joined
 from rooms.sessions.exchange.sources import Fault, Source
 from rooms.sessions.projects.noting import note
+from rooms.sessions.rows import INTO_ACTIONS, values_of_action
 from rooms.sessions.saving import with_flag
 from rooms.sessions.session import (
     AGENT_CHARS,
@@ -85,21 +86,12 @@ def carry_out(store: SessionStore, plan: Plan) -> list[Session]:
             if session.id in here:
                 continue
             saved.append(insert(connection, session))
-            rows = [_row(action) for action in actions]
-            connection.executemany(
-                "INSERT OR IGNORE INTO actions"
-                " (id, context_id, type, content, result, file_path, created_at)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?)",
-                rows,
-            )
+            rows = map(values_of_action, actions)
+            connection.executemany(f"INSERT OR IGNORE {INTO_ACTIONS}", rows)
     if saved:
         store.project()
         note(store, saved[-1])
     return saved
-
-
-def _row(it: Action) -> tuple[str, ...]:
-    return it.id, it.context_id, it.kind, it.content, it.result, it.file_path, it.created_at
 
 
 def _ids_in(store: SessionStore) -> set[str]:

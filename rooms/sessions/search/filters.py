@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from core.text.normal_form import normal_form
 from rooms.sessions.rows import tags_of
-from rooms.sessions.search.dates import moment_of
+from rooms.sessions.search.dates import bound_of
 from rooms.sessions.search.found import Criteria
 from rooms.sessions.session import Session
 
@@ -21,8 +21,8 @@ class Filter:
     def __init__(self, criteria: Criteria) -> None:
         self._tags = frozenset(_plain(tag) for tag in criteria.tags if tag.strip())
         self._status, self._agent = criteria.status, criteria.agent
-        self._since = moment_of("dateRange.from", criteria.since)
-        until = moment_of("dateRange.to", criteria.until)
+        self._since = bound_of("dateRange.from", criteria.since)
+        until = bound_of("dateRange.to", criteria.until)
         self._before = until and until + _LAST
         given = {
             "status = ?": self._status,

@@ -16,12 +16,13 @@ from typing import NamedTuple
 from core.disk.database import Database
 from rooms.sessions.errors import SessionsError
 from rooms.sessions.rows import (
-    ACTION_COLUMNS,
+    INTO_ACTIONS,
     actions_of,
     session_with_id,
     sessions_where,
+    values_of_action,
 )
-from rooms.sessions.search.dates import moment_of
+from rooms.sessions.search.dates import bound_of
 from rooms.sessions.session import Action, Changes, Session
 from rooms.sessions.store import SessionStore, insert, update
 from rooms.sessions.upkeep import archive_file
@@ -54,7 +55,7 @@ def archive_before(
     raises, and UpkeepError for what is no date.
     """
     try:
-        before = moment_of("before", date)
+        before = bound_of("before", date)
     except SessionsError as error:
         raise UpkeepError("bad_before", date=date) from error
     condition = _OLD if with_open else f"{_OLD} AND {_ENDED}"
@@ -81,9 +82,8 @@ def whole(store: SessionStore, session: Session) -> tuple[Session, list[Action]]
         return session, store.actions(session)
     path = store.path.parent / session.archive
     facts = {"name": f"#{session.number}", "path": str(path)}
-    if not archive_file.NAME.match(
-        session.archive
-    ):  # it came from the database, whoever wrote that
+    # The name came from the database, whoever wrote that.
+    if not archive_file.NAME.match(session.archive):
         raise UpkeepError("archive_without", **facts)
     with archive(store, path) as file, file.reading() as connection:
         if connection is None:
@@ -133,11 +133,7 @@ def _keep(kept: sqlite3.Connection, session: Session, actions: Iterable[Action])
         update(kept, former, replace(session, number=former.number))
     else:
         insert(kept, replace(session, number=0))
-    places = ", ".join("?" * len(ACTION_COLUMNS.split(",")))
-    statement = f"INSERT OR REPLACE INTO actions ({ACTION_COLUMNS}) VALUES ({places})"
-    rows = ((it.id, session.id, it.kind, it.content, it.result or None, it.file_path or None,
-             it.created_at) for it in actions)  # fmt: skip
-    kept.executemany(statement, rows)
+    kept.executemany(f"INSERT OR REPLACE {INTO_ACTIONS}", map(values_of_action, actions))
 
 
 def _cut_down(connection: sqlite3.Connection, session: Session, name: str) -> None:
