@@ -45,6 +45,7 @@ ROOMS = {
     "core.text": "core.injection",
     "core.injection": "",
     "core.disk": "core",
+    "core.full_text": "core.text",
     "core": "",
 }
 # What a room never imports: a pure room asks neither disk nor process nor environment nor clock.

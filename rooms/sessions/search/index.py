@@ -1,27 +1,20 @@
 """Keeps the full-text index of the database in step with the sessions.
 
-The index holds the words of each session, and behind them what these are made of: the pairs of
-characters of scripts that run words together, the beginnings of Korean verbs as their stems have
-them, the parts of identifiers. `MATCH '인증'` finds
-로그인인증을, too, and every term of the ranker is a word or the beginning of one. It takes back
-exactly what it was given, so a text must be removed as it was added.
+It takes back exactly what it was given, so a text must be removed as it was added.
 https://sqlite.org/fts5.html#external_content_tables
 """
 
-import re
 import sqlite3
 from collections.abc import Sequence
 
-from core.text.hangul import verb_beginning
-from core.text.terms import pieces_of
+from core.full_text.candidates import Index
+from core.full_text.indexed import INDEXED_VERSION, PREFIXES, indexed
 from rooms.sessions.config import TOKENIZERS
-from rooms.sessions.rows import sessions_where
+from rooms.sessions.rows import sessions_where, texts_of
 from rooms.sessions.session import Session
 
-_VERSION = 2  # of what `_indexed` makes of a text
-_PLAIN_WORD = re.compile("[a-z0-9]+")
-_SHORT_CHARS = 2
-_PREFIXES = "4 6"  # the beginnings that are indexed: of most English stems
+INDEX = Index("contexts_fts", "contexts", texts_of)
+
 _AT_ONCE = 500
 
 
@@ -30,7 +23,7 @@ def keep_current(connection: sqlite3.Connection, tokenizer: str) -> None:
 
     connection: in a write transaction, before its first change. tokenizer: one of TOKENIZERS.
     """
-    current = _VERSION * 100 + TOKENIZERS.index(tokenizer)
+    current = INDEXED_VERSION * 100 + TOKENIZERS.index(tokenizer)
     select = "SELECT value FROM counters WHERE name = 'index'"
     if connection.execute(select).fetchone() == (current,):
         return
@@ -38,7 +31,7 @@ def keep_current(connection: sqlite3.Connection, tokenizer: str) -> None:
     connection.execute(
         "CREATE VIRTUAL TABLE contexts_fts USING fts5("
         "goal, summary, tags, content='contexts', content_rowid='number',"
-        f" prefix='{_PREFIXES}', tokenize='{tokenizer}')"
+        f" prefix='{PREFIXES}', tokenize='{tokenizer}')"
     )
     last = 0
     while True:
@@ -72,18 +65,4 @@ def remove(connection: sqlite3.Connection, session: Session) -> None:
 def _columns(session: Session) -> Sequence[str]:
     tags = " ".join(session.tags)
     others = [text for text in session.texts if text not in (session.goal, *session.tags)]
-    return _indexed(session.goal), _indexed("\n".join(others)), _indexed(tags)
-
-
-def _indexed(text: str) -> str:
-    """Return the text with the pieces of its words behind it, each between blanks.
-
-    What every tokenizer finds in it by itself, words of ASCII letters and digits, is left out, but
-    for those that are too short for `trigram`.
-    """
-    plain = set(_PLAIN_WORD.findall(text.lower())) if text.isascii() else set[str]()
-    pieces = [piece for piece in dict.fromkeys(pieces_of(text)) if piece not in plain]
-    pieces += dict.fromkeys(filter(None, map(verb_beginning, pieces)))
-    short = [word for word in plain if len(word) <= _SHORT_CHARS]
-    behind = [*pieces, *sorted(short)]
-    return f"{text} {' '.join(behind)} " if behind else text
+    return indexed(session.goal), indexed("\n".join(others)), indexed(tags)

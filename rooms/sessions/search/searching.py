@@ -4,11 +4,12 @@ import sqlite3
 from collections.abc import Sequence
 from contextlib import suppress
 
+from core.full_text.candidates import Candidates
 from rooms.sessions.errors import NoSuchSessionError
 from rooms.sessions.rows import sessions_where
-from rooms.sessions.search.candidates import Candidates
 from rooms.sessions.search.filters import Filter
 from rooms.sessions.search.found import LEAST_SHARE, Criteria, Hit, Page, level_of
+from rooms.sessions.search.index import INDEX
 from rooms.sessions.store import SessionStore
 
 _MOST_RESEMBLING = 1_000  # of whom the best are told; nobody asks how many there are
@@ -28,7 +29,10 @@ def search(store: SessionStore, criteria: Criteria, *, limit: int, offset: int =
             return Page([], 0)
         if not criteria.query.strip():
             return _newest(connection, wanted, limit, offset)
-        found = Candidates(connection, criteria.query, wanted, least=LEAST_SHARE, any_word=True)
+        fitting = wanted.numbers(connection) if wanted else None
+        found = Candidates(
+            connection, INDEX, criteria.query, fitting, least=LEAST_SHARE, any_word=True
+        )
         return Page(_hits(connection, found, found.page(offset, limit)), len(found.best))
 
 
@@ -45,7 +49,7 @@ def resembling(store: SessionStore, goal: str, *, limit: int, but: str = "") -> 
         if connection is None:
             return []
         found = Candidates(
-            connection, goal, least=LEAST_SHARE, most=_MOST_RESEMBLING, without=left_out
+            connection, INDEX, goal, least=LEAST_SHARE, most=_MOST_RESEMBLING, without=left_out
         )
         return _hits(connection, found, found.best[:limit])  # a goal says enough by its words
 

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from core.full_text.candidates import Candidates
 from core.settings import Settings
-from rooms.sessions.search.candidates import Candidates
+from rooms.sessions.search.index import INDEX
 from rooms.sessions.session import Session
 from rooms.sessions.store import insert, open_sessions
 from tests.support.stdio_client import ROOT
@@ -34,7 +35,7 @@ def test_the_sessions_that_answer_come_first(tmp_path: Path, name: str) -> None:
         assert reading
 
         def order(query: str, _: object) -> list[int]:
-            found = Candidates(reading, query, least=0.0)
+            found = Candidates(reading, INDEX, query, least=0.0)
             return [number - 1 for number in found.page(0, len(labelled.texts))]
 
         measured = ndcg_at_10(order, labelled)

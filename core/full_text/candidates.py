@@ -1,17 +1,18 @@
-"""Finds the sessions that answer a question by the index of the database.
+"""Finds the rows of a table that answer a question by its full-text index.
 
-The index tells which sessions have which terms of the question, and by that alone which share of
-the question each of them has. Those that have most are put in order by the ranker, with what is
-known of all sessions; so few are read for it that the time hardly grows with their number.
+The index tells which rows have which terms of the question, and by that alone which share of the
+question each of them has. Those that have most are put in order by the ranker, with what is known
+of all rows; so few are read for it that the time hardly grows with their number.
 """
 
 import sqlite3
 import sys
 from bisect import bisect_right
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
+from core.full_text.spelling import near_words
 from core.text.hangul import verb_beginning
 from core.text.ranking import (
     Found,
@@ -22,22 +23,34 @@ from core.text.ranking import (
     shares,
 )
 from core.text.terms import Term, words_of
-from rooms.sessions.rows import texts_of
-from rooms.sessions.search.filters import Filter
-from rooms.sessions.search.spelling import near_words
 
 MOST_CANDIDATES = 3_000  # that have one of the rarest terms of the question
-BLOCK = 12  # sessions of about the same share, whose texts are ranked
+BLOCK = 12  # rows of about the same share, whose texts are ranked
 _MOST_CHARS = 500_000  # of the texts that are ranked at once
 _MOST_TERMS = 32
-_MOST_KNOWN = 8  # of the terms that any session has, the rarest tell what is near
+_MOST_KNOWN = 8  # of the terms that any row has, the rarest tell what is near
 _MOST_SPELLED = 4  # words of a question that is short enough to be typed
-_ROWS = "SELECT rowid FROM contexts_fts WHERE contexts_fts MATCH ? ORDER BY rowid DESC LIMIT"
-_COUNTED = 100  # how common a term is that more sessions have is worked out from the newest
+_COUNTED = 100  # how common a term is that more rows have is worked out from the newest
+
+
+class Index(NamedTuple):
+    """A full-text index of `indexed` texts, and the table whose rows it is of.
+
+    texts: returns the whole texts of some rows by their numbers, ascending.
+    """
+
+    name: str
+    table: str
+    texts: Callable[[sqlite3.Connection, Iterable[int]], Iterable[tuple[int, str]]]
+
+    @property
+    def rows(self) -> str:
+        """The statement that yields the rows of an expression, the newest first."""
+        return f"SELECT rowid FROM {self.name} WHERE {self.name} MATCH ? ORDER BY rowid DESC LIMIT"
 
 
 class _Sought(NamedTuple):
-    """A term of the question, its expression for MATCH, and how many sessions have it.
+    """A term of the question, its expression for MATCH, and how many rows have it.
 
     newest: their numbers, all of them where they are fewer than _COUNTED.
     """
@@ -49,7 +62,7 @@ class _Sought(NamedTuple):
 
 
 class Candidates:
-    """The sessions that have a good part of a question, those that have most of it first.
+    """The rows that have a good part of a question, those that have most of it first.
 
     shares: by number the share of the question that each has. best: the numbers, those of the
     greatest share first, of equals the newer.
@@ -58,8 +71,9 @@ class Candidates:
     def __init__(
         self,
         connection: sqlite3.Connection,
+        index: Index,
         query: str,
-        wanted: Filter | None = None,
+        fitting: Collection[int] | None = None,
         *,
         least: float,
         most: int = MOST_CANDIDATES,
@@ -68,30 +82,29 @@ class Candidates:
     ) -> None:
         """Find them. The connection must stay open.
 
-        least: the share that each must have. most: how many that have one of the rarest terms are
-        looked at; with a filter all of them, for few of them may fit. any_word: words that no
-        session has keep none from being found: who searches may try some.
+        fitting: the only rows that may be found. least: the share that each must have. most: how
+        many that have one of the rarest terms are looked at; with `fitting` all of them, for few of
+        them may fit. any_word: words that no row has keep none from being found: who searches may
+        try some. without: rows that may not be found.
         """
-        self._connection, self._query = connection, query
-        newest = connection.execute("SELECT max(number) FROM contexts").fetchone()[0] or 0
-        in_order = _sought(connection, query, newest)
+        self._connection, self._index, self._query = connection, index, query
+        newest = connection.execute(f"SELECT max(rowid) FROM {index.table}").fetchone()[0] or 0
+        in_order = _sought(connection, index, query, newest)
         sought = sorted(in_order, key=lambda it: it.having)
         self._frequencies = Frequencies(newest, {it.term: it.having for it in sought})
         known = [it for it in sought if it.having][:_MOST_KNOWN]
-        places = _places(connection, known, sys.maxsize if wanted else most)
+        places = _places(connection, index, known, most if fitting is None else sys.maxsize)
         told = [
             Found(it.term, share_of(min(it.having, newest), newest), places.get(it.term, ()))
             for it in in_order  # as in the question: the first pair of a word counts for more
             if it in known or not it.having
         ]
-        found = shares(told)
-        sure = of_known_words(told) if any_word else told
-        having = found if len(sure) == len(told) else shares(sure)
-        fitting = wanted.numbers(connection) if wanted else found
+        having = _shares_of(told, least, any_word=any_word)
+        allowed = having if fitting is None else fitting
         self.shares = {
-            number: found[number]
+            number: share
             for number, share in having.items()
-            if share >= least and number in fitting and number not in without
+            if number in allowed and number not in without
         }
         self.best = sorted(self.shares, key=lambda it: (self.shares[it], it), reverse=True)
 
@@ -107,9 +120,9 @@ class Candidates:
         return numbers[offset - first : offset - first + limit]
 
     def _by_text(self, numbers: Sequence[int]) -> list[int]:
-        """Return the sessions in the order of the ranker."""
+        """Return the rows in the order of the ranker."""
         kept, texts, left = list[int](), list[str](), _MOST_CHARS
-        for number, text in texts_of(self._connection, numbers):
+        for number, text in self._index.texts(self._connection, numbers):
             kept.append(number)
             texts.append(text[:left])
             left -= len(texts[-1])
@@ -117,24 +130,34 @@ class Candidates:
         return [kept[at] for at in order]
 
 
-def _sought(connection: sqlite3.Connection, query: str, newest: int) -> list[_Sought]:
+def _shares_of(told: Sequence[Found], least: float, *, any_word: bool) -> dict[int, float]:
+    """Return by row the share that it has, where that is not too little; see `Candidates`."""
+    found = shares(told)
+    sure = of_known_words(told) if any_word else told
+    having = found if len(sure) == len(told) else shares(sure)
+    return {number: found[number] for number, share in having.items() if share >= least}
+
+
+def _sought(connection: sqlite3.Connection, index: Index, query: str, newest: int) -> list[_Sought]:
     """Return the strong terms of a question; an unknown word with those that are spelled so."""
     sought = list[_Sought]()
     words = words_of(query)[:_MOST_TERMS]
     for strong, *_ in words:
-        found = _counted(connection, strong, _match(strong), newest)
+        found = _counted(connection, index, strong, _match(strong), newest)
         if not found.having and not strong.spare and len(words) <= _MOST_SPELLED:
-            near = near_words(connection, strong)
+            near = near_words(connection, index.name, strong)
             if near:
                 match = " OR ".join(f'"{word}"' for word in near)
-                found = _counted(connection, strong, match, newest)
+                found = _counted(connection, index, strong, match, newest)
         sought.append(found)
     return sought
 
 
-def _counted(connection: sqlite3.Connection, term: Term, match: str, newest: int) -> _Sought:
-    """Return how many sessions have a term: counted where it is rare, else by the newest."""
-    numbers = [number for (number,) in connection.execute(f"{_ROWS} {_COUNTED}", (match,))]
+def _counted(
+    connection: sqlite3.Connection, index: Index, term: Term, match: str, newest: int
+) -> _Sought:
+    """Return how many rows have a term: counted where it is rare, else by the newest."""
+    numbers = [number for (number,) in connection.execute(f"{index.rows} {_COUNTED}", (match,))]
     having = len(numbers)
     if having == _COUNTED:
         having = max(having, having * newest // max(newest - numbers[-1] + 1, 1))
@@ -142,9 +165,9 @@ def _counted(connection: sqlite3.Connection, term: Term, match: str, newest: int
 
 
 def _places(
-    connection: sqlite3.Connection, known: Sequence[_Sought], most: int
+    connection: sqlite3.Connection, index: Index, known: Sequence[_Sought], most: int
 ) -> dict[Term, Sequence[int]]:
-    """Return which candidates have a term: the sessions that have one of the rarest terms."""
+    """Return which candidates have a term: the rows that have one of the rarest terms."""
     sums = list(accumulate(it.having for it in known))
     # Where even the rarest is common, the newest that have it.
     some = known[: max(1, bisect_right(sums, most))]
@@ -155,7 +178,7 @@ def _places(
             places[it.term] = it.newest
             continue
         match = it.match if number < len(some) else f"({it.match}) AND ({any_of_some})"
-        rows = connection.execute(f"{_ROWS} {most}", (match,))
+        rows = connection.execute(f"{index.rows} {most}", (match,))
         places[it.term] = [number for (number,) in rows]
     return places
 
