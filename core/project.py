@@ -165,20 +165,39 @@ def state_directory(root: str, environment: Mapping[str, str], platform: str = s
     "" for an account without a home directory. A place that is not absolute would be another one
     wherever the client is at work, and is passed over.
     """
+    wanted = environment.get(STATE_VARIABLE, "")
+    base = _user_directory(wanted, "XDG_STATE_HOME", "state", environment, platform)
+    real = os.path.normcase(os.path.realpath(root))
+    check = zlib.crc32(real.encode("utf-8", "surrogateescape"))
+    name = f"{safe_file_name(os.path.basename(real) or 'root', 40)}-{check:08x}"
+    return base and os.path.join(base, name)
+
+
+def data_directory(environment: Mapping[str, str], platform: str = sys.platform) -> str:
+    """Return the directory for what a person keeps over all projects; nothing is created.
+
+    "" for an account without a home directory.
+    """
+    return _user_directory("", "XDG_DATA_HOME", "share", environment, platform)
+
+
+def _user_directory(
+    wanted: str, variable: str, name: str, environment: Mapping[str, str], platform: str
+) -> str:
+    """Return our directory below `~/.local`, or where this platform has it; "" for none.
+
+    wanted: what the user names instead. variable, name: what the XDG specification calls it.
+    """
     home = os.path.expanduser("~")
     if platform == "win32":
         above = environment.get("LOCALAPPDATA", ""), os.path.join(home, "AppData", "Local")
     elif platform == "darwin":
         above = "", os.path.join(home, "Library", "Application Support")
     else:
-        above = environment.get("XDG_STATE_HOME", ""), os.path.join(home, ".local", "state")
-    wanted = os.path.expanduser(environment.get(STATE_VARIABLE, "").strip())
-    places = [wanted, *(os.path.join(place, "sentinel-memory") for place in above)]
-    base = next(filter(os.path.isabs, places), "")
-    real = os.path.normcase(os.path.realpath(root))
-    check = zlib.crc32(real.encode("utf-8", "surrogateescape"))
-    name = f"{safe_file_name(os.path.basename(real) or 'root', 40)}-{check:08x}"
-    return base and os.path.join(base, name)
+        above = environment.get(variable, ""), os.path.join(home, ".local", name)
+    named = os.path.expanduser(wanted.strip())
+    places = [named, *(os.path.join(place, "sentinel-memory") for place in above)]
+    return next(filter(os.path.isabs, places), "")
 
 
 def safe_file_name(name: str, most: int) -> str:

@@ -17,7 +17,11 @@ LEAST_BUDGET_TOKENS = 1_000
 LEAST_HOOK_TOKENS = 200
 
 # The rooms of the memory, each with the profiles that it can be offered in.
-ROOMS: Mapping[str, tuple[str, ...]] = {"lessons": (), "sessions": ("core",)}
+ROOMS: Mapping[str, tuple[str, ...]] = {
+    "lessons": (),
+    "sessions": ("core",),
+    "fragments": ("core",),
+}
 DEFAULT_ROOMS = ("lessons",)
 ROOMS_VARIABLE = "SENTINEL_MEMORY_ROOMS"
 

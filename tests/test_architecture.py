@@ -19,6 +19,8 @@ ROOMS = {
     "protocol": "core",
     "rooms.sessions.tools": "core protocol rooms.sessions",
     "rooms.sessions": "core",
+    "rooms.fragments.tools": "core protocol rooms.fragments",
+    "rooms.fragments": "core",
     "rooms": "core",
     "commands": "core rooms commands.terminal commands.documents commands.clients",
     "commands.add": "core commands.terminal commands.records",
@@ -57,6 +59,7 @@ FOREIGN = {
     "server": {"fastmcp", "pydantic"},
     "protocol": {"anyio", "fastmcp", "mcp", "pydantic"},
     "rooms.sessions.tools": {"fastmcp", "pydantic"},
+    "rooms.fragments.tools": {"fastmcp", "pydantic"},
     "core.disk": {"filelock"},
     "commands.demo": {"fastmcp"},  # as a client of the server
 }

@@ -14,14 +14,8 @@ from typing import NamedTuple
 
 from core.full_text.spelling import near_words
 from core.text.hangul import verb_beginning
-from core.text.ranking import (
-    Found,
-    Frequencies,
-    Ranking,
-    of_known_words,
-    share_of,
-    shares,
-)
+from core.text.holding import Held, Holding
+from core.text.ranking import Ranking
 from core.text.terms import Term, words_of
 
 MOST_CANDIDATES = 3_000  # that have one of the rarest terms of the question
@@ -88,18 +82,9 @@ class Candidates:
         try some. without: rows that may not be found.
         """
         self._connection, self._index, self._query = connection, index, query
-        newest = connection.execute(f"SELECT max(rowid) FROM {index.table}").fetchone()[0] or 0
-        in_order = _sought(connection, index, query, newest)
-        sought = sorted(in_order, key=lambda it: it.having)
-        self._frequencies = Frequencies(newest, {it.term: it.having for it in sought})
-        known = [it for it in sought if it.having][:_MOST_KNOWN]
-        places = _places(connection, index, known, most if fitting is None else sys.maxsize)
-        told = [
-            Found(it.term, share_of(min(it.having, newest), newest), places.get(it.term, ()))
-            for it in in_order  # as in the question: the first pair of a word counts for more
-            if it in known or not it.having
-        ]
-        having = _shares_of(told, least, any_word=any_word)
+        holding = holding_of(connection, index, query, most if fitting is None else sys.maxsize)
+        self._frequencies = holding.frequencies()
+        having = holding.shares(least, any_word=any_word)
         allowed = having if fitting is None else fitting
         self.shares = {
             number: share
@@ -130,12 +115,19 @@ class Candidates:
         return [kept[at] for at in order]
 
 
-def _shares_of(told: Sequence[Found], least: float, *, any_word: bool) -> dict[int, float]:
-    """Return by row the share that it has, where that is not too little; see `Candidates`."""
-    found = shares(told)
-    sure = of_known_words(told) if any_word else told
-    having = found if len(sure) == len(told) else shares(sure)
-    return {number: found[number] for number, share in having.items() if share >= least}
+def holding_of(connection: sqlite3.Connection, index: Index, query: str, most: int) -> Holding:
+    """Return which rows have which strong terms of a question.
+
+    most: how many that have one of the rarest terms are looked at.
+    """
+    newest = connection.execute(f"SELECT max(rowid) FROM {index.table}").fetchone()[0] or 0
+    sought = _sought(connection, index, query, newest)
+    known = sorted((it for it in sought if it.having), key=lambda it: it.having)[:_MOST_KNOWN]
+    places = _places(connection, index, known, most)
+    return Holding(
+        newest,
+        [Held(it.term, it.having, places.get(it.term) if it.having else ()) for it in sought],
+    )
 
 
 def _sought(connection: sqlite3.Connection, index: Index, query: str, newest: int) -> list[_Sought]:

@@ -1,0 +1,181 @@
+"""Defines what the room asks of the place where fragments are kept.
+
+The verbs are small and dumb: rows in, rows out. Every rule stands above them, in plain Python, and
+is the same on every engine; `tests/support/engine_contract.py` says what an engine must do.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from core.text.holding import Holding
+from rooms.fragments.fragment import (
+    Activity,
+    Embedding,
+    Fragment,
+    Link,
+    Suspicion,
+    TaskFeedback,
+    ToolFeedback,
+    Version,
+)
+
+Order = Literal["number", "newest", "worth"]
+Entry = Version | ToolFeedback | TaskFeedback | Activity | Suspicion
+By = Literal["kind", "lifetime", "tier", "topic", "agent", "deletion", "privacy", ""]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Which fragments are meant; what is left empty does not count.
+
+    agents: whose; () for all. kinds, lifetimes, tiers, topics: any of them. keywords: all of them,
+    case does not count. since, until: days or moments of the creation, both included. state: `live`
+    for those that can be recalled, `superseded` for those with a successor, `bin` for those that
+    were deleted, `kept` for all but the bin, `all`. used_before, expires_before, deleted_before,
+    checked_before: moments; what has none for `checked_at` was never checked and counts as before.
+    has_vector: whether it has an embedding. after: a number, for going on where a page ended.
+    """
+
+    agents: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    lifetimes: tuple[str, ...] = ()
+    tiers: tuple[str, ...] = ()
+    topics: tuple[str, ...] = ()
+    keywords: tuple[str, ...] = ()
+    session: str = ""
+    source: str = ""
+    content_hash: str = ""
+    since: str = ""
+    until: str = ""
+    state: Literal["live", "superseded", "bin", "kept", "all"] = "live"
+    is_anchor: bool | None = None
+    has_vector: bool | None = None
+    used_before: str = ""
+    expires_before: str = ""
+    deleted_before: str = ""
+    checked_before: str = ""
+    after: int = 0
+
+
+class Reading(Protocol):
+    """One state of the data, to be read."""
+
+    def by_ids(self, ids: Iterable[str]) -> list[Fragment]:
+        """Return the fragments of these ids, in their order; what is not there is left out."""
+
+    def by_numbers(self, numbers: Iterable[int]) -> list[Fragment]:
+        """Return the fragments of these numbers, in their order."""
+
+    def find(
+        self, wanted: Wanted, *, order: Order = "number", limit: int, offset: int = 0
+    ) -> list[Fragment]:
+        """Return fragments. order: `worth` is anchors first, then importance, then the newest."""
+
+    def count(self, wanted: Wanted, by: By = "") -> dict[str, int]:
+        """Return how many there are by the values of a column; all of them below "" without one."""
+
+    def with_keywords(
+        self, keywords: Sequence[str], wanted: Wanted, most: int
+    ) -> list[tuple[int, int]]:
+        """Return numbers and how many of the keywords each has; most of them, then newest first."""
+
+    def holding(self, query: str, most: int) -> Holding:
+        """Return which live fragments have the strong terms of a question.
+
+        most: how many that have one of the rarest terms are looked at.
+        """
+
+    def near(self, vector: bytes, wanted: Wanted, most: int) -> list[tuple[int, float]]:
+        """Return numbers and cosines of the live fragments nearest to a vector, nearest first."""
+
+    def vectors(self, numbers: Iterable[int]) -> list[Embedding]:
+        """Return the embeddings of these fragments; what has none is left out."""
+
+    def links(self, ids: Iterable[str], relations: Sequence[str] = ()) -> list[Link]:
+        """Return the links from and to these fragments, oldest first. relations: () for all."""
+
+    def entries(
+        self, kind: type[Entry], *, of: str = "", since: str = "", limit: int = 0
+    ) -> list[Any]:
+        """Return what was noted, oldest first. of: the fragment or session that it is about."""
+
+    def state(self) -> dict[str, str]:
+        """Return what the room keeps by name: figures, and where upkeep is."""
+
+
+class Writing(Reading, Protocol):
+    """One transaction: all of it is on disk once it ends without an error, or nothing."""
+
+    def add(self, fragments: Sequence[Fragment]) -> list[Fragment]:
+        """Store new fragments, and return them with their numbers."""
+
+    def replace(self, fragments: Sequence[Fragment]) -> None:
+        """Put fragments in the place of those with the same numbers."""
+
+    def touch(self, numbers: Iterable[int], values: Mapping[str, Any]) -> None:
+        """Set columns that no index of texts knows, to the same values for some fragments."""
+
+    def drop(self, ids: Iterable[str]) -> int:
+        """Remove fragments with their links, versions and vectors; return how many there were."""
+
+    def put_links(self, links: Iterable[Link]) -> int:
+        """Store links; return how many are new. A pair that is linked gets the new relation."""
+
+    def drop_links(self, links: Iterable[Link]) -> int:
+        """Remove links by their two ends; return how many there were."""
+
+    def put_vectors(self, embeddings: Iterable[Embedding]) -> None:
+        """Store vectors of fragments, in the place of those that are there."""
+
+    def drop_vectors(self) -> None:
+        """Remove all vectors: another model makes others."""
+
+    def note(self, entries: Iterable[Entry]) -> None:
+        """Note entries; an activity and a suspicion take the place of the one with their key."""
+
+    def forget_entries(self, kind: type[Entry], *, of: str = "", before: str = "") -> int:
+        """Remove what was noted; return how many there were."""
+
+    def set_state(self, values: Mapping[str, str]) -> None:
+        """Keep values by name; "" removes one."""
+
+    def count_up(self, figures: Mapping[str, int]) -> None:
+        """Add to figures of the state."""
+
+
+class Engine(Protocol):
+    """Where fragments are kept. Safe to use from several threads."""
+
+    @property
+    def name(self) -> str:
+        """What people call it: the path of a file, or a server without its password."""
+
+    def reading(self) -> AbstractContextManager[Reading]:
+        """Read one state; nothing is made where there is nothing yet. Raises DatabaseError."""
+
+    def writing(self) -> AbstractContextManager[Writing]:
+        """Change it in one transaction. Raises DatabaseError, WaitEndedError."""
+
+    def exists(self) -> bool:
+        """Return whether anything was ever stored."""
+
+    def purge(self) -> bool:
+        """Remove the bytes of what was deleted; False where that has to wait."""
+
+    def close(self) -> None:
+        """Let go of connections and what was kept in memory."""
+
+
+def pages_of(reading: Reading, wanted: Wanted, at_once: int = 500) -> Iterator[list[Fragment]]:
+    """Yield all fragments that are meant, by their numbers, some at a time."""
+    from dataclasses import replace
+
+    while True:
+        some = reading.find(wanted, limit=at_once)
+        if some:
+            yield some
+        if len(some) < at_once:
+            return
+        wanted = replace(wanted, after=some[-1].number)

@@ -1,0 +1,25 @@
+"""Every refusal of the fragments, with its facts; their sentences stand in `words.py`."""
+
+from typing import ClassVar
+
+from core.errors import SentinelError
+from core.messages import Table
+from rooms.fragments.words import WORDS
+
+
+class FragmentsError(SentinelError, ValueError):
+    """A call on the fragments cannot be carried out; takes the key of its sentence, its facts."""
+
+    words: ClassVar[Table] = WORDS
+
+
+class NoSuchFragmentError(FragmentsError):
+    """No fragment has this id, or it is in the bin. Facts: id."""
+
+    key = "no_such_fragment"
+
+
+class ConfigError(FragmentsError):
+    """A value of the settings cannot be used. Facts: name, and what its sentence names."""
+
+    key = "bad_config"

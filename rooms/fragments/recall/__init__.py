@@ -1,0 +1,1 @@
+"""Finds fragments: by keywords, by terms, by meaning, and along their links."""

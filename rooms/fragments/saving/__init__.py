@@ -1,0 +1,1 @@
+"""Saves fragments, links, corrects and forgets them."""

@@ -1,0 +1,1 @@
+"""Keeps fragments in one SQLite file of a person."""

@@ -1,0 +1,80 @@
+"""Opens the fragments of one SQLite file."""
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from core.cancellation import NO_CANCELLATION, Cancellation
+from core.disk.atomic import make_directory, reason_of
+from core.disk.database import Database, DatabaseWriteError
+from rooms.fragments.sqlite import index
+from rooms.fragments.sqlite.reading import SqliteReading
+from rooms.fragments.sqlite.schema import APPLICATION_ID, MIGRATIONS
+from rooms.fragments.sqlite.vectors import Vectors
+from rooms.fragments.sqlite.writing import SqliteWriting
+
+
+class SqliteEngine:
+    """See `Engine`. path: the file, which the first write makes, with its directory."""
+
+    def __init__(
+        self, path: Path, *, timeout_s: float, cancellation: Cancellation = NO_CANCELLATION
+    ) -> None:
+        self.path = path
+        self.database = Database(
+            path,
+            MIGRATIONS,
+            application_id=APPLICATION_ID,
+            timeout_s=timeout_s,
+            cancellation=cancellation,
+        )
+        self._vectors = Vectors()
+
+    @property
+    def name(self) -> str:
+        """See `Engine`."""
+        return str(self.path)
+
+    @contextmanager
+    def reading(self) -> Iterator[SqliteReading]:
+        """See `Engine`."""
+        with self.database.reading() as connection:
+            if connection is not None:
+                yield SqliteReading(connection, self._vectors)
+                return
+        with closing(_nothing()) as connection:
+            yield SqliteReading(connection, self._vectors)
+
+    @contextmanager
+    def writing(self) -> Iterator[SqliteWriting]:
+        """See `Engine`."""
+        try:
+            make_directory(self.path.parent)
+        except OSError as error:
+            raise DatabaseWriteError(path=self.name, reason=reason_of(error)) from error
+        with self.database.writing() as connection:
+            index.keep_current(connection)
+            yield SqliteWriting(connection, self._vectors)
+
+    def exists(self) -> bool:
+        """See `Engine`."""
+        return os.path.lexists(self.path)
+
+    def purge(self) -> bool:
+        """See `Engine`."""
+        return self.database.purge()
+
+    def close(self) -> None:
+        """See `Engine`."""
+        self.database.close()
+
+
+def _nothing() -> sqlite3.Connection:
+    """Return an empty database in memory: where there is no file, there are no fragments."""
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    for statements in MIGRATIONS:
+        for statement in statements:
+            connection.execute(statement)
+    return connection
