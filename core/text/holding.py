@@ -1,10 +1,38 @@
-"""Says which share of a question some texts have, by what an index tells of its terms."""
+"""Says how much of a question some texts have, by what an index or a scan tells of its terms."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
+from math import log
 from typing import NamedTuple
 
-from core.text.ranking import Found, Frequencies, of_known_words, share_of, shares
-from core.text.terms import Term
+from core.text.terms import FIRST_WIDE, Term
+
+# One pair of characters of a word that has several: the beginning may be all but an ending, any
+# other pair is mostly the middle of another word.
+_BEGINNING_WEIGHT, _MIDDLE_WEIGHT = 0.5, 0.2
+# So many more texts, none of which has the word, count for its share of a question: a few texts do
+# not tell which words are common.
+_OTHER_TEXTS = 50
+
+
+class Frequencies(NamedTuple):
+    """How common the words of a question are in all texts, where only some of these are ranked.
+
+    texts: how many there are in all. having: in how many of them a strong term of `words_of` is
+    found, by that term; one that is missing is taken to be as common as among those ranked.
+    """
+
+    texts: int
+    having: Mapping[Term, int]
+
+
+class Found(NamedTuple):
+    """A strong term of a question: how much it is worth, and the texts that have it."""
+
+    term: Term
+    rarity: float
+    places: Sequence[int]
 
 
 class Held(NamedTuple):
@@ -34,12 +62,95 @@ class Holding(NamedTuple):
         least: the share that a text must have. any_word: words that no text has keep none from
         being found: who searches may try some.
         """
-        told = [
-            Found(it.term, share_of(min(it.having, self.total), self.total), it.numbers)
-            for it in self.terms  # as in the question: the first pair of a word counts for more
-            if it.numbers is not None
-        ]
+        told = self.found()
         found = shares(told)
         sure = of_known_words(told) if any_word else told
         having = found if len(sure) == len(told) else shares(sure)
         return {number: found[number] for number, share in having.items() if share >= least}
+
+    def found(self) -> list[Found]:
+        """Return the terms that tell which texts have them, each with those texts."""
+        return [
+            Found(it.term, share_of(min(it.having, self.total), self.total), it.numbers)
+            for it in self.terms  # as in the question: the first pair of a word counts for more
+            if it.numbers is not None
+        ]
+
+
+def shares(found: Iterable[Found]) -> dict[int, float]:
+    """Return by text how much of a question it has, above 0 and at most 1.
+
+    A rare word of the question is more of it than a common one. Of a word in pairs of characters
+    those count that any text has: the others are where two words meet, or an ending. One pair of
+    several counts little: it may be the middle of another word.
+    """
+    words: dict[str, list[Found]] = {}
+    for it in found:
+        if not it.term.spare or it.term.needle[0] < FIRST_WIDE:
+            words.setdefault(it.term.run, []).append(it)
+    spare = [run for run, terms in words.items() if all(it.term.spare for it in terms)]
+    worths = {run: _worths(terms) for run, terms in words.items()}
+    most = {
+        run: max(it.rarity for it in [it for it in terms if it.places] or terms)
+        for run, terms in words.items()
+        if run not in spare
+    }
+    sums = dict[int, float]()
+    for run in most:
+        for at, worth in worths[run].items():
+            sums[at] = sums.get(at, 0.0) + worth
+    for run in spare:  # another form of words that the question has: it adds what they lack
+        same = [it for it in most if it in run or run in it]
+        for at, worth in worths[run].items():
+            lacking = sum(most[it] - worths[it].get(at, 0.0) for it in same)
+            sums[at] = sums.get(at, 0.0) + min(worth, lacking)
+    whole = sum(most.values())
+    return {at: its / whole if whole else 1.0 for at, its in sums.items() if its}
+
+
+def of_known_words(found: Sequence[Found]) -> list[Found]:
+    """Return the terms of those words of which something is found in any text."""
+    known = {it.term.run for it in found if it.places}
+    return [it for it in found if it.term.run in known]
+
+
+def words_had(found: Iterable[Found]) -> Mapping[int, int]:
+    """Return by text how many words of a question it has, or something of them."""
+    words: dict[str, set[int]] = {}
+    for it in found:
+        if not it.term.spare:
+            words.setdefault(it.term.run, set()).update(it.places)
+    return Counter(chain.from_iterable(words.values()))
+
+
+def _worths(terms: Sequence[Found]) -> dict[int, float]:
+    """Return by text what it has of one word, in its forms or in its pairs of characters."""
+    if len(terms) == 1:
+        return dict.fromkeys(terms[0].places, terms[0].rarity)
+    if terms[0].term.needle[0] < FIRST_WIDE:
+        most = max((it.rarity for it in terms if it.places), default=0.0)
+        return dict.fromkeys(chain.from_iterable(it.places for it in terms), most)
+    having: dict[int, int] = {}
+    for number, it in enumerate(terms):
+        for at in it.places:
+            having[at] = having.get(at, 0) | 1 << number
+    worth = {which: _word_worth(terms, which) for which in set(having.values())}
+    return {at: worth[which] for at, which in having.items()}
+
+
+def _word_worth(terms: Sequence[Found], which: int) -> float:
+    """Return what a text has of one word; which: the bits of the pairs of it that the text has."""
+    known = [it.rarity for it in terms if it.places]
+    had = [it.rarity for number, it in enumerate(terms) if which >> number & 1]
+    weight = (_BEGINNING_WEIGHT if which & 1 else _MIDDLE_WEIGHT) if len(had) == 1 else 1.0
+    return weight * max(known) * sum(had) / sum(known)
+
+
+def share_of(having: int, total: int) -> float:
+    """Return how much of a question a term is that so many of all texts have."""
+    return rarity_of(having, total + _OTHER_TEXTS)
+
+
+def rarity_of(having: int, total: int) -> float:
+    """Return how much a term is worth that so many of all texts have."""
+    return log(1 + (total - having + 0.5) / (having + 0.5))

@@ -8,6 +8,7 @@ from core.injection.marks import revealed
 # Other signs that some reader takes for the end of a line are spelled out as hidden ones.
 LINE_ENDS = re.compile("\r\n|[\n\r\u2028\u2029]")
 SURROGATE = re.compile("[\ud800-\udfff]")
+_PATH_CHARS = 200
 _UNPRINTABLE = f"[{HIDDEN_CLASS}{BLANKS}\ud800-\udfff]"  # compiled where a text needs it
 
 
@@ -24,3 +25,9 @@ def printable(text: str) -> str:
     if is_plain(text) or not re.search(_UNPRINTABLE, text):
         return text
     return SURROGATE.sub("\ufffd", revealed(f" {text}")[1:])
+
+
+def shown_path(path: object) -> str:
+    """Return a path that somebody else may have written, as one line of moderate length."""
+    text = one_line(str(path))
+    return text if len(text) <= _PATH_CHARS else f"{text[:_PATH_CHARS]}…"

@@ -12,12 +12,11 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import accumulate, chain
-from math import log
 from typing import NamedTuple
 
+from core.text.holding import Found, Frequencies, of_known_words, rarity_of, share_of, shares
 from core.text.normal_form import normal_form
 from core.text.terms import (
-    FIRST_WIDE,
     INNER_PART,
     INNER_START,
     QUERY_CHARS,
@@ -31,12 +30,6 @@ _B = 0.4  # how much a long text is damped: little, since records are short
 # What was written just before or after is often about the same, and a short text says little
 # itself: one of so many characters gains this share of its neighbour's score, a longer one less.
 _NEIGHBOUR, _SHORT_CHARS = 0.2, 60
-# One pair of characters of a word that has several: the beginning may be all but an ending, any
-# other pair is mostly the middle of another word.
-_BEGINNING_WEIGHT, _MIDDLE_WEIGHT = 0.5, 0.2
-# So many more texts, none of which has the word, count for its share of a question: a few texts do
-# not tell which words are common.
-_OTHER_TEXTS = 50
 _WEAK_WEIGHT = 0.5  # for pieces of a word, or a long word would outweigh the rest of the question
 _COMMON_RECORDS = 100  # a word found in more than these is no typing error: its pieces add little
 # Texts that are kept for the next question; of more than these, texts that are read at once, and
@@ -77,17 +70,6 @@ class _Hits:
         return len(self.places)
 
 
-class Frequencies(NamedTuple):
-    """How common the words of a question are in all texts, where only some of these are ranked.
-
-    texts: how many there are in all. having: in how many of them a strong term of `words_of` is
-    found, by that term; one that is missing is taken to be as common as among those ranked.
-    """
-
-    texts: int
-    having: Mapping[Term, int]
-
-
 class Ranking:
     """The texts in their order for one question: what `rank` and `rank_topics` return.
 
@@ -112,19 +94,27 @@ class Ranking:
         hits = sorted(sorted(scores, reverse=True), key=scores.__getitem__, reverse=True)
         return [*hits, *rest]
 
+    def scores(self) -> Mapping[int, float]:
+        """Return what each text is worth for the question; one that is missing has nothing."""
+        return self._scores
+
     def shares(self, *, any_word: bool = False) -> dict[int, float]:
         """Return `shares` of the question in each text in which something of it is found.
 
         any_word: of those words of it that are found in any text.
         """
-        found = [
+        found = self.found()
+        return shares(of_known_words(found) if any_word else found)
+
+    def found(self) -> list[Found]:
+        """Return the strong terms of the question, each with the texts that have it."""
+        return [
             Found(it.term, share_of(self._having(it), self._total), it.places)
             for it, *_ in self._found
         ]
-        return shares(of_known_words(found) if any_word else found)
 
     def _rarity(self, hits: _Hits) -> float:
-        return _rarity(self._having(hits), self._total)
+        return rarity_of(self._having(hits), self._total)
 
     def topics(self, topics: Sequence[str]) -> list[str]:
         """Return `rank_topics`."""
@@ -135,74 +125,6 @@ class Ranking:
             counts[topic] = counts.get(topic, 0) + 1
             best[topic] = max(best.get(topic, 0.0), self._scores.get(index, 0.0))
         return sorted(best, key=lambda topic: (-best[topic], -counts[topic]))
-
-
-class Found(NamedTuple):
-    """A strong term of a question: how much it is worth, and the texts that have it."""
-
-    term: Term
-    rarity: float
-    places: Sequence[int]
-
-
-def shares(found: Iterable[Found]) -> dict[int, float]:
-    """Return by text how much of a question it has, above 0 and at most 1.
-
-    A rare word of the question is more of it than a common one. Of a word in pairs of characters
-    those count that any text has: the others are where two words meet, or an ending. One pair of
-    several counts little: it may be the middle of another word.
-    """
-    words: dict[str, list[Found]] = {}
-    for it in found:
-        if not it.term.spare or it.term.needle[0] < FIRST_WIDE:
-            words.setdefault(it.term.run, []).append(it)
-    spare = [run for run, terms in words.items() if all(it.term.spare for it in terms)]
-    worths = {run: _worths(terms) for run, terms in words.items()}
-    most = {
-        run: max(it.rarity for it in [it for it in terms if it.places] or terms)
-        for run, terms in words.items()
-        if run not in spare
-    }
-    sums = dict[int, float]()
-    for run in most:
-        for at, worth in worths[run].items():
-            sums[at] = sums.get(at, 0.0) + worth
-    for run in spare:  # another form of words that the question has: it adds what they lack
-        same = [it for it in most if it in run or run in it]
-        for at, worth in worths[run].items():
-            lacking = sum(most[it] - worths[it].get(at, 0.0) for it in same)
-            sums[at] = sums.get(at, 0.0) + min(worth, lacking)
-    whole = sum(most.values())
-    return {at: its / whole if whole else 1.0 for at, its in sums.items() if its}
-
-
-def of_known_words(found: Sequence[Found]) -> list[Found]:
-    """Return the terms of those words of which something is found in any text."""
-    known = {it.term.run for it in found if it.places}
-    return [it for it in found if it.term.run in known]
-
-
-def _worths(terms: Sequence[Found]) -> dict[int, float]:
-    """Return by text what it has of one word, in its forms or in its pairs of characters."""
-    if len(terms) == 1:
-        return dict.fromkeys(terms[0].places, terms[0].rarity)
-    if terms[0].term.needle[0] < FIRST_WIDE:
-        most = max((it.rarity for it in terms if it.places), default=0.0)
-        return dict.fromkeys(chain.from_iterable(it.places for it in terms), most)
-    having: dict[int, int] = {}
-    for number, it in enumerate(terms):
-        for at in it.places:
-            having[at] = having.get(at, 0) | 1 << number
-    worth = {which: _word_worth(terms, which) for which in set(having.values())}
-    return {at: worth[which] for at, which in having.items()}
-
-
-def _word_worth(terms: Sequence[Found], which: int) -> float:
-    """Return what a text has of one word; which: the bits of the pairs of it that the text has."""
-    known = [it.rarity for it in terms if it.places]
-    had = [it.rarity for number, it in enumerate(terms) if which >> number & 1]
-    weight = (_BEGINNING_WEIGHT if which & 1 else _MIDDLE_WEIGHT) if len(had) == 1 else 1.0
-    return weight * max(known) * sum(had) / sum(known)
 
 
 def rank(query: str, texts: Sequence[str]) -> list[int]:
@@ -266,16 +188,6 @@ def _drop_pieces(found: Sequence[list[_Hits]], most: int) -> None:
     for word in found:
         del word[1 if len(word[0].places) > _COMMON_RECORDS else 1 + left :]
         left -= len(word) - 1
-
-
-def share_of(having: int, total: int) -> float:
-    """Return how much of a question a term is that so many of all texts have."""
-    return _rarity(having, total + _OTHER_TEXTS)
-
-
-def _rarity(having: int, total: int) -> float:
-    """Return how much a term is worth that so many of all texts have."""
-    return log(1 + (total - having + 0.5) / (having + 0.5))
 
 
 def _having_among(count: int, frequencies: Frequencies | None) -> Callable[[_Hits], int]:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from core.notices import shown
-from core.text.normal_form import normal_form
+from core.text.normal_form import moment_of, normal_form
 from core.text_redaction import redacted, safe, values_in
 from rooms.sessions.errors import SessionsError
 from rooms.sessions.session import (
@@ -27,7 +27,6 @@ from rooms.sessions.session import (
     TAG_CHARS,
     Changes,
     Draft,
-    moment_of,
 )
 
 _SURROGATE = re.compile("[\ud800-\udfff]")

@@ -6,10 +6,11 @@ the specification; the program's own are plain.
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Any, Literal, get_args
+
+from core.exchange.json_values import objects_at, text_at, texts_in
 
 Status = Literal["planning", "coding", "testing", "reviewing", "debugging", "completed", "paused"]
 Outcome = Literal["success", "failed", "partial"]
@@ -238,16 +239,6 @@ def shortened(text: str, most: int) -> str:
     return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
 
 
-def moment_of(text: str) -> str:
-    """Return a date from outside as ISO 8601 in UTC, whole seconds; "" for what is none."""
-    try:
-        moment = datetime.fromisoformat(text)
-        moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-        return moment.astimezone(UTC).isoformat(timespec="seconds")
-    except (ValueError, OverflowError):
-        return ""
-
-
 def to_metadata(session: Session) -> str:
     """Return the text of the column `metadata`; `{}` where there is none of it."""
     if not (session.decisions or session.approaches or session.blockers or session.changes):
@@ -278,23 +269,6 @@ def from_metadata(text: str) -> dict[str, Any]:
             summary=text_at(changes, "summary"),
         ),
     }
-
-
-def texts_in(value: object) -> tuple[str, ...]:
-    """Return the texts of a list that came from outside, () where it is none."""
-    return tuple(it for it in value if isinstance(it, str)) if isinstance(value, list) else ()
-
-
-def objects_at(data: Mapping[str, Any], key: str) -> Sequence[Mapping[str, Any]]:
-    """Return the objects of a list that came from outside, [] where there is none."""
-    listed = data.get(key)
-    return [it for it in listed if isinstance(it, dict)] if isinstance(listed, list) else []
-
-
-def text_at(data: Mapping[str, Any], key: str) -> str:
-    """Return a text that came from outside, "" where there is none."""
-    value = data.get(key)
-    return value if isinstance(value, str) else ""
 
 
 def _decision(data: Mapping[str, Any]) -> Decision:

@@ -1,26 +1,15 @@
 """Reads the days and moments that a caller gives, in the form in which sessions hold theirs."""
 
-from contextlib import suppress
-from datetime import date
-
+from core.text import normal_form
 from rooms.sessions.errors import SessionsError
-from rooms.sessions.session import moment_of
-
-_DAY, _MOMENT = len("2026-11-22"), len("2026-11-22T10:30:00")
 
 
 def bound_of(field: str, text: str) -> str:
-    """Return a day as a day, a moment in UTC, "" for neither. Raises SessionsError.
+    """Return a day as a day, a moment in UTC, "" for a blank text. Raises SessionsError.
 
-    field: the name of the argument that holds it. A moment without a zone is one in UTC.
+    field: the name of the argument that holds it.
     """
-    text = text.strip()
-    if len(text) > _DAY:
-        found = moment_of(text)[:_MOMENT]
-    else:
-        found = ""
-        with suppress(ValueError):
-            found = date.fromisoformat(text).isoformat() if text else ""
-    if text and not found:
+    found = normal_form.bound_of(text)
+    if text.strip() and not found:
         raise SessionsError("bad_date", field=field)
     return found

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.text.normal_form import moment_of
 from rooms.sessions.session import (
     Action,
     Approach,
@@ -14,7 +15,6 @@ from rooms.sessions.session import (
     Decision,
     Session,
     from_metadata,
-    moment_of,
     shortened,
     to_metadata,
 )
