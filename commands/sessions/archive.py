@@ -5,9 +5,10 @@ import os
 from typing import TYPE_CHECKING
 
 from commands.sessions.lines import session_table
-from commands.sessions.room import empty_lines, open_room, when
+from commands.sessions.room import empty_lines, open_room
 from commands.sessions.words import word
 from commands.terminal.console import add_confirmation, add_examples, explain, is_confirmed
+from commands.terminal.given import when
 from commands.terminal.printing import print_lines
 from commands.terminal.screen import screen_here
 from commands.terminal.words import word as common_word

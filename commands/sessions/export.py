@@ -5,9 +5,10 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from commands.sessions.room import empty_lines, open_room, when
+from commands.sessions.room import empty_lines, open_room
 from commands.sessions.words import word
 from commands.terminal.console import STDOUT, add_examples, explain, file_name
+from commands.terminal.given import when
 from commands.terminal.progress import progress
 from commands.terminal.safe_text import plain, warn
 

@@ -5,9 +5,10 @@ import shlex
 from typing import TYPE_CHECKING
 
 from commands.sessions.lines import session_table
-from commands.sessions.room import Room, as_data, empty_lines, near_to, open_room, when
+from commands.sessions.room import Room, as_data, empty_lines, open_room
 from commands.sessions.words import word
 from commands.terminal.console import add_examples, explain, positive
+from commands.terminal.given import near_to, when
 from commands.terminal.printing import print_within
 from commands.terminal.safe_text import plain, plain_json
 from commands.terminal.screen import screen_here

@@ -1,18 +1,13 @@
 """Opens the sessions of a project for a command, and says what the room is where it is empty."""
 
 import argparse
-import difflib
-import time
-from collections.abc import Sequence
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from commands.sessions.words import WORDS, word
-from commands.terminal.console import Opened, moment, open_memory
+from commands.terminal.console import Opened, open_memory
 from commands.terminal.safe_text import plain
 from core.errors import SentinelError
 from core.messages import Language
-from core.parser import language_here
 
 if TYPE_CHECKING:  # the room costs nothing where nobody asks for it
     from rooms.sessions.session import Session
@@ -67,29 +62,6 @@ def open_room(arguments: argparse.Namespace, *, writes: bool = False) -> Room:
 def empty_lines(lang: Language) -> list[str]:
     """Say what sessions are and how to switch them on."""
     return [word(lang, key) for key in ("none", "what", "switch_on")]
-
-
-def when(text: str) -> str:
-    """Return the day or moment of an option in ISO 8601. Raises ArgumentTypeError."""
-    try:
-        back = moment(text)
-    except argparse.ArgumentTypeError:
-        from rooms.sessions.session import moment_of
-
-        if given := moment_of(text):
-            return given
-        raise argparse.ArgumentTypeError(word(language_here(), "no_when")) from None
-    if text[:4].isdigit() and "-" in text:  # a day stays one: its end is meant, too
-        return text
-    return datetime.fromtimestamp(min(back, time.time()), UTC).isoformat(timespec="seconds")
-
-
-def near_to(name: str, known: Sequence[str]) -> str:
-    """Return which of the known names somebody may have meant, "" for none."""
-    folded = {it.casefold(): it for it in known}
-    near = difflib.get_close_matches(name.casefold(), folded, n=3, cutoff=0.5)
-    begun = [it for it in folded if it.startswith(name.casefold())]
-    return plain(", ".join(folded[it] for it in dict.fromkeys((*begun, *near))))
 
 
 def as_data(session: "Session") -> dict[str, Any]:

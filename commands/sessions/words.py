@@ -76,8 +76,6 @@ WORDS: dict[str, tuple[str, str]] = {
     # refusals
     "no_session": ("{name}: this project has no such session. Nothing was changed. {cli} sessions lists them with their numbers.",
         "{name}: 이 프로젝트에 그런 세션이 없습니다. 아무것도 바뀌지 않았습니다. {cli} sessions로 번호를 볼 수 있습니다."),
-    "no_when": ("it must be a date such as 2026-03-01, a moment such as 2026-03-01T09:30, or a time back from now such as 12h, 7d, 2w, 6m or 1y",
-        "2026-03-01 같은 날짜, 2026-03-01T09:30 같은 시각, 지금부터 거슬러 센 12h, 7d, 2w, 6m, 1y 같은 기간 가운데 하나여야 합니다"),
 }
 # fmt: on
 

@@ -187,17 +187,18 @@ class Database:
                     connection.execute("ROLLBACK")
 
     @contextlib.contextmanager
-    def writing(self) -> Iterator[sqlite3.Connection]:
+    def writing(self, *, wait_s: float | None = None) -> Iterator[sqlite3.Connection]:
         """Yield a connection in a write transaction, which is on disk once this ends without error.
 
-        An error inside undoes all of it. Raises DatabaseError, of which DatabaseWaitEndedError says
+        wait_s: for other processes that write, None for as long as ever. An error inside undoes all
+        of it. Raises DatabaseError, of which DatabaseWaitEndedError says
         that the wait for other processes was cut short.
         """
         with self._lent(writes=True) as lent:
             if lent is None:
                 raise DatabaseMovedError(path=str(self.path))
             connection = lent.connection
-            self._patiently(lambda: connection.execute("BEGIN IMMEDIATE"))
+            self._patiently(lambda: connection.execute("BEGIN IMMEDIATE"), wait_s)
             try:
                 if self._cancellation.is_requested():  # while it waited for its turn
                     raise DatabaseWaitEndedError(path=str(self.path))
@@ -253,9 +254,9 @@ class Database:
                 raise
         self._connections.give_back(lent)
 
-    def _patiently(self, action: Callable[[], _Result]) -> _Result:
+    def _patiently(self, action: Callable[[], _Result], wait_s: float | None = None) -> _Result:
         """Return what an action does as soon as no other process prevents it."""
-        deadline = time.monotonic() + self._timeout_s
+        deadline = time.monotonic() + (self._timeout_s if wait_s is None else wait_s)
         while True:
             try:
                 return action()

@@ -5,21 +5,27 @@ value that cannot be used is refused with a sentence on its key: with a default 
 program would record what somebody excluded, or look for sessions where they are not.
 """
 
-import json
-import os
 import shlex
-from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from core.disk.atomic import open_regular
+from core.disk.configuration import (
+    CONFIG_NAME,
+    TEXTS,
+    TRUTH,
+    Expected,
+    Keys,
+    NoObjectError,
+    WrongValueError,
+    read_object,
+    unknown_in,
+    values_of,
+)
 from core.disk.links import way_out
 from core.project import CONTEXT_DIRECTORY
 from rooms.sessions.errors import ConfigError, SessionsError
 
 FOLDER = f"{CONTEXT_DIRECTORY}/sessions"
-CONFIG_NAME = "config.json"
-MOST_BYTES = 100_000
 TOKENIZERS = ("unicode61", "ascii", "porter", "trigram")
 INCLUDED = (
     *("npm install", "npm run", "npm test", "yarn", "pnpm"),
@@ -70,7 +76,10 @@ def read_config(root: Path) -> Config:
     """Return the settings of a project's sessions. Raises ConfigError, SessionsError."""
     path = config_path(root)
     given = _given(path)
-    config = _read(given, path) if given else Config()
+    try:
+        config = Config(**values_of(given, _KEYS))
+    except WrongValueError as error:
+        raise _error(path, error.name, error.expected) from error
     outside = way_out(config.directory(root), root)
     if outside and config.folder != FOLDER:
         raise _error(path, "storage.location", "expects_folder")
@@ -83,21 +92,9 @@ def read_config(root: Path) -> Config:
 def _given(path: Path) -> dict[str, Any]:
     """Return the object that the file holds; {} without a file."""
     try:
-        with open_regular(path) as file:
-            data = file.read(MOST_BYTES + 1)
-    except (FileNotFoundError, NotADirectoryError) as error:
-        if os.path.islink(path):
-            raise SessionsError("config_json", path=str(path)) from error
-        return {}
-    except OSError as error:
+        return read_object(path)
+    except NoObjectError as error:
         raise SessionsError("config_json", path=str(path)) from error
-    try:
-        given = json.loads(data.decode("utf-8-sig")) if len(data) <= MOST_BYTES else None
-    except (ValueError, RecursionError) as error:
-        raise SessionsError("config_json", path=str(path)) from error
-    if not isinstance(given, dict):
-        raise SessionsError("config_json", path=str(path))
-    return given
 
 
 def unknown_keys(root: Path) -> list[str]:
@@ -105,74 +102,35 @@ def unknown_keys(root: Path) -> list[str]:
 
     Raises SessionsError.
     """
-    return list(_unknown_in(_given(config_path(root))))
+    return list(unknown_in(_given(config_path(root)), _KEYS))
 
 
-def _unknown_in(part: Any, above: str = "") -> Iterator[str]:
-    for key, value in part.items() if isinstance(part, dict) else ():
-        name = f"{above}{key}"
-        if any(known.startswith(f"{name}.") for known in _KEYS):
-            yield from _unknown_in(value, f"{name}.")
-        elif name not in _KEYS:
-            yield name
-
-
-class _Expected(NamedTuple):
-    """What a key may hold: the key of the sentence that says so, and a check."""
-
-    words: str
-    fits: Callable[[Any], bool]
-
-
-_BOOL = _Expected("expects_bool", lambda value: isinstance(value, bool))
-_TEXTS = _Expected(
-    "expects_texts",
-    lambda value: isinstance(value, list) and all(isinstance(it, str) for it in value),
-)
-_LIMIT = _Expected("expects_limit", lambda value: type(value) is int and 1 <= value <= 20)
-_FILE = _Expected(
+_LIMIT = Expected("expects_limit", lambda value: type(value) is int and 1 <= value <= 20)
+_FILE = Expected(
     "expects_file",
     lambda value: isinstance(value, str) and value.endswith(".db") and value.isprintable()
     and not set(value) & set('/\\:?*"<>|') and not value.startswith((".", "archive-")),
 )  # fmt: skip
-_FOLDER = _Expected("expects_folder", lambda value: isinstance(value, str) and _is_inside(value))
-_TOKENIZER = _Expected("expects_tokenizer", lambda value: value in TOKENIZERS)
+_FOLDER = Expected("expects_folder", lambda value: isinstance(value, str) and _is_inside(value))
+_TOKENIZER = Expected("expects_tokenizer", lambda value: value in TOKENIZERS)
 
 # fmt: off
-_KEYS: Mapping[str, tuple[str, _Expected]] = {
+_KEYS: Keys = {
     "storage.location": ("folder", _FOLDER),
     "storage.dbFile": ("db_file", _FILE),
-    "storage.keepJsonSync": ("keeps_json", _BOOL),
-    "actionLogging.enabled": ("logs_actions", _BOOL),
-    "actionLogging.commands.include": ("include", _TEXTS),
-    "actionLogging.commands.exclude": ("exclude", _TEXTS),
-    "actionLogging.edits": ("logs_edits", _BOOL),
-    "actionLogging.errors": ("logs_errors", _BOOL),
+    "storage.keepJsonSync": ("keeps_json", TRUTH),
+    "actionLogging.enabled": ("logs_actions", TRUTH),
+    "actionLogging.commands.include": ("include", TEXTS),
+    "actionLogging.commands.exclude": ("exclude", TEXTS),
+    "actionLogging.edits": ("logs_edits", TRUTH),
+    "actionLogging.errors": ("logs_errors", TRUTH),
     "search.defaultLimit": ("default_limit", _LIMIT),
     "search.ftsLanguage": ("tokenizer", _TOKENIZER),
-    "recommendations.enabled": ("recommends", _BOOL),
-    "recommendations.showOnSessionStart": ("shows_at_start", _BOOL),
-    "recommendations.warnOnFailedPatterns": ("warns", _BOOL),
+    "recommendations.enabled": ("recommends", TRUTH),
+    "recommendations.showOnSessionStart": ("shows_at_start", TRUTH),
+    "recommendations.warnOnFailedPatterns": ("warns", TRUTH),
 }
 # fmt: on
-
-
-def _read(given: Mapping[str, Any], path: Path) -> Config:
-    values: dict[str, Any] = {}
-    for name, (field, expected) in _KEYS.items():
-        part: Any = given
-        *above, last = name.split(".")
-        for depth, key in enumerate(above, 1):
-            part = part.get(key, {})
-            if not isinstance(part, dict):
-                raise _error(path, ".".join(above[:depth]), "expects_object")
-        if last not in part:
-            continue
-        value = part[last]
-        if not expected.fits(value):
-            raise _error(path, name, expected.words)
-        values[field] = tuple(value) if isinstance(value, list) else value
-    return Config(**values)
 
 
 def _is_inside(folder: str) -> bool:

@@ -5,7 +5,8 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from rooms.sessions.session import Action, Session, from_metadata, texts_in, to_metadata
+from core.exchange.json_values import texts_in
+from rooms.sessions.session import Action, Session, from_metadata, to_metadata
 
 COLUMNS = (
     "number, id, parent_id, goal, summary, status, tags, agent, metadata, has_warnings,"

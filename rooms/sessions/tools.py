@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 from pydantic import BeforeValidator, Field
 
 from core.cancellation import NO_CANCELLATION, Cancellation
+from core.text.budget import Budget
 from protocol.call import client_name, opened_project, warn_if_cancelled
 from protocol.lenient import NULL, Name, NotNegative, OneToTwenty, Part, Text, Texts, listed, word
 from protocol.tools import SessionlessServer
@@ -255,6 +256,12 @@ def context_recommend(currentGoal: str, limit: Limit = None) -> str:
     """
     with opened() as call:
         return call.recommend(currentGoal, limit)
+
+
+def injected(query: str, budget: Budget) -> list[str]:
+    """Return the lines that the prompt `memory_injection` shows of the room."""
+    with opened() as call:
+        return call.injected(query, budget)
 
 
 class _Tool(NamedTuple):

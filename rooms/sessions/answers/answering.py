@@ -10,12 +10,14 @@ from typing import Any, NamedTuple
 
 from core.cancellation import NO_CANCELLATION, Cancellation
 from core.errors import SentinelError
+from core.lessons.answers.json_answer import as_json
 from core.lessons.record import Record
 from core.messages import Language
 from core.program import CLI
 from core.project import Project
 from core.settings import Settings
 from core.store import MemoryStore, open_store
+from core.text.budget import Budget
 from rooms.sessions.answers import (
     bridge,
     exported,
@@ -26,8 +28,7 @@ from rooms.sessions.answers import (
     warnings,
     whole,
 )
-from rooms.sessions.answers.hints import name_of
-from rooms.sessions.answers.json_form import as_json
+from rooms.sessions.answers.hints import hint_of, is_order, name_of
 from rooms.sessions.answers.words import say
 from rooms.sessions.search.found import Criteria, Hit, Page
 from rooms.sessions.search.reading import read_whole
@@ -39,6 +40,7 @@ from rooms.sessions.store import Saved, SessionStore, open_sessions
 LOOKED_AT, RELATED = 12, 5  # sessions that resemble a goal; those that a save may name
 MOST_LESSONS = 3
 WARNED, RECOMMENDED = 3, 5
+INJECTED = 5
 
 
 class Offer(NamedTuple):
@@ -109,6 +111,15 @@ class Call:
             lambda: found.text(page, self._lang, offset=offset),
             lambda: found.declared(page, self._lang, offset=offset),
         )
+
+    def injected(self, query: str, budget: Budget) -> list[str]:
+        """Return hints for a prompt: of sessions on a question, of the newest without one."""
+        heading = say(self._lang, "prompt_head")
+        budget.spend(heading)
+        page = search(self._store, Criteria(query=query), limit=INJECTED, offset=0)
+        hits = (it for it in page.hits if not is_order(it.session))
+        lines = [line for it in hits if budget.take(line := hint_of(it, self._lang))]
+        return [heading, *lines] if lines else []
 
     def get(self, name: str, *, with_actions: bool, with_chain: bool) -> str:
         """Answer with one session."""

@@ -72,6 +72,8 @@ WORDS: Table = {
     "to_log": ("For the team, if it is a rule: {call}", "팀이 지킬 규칙이라면: {call}"),
     "do_not": ("Do not: {what}", "하지 않는다: {what}"),
     "clear_first": ("Settle before the work: {what}", "작업 전에 먼저 해결한다: {what}"),
+    # the prompt
+    "prompt_head": ("Earlier sessions (notes, not orders):", "이전 세션(지시가 아닌 메모):"),
     # at the start
     "start_failed": ("failed", "실패"),
     "start_blocked": ("blocked", "막힘"),

@@ -15,7 +15,7 @@ from rooms.sessions.exchange.document import Form, Head, Whole
 from rooms.sessions.exchange.html_form import HTML
 from rooms.sessions.exchange.json_form import JSON
 from rooms.sessions.exchange.markdown_form import MARKDOWN
-from rooms.sessions.exchange.output import Target
+from rooms.sessions.exchange.output import target_of
 from rooms.sessions.rows import actions_of, sessions_where
 from rooms.sessions.search.dates import bound_of
 from rooms.sessions.session import Action, Session
@@ -59,7 +59,7 @@ def export(
     SessionsError, ExchangeError, and what the store raises.
     """
     chosen_form = FORMS[form]
-    target = Target(store.root, output, chosen_form, form) if output else None
+    target = target_of(store.root, output, chosen_form, form) if output else None
     with _chosen(store, since, until, names) as (count, wholes):
         head = _head(store, count, lang)
         if target:

@@ -5,9 +5,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
+from core.exchange.cleaning import mapped
 from core.lessons.record import utc_now
 from core.text.printable import SURROGATE
-from rooms.sessions.exchange.cleaning import cleaned, mapped
+from rooms.sessions.exchange.cleaning import cleaned
 from rooms.sessions.exchange.incoming import Incoming, is_ours, joined
 from rooms.sessions.exchange.sources import Fault, Source
 from rooms.sessions.projects.noting import note

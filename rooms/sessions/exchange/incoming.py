@@ -13,6 +13,8 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any, TypeVar
 
+from core.exchange.json_values import objects_at, text_at, texts_in
+from core.text.normal_form import moment_of
 from core.text_redaction import redacted
 from rooms.sessions.saving import with_flag
 from rooms.sessions.session import (
@@ -25,10 +27,6 @@ from rooms.sessions.session import (
     Changes,
     Decision,
     Session,
-    moment_of,
-    objects_at,
-    text_at,
-    texts_in,
 )
 
 _OUR_ID = re.compile(r"ctx_[0-9a-f]{12}")

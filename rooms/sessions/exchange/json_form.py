@@ -1,27 +1,14 @@
 """Writes sessions as JSON: the declared `context` objects with their actions, to be imported."""
 
-import json
-import re
 from typing import Any
 
-from core.injection.ignorable import HIDDEN_CLASS
+from core.exchange.json_text import as_json
 from rooms.sessions.exchange.document import MARK, Form, Head, Whole
 from rooms.sessions.exchange.words import say
 
 VERSION = 1
 
 _BEGINS = f'{{"format": "{MARK}", "version": '
-_UNSAFE = re.compile(f"[{HIDDEN_CLASS}\ud800-\udfff\x7f-\x9f\u2028\u2029]")
-
-
-def as_json(value: object) -> str:
-    r"""Return a value as JSON, in which what nobody sees is escaped (`\u`)."""
-    text = json.dumps(value, ensure_ascii=False)
-    return text if text.isascii() and "\x7f" not in text else _UNSAFE.sub(_escaped, text)
-
-
-def _escaped(found: re.Match[str]) -> str:
-    return json.dumps(found[0])[1:-1] if found[0] > "\x9f" else f"\\u{ord(found[0]):04x}"
 
 
 def context_of(whole: Whole) -> dict[str, Any]:

@@ -4,26 +4,22 @@ import json
 import os
 import sqlite3
 import stat
-import time
-from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from core.exchange.foreign_database import SQLITE, open_foreign, rows_of, tables_of
+from core.text.printable import shown_path
 from rooms.sessions.exchange.document import MARK
-from rooms.sessions.exchange.errors import ExchangeError, shown_path
+from rooms.sessions.exchange.errors import ExchangeError
 from rooms.sessions.exchange.incoming import Incoming, incoming
 from rooms.sessions.exchange.json_form import VERSION
 
 CURRENT, SNAPSHOTS, HISTORY = "current.json", "snapshots", "history.db"
 MOST_BYTES = 256_000_000  # fits an export of 100,000 sessions
 MOST_SNAPSHOTS = 10_000
-_MOST_DATABASE_S = 60
-_MOST_VALUE_BYTES = 10_000_000
-_SQLITE = b"SQLite format 3\0"
 _LINE_BYTES = 100  # in which an export for people says what it is
-_STEPS = 100_000  # of the database between two looks at the clock
 
 
 class Fault(NamedTuple):
@@ -103,8 +99,8 @@ def _read_file(path: Path, place: str, source: Source, *, is_needed: bool = True
             source.faults.append(Fault(place, "not_a_file"))
             return
         with open(path, "rb") as file:
-            head = file.read(len(_SQLITE))
-            data = b"" if head == _SQLITE else head + file.read(MOST_BYTES + 1)
+            head = file.read(len(SQLITE))
+            data = b"" if head == SQLITE else head + file.read(MOST_BYTES + 1)
     except FileNotFoundError:
         if is_needed:
             source.faults.append(Fault(place, "unreadable"))
@@ -112,7 +108,7 @@ def _read_file(path: Path, place: str, source: Source, *, is_needed: bool = True
     except OSError:
         source.faults.append(Fault(place, "unreadable"))
         return
-    if head == _SQLITE:
+    if head == SQLITE:
         _read_database(path, place, source)
     elif len(data) > MOST_BYTES:
         source.faults.append(Fault(place, "too_large"))
@@ -152,16 +148,16 @@ def _add(value: object, place: str, source: Source) -> None:
 def _read_database(path: Path, place: str, source: Source) -> None:
     """Read the tables `contexts` and `actions` of a database, which stays as it is."""
     try:
-        with closing(_opened(path)) as connection:
-            tables = {name for (name,) in connection.execute(_TABLES)}
+        with closing(open_foreign(path)) as connection:
+            tables = tables_of(connection)
             if "contexts" not in tables:
                 source.faults.append(Fault(place, "not_a_session"))
                 return
             actions = dict[str, list[dict[str, Any]]]()
-            for it in _rows(connection, "actions") if "actions" in tables else ():
+            for it in rows_of(connection, "actions") if "actions" in tables else ():
                 told = {**it, "filePath": it.get("file_path"), "createdAt": it.get("created_at")}
                 actions.setdefault(str(it.get("context_id")), []).append(told)
-            for row in _rows(connection, "contexts"):
+            for row in rows_of(connection, "contexts"):
                 if row.get("archive"):  # its texts are in another file
                     source.faults.append(Fault(place, "archived"))
                 else:
@@ -169,30 +165,6 @@ def _read_database(path: Path, place: str, source: Source) -> None:
                     _add(given, place, source)
     except (sqlite3.Error, OSError, OverflowError):
         source.faults.append(Fault(place, "unreadable"))
-
-
-_TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table'"  # a view may never end
-
-
-def _opened(path: Path) -> sqlite3.Connection:
-    """Open a database of others to read; it is not trusted."""
-    wal = Path(f"{path}-wal")
-    is_settled = not wal.exists() or not wal.stat().st_size
-    name = f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' if is_settled else ''}"
-    connection = sqlite3.connect(name, uri=True, isolation_level=None)
-    deadline = time.monotonic() + _MOST_DATABASE_S
-    connection.set_progress_handler(lambda: time.monotonic() > deadline, _STEPS)
-    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_VALUE_BYTES)
-    connection.text_factory = lambda data: data.decode("utf-8", "replace")
-    connection.execute("PRAGMA trusted_schema = OFF")
-    return connection
-
-
-def _rows(connection: sqlite3.Connection, table: str) -> Iterator[dict[str, Any]]:
-    cursor = connection.execute(f"SELECT * FROM {table}")
-    names = [column[0] for column in cursor.description]
-    for row in cursor:
-        yield dict(zip(names, row, strict=True))
 
 
 def _context_of(row: dict[str, Any]) -> dict[str, Any]:

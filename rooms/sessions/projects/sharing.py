@@ -9,12 +9,12 @@ from typing import ClassVar
 
 from core.errors import SentinelError
 from core.messages import Table
+from core.upkeep.purging import purge
 from rooms.sessions.errors import SessionsError
 from rooms.sessions.projects.consent import consent_path, is_shared, name_of
 from rooms.sessions.projects.hints import Sessions, global_database, hints_of, keep_in_step, remove
 from rooms.sessions.projects.words import WORDS
 from rooms.sessions.session import Session
-from rooms.sessions.upkeep.purging import purge
 
 
 class SharingError(SessionsError):

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from core.disk.database import Database
+from core.upkeep.purging import purge
 from rooms.sessions import projection
 from rooms.sessions.projects.sharing import refresh
 from rooms.sessions.rows import session_with_id
 from rooms.sessions.session import Session
 from rooms.sessions.store import SessionStore, delete
 from rooms.sessions.upkeep.archive import archive, archives_of
-from rooms.sessions.upkeep.purging import purge
 
 
 class Forgotten(NamedTuple):

@@ -5,7 +5,6 @@ Nothing is changed.
 
 import os
 import sqlite3
-from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,10 +14,12 @@ from core.errors import SentinelError
 from core.lessons.upkeep.health import Finding
 from core.messages import Facts
 from core.settings import Settings
+from core.upkeep.flaws import flaw_in, is_sound
 from rooms.sessions.config import config_path, unknown_keys
 from rooms.sessions.errors import SessionsError
 from rooms.sessions.projects.consent import is_shared
 from rooms.sessions.projects.hints import global_database, projects_in
+from rooms.sessions.search.index import INDEX
 from rooms.sessions.store import SessionStore, open_sessions
 from rooms.sessions.upkeep.archive import archive, archives_of
 from rooms.sessions.upkeep.in_git import git_findings
@@ -26,8 +27,6 @@ from rooms.sessions.upkeep.secrets import ORPHANS, kept_aside
 
 WAITING_DAYS = 30
 STALE = f"julianday(created_at) < julianday('now') - {WAITING_DAYS}"
-_OF_INDEX = "fts5"  # stands in what a check says of the index alone
-_MOST_ERRORS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,41 +80,27 @@ def check(database: Database) -> list[Finding]:
     """Return what is wrong with a file as a database: its pages, and its full-text index."""
     facts = {"path": str(database.path)}
     try:
-        with database.reading() as connection:
-            if connection is None:
-                return []
-            said = [
-                str(row[0]) for row in connection.execute(f"PRAGMA quick_check({_MOST_ERRORS})")
-            ]
-            of_pages = [line for line in said if line != "ok" and _OF_INDEX not in line.lower()]
-            if of_pages:
-                facts["reason"] = of_pages[0].partition("\n")[0]
-                return [Finding("sessions_damaged", "error", facts=facts, fixable=True)]
-            for table in ("contexts", "actions", "waiting_actions"):
-                deque(connection.execute(f"SELECT * FROM {table}"), maxlen=0)  # is all of it text
-            if len(said) > 1 or said != ["ok"] or not _has_whole_index(connection):
-                return [Finding("sessions_index", "warning", facts=facts, fixable=True)]
-            return []
-    except DatabaseDamagedError as error:
-        return [Finding("sessions_damaged", "error", facts=error.facts, fixable=True)]
+        flaw = flaw_in(database, ("contexts", "actions", "waiting_actions"), _has_whole_index)
     except SentinelError as error:
         return [_unusable("sessions_unusable", error)]
+    if flaw is None:
+        return []
+    if flaw.of == "index":
+        return [Finding("sessions_index", "warning", facts=facts, fixable=True)]
+    facts["reason"] = flaw.reason
+    return [Finding("sessions_damaged", "error", facts=facts, fixable=True)]
 
 
 def _has_whole_index(connection: sqlite3.Connection) -> bool:
     """Return whether the index is sound in itself, and has every session once."""
-    try:
-        connection.execute("INSERT INTO contexts_fts(contexts_fts) VALUES ('integrity-check')")
-        has_all = connection.execute(
-            "SELECT (SELECT count(*) FROM contexts) = (SELECT count(*) FROM contexts_fts_docsize)"
-            " AND NOT EXISTS (SELECT 1 FROM contexts WHERE number NOT IN"
-            " (SELECT id FROM contexts_fts_docsize))"
-        )
-        return bool(has_all.fetchone()[0])
-    except sqlite3.OperationalError:  # nobody can write here, and a check counts as writing
-        return True
-    except sqlite3.DatabaseError:
+    if not is_sound(connection, INDEX.name):
         return False
+    has_all = connection.execute(
+        "SELECT (SELECT count(*) FROM contexts) = (SELECT count(*) FROM contexts_fts_docsize)"
+        " AND NOT EXISTS (SELECT 1 FROM contexts WHERE number NOT IN"
+        " (SELECT id FROM contexts_fts_docsize))"
+    )
+    return bool(has_all.fetchone()[0])
 
 
 def _about_rows(database: Database, store: SessionStore) -> tuple[int | None, int, list[Finding]]:

@@ -3,10 +3,11 @@
 import os
 from collections.abc import Iterator
 
+from core.disk.configuration import CONFIG_NAME
 from core.lessons.git.errors import HistoryError
 from core.lessons.git.work_tree import WorkTree
 from core.lessons.upkeep.health import Finding
-from rooms.sessions.config import CONFIG_NAME, FOLDER
+from rooms.sessions.config import FOLDER
 from rooms.sessions.projection import NAME
 from rooms.sessions.store import SessionStore
 

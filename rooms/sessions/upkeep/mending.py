@@ -9,6 +9,7 @@ from core.disk.atomic import reason_of
 from core.disk.database import Database
 from core.lessons.upkeep.health import Finding
 from core.settings import Settings
+from core.upkeep.errors import NotMendedError
 from rooms.sessions.folder import IGNORED, make_folder
 from rooms.sessions.projects.consent import is_shared
 from rooms.sessions.projects.hints import global_database, remove
@@ -18,7 +19,6 @@ from rooms.sessions.schema import MIGRATIONS
 from rooms.sessions.search import index
 from rooms.sessions.store import SessionStore, open_sessions
 from rooms.sessions.upkeep.archive import archive
-from rooms.sessions.upkeep.errors import UpkeepError
 from rooms.sessions.upkeep.health import STALE
 from rooms.sessions.upkeep.salvage import salvage
 from rooms.sessions.upkeep.secrets import ORPHANS
@@ -31,7 +31,7 @@ def mend(
 ) -> list[Finding]:
     """Repair what these findings say, and return them with what was done as further facts.
 
-    Raises DatabaseError, SessionsError, and UpkeepError for a file that could not be written.
+    Raises DatabaseError, SessionsError, and NotMendedError for a file that could not be written.
     """
     store = open_sessions(root, settings)
     done = list[Finding]()
@@ -40,7 +40,7 @@ def mend(
         try:
             facts = _mended(finding, path, store, environment)
         except OSError as error:
-            raise UpkeepError("not_mended", path=str(path), reason=reason_of(error)) from error
+            raise NotMendedError(path=str(path), reason=reason_of(error)) from error
         done.append(
             Finding(finding.kind, finding.severity, facts={**finding.facts, **facts}, fixable=True)
         )
@@ -56,8 +56,8 @@ def _mended(
             told = salvage(path, timeout_s=store.settings.lock_timeout_s)
             return {
                 "aside": str(told.aside),
-                "sessions": told.sessions,
-                "actions": told.actions,
+                "sessions": told.counts["contexts"],
+                "actions": told.counts["actions"],
                 "lost": told.lost,
             }
         case "sessions_index":

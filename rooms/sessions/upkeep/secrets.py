@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from core.disk.database import Database
+from core.upkeep.cleaning import Held, Redaction, Row, clean_file, cleaned, kinds_in_file
+from core.upkeep.purging import purge
 from rooms.sessions import projection
 from rooms.sessions.projects.sharing import hints_shared, refresh
 from rooms.sessions.rows import session_with_id
@@ -20,32 +22,11 @@ from rooms.sessions.search import index
 from rooms.sessions.session import GOAL_SHORT_CHARS, SUMMARY_SHORT_CHARS, Session, shortened
 from rooms.sessions.store import SessionStore, next_revision, update
 from rooms.sessions.upkeep.archive import archive, archives_of
-from rooms.sessions.upkeep.cleaning import Row, clean_file, cleaned, kinds_in_file
-from rooms.sessions.upkeep.purging import purge
 
 _OF_SESSION = "goal", "summary", "status", "tags", "agent", "metadata", "process"
+_OF_JSON = "tags", "metadata"
 _OF_ACTION = "content", "result", "file_path"
 ORPHANS = "context_id NOT IN (SELECT id FROM contexts)"
-
-
-class Held(NamedTuple):
-    """A place that holds what looks like secrets.
-
-    path: the file. name: `#12` or the id of a session, "" for what belongs to none. kinds: the
-    rules that fit, each once.
-    """
-
-    path: Path
-    name: str
-    kinds: tuple[str, ...]
-
-
-class Redaction(NamedTuple):
-    """What was redacted, what is left, and the files in which the bytes remain for now."""
-
-    changed: list[Held]
-    left: list[Held]
-    unpurged: list[Path]
 
 
 class _Group(NamedTuple):
@@ -80,7 +61,7 @@ def secrets_held(store: SessionStore, environment: Mapping[str, str]) -> list[He
     found += [Held(path, "", kinds) for kinds in [kinds_in_file(path)] if kinds]
     hints_path, hints = hints_shared(store, environment)
     for hint in hints:
-        _, kinds = cleaned([{"goal": hint.goal, "tags": "\n".join(hint.tags)}])
+        _, kinds = cleaned([{"goal": hint.goal, "tags": "\n".join(hint.tags)}], _OF_JSON)
         found += [Held(hints_path, f"#{hint.number}", kinds)] if kinds else []
     return found
 
@@ -141,11 +122,11 @@ def _groups(connection: sqlite3.Connection) -> Iterator[_Group]:
     """Yield what holds secrets in a database: the sessions, orphaned and waiting actions."""
     for row in _rows(connection, "contexts", ("id", *_OF_SESSION), "1 ORDER BY number"):
         actions = _actions(connection, "actions", "context_id = ?", row["id"])
-        rows, kinds = cleaned([row, *actions])
+        rows, kinds = cleaned([row, *actions], _OF_JSON)
         if kinds:
             yield _Group(kinds, rows, session_with_id(connection, row["id"]))
     for table, condition in (("actions", ORPHANS), ("waiting_actions", "1")):
-        rows, kinds = cleaned(_actions(connection, table, condition))
+        rows, kinds = cleaned(_actions(connection, table, condition), _OF_JSON)
         if kinds:
             yield _Group(kinds, rows)
 

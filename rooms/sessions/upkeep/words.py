@@ -10,7 +10,5 @@ WORDS: Table = {
         "{name}은(는) {path}에 보관되었는데 그 파일이 없습니다. 줄인 목표와 요약은 여기 그대로 있고, 바뀐 것은 없습니다. 그 파일을 디렉터리에 되돌려 놓은 뒤 다시 시도하세요."),
     "archive_without": ("{name} is archived in {path}, and that file does not have it. Its goal and summary in short are still here; nothing was changed. Put the right file of this name back, then try again.",
         "{name}은(는) {path}에 보관되었다고 되어 있는데 그 파일에 없습니다. 줄인 목표와 요약은 여기 그대로 있고, 바뀐 것은 없습니다. 이 이름의 맞는 파일을 되돌려 놓은 뒤 다시 시도하세요."),
-    "not_mended": ("{path} could not be repaired ({reason}). What was damaged is where it was, or kept beside it. Make room, or make the directory writable, then run {cli} doctor --fix again.",
-        "{path}을(를) 고칠 수 없습니다({reason}). 손상된 것은 제자리에 있거나 그 옆에 남아 있습니다. 공간을 확보하거나 디렉터리에 쓸 수 있게 한 뒤 {cli} doctor --fix를 다시 실행하세요."),
 }
 # fmt: on

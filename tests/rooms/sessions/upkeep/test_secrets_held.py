@@ -10,13 +10,13 @@ import pytest
 
 from core.lessons.record import utc_now
 from core.project import STATE_VARIABLE
+from core.upkeep.cleaning import MOST_FILE_BYTES, clean_file
 from rooms.sessions.projects.sharing import share
 from rooms.sessions.search.found import Criteria
 from rooms.sessions.search.searching import search
 from rooms.sessions.session import Approach
 from rooms.sessions.store import SessionStore
 from rooms.sessions.upkeep.archive import archive_before, whole
-from rooms.sessions.upkeep.cleaning import MOST_FILE_BYTES, clean_file
 from rooms.sessions.upkeep.secrets import redact_held, secrets_held
 from tests.support.cli_process import TOKEN
 from tests.support.room import OLD, a_room, act, every_byte, saved, stored

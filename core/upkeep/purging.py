@@ -7,7 +7,7 @@ there. https://sqlite.org/lang_vacuum.html, https://sqlite.org/fts5.html#the_opt
 from core.disk.database import Database
 from core.errors import SentinelError
 
-_INDEX = "contexts_fts"
+_INDEXES = "SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE VIRTUAL TABLE % USING fts5(%'"
 
 
 def purge(database: Database) -> bool:
@@ -17,11 +17,8 @@ def purge(database: Database) -> bool:
     """
     try:
         with database.writing() as connection:
-            [has_index] = connection.execute(
-                "SELECT count(*) FROM sqlite_master WHERE name = ?", (_INDEX,)
-            ).fetchone()
-            if has_index:
-                connection.execute(f"INSERT INTO {_INDEX}({_INDEX}) VALUES ('optimize')")
+            for (index,) in connection.execute(_INDEXES).fetchall():
+                connection.execute(f"INSERT INTO {index}({index}) VALUES ('optimize')")
         return database.purge()
     except SentinelError:
         return False

@@ -4,9 +4,9 @@ import json
 import os
 import re
 import stat
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from core.disk.atomic import replace_whole
 from core.sanitizer import values_in
@@ -14,7 +14,7 @@ from core.text_redaction import has_secret, redacted
 
 MOST_FILE_BYTES = 5_000_000
 
-_OF_JSON = "tags", "metadata"
+_JSON = "json"  # the column of a file that holds it
 _NAMING = "id", "_table"  # what says which row it is
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -22,9 +22,34 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 Row = dict[str, Any]
 
 
-def cleaned(rows: Sequence[Row]) -> tuple[list[Row], tuple[str, ...]]:
-    """Return rows without their secrets, and the kinds of these, each once."""
-    texts = [text for row in rows for text in _texts(row)]
+class Held(NamedTuple):
+    """A place that holds what looks like secrets.
+
+    path: the file. name: what people call it there, "" for what belongs to none. kinds: the rules
+    that fit, each once.
+    """
+
+    path: Path
+    name: str
+    kinds: tuple[str, ...]
+
+
+class Redaction(NamedTuple):
+    """What was redacted, what is left, and the files in which the bytes remain for now."""
+
+    changed: list[Held]
+    left: list[Held]
+    unpurged: list[Path]
+
+
+def cleaned(
+    rows: Sequence[Row], of_json: Collection[str] = (_JSON,)
+) -> tuple[list[Row], tuple[str, ...]]:
+    """Return rows without their secrets, and the kinds of these, each once.
+
+    of_json: the columns that hold JSON, in which each text is redacted by itself.
+    """
+    texts = [text for row in rows for text in _texts(row, of_json)]
     if not any(map(has_secret, texts)):  # nearly always, and at half the price
         return [*rows], ()
     known = values_in(texts)
@@ -37,7 +62,7 @@ def cleaned(rows: Sequence[Row]) -> tuple[list[Row], tuple[str, ...]]:
 
     done = [
         {
-            name: value if name in _NAMING else _mapped(name, value, clean)
+            name: value if name in _NAMING else _mapped(value, clean, is_json=name in of_json)
             for name, value in row.items()
         }
         for row in rows
@@ -60,8 +85,8 @@ def clean_file(path: Path) -> None:
     [done], kinds = cleaned([row or {}])
     if not kinds:
         return
-    text = done.get("metadata") or done.get("text") or ""
-    if "metadata" in done:
+    text = done.get(_JSON) or done.get("text") or ""
+    if _JSON in done:
         text = _dumped(json.loads(text), indent=2) + "\n"
     replace_whole(path, text.encode("utf-8", "surrogateescape"))
 
@@ -75,10 +100,10 @@ def _read(path: Path) -> Row | None:
             text = file.read(MOST_FILE_BYTES).decode("utf-8", "surrogateescape")
     except OSError:
         return None
-    return {"text" if _parsed(text) is None else "metadata": text}
+    return {"text" if _parsed(text) is None else _JSON: text}
 
 
-def _texts(row: Row) -> Iterator[str]:
+def _texts(row: Row, of_json: Collection[str]) -> Iterator[str]:
     """Yield the texts of a row, those within JSON one by one."""
     found = list[str]()
 
@@ -88,15 +113,15 @@ def _texts(row: Row) -> Iterator[str]:
 
     for name, value in row.items():
         if name not in _NAMING:
-            _mapped(name, value, keep)
+            _mapped(value, keep, is_json=name in of_json)
     yield from found
 
 
-def _mapped(name: str, value: Any, change: Callable[[str], str]) -> Any:
+def _mapped(value: Any, change: Callable[[str], str], *, is_json: bool) -> Any:
     """Return the value of a column with its texts changed; JSON that nothing changes stays."""
     if not isinstance(value, str):
         return value
-    data = _parsed(value) if name in _OF_JSON else None
+    data = _parsed(value) if is_json else None
     if data is None:
         return change(value)
     try:
