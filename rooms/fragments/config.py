@@ -1,23 +1,41 @@
-"""Says where a person's fragments are kept, and by which figures they are ordered and age."""
+"""Says where a person's fragments are kept, and by which figures they are ordered and age.
+
+The figures stand in `config.json` beside the database, with the keys of the specification's
+MEMORY_CONFIG. A value that cannot be used is refused with a sentence on its key.
+"""
 
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from core.disk.configuration import (
+    CONFIG_NAME,
+    Expected,
+    Keys,
+    NoObjectError,
+    WrongValueError,
+    read_object,
+    unknown_in,
+    values_of,
+)
 from core.project import data_directory
-from rooms.fragments.errors import ConfigError
+from rooms.fragments.errors import ConfigError, FragmentsError
 
 PLACE_VARIABLE = "SENTINEL_MEMORY_FRAGMENTS"
 FILE_NAME = "memory.db"
+MOST_DAYS, MOST_LINKED = 36_500, 100
+_DIGITS = 9  # to which two weights must make 1
 
 
 class Config(NamedTuple):
     """How the room works.
 
     path: of the database. importance_weight, recency_weight: what orders fragments that are equally
-    relevant, from activation_threshold fragments on. stale_days: by kind, in the place of those of
-    `TYPES`. linked_limit: how many linked fragments a recall adds at most.
+    relevant, from activation_threshold fragments on; together they are 1. stale_days: by the words
+    of `TYPES`, in the place of theirs. doubtful_days: how long a procedure counts as verified, None
+    for what `TYPES` says, 0 for ever. linked_limit: how many linked fragments a recall adds at
+    most.
     """
 
     path: Path
@@ -26,10 +44,22 @@ class Config(NamedTuple):
     activation_threshold: int = 100
     stale_days: tuple[tuple[str, int], ...] = ()
     linked_limit: int = 10
+    doubtful_days: int | None = None
 
 
 def read_config(environment: Mapping[str, str]) -> Config:
-    """Return the settings of the room. Raises ConfigError."""
+    """Return the settings of the room. Raises ConfigError, FragmentsError."""
+    path = database_path(environment)
+    given = _given(config_path(path))
+    try:
+        return Config(path, **_figures(values_of(given, _KEYS))) if given else Config(path)
+    except WrongValueError as error:
+        named = {"name": error.name, "expected": error.expected}
+        raise ConfigError(path=str(config_path(path)), **named) from error
+
+
+def database_path(environment: Mapping[str, str]) -> Path:
+    """Return where the fragments are kept, which need not exist. Raises ConfigError."""
     given = environment.get(PLACE_VARIABLE, "").strip()
     if given:
         path = os.path.expanduser(given)
@@ -37,8 +67,67 @@ def read_config(environment: Mapping[str, str]) -> Config:
             raise ConfigError("bad_place")
         if os.path.isdir(path):
             path = os.path.join(path, FILE_NAME)
-        return Config(Path(path))
+        return Path(path)
     base = data_directory(environment)
     if not base:
         raise ConfigError("no_place")
-    return Config(Path(base, FILE_NAME))
+    return Path(base, FILE_NAME)
+
+
+def config_path(database: Path) -> Path:
+    """Return where the figures of a database are, if it has any of its own."""
+    return database.with_name(CONFIG_NAME)
+
+
+def unknown_keys(database: Path) -> list[str]:
+    """Return the keys of `config.json` that this program does not know, such as misspelt ones.
+
+    Raises FragmentsError.
+    """
+    return list(unknown_in(_given(config_path(database)), _KEYS))
+
+
+def _given(path: Path) -> dict[str, Any]:
+    """Return the object that the file holds; {} without a file."""
+    try:
+        return read_object(path)
+    except NoObjectError as error:
+        raise FragmentsError("config_json", path=str(path)) from error
+
+
+def _whole(value: Any, most: int) -> bool:
+    return type(value) is int and 0 <= value <= most
+
+
+_WEIGHT = Expected("expects_weight", lambda it: type(it) in (int, float) and 0 <= it <= 1)
+_COUNT = Expected("expects_count", lambda value: _whole(value, 10**9))
+_DAYS = Expected("expects_days", lambda value: _whole(value, MOST_DAYS))
+_LINKED = Expected("expects_linked", lambda value: _whole(value, MOST_LINKED))
+
+# fmt: off
+_KEYS: Keys = {
+    "ranking.importanceWeight": ("importance_weight", _WEIGHT),
+    "ranking.recencyWeight": ("recency_weight", _WEIGHT),
+    "ranking.activationThreshold": ("activation_threshold", _COUNT),
+    "staleThresholds.procedure": ("doubtful_days", _DAYS),
+    "staleThresholds.fact": ("fact", _DAYS),
+    "staleThresholds.decision": ("decision", _DAYS),
+    "staleThresholds.default": ("relation", _DAYS),
+    "linkedFragmentLimit": ("linked_limit", _LINKED),
+}
+# fmt: on
+_AGEING = ("fact", "decision", "relation")  # what may go stale; nothing else is left for `default`
+
+
+def _figures(values: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of `Config` for what is given. Raises WrongValueError."""
+    days = tuple((word, values.pop(word)) for word in _AGEING if word in values)
+    importance, recency = values.get("importance_weight"), values.get("recency_weight")
+    if importance is not None:
+        rest = round(1 - importance, _DIGITS)
+        if recency is not None and round(recency - rest, _DIGITS):
+            raise WrongValueError("ranking.recencyWeight", "expects_rest")
+        values["recency_weight"] = rest
+    elif recency is not None:
+        values["importance_weight"] = round(1 - recency, _DIGITS)
+    return {**values, "stale_days": days}

@@ -23,19 +23,22 @@ from rooms.fragments.fragment import (
 
 Order = Literal["number", "newest", "worth"]
 Entry = Version | ToolFeedback | TaskFeedback | Activity | Suspicion
-By = Literal["kind", "lifetime", "tier", "topic", "agent", "deletion", "privacy", ""]
+By = Literal[
+    "kind", "lifetime", "tier", "topic", "agent", "deletion", "privacy", "content_hash", ""
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
     """Which fragments are meant; what is left empty does not count.
 
-    agents: whose; () for all. kinds, lifetimes, tiers, topics: any of them. keywords: all of them,
-    case does not count. since, until: days or moments of the creation, both included. state: `live`
-    for those that can be recalled, `superseded` for those with a successor, `bin` for those that
-    were deleted, `kept` for all but the bin, `all`. used_before, expires_before, deleted_before,
-    checked_before: moments; what has none for `checked_at` was never checked and counts as before.
-    has_vector: whether it has an embedding. after: a number, for going on where a page ended.
+    agents: whose; () for all. kinds, lifetimes, tiers, topics: any of them. keywords: all of them.
+    Topics and keywords are compared as `plain_keyword` spells them: case does not count. since,
+    until: days or moments of the creation, both included. state: `live` for those that can be
+    recalled, `superseded` for those with a successor, `bin` for those that were deleted, `kept` for
+    all but the bin, `all`. used_before, expires_before, deleted_before, checked_before: moments;
+    what has none for `checked_at` was never checked and counts as before. has_vector: whether it
+    has an embedding. after: a number, for going on where a page ended.
     """
 
     agents: tuple[str, ...] = ()
@@ -69,17 +72,26 @@ class Reading(Protocol):
         """Return the fragments of these numbers, in their order."""
 
     def find(
-        self, wanted: Wanted, *, order: Order = "number", limit: int, offset: int = 0
+        self, wanted: Wanted, *, order: Order = "number", limit: int = 0, offset: int = 0
     ) -> list[Fragment]:
-        """Return fragments. order: `worth` is anchors first, then importance, then the newest."""
+        """Return fragments. limit: how many at most, 0 for all.
+
+        order: by `number`, ascending; `newest` first; or by `worth`: anchors first, then by
+        importance, then the newest. Of equals that with the greater number comes first.
+        """
 
     def count(self, wanted: Wanted, by: By = "") -> dict[str, int]:
-        """Return how many there are by the values of a column; all of them below "" without one."""
+        """Return how many there are by each value of a field that any has; all of them below ""
+        without one.
+        """
 
     def with_keywords(
         self, keywords: Sequence[str], wanted: Wanted, most: int
     ) -> list[tuple[int, int]]:
-        """Return numbers and how many of the keywords each has; most of them, then newest first."""
+        """Return numbers and how many of the keywords each has, if it has any.
+
+        Those with most come first, of equals the greater number.
+        """
 
     def holding(self, query: str, most: int) -> Holding:
         """Return which live fragments have the strong terms of a question.
@@ -88,18 +100,28 @@ class Reading(Protocol):
         """
 
     def near(self, vector: bytes, wanted: Wanted, most: int) -> list[tuple[int, float]]:
-        """Return numbers and cosines of the live fragments nearest to a vector, nearest first."""
+        """Return numbers and cosines, to six decimals, of the fragments nearest to a vector.
+
+        The nearest come first, of equals the greater number. A vector of another length, or one
+        that is none, is near to nothing.
+        """
 
     def vectors(self, numbers: Iterable[int]) -> list[Embedding]:
-        """Return the embeddings of these fragments; what has none is left out."""
+        """Return the embeddings of these fragments by number; what has none is left out."""
 
     def links(self, ids: Iterable[str], relations: Sequence[str] = ()) -> list[Link]:
         """Return the links from and to these fragments, oldest first. relations: () for all."""
 
+    def count_links(self, wanted: Wanted) -> dict[str, int]:
+        """Return how many links there are by relation, from the fragments that are meant."""
+
     def entries(
         self, kind: type[Entry], *, of: str = "", since: str = "", limit: int = 0
     ) -> list[Any]:
-        """Return what was noted, oldest first. of: the fragment or session that it is about."""
+        """Return what was noted, oldest first. limit: 0 for all.
+
+        of: the fragment or session that it is about; a suspicion is about two.
+        """
 
     def state(self) -> dict[str, str]:
         """Return what the room keeps by name: figures, and where upkeep is."""
@@ -112,13 +134,18 @@ class Writing(Reading, Protocol):
         """Store new fragments, and return them with their numbers."""
 
     def replace(self, fragments: Sequence[Fragment]) -> None:
-        """Put fragments in the place of those with the same numbers."""
+        """Put fragments in the place of those with the same numbers; what is not there is left out.
+
+        One whose text changes loses its vector.
+        """
 
     def touch(self, numbers: Iterable[int], values: Mapping[str, Any]) -> None:
-        """Set columns that no index of texts knows, to the same values for some fragments."""
+        """Set fields to the same values for some fragments."""
 
     def drop(self, ids: Iterable[str]) -> int:
-        """Remove fragments with their links, versions and vectors; return how many there were."""
+        """Remove fragments with their links, versions, suspicions and vectors; return how many
+        there were.
+        """
 
     def put_links(self, links: Iterable[Link]) -> int:
         """Store links; return how many are new. A pair that is linked gets the new relation."""
@@ -129,14 +156,19 @@ class Writing(Reading, Protocol):
     def put_vectors(self, embeddings: Iterable[Embedding]) -> None:
         """Store vectors of fragments, in the place of those that are there."""
 
-    def drop_vectors(self) -> None:
-        """Remove all vectors: another model makes others."""
+    def drop_vectors(self, numbers: Iterable[int] | None = None) -> None:
+        """Remove the vectors of these fragments; None for all, as another model makes others."""
 
     def note(self, entries: Iterable[Entry]) -> None:
         """Note entries; an activity and a suspicion take the place of the one with their key."""
 
     def forget_entries(self, kind: type[Entry], *, of: str = "", before: str = "") -> int:
-        """Remove what was noted; return how many there were."""
+        """Remove what was noted of one fragment or session, or before a moment, or all; return how
+        many there were.
+        """
+
+    def mend_index(self) -> bool:
+        """Make what finds texts and keywords anew if it has got out of step; return whether so."""
 
     def set_state(self, values: Mapping[str, str]) -> None:
         """Keep values by name; "" removes one."""
@@ -155,8 +187,11 @@ class Engine(Protocol):
     def reading(self) -> AbstractContextManager[Reading]:
         """Read one state; nothing is made where there is nothing yet. Raises DatabaseError."""
 
-    def writing(self) -> AbstractContextManager[Writing]:
-        """Change it in one transaction. Raises DatabaseError, WaitEndedError."""
+    def writing(self, *, wait_s: float | None = None) -> AbstractContextManager[Writing]:
+        """Change it in one transaction. Raises DatabaseError, WaitEndedError.
+
+        wait_s: for others who write, None for as long as the settings allow.
+        """
 
     def exists(self) -> bool:
         """Return whether anything was ever stored."""

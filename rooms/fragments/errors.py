@@ -3,7 +3,7 @@
 from typing import ClassVar
 
 from core.errors import SentinelError
-from core.messages import Table
+from core.messages import Language, Table, sentence
 from rooms.fragments.words import WORDS
 
 
@@ -20,6 +20,13 @@ class NoSuchFragmentError(FragmentsError):
 
 
 class ConfigError(FragmentsError):
-    """A value of the settings cannot be used. Facts: name, and what its sentence names."""
+    """A value of the settings cannot be used. Facts: path, name (its key), expected."""
 
     key = "bad_config"
+
+    def text(self, lang: Language) -> str:
+        """Say what the key must hold, in the reader's language."""
+        facts = dict(self.facts)
+        if "expected" in facts:
+            facts["expected"] = sentence(self.words, lang, str(facts["expected"]))
+        return sentence(self.words, lang, self.key, **facts)

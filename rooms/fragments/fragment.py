@@ -137,7 +137,7 @@ class TaskFeedback:
 class Activity:
     """What one session did with the room: how many calls, how many fragments it wrote.
 
-    reflected_at: when `reflect` was called in it, or done for it. ended_at: when it ended.
+    reflected_at: when `reflect` was called in it. ended_at: when it ended.
     """
 
     session_id: str
@@ -171,3 +171,8 @@ def hash_of(content: str) -> str:
     """Return what two equal contents share: case counts, blanks and composition do not."""
     plain = _BLANKS.sub(" ", normal_form("NFC", content)).strip()
     return hashlib.sha256(plain.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def plain_keyword(keyword: str) -> str:
+    """Return a keyword or a topic in the spelling in which two are compared."""
+    return normal_form("NFKC", keyword).casefold().strip()

@@ -14,10 +14,12 @@ from functools import lru_cache
 from core.cancellation import NO_CANCELLATION, Cancellation
 from core.lessons.record import utc_now
 from core.settings import Settings
+from core.text.printable import SURROGATE
+from core.text_redaction import has_secret, secrets_in
 from rooms.fragments.config import Config, read_config
 from rooms.fragments.engine import Engine
 from rooms.fragments.errors import FragmentsError
-from rooms.fragments.fragment import DEFAULT_AGENT, REFUSED_AGENTS
+from rooms.fragments.fragment import DEFAULT_AGENT, NAME_CHARS, REFUSED_AGENTS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +52,10 @@ def _opened(config: Config, settings: Settings, cancellation: Cancellation) -> R
 
 def writer(agent: str) -> str:
     """Return the agent whose a new fragment is. Raises FragmentsError for a name of no caller."""
-    name = agent.strip()
+    name = named("agentId", agent)
+    if has_secret(name):
+        kinds = ", ".join(sorted({it.kind for it in secrets_in(name)}))
+        raise FragmentsError("secret_refused", field="agentId", kinds=kinds)
     if name.lower() in REFUSED_AGENTS:
         raise FragmentsError("agent_refused", name=name.lower())
     return name or DEFAULT_AGENT
@@ -63,3 +68,18 @@ def readers(agent: str) -> tuple[str, ...]:
     """
     name = writer(agent)
     return tuple(dict.fromkeys((name, DEFAULT_AGENT))) if agent.strip() else ()
+
+
+def named(field: str, name: str) -> str:
+    """Return the name of an agent or a session without blanks around it.
+
+    Raises FragmentsError for one that is too long or cannot be written.
+    """
+    name = name.strip()
+    if SURROGATE.search(name) or "\0" in name:
+        raise FragmentsError("lone_surrogate", field=field)
+    over = len(name) - NAME_CHARS
+    if over > 0:
+        facts = {"chars": len(name), "over": over, "most": NAME_CHARS}
+        raise FragmentsError("too_long", field=field, **facts)
+    return name

@@ -4,8 +4,8 @@ from core.messages import Table
 
 # fmt: off
 WORDS: Table = {
-    "no_such_fragment": ("{id}: there is no such fragment. Nothing was changed. recall shows the id behind each fragment; give one of those.",
-        "{id}: 그런 조각이 없습니다. 아무것도 바뀌지 않았습니다. recall이 조각마다 뒤에 id를 보여 줍니다. 그중 하나를 주세요."),
+    "no_such_fragment": ("{id}: there is no such fragment. Nothing was changed. recall shows the id before each fragment; give one of those.",
+        "{id}: 그런 조각이 없습니다. 아무것도 바뀌지 않았습니다. recall이 조각마다 앞에 id를 보여 줍니다. 그중 하나를 주세요."),
     "blank": ("{field}: it is blank. Nothing was saved. Fill it in and call again.",
         "{field}: 비어 있습니다. 저장된 것은 없습니다. 내용을 넣어 다시 호출하세요."),
     "too_long": ("{field}: {chars:,} characters, {over:,} above the limit of {most:,}. Nothing was saved. Shorten it and call again.",
@@ -28,5 +28,13 @@ WORDS: Table = {
         "SENTINEL_MEMORY_FRAGMENTS의 값이 파일의 절대 경로가 아닙니다. 읽거나 저장한 것은 없습니다. /srv/memory/memory.db 같은 경로를 넣거나, 값을 지워 사용자 데이터 디렉터리에 두세요."),
     "bad_config": ("{path}: {name} must be {expected}. Nothing was saved or changed. Correct that value, or remove the key to get its default, then try again.",
         "{path}: {name}에는 {expected}이(가) 와야 합니다. 저장하거나 바꾼 것은 없습니다. 값을 고치거나 그 키를 지워 기본값을 쓰게 한 뒤 다시 시도하세요."),
+    "config_json": ("{path} is not a JSON object. Nothing was saved or changed. Correct the file, or remove it to get the defaults, then try again.",
+        "{path}은(는) JSON 객체가 아닙니다. 저장하거나 바꾼 것은 없습니다. 파일을 고치거나, 지워서 기본값을 쓰게 한 뒤 다시 시도하세요."),
+    "expects_object": ("an object", "객체"),
+    "expects_weight": ("a number from 0 to 1", "0에서 1까지의 수"),
+    "expects_rest": ("what ranking.importanceWeight leaves of 1", "1에서 ranking.importanceWeight를 뺀 값"),
+    "expects_count": ("a whole number, 0 or more", "0 이상의 정수"),
+    "expects_days": ("a whole number of days from 0 (never) to 36500", "0(기한 없음)에서 36500까지의 정수(일)"),
+    "expects_linked": ("a whole number from 0 to 100", "0에서 100까지의 정수"),
 }
 # fmt: on

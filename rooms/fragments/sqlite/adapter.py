@@ -42,21 +42,21 @@ class SqliteEngine:
         """See `Engine`."""
         with self.database.reading() as connection:
             if connection is not None:
-                yield SqliteReading(connection, self._vectors)
+                yield SqliteReading(connection, self._vectors, self._file())
                 return
         with closing(_nothing()) as connection:
             yield SqliteReading(connection, self._vectors)
 
     @contextmanager
-    def writing(self) -> Iterator[SqliteWriting]:
+    def writing(self, *, wait_s: float | None = None) -> Iterator[SqliteWriting]:
         """See `Engine`."""
         try:
             make_directory(self.path.parent)
         except OSError as error:
             raise DatabaseWriteError(path=self.name, reason=reason_of(error)) from error
-        with self.database.writing() as connection:
+        with self.database.writing(wait_s=wait_s) as connection:
             index.keep_current(connection)
-            yield SqliteWriting(connection, self._vectors)
+            yield SqliteWriting(connection, self._vectors, self._file())
 
     def exists(self) -> bool:
         """See `Engine`."""
@@ -69,6 +69,15 @@ class SqliteEngine:
     def close(self) -> None:
         """See `Engine`."""
         self.database.close()
+        self._vectors.forget()
+
+    def _file(self) -> object:
+        """Return what tells the file from another one of its name, None for none."""
+        try:
+            status = os.lstat(self.path)
+        except OSError:
+            return None
+        return status.st_dev, status.st_ino
 
 
 def _nothing() -> sqlite3.Connection:

@@ -1,10 +1,14 @@
 """Says in SQL which fragments are meant."""
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from rooms.fragments.engine import Wanted
-from rooms.fragments.sqlite.index import plain_keyword
+from rooms.fragments.fragment import plain_keyword
+
+ANY_OF = "IN (SELECT value FROM json_each(?))"  # of any number of values, in one statement
+MOST_NUMBER = 2**63 - 1  # that SQLite knows
 
 _LAST = "~"  # behind whatever a moment may go on with after a day or a second
 _STATES = {
@@ -17,6 +21,23 @@ _STATES = {
 _USED = "max(accessed_at, updated_at, created_at)"
 
 
+def listed(values: Iterable[str | int]) -> str:
+    """Return what ANY_OF takes. Half of a character, or a number too large, is found nowhere."""
+    return json.dumps(list(values))
+
+
+def bound(value: Any) -> Any:
+    """Return a value that a statement takes; half of a character is found nowhere."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode("utf-8")
+    return min(value, MOST_NUMBER)
+
+
+def spelled(word: str) -> str:
+    """Return a keyword or a topic as two are compared. SQLite's JSON ends a text at NUL."""
+    return plain_keyword(word).replace("\0", " ")
+
+
 def conditions_of(wanted: Wanted) -> tuple[str, tuple[Any, ...]]:
     """Return the condition for rows of `fragments`, with its values."""
     parts, values = [_STATES[wanted.state]], list[Any]()
@@ -26,18 +47,19 @@ def conditions_of(wanted: Wanted) -> tuple[str, tuple[Any, ...]]:
     return " AND ".join(parts), tuple(values)
 
 
-def _parts(wanted: Wanted) -> Iterator[tuple[str, Sequence[Any]]]:
-    listed: dict[str, Sequence[str]] = {
-        "agent_id": wanted.agents,
+def _parts(wanted: Wanted) -> Iterator[tuple[str, tuple[Any, ...]]]:
+    anyone = {
+        # Nearly all are of one agent: without a hash, its index is no short way to them.
+        "agent_id" if wanted.content_hash else "+agent_id": wanted.agents,
         "type": wanted.kinds,
         "lifetime": wanted.lifetimes,
         "ttl_tier": wanted.tiers,
-        "topic": wanted.topics,
+        "plain_topic": tuple(map(spelled, wanted.topics)),
     }
-    for column, words in listed.items():
+    for column, words in anyone.items():
         if words:
-            yield f"{column} IN ({', '.join('?' * len(words))})", words
-    compared: dict[str, object] = {
+            yield f"{column} {ANY_OF}", (listed(words),)
+    compared: dict[str, Any] = {
         "session_id = ?": wanted.session,
         "source = ?": wanted.source,
         "content_hash = ?": wanted.content_hash,
@@ -51,7 +73,7 @@ def _parts(wanted: Wanted) -> Iterator[tuple[str, Sequence[Any]]]:
     }
     for part, value in compared.items():
         if value:
-            yield part, (value,)
+            yield part, (bound(value),)
     if wanted.is_anchor is not None:
         yield "is_anchor = ?", (int(wanted.is_anchor),)
     if wanted.has_vector is not None:
@@ -60,5 +82,5 @@ def _parts(wanted: Wanted) -> Iterator[tuple[str, Sequence[Any]]]:
     for keyword in wanted.keywords:
         yield (
             "number IN (SELECT number FROM fragment_keywords WHERE keyword = ?)",
-            (plain_keyword(keyword),),
+            (bound(spelled(keyword)),),
         )

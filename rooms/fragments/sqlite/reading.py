@@ -8,8 +8,15 @@ from core.full_text.candidates import holding_of
 from core.text.holding import Holding
 from rooms.fragments.engine import By, Entry, Order, Wanted
 from rooms.fragments.fragment import Embedding, Fragment, Link
-from rooms.fragments.sqlite.conditions import conditions_of
-from rooms.fragments.sqlite.index import INDEX, plain_keyword
+from rooms.fragments.sqlite.conditions import (
+    ANY_OF,
+    MOST_NUMBER,
+    bound,
+    conditions_of,
+    listed,
+    spelled,
+)
+from rooms.fragments.sqlite.index import INDEX
 from rooms.fragments.sqlite.rows import (
     SELECTED,
     TABLES,
@@ -25,14 +32,17 @@ _ORDERS: dict[Order, str] = {
     "newest": "created_at DESC, number DESC",
     "worth": "is_anchor DESC, importance DESC, created_at DESC, number DESC",
 }
-_AT_ONCE = 500  # values in one statement
+_HAS_VECTOR = "number IN (SELECT number FROM fragment_vectors)"
+_SPARE, _LEAST_NEAR = 4, 100  # nearest that are looked at, before it is asked who is meant
 
 
 class SqliteReading:
-    """See `Reading`."""
+    """See `Reading`. file: what tells the file of the connection from another, None for none."""
 
-    def __init__(self, connection: sqlite3.Connection, vectors: Vectors) -> None:
-        self._connection, self._vectors = connection, vectors
+    def __init__(
+        self, connection: sqlite3.Connection, vectors: Vectors, file: object = None
+    ) -> None:
+        self._connection, self._vectors, self._file = connection, vectors, file
 
     def by_ids(self, ids: Iterable[str]) -> list[Fragment]:
         """See `Reading`."""
@@ -43,41 +53,45 @@ class SqliteReading:
         return self._by("number", list(numbers))
 
     def find(
-        self, wanted: Wanted, *, order: Order = "number", limit: int, offset: int = 0
+        self, wanted: Wanted, *, order: Order = "number", limit: int = 0, offset: int = 0
     ) -> list[Fragment]:
         """See `Reading`."""
         condition, values = conditions_of(wanted)
         rows = self._connection.execute(
             f"SELECT {SELECTED} FROM fragments WHERE {condition}"
             f" ORDER BY {_ORDERS[order]} LIMIT ? OFFSET ?",
-            (*values, limit, offset),
+            (*values, bound(limit or MOST_NUMBER), bound(offset)),
         )
         return [fragment_of(row) for row in rows]
 
     def count(self, wanted: Wanted, by: By = "") -> dict[str, int]:
         """See `Reading`."""
         condition, values = conditions_of(wanted)
-        column = column_of(by) if by else "''"
-        rows = self._connection.execute(
-            f"SELECT {column}, count(*) FROM fragments WHERE {condition} GROUP BY 1 ORDER BY 1",
-            values,
-        )
-        return dict(rows.fetchall())
+        counted = f"count(*) FROM fragments WHERE {condition}"
+        if not by:
+            [count] = self._connection.execute(f"SELECT {counted}", values).fetchone()
+            return {"": count}
+        statement = f"SELECT {column_of(by)}, {counted} GROUP BY 1 ORDER BY 1"
+        return dict(self._connection.execute(statement, values).fetchall())
 
     def with_keywords(
         self, keywords: Sequence[str], wanted: Wanted, most: int
     ) -> list[tuple[int, int]]:
         """See `Reading`."""
-        plain = list(dict.fromkeys(map(plain_keyword, keywords)))
-        condition, values = conditions_of(wanted)
+        plain = dict.fromkeys(map(spelled, keywords))
+        meant, values = "is_live", tuple[Any, ...]()
+        if wanted != Wanted():  # else the keywords alone tell it
+            condition, values = conditions_of(wanted)
+            meant = (
+                "EXISTS (SELECT 1 FROM fragments"
+                f" WHERE fragments.number = fragment_keywords.number AND {condition})"
+            )
         rows = self._connection.execute(
-            "SELECT number, count(*) FROM fragment_keywords"
-            f" WHERE keyword IN ({', '.join('?' * len(plain))})"
-            f" AND number IN (SELECT number FROM fragments WHERE {condition})"
+            f"SELECT number, count(*) FROM fragment_keywords WHERE keyword {ANY_OF} AND {meant}"
             " GROUP BY number ORDER BY 2 DESC, 1 DESC LIMIT ?",
-            (*plain, *values, most),
+            (listed(plain), *values, bound(most)),
         )
-        return [(number, having) for number, having in rows]
+        return rows.fetchall()
 
     def holding(self, query: str, most: int) -> Holding:
         """See `Reading`."""
@@ -85,44 +99,61 @@ class SqliteReading:
 
     def near(self, vector: bytes, wanted: Wanted, most: int) -> list[tuple[int, float]]:
         """See `Reading`."""
+        # Nearly always all are meant, or most of them: a few of the nearest are asked for first.
+        some = max(most * _SPARE, _LEAST_NEAR)
+        nearest = self._vectors.near(self._connection, vector, some, file=self._file)
         condition, values = conditions_of(wanted)
-        rows = self._connection.execute(f"SELECT number FROM fragments WHERE {condition}", values)
+        meant = f"SELECT number FROM fragments WHERE {condition} AND {_HAS_VECTOR}"
+        given = listed(number for number, _ in nearest)
+        rows = self._connection.execute(f"{meant} AND number {ANY_OF}", (*values, given))
         allowed = {number for (number,) in rows}
-        return self._vectors.near(self._connection, vector, allowed, most)
+        found = [it for it in nearest if it[0] in allowed]
+        if len(found) < most and len(nearest) == some:
+            allowed = {number for (number,) in self._connection.execute(meant, values)}
+            found = self._vectors.near(
+                self._connection, vector, most, file=self._file, allowed=allowed
+            )
+        return found[:most]
 
     def vectors(self, numbers: Iterable[int]) -> list[Embedding]:
         """See `Reading`."""
-        wanted = ", ".join(map(str, numbers))
         rows = self._connection.execute(
-            f"SELECT number, embedding FROM fragment_vectors WHERE number IN ({wanted})"
-            " ORDER BY number"
+            f"SELECT number, embedding FROM fragment_vectors WHERE number {ANY_OF} ORDER BY number",
+            (listed(numbers),),
         )
-        return [Embedding(number, vector) for number, vector in rows]
+        return [Embedding(number, vector) for number, vector in rows if isinstance(vector, bytes)]
 
     def links(self, ids: Iterable[str], relations: Sequence[str] = ()) -> list[Link]:
         """See `Reading`."""
-        wanted = list(ids)
-        places = ", ".join("?" * len(wanted))
-        kinds = f" AND relation_type IN ({', '.join('?' * len(relations))})" if relations else ""
+        wanted = listed(ids)
+        kinds = f" AND relation_type {ANY_OF}" if relations else ""
         rows = self._connection.execute(
             "SELECT from_id, to_id, relation_type, created_at FROM fragment_links"
-            f" WHERE (from_id IN ({places}) OR to_id IN ({places})){kinds} ORDER BY id",
-            (*wanted, *wanted, *relations),
+            f" WHERE (from_id {ANY_OF} OR to_id {ANY_OF}){kinds} ORDER BY id",
+            (wanted, wanted, *([listed(relations)] if relations else [])),
         )
         return [link_of(row) for row in rows]
+
+    def count_links(self, wanted: Wanted) -> dict[str, int]:
+        """See `Reading`."""
+        condition, values = conditions_of(wanted)
+        rows = self._connection.execute(
+            "SELECT relation_type, count(*) FROM fragment_links"
+            f" WHERE from_id IN (SELECT id FROM fragments WHERE {condition}) GROUP BY 1 ORDER BY 1",
+            values,
+        )
+        return dict(rows.fetchall())
 
     def entries(
         self, kind: type[Entry], *, of: str = "", since: str = "", limit: int = 0
     ) -> list[Any]:
         """See `Reading`."""
         table = TABLES[kind]
-        given = {f"{table.about} = ?": of, f"{table.moment} >= ?": since}
-        condition = " AND ".join([key for key, value in given.items() if value] or ["1"])
-        values = [value for value in given.values() if value]
+        condition, values = table.condition(of=of, since=since)
         rows = self._connection.execute(
             f"SELECT {', '.join(table.columns)} FROM {table.name} WHERE {condition}"
             f" ORDER BY {table.order} LIMIT ?",
-            (*values, limit or -1),
+            (*map(bound, values), bound(limit or MOST_NUMBER)),
         )
         return [entry_of(kind, row) for row in rows]
 
@@ -132,12 +163,8 @@ class SqliteReading:
         return {name: value for name, value in rows if name != "index"}
 
     def _by(self, column: str, keys: Sequence[Any]) -> list[Fragment]:
-        found = dict[Any, Fragment]()
-        for start in range(0, len(keys), _AT_ONCE):
-            some = keys[start : start + _AT_ONCE]
-            places = ", ".join("?" * len(some))
-            rows = self._connection.execute(
-                f"SELECT {SELECTED} FROM fragments WHERE {column} IN ({places})", tuple(some)
-            )
-            found.update((getattr(it, column), it) for it in map(fragment_of, rows))
+        rows = self._connection.execute(
+            f"SELECT {SELECTED} FROM fragments WHERE {column} {ANY_OF}", (listed(keys),)
+        )
+        found = {getattr(it, column): it for it in map(fragment_of, rows)}
         return [found[key] for key in dict.fromkeys(keys) if key in found]

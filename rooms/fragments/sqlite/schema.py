@@ -1,7 +1,8 @@
 """The tables of the fragments' database, version by version.
 
 The tables of the specification keep their names, and so do their columns but for two: `linked_to`
-is what `fragment_links` says, and vectors have a table of their own, so that a row stays small.
+is what `fragment_links` says, and vectors have a table of their own, so that a row stays small. Of
+its indexes those are there that a question of the room is answered by.
 """
 
 from core.disk.database import Migrations
@@ -16,6 +17,7 @@ MIGRATIONS: Migrations = (
   id TEXT NOT NULL UNIQUE,
   content TEXT NOT NULL,
   topic TEXT NOT NULL,
+  plain_topic TEXT NOT NULL DEFAULT '',  -- the topic as two are compared
   keywords TEXT NOT NULL DEFAULT '[]',
   type TEXT NOT NULL,
   lifetime TEXT NOT NULL,
@@ -45,25 +47,26 @@ MIGRATIONS: Migrations = (
   superseded_at TEXT NOT NULL DEFAULT ''
 )""",
         "CREATE INDEX idx_fragments_hash ON fragments(agent_id, content_hash)",
-        "CREATE INDEX idx_fragments_topic ON fragments(topic)",
-        "CREATE INDEX idx_fragments_type ON fragments(type)",
-        "CREATE INDEX idx_fragments_importance ON fragments(importance DESC)",
-        "CREATE INDEX idx_fragments_created ON fragments(created_at DESC)",
-        "CREATE INDEX idx_fragments_tier ON fragments(ttl_tier, created_at)",
-        "CREATE INDEX idx_fragments_source ON fragments(source)",
-        "CREATE INDEX idx_fragments_verified ON fragments(verified_at)",
-        "CREATE INDEX idx_fragments_anchor ON fragments(number) WHERE is_anchor",
+        "CREATE INDEX idx_fragments_topic ON fragments(plain_topic)",
+        "CREATE INDEX idx_fragments_created ON fragments(created_at)",
+        """CREATE INDEX idx_fragments_worth
+  ON fragments(is_anchor DESC, importance DESC, created_at DESC, number DESC, agent_id, type)
+  WHERE deleted_at = '' AND superseded_at = ''""",
         "CREATE INDEX idx_fragments_session ON fragments(session_id) WHERE session_id != ''",
         "CREATE INDEX idx_fragments_expires ON fragments(expires_at) WHERE expires_at != ''",
         "CREATE INDEX idx_fragments_deleted ON fragments(deleted_at) WHERE deleted_at != ''",
-        # The keywords of live fragments, each in one spelling.
+        # The keywords of all fragments, each in one spelling.
         """CREATE TABLE fragment_keywords (
   keyword TEXT NOT NULL,
+  is_live INTEGER NOT NULL,
   number INTEGER NOT NULL,
-  PRIMARY KEY (keyword, number)
+  PRIMARY KEY (keyword, is_live, number)
 ) WITHOUT ROWID""",
+        "CREATE INDEX idx_fragment_keywords ON fragment_keywords(number)",
+        # Each vector that is stored has a revision above all before it, also in another's place.
         """CREATE TABLE fragment_vectors (
-  number INTEGER PRIMARY KEY,
+  revision INTEGER PRIMARY KEY AUTOINCREMENT,
+  number INTEGER NOT NULL UNIQUE,
   embedding BLOB NOT NULL
 )""",
         """CREATE TABLE fragment_links (

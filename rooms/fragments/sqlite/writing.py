@@ -7,6 +7,7 @@ from typing import Any
 from rooms.fragments.engine import Entry
 from rooms.fragments.fragment import Embedding, Fragment, Link
 from rooms.fragments.sqlite import index
+from rooms.fragments.sqlite.conditions import ANY_OF, bound, listed
 from rooms.fragments.sqlite.reading import SqliteReading
 from rooms.fragments.sqlite.rows import TABLES, column_of, entry_values, stored, values_of
 
@@ -32,42 +33,47 @@ class SqliteWriting(SqliteReading):
         """See `Writing`."""
         stored_ones = {it.number: it for it in self.by_numbers(it.number for it in fragments)}
         for fragment in fragments:
+            before = stored_ones.get(fragment.number)
+            if before is None:
+                continue
             values = values_of(fragment)
-            index.remove(self._connection, stored_ones[fragment.number])
+            index.remove(self._connection, [before.number])
             self._connection.execute(
                 f"UPDATE fragments SET {', '.join(f'{name} = ?' for name in values)}"
                 " WHERE number = ?",
                 (*values.values(), fragment.number),
             )
             index.add(self._connection, fragment)
+            if fragment.text != before.text:
+                self.drop_vectors([fragment.number])
+            stored_ones[fragment.number] = fragment
 
     def touch(self, numbers: Iterable[int], values: Mapping[str, Any]) -> None:
         """See `Writing`."""
+        if not values:
+            return
+        if values.keys() & index.KNOWN:
+            self.replace([replace(it, **values) for it in self.by_numbers(numbers)])
+            return
         columns = ", ".join(f"{column_of(name)} = ?" for name in values)
         given = [stored(name, value) for name, value in values.items()]
-        self._connection.executemany(
-            f"UPDATE fragments SET {columns} WHERE number = ?",
-            [(*given, number) for number in numbers],
+        self._connection.execute(
+            f"UPDATE fragments SET {columns} WHERE number {ANY_OF}", (*given, listed(numbers))
         )
 
     def drop(self, ids: Iterable[str]) -> int:
         """See `Writing`."""
         dropped = self.by_ids(ids)
-        for fragment in dropped:
-            index.remove(self._connection, fragment)
-        each = [(it.id,) for it in dropped]
+        index.remove(self._connection, (it.number for it in dropped))
+        self.drop_vectors(it.number for it in dropped)
+        gone = listed(it.id for it in dropped)
         for statement in (
-            "DELETE FROM fragment_links WHERE from_id = ?",
-            "DELETE FROM fragment_links WHERE to_id = ?",
-            "DELETE FROM fragment_versions WHERE fragment_id = ?",
-            "DELETE FROM suspicions WHERE first_id = ?",
-            "DELETE FROM suspicions WHERE second_id = ?",
-            "DELETE FROM fragments WHERE id = ?",
+            f"DELETE FROM fragment_links WHERE from_id {ANY_OF} OR to_id {ANY_OF}",
+            f"DELETE FROM suspicions WHERE first_id {ANY_OF} OR second_id {ANY_OF}",
+            f"DELETE FROM fragment_versions WHERE fragment_id {ANY_OF}",
+            f"DELETE FROM fragments WHERE id {ANY_OF}",
         ):
-            self._connection.executemany(statement, each)
-        self._connection.executemany(
-            "DELETE FROM fragment_vectors WHERE number = ?", [(it.number,) for it in dropped]
-        )
+            self._connection.execute(statement, (gone,) * statement.count("?"))
         return len(dropped)
 
     def put_links(self, links: Iterable[Link]) -> int:
@@ -96,13 +102,20 @@ class SqliteWriting(SqliteReading):
 
     def put_vectors(self, embeddings: Iterable[Embedding]) -> None:
         """See `Writing`."""
+        self._file = None  # nobody else sees these before the end, and they may never be there
         self._connection.executemany(
-            "INSERT OR REPLACE INTO fragment_vectors VALUES (?, ?)", list(embeddings)
+            "INSERT OR REPLACE INTO fragment_vectors (number, embedding) VALUES (?, ?)",
+            list(embeddings),
         )
 
-    def drop_vectors(self) -> None:
+    def drop_vectors(self, numbers: Iterable[int] | None = None) -> None:
         """See `Writing`."""
-        self._connection.execute("DELETE FROM fragment_vectors")
+        if numbers is None:
+            self._connection.execute("DELETE FROM fragment_vectors")
+            return
+        self._connection.execute(
+            f"DELETE FROM fragment_vectors WHERE number {ANY_OF}", (listed(numbers),)
+        )
 
     def note(self, entries: Iterable[Entry]) -> None:
         """See `Writing`."""
@@ -118,11 +131,18 @@ class SqliteWriting(SqliteReading):
     def forget_entries(self, kind: type[Entry], *, of: str = "", before: str = "") -> int:
         """See `Writing`."""
         table = TABLES[kind]
-        given = {f"{table.about} = ?": of, f"{table.moment} < ?": before}
-        condition = " AND ".join([key for key, value in given.items() if value] or ["1"])
-        values = [value for value in given.values() if value]
-        cursor = self._connection.execute(f"DELETE FROM {table.name} WHERE {condition}", values)
+        condition, values = table.condition(of=of, before=before)
+        cursor = self._connection.execute(
+            f"DELETE FROM {table.name} WHERE {condition}", [*map(bound, values)]
+        )
         return cursor.rowcount
+
+    def mend_index(self) -> bool:
+        """See `Writing`."""
+        is_current = index.is_current(self._connection)
+        if not is_current:
+            index.make_anew(self._connection)
+        return not is_current
 
     def set_state(self, values: Mapping[str, str]) -> None:
         """See `Writing`."""

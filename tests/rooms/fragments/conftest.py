@@ -1,0 +1,61 @@
+"""Gives the tests of the fragments' tools a database of their own, and the room as it was."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastmcp.exceptions import ToolError
+
+from core.settings import Settings
+from rooms.fragments.room import Room, open_room
+from rooms.fragments.tools import _Room
+from tests.support.fragment_tools import offered
+from tests.support.session_tools import ask
+
+Call = Callable[..., str]
+MODELS = ("SENTINEL_MEMORY_EMBEDDINGS", "SENTINEL_MEMORY_JUDGE", "OPENAI_API_KEY")
+
+
+@pytest.fixture
+def database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The file that the tools work with; the room is put back afterwards."""
+    for name in ("SENTINEL_MEMORY_LANG", "SENTINEL_MEMORY_ANSWERS", "CLAUDE_PROJECT_DIR", *MODELS):
+        monkeypatch.delenv(name, raising=False)
+    project = tmp_path / "shop"
+    project.mkdir()
+    path = tmp_path / "memory.db"
+    monkeypatch.setenv("SENTINEL_MEMORY_PROJECT", str(project))
+    monkeypatch.setenv("SENTINEL_MEMORY_FRAGMENTS", str(path))
+    before = _Room.cancellation, _Room.core_only, _Room.is_used
+    yield path
+    _Room.cancellation, _Room.core_only, _Room.is_used = before
+
+
+@pytest.fixture
+def room(database: Path) -> Room:
+    return open_room(Settings(), {"SENTINEL_MEMORY_FRAGMENTS": str(database)})
+
+
+@pytest.fixture
+def call(database: Path) -> Call:
+    """Calls a tool as a client does and returns the text of its answer."""
+
+    def called(tool: str, **arguments: Any) -> str:
+        result = ask(offered(), lambda client: client.call_tool(tool, arguments))
+        [content] = result.content
+        return str(content.text)
+
+    return called
+
+
+@pytest.fixture
+def refused(call: Call) -> Call:
+    """Calls a tool that refuses and returns its sentence."""
+
+    def called(tool: str, **arguments: Any) -> str:
+        with pytest.raises(ToolError) as caught:
+            call(tool, **arguments)
+        return str(caught.value)
+
+    return called

@@ -1,0 +1,74 @@
+"""Tests that rows which another program has written or broken are read as something that works."""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from rooms.fragments.engine import Wanted
+from rooms.fragments.fragment import Fragment, Link
+from rooms.fragments.sqlite.adapter import SqliteEngine
+from rooms.fragments.sqlite.rows import COLUMNS, UNKNOWN_MOMENT
+
+DATE = "2026-05-01T10:00:00+00:00"
+VALUES = ("''", "'text'", "x'ff00'", "-1", "9e999", "1e30", "'[1, \"a\", null]'", "'2026-05-01'",
+          "char(0)", "9223372036854775807")  # fmt: skip
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> SqliteEngine:
+    engine = SqliteEngine(tmp_path / "memory.db", timeout_s=5)
+    with engine.writing() as writing:
+        writing.add([Fragment(id="f", content="a zebra", keywords=("k",), created_at=DATE)])
+        writing.put_links([Link(from_id="f", to_id="g")])
+    return engine
+
+
+def change(engine: SqliteEngine, statement: str) -> None:
+    """Change the database as another program does."""
+    with closing(sqlite3.connect(engine.path)) as connection:
+        connection.execute(statement)
+        connection.commit()
+
+
+@pytest.mark.parametrize("value", VALUES)
+@pytest.mark.parametrize("column", [it for it in COLUMNS if it not in ("number", "id")])
+def test_whatever_a_column_holds_every_verb_goes_on(
+    engine: SqliteEngine, column: str, value: str
+) -> None:
+    change(engine, f"UPDATE fragments SET {column} = {value}")
+    with engine.writing() as writing:
+        [it] = writing.find(Wanted(state="all"), order="worth")
+        assert 0 <= it.importance <= 1 and isinstance(it.keywords, tuple)
+        assert isinstance(it.access_count, int) and isinstance(it.is_anchor, bool)
+        assert {*map(type, (it.content, it.topic, it.source, it.agent))} == {str}
+        for moment in (it.created_at, it.used_at):
+            assert moment >= UNKNOWN_MOMENT
+        writing.replace([it])
+        writing.touch([it.number], {"access_count": 1})
+        assert writing.drop(["f"]) == 1
+
+
+def test_a_list_that_is_none_and_words_that_are_none(engine: SqliteEngine) -> None:
+    words = "type = 'x', lifetime = 'x', ttl_tier = 'x', privacy_scope = 'x', created_at = 'x'"
+    change(engine, f"UPDATE fragments SET {words}, keywords = '{{[', importance = 7")
+    change(engine, "UPDATE fragment_links SET relation_type = 'x', created_at = 'x'")
+    with engine.reading() as reading:
+        [it] = reading.find(Wanted())
+        told = (it.keywords, it.kind, it.lifetime, it.tier, it.privacy, it.importance)
+        assert told == ((), "fact", "semantic", "warm", "private", 1.0)
+        assert it.created_at == UNKNOWN_MOMENT
+        [link] = reading.links(["f"])
+        assert (link.relation, link.created_at) == ("related", UNKNOWN_MOMENT)
+
+
+def test_an_index_that_another_program_has_left_behind_is_made_anew(engine: SqliteEngine) -> None:
+    with engine.writing() as writing:
+        writing.add([Fragment(id=f"g{at}", content="a zebra", created_at=DATE) for at in "123"])
+    change(engine, "UPDATE fragments SET content = 'walrus walrus walrus' WHERE id = 'g2'")
+    with engine.writing() as writing:
+        assert writing.drop(["f", "g1", "g2"]) == 3
+    with engine.reading() as reading:
+        assert len(reading.holding("zebra", 9).shares(0.25)) == 1
+        assert not reading.holding("walrus", 9).shares(0.25)

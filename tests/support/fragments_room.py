@@ -1,0 +1,76 @@
+"""Makes rooms of fragments below a directory of a test, with a clock that the test sets."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from core.settings import Settings
+from rooms.fragments.config import Config
+from rooms.fragments.fragment import Fragment, Link
+from rooms.fragments.room import Room
+from rooms.fragments.saving.drafting import Draft
+from rooms.fragments.saving.remembering import remember
+from rooms.fragments.sqlite.adapter import SqliteEngine
+
+START = "2026-05-01T10:00:00+00:00"
+
+
+class Clock:
+    """Says what time it is: the start, until the test lets some of it pass."""
+
+    def __init__(self, start: str = START) -> None:
+        self.now = datetime.fromisoformat(start).astimezone(UTC)
+
+    def __call__(self) -> str:
+        return self.now.isoformat(timespec="seconds")
+
+    def wait(self, *, days: float = 0, hours: float = 0) -> str:
+        """Let time pass and return what time it is then."""
+        self.now += timedelta(days=days, hours=hours)
+        return self()
+
+
+def a_room(tmp_path: Path, *, clock: Callable[[], str] | None = None, **settings: Any) -> Room:
+    """The fragments of `memory.db` in this directory, which is made with the first write.
+
+    clock: a new `Clock` where none is given. settings: fields of `Config`, the others are those of
+    `Settings`.
+    """
+    figures = {name: settings.pop(name) for name in Config._fields if name in settings}
+    config = Config(**{"path": tmp_path / "memory.db", **figures})
+    return Room(
+        engine=SqliteEngine(config.path, timeout_s=5),
+        config=config,
+        settings=Settings(**{"lock_timeout_s": 5, **settings}),
+        clock=clock or Clock(),
+    )
+
+
+def saved(
+    room: Room, content: str, *, agent: str = "", session: str = "", **fields: Any
+) -> Fragment:
+    """The fragment that says this. fields: the others of its `Draft`."""
+    return remember(room, Draft(content=content, **fields), agent=agent, session=session).fragment
+
+
+def stored(room: Room, *ids: str) -> list[Fragment]:
+    """The fragments of these ids as they are stored, those in the bin, too."""
+    with room.engine.reading() as reading:
+        return reading.by_ids(ids)
+
+
+def figures(room: Room) -> dict[str, int]:
+    """The figures that the room counts, by name."""
+    with room.engine.reading() as reading:
+        return {name: int(value) for name, value in reading.state().items() if value.isdecimal()}
+
+
+def links_of(room: Room, *ids: str) -> set[tuple[str, str, str]]:
+    """The links from and to these fragments: from which, the relation, to which."""
+    with room.engine.reading() as reading:
+        return {_parts(it) for it in reading.links(ids)}
+
+
+def _parts(link: Link) -> tuple[str, str, str]:
+    return link.from_id, link.relation, link.to_id
