@@ -5,12 +5,11 @@ index, an embedding that leaves the machine.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from core.text.normal_form import normal_form
-from core.text_redaction import redacted, values_in
 from rooms.fragments.errors import FragmentsError
 from rooms.fragments.fragment import (
     CONTENT_BYTES,
@@ -19,10 +18,15 @@ from rooms.fragments.fragment import (
     MOST_KEYWORDS,
     SOURCE_CHARS,
     TOPIC_CHARS,
+    plain_keyword,
 )
-from rooms.fragments.kinds import WORDS_OF_TYPE
+from rooms.fragments.kinds import PRIVACIES, WORDS_OF_TYPE
+from rooms.fragments.saving.errors import SavingError
+from rooms.fragments.saving.texts import Given, cleaned
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
+MOST_LINKED = 20
+_SEPARATORS = re.compile("[,;\r\n，、；]")  # some models give all keywords in one text
+_AROUND_AN_ID = " \t\r\n#`'\"[]()<>"  # signs in which a model wraps what it has read
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +59,7 @@ class Prepared(NamedTuple):
     @property
     def is_long(self) -> bool:
         """Whether its content is longer than is recommended."""
-        return len(self.draft.content) > CONTENT_CHARS
+        return is_long(self.draft.content)
 
 
 def prepared(draft: Draft, *, strict: bool = False) -> Prepared:
@@ -63,54 +67,88 @@ def prepared(draft: Draft, *, strict: bool = False) -> Prepared:
 
     strict: a secret is refused, not taken out.
     """
-    if draft.type and draft.type not in WORDS_OF_TYPE:
-        raise FragmentsError("bad_type", known=", ".join(WORDS_OF_TYPE))
-    texts = (draft.content, draft.topic, draft.source, *draft.keywords)
-    if _SURROGATE.search("".join(texts)):
-        field = next(f for f, t in _fields(draft) if _SURROGATE.search(t))
-        raise FragmentsError("lone_surrogate", field=field)
-    if not draft.content.strip():
-        raise FragmentsError("blank", field="content")
-    known, kinds = values_in(texts), list[str]()
-
-    def clean(field: str, text: str) -> str:
-        kept, found = redacted(text, known) if known else (text, [])
-        if found and strict:
-            raise FragmentsError("secret_refused", field=field, kinds=", ".join(sorted({*found})))
-        kinds.extend(found)
-        return kept.strip()
-
-    keywords = (normal_form("NFC", clean("keywords", it)) for it in draft.keywords)
-    done = replace(
-        draft,
-        content=clean("content", draft.content),
-        topic=normal_form("NFC", clean("topic", draft.topic)),
-        source=clean("source", draft.source),
-        keywords=tuple(dict.fromkeys(filter(None, keywords))),
+    type_, privacy = type_word(draft.type), privacy_word(draft.privacy)
+    check_importance(draft.importance)
+    keywords = split_keywords(draft.keywords)
+    linked_to = tuple(dict.fromkeys(filter(None, map(plain_id, draft.linked_to))))
+    _check_count("linkedTo", linked_to, MOST_LINKED)
+    done = cleaned(
+        [given_content(draft.content), *given_rest(draft.topic, draft.source, keywords)],
+        strict=strict,
     )
-    _check(done)
-    return Prepared(done, tuple(dict.fromkeys(kinds)))
+    content, topic, source, *words = done.texts
+    clean = replace(
+        draft,
+        content=content,
+        topic=normal_form("NFC", topic),
+        type=type_,
+        keywords=unique_keywords(words),
+        source=source,
+        linked_to=linked_to,
+        privacy=privacy,
+    )
+    return Prepared(clean, done.redacted)
 
 
-def _fields(draft: Draft) -> Sequence[tuple[str, str]]:
-    texts = [("content", draft.content), ("topic", draft.topic), ("source", draft.source)]
-    return [*texts, *(("keywords", it) for it in draft.keywords)]
+def given_content(content: str) -> Given:
+    """Return the content as a text to be cleaned."""
+    return Given("content", content, CONTENT_BYTES, in_bytes=True, may_be_blank=False)
 
 
-def _check(draft: Draft) -> None:
-    """Raise FragmentsError for what is too long, or too many."""
-    size = len(draft.content.encode())
-    if size > CONTENT_BYTES:
-        over = size - CONTENT_BYTES
-        raise FragmentsError(
-            "too_large", field="content", bytes=size, over=over, most=CONTENT_BYTES
-        )
-    limits = {"topic": TOPIC_CHARS, "source": SOURCE_CHARS, "keywords": KEYWORD_CHARS}
-    for field, text in _fields(draft):
-        most = limits.get(field, size)
-        if len(text) > most:
-            over = len(text) - most
-            raise FragmentsError("too_long", field=field, chars=len(text), over=over, most=most)
-    if len(draft.keywords) > MOST_KEYWORDS:
-        count = len(draft.keywords)
-        raise FragmentsError("too_many", field="keywords", count=count, most=MOST_KEYWORDS)
+def given_rest(topic: str, source: str, keywords: Iterable[str]) -> list[Given]:
+    """Return a topic, a source and keywords as texts to be cleaned."""
+    words = [Given("keywords", it, KEYWORD_CHARS) for it in keywords]
+    return [Given("topic", topic, TOPIC_CHARS), Given("source", source, SOURCE_CHARS), *words]
+
+
+def is_long(content: str) -> bool:
+    """Return whether a content is longer than is recommended."""
+    return len(content) > CONTENT_CHARS
+
+
+def split_keywords(keywords: Iterable[str]) -> tuple[str, ...]:
+    """Return keywords one by one, whatever a model has joined. Raises FragmentsError."""
+    words = unique_keywords(it.strip() for joined in keywords for it in _SEPARATORS.split(joined))
+    _check_count("keywords", words, MOST_KEYWORDS)
+    return words
+
+
+def unique_keywords(words: Iterable[str]) -> tuple[str, ...]:
+    """Return keywords without those that say the same in another spelling; the first stays."""
+    known = dict[str, str]()
+    for word in words:
+        known.setdefault(plain_keyword(word), normal_form("NFC", word))
+    known.pop("", None)
+    return tuple(known.values())
+
+
+def type_word(given: str) -> str:
+    """Return the word of `TYPES` that is meant, "" for none. Raises FragmentsError."""
+    word = given.strip().lower()
+    if word and word not in WORDS_OF_TYPE:
+        raise FragmentsError("bad_type", known=", ".join(WORDS_OF_TYPE))
+    return word
+
+
+def privacy_word(given: str) -> str:
+    """Return the privacy that is meant, the first for none. Raises SavingError."""
+    word = given.strip().lower() or PRIVACIES[0]
+    if word not in PRIVACIES:
+        raise SavingError("bad_privacy", known=", ".join(PRIVACIES))
+    return word
+
+
+def check_importance(importance: float | None) -> None:
+    """Raise SavingError for one that is no share."""
+    if importance is not None and not 0.0 <= importance <= 1.0:
+        raise SavingError("bad_importance")
+
+
+def plain_id(given: str) -> str:
+    """Return an id without the signs that a model may put around it."""
+    return given.strip(_AROUND_AN_ID)
+
+
+def _check_count(field: str, items: Sequence[str], most: int) -> None:
+    if len(items) > most:
+        raise FragmentsError("too_many", field=field, count=len(items), most=most)

@@ -1,29 +1,30 @@
 """Remembers one fragment, or returns the one that says the same."""
 
-import os
-from collections.abc import Mapping
 from dataclasses import replace
-from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from core.text.tokens import estimate_tokens
 from rooms.fragments.config import Config
-from rooms.fragments.engine import Wanted, Writing
-from rooms.fragments.errors import NoSuchFragmentError
+from rooms.fragments.engine import Writing
 from rooms.fragments.fragment import DEFAULT_TOPIC, Fragment, Link, hash_of
-from rooms.fragments.kinds import DEFAULT_TYPE, TYPES, TypeRow
-from rooms.fragments.room import Room, writer
+from rooms.fragments.key_terms import keywords_of
+from rooms.fragments.kinds import Tier, TypeRow
+from rooms.fragments.room import Room, named, readers, writer
+from rooms.fragments.saving import activity
 from rooms.fragments.saving.drafting import Draft, Prepared, prepared
-
-_LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # none that is taken for another
-_ID_CHARS = 8
+from rooms.fragments.saving.errors import SavingError
+from rooms.fragments.saving.finding import kept, same_content, successors
+from rooms.fragments.saving.linking import linked_by_itself, put_related
+from rooms.fragments.saving.making import expiry, fresh_id, row_of, with_anchor, working
 
 
 class Remembered(NamedTuple):
     """What was remembered: the fragment, and whether it is new.
 
     redacted: the kinds of secrets that were taken out. is_long: it is longer than recommended.
-    links: those that were made by themselves.
+    links: those that were made by themselves. proposals: links `superseded_by` that a caller may
+    make, from the one that may be outdated. was: where one that is not new came back from, `bin`
+    or `superseded`.
     """
 
     fragment: Fragment
@@ -31,85 +32,127 @@ class Remembered(NamedTuple):
     redacted: tuple[str, ...] = ()
     is_long: bool = False
     links: tuple[Link, ...] = ()
+    proposals: tuple[Link, ...] = ()
+    was: str = ""
 
 
 def remember(room: Room, draft: Draft, *, agent: str = "", session: str = "") -> Remembered:
     """Store a fragment; on disk when this returns. The same content again returns what is there.
 
-    agent: whose it is, "" for the default. session: that in which it is said. Raises
-    FragmentsError, DatabaseError, WaitEndedError.
+    One that is in the bin, or was superseded, can be recalled again; one that would not live as
+    long as the draft asks for lives as long. agent: whose it is, "" for the default. session: that
+    in which it is said. Raises FragmentsError, DatabaseError, WaitEndedError.
     """
-    ready, owner = prepared(draft, strict=room.settings.strict), writer(agent)
+    ready = prepared(draft, strict=room.settings.strict)
     with room.engine.writing() as writing:
-        now = room.clock()
-        same = Wanted(agents=(owner,), content_hash=hash_of(ready.draft.content))
-        for found in writing.find(same, order="newest", limit=1):
-            return Remembered(found, False, ready.redacted, ready.is_long)
-        [fragment] = writing.add([_fresh(writing, ready, room.config, owner, session, now)])
-        for other in ready.draft.linked_to:
-            if not writing.by_ids([other]):
-                raise NoSuchFragmentError(id=other)
-            writing.put_links([Link(from_id=fragment.id, to_id=other, created_at=now)])
-    return Remembered(fragment, True, ready.redacted, ready.is_long)
+        done = stored(writing, room, ready, agent=agent, session=session)
+        activity.note(writing, room, session, agent, wrote=int(done.is_new))
+    return done
 
 
-def _fresh(
-    writing: Writing, ready: Prepared, config: Config, agent: str, session: str, now: str
-) -> Fragment:
-    draft = ready.draft
+def stored(
+    writing: Writing, room: Room, ready: Prepared, *, agent: str, session: str
+) -> Remembered:
+    """Store a fragment in a transaction, which has to end with what this raises: FragmentsError."""
+    draft, owner, now = ready.draft, writer(agent), room.clock()
+    session = named("sessionId", session) if draft.is_working else ""
+    if draft.is_working and not session:
+        raise SavingError("session_needed")
+    linked_to = [kept(writing, it, readers(agent)).id for it in draft.linked_to]
+    same = same_content(writing, owner, hash_of(draft.content))
+    if same:
+        done = _said_again(writing, same, draft, _row(draft, room.config), session, now)
+    else:
+        new = _new(draft, _row(draft, room.config), owner, session, now)
+        done = added(writing, replace(new, id=fresh_id(writing)))
+    put_related(writing, done.fragment.id, linked_to, now)
+    return done._replace(redacted=ready.redacted, is_long=ready.is_long)
+
+
+def added(writing: Writing, fragment: Fragment) -> Remembered:
+    """Store a new fragment and link it with those that it is like."""
+    made = linked_by_itself(writing, fragment)
+    [fragment] = writing.add([fragment])
+    writing.put_links(made.links)
+    writing.count_up({"remembered": 1})
+    return Remembered(fragment, True, links=made.links, proposals=made.proposals)
+
+
+def _row(draft: Draft, config: Config) -> TypeRow:
     row = row_of(draft.type, config)
-    content = draft.content
-    importance = row.importance if draft.importance is None else draft.importance
+    return working(row) if draft.is_working else row
+
+
+def _new(draft: Draft, row: TypeRow, agent: str, session: str, now: str) -> Fragment:
+    """Return the fragment of a draft, without an id."""
     return Fragment(
-        id=fresh_id(writing),
-        content=content,
+        id="",
+        content=draft.content,
         topic=draft.topic or next(iter(draft.keywords), DEFAULT_TOPIC),
-        keywords=draft.keywords,
+        keywords=draft.keywords or keywords_of(draft.content),
         kind=row.kind,
         lifetime=row.lifetime,
-        importance=min(max(importance, 0.0), 1.0),
-        content_hash=hash_of(content),
+        importance=row.importance if draft.importance is None else draft.importance,
+        content_hash=hash_of(draft.content),
         source=draft.source,
         agent=agent,
-        session=session if draft.is_working else "",
+        session=session,
         privacy=draft.privacy,  # type: ignore[arg-type]
         created_at=now,
         updated_at=now,
         verified_at=now,
         tier="permanent" if draft.is_anchor else "hot",
-        estimated_tokens=estimate_tokens(content),
+        estimated_tokens=estimate_tokens(draft.content),
         is_anchor=draft.is_anchor,
         stale_days=row.stale_days,
         expires_at=expiry(row, now),
     )
 
 
-def row_of(word: str, config: Config) -> TypeRow:
-    """Return what a word of `type` means by these settings."""
-    row = TYPES[word or DEFAULT_TYPE]
-    given: Mapping[str, int] = dict(config.stale_days)
-    days = given.get(word or DEFAULT_TYPE, row.stale_days) if row.stale_days else 0
-    return row._replace(stale_days=days)
+def _said_again(
+    writing: Writing, same: Fragment, draft: Draft, row: TypeRow, session: str, now: str
+) -> Remembered:
+    """Return the fragment that says the same, with what the draft asks for beyond it."""
+    fragment = _living_longer(same, row, session if same.session else "", now)
+    tier: Tier = "permanent" if same.is_anchor else "hot"
+    fragment = replace(fragment, verified_at=now, updated_at=now, tier=tier)
+    outdated = tuple[Link, ...]()
+    if not same.is_live:
+        if draft.importance is None:
+            importance = max(same.importance, row.importance)
+        else:
+            importance = draft.importance
+        outdated = tuple(brought_back(writing, same.id, now))
+        writing.count_up({"restored": int(bool(same.deleted_at))})
+        fragment = replace(
+            fragment,
+            importance=importance,
+            decayed_at=now,
+            deleted_at="",
+            deletion="",
+            superseded_at="",
+        )
+    if draft.is_anchor:
+        fragment = with_anchor(fragment, is_anchor=True)
+    writing.replace([fragment])
+    was = "bin" if same.deleted_at else "superseded" if same.superseded_at else ""
+    return Remembered(fragment, False, proposals=outdated, was=was)
 
 
-def expiry(row: TypeRow, now: str) -> str:
-    """Return when a fragment of this moment expires, "" for never."""
-    if not row.hours:
-        return ""
-    return (datetime.fromisoformat(now) + timedelta(hours=row.hours)).isoformat(timespec="seconds")
+def brought_back(writing: Writing, id_: str, now: str) -> list[Link]:
+    """Take away that others have the place of a fragment; propose that it has theirs."""
+    others = successors(writing, id_)
+    writing.drop_links(Link(from_id=id_, to_id=it) for it in others)
+    live = [it.id for it in writing.by_ids(others) if it.is_live]
+    return [Link(from_id=it, to_id=id_, relation="superseded_by", created_at=now) for it in live]
 
 
-def fresh_id(writing: Writing) -> str:
-    """Return an id that no fragment has."""
-    while True:
-        id_ = "".join(_LETTERS[byte % len(_LETTERS)] for byte in os.urandom(_ID_CHARS))
-        if not writing.by_ids([id_]):
-            return id_
-
-
-def with_anchor(fragment: Fragment, *, is_anchor: bool) -> Fragment:
-    """Return a fragment that is pinned, or not any more."""
-    if fragment.is_anchor == is_anchor:
+def _living_longer(fragment: Fragment, row: TypeRow, session: str, now: str) -> Fragment:
+    """Return a fragment that lives at least as long as one of this row does from now on."""
+    expires_at = expiry(row, now)
+    fragment = replace(fragment, session=session)
+    if not fragment.expires_at or (expires_at and expires_at <= fragment.expires_at):
         return fragment
-    tier = "permanent" if is_anchor else "warm"
-    return replace(fragment, is_anchor=is_anchor, tier=tier)  # type: ignore[arg-type]
+    return replace(
+        fragment, lifetime=row.lifetime, stale_days=row.stale_days, expires_at=expires_at
+    )

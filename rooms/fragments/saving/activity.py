@@ -1,0 +1,127 @@
+"""Keeps what each session did, and puts away what it needed only while it ran."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import NamedTuple
+
+from core.text.tokens import estimate_tokens
+from rooms.fragments.engine import Reading, Wanted, Writing, pages_of
+from rooms.fragments.fragment import Activity, Fragment, hash_of
+from rooms.fragments.kinds import TYPES
+from rooms.fragments.room import Room, named, writer
+from rooms.fragments.saving.finding import same_content
+from rooms.fragments.saving.making import after, fresh_id
+from rooms.fragments.saving.words import word
+
+TOPIC = "session"
+
+
+class Ended(NamedTuple):
+    """What the end of a session did.
+
+    forgotten: how many fragments of its working memory went to the bin. reflected: what was noted
+    of it by itself, None where it wrote nothing, or `reflect` was called in it.
+    """
+
+    forgotten: int
+    reflected: Fragment | None = None
+
+
+def note(writing: Writing, room: Room, session: str, agent: str, *, wrote: int = 0) -> None:
+    """Count one call of a session, and how many fragments it wrote; "" is no session."""
+    key, now = named("sessionId", session), room.clock()
+    if not key:
+        return
+    known = _of(writing, key) or Activity(session_id=key, agent=writer(agent), started_at=now)
+    calls, written = known.calls + 1, known.written + wrote
+    writing.note([replace(known, last_at=now, calls=calls, written=written, ended_at="")])
+
+
+def note_reflection(writing: Writing, room: Room, session: str) -> None:
+    """Note that `reflect` was called in a session that is noted; others are none."""
+    key = named("sessionId", session)
+    known = _of(writing, key) if key else None
+    if known:
+        writing.note([replace(known, reflected_at=room.clock())])
+
+
+def end_session(room: Room, session: str) -> Ended:
+    """End a session: its working memory goes to the bin, but for what is pinned.
+
+    Where it wrote something and nobody reflected, one fact says so for 48 hours. Ending it again
+    changes nothing. Raises FragmentsError, DatabaseError.
+    """
+    key, now = named("sessionId", session), room.clock()
+    if not key or not room.engine.exists():
+        return Ended(0)
+    with room.engine.writing() as writing:
+        wanted = Wanted(session=key, lifetimes=("working",), state="kept", is_anchor=False)
+        gone = [it for some in pages_of(writing, wanted) for it in some]
+        writing.replace([replace(it, deleted_at=now, deletion="ended") for it in gone])
+        writing.count_up({"ended": len(gone)})
+        known, reflected = _of(writing, key), None
+        if known and not known.ended_at:
+            writing.note([replace(known, ended_at=now)])
+            if known.written and not known.reflected_at:
+                reflected = _noted(writing, room, known, now)
+    return Ended(len(gone), reflected)
+
+
+def unreflected(reading: Reading, agents: Sequence[str], *, since: str = "") -> list[Activity]:
+    """Return the sessions of these agents, () for all, that wrote something and never reflected.
+
+    since: the moment of their last call, or a later one.
+    """
+    found: list[Activity] = reading.entries(Activity, since=since)
+    return [
+        it
+        for it in found
+        if it.written and not it.reflected_at and (not agents or it.agent in agents)
+    ]
+
+
+def _of(reading: Reading, session: str) -> Activity | None:
+    found: list[Activity] = reading.entries(Activity, of=session)
+    return found[0] if found else None
+
+
+def _noted(writing: Writing, room: Room, ended: Activity, now: str) -> Fragment:
+    """Store what is known of a session that nobody reflected on."""
+    lasted = datetime.fromisoformat(ended.last_at) - datetime.fromisoformat(ended.started_at)
+    content = word(
+        room.settings.lang,
+        "unreflected",
+        agent=ended.agent,
+        date=ended.started_at[:16].replace("T", " "),
+        minutes=round(lasted.total_seconds() / 60),
+        calls=ended.calls,
+        written=ended.written,
+    )
+    known = same_content(writing, ended.agent, hash_of(content))
+    if known:
+        return known
+    row = TYPES["episodic"]
+    [made] = writing.add(
+        [
+            Fragment(
+                id=fresh_id(writing),
+                content=content,
+                topic=TOPIC,
+                keywords=(TOPIC, ended.agent),
+                kind=row.kind,
+                lifetime=row.lifetime,
+                importance=row.importance,
+                content_hash=hash_of(content),
+                source=ended.session_id,
+                agent=ended.agent,
+                created_at=now,
+                updated_at=now,
+                verified_at=now,
+                estimated_tokens=estimate_tokens(content),
+                expires_at=after(now, TYPES["working"].hours),
+            )
+        ]
+    )
+    writing.count_up({"remembered": 1})
+    return made

@@ -1,0 +1,69 @@
+"""Finds the fragments that a caller names, and says why one of them cannot be used."""
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+
+from core.text.printable import SURROGATE, one_line
+from rooms.fragments.engine import Reading, Wanted, Writing
+from rooms.fragments.errors import NoSuchFragmentError
+from rooms.fragments.fragment import NAME_CHARS, Fragment
+from rooms.fragments.room import Room
+from rooms.fragments.saving.drafting import plain_id
+from rooms.fragments.saving.errors import SavingError
+
+SUPERSEDED_IMPORTANCE = 0.3
+_MOST_SHOWN = 40
+
+
+def changing(room: Room, id_: str) -> AbstractContextManager[Writing]:
+    """Return the transaction in which a fragment is changed: where none is, no database is made.
+
+    Raises NoSuchFragmentError.
+    """
+    if not room.engine.exists():
+        raise _missing(plain_id(id_))
+    return room.engine.writing()
+
+
+def visible(reading: Reading, id_: str, agents: Sequence[str]) -> Fragment:
+    """Return a fragment of these agents, () for all, wherever it is. Raises NoSuchFragmentError."""
+    key = plain_id(id_)
+    if len(key) <= NAME_CHARS and not SURROGATE.search(key):
+        for found in reading.by_ids([key]):
+            if not agents or found.agent in agents:
+                return found
+    raise _missing(key)
+
+
+def kept(reading: Reading, id_: str, agents: Sequence[str]) -> Fragment:
+    """Return a fragment of these agents that is not in the bin. Raises FragmentsError."""
+    found = visible(reading, id_, agents)
+    if found.deleted_at:
+        raise SavingError("in_bin", id=found.id)
+    return found
+
+
+def same_content(reading: Reading, agent: str, content_hash: str) -> Fragment | None:
+    """Return the agent's fragment with this content: a live one before one that is put away."""
+    wanted = Wanted(agents=(agent,), content_hash=content_hash, state="all")
+    found = reading.find(wanted, order="newest", limit=10)
+    return min(found, key=lambda it: (it.deleted_at, it.superseded_at), default=None)
+
+
+def successors(reading: Reading, id_: str) -> list[str]:
+    """Return the ids of the fragments that have taken the place of one."""
+    return [it.to_id for it in reading.links([id_], ["superseded_by"]) if it.from_id == id_]
+
+
+def superseded(fragment: Fragment, now: str) -> Fragment:
+    """Return a fragment whose place another has: out of recall, and of little importance."""
+    return replace(
+        fragment,
+        importance=min(fragment.importance, SUPERSEDED_IMPORTANCE),
+        superseded_at=fragment.superseded_at or now,
+    )
+
+
+def _missing(key: str) -> NoSuchFragmentError:
+    return NoSuchFragmentError(id=one_line(key[:_MOST_SHOWN]))

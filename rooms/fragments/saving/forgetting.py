@@ -1,0 +1,122 @@
+"""Moves fragments to the bin, or away for good; takes them out again; pins and unpins them."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from rooms.fragments.engine import Wanted, Writing, pages_of
+from rooms.fragments.fragment import Fragment
+from rooms.fragments.room import Room, readers
+from rooms.fragments.saving.drafting import plain_id
+from rooms.fragments.saving.errors import SavingError
+from rooms.fragments.saving.finding import changing, kept, same_content, visible
+from rooms.fragments.saving.making import renewed, with_anchor
+from rooms.fragments.saving.remembering import brought_back
+
+
+class Forgotten(NamedTuple):
+    """The fragments that were forgotten, as they were, and how many pinned ones were kept.
+
+    is_gone: they are away for good, not in the bin.
+    """
+
+    fragments: list[Fragment]
+    kept: int
+    is_gone: bool
+
+
+def forget(
+    room: Room,
+    *,
+    id: str = "",
+    topic: str = "",
+    force: bool = False,
+    hard: bool = False,
+    agent: str = "",
+) -> Forgotten:
+    """Move a fragment, or those of a topic, to the bin; counted in the state.
+
+    id: wins over the topic. hard: away at once, from the bin, too. force: so, and pinned ones with
+    the others. A pinned one that was named by its id is refused, one of a topic kept. A topic that
+    no fragment has forgets none. Raises FragmentsError, DatabaseError.
+    """
+    agents, is_gone = readers(agent), force or hard
+    key, topic = plain_id(id), topic.strip()
+    if not (key or topic):
+        raise SavingError("id_or_topic")
+    if not room.engine.exists() and not key:
+        return Forgotten([], 0, is_gone)
+    with changing(room, key) as writing:
+        if key:
+            found = [visible(writing, key, agents) if is_gone else kept(writing, key, agents)]
+        else:
+            found = _of_topic(writing, topic, agents, is_gone)
+        gone = [it for it in found if force or not is_pinned(it)]
+        if key and not gone:
+            raise SavingError("pinned", id=found[0].id)
+        _remove(writing, gone, is_gone, room.clock())
+    if gone and is_gone:
+        room.engine.purge()
+    return Forgotten(gone, len(found) - len(gone), is_gone)
+
+
+def restore(room: Room, id_: str, *, agent: str = "") -> Fragment:
+    """Take a fragment out of the bin, or back from the one that has its place, into recall.
+
+    It begins to age again. One that is live stays as it is; one whose content another fragment
+    holds by now is refused. Raises FragmentsError, DatabaseError.
+    """
+    agents, now = readers(agent), room.clock()
+    with changing(room, id_) as writing:
+        found = visible(writing, id_, agents)
+        if found.is_live:
+            return found
+        same = same_content(writing, found.agent, found.content_hash)
+        if same and same.id != found.id and not same.deleted_at:
+            raise SavingError("same_content", other=same.id)
+        brought_back(writing, found.id, now)
+        back = replace(
+            renewed(found, now),
+            session="",
+            tier="permanent" if found.is_anchor else "hot",
+            deleted_at="",
+            deletion="",
+            superseded_at="",
+        )
+        writing.replace([back])
+        writing.count_up({"restored": int(bool(found.deleted_at))})
+    return back
+
+
+def pin(room: Room, id_: str, *, pinned: bool, agent: str = "") -> Fragment:
+    """Pin a fragment, so that it neither ages nor goes without force; or unpin it.
+
+    What is unpinned begins to age from now on. Raises FragmentsError, DatabaseError.
+    """
+    with changing(room, id_) as writing:
+        found = kept(writing, id_, readers(agent))
+        if found.is_anchor == pinned:
+            return found
+        done = renewed(with_anchor(found, is_anchor=pinned), room.clock())
+        writing.replace([done])
+    return done
+
+
+def is_pinned(fragment: Fragment) -> bool:
+    """Return whether only force removes a fragment."""
+    return fragment.is_anchor or fragment.tier == "permanent"
+
+
+def _of_topic(writing: Writing, topic: str, agents: Sequence[str], is_gone: bool) -> list[Fragment]:
+    """Return the fragments of a topic, those in the bin only where they are to be gone."""
+    wanted = Wanted(agents=tuple(agents), topics=(topic,), state="all" if is_gone else "kept")
+    return [it for some in pages_of(writing, wanted) for it in some]
+
+
+def _remove(writing: Writing, gone: Iterable[Fragment], is_gone: bool, now: str) -> None:
+    if is_gone:
+        writing.count_up({"purged": writing.drop(it.id for it in gone)})
+        return
+    binned = [replace(it, deleted_at=now, deletion="forgotten") for it in gone]
+    writing.replace(binned)
+    writing.count_up({"forgotten": len(binned)})

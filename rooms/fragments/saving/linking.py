@@ -1,0 +1,175 @@
+"""Links fragments: two that a caller names, and a new one with those that it is like."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import NamedTuple
+
+from rooms.fragments.engine import Reading, Wanted, Writing
+from rooms.fragments.fragment import DEFAULT_AGENT, Fragment, Link, Suspicion
+from rooms.fragments.kinds import RELATIONS, Relation
+from rooms.fragments.recall.likeness import alike
+from rooms.fragments.room import Room, readers
+from rooms.fragments.saving.errors import SavingError
+from rooms.fragments.saving.finding import changing, kept, successors, superseded
+
+LIKE, NEARLY_THE_SAME = 0.7, 0.85
+_MOST_LINKS = 3
+_BOTH_WAYS = frozenset(("related", "contradicts"))  # what they say holds in the other direction
+_TAKEN_OVER = "related", "caused_by", "resolved_by", "part_of"
+_CURING = frozenset(("decision", "error", "fact", "procedure"))
+_CURE = re.compile(
+    r"\b(?:fix(?:e[sd])?|(?:re)?solv(?:e[sd]?|ing)|solution|cure[sd]?|workaround|worked around"
+    r"|repair(?:s|ed)?|mitigat(?:e[sd]?|ion))\b|(?<!미)해결|해소|고쳤|고친|고치|수정했|수정하|우회|복구했",
+    re.IGNORECASE,
+)
+
+
+class Linked(NamedTuple):
+    """A link, whether it is new, and which relation it had before where that was another."""
+
+    link: Link
+    is_new: bool
+    before: str = ""
+
+
+class LinkedByItself(NamedTuple):
+    """The links of a new fragment with those that it is like, and those that are but proposed."""
+
+    links: tuple[Link, ...] = ()
+    proposals: tuple[Link, ...] = ()
+
+
+def link(
+    room: Room, from_id: str, to_id: str, relation: str = "related", *, agent: str = ""
+) -> Linked:
+    """Link two fragments; a pair that is linked gets the new relation.
+
+    `superseded_by` takes the first out of recall; another relation in its place brings it back.
+    What is linked is suspected of no contradiction any more. Raises FragmentsError, DatabaseError.
+    """
+    word, agents = relation_word(relation), readers(agent)
+    with changing(room, from_id) as writing:
+        start, end = kept(writing, from_id, agents), kept(writing, to_id, agents)
+        if start.id == end.id:
+            raise SavingError("own_link", id=start.id)
+        settled(writing, start.id, end.id)
+        return _put(writing, start, end, word, room.clock())
+
+
+def relation_word(given: str) -> Relation:
+    """Return the relation that is meant, the first for none. Raises SavingError."""
+    word = "_".join(given.lower().replace("-", " ").replace("_", " ").split()) or RELATIONS[0]
+    if word not in RELATIONS:
+        raise SavingError("bad_relation", known=", ".join(RELATIONS))
+    return word  # type: ignore[return-value]
+
+
+def supersede(writing: Writing, old: Fragment, new: Fragment, now: str) -> Link:
+    """Put a fragment in the place of another, which leaves recall. Raises SavingError.
+
+    The new one gets the links of the old one, too: what is linked to that is found no more by it.
+    """
+    if old.id in _line_of(writing, new.id):
+        raise SavingError("circle", from_id=old.id, to_id=new.id)
+    for it in writing.links([old.id], _TAKEN_OVER):
+        if it.from_id == old.id:
+            put_related(writing, new.id, [it.to_id], now, relation=it.relation)
+        else:
+            put_related(writing, it.from_id, [new.id], now, relation=it.relation)
+    made = Link(from_id=old.id, to_id=new.id, relation="superseded_by", created_at=now)
+    writing.put_links([made])
+    writing.replace([superseded(old, now)])
+    writing.count_up({"superseded": int(not old.superseded_at)})
+    return made
+
+
+def put_related(
+    writing: Writing, id_: str, others: Iterable[str], now: str, relation: Relation = "related"
+) -> None:
+    """Link a fragment with others, but for those that it is linked with in any way."""
+    links = writing.links([id_])
+    known = {id_, *(it.from_id for it in links), *(it.to_id for it in links)}
+    writing.put_links(
+        Link(from_id=id_, to_id=it, relation=relation, created_at=now)
+        for it in others
+        if it not in known
+    )
+
+
+def settled(writing: Writing, one: str, other: str) -> None:
+    """Take two fragments out of what is suspected of a contradiction."""
+    for first, second in ((one, other), (other, one)):
+        found: list[Suspicion] = writing.entries(Suspicion, of=first)
+        if any(it.second_id == second for it in found):
+            writing.forget_entries(Suspicion, of=first)
+            writing.note(it for it in found if it.second_id != second)
+
+
+def linked_by_itself(writing: Writing, fragment: Fragment) -> LinkedByItself:
+    """Return the links of a fragment that is about to be stored with those of its topic.
+
+    A cure is linked with its error, what is nearly the same and of the same kind is proposed as
+    outdated, the others are related. What lives as long as its session is linked with nothing.
+    """
+    if fragment.session:
+        return LinkedByItself()
+    agents = tuple(dict.fromkeys((fragment.agent, DEFAULT_AGENT)))
+    wanted = Wanted(agents=agents, topics=(fragment.topic,))
+    links, proposals = list[Link](), list[Link]()
+    for other, similarity in alike(writing, fragment, wanted=wanted, most=_MOST_LINKS, least=LIKE):
+        made = Link(from_id=fragment.id, to_id=other.id, created_at=fragment.created_at)
+        if other.session or similarity <= LIKE:
+            continue
+        if cures(fragment, other):
+            links.append(_turned(made, "resolved_by"))
+        elif cures(other, fragment):
+            links.append(replace(made, relation="resolved_by"))
+        elif similarity > NEARLY_THE_SAME and other.kind == fragment.kind:
+            proposals.append(_turned(made, "superseded_by"))
+        else:
+            links.append(made)
+    return LinkedByItself(tuple(links), tuple(proposals))
+
+
+def cures(fragment: Fragment, error: Fragment) -> bool:
+    """Return whether a fragment, much like an error, tells how it is resolved.
+
+    A procedure does; a decision, a fact or another error does with a word for it, which the error
+    itself has not.
+    """
+    if error.kind != "error" or fragment.kind not in _CURING or _CURE.search(error.content):
+        return False
+    return fragment.kind == "procedure" or bool(_CURE.search(fragment.content))
+
+
+def _put(writing: Writing, start: Fragment, end: Fragment, word: Relation, now: str) -> Linked:
+    made = Link(from_id=start.id, to_id=end.id, relation=word, created_at=now)
+    known = {(it.from_id, it.to_id): it for it in writing.links([start.id])}
+    before, back = known.get((start.id, end.id)), known.get((end.id, start.id))
+    if back and back.relation == word and word in _BOTH_WAYS and not before:
+        return Linked(back, is_new=False)
+    if before and before.relation == word:
+        return Linked(before, is_new=False)
+    if word == "superseded_by":
+        supersede(writing, start, end, now)
+    else:
+        writing.put_links([made])
+        if start.superseded_at and not successors(writing, start.id):
+            writing.replace([replace(start, superseded_at="", updated_at=now, decayed_at=now)])
+    return Linked(made, is_new=before is None, before=before.relation if before else "")
+
+
+def _line_of(reading: Reading, id_: str) -> set[str]:
+    """Return a fragment and all that have its place, one after the other."""
+    line, ahead = {id_}, [id_]
+    while ahead:
+        found = [it for it in successors(reading, ahead.pop()) if it not in line]
+        line.update(found)
+        ahead += found
+    return line
+
+
+def _turned(made: Link, relation: Relation) -> Link:
+    """Return the link in the other direction."""
+    return replace(made, from_id=made.to_id, to_id=made.from_id, relation=relation)

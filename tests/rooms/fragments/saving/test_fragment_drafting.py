@@ -1,0 +1,149 @@
+"""Tests what may be stored of a draft: no secret, no blank, nothing above its limit."""
+
+import base64
+import math
+import random
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.text_redaction import secrets_in
+from rooms.fragments.errors import FragmentsError
+from rooms.fragments.kinds import PRIVACIES, WORDS_OF_TYPE
+from rooms.fragments.saving.drafting import Draft, plain_id, prepared, unique_keywords
+from rooms.fragments.saving.texts import Given, cleaned
+
+TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+
+
+def refusal(content: str = "x", *, strict: bool = False, **fields: Any) -> str:
+    with pytest.raises(FragmentsError) as caught:
+        prepared(Draft(content=content, **fields), strict=strict)
+    assert caught.value.text("ko") != str(caught.value)
+    return str(caught.value)
+
+
+def test_a_draft_without_anything_wrong_comes_back_as_it_is() -> None:
+    draft = Draft(
+        content="a text: `rm -rf`, 100 %, “quotes”\n\ttwo lines",
+        topic="배포",
+        type="error",
+        keywords=("Redis", "연결"),
+        importance=0.25,
+        source="shop",
+        linked_to=("abc", "def"),
+        privacy="team",
+        is_anchor=True,
+    )
+    assert prepared(draft) == (draft, ())
+    assert not prepared(draft).is_long
+
+
+@pytest.mark.parametrize(
+    "text", [TOKEN, f"{TOKEN[:20]}\u200b{TOKEN[20:]}", f"{TOKEN[:20]}\0{TOKEN[20:]}"]
+)
+def test_a_secret_goes_from_every_text(text: str) -> None:
+    done = prepared(Draft(content=f"key {text}", topic=text, source=text, keywords=(text, "b")))
+    assert len(done.redacted) == 1
+    assert "[REDACTED]" in done.draft.content
+    assert TOKEN[20:] not in repr(done.draft)
+    assert (done.draft.topic, done.draft.source) == ("[REDACTED]", "[REDACTED]")
+    assert done.draft.keywords == ("[REDACTED]", "b")
+
+
+def test_a_secret_that_one_text_gives_away_goes_from_the_others() -> None:
+    done = prepared(Draft(content="log in with Xk29bQw7zLp4", source="password=Xk29bQw7zLp4"))
+    assert "Xk29bQw7zLp4" not in repr(done.draft)
+
+
+def test_a_strict_room_refuses_a_secret_and_names_its_field() -> None:
+    assert refusal("x", topic=TOKEN, strict=True).startswith("topic: this looks like a secret")
+
+
+@pytest.mark.parametrize("content", ["", "  \n", "\u200b\u200b", "\0\x07"])
+def test_a_content_that_shows_nothing_is_blank(content: str) -> None:
+    assert refusal(content).startswith("content: it is blank. Nothing was saved.")
+
+
+def test_the_limit_of_a_content_is_in_bytes_and_holds_behind_the_redactor() -> None:
+    assert prepared(Draft(content="x" * 1_024)).is_long
+    assert prepared(Draft(content="가" * 341)).is_long
+    assert not prepared(Draft(content="가" * 300)).is_long
+    assert "1,025 bytes, 1 above the limit of 1,024" in refusal("x" * 1_025)
+    assert "1,026 bytes" in refusal("가" * 342)
+    body = base64.encodebytes(random.Random(1).randbytes(1_200)).decode()
+    key = f"-----BEGIN RSA PRIVATE KEY-----\n{body}-----END RSA PRIVATE KEY-----"
+    done = prepared(Draft(content=key))
+    assert len(done.draft.content) < 100
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        ({"topic": "x" * 51}, "topic"),
+        ({"source": "x" * 201}, "source"),
+        ({"keywords": ("x" * 51,)}, "keywords"),
+        ({"keywords": tuple(map(str, range(21)))}, "keywords"),
+        ({"linked_to": tuple(map(str, range(21)))}, "linkedTo"),
+        ({"topic": "x\ud800"}, "topic"),
+        ({"keywords": ("a", "x\udfff")}, "keywords"),
+        ({"importance": 1.01}, "importance"),
+        ({"importance": -0.1}, "importance"),
+        ({"importance": math.nan}, "importance"),
+        ({"privacy": "secret"}, "privacy_scope"),
+        ({"type": "thought"}, "type"),
+    ],
+)
+def test_what_cannot_be_stored_is_refused_with_its_field(
+    fields: dict[str, Any], field: str
+) -> None:
+    said = refusal(**fields)
+    assert said.startswith(f"{field}: ")
+    assert "Nothing was saved." in said
+
+
+@pytest.mark.parametrize("word", [*WORDS_OF_TYPE, ""])
+def test_words_are_read_in_any_case_and_between_blanks(word: str) -> None:
+    assert prepared(Draft(content="x", type=f" {word.upper()}\n")).draft.type == word
+    for privacy in PRIVACIES:
+        draft = Draft(content="x", privacy=f" {privacy.title()} ")
+        assert prepared(draft).draft.privacy == privacy
+
+
+def test_keywords_in_one_text_are_parted_and_the_same_in_another_spelling_are_one() -> None:
+    draft = Draft(content="x", keywords=("Redis, sentinel;redis", " 연결、REDIS ", "", "a b"))
+    assert prepared(draft).draft.keywords == ("Redis", "sentinel", "연결", "a b")
+    assert len(prepared(Draft(content="x", keywords=("a",) * 50)).draft.keywords) == 1
+
+
+def test_an_id_is_read_out_of_the_signs_around_it() -> None:
+    assert {plain_id(it) for it in ("abc", " #abc ", "`abc`", '["abc"]', "(abc)")} == {"abc"}
+
+
+def test_controls_are_left_out_and_line_ends_are_one_sign() -> None:
+    assert prepared(Draft(content="a\0b\x1b[31mc\r\nd\te\x85")).draft.content == "ab[31mc\nd\te"
+
+
+@given(st.text(max_size=400), st.lists(st.text(max_size=60), max_size=8))
+def test_any_text_is_stored_whole_or_refused(content: str, keywords: list[str]) -> None:
+    draft = Draft(content=content, keywords=tuple(keywords))
+    try:
+        done = prepared(draft)
+    except FragmentsError as error:
+        assert error.key in ("blank", "too_large", "too_long", "too_many", "lone_surrogate")
+        return
+    assert 0 < len(done.draft.content.encode()) <= 1_024
+    assert prepared(done.draft).draft == done.draft
+    assert unique_keywords(done.draft.keywords) == done.draft.keywords
+    assert not secrets_in(done.draft.content) or done.redacted == ()
+
+
+@given(st.text(max_size=80), st.sampled_from(["", "\0", "\x1f", "\u200b", "\x9f"]))
+def test_no_secret_survives_what_hides_it(around: str, hider: str) -> None:
+    if any("\ud800" <= char <= "\udfff" for char in around):
+        return
+    split = TOKEN[:12] + hider + TOKEN[12:]
+    done = cleaned([Given("content", f"{around} {split} {around}", 4_000)])
+    assert TOKEN not in done.texts[0].replace("\u200b", "")

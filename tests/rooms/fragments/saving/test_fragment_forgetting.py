@@ -1,0 +1,150 @@
+"""Tests what forgetting, restoring and pinning do, and that every step is counted."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from rooms.fragments.engine import Wanted
+from rooms.fragments.errors import FragmentsError
+from rooms.fragments.recall.recalling import Query, recall
+from rooms.fragments.room import Room
+from rooms.fragments.saving.amending import Amendment, amend
+from rooms.fragments.saving.forgetting import forget, pin, restore
+from rooms.fragments.saving.linking import link
+from tests.support.fragments_room import Clock, figures, links_of, saved, stored
+
+
+def refused(room: Room, **given: Any) -> str:
+    with room.engine.reading() as reading:
+        before = reading.find(Wanted(state="all"), limit=100), reading.state()
+    with pytest.raises(FragmentsError) as caught:
+        forget(room, **given)
+    with room.engine.reading() as reading:
+        assert (reading.find(Wanted(state="all"), limit=100), reading.state()) == before
+    return str(caught.value)
+
+
+def test_a_forgotten_fragment_goes_to_the_bin_and_can_come_back(room: Room, clock: Clock) -> None:
+    first = saved(room, "The shop runs on Node")
+    now = clock.wait(days=2)
+    done = forget(room, id=f"`{first.id}`")
+    assert (done.fragments, done.kept, done.is_gone) == ([first], 0, False)
+    assert stored(room, first.id) == [replace(first, deleted_at=now, deletion="forgotten")]
+    assert recall(room, Query(text="shop")).fragments == []
+    later = clock.wait(days=29)
+    back = restore(room, first.id)
+    assert (back.deleted_at, back.deletion, back.used_at) == ("", "", later)
+    assert stored(room, first.id) == [back]
+    assert restore(room, first.id) == back
+    assert figures(room) == {"remembered": 1, "forgotten": 1, "restored": 1}
+    assert [it.id for it in recall(room, Query(text="shop")).fragments] == [first.id]
+
+
+def test_hard_removes_at_once_with_its_links_also_from_the_bin(room: Room) -> None:
+    first, other = saved(room, "alpha bravo"), saved(room, "other")
+    link(room, first.id, other.id)
+    assert forget(room, id=first.id, hard=True).is_gone
+    assert stored(room, first.id) == []
+    assert links_of(room, other.id) == set()
+    forget(room, id=other.id)
+    assert "is in the bin" in refused(room, id=other.id)
+    assert forget(room, id=other.id, hard=True).is_gone
+    assert figures(room) == {"remembered": 2, "forgotten": 1, "purged": 2}
+    assert "there is no such fragment" in refused(room, id=other.id, hard=True)
+
+
+def test_nothing_pinned_goes_without_force(room: Room) -> None:
+    pinned = saved(room, "keep this", topic="t", is_anchor=True)
+    loose = saved(room, "not this", topic="t")
+    assert "is pinned. Nothing was removed." in refused(room, id=pinned.id)
+    assert "is pinned" in refused(room, id=pinned.id, hard=True)
+    done = forget(room, topic=" t ")
+    assert (done.fragments, done.kept) == ([loose], 1)
+    assert stored(room, pinned.id) == [pinned]
+    assert forget(room, topic="t", hard=True).kept == 1
+    assert stored(room, loose.id) == []
+    assert forget(room, id=pinned.id, force=True).fragments == [pinned]
+    assert stored(room, pinned.id) == []
+
+
+def test_an_id_wins_over_a_topic_and_one_of_them_is_needed(room: Room) -> None:
+    first, second = saved(room, "alpha", topic="t"), saved(room, "bravo", topic="t")
+    assert forget(room, id=first.id, topic="t").fragments == [first]
+    assert "neither id nor topic" in refused(room)
+    assert "neither id nor topic" in refused(room, id=" # ", topic=" ")
+    assert forget(room, topic="no such topic").fragments == []
+    assert stored(room, second.id) == [second]
+
+
+def test_an_agent_forgets_its_own_and_what_is_everybodys(room: Room) -> None:
+    mine, all_s = saved(room, "mine", agent="cursor", topic="t"), saved(room, "all", topic="t")
+    theirs = saved(room, "theirs", agent="codex", topic="t")
+    assert "no such fragment" in refused(room, id=theirs.id, agent="cursor")
+    assert forget(room, topic="t", agent="cursor").fragments == [mine, all_s]
+    assert stored(room, theirs.id) == [theirs]
+    for call in (restore, lambda *a, **k: pin(*a, pinned=True, **k)):
+        with pytest.raises(FragmentsError, match="no such fragment"):
+            call(room, theirs.id, agent="cursor")
+
+
+def test_a_superseded_fragment_is_restored_into_recall(room: Room) -> None:
+    old, new = saved(room, "The shop runs on Node"), saved(room, "The shop runs on Bun")
+    link(room, old.id, new.id, "superseded_by")
+    forget(room, id=old.id)
+    back = restore(room, old.id)
+    assert back.is_live
+    assert links_of(room, old.id) == set()
+    assert figures(room)["restored"] == 1
+    link(room, old.id, new.id, "superseded_by")
+    assert restore(room, old.id).is_live
+    assert figures(room)["restored"] == 1
+
+
+def test_what_another_says_by_now_is_not_restored(room: Room) -> None:
+    first, twin = saved(room, "alpha"), saved(room, "bravo")
+    forget(room, id=first.id)
+    with room.engine.writing() as writing:
+        writing.replace([replace(twin, content="alpha", content_hash=first.content_hash)])
+    with pytest.raises(FragmentsError, match=f"{twin.id}: this fragment says the same"):
+        restore(room, first.id)
+
+
+def test_what_expired_or_ended_begins_a_new_life_when_restored(room: Room, clock: Clock) -> None:
+    first = saved(room, "alpha", is_working=True, session="s1")
+    forget(room, id=first.id)
+    clock.wait(days=20)
+    back = restore(room, first.id)
+    assert (back.session, back.tier, back.decayed_at) == ("", "hot", clock())
+    assert back.expires_at == "2026-05-23T10:00:00+00:00"
+
+
+def test_a_pinned_fragment_is_permanent_and_ages_again_once_unpinned(
+    room: Room, clock: Clock
+) -> None:
+    first = saved(room, "alpha", type="episodic")
+    done = pin(room, first.id, pinned=True)
+    assert (done.is_anchor, done.tier, stored(room, first.id)) == (True, "permanent", [done])
+    clock.wait(days=400)
+    assert pin(room, first.id, pinned=True) == done
+    loose = pin(room, first.id, pinned=False)
+    assert (loose.is_anchor, loose.tier) == (False, "warm")
+    assert loose.expires_at > clock()
+    assert loose.used_at == clock()
+    forget(room, id=first.id)
+    with pytest.raises(FragmentsError, match=r"is in the bin.*fragments restore"):
+        pin(room, first.id, pinned=True)
+
+
+def test_where_nothing_was_ever_stored_nothing_is_changed_or_made(room: Room) -> None:
+    assert forget(room, topic="t").fragments == []
+    for call in (
+        lambda: forget(room, id="a"),
+        lambda: restore(room, "a"),
+        lambda: pin(room, "a", pinned=True),
+        lambda: link(room, "a", "b"),
+        lambda: amend(room, Amendment(id="a", topic="t")),
+    ):
+        with pytest.raises(FragmentsError, match=r"^a: there is no such fragment"):
+            call()
+    assert not room.engine.exists()
