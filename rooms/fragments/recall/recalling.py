@@ -1,75 +1,152 @@
 """Recalls fragments: those that answer a question, the best first, within a budget of tokens."""
 
-from dataclasses import dataclass
+import os
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
-from core.text.ranking import Ranking
-from rooms.fragments.engine import Wanted
+from core.errors import SentinelError
+from core.text.budget import Budget
+from rooms.fragments.engine import Reading, Wanted
 from rooms.fragments.fragment import Fragment
-from rooms.fragments.kinds import TYPES
-from rooms.fragments.room import Room, readers
+from rooms.fragments.meaning.embedder import Embedder, embedder_of
+from rooms.fragments.meaning.filling import is_of
+from rooms.fragments.recall.asked import DEFAULT_TOKENS, Query, wanted_of
+from rooms.fragments.recall.candidates import LEAST_COSINE, MOST, Sought, candidates
+from rooms.fragments.recall.fitting import Fitting
+from rooms.fragments.recall.links import FOLLOWED, Linked, linked_to
+from rooms.fragments.recall.ordering import by_relevance, by_worth, worth_in
+from rooms.fragments.recall.using import After, at_once, count_use
+from rooms.fragments.room import Room
+from rooms.fragments.services.errors import OtherModelError
 
-DEFAULT_TOKENS = 1_000
-LEAST_SHARE = 0.25
-_MOST = 50
+__all__ = ["DEFAULT_TOKENS", "Linked", "Query", "Recalled", "plain_line", "recall"]
 
+_LINKED_SHARE = 0.2  # of the budget: what nothing linked takes is spent on more of those found
+_MOST_FOLLOWED = 10  # of those found: what is linked to the best
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Query:
-    """What a caller asks for; what is left empty does not count.
-
-    keywords, text: words, a question. type: one of the ten words of `TYPES`. tags: keywords that a
-    fragment must have. since, until: days or moments, both included. tokens: of the answer. limit:
-    how many at most, 0 for as many as fit. with_links: also what is linked to them. relation: only
-    along such links. threshold: the least cosine of what is found by its vector alone.
-    """
-
-    keywords: tuple[str, ...] = ()
-    topic: str = ""
-    type: str = ""
-    text: str = ""
-    tags: tuple[str, ...] = ()
-    since: str = ""
-    until: str = ""
-    tokens: int = DEFAULT_TOKENS
-    limit: int = 0
-    with_links: bool = True
-    relation: str = ""
-    threshold: float | None = None
-
-
-class Linked(NamedTuple):
-    """A fragment that is linked to one of those found: over which relation, from which."""
-
-    fragment: Fragment
-    relation: str
-    to_id: str
+Line = Callable[[Fragment], str]
 
 
 class Recalled(NamedTuple):
-    """What was found, the best first; how many more there are that did not fit."""
+    """What was found, the best first; how many more of both kinds there are that did not fit.
+
+    failure: why the question could not be embedded, so that only words were compared.
+    """
 
     fragments: list[Fragment]
     linked: list[Linked]
     left_out: int = 0
+    failure: SentinelError | None = None
 
 
-def recall(room: Room, query: Query, *, agent: str = "", session: str = "") -> Recalled:
-    """Return the fragments that answer a query. Raises FragmentsError, DatabaseError."""
-    row = TYPES[query.type] if query.type else None
-    wanted = Wanted(
-        agents=readers(agent),
-        kinds=(row.kind,) if row else (),
-        topics=(query.topic,) if query.topic else (),
-        keywords=query.tags,
-        since=query.since,
-        until=query.until,
-    )
-    asked = " ".join((*query.keywords, query.text)).strip()
+def plain_line(fragment: Fragment) -> str:
+    """Return a fragment about as long as it is shown."""
+    day = fragment.created_at[:10]
+    return f"{fragment.id} {day} {fragment.kind}/{fragment.topic}: {fragment.content}"
+
+
+def recall(
+    room: Room,
+    query: Query,
+    *,
+    agent: str = "",
+    session: str = "",
+    embedder: Embedder | None = None,
+    line: Line = plain_line,
+    after: After = at_once,
+) -> Recalled:
+    """Return the fragments that answer a query; without words, those that are worth most.
+
+    agent: whose fragments, beside those of the default; "" for all. session: whose working memory
+    is looked at, too; "" for that of all. embedder: None for that of the environment. line: what a
+    fragment looks like to its reader, whole: that is what counts for the budget. after: when its
+    use is counted; a server answers first (`in_background`). Raises FragmentsError, DatabaseError.
+    """
+    wanted = wanted_of(query, agent)
+    fits = Fitting(wanted, now=room.clock(), working_of=session)
+    vector, failure = _vector_of(room, query, embedder)
     with room.engine.reading() as reading:
-        found = reading.find(wanted, order="worth", limit=20_000)
-    if asked:
-        ranking = Ranking(asked, [it.text for it in found])
-        shares = ranking.shares(any_word=True)
-        found = [found[at] for at in ranking.order() if shares.get(at, 0.0) >= LEAST_SHARE]
-    return Recalled(found[: query.limit or _MOST], [], max(len(found) - _MOST, 0))
+        found = _found(reading, room, query, Asked(wanted, fits, vector))
+        most = query.limit or len(found)
+        relations = (query.relation,) if query.relation else FOLLOWED
+        best = found[: min(most, _MOST_FOLLOWED)] if query.with_links else []
+        linked = linked_to(reading, best, relations, wanted.agents)
+    linked = [it for it in linked if fits.is_current(it.fragment)][: room.config.linked_limit]
+    budget = Budget(query.tokens, room.settings.budget_chars)
+    shown, linked = _within(budget, found[:most], linked, line)
+    used = [*shown, *(it.fragment for it in linked)]
+    after(lambda: count_use(room, used, session))
+    return Recalled(shown, linked, len(found) - len(shown), failure)
+
+
+class Asked(NamedTuple):
+    """What a query means here: which fragments, and the vector of its question, b"" for none."""
+
+    wanted: Wanted
+    fits: Fitting
+    vector: bytes
+
+
+def _found(reading: Reading, room: Room, query: Query, asked: Asked) -> list[Fragment]:
+    """Return all fragments that answer a query, in their order."""
+    worth = worth_in(reading, asked.wanted.agents, room.config, room.clock())
+    if not query.question:
+        listed = by_worth(reading, asked.wanted, worth)
+        return list(islice(filter(asked.fits, listed), max(MOST, query.limit)))
+    sought = Sought(
+        question=query.question,
+        keywords=tuple(it for it in query.keywords if it.strip()),
+        has_text=bool(query.text.strip()),
+        wanted=asked.wanted,
+        fits=asked.fits,
+        enough=query.limit or MOST,
+        vector=asked.vector,
+        least_cosine=LEAST_COSINE if query.threshold is None else query.threshold,
+    )
+    return by_relevance(query.question, candidates(reading, sought), worth)
+
+
+def _vector_of(
+    room: Room, query: Query, embedder: Embedder | None
+) -> tuple[bytes, SentinelError | None]:
+    """Return the vector of a question, b"" where there is none, and why that is.
+
+    The service is asked outside of every transaction, and only where there is something to compare.
+    """
+    if not query.question:
+        return b"", None
+    try:
+        chosen = embedder or embedder_of(os.environ)
+        if chosen is None:
+            return b"", None
+        with room.engine.reading() as reading:
+            if not reading.find(Wanted(has_vector=True), limit=1):
+                return b"", None
+            if not is_of(reading, chosen):
+                raise OtherModelError
+        return chosen.embed([query.question])[0], None
+    except SentinelError as error:
+        return b"", error
+
+
+def _within(
+    budget: Budget, found: Sequence[Fragment], linked: Sequence[Linked], line: Line
+) -> tuple[list[Fragment], list[Linked]]:
+    """Return what fits into a budget whole: the best, what is linked to them, then others."""
+    beside = budget.split_off(_LINKED_SHARE) if linked else Budget(0, 0)
+    shown = list(_taken(budget, found, line))
+    ids = {it.id for it in shown}
+    near = [it for it in linked if it.to_id in ids and it.fragment.id not in ids]
+    kept = [it for it in near if beside.take(f"  {it.relation} {line(it.fragment)}")]
+    budget.add(beside)
+    more = {it.fragment.id for it in kept} | ids
+    shown += _taken(budget, [it for it in found if it.id not in more], line)
+    return shown, kept
+
+
+def _taken(budget: Budget, fragments: Sequence[Fragment], line: Line) -> Iterator[Fragment]:
+    for it in fragments:
+        # To write a line takes longer than to see that its text alone is too long.
+        if it.estimated_tokens <= budget.tokens and budget.take(line(it)):
+            yield it

@@ -1,0 +1,33 @@
+"""Shows what a fragment is linked to: the causes of an error first, then what cured it."""
+
+from typing import NamedTuple
+
+from rooms.fragments.errors import NoSuchFragmentError
+from rooms.fragments.fragment import Fragment
+from rooms.fragments.recall.links import Step, steps_from
+from rooms.fragments.room import Room, readers
+
+__all__ = ["Explored", "Step", "explore"]
+
+_RELATIONS = ("caused_by", "resolved_by", "part_of", "related", "contradicts", "superseded_by")
+
+
+class Explored(NamedTuple):
+    """A fragment, and the links from and to it with what is at their other ends."""
+
+    start: Fragment
+    steps: list[Step]
+
+
+def explore(room: Room, start_id: str, *, agent: str = "") -> Explored:
+    """Return what a fragment is linked to: causes, cures, then the rest, in both directions.
+
+    agent: whose fragments, beside those of the default; "" for all. Raises NoSuchFragmentError,
+    FragmentsError, DatabaseError.
+    """
+    agents = readers(agent)
+    with room.engine.reading() as reading:
+        for start in reading.by_ids([start_id.strip()]):
+            if not start.deleted_at and (not agents or start.agent in agents):
+                return Explored(start, steps_from(reading, [start], _RELATIONS, agents))
+    raise NoSuchFragmentError(id=start_id.strip())

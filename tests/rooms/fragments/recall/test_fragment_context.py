@@ -1,0 +1,96 @@
+"""A session starts with what holds everywhere, and with what it kept for itself."""
+
+from pathlib import Path
+
+import pytest
+
+from core.text.tokens import estimate_tokens
+from rooms.fragments.errors import FragmentsError
+from rooms.fragments.fragment import Activity, Fragment
+from rooms.fragments.recall.context import Context, restore_context
+from rooms.fragments.recall.recalling import plain_line
+from rooms.fragments.room import Room
+from tests.rooms.fragments.recall.test_fragment_recall import add
+from tests.support.fragments_room import START, Clock, a_room
+
+
+def _contents(fragments: list[Fragment]) -> list[str]:
+    return [it.content for it in fragments]
+
+
+@pytest.fixture
+def room(tmp_path: Path) -> Room:
+    made = a_room(tmp_path)
+    add(made, "A plain fact", "A pinned fact", importance=0.2)
+    with made.engine.writing() as writing:
+        writing.touch([2], {"is_anchor": True})
+    add(made, "Comments are Korean", kind="preference", importance=0.9)
+    add(made, "NOAUTH: the password is missing", kind="error", importance=0.8)
+    add(made, "Test, build, push", kind="procedure", importance=0.7)
+    add(made, "Of this session", lifetime="working", session="one")
+    add(made, "Of another session", lifetime="working", session="two")
+    add(made, "Of no session", lifetime="working")
+    return made
+
+
+def test_what_is_pinned_comes_first_then_what_is_worth_most(room: Room) -> None:
+    found = restore_context(room, session="one")
+    assert _contents(found.core) == [
+        "A pinned fact",
+        "Comments are Korean",
+        "NOAUTH: the password is missing",
+        "Test, build, push",
+    ]
+    assert _contents(found.working) == ["Of no session", "Of this session"]
+    assert found.left_out == 0
+
+
+def test_types_choose_beside_what_is_pinned(room: Room) -> None:
+    assert _contents(restore_context(room, types=("procedural", "error")).core) == [
+        "A pinned fact",
+        "NOAUTH: the password is missing",
+    ]
+    assert _contents(restore_context(room, types=()).core) == ["A pinned fact"]
+    with pytest.raises(FragmentsError):
+        restore_context(room, types=("thought",))
+
+
+def test_the_context_keeps_its_budget_and_counts_the_rest(room: Room) -> None:
+    whole = restore_context(room, session="one")
+    for tokens in (1, 60, 100):
+        found = restore_context(room, tokens=tokens, session="one")
+        shown = [*found.core, *found.working]
+        assert sum(estimate_tokens(plain_line(it)) + 1 for it in shown) <= tokens
+        assert len(shown) + found.left_out == len([*whole.core, *whole.working])
+
+
+def test_it_is_no_use_of_a_fragment(room: Room) -> None:
+    restore_context(room)
+    with room.engine.reading() as reading:
+        assert {it.access_count for it in reading.by_numbers(range(1, 10))} == {0}
+
+
+def test_sessions_that_nobody_reflected_on_are_told_for_a_week(tmp_path: Path) -> None:
+    clock = Clock()
+    room = a_room(tmp_path, clock=clock)
+    with room.engine.writing() as writing:
+        for name, written, reflected in (("a", 2, ""), ("b", 2, START), ("c", 0, ""), ("d", 1, "")):
+            note = Activity(session_id=name, started_at=START, last_at=START, written=written)
+            writing.note([note if not reflected else _reflected(note)])
+
+    def told(found: Context) -> list[str]:
+        return [it.session_id for it in found.unreflected]
+
+    assert told(restore_context(room, session="d")) == ["a"]
+    clock.wait(days=8)
+    assert told(restore_context(room)) == []
+
+
+def _reflected(note: Activity) -> Activity:
+    return Activity(
+        session_id=note.session_id, started_at=START, last_at=START, written=2, reflected_at=START
+    )
+
+
+def test_an_empty_room_restores_nothing(tmp_path: Path) -> None:
+    assert restore_context(a_room(tmp_path)) == Context([], [], [])

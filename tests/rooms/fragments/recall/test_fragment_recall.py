@@ -1,0 +1,305 @@
+"""A recall finds what answers a question, in one order, within its budget, and nothing else."""
+
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from core.messages import Language
+from core.text.tokens import estimate_tokens
+from rooms.fragments.engine import Wanted
+from rooms.fragments.errors import FragmentsError
+from rooms.fragments.fragment import Fragment, Link, hash_of
+from rooms.fragments.recall.recalling import Query, plain_line, recall
+from rooms.fragments.recall.using import in_background
+from rooms.fragments.room import Room
+from tests.support.fragments_room import START, Clock, a_room
+
+
+def add(room: Room, *contents: str, **values: object) -> list[Fragment]:
+    """Store fragments as they are given, each of its own second."""
+    with room.engine.writing() as writing:
+        known = sum(writing.count(Wanted(state="all")).values())
+        return writing.add(
+            [
+                Fragment(
+                    **{
+                        "id": f"f{known + at}",
+                        "content": content,
+                        "content_hash": hash_of(content),
+                        "created_at": room.clock(),
+                        **values,
+                    }  # type: ignore[arg-type]
+                )
+                for at, content in enumerate(contents)
+            ]
+        )
+
+
+def found(room: Room, query: Query, agent: str = "", session: str = "") -> list[str]:
+    answer = recall(room, query, agent=agent, session=session)
+    return [it.content for it in answer.fragments]
+
+
+def test_the_best_answer_comes_first_and_what_answers_nothing_is_left_out(tmp_path: Path) -> None:
+    room = a_room(tmp_path)
+    pool = "The connection pool of the database is limited to 20 connections"
+    add(room, "The database runs on port 5432", pool, "Comments are written in Korean")
+    assert found(room, Query(text="how large is the connection pool of the database?"))[0] == pool
+    assert "Comments are written in Korean" not in found(room, Query(text="database pool"))
+
+
+def test_an_irrelevant_question_finds_nothing_rather_than_the_newest(tmp_path: Path) -> None:
+    room = a_room(tmp_path)
+    add(room, "The shop runs on Node 20", "Redis keeps the sessions", "배포는 금요일에 하지 않는다")
+    assert found(room, Query(text="which colour did the kitchen of the dentist have?")) == []
+    assert found(room, Query(keywords=("kubernetes",))) == []
+
+
+def test_korean_and_english_are_found_by_their_words(tmp_path: Path) -> None:
+    room = a_room(tmp_path)
+    add(
+        room,
+        "배포 전에 마이그레이션을 먼저 실행한다",
+        "NOAUTH: REDIS_PASSWORD is missing",
+    )
+    assert found(room, Query(text="마이그레이션은 언제 실행하나요")) == [
+        "배포 전에 마이그레이션을 먼저 실행한다"
+    ]
+    assert found(room, Query(text="redis password noauth")) == ["NOAUTH: REDIS_PASSWORD is missing"]
+
+
+def test_what_has_all_keywords_is_found_whatever_its_text_says(tmp_path: Path) -> None:
+    room = a_room(tmp_path)
+    add(room, "Set the variable before the start", keywords=("Redis", "Sentinel"))
+    add(room, "Set the other variable", keywords=("Redis",))
+    assert found(room, Query(keywords=("redis", "SENTINEL")))[0] == (
+        "Set the variable before the start"
+    )
+
+
+def _equals(room: Room, count: int, importances: Sequence[float]) -> None:
+    for number in range(count):
+        importance = importances[number] if number < len(importances) else 0.5
+        add(room, f"Ledger entry {number}", importance=importance)
+
+
+@pytest.mark.parametrize(("count", "first"), [(99, 98), (100, 3)])
+def test_importance_and_age_order_equals_where_there_are_many(
+    tmp_path: Path, count: int, first: int
+) -> None:
+    room = a_room(tmp_path, activation_threshold=100)
+    _equals(room, count, [0.5, 0.5, 0.5, 1.0])
+    for query in (Query(), Query(text="ledger entry")):
+        assert found(room, query)[0] == f"Ledger entry {first}"
+
+
+def test_an_old_important_fragment_yields_to_a_new_one_of_nearly_the_same_importance(
+    tmp_path: Path,
+) -> None:
+    clock = Clock()
+    room = a_room(tmp_path, clock=clock, activation_threshold=1)
+    add(room, "Old", importance=0.6)
+    clock.wait(days=300)
+    add(room, "New", importance=0.5)
+    assert found(room, Query()) == ["New", "Old"]
+
+
+def test_relevance_comes_before_importance_and_use_counts_for_nothing(tmp_path: Path) -> None:
+    room = a_room(tmp_path, activation_threshold=1)
+    best = "The refund of a payment is retried three times"
+    add(room, "A payment is important", importance=1.0, access_count=500, is_anchor=True)
+    add(room, best, importance=0.1)
+    add(room, "Nothing else")
+    for _ in range(3):
+        assert found(room, Query(text="refund payment retry"))[0] == best
+    add(room, "Used entry one", access_count=900)
+    add(room, "Used entry two", access_count=0)
+    assert found(room, Query(text="used entry")) == ["Used entry two", "Used entry one"]
+
+
+def test_what_is_in_the_bin_superseded_or_expired_is_not_found(tmp_path: Path) -> None:
+    clock = Clock()
+    room = a_room(tmp_path, clock=clock)
+    add(room, "Ledger one", deleted_at=START, deletion="forgotten")
+    add(room, "Ledger two", superseded_at=START)
+    add(room, "Ledger three", expires_at=clock.wait(hours=1))
+    add(room, "Ledger four", expires_at="2026-12-01T00:00:00+00:00")
+    for query in (Query(text="ledger"), Query(), Query(type="fact")):
+        assert found(room, query) == ["Ledger four"]
+
+
+def test_working_memory_of_another_session_is_not_found(tmp_path: Path) -> None:
+    room = a_room(tmp_path)
+    add(room, "Ledger of one", session="one", lifetime="working")
+    add(room, "Ledger of two", session="two", lifetime="working")
+    assert found(room, Query(text="ledger"), session="one") == ["Ledger of one"]
+    assert len(found(room, Query(text="ledger"))) == 2
+
+
+def test_filters_narrow_a_question_and_a_list(tmp_path: Path) -> None:
+    clock = Clock()
+    room = a_room(tmp_path, clock=clock)
+    add(room, "Ledger old", topic="Money", keywords=("Books", "Q1"))
+    clock.wait(days=10)
+    add(room, "Ledger error", topic="errors", kind="error")
+    add(room, "Ledger step", topic="steps", kind="procedure", lifetime="procedural", agent="bob")
+    # fmt: off
+    cases: list[tuple[Query, dict[str, str], list[str]]] = [
+        (Query(topic="money"), {}, ["Ledger old"]),
+        (Query(type="error"), {}, ["Ledger error"]),
+        (Query(type="procedural"), {}, ["Ledger step"]),
+        (Query(type="semantic"), {}, ["Ledger error", "Ledger old"]),
+        (Query(tags=("books", "q1")), {}, ["Ledger old"]),
+        (Query(tags=("books", "q2")), {}, []),
+        (Query(since="2026-05-11"), {}, ["Ledger step", "Ledger error"]),
+        (Query(until="2026-05-01"), {}, ["Ledger old"]),
+        (Query(since="2026-05-11T10:00:01"), {}, []),
+        (Query(), {"agent": "alice"}, ["Ledger error", "Ledger old"]),
+    ]
+    # fmt: on
+    for query, values, expected in cases:
+        for asked in (query, replace(query, text="ledger")):
+            assert found(room, asked, **values) == expected, asked
+
+
+@pytest.mark.parametrize(
+    ("query", "named"),
+    [
+        (Query(since="yesterday"), "from"),
+        (Query(until="2026-02-30"), "to"),
+        (Query(type="thought"), "type"),
+        (Query(relation="loves"), "linkRelationType"),
+        (Query(tokens=0), "tokenBudget"),
+        (Query(threshold=1.5), "threshold"),
+    ],
+)
+def test_what_cannot_be_asked_is_said_in_both_languages(
+    tmp_path: Path, query: Query, named: str
+) -> None:
+    with pytest.raises(FragmentsError) as caught:
+        recall(a_room(tmp_path), query)
+    languages: tuple[Language, ...] = get_args(Language)
+    for lang in languages:
+        assert caught.value.text(lang).startswith(f"{named}: ")
+
+
+@pytest.mark.parametrize("name", ["system", "Admin"])
+def test_nobody_asks_as_an_agent_that_sees_all(tmp_path: Path, name: str) -> None:
+    with pytest.raises(FragmentsError):
+        recall(a_room(tmp_path), Query(), agent=name)
+
+
+def test_an_answer_keeps_its_budget_in_whole_lines_and_counts_the_rest(tmp_path: Path) -> None:
+    room = a_room(tmp_path)
+    add(room, *(f"Ledger entry {at} {'is long ' * (at % 5)}" for at in range(40)))
+    for tokens in (1, 40, 300, 5_000):
+        answer = recall(room, Query(text="ledger entry", tokens=tokens))
+        spent = sum(estimate_tokens(plain_line(it)) + 1 for it in answer.fragments)
+        assert spent <= tokens
+        assert len(answer.fragments) + answer.left_out == 40
+    assert recall(room, Query(text="ledger entry", tokens=5_000)).left_out == 0
+    limited = recall(room, Query(text="ledger entry", limit=3, tokens=5_000))
+    assert (len(limited.fragments), limited.left_out) == (3, 37)
+
+
+def test_what_is_linked_is_told_one_step_far_and_has_its_part_of_the_budget(tmp_path: Path) -> None:
+    room = a_room(tmp_path, linked_limit=2)
+    error, cause, cure, far, other = add(
+        room, "NOAUTH at the start", "The variable is empty", "Export it", "Further", "Beside"
+    )
+    gone, old = add(room, "Gone", deleted_at=START) + add(room, "Older", superseded_at=START)
+    with room.engine.writing() as writing:
+        for at, to, relation in (
+            (error, cure, "resolved_by"),
+            (error, cause, "caused_by"),
+            (cause, far, "caused_by"),
+            (other, error, "part_of"),
+            (error, gone, "related"),
+            (old, error, "superseded_by"),
+        ):
+            writing.put_links([Link(from_id=at.id, to_id=to.id, relation=relation)])  # type: ignore[arg-type]
+    answer = recall(room, Query(text="noauth start"))
+    assert [it.id for it in answer.fragments] == [error.id]
+    told = [(it.fragment.id, it.relation, it.to_id) for it in answer.linked]
+    assert told == [(cause.id, "caused_by", error.id), (cure.id, "resolved_by", error.id)]
+    assert not recall(room, Query(text="noauth start", with_links=False)).linked
+    for relation, expected in (("part_of", other), ("superseded_by", old)):
+        [only] = recall(room, Query(text="noauth start", relation=relation)).linked
+        assert (only.fragment.id, only.leads_here) == (expected.id, False)
+
+
+def test_links_are_told_where_the_answers_alone_would_fill_the_budget(tmp_path: Path) -> None:
+    room = a_room(tmp_path)
+    some = add(room, *(f"Ledger entry {at}" for at in range(60)))
+    [cause] = add(room, "The variable is empty")
+    best = recall(room, Query(text="ledger entry")).fragments[0]
+    with room.engine.writing() as writing:
+        writing.put_links([Link(from_id=best.id, to_id=cause.id, relation="caused_by")])
+    answer = recall(room, Query(text="ledger entry", tokens=200))
+    assert [it.fragment.id for it in answer.linked] == [cause.id]
+    assert 0 < len(answer.fragments) < len(some)
+
+
+def test_use_is_counted_once_a_session_and_makes_hot(tmp_path: Path) -> None:
+    clock = Clock()
+    room = a_room(tmp_path, clock=clock)
+    add(room, "Ledger", tier="cold")
+    add(room, "Ledger pinned", tier="permanent", is_anchor=True)
+    clock.wait(days=1)
+    for session in ("one", "one", "two", ""):
+        recall(room, Query(text="ledger"), session=session)
+    with room.engine.reading() as reading:
+        first, pinned = reading.by_ids(["f0", "f1"])
+    assert (first.access_count, first.sessions_count, first.last_session) == (4, 2, "two")
+    assert (first.tier, pinned.tier) == ("hot", "permanent")
+    assert first.accessed_at == clock()
+
+
+def test_a_server_may_answer_before_use_is_counted(tmp_path: Path) -> None:
+    room = a_room(tmp_path)
+    add(room, "Ledger")
+    recall(room, Query(text="ledger"), after=in_background)
+    for thread in threading.enumerate():
+        if thread.name == "fragments-use":
+            thread.join(timeout=10)
+    with room.engine.reading() as reading:
+        assert reading.by_ids(["f0"])[0].access_count == 1
+
+
+def test_a_busy_database_fails_no_recall(tmp_path: Path) -> None:
+    room = a_room(tmp_path)
+    add(room, "Ledger")
+    other = a_room(tmp_path)
+    with other.engine.writing():
+        assert found(room, Query(text="ledger")) == ["Ledger"]
+    with room.engine.reading() as reading:
+        assert reading.by_ids(["f0"])[0].access_count == 0
+
+
+def test_where_nothing_is_stored_nothing_is_found_or_made(tmp_path: Path) -> None:
+    room = a_room(tmp_path)
+    assert recall(room, Query(text="ledger")).fragments == []
+    assert list(tmp_path.iterdir()) == []
+
+
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    text=st.text(max_size=60),
+    keywords=st.lists(st.text(max_size=12), max_size=3),
+    topic=st.text(max_size=10),
+)
+def test_any_question_is_answered(
+    tmp_path: Path, text: str, keywords: list[str], topic: str
+) -> None:
+    room = a_room(tmp_path)
+    if not room.engine.exists():
+        add(room, "The shop runs on Node 20", "배포는 금요일에 하지 않는다", "NULL \0 *")
+    recall(room, Query(text=text, keywords=tuple(keywords), topic=topic, tags=tuple(keywords)))

@@ -1,0 +1,116 @@
+"""Where fragments have vectors, meaning counts for half; whatever fails there, words still find."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from rooms.fragments.fragment import Fragment
+from rooms.fragments.meaning.embedder import Embedder
+from rooms.fragments.meaning.filling import fill
+from rooms.fragments.recall.recalling import Query, recall
+from rooms.fragments.room import Room
+from rooms.fragments.services.errors import ServiceError
+from tests.rooms.fragments.recall.test_fragment_recall import add
+from tests.support.fragments_room import a_room
+
+_FIELDS = ("car automobile vehicle", "bread baker loaf", "rain weather umbrella")
+
+
+class _Source:
+    """A model: a text is near to the fields whose words it has, or to one for all others."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.fails = ""
+
+    def numbers(self, texts: Sequence[str], timeout_s: float) -> list[Sequence[object]]:
+        self.asked += texts
+        if self.fails:
+            raise ServiceError(self.fails, variable="SENTINEL_MEMORY_EMBEDDINGS")
+        return [list(self._of(text.lower())) for text in texts]
+
+    def _of(self, text: str) -> Iterator[float]:
+        counts = [sum(word in text for word in field.split()) for field in _FIELDS]
+        yield from (0.01 + count for count in counts)
+        yield 0.01 + (not any(counts))
+
+
+@pytest.fixture
+def source() -> _Source:
+    return _Source()
+
+
+@pytest.fixture
+def room(tmp_path: Path, source: _Source) -> Room:
+    made = a_room(tmp_path)
+    add(made, "The automobile stands behind the house", "A loaf is in the kitchen", "Umbrella")
+    fill(made, Embedder(source, "small"))
+    source.asked.clear()
+    return made
+
+
+def _ids(fragments: Sequence[Fragment]) -> list[str]:
+    return [it.id for it in fragments]
+
+
+def test_what_means_the_same_is_found_without_a_common_word(room: Room, source: _Source) -> None:
+    assert not recall(room, Query(text="our vehicle")).fragments
+    answer = recall(room, Query(text="our vehicle"), embedder=Embedder(source, "small"))
+    assert (_ids(answer.fragments), answer.failure) == (["f0"], None)
+
+
+def test_words_and_meaning_each_count_for_half(room: Room, source: _Source) -> None:
+    add(room, "The baker of the house")  # without a vector
+    embedder = Embedder(source, "small")
+    assert _ids(recall(room, Query(text="loaf kitchen"), embedder=embedder).fragments)[0] == "f1"
+    answer = recall(room, Query(text="baker house automobile"), embedder=embedder)
+    assert {"f0", "f3"} <= set(_ids(answer.fragments))
+
+
+def test_the_threshold_counts_for_what_meaning_alone_has_found(room: Room, source: _Source) -> None:
+    embedder = Embedder(source, "small")
+    for threshold, expected in ((0.0, ["f0", "f1", "f2"]), (0.6, ["f0", "f2"]), (0.9, ["f2"])):
+        query = Query(text="vehicle umbrella", threshold=threshold)
+        found = recall(room, query, embedder=embedder).fragments
+        assert sorted(_ids(found)) == expected, threshold
+
+
+def test_an_irrelevant_question_is_near_to_nothing(room: Room, source: _Source) -> None:
+    embedder = Embedder(source, "small")
+    assert not recall(room, Query(text="zebra giraffe"), embedder=embedder).fragments
+
+
+@pytest.mark.parametrize("key", ["unreachable", "timeout", "bad_answer"])
+def test_a_model_that_fails_leaves_the_words_and_says_so(
+    room: Room, source: _Source, key: str
+) -> None:
+    source.fails = key
+    answer = recall(room, Query(text="umbrella"), embedder=Embedder(source, "small"))
+    assert _ids(answer.fragments) == ["f2"]
+    assert answer.failure is not None
+    assert answer.failure.key == key
+
+
+def test_vectors_of_another_model_are_not_compared(room: Room, source: _Source) -> None:
+    answer = recall(room, Query(text="umbrella"), embedder=Embedder(source, "large"))
+    assert _ids(answer.fragments) == ["f2"]
+    assert answer.failure is not None
+    assert source.asked == []
+
+
+def test_a_model_is_asked_only_where_it_can_help(tmp_path: Path, source: _Source) -> None:
+    room, embedder = a_room(tmp_path), Embedder(source, "small")
+    add(room, "Umbrella")
+    for query in (Query(), Query(text="umbrella"), Query(topic="general")):
+        assert _ids(recall(room, query, embedder=embedder).fragments) == ["f0"]
+    assert source.asked == []
+
+
+def test_keywords_that_enough_fragments_have_ask_for_no_meaning(
+    room: Room, source: _Source
+) -> None:
+    add(room, "Another vehicle", keywords=("fleet",))
+    query = Query(keywords=("fleet",), limit=1)
+    answer = recall(room, query, embedder=Embedder(source, "small"))
+    assert _ids(answer.fragments) == ["f3"]
