@@ -1,0 +1,1 @@
+"""Lets fragments age, keeps them in order, and counts them."""

@@ -1,0 +1,197 @@
+"""Consolidates the fragments in eleven steps, one process at a time, and reports what was done."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NoReturn
+
+from core.disk.atomic import reason_of
+from core.disk.lock import held
+from core.errors import LogBusyError, SentinelError, WaitEndedError
+from rooms.fragments.engine import Reading, Wanted
+from rooms.fragments.fragment import Fragment
+from rooms.fragments.room import Room
+from rooms.fragments.upkeep import life
+from rooms.fragments.upkeep.errors import UpkeepBusyError, UpkeepError
+from rooms.fragments.upkeep.feedback import FeedbackReport, feedback_report
+from rooms.fragments.upkeep.running import STEPS, Run, carry_out, rehearse, run_of
+from rooms.fragments.upkeep.steps.step import Judge, Work
+from rooms.fragments.upkeep.suspecting import MOST_PROPOSED, Pair, pending
+
+if TYPE_CHECKING:
+    from rooms.fragments.meaning.embedder import Embedder
+
+LOCK_SUFFIX = ".upkeep.lock"
+MOST_LISTED = 10
+MOST_REHEARSED = 1_000  # fragments that a dry run looks at for contradictions
+_AT_ONCE = 300
+
+Progress = Callable[[int, int, str], object]
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What one step has done. count: how much it changed. figures: all of its figures by name."""
+
+    name: str
+    count: int
+    figures: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What a consolidation did, and what it leaves to whoever asked for it.
+
+    suspicions: pairs that may contradict each other, for the caller to settle with `link` or
+    `amend`. stale: what nobody has verified for long, to be looked at. promotable: what may be
+    worth pinning. feedback: what was said of the tools. is_dry: nothing was changed.
+    """
+
+    steps: list[Done]
+    suspicions: list[Pair]
+    stale: list[Fragment]
+    promotable: list[Fragment]
+    feedback: FeedbackReport
+    is_dry: bool = False
+
+
+def consolidate(
+    room: Room,
+    *,
+    dry_run: bool = False,
+    progress: Progress | None = None,
+    judge: Judge | None = None,
+    embedder: "Embedder | None" = None,
+) -> Report:
+    """Carry out the eleven steps, and go on with a run that was killed or stopped.
+
+    dry_run: all of it happens in one transaction that is undone, without a judge or a model: saves
+    wait for it, so of what is new only so many fragments as take some seconds are compared. The
+    other figures are those of the run that follows. progress: called with the place of each step,
+    from 1, their count, and its name. judge: who decides on contradictions. embedder: what makes
+    embeddings; where it fails, the other steps go on, and its step counts that.
+
+    Raises UpkeepBusyError while another process is at it, UpkeepError when it was stopped,
+    DatabaseError. Creates nothing where nothing was ever saved.
+    """
+
+    def begins(place: int) -> None:
+        if progress:
+            progress(place + 1, len(STEPS), STEPS[place].name)
+
+    if not room.engine.exists():
+        with room.engine.reading() as reading:
+            return _report(reading, Run("asked", room.clock()), room, is_dry=dry_run)
+    with only_one(room, timeout_s=room.settings.lock_timeout_s):
+        if dry_run:
+            return _dry(room, begins)
+        fill = _filling(room, embedder) if embedder else None
+        work = Work(room.clock(), room.config, judge=judge, fill=fill)
+        with room.engine.reading() as reading:
+            run = run_of(reading.state(), "asked", work.now)
+        run = _done(room, work._replace(now=run.begun_at), run, begins)
+    with room.engine.reading() as reading:
+        return _report(reading, run, room)
+
+
+@contextmanager
+def only_one(room: Room, *, timeout_s: float) -> Iterator[None]:
+    """Keep other processes and threads from the upkeep; a killed one lets go at once.
+
+    Raises UpkeepBusyError, UpkeepError.
+    """
+    path = f"{room.config.path}{LOCK_SUFFIX}"
+    try:
+        with held(path, timeout_s=timeout_s):
+            yield
+    except LogBusyError as error:
+        raise UpkeepBusyError(path=path) from error
+    except SentinelError:  # some are OSErrors
+        raise
+    except OSError as error:
+        raise UpkeepError("lock", path=path, reason=reason_of(error)) from error
+
+
+def _filling(room: Room, embedder: "Embedder") -> Callable[[], object]:
+    from rooms.fragments.meaning.filling import fill  # only who has a model needs it
+
+    return lambda: fill(room, embedder)
+
+
+def _done(room: Room, work: Work, run: Run, begins: Callable[[int], None]) -> Run:
+    step = run.step
+
+    def begun(place: int) -> None:
+        nonlocal step
+        step = place
+        begins(place)
+
+    try:
+        return carry_out(room, work, run, goes_on=lambda: True, begins=begun)
+    except WaitEndedError as error:
+        raise UpkeepError("stopped", step=step + 1, steps=len(STEPS)) from error
+
+
+class _UndoneError(Exception):
+    """Ends the transaction of a dry run."""
+
+
+def _dry(room: Room, begins: Callable[[int], None]) -> Report:
+    reports = list[Report]()
+
+    def rehearsed() -> NoReturn:
+        with room.engine.writing() as writing:
+            run = run_of(writing.state(), "asked", room.clock())
+            work = Work(run.begun_at, room.config, compares=MOST_REHEARSED)
+            run = rehearse(writing, work, run, begins)
+            reports.append(_report(writing, run, room, is_dry=True))
+            raise _UndoneError
+
+    try:
+        rehearsed()
+    except _UndoneError:
+        return reports[0]
+
+
+def _report(reading: Reading, run: Run, room: Room, *, is_dry: bool = False) -> Report:
+    steps = []
+    for step in STEPS:
+        figures = {it: run.figures.get(step.name, {}).get(it, 0) for it in step.figures}
+        steps.append(Done(step.name, sum(figures[it] for it in step.counted), figures))
+    return Report(
+        steps=steps,
+        suspicions=pending(reading, run.begun_at)[0][:MOST_PROPOSED],
+        stale=_doubtful(reading, run.begun_at, room),
+        promotable=_promotable(reading),
+        feedback=feedback_report(reading),
+        is_dry=is_dry,
+    )
+
+
+def _by_worth(reading: Reading, wanted: Wanted) -> Iterator[Fragment]:
+    """Yield fragments, the most important first."""
+    at = 0
+    while page := reading.find(wanted, order="worth", limit=_AT_ONCE, offset=at):
+        yield from page
+        at += len(page)
+
+
+def _doubtful(reading: Reading, now: str, room: Room) -> list[Fragment]:
+    found = list[Fragment]()
+    for it in _by_worth(reading, Wanted(kinds=("procedure",))):
+        if life.is_doubtful(it, now, room.config):
+            found.append(it)
+        if len(found) == MOST_LISTED:
+            break
+    return found
+
+
+def _promotable(reading: Reading) -> list[Fragment]:
+    """Return what may be worth pinning, that of most use first."""
+    found = list[Fragment]()
+    for it in _by_worth(reading, Wanted(is_anchor=False)):
+        if it.importance < life.ANCHOR_IMPORTANCE:
+            break
+        if life.is_worth_pinning(it):
+            found.append(it)
+    return sorted(found, key=lambda it: (-life.utility_of(it), it.number))[:MOST_LISTED]

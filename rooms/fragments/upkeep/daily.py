@@ -1,0 +1,48 @@
+"""Does the upkeep once a day, at the end of a write, a second at a time."""
+
+import time
+
+from core.errors import SentinelError
+from core.notices import warn
+from rooms.fragments.room import Room
+from rooms.fragments.upkeep.consolidating import only_one
+from rooms.fragments.upkeep.errors import UpkeepBusyError
+from rooms.fragments.upkeep.running import carry_out, is_due, run_of
+from rooms.fragments.upkeep.steps.step import Work
+
+HOURS = 24
+AT_MOST_S = 1.0
+
+
+def tend(room: Room, *, compares: bool = True) -> None:
+    """Do what is due, for about a second; the next write goes on where this one ends.
+
+    compares: whether it looks for contradictions by their signs, which leaves nothing to a judge.
+
+    Never fails the write: what keeps it from its work is logged. A process that finds another one
+    at it leaves the work to that one.
+    """
+    try:
+        _tend(room, compares=compares)
+    except UpkeepBusyError:
+        return
+    except (SentinelError, OSError) as error:
+        warn("the daily upkeep of the fragments was not done (%s)", error)
+
+
+def _tend(room: Room, *, compares: bool) -> None:
+    now = room.clock()
+    with room.engine.reading() as reading:
+        if not is_due(reading.state(), now, hours=HOURS):
+            return
+    with only_one(room, timeout_s=0):
+        with room.engine.reading() as reading:
+            state = reading.state()
+        if not is_due(state, now, hours=HOURS):  # another process was faster
+            return
+        run = run_of(state, "daily", now)
+        work = Work(run.begun_at, room.config, compares=None if compares else 0)
+        end = time.monotonic() + AT_MOST_S
+        carry_out(
+            room, work, run, goes_on=lambda: time.monotonic() < end, begins=lambda _place: None
+        )

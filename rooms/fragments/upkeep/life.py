@@ -1,0 +1,138 @@
+"""Says how a fragment ages: its tier, its importance, and when it goes into the bin.
+
+Pure: the time comes in as text, ISO 8601 in UTC. A clock that was put back makes nothing older; a
+moment that cannot be read counts as this one.
+"""
+
+from datetime import UTC, datetime, timedelta
+from math import log
+from typing import NamedTuple
+
+from rooms.fragments.config import Config
+from rooms.fragments.fragment import Fragment
+from rooms.fragments.kinds import TYPES, Tier
+
+HOT_DAYS, WARM_DAYS = 7, 30  # not used for longer: warm, cold
+OFTEN = 10  # recalled so often, a fragment stays twice as long
+HALVING_WEEKS = 26  # in which a cold fragment loses half of its importance
+LEAST_IMPORTANCE = 0.1  # below which it does not sink
+BIN_DAYS = 30
+ANCHOR_USES, ANCHOR_IMPORTANCE = 10, 0.8  # from which pinning a fragment is worth a thought
+
+_WEEK = timedelta(days=7)
+_DAY_S = 86_400
+
+
+class Decay(NamedTuple):
+    """What time leaves of an importance, and up to which moment it has been reckoned."""
+
+    importance: float
+    decayed_at: str
+
+
+def moment(text: str, now: datetime) -> datetime:
+    """Return a moment, with a time zone; this one for what is none."""
+    try:
+        read = datetime.fromisoformat(text)
+    except ValueError:
+        return now
+    return read if read.tzinfo else read.replace(tzinfo=UTC)
+
+
+def before(now: str, *, days: float) -> str:
+    """Return the moment so many days before, as it is stored."""
+    try:
+        return (datetime.fromisoformat(now) - timedelta(days=days)).isoformat(timespec="seconds")
+    except OverflowError:
+        return ""  # before there were any
+
+
+def is_pinned(fragment: Fragment) -> bool:
+    """Return whether a fragment neither ages nor goes without force."""
+    return fragment.is_anchor or fragment.tier == "permanent"
+
+
+def idle_days(fragment: Fragment, now: str) -> float:
+    """Return for how long a fragment has not been used; 0 where that lies ahead."""
+    here = datetime.fromisoformat(now)
+    return max((here - moment(fragment.used_at, here)).total_seconds() / _DAY_S, 0.0)
+
+
+def tier_of(fragment: Fragment, now: str) -> Tier:
+    """Return the tier where a fragment belongs: by the time without use, and by how often it was.
+
+    One that was recalled `OFTEN` stays hot and warm for twice as many days.
+    """
+    if is_pinned(fragment):
+        return "permanent"
+    idle = idle_days(fragment, now) / _patience(fragment)
+    return "hot" if idle < HOT_DAYS else "warm" if idle < WARM_DAYS else "cold"
+
+
+def is_expired(fragment: Fragment, now: str) -> bool:
+    """Return whether its lifetime has ended."""
+    if is_pinned(fragment) or not fragment.expires_at:
+        return False
+    here = datetime.fromisoformat(now)
+    return moment(fragment.expires_at, here) < here
+
+
+def is_stale(fragment: Fragment, now: str, config: Config) -> bool:
+    """Return whether it is cold and was not used for longer than its stale days.
+
+    Those of the settings count for what may go stale at all: a fragment with 0 never does.
+    """
+    if not fragment.stale_days or tier_of(fragment, now) != "cold":
+        return False
+    days = dict(config.stale_days).get(fragment.kind, fragment.stale_days)
+    return bool(days) and idle_days(fragment, now) > days
+
+
+def is_doubtful(fragment: Fragment, now: str, config: Config) -> bool:
+    """Return whether nobody has said for long that it still holds: it is listed, never removed."""
+    days = doubtful_days(fragment, config)
+    here = datetime.fromisoformat(now)
+    verified = moment(fragment.verified_at or fragment.created_at, here)
+    return bool(days) and here - verified > timedelta(days=days)
+
+
+def doubtful_days(fragment: Fragment, config: Config) -> int:
+    """Return after how many days without a look a fragment is doubtful, 0 for never."""
+    own = TYPES[fragment.kind].doubtful_days
+    return own if config.doubtful_days is None or not own else config.doubtful_days
+
+
+def decay_of(fragment: Fragment, now: str) -> Decay | None:
+    """Return what is left of the importance of a cold fragment; None where nothing changes.
+
+    Whole weeks count, from the day on which it became cold, and each only once: it does not matter
+    how often this is asked. What is pinned keeps its importance.
+    """
+    here = datetime.fromisoformat(now)
+    reckoned = moment(fragment.decayed_at, here) if fragment.decayed_at else None
+    if reckoned and reckoned > here:  # the clock was put back
+        return Decay(fragment.importance, now)
+    if is_pinned(fragment):
+        return None
+    cold = moment(fragment.used_at, here) + timedelta(days=WARM_DAYS * _patience(fragment))
+    start = max(cold, reckoned) if reckoned else cold
+    weeks = (here - start) // _WEEK
+    if weeks < 1 or fragment.importance <= LEAST_IMPORTANCE:
+        return None
+    left = max(fragment.importance * 0.5 ** (weeks / HALVING_WEEKS), LEAST_IMPORTANCE)
+    return Decay(left, (start + weeks * _WEEK).isoformat(timespec="seconds"))
+
+
+def utility_of(fragment: Fragment) -> float:
+    """Return the specification's figure of use: importance × (1 + ln(max(access_count, 1)))."""
+    return fragment.importance * (1 + log(max(fragment.access_count, 1)))
+
+
+def is_worth_pinning(fragment: Fragment) -> bool:
+    """Return whether it is used and important enough that somebody may want to pin it."""
+    is_used = fragment.access_count >= ANCHOR_USES
+    return is_used and fragment.importance >= ANCHOR_IMPORTANCE and not is_pinned(fragment)
+
+
+def _patience(fragment: Fragment) -> int:
+    return 2 if fragment.access_count >= OFTEN else 1

@@ -1,0 +1,1 @@
+"""Holds the eleven steps of the upkeep, each with its own figures."""

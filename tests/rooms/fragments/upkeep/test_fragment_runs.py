@@ -1,0 +1,331 @@
+"""Tests runs of the upkeep: killed, stopped, two at once, rehearsed, and a bit of it each day."""
+
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from core.cancellation import Cancellation
+from rooms.fragments.engine import Reading, Writing
+from rooms.fragments.fragment import Link
+from rooms.fragments.room import Room
+from rooms.fragments.saving.forgetting import forget
+from rooms.fragments.sqlite.adapter import SqliteEngine
+from rooms.fragments.upkeep import consolidating, daily
+from rooms.fragments.upkeep.consolidating import LOCK_SUFFIX, consolidate, only_one
+from rooms.fragments.upkeep.daily import tend
+from rooms.fragments.upkeep.errors import UpkeepBusyError, UpkeepError
+from rooms.fragments.upkeep.running import STEPS
+from tests.support.fragments_room import Clock, a_room
+from tests.support.upkeep_room import changed, figures_of, saved, state_of, whole
+
+KILLED = 9
+POSIX = pytest.mark.skipif(os.name == "nt", reason="processes as POSIX has them")
+
+
+def filled(room: Room, clock: Clock) -> None:
+    """A room in which each step has something to do, several pages of it where that is cheap."""
+    old = [saved(room, f"Part {at} of the shop", topic=f"t{at}") for at in range(290)]
+    with room.engine.writing() as writing:
+        writing.touch([it.number for it in old], {"checked_at": clock()})
+        writing.put_links([Link(from_id=old[0].id, to_id="nobody")])
+    forget(room, id=old[1].id)
+    clock.wait(days=61)
+    saved(room, "Check the token first", importance=0.9, access_count=12)
+    for at in range(6):
+        saved(room, f"The pool of service {at} holds 20 connections", topic=f"p{at}")
+        saved(room, f"The pool of service {at} holds 50 connections", topic=f"p{at}")
+    first = saved(room, "Deploys happen on Mondays")
+    equal = saved(room, "Deploys happen on Tuesdays", importance=0.9)
+    changed(room, equal, content=first.content, content_hash=first.content_hash)
+    saved(room, "The test server listens on 8081", type="working")
+    clock.wait(days=3)
+
+
+def copy_of(room: Room, folder: Path) -> Room:
+    """The same room in another directory."""
+    room.engine.close()
+    shutil.copytree(room.config.path.parent, folder)
+    return a_room(folder, clock=room.clock)
+
+
+def child(action: Callable[[], object]) -> int:
+    """Do something in a process of its own and return its exit code."""
+    pid = os.fork()
+    if not pid:
+        code = 70
+        try:
+            action()
+            code = 0
+        finally:
+            os._exit(code)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+class Mortal:
+    """An engine whose process dies in one of its transactions, before that is on disk."""
+
+    def __init__(self, engine: SqliteEngine, transactions: int) -> None:
+        self._engine, self._left = engine, transactions
+        self.name, self.exists = engine.name, engine.exists
+        self.purge, self.close = engine.purge, engine.close
+
+    def reading(self) -> AbstractContextManager[Reading]:
+        return self._engine.reading()
+
+    @contextmanager
+    def writing(self, *, wait_s: float | None = None) -> Iterator[Writing]:
+        with self._engine.writing(wait_s=wait_s) as writing:
+            yield writing
+            if not self._left:
+                os._exit(KILLED)
+            self._left -= 1
+
+
+@POSIX
+def test_a_run_that_is_killed_in_every_page_ends_with_the_same_figures(
+    tmp_path: Path, clock: Clock
+) -> None:
+    room = a_room(tmp_path / "one", clock=clock)
+    filled(room, clock)
+    other = copy_of(room, tmp_path / "other")
+    undisturbed = consolidate(room)
+    assert set(figures_of(undisturbed)) > {"tiers", "decay", "expiry", "duplicates", "utility"}
+
+    def one_page_then_die() -> None:
+        engine = SqliteEngine(other.config.path, timeout_s=5)
+        consolidate(replace(other, engine=Mortal(engine, transactions=1)))
+
+    kills = 0
+    while child(one_page_then_die) == KILLED:
+        kills += 1
+    assert kills > len(STEPS)  # some steps have several pages
+    assert state_of(other)["upkeep_figures"] == state_of(room)["upkeep_figures"]
+    assert whole(other) == whole(room)
+
+
+@POSIX
+@pytest.mark.parametrize("step", range(1, len(STEPS) + 1))
+def test_a_run_that_is_killed_at_a_step_goes_on_there(
+    tmp_path: Path, clock: Clock, step: int
+) -> None:
+    room = a_room(tmp_path / "one", clock=clock)
+    for at in range(5):
+        saved(room, f"Service {at} holds 20 connections", topic="pool")
+        saved(room, f"Service {at} holds 50 connections", topic="pool")
+    clock.wait(days=70)
+    other = copy_of(room, tmp_path / "other")
+    undisturbed = consolidate(room)
+
+    def dies(place: int, count: int, name: str) -> None:
+        if place == step:
+            os._exit(KILLED)
+
+    def until_it_dies() -> None:
+        consolidate(a_room(other.config.path.parent, clock=clock), progress=dies)
+
+    assert child(until_it_dies) == KILLED
+    clock.wait(hours=1 if step > 1 else 0)  # a run keeps the moment of its first page
+    seen = list[int]()
+    report = consolidate(other, progress=lambda place, count, name: seen.append(place))
+    assert seen == list(range(step, len(STEPS) + 1))
+    assert report.steps == undisturbed.steps
+    assert whole(other) == whole(room)
+
+
+@POSIX
+def test_while_one_process_is_at_it_another_is_refused_and_may_save(
+    tmp_path: Path, clock: Clock
+) -> None:
+    room = a_room(tmp_path, clock=clock, lock_timeout_s=0.1)
+    saved(room, "The shop runs on Node 20")
+    said, heard = os.pipe(), os.pipe()
+
+    def waits(place: int, count: int, name: str) -> None:
+        if place == 9:
+            os.write(said[1], b"x")
+            os.read(heard[0], 1)
+
+    pid = os.fork()
+    if not pid:
+        try:
+            consolidate(a_room(tmp_path, clock=clock), progress=waits)
+        finally:
+            os._exit(0)
+    os.read(said[0], 1)
+    with pytest.raises(UpkeepBusyError) as caught:
+        consolidate(room)
+    assert str(room.config.path) + LOCK_SUFFIX in str(caught.value)
+    start = time.monotonic()
+    tend(room)
+    saved(room, "Deploys happen on Mondays")
+    assert time.monotonic() - start < 1
+    os.write(heard[1], b"x")
+    os.waitpid(pid, 0)
+    assert "upkeep_at" in state_of(room)
+    assert figures_of(consolidate(room))["contradictions"] == {"checked": 1}
+
+
+@POSIX
+def test_processes_that_begin_at_once_do_the_work_once(tmp_path: Path, clock: Clock) -> None:
+    room = a_room(tmp_path / "one", clock=clock)
+    filled(room, clock)
+    other = copy_of(room, tmp_path / "other")
+    consolidate(room)
+    pids = []
+    for _ in range(4):
+        pid = os.fork()
+        if not pid:
+            code = 70
+            try:
+                consolidate(a_room(tmp_path / "other", clock=clock, lock_timeout_s=20))
+                code = 0
+            finally:
+                os._exit(code)
+        pids.append(pid)
+    assert [os.waitpid(it, 0)[1] for it in pids] == [0] * 4
+    assert whole(other)["fragments"] == whole(room)["fragments"]
+
+
+def test_a_call_that_is_cancelled_stops_between_pages_and_the_next_goes_on(
+    tmp_path: Path, clock: Clock
+) -> None:
+    room = a_room(tmp_path, clock=clock)
+    saved(room, "The shop runs on Node 20")
+    is_requested = False
+    cancellation = Cancellation(is_requested=lambda: is_requested)
+    engine = SqliteEngine(room.config.path, timeout_s=5, cancellation=cancellation)
+
+    def cancels(place: int, count: int, name: str) -> None:
+        nonlocal is_requested
+        is_requested = place == 6
+
+    with pytest.raises(UpkeepError) as caught:
+        consolidate(replace(room, engine=engine), progress=cancels)
+    assert "was stopped in step 6 of 11" in str(caught.value)
+    assert "전체 11단계 중 6단계에서" in caught.value.text("ko")
+    seen = list[str]()
+    consolidate(room, progress=lambda place, count, name: seen.append(name))
+    assert seen[0] == "utility"
+
+
+def test_a_rehearsal_changes_nothing_and_counts_what_the_run_then_does(
+    room: Room, clock: Clock
+) -> None:
+    filled(room, clock)
+    before = whole(room), state_of(room)
+    rehearsed = consolidate(room, dry_run=True)
+    assert (whole(room), state_of(room)) == before
+    done = consolidate(room)
+    assert rehearsed.is_dry and not done.is_dry
+    assert replace(rehearsed, is_dry=False) == done
+    assert figures_of(done)["expiry"] == {"expired": 1, "stale": 289, "purged": 1}
+
+
+def test_a_rehearsal_compares_only_so_many_that_saves_do_not_wait_for_long(
+    room: Room, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filled(room, clock)
+    monkeypatch.setattr(consolidating, "MOST_REHEARSED", 10)
+    rehearsed, done = consolidate(room, dry_run=True), consolidate(room)
+    assert figures_of(rehearsed)["contradictions"]["checked"] == 10
+    assert figures_of(done)["contradictions"]["checked"] == 14
+
+
+@pytest.mark.parametrize(
+    "state", ["", "{", "[]", '["asked", "x", 0, 0, {}]', '["asked", "", -1, "x", []]', "[" * 9_000]
+)
+def test_what_another_program_wrote_of_a_run_begins_it_anew(room: Room, state: str) -> None:
+    saved(room, "The shop runs on Node 20")
+    with room.engine.writing() as writing:
+        writing.set_state({"upkeep": state, "upkeep_at": "once", "upkeep_figures": "["})
+    tend(room)
+    assert figures_of(consolidate(room, dry_run=True)).keys() == {"embeddings"}
+
+
+def test_a_run_that_rests_for_long_is_begun_anew(room: Room, clock: Clock) -> None:
+    saved(room, "The shop runs on Node 20")
+    with room.engine.writing() as writing:
+        writing.set_state({"upkeep": f'["asked", "{clock()}", 9, 0, {{}}]'})
+    seen = list[int]()
+    clock.wait(days=8)
+    consolidate(room, progress=lambda place, count, name: seen.append(place))
+    assert len(seen) == len(STEPS)
+
+
+def test_the_daily_upkeep_is_done_once_a_day(room: Room, clock: Clock) -> None:
+    saved(room, "The test server listens on 8081", type="working")
+    tend(room)
+    begun = state_of(room)["upkeep_at"]
+    clock.wait(hours=23)
+    tend(room)
+    assert state_of(room)["upkeep_at"] == begun
+    clock.wait(hours=26)
+    tend(room)
+    assert state_of(room)["upkeep_at"] == clock() and state_of(room)["expired"] == "1"
+
+
+def test_the_daily_upkeep_comes_back_after_a_clock_was_ahead(room: Room, clock: Clock) -> None:
+    clock.wait(days=40_000)
+    saved(room, "The shop runs on Node 20")
+    tend(room)
+    clock.wait(days=-40_000)
+    tend(room)
+    assert state_of(room)["upkeep_at"] == clock()
+
+
+def test_the_daily_upkeep_goes_on_at_the_next_write_where_its_time_was_over(
+    room: Room, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    saved(room, "The shop runs on Node 20")
+    clock.wait(days=2)
+    monkeypatch.setattr(daily, "AT_MOST_S", 0.0)
+    calls = 0
+    while "upkeep_at" not in state_of(room):
+        tend(room)
+        calls += 1
+    assert calls == len(STEPS)  # each a page
+
+
+def test_the_daily_upkeep_leaves_comparing_to_who_has_a_judge(room: Room) -> None:
+    saved(room, "The shop runs on Node 20")
+    tend(room, compares=False)
+    assert figures_of(consolidate(room))["contradictions"] == {"checked": 1}
+
+
+def test_the_daily_upkeep_never_fails_a_write(room: Room, caplog: pytest.LogCaptureFixture) -> None:
+    saved(room, "The shop runs on Node 20")
+    Path(f"{room.config.path}{LOCK_SUFFIX}").mkdir()
+    tend(room)
+    assert "the daily upkeep of the fragments was not done" in caplog.text
+    with pytest.raises(UpkeepError, match="cannot be opened"):
+        consolidate(room)
+    assert "upkeep" not in state_of(room)
+
+
+def test_a_link_in_the_place_of_the_lock_is_refused_and_not_followed(
+    room: Room, tmp_path: Path
+) -> None:
+    saved(room, "The shop runs on Node 20")
+    target = tmp_path / "target"
+    target.write_text("mine")
+    try:
+        Path(f"{room.config.path}{LOCK_SUFFIX}").symlink_to(target)
+    except OSError:
+        pytest.skip("this system lets nobody make links")
+    with pytest.raises(OSError, match="symbolic link"):
+        consolidate(room)
+    tend(room)
+    assert target.read_text() == "mine"
+
+
+def test_a_thread_of_this_process_waits_for_another(tmp_path: Path, clock: Clock) -> None:
+    room = a_room(tmp_path, clock=clock, lock_timeout_s=0.1)
+    saved(room, "The shop runs on Node 20")
+    with only_one(room, timeout_s=0), pytest.raises(UpkeepBusyError):
+        consolidate(room)
