@@ -21,6 +21,12 @@ def test_the_packages_are_those_of_requirements_txt(project: dict[str, Any]) -> 
     assert project["dependencies"] == (ROOT / "requirements.txt").read_text("utf-8").split()
 
 
+def test_the_extras_are_all_of_requirements_rooms_txt(project: dict[str, Any]) -> None:
+    lines = (ROOT / "requirements-rooms.txt").read_text("utf-8").splitlines()
+    extras = {package for extra in project["optional-dependencies"].values() for package in extra}
+    assert sorted(extras) == [line for line in lines if not line.startswith("#")]
+
+
 def test_the_commands_are_those_that_setup_writes(project: dict[str, Any]) -> None:
     assert sorted(project["scripts"]) == sorted(COMMANDS)
 

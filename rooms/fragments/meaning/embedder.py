@@ -1,0 +1,75 @@
+"""Makes vectors of texts with the model that the settings name."""
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Protocol
+
+from core.text_redaction import redacted
+from rooms.fragments.meaning.settings import LOCAL, VARIABLE, EmbeddingSettings, read
+from rooms.fragments.meaning.vectors import vector_of
+from rooms.fragments.services.errors import ServiceError
+from rooms.fragments.services.pausing import Pausing
+
+QUESTION_TIMEOUT_S = 5.0  # somebody waits for the answer
+FLOAT_BYTES = 4
+
+
+class Source(Protocol):
+    """What knows a model."""
+
+    def numbers(self, texts: Sequence[str], timeout_s: float) -> list[Sequence[object]]:
+        """Return the numbers of each text, in order. Raises ServiceError."""
+
+
+class Embedder:
+    """Embeds texts. Safe to use from several threads.
+
+    model: its name, as it is stored with the embeddings. dimensions: of the vectors, 0 until the
+    first is known.
+    """
+
+    def __init__(self, source: Source, model: str, dimensions: int = 0) -> None:
+        self.model, self.dimensions = model, dimensions
+        self._source, self._pausing = source, Pausing()
+
+    def embed(self, texts: Sequence[str], *, timeout_s: float = QUESTION_TIMEOUT_S) -> list[bytes]:
+        """Return a vector for each text, in order: 32-bit floats, little endian, of length 1.
+
+        Secrets are taken out of the texts before anything sees them. A service that did not answer
+        is left alone for a while: until then this raises its failure at once. Raises ServiceError.
+        """
+        if not texts:
+            return []
+        clean = [redacted(text)[0] for text in texts]
+        with self._pausing.asking():
+            rows = self._source.numbers(clean, timeout_s)
+        try:
+            vectors = [vector_of(row) for row in rows]
+        except ValueError:
+            raise ServiceError("bad_answer", variable=VARIABLE) from None
+        sizes = {len(vector) // FLOAT_BYTES for vector in vectors}
+        if len(vectors) != len(texts) or sizes != {self.dimensions or max(sizes, default=0)}:
+            raise ServiceError("bad_answer", variable=VARIABLE)
+        [self.dimensions] = sizes
+        return vectors
+
+
+def embedder_of(environment: Mapping[str, str]) -> Embedder | None:
+    """Return what embeds by these settings; None where nothing does.
+
+    Nothing is asked or loaded before the first text. Raises ServiceError for settings that `check`
+    names.
+    """
+    settings = read(environment)
+    return _embedder(settings) if settings else None
+
+
+@lru_cache(maxsize=8)  # keeps the pause of a service, and a model that is loaded
+def _embedder(settings: EmbeddingSettings) -> Embedder:
+    if settings.address:
+        from rooms.fragments.meaning.service import EmbeddingService
+
+        return Embedder(EmbeddingService(settings), settings.model, settings.dimensions)
+    from rooms.fragments.meaning.local import LocalModel
+
+    return Embedder(LocalModel(settings), f"{LOCAL}:{settings.model}")

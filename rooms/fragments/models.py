@@ -1,0 +1,44 @@
+"""Says whether the models that the settings name can be asked."""
+
+import os
+from collections.abc import Iterator, Mapping
+
+from core.errors import SentinelError
+from rooms.fragments.judging import settings as judging
+from rooms.fragments.meaning import settings as meaning
+from rooms.fragments.services.errors import ServiceError, no_package
+
+
+def check(environment: Mapping[str, str]) -> list[SentinelError]:
+    """Return the values with which a server must not start; nothing is asked or loaded for it."""
+    return [*meaning.check(environment), *judging.check(environment)]
+
+
+def missing(environment: Mapping[str, str]) -> list[SentinelError]:
+    """Return what the settings want and this machine has not: packages, programs, directories."""
+    return [] if check(environment) else list(_missing(environment))
+
+
+def _missing(environment: Mapping[str, str]) -> Iterator[SentinelError]:
+    from rooms.fragments.judging.gemini import PROGRAM, found_program  # not at every start
+    from rooms.fragments.judging.onnx_model import PACKAGES
+
+    embedding = meaning.read(environment)
+    if embedding and not embedding.address and not _is_installed(meaning.LOCAL):
+        yield no_package(meaning.VARIABLE, meaning.LOCAL)
+    for judge in judging.read(environment):
+        if judge.kind == judging.GEMINI and not found_program(judge.path):
+            yield ServiceError("no_program", variable=judging.VARIABLE, program=PROGRAM)
+        if judge.kind == judging.ONNX:
+            for package in PACKAGES:
+                if not _is_installed(package):
+                    yield no_package(judging.VARIABLE, package, *PACKAGES)
+                    break
+            if not os.path.isdir(judge.place):
+                yield ServiceError("no_model", variable=judging.VARIABLE, file="model.onnx")
+
+
+def _is_installed(package: str) -> bool:
+    from importlib.util import find_spec
+
+    return find_spec(package) is not None

@@ -1,0 +1,1 @@
+"""Asks services that the user has named; without a name nothing leaves the machine."""

@@ -1,0 +1,52 @@
+"""Every failure of a service or a model; the sentences stand in `words.py`."""
+
+import sys
+from typing import ClassVar
+
+from core.messages import Table
+from rooms.fragments.errors import FragmentsError
+from rooms.fragments.services.words import WORDS
+
+# What another try may mend soon, and what may be about these texts alone.
+_PASSING = frozenset(("unreachable", "timeout", "broken_off", "overloaded", "failed"))
+_OF_THESE = frozenset(("bad_answer", "refused", "too_large"))
+
+
+class ServiceError(FragmentsError):
+    """A service or a model gave no usable answer, or the settings name none that can be asked.
+
+    retry_after_s: how long the service wants to be left alone; 0 where it says nothing.
+    """
+
+    words: ClassVar[Table] = WORDS
+
+    def __init__(self, key: str, /, *, retry_after_s: float = 0, **facts: str | int) -> None:
+        super().__init__(key, **facts)
+        self.retry_after_s = retry_after_s
+
+    def again(self) -> "ServiceError":
+        """Return the same failure, to be raised by another call."""
+        return ServiceError(self.key, retry_after_s=self.retry_after_s, **self.facts)
+
+    @property
+    def is_passing(self) -> bool:
+        """Whether another try, later, may succeed without anybody changing anything."""
+        return self.key in _PASSING
+
+    @property
+    def may_be_of_these(self) -> bool:
+        """Whether other texts may be answered: one of those sent may be the reason."""
+        return self.key in _OF_THESE
+
+
+class OtherModelError(ServiceError):
+    """The embeddings that are stored are of another model, or of other dimensions."""
+
+    def __init__(self) -> None:
+        super().__init__("other_model")
+
+
+def no_package(variable: str, package: str, *packages: str) -> ServiceError:
+    """Return the refusal for a package that is not installed. packages: all that are needed."""
+    install = " ".join((sys.executable, "-m pip install", *(packages or (package,))))
+    return ServiceError("no_package", variable=variable, package=package, install=install)

@@ -1,0 +1,237 @@
+"""Tests that a service is asked at its own address alone, and fails within bounds."""
+
+import shutil
+import socket
+import ssl
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rooms.fragments.services.address import endpoint, is_local
+from rooms.fragments.services.errors import ServiceError
+from rooms.fragments.services.pausing import PAUSE_S, Pausing
+from rooms.fragments.services.posting import Service, post
+from tests.support.stand_in_service import CUT_OFF, DISCONNECT, Answer, StandIn, stand_in
+
+KEY = "sk-test-abcdefghijklmnop"
+
+
+@pytest.fixture
+def service() -> Iterator[StandIn]:
+    with stand_in(lambda asked: Answer({"got": asked.body})) as running:
+        yield running
+
+
+def asked(address: str, timeout_s: float = 5) -> Any:
+    return post(Service(address, "VARIABLE", KEY), {"text": "결제 ✓"}, timeout_s=timeout_s)
+
+
+def failure(service: StandIn, answer: Answer, timeout_s: float = 5) -> ServiceError:
+    service.answer = lambda _: answer
+    with pytest.raises(ServiceError) as caught:
+        asked(service.address, timeout_s)
+    return caught.value
+
+
+def test_json_goes_out_with_the_key_and_comes_back(service: StandIn) -> None:
+    assert asked(f"{service.address}/v1/embeddings") == {"got": {"text": "결제 ✓"}}
+    [request] = service.asked
+    assert request.path == "/v1/embeddings"
+    assert request.headers["authorization"] == f"Bearer {KEY}"
+    assert request.headers["user-agent"] == "sentinel-memory"
+
+
+def test_a_service_without_a_key_gets_none(service: StandIn) -> None:
+    post(Service(service.address, "VARIABLE"), {}, timeout_s=5)
+    assert "authorization" not in service.asked[0].headers
+
+
+STATUSES = [
+    (400, "refused"),
+    (401, "no_access"),
+    (403, "no_access"),
+    (404, "not_there"),
+    (422, "refused"),
+    (429, "overloaded"),
+    (500, "failed"),
+    (503, "overloaded"),
+]
+
+
+def test_every_status_is_said_in_words_without_what_the_service_wrote(service: StandIn) -> None:
+    for status, key in STATUSES:
+        error = failure(service, Answer({"error": f"bad {KEY} 결제"}, status))
+        assert error.key == key
+        for text in (error.text("en"), error.text("ko")):
+            assert KEY not in text and "결제" not in text and "127.0.0.1" not in text
+            assert str(status) in text and "VARIABLE" in text
+
+
+def test_a_service_says_how_long_it_wants_to_be_left_alone(service: StandIn) -> None:
+    for text, seconds in (("7", 7), ("0", 0), ("99999", 3_600), ("Wed, 21 Oct", 0), ("٣", 0)):
+        value = text.encode().decode("latin-1")
+        error = failure(service, Answer({}, 429, {"Retry-After": value}))
+        assert (error.retry_after_s, error.is_passing) == (seconds, True), text
+
+
+def test_a_redirection_is_not_followed_wherever_it_leads(service: StandIn) -> None:
+    with stand_in(lambda _: Answer({})) as other:
+        for status in (301, 302, 303, 307, 308):
+            for to in (f"{other.address}/elsewhere", f"{service.address}/again"):
+                error = failure(service, Answer({}, status, {"Location": to}))
+                assert error.key == "elsewhere"
+        assert other.asked == []
+    assert len(service.asked) == 10
+
+
+def test_a_connection_that_ends_early_is_no_answer(service: StandIn) -> None:
+    assert failure(service, Answer({}, DISCONNECT)).key == "broken_off"
+    assert failure(service, Answer({"a": 1}, CUT_OFF)).key in ("broken_off", "timeout")
+
+
+def test_nothing_that_listens_is_unreachable() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    with pytest.raises(ServiceError) as caught:
+        asked(f"http://127.0.0.1:{port}")
+    assert (caught.value.key, caught.value.is_passing) == ("unreachable", True)
+
+
+def test_what_is_no_json_is_no_answer(service: StandIn) -> None:
+    for body in (b"<html>", b"", b"{", b"[" * 100_000, b"\xff\xfe"):
+        assert failure(service, Answer(body)).key == "bad_answer"
+
+
+def test_a_slow_service_is_waited_for_so_long_and_not_longer(service: StandIn) -> None:
+    ended = threading.Event()
+
+    def slow(_: object) -> Answer:
+        ended.wait(20)
+        return Answer({})
+
+    service.answer = slow
+    began = time.monotonic()
+    with pytest.raises(ServiceError) as caught:
+        asked(service.address, 0.2)
+    assert time.monotonic() - began < 10
+    ended.set()
+    assert (caught.value.key, caught.value.facts["seconds"]) == ("timeout", 1)
+
+
+def test_an_answer_that_drips_is_ended_as_well() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def drip() -> None:
+            connection, _ = listener.accept()
+            with connection:
+                connection.recv(65_536)
+                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
+                for _ in range(100):
+                    try:
+                        connection.sendall(b" ")
+                    except OSError:
+                        return
+                    time.sleep(0.05)
+
+        threading.Thread(target=drip, daemon=True).start()
+        with pytest.raises(ServiceError) as caught:
+            asked(f"http://127.0.0.1:{listener.getsockname()[1]}", 0.3)
+    assert caught.value.key == "timeout"
+
+
+def test_an_answer_without_an_end_is_not_read_to_it(service: StandIn) -> None:
+    error = failure(service, Answer(b" " * (64 * 1024 * 1024 + 1)), 60)
+    assert (error.key, error.may_be_of_these) == ("too_large", True)
+
+
+def test_a_service_of_this_machine_is_never_asked_through_a_proxy(
+    service: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with stand_in(lambda _: Answer({"proxy": True})) as proxy:
+        for name in ("http_proxy", "HTTP_PROXY", "https_proxy", "all_proxy"):
+            monkeypatch.setenv(name, proxy.address)
+        assert "got" in asked(service.address)
+        assert proxy.asked == []
+        assert asked("http://models.example.test/v1/embeddings") == {"proxy": True}
+
+
+def test_the_key_stands_in_no_text_of_a_service() -> None:
+    assert KEY not in repr(Service("https://x.test", "VARIABLE", KEY))
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        ("https://api.openai.com", "https://api.openai.com/v1/embeddings"),
+        ("https://api.openai.com/", "https://api.openai.com/v1/embeddings"),
+        ("https://api.openai.com/v1", "https://api.openai.com/v1/embeddings"),
+        ("https://api.openai.com/v1/", "https://api.openai.com/v1/embeddings"),
+        ("http://localhost:11434/v1/embeddings", "http://localhost:11434/v1/embeddings"),
+        ("http://localhost:11434/v1/embeddings/", "http://localhost:11434/v1/embeddings"),
+        ("http://[::1]:1234", "http://[::1]:1234/v1/embeddings"),
+        (
+            "https://x.test/openai/v1?api-version=3",
+            "https://x.test/openai/v1/embeddings?api-version=3",
+        ),
+        ("https://x.test/proxy/v1beta", "https://x.test/proxy/v1beta/embeddings"),
+    ],
+)
+def test_an_address_is_taken_with_its_path_or_without(given: str, wanted: str) -> None:
+    assert endpoint(given, "/embeddings") == wanted
+
+
+def test_what_never_leaves_the_machine_is_known_by_its_address_alone() -> None:
+    for host in ("localhost", "127.0.0.1", "127.8.9.1", "::1", "models.localhost"):
+        assert is_local(host), host
+    for host in ("10.0.0.1", "localhost.example.test", "0.0.0.0", "example.test", ""):
+        assert not is_local(host), host
+
+
+def test_a_service_that_failed_is_left_alone_for_a_while() -> None:
+    now, tries = 100.0, list[float]()
+    pausing = Pausing(lambda: now)
+
+    def ask(error: ServiceError | None) -> str:
+        try:
+            with pausing.asking():
+                tries.append(now)
+                if error:
+                    raise error
+        except ServiceError as raised:
+            return raised.key
+        return ""
+
+    assert ask(ServiceError("unreachable", variable="V")) == "unreachable"
+    assert ask(None) == "unreachable"
+    now += PAUSE_S
+    assert ask(ServiceError("overloaded", retry_after_s=90, variable="V", status=429))
+    now += 60
+    assert ask(None) == "overloaded"
+    now += 30
+    assert ask(ServiceError("bad_answer", variable="V")) == "bad_answer"
+    assert ask(None) == ""
+    assert tries == [100, 130, 220, 220]
+
+
+@pytest.mark.skipif(not shutil.which("openssl"), reason="it makes the certificate")
+def test_a_certificate_that_nobody_vouches_for_gets_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
+    made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"]
+    made += ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]
+    subprocess.run([*made, "-keyout", key, "-out", certificate], check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    with stand_in(lambda _: Answer({"got": True}), context) as service:
+        address = service.address.replace("http://127.0.0.1", "https://localhost")
+        with pytest.raises(ServiceError) as caught:
+            asked(address)
+        assert (caught.value.key, service.asked) == ("no_trust", [])
+        monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+        assert asked(address) == {"got": True}

@@ -1,0 +1,44 @@
+"""A stand-in for a service of embeddings: the same text always has the same numbers."""
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+from rooms.fragments.meaning.embedder import Embedder, embedder_of
+from tests.support.stand_in_service import Answer, Asked, StandIn
+
+DIMENSIONS = 8
+
+
+def numbers_of(text: str, dimensions: int = DIMENSIONS) -> list[float]:
+    digest = hashlib.sha256(text.encode()).digest()
+    return [byte - 127.5 for byte in digest[:dimensions]]
+
+
+def embeddings(asked: Asked) -> Answer:
+    """Answer as vLLM does: backwards, and not for a model whose dimensions are asked for."""
+    if "dimensions" in asked.body:
+        return Answer({"error": "matryoshka is not supported"}, 400)
+    rows = [
+        {"object": "embedding", "index": at, "embedding": numbers_of(text)}
+        for at, text in enumerate(asked.body["input"])
+    ]
+    return Answer({"object": "list", "data": rows[::-1], "model": asked.body["model"]})
+
+
+def environment_of(service: StandIn, **more: str) -> dict[str, str]:
+    given = {"SENTINEL_MEMORY_EMBEDDINGS": service.address, "EMBEDDING_MODEL": "bge-m3"}
+    return {**given, **more}
+
+
+def embedder(service: StandIn, **more: str) -> Embedder:
+    """An embedder of this service, which no other test has seen."""
+    found = embedder_of(environment_of(service, **more))
+    assert found
+    return found
+
+
+def texts_of(service: StandIn) -> list[str]:
+    """Every text that the service was asked for, in order."""
+    bodies: list[Mapping[str, Any]] = service.bodies
+    return [text for body in bodies for text in body["input"]]

@@ -1,0 +1,89 @@
+"""A service on loopback that answers as a test wants, and keeps what it was asked."""
+
+import json
+import ssl
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, NamedTuple
+
+DISCONNECT, CUT_OFF = "disconnect", "cut off"  # in the place of a status
+
+
+class Answer(NamedTuple):
+    """What a service answers. body: bytes as they are, anything else as JSON."""
+
+    body: Any = None
+    status: int | str = 200
+    headers: Mapping[str, str] = {}
+
+
+class Asked(NamedTuple):
+    """One request: its path, its headers with names in lower case, its JSON."""
+
+    path: str
+    headers: Mapping[str, str]
+    body: Any
+
+
+class StandIn:
+    """The running service. answer: returns what to say; a test may put another in its place."""
+
+    def __init__(self, answer: Callable[[Asked], Answer]) -> None:
+        self.answer = answer
+        self.asked: list[Asked] = []
+        self.address = ""
+
+    @property
+    def bodies(self) -> list[Any]:
+        """The JSON of every request."""
+        return [it.body for it in self.asked]
+
+
+@contextmanager
+def stand_in(
+    answer: Callable[[Asked], Answer], context: ssl.SSLContext | None = None
+) -> Iterator[StandIn]:
+    """Run a service until the block ends. context: for one over TLS."""
+    service = StandIn(answer)
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            text = self.rfile.read(int(self.headers["content-length"]))
+            headers = {name.lower(): value for name, value in self.headers.items()}
+            service.asked.append(Asked(self.path, headers, json.loads(text)))
+            given = service.answer(service.asked[-1])
+            if given.status == DISCONNECT:
+                self.close_connection = True
+                return
+            body = given.body if isinstance(given.body, bytes) else json.dumps(given.body).encode()
+            self.send_response(200 if given.status == CUT_OFF else int(given.status))
+            longer = 100 if given.status == CUT_OFF else 0
+            headers = {"Content-Length": str(len(body) + longer), **given.headers}
+            for name, value in headers.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(body)
+
+        def do_GET(self) -> None:
+            service.asked.append(Asked(self.path, {}, "GET"))
+            self.send_error(405)
+
+        def log_message(self, format: str, *args: Any) -> None:
+            """Say nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    server.handle_error = lambda *_: None  # type: ignore[method-assign]  # a client that goes away
+    if context:
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+    service.address = f"http://127.0.0.1:{server.server_port}"
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
+    thread.start()
+    try:
+        yield service
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
