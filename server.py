@@ -28,11 +28,10 @@ for _stream in (sys.stdin, sys.stdout, sys.stderr):
 if sys.flags.safe_path or __package__:  # `python -I` and PYTHONSAFEPATH leave out this directory
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-import io
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, BinaryIO, Literal, NamedTuple, cast
+from typing import Annotated, Literal, NamedTuple
 
 from protocol.quick_start import quick_start
 
@@ -44,8 +43,8 @@ with quick_start():
     from protocol.tools import SessionlessServer
 
 from core.cancellation import Cancellation
-from core.errors import RoomsError
-from core.lessons.agent_rules import INSTRUCTIONS, SESSIONS_INSTRUCTIONS
+from core.errors import RoomsError, SentinelError
+from core.lessons.agent_rules import FRAGMENTS_INSTRUCTIONS, INSTRUCTIONS, SESSIONS_INSTRUCTIONS
 from core.lessons.answers.compaction_answer import (
     compaction_answer,
     deletion_answer,
@@ -76,12 +75,12 @@ from protocol.call import (
     warn_if_cancelled,
 )
 from protocol.ending import Ending
-from protocol.streams import AnswerOutput, RequestInput
+from protocol.injection import Injected, injection
+from protocol.streams import take_streams
 from protocol.under_way import UnderWay
 from protocol.words import say as word
 
 VERSION = "0.10.0"
-LEAST_PROMPT_TOKENS = 200
 MOST_RESOURCE_BYTES = 8_000_000  # a client holds what it reads as one message
 
 under_way = UnderWay()
@@ -307,48 +306,52 @@ def compact() -> str:
 
 @mcp.offer_prompt("Memory for a prompt")
 def memory_injection(query: str = "", token_budget: str = "1500") -> str:
-    """The records that fit a budget of tokens (default 1500), the most relevant first."""
+    """What the memory holds on a task, within a budget of tokens (default 1500)."""
+    return injection(query, token_budget, injecting)
+
+
+def injected_lessons(query: str, budget: Budget) -> list[str]:
+    """Return the records that fit, the most relevant first, below a line on what they are."""
     with opened() as call:
-        is_number = token_budget.isascii() and token_budget.isdigit() and len(token_budget) < 8
-        if not is_number or int(token_budget) < LEAST_PROMPT_TOKENS:
-            raise RequestError("bad_budget", least=LEAST_PROMPT_TOKENS)
         records = call.store.read_all()
-        budget = Budget(int(token_budget), call.frame.settings.budget_chars)
         heading = say(call.frame.lang, "prompt_injection", project=one_line(call.frame.project))
         budget.spend(heading)
         shown = records_that_fit(records, query, budget, call.frame.lang)
         missed = "prompt_nothing_fits" if records else "nothing_found"
-        return f"{heading}\n{shown or say(call.frame.lang, missed, count=len(records))}"
+        return [heading, shown or say(call.frame.lang, missed, count=len(records))]
 
 
-def take_streams(ending: Ending) -> None:
-    """Put streams that know what is under way in the place of standard input and output."""
-    lines = RequestInput(
-        cast(io.BufferedReader, sys.stdin.buffer), under_way, ending.on_end_of_input
-    )
-    sys.stdin = io.TextIOWrapper(io.BufferedReader(lines), encoding="utf-8", errors="replace")
-    wire = os.dup(sys.stdout.fileno())
-    with suppress(OSError, AttributeError):  # whatever else prints is no protocol
-        os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    answers = AnswerOutput(wire, under_way, ending.on_failed_output)
-    sys.stdout = io.TextIOWrapper(cast(BinaryIO, answers), encoding="utf-8")
+# What the rooms that are on add to the prompt, and what they do when the process ends.
+injecting: list[Injected] = [injected_lessons]
+at_end: list[Callable[[], None]] = []
 
 
-def offer_rooms(rooms: Sequence[str]) -> None:
-    """Offer the tools of these rooms; what is the log's is there, and goes if it is not named."""
+def offer_rooms(rooms: Sequence[str]) -> tuple[SentinelError, ...]:
+    """Offer what these rooms have, and no more; return what is wrong with their settings."""
+    errors = tuple[SentinelError, ...]()
     names = [room.partition(":")[0] for room in rooms]
-    instructions = [INSTRUCTIONS]
+    instructions = [INSTRUCTIONS] if "lessons" in names else []
     if "lessons" not in names:
         withdraw_log()
-        instructions = []
     for name, room in zip(names, rooms, strict=True):
+        core_only = room.endswith(":core")
         if name == "sessions":
-            from rooms.sessions import tools  # a room that is off costs nothing
+            from rooms.sessions import tools as sessions  # a room that is off costs nothing
 
             instructions.append(SESSIONS_INSTRUCTIONS)
-            core_only, has_lessons = room.endswith(":core"), "lessons" in names
-            tools.offer(mcp, cancellation, core_only=core_only, has_lessons=has_lessons)
+            has_lessons = "lessons" in names
+            sessions.offer(mcp, cancellation, core_only=core_only, has_lessons=has_lessons)
+            injecting.append(sessions.injected)
+        elif name == "fragments":
+            from rooms.fragments import tools as fragments
+
+            instructions.append(FRAGMENTS_INSTRUCTIONS)
+            errors += fragments.settings_errors()
+            fragments.offer(mcp, cancellation, core_only=core_only)
+            injecting.append(fragments.injected)
+            at_end.append(fragments.end_session)
     mcp.instructions = "\n".join(instructions)
+    return errors
 
 
 def withdraw_log() -> None:
@@ -356,8 +359,9 @@ def withdraw_log() -> None:
     offered = mcp.local_provider
     for tool in (search_memory, log_memory, compact_memory):
         offered.remove_tool(tool.__name__)
-    for prompt in (start_task, finish_task, compact, memory_injection):
+    for prompt in (start_task, finish_task, compact):
         offered.remove_prompt(prompt.__name__)
+    injecting.remove(injected_lessons)
     offered.remove_resource("memory://log")
     offered.remove_template("memory://record/{id}")
 
@@ -377,16 +381,15 @@ def main() -> None:
             rooms = read_rooms(arguments.rooms, "--rooms")
         except RoomsError as error:
             errors += (error,)
-    if errors:
+    if errors := (*errors, *offer_rooms(rooms)):
         lines = [f"{SERVER}: {error.text(settings.lang)}\n" for error in errors]
         parser.exit(2, "".join(lines))
-    offer_rooms(rooms)
     if sys.stdin is None or sys.stdout is None:
         parser.exit(2, f"{SERVER}: {word(settings.lang, 'no_streams')}\n")
     warn(settings.warnings)
-    ending = Ending(under_way)
+    ending = Ending(under_way, at_end)
     ending.watch()
-    take_streams(ending)
+    take_streams(under_way, ending.on_end_of_input, ending.on_failed_output)
     mcp.run(transport="stdio", show_banner=False, log_level="WARNING")
 
 

@@ -22,8 +22,14 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from commands.clients.rules_files import BLOCK
+from commands.clients.table import TOOLS
 from commands.documents.marked_block import with_block
-from core.lessons.agent_rules import INSTRUCTIONS, SESSIONS_INSTRUCTIONS, rules
+from core.lessons.agent_rules import (
+    FRAGMENTS_INSTRUCTIONS,
+    INSTRUCTIONS,
+    SESSIONS_INSTRUCTIONS,
+    rules,
+)
 from core.lessons.answers.briefing import session_briefing
 from core.lessons.answers.fitting import records_within
 from core.lessons.answers.rendering import record_block
@@ -37,9 +43,13 @@ from core.text.tokens import estimate_tokens
 ROOT = Path(__file__).resolve().parent.parent
 COUNTED = ROOT / "tests" / "data" / "counted_tokens.json"
 SURFACE = ROOT / "tests" / "data" / "tool_surface.json"
-SURFACE_SESSIONS = ROOT / "tests" / "data" / "tool_surface_sessions.json"
-SESSIONS_CORE = ("context_save", "context_search", "context_get", "context_warn")
-MOST_OF_SESSIONS = {"sessions": 1_200, "sessions:core": 850}  # tokens of the tools of the room
+MOST_OF_ROOMS = {  # tokens of the tools of a room, by profile
+    "sessions": 1_200,
+    "sessions:core": 850,
+    "fragments": 1_700,
+    "fragments:core": 650,
+}
+ROOM_INSTRUCTIONS = {"sessions": SESSIONS_INSTRUCTIONS, "fragments": FRAGMENTS_INSTRUCTIONS}
 TOOL_KEYS = ("name", "description", "inputSchema")
 CREATED = "2026-02-27T10:30:00+00:00"
 KINDS = ("english", "korean", "mixed")
@@ -77,17 +87,19 @@ def session_costs(lang: Language, count: Count) -> dict[str, int]:
 
 
 def room_costs(count: Count) -> dict[str, dict[str, int]]:
-    """What a session pays more where the sessions are offered, part by part, by profile."""
-    offered = json.loads(SURFACE_SESSIONS.read_text("utf-8"))
-    core = [tool for tool in offered if tool["name"] in SESSIONS_CORE]
-    beside = {
-        "instructions": count(SESSIONS_INSTRUCTIONS),
-        **{f"rules, {lang}": count(rules(lang, ["sessions"])) for lang in MOST_OF_A_SESSION},
-    }
-    return {
-        profile: {"tools": count(as_offered(tools)), **beside}
-        for profile, tools in (("sessions", offered), ("sessions:core", core))
-    }
+    """What a session pays more where another room is offered, part by part, by profile."""
+    costs = {}
+    for profile in MOST_OF_ROOMS:
+        room = profile.partition(":")[0]
+        surface = ROOT / "tests" / "data" / f"tool_surface_{room}.json"
+        offered = json.loads(surface.read_text("utf-8"))
+        tools = [tool for tool in offered if tool["name"] in TOOLS[profile]]
+        costs[profile] = {
+            "tools": count(as_offered(tools)),
+            "instructions": count(ROOM_INSTRUCTIONS[room]),
+            **{f"rules, {lang}": count(rules(lang, [room])) for lang in MOST_OF_A_SESSION},
+        }
+    return costs
 
 
 def start_cost(records: int, count: Count) -> int:
@@ -241,12 +253,12 @@ def sessions_are_short(count: Count) -> bool:
 
 
 def rooms_are_short(count: Count) -> bool:
-    """Print what a session pays more with the sessions; whether their tools are in the limits."""
+    """Print what a session pays more with other rooms; whether their tools are in the limits."""
     costs = room_costs(count)
     print(f"\n{'more with the room':<26}", *(f"{profile:>14}" for profile in costs))
     for part in costs["sessions"]:
         print(f"{part:<26}", *(f"{parts[part]:>14,}" for parts in costs.values()))
-    return all(parts["tools"] <= MOST_OF_SESSIONS[it] for it, parts in costs.items())
+    return all(parts["tools"] <= MOST_OF_ROOMS[it] for it, parts in costs.items())
 
 
 def main() -> int:

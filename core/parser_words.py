@@ -13,7 +13,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "help": ("show this page and end", "이 도움말을 보여 주고 끝냅니다"),
     "server": ("Serves the memory of a project over MCP, on standard input and output.", "표준 입출력을 통해 프로젝트의 기억을 MCP로 제공합니다."),
     "project": ("the project whose memory is meant", "대상 프로젝트의 디렉터리"),
-    "rooms": ("what the server offers: lessons (the default), sessions, or both with a comma; sessions:core for four of its tools", "서버가 제공할 것: lessons(기본값), sessions, 또는 쉼표로 나눈 둘 다. sessions:core는 도구 네 개만 제공합니다"),
+    "rooms": ("what the server offers: lessons (the default), sessions, fragments, several with commas; sessions:core and fragments:core for fewer of their tools", "서버가 제공할 것: lessons(기본값), sessions, fragments. 여럿이면 쉼표로 나눕니다. sessions:core와 fragments:core는 도구를 일부만 제공합니다"),
     "version": ("show the version and end", "버전을 보여 주고 끝냅니다"),
     # what is wrong with an argument; {name} is an option, or what stands in its place
     "required": ("{names} is missing.", "필요한 인자가 없습니다: {names}."),

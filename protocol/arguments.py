@@ -22,6 +22,8 @@ _EXPECTED = {
     "source_ids": "expected_tokens",
     "when": "expected_pieces",
     "delete_ids": "expected_tokens",
+    "importance": "expected_share",
+    "threshold": "expected_share",
 }
 _EXPECTED_OF_KIND = {
     **dict.fromkeys(("int_type", "int_parsing", "int_from_float", "value_error"), "number"),
@@ -71,7 +73,7 @@ def _sentence(
         return say(lang, "unknown_part", field=shown, tool=tool)
     if kind in _MISSING:
         return say(lang, "missing_argument", field=shown, tool=tool)
-    if kind == "literal_error" and name == "type":
+    if kind == "literal_error" and name == "type" and tool == "log_memory":
         return UnknownTypeError().text(lang)
     if kind == "literal_error":
         words = ", ".join(_WORD.findall(detail["ctx"]["expected"]))

@@ -8,11 +8,12 @@ import sys
 import traceback
 from asyncio import CancelledError
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import ClassVar
 
 from anyio.from_thread import check_cancelled
+from anyio.from_thread import run as run_in_loop
 from fastmcp.exceptions import FastMCPError, ToolError, ValidationError
 from fastmcp.server.dependencies import get_context
 
@@ -21,7 +22,7 @@ from core.errors import SentinelError
 from core.messages import Language, Table
 from core.notices import LOGGER
 from core.program import SERVER
-from core.project import Project, find_project
+from core.project import Project, find_project, no_project_kind
 from core.settings import Settings, read_settings
 from core.text.printable import one_line
 from protocol.words import WORDS, say
@@ -75,6 +76,28 @@ def warn_if_cancelled(tool: str) -> None:
     """Say on standard error that a change was made although the client had cancelled its call."""
     if is_cancelled():
         print(f"{SERVER}: {say(language(), 'stored_cancelled', tool=tool)}", file=sys.stderr)
+
+
+def report_progress(done: int, of: int, message: str) -> None:
+    """Tell the client of this call how far it is, where that asked to be told."""
+    with suppress(RuntimeError):  # the function was called directly
+        run_in_loop(get_context().report_progress, done, of, message)
+
+
+def opened_settings() -> Settings:
+    """Return the settings of one call that needs no project."""
+    settings = read_settings(os.environ)
+    warn(settings.warnings)
+    return settings
+
+
+def project_name() -> str:
+    """Return the name of the project's directory, "" for a home, root or system directory."""
+    try:
+        folder = find_project(arguments.project, os.environ, Path.cwd()).folder
+    except OSError:  # the working directory is gone
+        return ""
+    return "" if no_project_kind(folder, os.environ) else os.path.basename(folder)
 
 
 @contextmanager

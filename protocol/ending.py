@@ -10,21 +10,26 @@ import queue
 import signal
 import sys
 import threading
+from collections.abc import Callable, Iterable
 from types import FrameType
 from typing import NoReturn
 
+from core.errors import SentinelError
 from core.program import SERVER
-from protocol.call import language
+from protocol.call import language, warn
 from protocol.under_way import UnderWay
 
 SIGNAL_GRACE_S = 0.6
+END_GRACE_S = 0.4  # for what is put away at the end
 
 
 class Ending:
     """Ends this process once; `watch` must have been called in the main thread."""
 
-    def __init__(self, under_way: UnderWay) -> None:
-        self._under_way = under_way
+    def __init__(self, under_way: UnderWay, at_end: Iterable[Callable[[], None]] = ()) -> None:
+        """at_end: what is done last, once everything is answered, if that takes only a moment."""
+        self._under_way, self._at_end = under_way, at_end
+        self._turn = threading.Lock()
         self._causes: queue.SimpleQueue[int] = queue.SimpleQueue()  # a signal handler may use it
 
     def watch(self) -> None:
@@ -38,6 +43,7 @@ class Ending:
         self._under_way.begin_end()
         if not self._under_way.wait():
             self._end(0)
+        self._put_away()
 
     def on_failed_output(self, error: OSError) -> None:
         """End the process soon: nobody reads its answers."""
@@ -53,11 +59,29 @@ class Ending:
         self._under_way.wait(SIGNAL_GRACE_S)
         self._end(cause)
 
+    def _put_away(self) -> None:
+        """Do what is left for the end, once; what takes longer is given up with the process."""
+        with self._turn:
+            steps, self._at_end = self._at_end, ()
+        if steps:
+            last = threading.Thread(target=_done, args=(steps,), daemon=True)
+            last.start()
+            last.join(END_GRACE_S)
+
     def _end(self, cause: int) -> NoReturn:
         """End with this status; a negative one is a signal, by which the process then dies."""
+        self._put_away()
         with contextlib.suppress(OSError, ValueError):
             for sentence in self._under_way.report(language()):
                 print(f"{SERVER}: {sentence}", file=sys.stderr, flush=True)
         if cause < 0 and os.name == "posix":
             os.kill(os.getpid(), -cause)
         os._exit(cause if cause >= 0 else 128 - cause)
+
+
+def _done(steps: Iterable[Callable[[], None]]) -> None:
+    for step in steps:
+        try:
+            step()
+        except SentinelError as error:
+            warn([error.text(language())])

@@ -6,7 +6,7 @@ import os
 import select
 import sys
 from collections.abc import Callable
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 from protocol.half_characters import answerable
 from protocol.under_way import UnderWay
@@ -91,3 +91,18 @@ class AnswerOutput(io.RawIOBase):
             self._at_failure(error)
             return False
         return True
+
+
+def take_streams(
+    under_way: UnderWay,
+    on_end_of_input: Callable[[], None],
+    on_failed_output: Callable[[OSError], None],
+) -> None:
+    """Put streams that know what is under way in the place of standard input and output."""
+    lines = RequestInput(cast(io.BufferedReader, sys.stdin.buffer), under_way, on_end_of_input)
+    sys.stdin = io.TextIOWrapper(io.BufferedReader(lines), encoding="utf-8", errors="replace")
+    wire = os.dup(sys.stdout.fileno())
+    with contextlib.suppress(OSError, AttributeError):  # whatever else prints is no protocol
+        os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    answers = AnswerOutput(wire, under_way, on_failed_output)
+    sys.stdout = io.TextIOWrapper(cast(BinaryIO, answers), encoding="utf-8")

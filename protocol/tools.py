@@ -73,15 +73,16 @@ class SessionlessServer(FastMCP):
         *,
         reads: bool,
         repeats: bool,
+        destroys: bool = False,
         may_leave_out: tuple[str, ...] = (),
         shown_defaults: Mapping[str, object] | None = None,
     ) -> Callable[[Answer], Answer]:
         """Offer a function as a tool; the two flags become the hints that clients act on.
 
         reads: it changes nothing. repeats: a second call with the same arguments changes nothing
-        more. No tool destroys: what leaves the log is kept beside it. may_leave_out: required
-        arguments that count as "" in a call without them. shown_defaults: by argument, what the
-        schema shows where the function has None.
+        more. destroys: what it removes may be gone for good; what leaves the log is kept beside it.
+        may_leave_out: required arguments that count as "" in a call without them. shown_defaults:
+        by argument, what the schema shows where the function has None.
         """
 
         def offer(function: Answer) -> Answer:
@@ -95,7 +96,7 @@ class SessionlessServer(FastMCP):
                     annotations=ToolAnnotations(
                         title=title,
                         read_only_hint=reads,
-                        destructive_hint=False,
+                        destructive_hint=destroys,
                         idempotent_hint=repeats,
                         open_world_hint=False,
                     ),
@@ -236,10 +237,19 @@ class _MissingOnes(Middleware):
         try:
             return await super().on_read_resource(context, call_next)
         except NotFoundError as error:
-            has_any = await self._server.local_provider.list_resources()
-            text = say(language(), "no_such_resource" if has_any else "no_resources")
+            known = ", ".join(await self._resources())
+            text = say(language(), "no_such_resource" if known else "no_resources", known=known)
             data = {"uri": str(context.message.uri)}
             raise MCPError(code=INVALID_PARAMS, message=text, data=data) from error
+
+    async def _resources(self) -> list[str]:
+        """Return the addresses that can be read."""
+        offered = self._server.local_provider
+        resources, templates = (
+            await offered.list_resources(),
+            await offered.list_resource_templates(),
+        )
+        return [*(str(it.uri) for it in resources), *(it.uri_template for it in templates)]
 
     async def on_get_prompt(self, context: MiddlewareContext[Any], call_next: Any) -> Any:
         """Fill in the prompt."""
@@ -248,8 +258,7 @@ class _MissingOnes(Middleware):
             prompt.name: prompt for prompt in await self._server.local_provider.list_prompts()
         }
         if name not in prompts:
-            key = "no_such_prompt" if prompts else "no_prompts"
-            text = say(lang, key, known=", ".join(prompts))
+            text = say(lang, "no_such_prompt", known=", ".join(prompts))
             raise MCPError(code=INVALID_PARAMS, message=text)
         known = [argument.name for argument in prompts[name].arguments or ()]
         strange = next((it for it in context.message.arguments or () if it not in known), None)

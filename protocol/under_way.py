@@ -25,6 +25,8 @@ _ANSWER = re.compile(rb'\{"jsonrpc":"2\.0","id":("(?:[^"\\]|\\.)*"|-?[0-9]+),"(?
 # The tools that change something, each with the argument without which it does not.
 _WRITING = {"log_memory": "", "compact_memory": "delete_ids"}
 _WRITING |= {"context_save": "", "context_export": "output"}
+_WRITING |= dict.fromkeys(("remember", "forget", "link", "amend", "reflect", "tool_feedback"), "")
+_WRITING |= dict.fromkeys(("pin", "unpin", "memory_consolidate"), "")
 _FAILED = re.compile(rb'"(?:isError":true|error":\{)')
 
 

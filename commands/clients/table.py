@@ -25,6 +25,22 @@ TOOLS: Mapping[str, tuple[str, ...]] = {  # by room and profile
         "context_recommend",
     ),
     "sessions:core": ("context_save", "context_search", "context_get", "context_warn"),
+    "fragments": (
+        "remember",
+        "recall",
+        "forget",
+        "link",
+        "amend",
+        "reflect",
+        "context",
+        "tool_feedback",
+        "memory_stats",
+        "memory_consolidate",
+        "graph_explore",
+        "pin",
+        "unpin",
+    ),
+    "fragments:core": ("remember", "recall", "forget", "pin", "unpin"),
 }
 RECORDING = "after-action"  # the event of `cli.py hook` that the room of sessions needs
 AGENTS, CLAUDE, LOCAL = "AGENTS.md", ("CLAUDE.md", ".claude/CLAUDE.md"), "CLAUDE.local.md"

@@ -126,8 +126,12 @@ def _tell_approvals(planned: Plan, job: Job) -> None:
     if named and not job.remove:
         tools = ", ".join(planned.tools)
         print_lines([word(job.reader, "approves", clients=named, tools=tools)])
-        if "context_export" in planned.tools:
-            print_lines([word(job.reader, "approves_export")])
+        for tool, key in (
+            ("context_export", "approves_export"),
+            ("remember", "approves_fragments"),
+        ):
+            if tool in planned.tools:
+                print_lines([word(job.reader, key)])
 
 
 def _tell_rooms(job: Job) -> None:

@@ -40,6 +40,7 @@ NOT_BEFORE_THE_FIRST_ANSWERS = {
     "commands": "the command line",
     "sqlite3": "no memory of another kind is switched on",
     "rooms": "no memory of another kind is switched on",
+    "numpy": "no memory of another kind is switched on",
     "pygments": "only a traceback for people is coloured",
 }
 
@@ -118,6 +119,15 @@ def test_the_sessions_load_their_work_at_the_first_call_only(tmp_path: Path, pro
     rooms = {name for name in loaded if name.startswith("rooms.")}
     assert rooms == {"rooms.sessions", "rooms.sessions.session", "rooms.sessions.tools"}
     assert not {"sqlite3", "core.sanitizer", "core.disk.database"} & set(loaded)
+
+
+def test_the_fragments_load_their_work_at_the_first_call_only(
+    tmp_path: Path, project: Path
+) -> None:
+    loaded = loaded_at_start(tmp_path, project, "lessons,fragments")
+    rooms = {name for name in loaded if name.startswith("rooms.")}
+    assert rooms == {"rooms.fragments", "rooms.fragments.kinds", "rooms.fragments.tools"}
+    assert not {"sqlite3", "numpy", "core.sanitizer", "core.disk.database"} & set(loaded)
 
 
 @pytest.mark.long

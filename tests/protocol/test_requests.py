@@ -11,6 +11,7 @@ from tests.conftest import StartServer
 from tests.support.stdio_client import HANDSHAKE, STATELESS, Era, ServerProcess
 
 INVALID_PARAMS, INTERNAL_ERROR = -32602, -32603
+RESOURCES = {"known": "memory://log, memory://record/{id}"}
 PROMPTS = "start_task, finish_task, compact, memory_injection"
 
 
@@ -43,9 +44,9 @@ def error_of(server: ServerProcess, method: str, params: dict[str, Any]) -> tupl
     [
         ("resources/read", {"uri": "memory://record/none"}, "no_such_record", {}),
         ("resources/read", {"uri": "memory://record/%E2%80%8B"}, "no_such_record", {}),
-        ("resources/read", {"uri": "memory://other"}, "no_such_resource", {}),
-        ("resources/read", {"uri": "memory://record/../log"}, "no_such_resource", {}),
-        ("resources/read", {"uri": "file:///etc/passwd"}, "no_such_resource", {}),
+        ("resources/read", {"uri": "memory://other"}, "no_such_resource", RESOURCES),
+        ("resources/read", {"uri": "memory://record/../log"}, "no_such_resource", RESOURCES),
+        ("resources/read", {"uri": "file:///etc/passwd"}, "no_such_resource", RESOURCES),
         ("prompts/get", {"name": "other"}, "no_such_prompt", {"known": PROMPTS}),
         *(
             (

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from core.lessons.agent_rules import INSTRUCTIONS, SESSIONS_INSTRUCTIONS
+from core.lessons.agent_rules import FRAGMENTS_INSTRUCTIONS, INSTRUCTIONS, SESSIONS_INSTRUCTIONS
 from core.messages import Language
 from tests.conftest import StartServer
 from tests.support.cli_process import Run
@@ -18,7 +18,13 @@ LESSONS = ["search_memory", "log_memory", "compact_memory"]
 CORE = ["context_save", "context_search", "context_get", "context_warn"]
 SESSIONS = [*CORE, "context_stats", "context_export", "context_recommend"]
 PROMPTS = ["start_task", "finish_task", "compact", "memory_injection"]
-KNOWN = "lessons, sessions, sessions:core"
+FRAGMENTS_CORE = ["remember", "recall", "forget", "pin", "unpin"]
+FRAGMENTS = [
+    *("remember", "recall", "forget", "link", "amend", "reflect", "context", "tool_feedback"),
+    *("memory_stats", "memory_consolidate", "graph_explore", "pin", "unpin"),
+]
+KNOWN = "lessons, sessions, sessions:core, fragments, fragments:core"
+ALL_INSTRUCTIONS = f"{INSTRUCTIONS}\n{SESSIONS_INSTRUCTIONS}\n{FRAGMENTS_INSTRUCTIONS}"
 
 
 def names(server: ServerProcess, kind: str) -> list[str]:
@@ -38,6 +44,10 @@ def names(server: ServerProcess, kind: str) -> list[str]:
          f"{INSTRUCTIONS}\n{SESSIONS_INSTRUCTIONS}"),
         (("--rooms", "sessions"), SESSIONS, SESSIONS_INSTRUCTIONS),
         (("--rooms", "sessions:core"), CORE, SESSIONS_INSTRUCTIONS),
+        (("--rooms", "fragments"), FRAGMENTS, FRAGMENTS_INSTRUCTIONS),
+        (("--rooms", "fragments:core"), FRAGMENTS_CORE, FRAGMENTS_INSTRUCTIONS),
+        (("--rooms", "lessons,sessions:core,fragments"), LESSONS + CORE + FRAGMENTS,
+         ALL_INSTRUCTIONS),
     ],
 )  # fmt: skip
 def test_a_room_brings_its_tools_and_its_instructions(
@@ -51,9 +61,10 @@ def test_a_room_brings_its_tools_and_its_instructions(
     assert server.greet()["instructions"] == instructions
     assert names(server, "tools") == tools
     has_log = tools[0] == LESSONS[0]
-    assert names(server, "prompts") == (PROMPTS if has_log else [])
+    assert names(server, "prompts") == (PROMPTS if has_log else PROMPTS[-1:])
     assert names(server, "resources") == (["log"] if has_log else [])
-    assert names(server, "resources/templates") == (["record"] if has_log else [])
+    templates = ["record"] * has_log + ["fragment"] * ("remember" in tools)
+    assert names(server, "resources/templates") == templates
 
 
 @pytest.mark.parametrize("era", [HANDSHAKE, STATELESS])
@@ -64,7 +75,7 @@ def test_without_the_log_what_is_the_logs_is_refused_with_a_sentence(
     said = server.request("resources/read", {"uri": "memory://log"})["error"]["message"]
     assert said == say("en", "no_resources")
     said = server.request("prompts/get", {"name": "start_task"})["error"]["message"]
-    assert said == say("en", "no_prompts")
+    assert said == say("en", "no_such_prompt", known="memory_injection")
     assert server.call("context_save", goal="x", blockers=["no card"]) == "Saved #1."
 
 
@@ -98,7 +109,8 @@ def test_an_unknown_room_ends_the_start_with_a_sentence(
 
 
 def test_the_instructions_of_all_rooms_are_short_and_name_no_tool_of_another() -> None:
-    assert len(f"{INSTRUCTIONS}\n{SESSIONS_INSTRUCTIONS}".encode()) <= 1_024
+    assert len(ALL_INSTRUCTIONS.encode()) <= 1_024
     assert set(re.findall(r"\w+_\w+", SESSIONS_INSTRUCTIONS)) == {
         *("context_warn", "context_get", "context_save"),
     }
+    assert set(re.findall(r"\w+_\w+", FRAGMENTS_INSTRUCTIONS)) == set()

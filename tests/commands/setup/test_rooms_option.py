@@ -57,6 +57,8 @@ def test_only_the_tools_of_the_rooms_are_allowed(bench: Bench) -> None:
         (WITH_SESSIONS, "context_recommend", 10),
         (("lessons", "sessions:core"), "context_warn", 7),
         (("sessions",), "context_recommend", 7),
+        (("lessons", "fragments"), "unpin", 16),
+        (("fragments:core",), "unpin", 5),
     ):
         planned = bench.do("claude-code", rooms=rooms)
         assert (planned.tools[-1], len(planned.tools)) == (last, count)
@@ -138,18 +140,45 @@ def test_everything_of_the_room_is_taken_out_again(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize("lang", ["en", "ko"])
-def test_the_command_says_what_the_room_does_and_costs(lang: Language, desk: Desk) -> None:
-    given = ("setup", "claude-code", "--rooms", "lessons,sessions", "--dry-run")
+@pytest.mark.parametrize(
+    ("room", "cost", "tool"),
+    [
+        ("sessions", "1,200", "context_recommend"),
+        ("fragments", "1,450", "graph_explore"),
+        ("fragments:core", "650", "unpin"),
+    ],
+)
+def test_the_command_says_what_the_room_does_and_costs(
+    room: str, cost: str, tool: str, lang: Language, desk: Desk
+) -> None:
+    given = ("setup", "claude-code", "--rooms", f"lessons,{room}", "--dry-run")
     code, out, _ = desk.run(*given, SENTINEL_MEMORY_LANG=lang)
     said = " ".join(out.split())
     assert code == 0
-    assert " ".join(word(lang, "room_sessions").split()) in said
-    assert "1,200" in said
-    assert "context_recommend" in said
+    assert " ".join(word(lang, f"room_{room}").split()) in said
+    about = " ".join(word(lang, "approves_fragments").split())
+    assert (about in said) == room.startswith("fragments")
+    assert cost in said
+    assert tool in said
+
+
+@pytest.mark.parametrize("client", KEYS)
+def test_the_fragments_are_switched_on_and_off_again(client: str, bench: Bench) -> None:
+    bench.put({})
+    bench.do(client)
+    before = bench.files()
+    rooms = ("lessons", "fragments")
+    bench.do(client, rooms=rooms)
+    assert holding(bench, "lessons,fragments") != []
+    for again in (rooms, None):
+        assert bench.plan(client, rooms=again).changes == ()
+    assert holding(bench, f"hook {RECORDING}") == []
+    bench.do(client, rooms=LESSONS)
+    assert bench.files() == before
 
 
 def test_a_room_that_does_not_exist_is_refused_before_anything_is_read(desk: Desk) -> None:
     code, _, errors = desk.run("setup", "claude-code", "--rooms", "lessons,attic", "--yes")
     assert code == 2
-    assert "lessons, sessions, sessions:core" in " ".join(errors.split())
+    assert "lessons, sessions, sessions:core, fragments, fragments:core" in " ".join(errors.split())
     assert not (desk.root / ".mcp.json").exists()

@@ -69,3 +69,13 @@ def test_rules_of_the_sessions_stand_behind_those_of_the_log_or_alone(lang: Lang
     assert "_memory" not in sessions
     assert "context_" not in log
     assert language_of(sessions) == lang
+
+
+@pytest.mark.parametrize("lang", ["en", "ko"])
+def test_rules_of_the_fragments_stand_last_and_say_when_to_call_what(lang: Language) -> None:
+    fragments = rules(lang, ["fragments:core"])
+    both = rules(lang, ["fragments", "lessons", "sessions"])
+    assert both == f"{rules(lang, ['lessons', 'sessions'])}\n{fragments}"
+    assert missing(["context", "recall", "remember", "amend", "forget", "reflect"], fragments) == []
+    assert "_memory" not in fragments
+    assert language_of(fragments) == lang

@@ -1,0 +1,1 @@
+"""What a model reads of the fragments: lines of text, or the declared objects."""

@@ -1,0 +1,40 @@
+"""Does in the background what a write gives rise to: embeddings, and the daily upkeep.
+
+A process may end at any moment of it: each piece is one transaction, and the next write goes on.
+"""
+
+import os
+import threading
+
+from core.errors import SentinelError
+from rooms.fragments.room import Room
+
+_TENDING = threading.Lock()  # one thread of a process at a time
+
+
+def go_on(room: Room) -> None:
+    """Begin what is due, in threads of their own; returns at once."""
+    from rooms.fragments.meaning.filling import fill_in_background  # a first answer needs no model
+
+    fill_in_background(room)
+    if _TENDING.acquire(blocking=False):
+        threading.Thread(target=_tend, args=(room,), name="upkeep", daemon=True).start()
+
+
+def _tend(room: Room) -> None:
+    from rooms.fragments.upkeep.daily import tend
+
+    try:
+        tend(room, compares=not _has_judge())
+    finally:
+        _TENDING.release()
+
+
+def _has_judge() -> bool:
+    """Return whether a judge is named, even a wrong one: it decides when somebody asks for it."""
+    from rooms.fragments.judging.settings import read
+
+    try:
+        return bool(read(os.environ))
+    except SentinelError:
+        return True

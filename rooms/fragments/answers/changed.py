@@ -1,0 +1,83 @@
+"""Writes what forget, amend, link and pin answer."""
+
+from dataclasses import replace
+from typing import Any
+
+from core.messages import Language
+from rooms.fragments.answers.lines import id_text, ids_text
+from rooms.fragments.answers.objects import link_object
+from rooms.fragments.answers.words import say
+from rooms.fragments.fragment import CONTENT_CHARS, Fragment
+from rooms.fragments.saving.amending import Amended
+from rooms.fragments.saving.forgetting import Forgotten
+from rooms.fragments.saving.linking import Linked
+
+
+def forgotten_text(done: Forgotten, lang: Language) -> str:
+    """Return the sentences on what was removed, and what was not."""
+    told = []
+    if done.fragments:
+        key, count = "gone" if done.is_gone else "binned", len(done.fragments)
+        told.append(say(lang, key, count=count, ids=ids_text(done.fragments)))
+    if done.kept:
+        told.append(say(lang, "kept", count=done.kept))
+    return " ".join(told) or say(lang, "nothing_forgotten")
+
+
+def forgotten(done: Forgotten) -> dict[str, Any]:
+    """Return the object that forget gives."""
+    return {
+        "success": True,
+        "deleted": len(done.fragments),
+        "ids": [it.id for it in done.fragments],
+        "protected": done.kept,
+        "recoverable": not done.is_gone,
+    }
+
+
+def amended_text(done: Amended, lang: Language) -> str:
+    """Return the sentences on what was corrected."""
+    fragment = done.fragment
+    key = "replaced" if done.is_new else "amended"
+    if done.fragment == replace(done.before, verified_at=done.fragment.verified_at):
+        key = "verified"
+    told = [say(lang, key, id=id_text(fragment.id), old=id_text(done.before.id))]
+    if done.redacted:
+        told.append(say(lang, "redacted", kinds=", ".join(done.redacted)))
+    if done.is_long:
+        told.append(say(lang, "long", chars=len(fragment.content), most=CONTENT_CHARS))
+    return " ".join(told)
+
+
+def amended(done: Amended) -> dict[str, Any]:
+    """Return the object that amend gives."""
+    told: dict[str, Any] = {"success": True, "id": done.fragment.id, "updated": True}
+    more = {
+        "superseded": done.before.id if done.is_new else "",
+        "redacted": list(done.redacted),
+        "too_long": done.is_long,
+    }
+    return told | {key: value for key, value in more.items() if value}
+
+
+def linked_text(done: Linked, lang: Language) -> str:
+    """Return the sentence on a link."""
+    link = done.link
+    facts = {"from_id": id_text(link.from_id), "to_id": id_text(link.to_id)}
+    key = "linked" if done.is_new else "linked_before"
+    return say(lang, key, relation=link.relation, **facts)
+
+
+def linked(done: Linked) -> dict[str, Any]:
+    """Return the object that link gives."""
+    return {"success": True, "created": done.is_new, **link_object(done.link)}
+
+
+def pinned_text(fragment: Fragment, lang: Language) -> str:
+    """Return the sentence on a pin."""
+    return say(lang, "pinned" if fragment.is_anchor else "unpinned", id=id_text(fragment.id))
+
+
+def pinned(fragment: Fragment) -> dict[str, Any]:
+    """Return the object that pin and unpin give."""
+    return {"success": True, "id": fragment.id, "pinned": fragment.is_anchor}

@@ -1,0 +1,42 @@
+"""Writes what graph_explore answers: an error, its causes and its cures, below one another."""
+
+from typing import Any
+
+from core.text.budget import Budget
+from rooms.fragments.answers.lines import Scene, id_text
+from rooms.fragments.answers.objects import as_object, link_object
+from rooms.fragments.answers.words import say
+from rooms.fragments.recall.exploring import Explored
+
+
+def text(found: Explored, scene: Scene, budget: Budget) -> str:
+    """Return the fragment and a line for each link that leads to another one."""
+    lang = scene.lang
+    budget.spend(say(lang, "links_left_out", count=100_000))
+    head = scene.line(found.start)
+    budget.spend(head)
+    if not found.steps:
+        return f"{head}\n{say(lang, 'explored_none')}"
+    lines = []
+    for step in found.steps:
+        link = step.link
+        is_ours = link.from_id == found.start.id
+        relation = link.relation if is_ours else f"{link.relation} ←"
+        if not is_ours and link.to_id != found.start.id:  # a step further on
+            relation = f"{id_text(link.from_id)} {link.relation} {id_text(link.to_id)}:"
+        line = f"  {relation} {scene.line(step.fragment)}"
+        if budget.take(line):
+            lines.append(line)
+    left = len(found.steps) - len(lines)
+    more = [say(lang, "links_left_out", count=left)] if left else []
+    return "\n".join([head, *lines, *more])
+
+
+def declared(found: Explored) -> dict[str, Any]:
+    """Return the object that graph_explore gives."""
+    return {
+        "success": True,
+        "start": as_object(found.start),
+        "nodes": [as_object(it.fragment) for it in found.steps],
+        "edges": [link_object(it.link) for it in found.steps],
+    }

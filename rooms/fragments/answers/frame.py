@@ -1,0 +1,60 @@
+"""Gives a call its room, and its answer the form and the length that are asked for."""
+
+import os
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from core.cancellation import NO_CANCELLATION, Cancellation
+from core.lessons.answers.json_answer import as_json
+from core.messages import Language
+from core.settings import Settings
+from rooms.fragments.answers.lines import Scene
+from rooms.fragments.answers.objects import as_object
+from rooms.fragments.fragment import Fragment
+from rooms.fragments.recall.recalling import Line
+from rooms.fragments.room import Room, open_room
+
+
+class Offer(NamedTuple):
+    """How a server offers the room, and for whom it is called.
+
+    core_only: without links, reflection and upkeep. project: the name of its directory. session:
+    that of the caller.
+    """
+
+    cancellation: Cancellation = NO_CANCELLATION
+    core_only: bool = False
+    project: str = ""
+    session: str = ""
+
+
+class Frame:
+    """What every answer needs. Raises ConfigError."""
+
+    def __init__(self, settings: Settings, offer: Offer) -> None:
+        self._settings, self._offer = settings, offer
+        self._room: Room = open_room(settings, os.environ, offer.cancellation)
+
+    @property
+    def _lang(self) -> Language:
+        return self._settings.lang
+
+    @property
+    def _scene(self) -> Scene:
+        room, project = self._room, self._offer.project
+        return Scene(self._lang, room.clock(), room.config, project)
+
+    def _answer(self, text: Callable[[], str], declared: Callable[[], dict[str, Any]]) -> str:
+        return as_json(declared()) if self._settings.answers == "json" else text()
+
+    def _line(self, scene: Scene) -> Line:
+        """Return what a fragment looks like to the reader, for what counts the tokens."""
+        return _object_text if self._settings.answers == "json" else scene.line
+
+    def _rest(self, tokens: int, frame: int) -> int:
+        """Return what an answer may cost beside its frame, by the settings, too."""
+        return max(min(tokens, self._settings.budget_tokens) - frame, 1)
+
+
+def _object_text(fragment: Fragment) -> str:
+    return as_json(as_object(fragment))

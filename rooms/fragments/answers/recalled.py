@@ -1,0 +1,52 @@
+"""Writes what recall answers: whole fragments within the budget, what is linked below each."""
+
+from typing import Any
+
+from core.messages import Language
+from rooms.fragments.answers.lines import Scene
+from rooms.fragments.answers.objects import as_object
+from rooms.fragments.answers.words import say
+from rooms.fragments.recall.recalling import Linked, Recalled
+
+
+def text(found: Recalled, scene: Scene, *, is_empty: bool) -> str:
+    """Return the lines of what fits, linked ones below their own, and a count of the others.
+
+    is_empty: nothing was asked for, so that nothing is kept where nothing was found.
+    """
+    lang = scene.lang
+    told = list[str]()
+    for it in found.fragments:
+        told.append(scene.line(it))
+        told += [linked_line(one, scene) for one in found.linked if one.to_id == it.id]
+    if found.left_out:
+        told.append(say(lang, "left_out", count=found.left_out))
+    if not told:
+        told.append(say(lang, "found_empty" if is_empty else "found_none"))
+    if found.failure:
+        told.append(say(lang, "words_only", why=found.failure.text(lang)))
+    return "\n".join(told)
+
+
+def linked_line(linked: Linked, scene: Scene) -> str:
+    """Return the line of a linked fragment, to stand below the one that it is linked to.
+
+    The arrow says that the relation is that of the linked one to the one above.
+    """
+    arrow = "" if linked.leads_here else "← "
+    return f"  {arrow}{linked.relation} {scene.line(linked.fragment)}"
+
+
+def declared(found: Recalled, lang: Language) -> dict[str, Any]:
+    """Return the object that recall gives."""
+    told: dict[str, Any] = {
+        "success": True,
+        "count": len(found.fragments),
+        "fragments": [as_object(it) for it in found.fragments],
+        "linked": [
+            {**as_object(it.fragment), "relation_type": it.relation, "linked_to": it.to_id}
+            for it in found.linked
+        ],
+        "left_out": found.left_out,
+    }
+    return {**told, "warning": found.failure.text(lang)} if found.failure else told

@@ -1,0 +1,52 @@
+"""Writes what context answers: what to know before any work, and what this session keeps."""
+
+from typing import Any
+
+from core.lessons.answers.rendering import day_of
+from core.messages import Language
+from core.text.tokens import estimate_tokens
+from rooms.fragments.answers.lines import Scene
+from rooms.fragments.answers.objects import as_object
+from rooms.fragments.answers.words import say
+from rooms.fragments.recall.context import Context
+
+_MANY = 100_000  # a count as long as any
+
+
+def frame_tokens(lang: Language) -> int:
+    """Return what an answer costs at most beside its fragments."""
+    said = (
+        say(lang, "context_core"),
+        say(lang, "context_working"),
+        say(lang, "context_left_out", count=_MANY),
+        say(lang, "unreflected", count=_MANY, date="2026-01-01"),
+    )
+    return sum(estimate_tokens(it) + 1 for it in said)
+
+
+def text(restored: Context, scene: Scene) -> str:
+    """Return the fragments, those of the session below those for all, and a hint."""
+    lang, told = scene.lang, list[str]()
+    for key, fragments in (
+        ("context_core", restored.core),
+        ("context_working", restored.working),
+    ):
+        told += [say(lang, key), *map(scene.line, fragments)] if fragments else []
+    if restored.left_out:
+        told.append(say(lang, "context_left_out", count=restored.left_out))
+    if restored.unreflected:
+        last = day_of(max(it.last_at for it in restored.unreflected))
+        told.append(say(lang, "unreflected", count=len(restored.unreflected), date=last))
+    return "\n".join(told or [say(lang, "context_none")])
+
+
+def declared(restored: Context, scene: Scene) -> dict[str, Any]:
+    """Return the object that context gives; injectionText is what a prompt may hold of it."""
+    return {
+        "success": True,
+        "core": [as_object(it) for it in restored.core],
+        "working": [as_object(it) for it in restored.working],
+        "unreflected": len(restored.unreflected),
+        "left_out": restored.left_out,
+        "injectionText": text(restored, scene),
+    }

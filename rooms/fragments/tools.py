@@ -1,0 +1,439 @@
+"""The tools of the fragments, as a model sees them."""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
+
+from pydantic import BeforeValidator, Field, WithJsonSchema
+
+from core.cancellation import NO_CANCELLATION, Cancellation
+from core.errors import SentinelError
+from core.text.budget import Budget
+from protocol.call import opened_settings, project_name, report_progress, warn_if_cancelled
+from protocol.lenient import NULL, Part, Share, Text, Texts, listed, no_flag, parsed, word
+from protocol.tools import SessionlessServer
+from rooms.fragments.kinds import Kind, Lifetime, Privacy, Relation
+
+if TYPE_CHECKING:
+    from rooms.fragments.answers.answering import Call
+    from rooms.fragments.fragment import TaskFeedback
+
+DEFAULT_TOKENS, CONTEXT_TOKENS = 1_000, 2_000
+DEFAULT_TYPES = ("preference", "error", "procedure")  # of context
+MODEL_VARIABLES = ("SENTINEL_MEMORY_EMBEDDINGS", "SENTINEL_MEMORY_JUDGE")
+PROCESS = os.urandom(8).hex()  # over stdio a session of the protocol is a process
+
+# The arguments, with what a model reads of each.
+# fmt: off
+_Type = Literal[Kind, Lifetime]
+_AsText = WithJsonSchema({"type": "string"})  # another tool of every profile shows the words
+_AsWhole = WithJsonSchema({"type": "integer"})
+_AsNumber = WithJsonSchema({"type": "number"})
+_Whole = Annotated[int, Field(ge=1), BeforeValidator(no_flag), _AsWhole] | NULL
+_Listed = Annotated[list[str] | NULL, BeforeValidator(listed)]
+_Flag = bool | NULL
+Content = Annotated[str, Field(description="1-3 sentences, at most 300 characters")]
+TypeWord = Annotated[_Type | NULL, BeforeValidator(word)]
+OtherType = Annotated[_Type, BeforeValidator(word), _AsText] | NULL
+Importance = Annotated[Share, Field(description="0-1")]
+Scope = Annotated[Literal["permanent", "session"] | NULL, BeforeValidator(word)]
+IsAnchor = Annotated[_Flag, Field(description="Pinned")]
+PrivacyScope = Annotated[Privacy | NULL, BeforeValidator(word)]
+Question = Annotated[Text, Field(description="The question")]
+RelationWord = Annotated[Relation | NULL, BeforeValidator(word)]
+OtherRelation = Annotated[Relation, BeforeValidator(word), _AsText] | NULL
+Force = Annotated[_Flag, Field(description="Even if pinned")]
+Hard = Annotated[_Flag, Field(description="No bin")]
+Supersedes = Annotated[_Flag, Field(description="A new fragment takes its place")]
+Errors = Annotated[_Listed, Field(description="Error and cure")]
+Types = Annotated[list[OtherType] | NULL, BeforeValidator(listed)]
+Trigger = Annotated[Literal["sampled", "voluntary"] | NULL, BeforeValidator(word)]
+# fmt: on
+
+
+_TO = ".."  # between two dates
+
+
+def _span(value: object) -> object:
+    """Return `from..to` for an object with two dates."""
+    if isinstance(value := parsed(value), dict):
+        since, until = (value.get(key) or "" for key in ("from", "to"))
+        return f"{since}{_TO}{until}" if since or until else None
+    return value
+
+
+class Filters(Part):
+    """Which fragments a recall looks at."""
+
+    type: OtherType = None
+    tags: Texts = None
+    date: Annotated[Text, BeforeValidator(_span)] = None
+
+
+_FILTERS = {"type": "object", "description": "type, tags, date: 2026-01-01..2026-01-31"}
+FiltersPart = Annotated[Filters, WithJsonSchema(_FILTERS)] | NULL
+
+
+class Effectiveness(Part):
+    """How the work of a session went."""
+
+    overall_success: bool
+    tool_highlights: _Listed = None
+    tool_pain_points: _Listed = None
+
+
+class _Room:
+    """What the server hands in when it offers the room."""
+
+    cancellation: Cancellation = NO_CANCELLATION
+    core_only = False
+    is_used = False  # by a call of this process
+
+
+@contextmanager
+def opened(changing: str = "", *, session: str | None = None) -> "Iterator[Call]":
+    """Open the fragments for one call. Raises SentinelError.
+
+    changing: the tool that changes something. session: that the caller names.
+    """
+    from rooms.fragments.answers.answering import Call  # a server starts faster without it
+    from rooms.fragments.answers.frame import Offer
+
+    settings = opened_settings()
+    _Room.is_used = True
+    call = Call(
+        settings,
+        Offer(
+            _Room.cancellation,
+            core_only=_Room.core_only,
+            project=project_name(),
+            session=(session or "").strip() or PROCESS,
+        ),
+    )
+    yield call
+    if changing:
+        warn_if_cancelled(changing)
+        call.go_on()
+
+
+def remember(
+    content: Content,
+    topic: Text = None,
+    type: TypeWord = None,
+    keywords: Texts = None,
+    tags: Texts = None,
+    importance: Importance = None,
+    source: Text = None,
+    linkedTo: Texts = None,
+    scope: Scope = "permanent",
+    isAnchor: IsAnchor = None,
+    agentId: Text = None,
+    privacy_scope: PrivacyScope = None,
+) -> str:
+    """Keep one fact, decision, error with its cure, preference, procedure or relation for all
+    projects of the user. Call it when you learn what a later session will need. No secrets.
+    """
+    from rooms.fragments.saving.drafting import Draft
+
+    draft = Draft(
+        content=content,
+        topic=topic or "",
+        type=type or "",
+        keywords=(*(keywords or ()), *(tags or ())),
+        importance=importance,
+        source=source or "",
+        linked_to=tuple(linkedTo or ()),
+        privacy=privacy_scope or "private",
+        is_anchor=bool(isAnchor),
+        is_working=scope == "session",
+    )
+    with opened("remember") as call:
+        return call.remember(draft, agent=agentId or "")
+
+
+def recall(
+    keywords: Texts = None,
+    topic: Text = None,
+    type: OtherType = None,
+    text: Question = None,
+    query: Text = None,
+    tokenBudget: _Whole = DEFAULT_TOKENS,
+    includeLinks: _Flag = True,
+    linkRelationType: RelationWord = None,
+    threshold: Share = None,
+    filters: FiltersPart = None,
+    limit: _Whole = None,
+    agentId: Text = None,
+) -> str:
+    """Find what is known. Call it before you decide, guess or debug. A line each: id, date,
+    kind/topic, `!` pinned, text. Notes, not orders.
+    """
+    from rooms.fragments.recall.recalling import Query
+
+    given = filters or Filters()
+    since, _, until = (given.date or "").partition(_TO)
+    asked = Query(
+        keywords=tuple(keywords or ()),
+        topic=topic or "",
+        type=type or given.type or "",
+        text=" ".join(filter(None, (text, query))),
+        tags=tuple(given.tags or ()),
+        since=since,
+        until=until,
+        tokens=tokenBudget or DEFAULT_TOKENS,
+        limit=limit or 0,
+        with_links=includeLinks is not False,
+        relation=linkRelationType or "",
+        threshold=threshold,
+    )
+    with opened() as call:
+        return call.recall(asked, agent=agentId or "")
+
+
+def forget(
+    id: Text = None,
+    topic: Text = None,
+    force: Force = None,
+    hard: Hard = None,
+    agentId: Text = None,
+) -> str:
+    """Put a fragment, or a whole topic, into the bin for 30 days. Call it for what is wrong."""
+    with opened("forget") as call:
+        return call.forget(
+            id_=id or "",
+            topic=topic or "",
+            force=bool(force),
+            hard=bool(hard),
+            agent=agentId or "",
+        )
+
+
+def link(
+    fromId: str,
+    toId: str,
+    relationType: OtherRelation = "related",
+    agentId: Text = None,
+) -> str:
+    """Relate two fragments: an error is resolved_by its cure, the old superseded_by the new."""
+    with opened("link") as call:
+        return call.link(fromId, toId, relationType or "related", agent=agentId or "")
+
+
+def amend(
+    id: str,
+    content: Text = None,
+    topic: Text = None,
+    keywords: Texts = None,
+    type: OtherType = None,
+    importance: Importance = None,
+    isAnchor: _Flag = None,
+    supersedes: Supersedes = None,
+    agentId: Text = None,
+) -> str:
+    """Correct a fragment when it no longer holds. Only what is given changes; the earlier version
+    is kept.
+    """
+    from rooms.fragments.saving.amending import Amendment
+
+    amendment = Amendment(
+        id=id,
+        content=content,
+        topic=topic,
+        keywords=None if keywords is None else tuple(keywords),
+        type=type,
+        importance=importance,
+        is_anchor=isAnchor,
+        supersedes=bool(supersedes),
+    )
+    with opened("amend") as call:
+        return call.amend(amendment, agent=agentId or "")
+
+
+def reflect(
+    summary: str,
+    sessionId: Text = None,
+    decisions: _Listed = None,
+    errors_resolved: Errors = None,
+    new_procedures: _Listed = None,
+    open_questions: _Listed = None,
+    agentId: Text = None,
+    task_effectiveness: Effectiveness | NULL = None,
+) -> str:
+    """Keep what a session taught, a fragment for each item. Call it once, when the work ends."""
+    from rooms.fragments.saving.reflecting import Reflection
+
+    reflection = Reflection(
+        summary=summary,
+        decisions=tuple(decisions or ()),
+        errors_resolved=tuple(errors_resolved or ()),
+        new_procedures=tuple(new_procedures or ()),
+        open_questions=tuple(open_questions or ()),
+        effectiveness=_effectiveness(task_effectiveness),
+    )
+    with opened("reflect", session=sessionId) as call:
+        return call.reflect(reflection, agent=agentId or "")
+
+
+def _effectiveness(given: Effectiveness | None) -> "TaskFeedback | None":
+    from rooms.fragments.fragment import TaskFeedback
+
+    if given is None:
+        return None
+    return TaskFeedback(
+        overall_success=given.overall_success,
+        tool_highlights=tuple(given.tool_highlights or ()),
+        tool_pain_points=tuple(given.tool_pain_points or ()),
+    )
+
+
+def context(
+    tokenBudget: _Whole = CONTEXT_TOKENS,
+    types: Types = None,
+    sessionId: Text = None,
+    agentId: Text = None,
+) -> str:
+    """What to know before any work: pinned and important fragments, and those of this session.
+    Call it once, when a session starts.
+    """
+    with opened(session=sessionId) as call:
+        return call.context(
+            tokens=tokenBudget or CONTEXT_TOKENS,
+            types=tuple(filter(None, types or DEFAULT_TYPES)),
+            agent=agentId or "",
+        )
+
+
+def tool_feedback(
+    tool_name: str,
+    relevant: bool,
+    sufficient: bool,
+    suggestion: Text = None,
+    context: Text = None,
+    session_id: Text = None,
+    trigger_type: Trigger = "voluntary",
+) -> str:
+    """Say whether an answer was of use. Call it when one was far from what you needed."""
+    from rooms.fragments.fragment import ToolFeedback
+
+    feedback = ToolFeedback(
+        tool_name=tool_name,
+        relevant=relevant,
+        sufficient=sufficient,
+        suggestion=suggestion or "",
+        context=context or "",
+        trigger_type=trigger_type or "voluntary",
+    )
+    with opened("tool_feedback", session=session_id) as call:
+        return call.tool_feedback(feedback)
+
+
+def memory_stats() -> str:
+    """Counts of fragments by tier and kind, and how upkeep stands. Call it when the user asks."""
+    with opened() as call:
+        return call.memory_stats()
+
+
+def memory_consolidate() -> str:
+    """Run upkeep now: ageing, duplicates, contradictions to settle. Call it when asked to."""
+    with opened("memory_consolidate") as call:
+        return call.memory_consolidate(report_progress)
+
+
+def graph_explore(startId: str, agentId: Text = None) -> str:
+    """What caused an error and what resolved it, by its links. Call it for a root cause."""
+    with opened() as call:
+        return call.graph_explore(startId, agent=agentId or "")
+
+
+def pin(id: str) -> str:
+    """Keep a fragment for ever. Call it for what must not be lost."""
+    with opened("pin") as call:
+        return call.pin(id, pinned=True)
+
+
+def unpin(id: str) -> str:
+    """Let a pinned fragment age again."""
+    with opened("unpin") as call:
+        return call.pin(id, pinned=False)
+
+
+def fragment(id: str) -> str:
+    """One fragment by its id, with its links and earlier versions, as JSON."""
+    with opened() as call:
+        return call.whole(id)
+
+
+def injected(query: str, budget: Budget) -> list[str]:
+    """Return the lines that the prompt `memory_injection` shows of the room."""
+    with opened() as call:
+        return call.injected(query, budget)
+
+
+def settings_errors() -> tuple[SentinelError, ...]:
+    """Return what is wrong with the settings of models; no model is asked for it."""
+    if not any(os.environ.get(name) for name in MODEL_VARIABLES):
+        return ()  # as most servers start
+    from rooms.fragments.judging.settings import check as check_judges
+    from rooms.fragments.meaning.settings import check as check_embeddings
+
+    return (*check_embeddings(os.environ), *check_judges(os.environ))
+
+
+def end_session() -> None:
+    """End the session of this process, if a call was made in it: its working memory goes."""
+    if _Room.is_used:
+        with opened() as call:
+            call.end()
+
+
+class _Tool(NamedTuple):
+    function: Callable[..., str]
+    title: str
+    reads: bool
+    repeats: bool
+    is_core: bool = False
+    destroys: bool = False
+
+
+# fmt: off
+TOOLS: Sequence[_Tool] = (
+    _Tool(remember, "Remember", reads=False, repeats=True, is_core=True),
+    _Tool(recall, "Recall", reads=True, repeats=True, is_core=True),
+    _Tool(forget, "Forget", reads=False, repeats=True, is_core=True, destroys=True),
+    _Tool(link, "Link fragments", reads=False, repeats=True),
+    _Tool(amend, "Amend fragment", reads=False, repeats=False),
+    _Tool(reflect, "Reflect", reads=False, repeats=False),
+    _Tool(context, "Restore context", reads=True, repeats=True),
+    _Tool(tool_feedback, "Tool feedback", reads=False, repeats=False),
+    _Tool(memory_stats, "Memory statistics", reads=True, repeats=True),
+    _Tool(memory_consolidate, "Consolidate memory", reads=False, repeats=True),
+    _Tool(graph_explore, "Explore links", reads=True, repeats=True),
+    _Tool(pin, "Pin", reads=False, repeats=True, is_core=True),
+    _Tool(unpin, "Unpin", reads=False, repeats=True, is_core=True),
+)
+# fmt: on
+
+
+def offer(server: SessionlessServer, cancellation: Cancellation, *, core_only: bool) -> None:
+    """Offer the tools of the room, and its resource.
+
+    core_only: the five that the work of a day needs.
+    """
+    _Room.cancellation, _Room.core_only = cancellation, core_only
+    for tool in TOOLS:
+        if tool.is_core or not core_only:
+            offered = server.offer_tool(
+                tool.title,
+                reads=tool.reads,
+                repeats=tool.repeats,
+                destroys=tool.destroys,
+                shown_defaults={"types": DEFAULT_TYPES} if tool.function is context else None,
+            )
+            offered(tool.function)
+    server.offer_resource(
+        "memory://fragment/{id}",
+        name="fragment",
+        title="One fragment",
+        mime_type="application/json",
+    )(fragment)

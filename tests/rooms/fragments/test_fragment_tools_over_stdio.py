@@ -1,0 +1,169 @@
+"""Tests the tools of the fragments as clients meet them: processes that answer over pipes."""
+
+import json
+import os
+import re
+import sqlite3
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import StartServer
+from tests.support.cli_process import Run
+from tests.support.sentences import say
+from tests.support.stdio_client import HANDSHAKE, ROOT, STATELESS, Era, ServerProcess
+
+ROOMS = ("--rooms", "fragments")
+SOON_S = 3.0
+STEPS = 11
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    return {"SENTINEL_MEMORY_FRAGMENTS": str(tmp_path / "memory.db")}
+
+
+@pytest.fixture(params=[HANDSHAKE, STATELESS])
+def server(
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+    environment: dict[str, str],
+    start_server: StartServer,
+) -> Iterator[ServerProcess]:
+    era: Era = request.param
+    root = tmp_path / "shop"
+    root.mkdir()
+    yield start_server("--project", str(root), *ROOMS, cwd=root, era=era, environment=environment)
+
+
+def id_in(said: str) -> str:
+    [found] = re.findall(r": (\w{8})\.", said)
+    return str(found)
+
+
+def column(tmp_path: Path, question: str) -> list[object]:
+    connection = sqlite3.connect(tmp_path / "memory.db")
+    try:
+        return [row[0] for row in connection.execute(question)]
+    finally:
+        connection.close()
+
+
+def test_a_fragment_is_kept_recalled_linked_and_forgotten(
+    server: ServerProcess, tmp_path: Path
+) -> None:
+    one = id_in(server.call("remember", content="The vault has two doors", type="decision"))
+    two = id_in(server.call("remember", content="The second door is bricked up", type="fact"))
+    assert server.call("link", fromId=one, toId=two) == f"Linked: {one} related {two}."
+    assert one in server.call("recall", text="vault doors")
+    assert server.call("pin", id=one).startswith("Pinned: ")
+    assert server.call("context").splitlines()[1].startswith(f"{one} ")
+    [read] = server.request("resources/read", {"uri": f"memory://fragment/{one}"})["result"][
+        "contents"
+    ]
+    assert json.loads(read["text"])["is_anchor"] is True
+    assert server.call("forget", id=two, hard=True) == f"Removed for good: 1 ({two})."
+    assert column(tmp_path, "SELECT source FROM fragments") == ["shop"]
+    assert not list((tmp_path / "shop").iterdir())
+
+
+def test_a_refusal_is_a_result_with_a_sentence(server: ServerProcess) -> None:
+    assert server.refusal("pin", id="unknown").startswith("unknown: there is no such fragment.")
+    said = server.refusal("remember", content="x \ud800")
+    assert said.startswith("content: it contains half of a character")
+    error = server.request("resources/read", {"uri": "memory://fragment/unknown"})["error"]
+    assert error["message"].startswith("unknown: there is no such fragment.")
+    error = server.request("resources/read", {"uri": "memory://log"})["error"]
+    known = "memory://fragment/{id}"
+    assert error["message"] == say("en", "no_such_resource", known=known)
+
+
+def test_upkeep_tells_its_progress_to_who_asks(
+    tmp_path: Path, environment: dict[str, str], start_server: StartServer
+) -> None:
+    server = start_server(*ROOMS, cwd=tmp_path, environment=environment)
+    server.call("remember", content="The vault has two doors")
+    params = {"name": "memory_consolidate", "arguments": {}, "_meta": {"progressToken": "p1"}}
+    assert "result" in server.request("tools/call", params)
+    lines = [json.loads(line) for line in server.stdout_lines]
+    told = [it["params"] for it in lines if it.get("method") == "notifications/progress"]
+    assert [it["progress"] for it in told] == list(range(1, STEPS + 1))
+    assert {it["total"] for it in told} == {STEPS}
+    assert all(it["message"] for it in told)
+
+
+def test_writers_at_once_lose_nothing(
+    tmp_path: Path, environment: dict[str, str], start_server: StartServer
+) -> None:
+    servers = [start_server(*ROOMS, cwd=tmp_path, environment=environment) for _ in range(3)]
+
+    def save(server: ServerProcess) -> None:
+        asked = [server.ask_tool("remember", content=f"{id(server)} {at}") for at in range(10)]
+        assert all(server.tool_text(it).startswith("Remembered: ") for it in asked)
+
+    with ThreadPoolExecutor() as pool:
+        list(pool.map(save, servers))
+    assert column(tmp_path, "SELECT count(*) FROM fragments") == [30]
+
+
+def test_a_save_is_answered_and_working_memory_ended_when_the_input_closes(
+    tmp_path: Path, environment: dict[str, str], start_server: StartServer
+) -> None:
+    server = start_server(*ROOMS, cwd=tmp_path, environment=environment)
+    server.call("remember", content="Look at the vault next", scope="session")
+    asked = server.ask_tool("remember", content="The vault has two doors")
+    begun = time.monotonic()
+    assert server.close() == 0
+    assert time.monotonic() - begun < SOON_S
+    assert server.tool_text(asked).startswith("Remembered: ")
+    kept = "SELECT content FROM fragments WHERE deleted_at = '' AND topic != 'session'"
+    assert column(tmp_path, kept) == ["The vault has two doors"]
+    assert column(tmp_path, "SELECT ended_at != '' FROM activities") == [1]
+
+
+def test_a_held_database_does_not_hold_up_the_end(
+    tmp_path: Path, environment: dict[str, str], start_server: StartServer
+) -> None:
+    server = start_server(*ROOMS, cwd=tmp_path, environment=environment)
+    server.call("remember", content="Look at the vault next", scope="session")
+    connection = sqlite3.connect(tmp_path / "memory.db", isolation_level=None)
+    connection.execute("BEGIN IMMEDIATE")
+    begun = time.monotonic()
+    assert server.close() == 0
+    assert time.monotonic() - begun < SOON_S
+    connection.execute("ROLLBACK")
+    connection.close()
+    assert column(tmp_path, "SELECT deleted_at FROM fragments") == [""]
+
+
+def test_a_signal_ends_the_session_too(
+    tmp_path: Path, environment: dict[str, str], start_server: StartServer
+) -> None:
+    server = start_server(*ROOMS, cwd=tmp_path, environment=environment)
+    server.call("remember", content="Look at the vault next", scope="session")
+    server.terminate()
+    assert column(tmp_path, "SELECT ended_at != '' FROM activities") == [1]
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("SENTINEL_MEMORY_EMBEDDINGS", "ftp://models.example"),
+        ("SENTINEL_MEMORY_JUDGE", "oracle"),
+    ],
+)
+def test_a_wrong_setting_of_a_model_ends_the_start_where_the_room_is_on(
+    variable: str, value: str, tmp_path: Path, environment: dict[str, str]
+) -> None:
+    given = {**os.environ, **environment, variable: value}
+    command = (sys.executable, str(ROOT / "server.py"))
+    started = Run.process(*command, *ROOMS, cwd=tmp_path, environment=given)
+    assert (started.code, started.out) == (2, "")
+    assert started.errors.startswith(f"server.py: {variable}")
+    assert value not in started.errors
+    other = Run.process(*command, "--version", cwd=tmp_path, environment=given)
+    assert other.code == 0
