@@ -41,6 +41,7 @@ COMMANDS = {
     "show": ("records.show", "read"),
     "topics": ("records.topics", "read"),
     "sessions": ("sessions.sessions", "read"),
+    "fragments": ("fragments.fragments", "read"),
     "view": ("view.view", "read"),
     "stats": ("stats.stats", "read"),
     "add": ("add.add", "change"),

@@ -12,6 +12,7 @@ from pathlib import Path
 from commands.documents.facts import facts
 from commands.documents.text_file import check_stays
 from commands.exchange import sessions
+from commands.exchange.fragments import importing as fragments
 from commands.exchange.import_words import word
 from commands.exchange.sources import (
     FORMATS,
@@ -56,16 +57,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `cli.py import`."""
     parser.add_argument("file", metavar="FILE", help=explain("import_file"))
     add_project(parser)
-    formats = (*FORMATS, sessions.SESSIONS)
+    formats = (*FORMATS, sessions.SESSIONS, fragments.FRAGMENTS)
     parser.add_argument("--format", choices=formats, help=explain("import_format"))
     parser.add_argument("--topic", type=_topic, metavar="TOPIC", help=explain("import_topic"))
     add_confirmation(parser)
     parser.set_defaults(refuse=parser.error)
-    add_examples(parser, "import lessons.md --dry-run", "import .context-sync")
+    add_examples(parser, "import lessons.md --dry-run", "import memory.db")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Show, ask, save; return 1 when nobody confirms. Raises SourceError, ExportError."""
+    if fragments.holds_fragments(arguments.file, arguments.format):
+        return fragments.run(arguments)
     if arguments.file != STDIN:
         root = find_project(arguments.project, os.environ, Path.cwd()).root
         check_stays(Path(arguments.file), root, named=True)

@@ -51,7 +51,7 @@ def holds_sessions(path: str, wanted: str | None) -> bool:
         from rooms.sessions.exchange import sources
 
         return sources.holds_sessions(Path(path))
-    head = _head(path)
+    head = head_of(path)
     if head.startswith(_SQLITE) or _DOCUMENT in head[:_LINE_BYTES]:
         return True
     return bool(head.startswith(_STARTS) and _KEYS.search(head))
@@ -86,7 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _head(path: str) -> bytes:
+def head_of(path: str) -> bytes:
     """Return the first bytes of a file without blanks; b"" where it cannot be read now."""
     try:
         if path == STDIN:

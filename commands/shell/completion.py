@@ -1,24 +1,27 @@
 """Prints a script with which bash, zsh or fish completes our command lines."""
 
 import argparse
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
 from typing import NamedTuple
 
 from commands.clients.table import CLIENTS
-from commands.terminal.console import add_examples, explain, open_memory
+from commands.terminal.console import add_examples, explain, open_memory, settings_here
 from commands.terminal.safe_text import plain
 from core.parser import add_project
 
-# What a script asks this command for; gone: what left the log, sessions: numbers of the newest.
-MEMORY = "topics", "ids", "gone", "sessions"
-MOST_SESSIONS = 100
+# What a script asks this command for; gone: what left the log, sessions: numbers of the newest,
+# fragments: ids of the newest, subjects: topics of fragments.
+MEMORY = "topics", "ids", "gone", "sessions", "fragments", "subjects"
+MOST_SESSIONS = MOST_FRAGMENTS = 100
 NAME = "sentinel-memory"
 CLIENT_KEYS = tuple(client.key for client in CLIENTS)
 
 # What stands for the value of an option or in the place of an argument, by its name in the help.
 _VALUES = {
     **{"ID": "ids", "TOPIC": "topics", "OLD": "topics", "NEW": "topics", "SESSION": "sessions"},
+    "FRAGMENT": "fragments",
     **{"DIR": "folders", "FILE": "files", "PATH": "files"},
 }
 
@@ -61,6 +64,10 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.shell == "sessions":
         print("\n".join(_numbers_of_sessions(arguments)))
         return 0
+    if arguments.shell in ("fragments", "subjects"):
+        names = _names_of_fragments(topics=arguments.shell == "subjects")
+        print("\n".join(name for name in names if plain(name) == name))
+        return 0
     if arguments.shell in MEMORY:
         store = open_memory(arguments).store
         records = store.read().records
@@ -74,6 +81,10 @@ def run(arguments: argparse.Namespace) -> int:
     offers = {name: it for command in names for name, it in _offers(command, parsers[command])}
     ids = offers["restore"]  # which refuses what is in the log
     offers["restore"] = [it._replace(value="gone") if it.value == "ids" else it for it in ids]
+    for name in filter(_is_of_fragments, offers):
+        offers[name] = [
+            it._replace(value="subjects") if it.value == "topics" else it for it in offers[name]
+        ]
     offers[""] = [it for it in offers_of(parsers[""]) if it.names]
     abouts = {name: explain(f"cmd_{name}") for name in names}
     print(_WRITERS[arguments.shell](offers, abouts), end="")
@@ -91,6 +102,23 @@ def _numbers_of_sessions(arguments: argparse.Namespace) -> list[str]:
     with store.database.reading() as connection:
         rows = connection.execute(statement, (MOST_SESSIONS,)) if connection else ()
         return [str(number) for (number,) in rows]
+
+
+def _names_of_fragments(*, topics: bool) -> list[str]:
+    """Return the topics of what can be recalled, or the ids of the newest, the bin's among them."""
+    from rooms.fragments.engine import Wanted  # only who has fragments pays for it
+    from rooms.fragments.room import open_room
+
+    room = open_room(settings_here(), os.environ)
+    with room.engine.reading() as reading:
+        if topics:
+            return [name for name in reading.count(Wanted(), "topic") if name]
+        newest = reading.find(Wanted(state="all"), order="newest", limit=MOST_FRAGMENTS)
+    return [it.id for it in newest]
+
+
+def _is_of_fragments(name: str) -> bool:
+    return name.split(" ")[0] == "fragments"
 
 
 def _offers(command: str, parser: argparse.ArgumentParser) -> Iterator[tuple[str, list[Offer]]]:

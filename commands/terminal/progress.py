@@ -3,7 +3,7 @@
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from commands.terminal.columns import cells, fitted
@@ -16,29 +16,33 @@ _EACH_S = 0.5
 
 
 @contextmanager
-def progress(lang: Language) -> Iterator[None]:
+def progress(lang: Language) -> Iterator[Callable[[str], object]]:
     """Say after a second that work is under way, and how long it has taken; leave no trace.
 
-    The block prints nothing. Where standard error is no terminal nothing is said.
+    The block prints nothing; it may say how far it is by calling what it gets with a few words.
+    Where standard error is no terminal nothing is said.
     """
+    far = [""]
     if not (sys.stderr and sys.stderr.isatty()):
-        yield
+        yield far.append
         return
     done = threading.Event()
-    teller = threading.Thread(target=_tell, args=(lang, done), daemon=True)
+    teller = threading.Thread(target=_tell, args=(lang, done, far), daemon=True)
     teller.start()
     try:
-        yield
+        yield far.append
     finally:
         done.set()
         teller.join()
 
 
-def _tell(lang: Language, done: threading.Event) -> None:
+def _tell(lang: Language, done: threading.Event, far: list[str]) -> None:
     started_s, line = time.monotonic(), ""
     while not done.wait(_EACH_S if line else SILENCE_S):
-        said = word(lang, "working", seconds=round(time.monotonic() - started_s))
+        seconds, before = round(time.monotonic() - started_s), cells(line)
+        key = "working_at" if far[-1] else "working"
+        said = word(lang, key, seconds=seconds, far=far[-1])
         line = fitted(said, screen_here(sys.stderr).width - 1)
-        print(f"\r{line}", end="", file=sys.stderr, flush=True)
+        print(f"\r{line}{' ' * (before - cells(line))}", end="", file=sys.stderr, flush=True)
     if line:
         print("\r" + " " * cells(line) + "\r", end="", file=sys.stderr, flush=True)

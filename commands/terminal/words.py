@@ -15,8 +15,11 @@ WORDS: dict[str, tuple[str, str]] = {
     "no_number": ("it must be a whole number of 1 or more", "1 이상의 정수여야 합니다"),
     "no_moment": ("it must be a date such as 2026-03-01, or a time back from now such as 12h, 7d, 2w, 6m or 1y",
         "2026-03-01 같은 날짜이거나 지금부터 거슬러 센 12h, 7d, 2w, 6m, 1y 같은 기간이어야 합니다"),
+    "no_when": ("it must be a date such as 2026-03-01, a moment such as 2026-03-01T09:30, or a time back from now such as 12h, 7d, 2w, 6m or 1y",
+        "2026-03-01 같은 날짜, 2026-03-01T09:30 같은 시각, 지금부터 거슬러 센 12h, 7d, 2w, 6m, 1y 같은 기간 가운데 하나여야 합니다"),
     # while a command is at work
     "working": ("Reading ... {seconds} s", "읽는 중 ... {seconds}초"),
+    "working_at": ("{far} ... {seconds} s", "{far} ... {seconds}초"),
     # a plan that was shown
     "dry": ("Nothing was changed (--dry-run).", "아무것도 바꾸지 않았습니다(--dry-run)."),
     "not_changed": ("Nothing was changed.", "아무것도 바꾸지 않았습니다."),

@@ -384,7 +384,7 @@ def test_one_topic_can_be_named_for_all(take: Command, project: Path) -> None:
         (["--topic", "가" * 22], "--topic: it must be a text of 1 to 64 bytes"),
         (
             ["--format", "xml"],
-            "--format: xml is none of export, log, server-memory, markdown, sessions.",
+            "--format: xml is none of export, log, server-memory, markdown, sessions, fragments.",
         ),
     ],
 )

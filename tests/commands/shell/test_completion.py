@@ -13,7 +13,9 @@ import pytest
 
 import cli
 from core.store import MemoryStore
+from rooms.fragments.fragment import Fragment
 from tests.support.cli_process import Command
+from tests.support.fragments_room import START, a_room
 from tests.support.git_clones import path_of, write
 from tests.support.samples import a_record
 from tests.support.session_samples import make_sample_store
@@ -42,6 +44,10 @@ LINES = [
     ("sentinel-memory sessions export --st", []),
     ("sentinel-memory topics rename ", ["auth", "auth token", "payment"]),
     ("sentinel-memory sessions --status pl", ["planning"]),
+    ("sentinel-memory fragments con", ["consolidate"]),
+    ("sentinel-memory fragments show frag", ["frag-0001", "frag-0002"]),
+    ("sentinel-memory fragments list --topic ", ["deploy", "style"]),
+    ("sentinel-memory fragments --type pro", ["procedural", "procedure"]),
 ]
 
 
@@ -51,6 +57,11 @@ def shop(project: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     write(project, *RECORDS, GONE)
     MemoryStore(path_of(project)).delete_by_ids([GONE.id])
     make_sample_store(project, 11)
+    monkeypatch.setenv("SENTINEL_MEMORY_FRAGMENTS", str(project.parent / "memory.db"))
+    with a_room(project.parent).engine.writing() as writing:
+        for number, topic in enumerate(("deploy", "style"), 1):
+            id_ = f"frag-{number:04}"
+            writing.add([Fragment(id=id_, content=id_, topic=topic, created_at=START)])
     (project / "AGENTS.md").write_text("", encoding="utf-8")
     programs = project.parent / "bin"
     programs.mkdir()

@@ -68,3 +68,16 @@ def test_where_nobody_looks_nothing_is_told(look: Look) -> None:
     with progress("en"):
         time.sleep(0.2)
     assert stream.getvalue() == ""
+
+
+def test_the_work_says_how_far_it_is_and_a_shorter_line_leaves_nothing_of_a_longer(
+    look: Look,
+) -> None:
+    terminal = look(Terminal())
+    with progress("en") as tell:
+        tell("Step 10 of 11: duplicates")
+        time.sleep(0.2)
+        tell("Step 11")
+        time.sleep(0.2)
+    shown = terminal.getvalue()
+    assert re.search(r"\rStep 10 of 11: duplicates \.\.\. \d s\rStep 11 \.\.\. \d s {18}\r", shown)

@@ -1,0 +1,1 @@
+"""Takes fragments from elsewhere into the room of this person."""

@@ -1,0 +1,150 @@
+"""Takes fragments of other places into the room once a person confirms.
+
+The person first sees which fragments would come, and why anything is left out.
+"""
+
+import argparse
+import os
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from commands.exchange.fragments.words import word
+from commands.exchange.sessions import STDIN, head_of
+from commands.terminal.columns import INDENT, table
+from commands.terminal.console import is_confirmed, settings_here
+from commands.terminal.days import day_text
+from commands.terminal.printing import print_lines
+from commands.terminal.progress import progress
+from commands.terminal.records import counted_kinds
+from commands.terminal.safe_text import plain
+from commands.terminal.screen import Screen, screen_here
+from commands.terminal.words import word as common_word
+from core.messages import Language
+from core.parser import language_here
+
+if TYPE_CHECKING:  # the room costs nothing where nobody asks for it
+    from rooms.fragments.exchange.importing import Plan
+    from rooms.fragments.exchange.incoming import Source
+    from rooms.fragments.fragment import Fragment
+
+FRAGMENTS = "fragments"  # the name of the format
+MOST_ROWS = 25  # on a terminal
+_MOST_PLACES = 5  # that are named of what is left out for one reason
+_LINE_BYTES = 100
+_SQLITE = b"SQLite format 3\0"
+_TABLE = re.compile(rb'CREATE TABLE (?:IF NOT EXISTS )?["`\[]?(?:memory_item|fragments)\b')
+_OURS = b'{"format": "sentinel-memory-fragments"'
+_DOCUMENT = b"<!-- sentinel-memory-fragments:"  # of an export for people, which has to be refused
+_KEYS = (b'"content"', b'"topic"'), (b'"from_id"', b'"to_id"'), (b'"fragment_id"', b'"content"')
+
+
+def holds_fragments(path: str, wanted: str | None) -> bool:
+    """Return whether a file has fragments, by its first bytes; of - by what waits.
+
+    wanted: the format that the user has named, None for none.
+    """
+    if wanted is not None:
+        return wanted == FRAGMENTS
+    head = head_of(path)
+    if head.startswith(_SQLITE):
+        return bool(_TABLE.search(head))
+    if head.startswith(_OURS) or _DOCUMENT in head[:_LINE_BYTES]:
+        return True
+    first = head.lstrip(b"[ \r\n\t").partition(b"\n")[0]
+    is_row = first.startswith(b"{") and b'"lesson"' not in first
+    return is_row and any(all(key in first for key in pair) for pair in _KEYS)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Show, ask, save; return 1 when nobody confirms. Raises SentinelError."""
+    from rooms.fragments.exchange.importing import carry_out, planned
+    from rooms.fragments.room import open_room
+
+    if arguments.topic:
+        facts = {"one": "--topic", "other": f"--format {FRAGMENTS}"}
+        arguments.refuse(common_word(language_here(), "together", **facts))
+    settings = settings_here()
+    lang, source = settings.lang, _read(arguments.file)
+    room = open_room(settings, os.environ)
+    is_first = not room.engine.exists()
+    with progress(lang) as tell:
+        plan = planned(room, source, lambda d, n: tell(word(lang, "reading", done=d, count=n)))
+    print_lines(_preview(plan, source, screen_here(), lang))
+    if not (plan.new or plan.links or plan.entries):
+        print(word(lang, "nothing"))
+        return 0
+    is_readable = arguments.file != STDIN
+    if not is_confirmed(arguments, word, lang, word(lang, "ask"), is_readable=is_readable):
+        return int(not arguments.dry_run)
+    with progress(lang) as tell:
+        saved = carry_out(room, plan, lambda d, n: tell(word(lang, "saving", done=d, count=n)))
+    print_lines([word(lang, "saved", count=saved.fragments), *_further(is_first, lang)])
+    return 0
+
+
+def _further(is_first: bool, lang: Language) -> Iterator[str]:
+    """Yield what a person may want to do next."""
+    if is_first:
+        yield word(lang, "switch_on")
+    if os.environ.get("SENTINEL_MEMORY_EMBEDDINGS", "").strip():
+        yield word(lang, "embed")
+
+
+def _read(path: str) -> "Source":
+    from rooms.fragments.exchange.sources import MOST_BYTES, read_source, read_text
+
+    if path != STDIN:
+        return read_source(Path(path))
+    return read_text(sys.stdin.buffer.read(MOST_BYTES + 1), "<stdin>")
+
+
+def _preview(plan: "Plan", source: "Source", screen: Screen, lang: Language) -> list[str]:
+    """Return all that a person must know before saying yes."""
+    form = word(lang, source.form)
+    lines = [plain(word(lang, "head", path=source.path, form=form, count=len(plan.new))), ""]
+    if plan.new:
+        lines += [*_table(plan.new, screen, lang), ""]
+    counts = {
+        **{"links": len(plan.links), "entries": len(plan.entries), "known": plan.known},
+        **{"other": plan.other, "in_bin": plan.in_bin, "shortened": plan.shortened},
+    }
+    lines += [word(lang, name, count=count) for name, count in counts.items() if count]
+    if plan.redacted:
+        lines.append(word(lang, "redacts", **counted_kinds(plan.redacted.elements())))
+    if plan.faults:
+        lines += [word(lang, "passed"), *_passed(plan, source, lang)]
+    return [*lines, ""] if lines[-1] else lines
+
+
+def _table(new: "Sequence[Fragment]", screen: Screen, lang: Language) -> list[str]:
+    """Return a line for each fragment, in the order of the source."""
+    from rooms.fragments.exchange.words import say
+
+    shown = new[: MOST_ROWS if screen.is_terminal else None]
+    rows = [[day_text(it.created_at, lang), say(lang, it.kind), plain(it.content)] for it in shown]
+    names = [word(lang, name) for name in ("date", "kind", "fragment")]
+    head, *lines = table(names, rows, screen.width)
+    more = len(new) - len(shown)
+    return [
+        screen.painted(head, "bold"),
+        *lines,
+        *([INDENT + word(lang, "more_rows", more=more)] if more else ()),
+    ]
+
+
+def _passed(plan: "Plan", source: "Source", lang: Language) -> Iterator[str]:
+    """Yield a line for each reason: how many are left out for it, and the first places."""
+    by_reason: dict[str, list[int]] = {}
+    for fault in plan.faults:
+        by_reason.setdefault(fault.why, []).append(fault.place)
+    for why, found in by_reason.items():
+        line = INDENT + word(lang, f"passed_{why}", count=len(found))
+        if places := sorted({place for place in found if place}):
+            shown = ", ".join(map(str, places[:_MOST_PLACES]))
+            shown += " …" if places[_MOST_PLACES:] else ""
+            unit = "rows" if source.form == "memory_db" else "lines"
+            line += f" ({word(lang, unit, places=shown)})"
+        yield line

@@ -1,0 +1,1 @@
+"""Shows, searches, corrects and exchanges what is known across projects."""

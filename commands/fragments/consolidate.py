@@ -1,0 +1,113 @@
+"""Puts the fragments in order: ages, merges and compares them, and says what it did."""
+
+import argparse
+import os
+from typing import TYPE_CHECKING, Any
+
+from commands.fragments.lines import fragment_table
+from commands.fragments.room import add_json, as_data, empty_lines, open_fragments
+from commands.fragments.words import WORDS, word
+from commands.terminal.columns import INDENT, table
+from commands.terminal.console import add_examples, explain
+from commands.terminal.printing import print_within
+from commands.terminal.progress import progress
+from commands.terminal.safe_text import plain, plain_json
+from commands.terminal.screen import Screen, screen_here
+from core.messages import Language
+
+if TYPE_CHECKING:
+    from rooms.fragments.upkeep.consolidating import Report
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `cli.py fragments consolidate`."""
+    parser.add_argument("-n", "--dry-run", action="store_true", help=explain("dry_run"))
+    add_json(parser)
+    add_examples(parser, "fragments consolidate --dry-run", "fragments consolidate")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Consolidate and print the report; always 0. Raises SentinelError."""
+    from rooms.fragments.judging.judge import judge_of
+    from rooms.fragments.meaning.embedder import embedder_of
+    from rooms.fragments.upkeep.consolidating import consolidate
+
+    opened = open_fragments()
+    lang = opened.lang
+    if not opened.is_there and not arguments.json:
+        print_within(empty_lines(lang))
+        return 0
+    is_dry = arguments.dry_run
+    with progress(lang) as tell:
+
+        def begins(place: int, count: int, name: str) -> None:
+            tell(word(lang, "at_step", place=place, count=count, name=word(lang, name)))
+
+        report = consolidate(
+            opened.room,
+            dry_run=is_dry,
+            progress=begins,
+            judge=None if is_dry else judge_of(os.environ),
+            embedder=None if is_dry else embedder_of(os.environ),
+        )
+    if arguments.json:
+        print(plain_json(_as_json(report)))
+    else:
+        print_within(_lines(report, screen_here(), lang))
+    return 0
+
+
+def _lines(report: "Report", screen: Screen, lang: Language) -> list[str]:
+    count = sum(it.count for it in report.steps)
+    key = "would_consolidate" if report.is_dry else "consolidated"
+    rows = [
+        [word(lang, it.name), f"{it.count:,}", _figures(it.figures, lang)] for it in report.steps
+    ]
+    head, *lines = table(
+        [word(lang, it) for it in ("step", "count", "figures")], rows, screen.width
+    )
+    lines = [screen.painted(head, "bold"), *lines, "", word(lang, key, count=count)]
+    if report.suspicions:
+        lines += ["", word(lang, "pairs")]
+        for pair in report.suspicions:
+            lines += [
+                plain(f"{INDENT}{pair.earlier.id}: {pair.earlier.content}"),
+                plain(f"{INDENT * 2}{pair.later.id}: {pair.later.content}"),
+            ]
+    for key, fragments in (("doubtful", report.stale), ("promotable", report.promotable)):
+        if fragments:
+            lines += [
+                "",
+                word(lang, key, id=fragments[0].id),
+                *fragment_table(fragments, screen, lang),
+            ]
+    return lines
+
+
+def _figures(figures: dict[str, int], lang: Language) -> str:
+    """Return the figures of a step that are not zero; one that has no words by its own name."""
+    shown = []
+    for name, figure in figures.items():
+        key = name if name in WORDS and name.startswith("to_") else f"n_{name}"
+        known = word(lang, key, figure=figure) if key in WORDS else f"{name} {figure:,}"
+        shown += [known] if figure else []
+    return ", ".join(shown) or "-"
+
+
+def _as_json(report: "Report") -> dict[str, Any]:
+    return {
+        "dryRun": report.is_dry,
+        "steps": [
+            {"name": it.name, "count": it.count, "figures": it.figures} for it in report.steps
+        ],
+        "suspicions": [
+            {
+                "earlier": as_data(it.earlier),
+                "later": as_data(it.later),
+                "similarity": it.similarity,
+            }
+            for it in report.suspicions
+        ],
+        "stale": [*map(as_data, report.stale)],
+        "promotable": [*map(as_data, report.promotable)],
+    }

@@ -1,0 +1,99 @@
+"""Moves fragments to the bin, or removes them for good, once a person has seen which."""
+
+import argparse
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from commands.fragments.lines import fragment_table
+from commands.fragments.room import (
+    FragmentNameError,
+    Opened,
+    add_ids,
+    add_json,
+    as_data,
+    open_fragments,
+)
+from commands.fragments.words import word
+from commands.terminal.console import add_confirmation, add_examples, explain, is_confirmed
+from commands.terminal.printing import print_lines, print_within
+from commands.terminal.safe_text import plain_json
+from commands.terminal.screen import screen_here
+from commands.terminal.words import word as common_word
+from core.parser import language_here
+
+if TYPE_CHECKING:
+    from rooms.fragments.fragment import Fragment
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `cli.py fragments forget`."""
+    add_ids(parser, "*")
+    topic = explain("fragments_forget_topic")
+    parser.add_argument("--topic", metavar="TOPIC", default=argparse.SUPPRESS, help=topic)
+    parser.add_argument("--hard", action="store_true", help=explain("fragments_hard"))
+    add_confirmation(parser)
+    add_json(parser)
+    parser.set_defaults(refuse=parser.error)
+    add_examples(parser, "fragments forget k3fa9x2m --dry-run", "fragments forget --topic old-shop")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Show, ask, forget; 1 when it was not confirmed. Raises SentinelError."""
+    lang = language_here()
+    if bool(arguments.ids) == bool(arguments.topic):
+        arguments.refuse(word(lang, "ids_or_topic"))
+    if arguments.json and not (arguments.yes or arguments.dry_run):
+        facts = {"one": "--json", "other": "--yes / --dry-run"}
+        arguments.refuse(common_word(lang, "needs", **facts))
+    opened = open_fragments()
+    going, pinned = _meant(opened, arguments)
+    if arguments.json:
+        done = [] if arguments.dry_run else _forget(opened, arguments, going)
+        key = "wouldForget" if arguments.dry_run else "forgotten"
+        shown = going if arguments.dry_run else done
+        print(plain_json({key: [*map(as_data, shown)], "kept": pinned, "hard": arguments.hard}))
+        return 0
+    lang = opened.lang
+    if pinned:
+        print_lines([word(lang, "stay_pinned", count=pinned)])
+    if not going:
+        print(word(lang, "nothing_there"))
+        return 0
+    print_lines([word(lang, "would_drop" if arguments.hard else "would_bin", count=len(going))])
+    print_within([*fragment_table(going, screen_here(), lang), ""])
+    if not is_confirmed(arguments, common_word, lang, word(lang, "ask_forget")):
+        return int(not arguments.dry_run)
+    done = _forget(opened, arguments, going)
+    key = "dropped" if arguments.hard else "binned"
+    print_lines([word(lang, key, count=len(done), id=going[0].id)])
+    return 0
+
+
+def _meant(opened: Opened, arguments: argparse.Namespace) -> "tuple[list[Fragment], int]":
+    """Return what goes, and how many pinned ones of a topic stay. Raises FragmentNameError."""
+    from rooms.fragments.engine import Wanted, pages_of
+    from rooms.fragments.saving.forgetting import is_pinned
+
+    if arguments.ids:
+        named = opened.named(arguments.ids)
+        for fragment in named:
+            if is_pinned(fragment):
+                raise FragmentNameError("pinned_refused", id=fragment.id)
+        return [it for it in named if arguments.hard or not it.deleted_at], 0
+    wanted = Wanted(topics=(arguments.topic,), state="all" if arguments.hard else "kept")
+    with opened.room.engine.reading() as reading:
+        found = [it for some in pages_of(reading, wanted) for it in some]
+    going = [it for it in found if not is_pinned(it)]
+    return going, len(found) - len(going)
+
+
+def _forget(
+    opened: Opened, arguments: argparse.Namespace, going: "Sequence[Fragment]"
+) -> "list[Fragment]":
+    """Forget what was shown; return what went. Raises SentinelError."""
+    from rooms.fragments.saving.forgetting import forget
+
+    room, hard = opened.room, arguments.hard
+    if arguments.topic:
+        return forget(room, topic=arguments.topic, hard=hard).fragments
+    return [it for one in going for it in forget(room, id=one.id, hard=hard).fragments]

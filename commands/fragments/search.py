@@ -1,0 +1,54 @@
+"""Lists the fragments that answer a question, the most relevant first."""
+
+import argparse
+
+from commands.fragments.lines import fragment_table
+from commands.fragments.list import MOST_ROWS, common_filters, nothing_lines
+from commands.fragments.room import as_data, open_fragments
+from commands.fragments.words import word
+from commands.terminal.console import add_examples, explain
+from commands.terminal.printing import print_within
+from commands.terminal.safe_text import plain_json
+from commands.terminal.screen import screen_here
+
+_TOKENS = 1_000_000  # what is found is bounded by its number
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `cli.py fragments search`."""
+    about = explain("search_words")
+    parser.add_argument("words", metavar="WORD", nargs="+", help=about)
+    for action in common_filters(parser):
+        action.default = argparse.SUPPRESS
+    add_examples(parser, "fragments search cache deploy", "fragments search timeout --type error")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print what was found; always 0. Raises SentinelError when it cannot be read."""
+    from rooms.fragments.recall.recalling import Query, recall
+
+    opened, screen = open_fragments(), screen_here()
+    lang, limit = opened.lang, arguments.limit or MOST_ROWS
+    query = Query(
+        text=" ".join(arguments.words),
+        type=arguments.type or "",
+        topic=arguments.topic or "",
+        tags=tuple(arguments.tag or ()),
+        since=arguments.since or "",
+        until=arguments.until or "",
+        tokens=_TOKENS,
+        limit=limit,
+        with_links=False,
+    )
+    found = recall(opened.room, query, agent=arguments.agent or "")
+    shown, count = found.fragments, len(found.fragments) + found.left_out
+    if arguments.json:
+        print(plain_json({"found": count, "fragments": [*map(as_data, shown)]}))
+        return 0
+    if not shown:
+        print_within(nothing_lines(opened, arguments, "none_found"))
+        return 0
+    key = "found_more" if found.left_out else "found"
+    lines = fragment_table(shown, screen, lang)
+    print_within([*lines, "", word(lang, key, shown=len(shown), count=count)])
+    return 0

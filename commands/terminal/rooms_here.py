@@ -1,0 +1,19 @@
+"""Tells whether a user has fragments, without loading anything of their room."""
+
+import os
+from collections.abc import Mapping
+
+from core.project import data_directory
+
+PLACE_VARIABLE, FILE_NAME = "SENTINEL_MEMORY_FRAGMENTS", "memory.db"  # as in rooms.fragments.config
+
+
+def has_fragments(environment: Mapping[str, str]) -> bool:
+    """Return whether there is a file of fragments, or a setting of its place that is no path."""
+    given = os.path.expanduser(environment.get(PLACE_VARIABLE, "").strip())
+    if given and not os.path.isabs(given):
+        return True  # the room says what is wrong with it
+    place = given or data_directory(environment)
+    if not given or os.path.isdir(place):
+        place = place and os.path.join(place, FILE_NAME)
+    return bool(place) and os.path.lexists(place)

@@ -1,0 +1,1 @@
+"""Fragments as documents, and fragments out of documents and databases of others."""

@@ -1,0 +1,51 @@
+"""Defines what a source holds: fragments, links and notes of others before they are checked."""
+
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+from rooms.fragments.engine import Entry
+from rooms.fragments.fragment import Fragment, Link
+
+# Whose form a source has: an export of this room, a database and a dump of the specifications, a
+# graph of server-memory, a memory log.
+SourceForm = Literal["export", "memory_db", "dump", "server_memory", "log"]
+
+
+class Fault(NamedTuple):
+    """Something that is not imported: the number of its line or row, and the key of the reason."""
+
+    place: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Incoming:
+    """A fragment that somebody else has kept.
+
+    fragment: with its id there, "" where it has none; its texts are not checked. type: one of the
+    words of `TYPES`, "" for the default. importance: None for that of the type. name: what links
+    of the source call it. place: its line or row.
+    """
+
+    fragment: Fragment
+    place: int
+    type: str = ""
+    importance: float | None = None
+    name: str = ""
+
+
+@dataclass(slots=True)
+class Source:
+    """What was found in a file. path: as it is shown. links: between names of the items."""
+
+    path: str
+    form: SourceForm
+    items: list[Incoming] = field(default_factory=list)
+    links: list[Link] = field(default_factory=list)
+    entries: list[Entry] = field(default_factory=list)
+    faults: list[Fault] = field(default_factory=list)
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether this program wrote it, with all columns."""
+        return self.form == "export"
