@@ -11,12 +11,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from commands.doctor.clients import client_findings
+from commands.doctor.fragments import is_of_fragments, look_at_fragments, mend_fragments
 from commands.doctor.lines import (
     FOLDED,
     Checkup,
     done_lines,
     finding_lines,
     first_lines,
+    fragments_lines,
     sessions_lines,
     summary_line,
     text_of,
@@ -72,20 +74,20 @@ def run(arguments: argparse.Namespace) -> int:
     check_confirmation(arguments, "--fix")
     opened = open_memory(arguments, writes=arguments.fix and not arguments.dry_run)
     checkup = look(opened, arguments.threshold)
-    fixable = [finding for finding in checkup.of_project if finding.fixable]
+    fixable = [finding for finding in checkup.of_memory if finding.fixable]
     fixed, aside = list[Finding](), ""
     if arguments.fix and fixable and not (arguments.yes or arguments.json):
         print("\n".join(_plan_lines(opened, checkup, fixable, arguments)))
         if not is_confirmed(arguments, common_word, opened.lang, word(opened.lang, "ask_fix")):
             return int(checkup.fails)
     if arguments.fix and fixable and not arguments.dry_run:
-        of_log = [finding for finding in fixable if not is_of_sessions(finding)]
+        of_log = [finding for finding in fixable if not _is_of_room(finding)]
         aside = _fix(opened, of_log)
-        of_sessions = mend_sessions(opened, fixable)
+        of_rooms = [*mend_sessions(opened, fixable), *mend_fragments(opened, fixable)]
         checkup = look(opened, arguments.threshold)
         left = {(finding.kind, finding.lines) for finding in checkup.findings}
         fixed = [finding for finding in of_log if (finding.kind, finding.lines) not in left]
-        fixed += of_sessions
+        fixed += of_rooms
     if arguments.json:
         print(plain_json(_as_json(opened, checkup, fixed, aside)))
         return int(checkup.fails)
@@ -115,12 +117,17 @@ def look(opened: Opened, threshold: int) -> Checkup:
         ],
         clients=client_findings(opened.project.root, home, os.environ),
         sessions=look_at_sessions(opened),
+        fragments=look_at_fragments(opened),
         count=log.count,
         lines=len(log.lines),
         size=len(data),
         is_readable=unreadable is None,
         without_client=way_to_a_client(opened.project),
     )
+
+
+def _is_of_room(finding: Finding) -> bool:
+    return is_of_sessions(finding) or is_of_fragments(finding)
 
 
 def _fix(opened: Opened, fixable: Sequence[Finding]) -> str:
@@ -138,7 +145,7 @@ def _lines(
 ) -> list[str]:
     """Return what matters in one line, whose log it is, what was repaired and what is left."""
     screen, lang = screen_here(), opened.lang
-    found = [*checkup.of_project, *checkup.clients]
+    found = [*checkup.of_memory, *checkup.clients]
     if not arguments.verbose:
         found = [it for it in found if it.severity != "note" or it.kind not in FOLDED]
     lines = [*first_lines(checkup, screen, lang), *_places(opened, checkup, screen, arguments)]
@@ -160,6 +167,7 @@ def _places(
     if arguments.verbose:
         lines.append(word(lang, "log", path=plain(str(project.log_path)), **facts))
         lines += sessions_lines(checkup.sessions, lang)
+        lines += fragments_lines(checkup.fragments, lang)
     return [screen.painted(line, "dim") for line in lines]
 
 
@@ -184,7 +192,7 @@ def _repaired_lines(
     if aside:
         lines += said(word(lang, "aside", path=plain(aside)), screen)
     kinds = {finding.kind for finding in checkup.findings}
-    of_git = [it for it in fixed if it.kind != "strays" and not is_of_sessions(it)]
+    of_git = [it for it in fixed if it.kind != "strays" and not _is_of_room(it)]
     if of_git and not kinds & _NOTHING_TO_ADD:
         command = plain(line_to_add(opened.project))
         lines += said(word(lang, "to_commit", command=command), screen)
@@ -197,10 +205,12 @@ def _as_json(
     def listed(findings: Iterable[Finding]) -> list[dict[str, object]]:
         return [{**asdict(it), "text": text_of(opened.lang, it)} for it in findings]
 
-    of_sessions = {}
-    if checkup.sessions:
-        told = {**asdict(checkup.sessions), "findings": listed(checkup.sessions.findings)}
-        of_sessions = {"sessions": told}
+    rooms = {"sessions": checkup.sessions, "fragments": checkup.fragments}
+    of_rooms = {
+        name: {**asdict(room), "findings": listed(room.findings)}
+        for name, room in rooms.items()
+        if room
+    }
     return {
         "project": str(opened.project.root),
         "source": opened.project.source,
@@ -210,7 +220,7 @@ def _as_json(
         "bytes": checkup.size,
         "findings": listed(checkup.findings),
         "clients": listed(checkup.clients),
-        **of_sessions,
+        **of_rooms,
         "fixed": listed(fixed),
         "aside": aside,
     }

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from commands.doctor.fragments import FragmentsCheckup
 from commands.doctor.sessions import SessionsCheckup
 from commands.doctor.words import word
 from commands.terminal.columns import INDENT, cells
@@ -34,13 +35,14 @@ _NOT_SHARED = {
 class Checkup:
     """Everything that the doctor found at one moment, and the size of the log.
 
-    sessions: None in a project without any. without_client: the sentence, and its facts, that is
-    said when no client starts the server.
+    sessions: None in a project without any. fragments: None for a user without any. without_client:
+    the sentence, and its facts, that is said when no client starts the server.
     """
 
     findings: list[Finding]
     clients: list[Finding]
     sessions: SessionsCheckup | None
+    fragments: FragmentsCheckup | None
     count: int
     lines: int
     size: int
@@ -49,16 +51,21 @@ class Checkup:
 
     @property
     def fails(self) -> bool:
-        """Whether anything is worse than a note; clients do not count.
+        """Whether anything is worse than a note; clients and fragments do not count.
 
-        One person's broken configuration must not stop a team's pipeline.
+        What one person has broken on a machine must not stop a team's pipeline.
         """
         return any(finding.severity != "note" for finding in self.of_project)
 
     @property
     def of_project(self) -> list[Finding]:
-        """The findings that are about the project, not about the clients of one person."""
+        """The findings that are about the project, not about what one person has."""
         return [*self.findings, *(self.sessions.findings if self.sessions else ())]
+
+    @property
+    def of_memory(self) -> list[Finding]:
+        """The findings that are about the project, and those about the fragments of its user."""
+        return [*self.of_project, *(self.fragments.findings if self.fragments else ())]
 
 
 def first_lines(checkup: Checkup, screen: Screen, lang: Language) -> list[str]:
@@ -70,7 +77,8 @@ def first_lines(checkup: Checkup, screen: Screen, lang: Language) -> list[str]:
     of_git = [it for it in checkup.findings if it.kind in _OF_GIT]
     of_log = [it for it in checkup.findings if it.kind not in _OF_GIT]
     parts = [_log(checkup, of_log, lang), _git(of_git, lang)]
-    parts += [_sessions(checkup.sessions, lang)] if checkup.sessions else []
+    parts += [_room("sessions", checkup.sessions, lang)] if checkup.sessions else []
+    parts += [_room("fragments", checkup.fragments, lang)] if checkup.fragments else []
     parts.append(_clients(checkup, lang))
     lines, line = list[str](), ""
     for part in (f"{screen.sign(sign)} {text}" for sign, text in parts):
@@ -100,11 +108,11 @@ def _git(findings: Sequence[Finding], lang: Language) -> tuple[Sign, str]:
     return sign, word(lang, "head_git" if sign == "ok" else "head_git_other")
 
 
-def _sessions(sessions: SessionsCheckup, lang: Language) -> tuple[Sign, str]:
-    if sessions.count is None:
-        return "error", word(lang, "head_no_sessions")
-    key = "head_sessions_1" if sessions.count == 1 else "head_sessions"
-    return _worst(sessions.findings), word(lang, key, count=sessions.count)
+def _room(name: str, room: SessionsCheckup | FragmentsCheckup, lang: Language) -> tuple[Sign, str]:
+    if room.count is None:
+        return "error", word(lang, f"head_no_{name}")
+    key = f"head_{name}_1" if room.count == 1 else f"head_{name}"
+    return _worst(room.findings), word(lang, key, count=room.count)
 
 
 def sessions_lines(sessions: SessionsCheckup | None, lang: Language) -> list[str]:
@@ -114,6 +122,15 @@ def sessions_lines(sessions: SessionsCheckup | None, lang: Language) -> list[str
     facts = {"count": sessions.count, "schema": sessions.schema, "size": sessions.size}
     key = "sessions_shared" if sessions.is_shared else "sessions"
     return [word(lang, key, path=plain(sessions.path), archives=sessions.archives, **facts)]
+
+
+def fragments_lines(fragments: FragmentsCheckup | None, lang: Language) -> list[str]:
+    """Say where the fragments are, whose, and how large; nothing for a user without any."""
+    if fragments is None or fragments.count is None:
+        return []
+    facts = {name: getattr(fragments, name) for name in ("count", "in_bin", "schema", "size")}
+    path, mode = plain(fragments.path), fragments.mode
+    return [word(lang, "fragments", path=path, mode=mode, **facts)]
 
 
 def _clients(checkup: Checkup, lang: Language) -> tuple[Sign, str]:
@@ -188,9 +205,9 @@ def text_of(lang: Language, finding: Finding) -> str:
 
 def _done_key(finding: Finding) -> str:
     """Return the key of the sentence on a finding that was fixed."""
-    if finding.kind == "sessions_damaged" and not finding.facts["sessions"]:
-        return "done_sessions_damaged_whole"
-    return f"done_{finding.kind}"
+    room, _, flaw = finding.kind.partition("_")
+    is_whole = flaw == "damaged" and not finding.facts.get(room)
+    return f"done_{finding.kind}{'_whole' if is_whole else ''}"
 
 
 def _shown_facts(finding: Finding) -> dict[str, str | int]:

@@ -5,7 +5,7 @@ It prints where a secret stands and of what kind it is, never what it is.
 
 import argparse
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,13 +25,16 @@ from commands.scan.lines import (
     finding_line,
     shown_path,
 )
-from commands.scan.sessions import (
+from commands.scan.rooms import (
+    ROOMS,
+    Room,
     aside_lines,
     held_json,
     held_lines,
-    redact_sessions,
+    is_there,
+    redact,
     redaction_lines,
-    secrets_in_sessions,
+    secrets_in,
 )
 from commands.scan.words import WORDS, word
 from commands.terminal.console import (
@@ -60,7 +63,7 @@ from core.parser import add_project, language_here
 from core.text_redaction import safe
 
 if TYPE_CHECKING:
-    from rooms.sessions.upkeep.secrets import Held, Redaction
+    from core.upkeep.cleaning import Held, Redaction
 
 FOUND, FAILED = 1, 2
 _DAMAGED = "damaged"  # the key of DatabaseDamagedError, whose module loads SQLite
@@ -94,7 +97,7 @@ def run(arguments: argparse.Namespace) -> int:
         settings = settings_here()
         for warning in settings.warnings:
             warn(warning)
-        return _print(settings.lang, scan_paths(arguments.paths), as_json=arguments.json)
+        return _print(settings.lang, scan_paths(arguments.paths), as_json=arguments.json, held={})
     opened = open_memory(arguments, writes=arguments.redact and not arguments.dry_run)
     if arguments.redact:
         return _redact(opened, arguments)
@@ -112,23 +115,35 @@ def _check(arguments: argparse.Namespace) -> None:
 
 
 def _scan_log(opened: Opened, *, as_json: bool) -> int:
-    scan, is_there = _scanned(opened)
+    scan, has_log = _scanned(opened)
     more = []
-    if not is_there:
+    if not has_log:
         more.append(word(opened.lang, "no_log", path=_place(opened)))
-    held = None
-    try:
-        with progress(opened.lang):
-            held = secrets_in_sessions(opened)
-    except SentinelError as error:  # what cannot be read hides nothing that was found elsewhere
-        scan.unreadable.append((_short(Path(str(error.facts.get("path", "")))), error.key))
-    if held is not None:
-        more += [*held_lines(opened.lang, held), *aside_lines(opened)]
-        more.append(word(opened.lang, "sessions_summary", count=len(held)))
-    if scan.secrets or held:
-        more.append(word(opened.lang, "would_redact_both" if held else "would_redact"))
+    held = _held(opened, scan)
+    for room, places in held.items():
+        more += [*held_lines(opened.lang, room, places), *aside_lines(opened, room)]
+        more.append(word(opened.lang, f"{room}_summary", count=len(places)))
+    with_secrets = [room for room, places in held.items() if places]
+    if scan.secrets or with_secrets:
+        more.append(word(opened.lang, "_".join(("would_redact", *with_secrets))))
     code = _print(opened.lang, scan, more, as_json=as_json, held=held)
-    return code or (FOUND if held else 0)
+    return code or (FOUND if with_secrets else 0)
+
+
+def _held(opened: Opened, scan: Scan) -> "dict[Room, list[Held]]":
+    """Return what holds secrets in each room that is there.
+
+    One that cannot be read is noted in the scan, and hides nothing that was found elsewhere.
+    """
+    held = dict[Room, "list[Held]"]()
+    with progress(opened.lang):
+        for room in ROOMS:
+            try:
+                if is_there(opened, room):
+                    held[room] = secrets_in(opened, room)
+            except SentinelError as error:
+                scan.unreadable.append((_short(Path(str(error.facts.get("path", "")))), error.key))
+    return held
 
 
 def _scanned(opened: Opened) -> tuple[Scan, bool]:
@@ -158,14 +173,14 @@ def _print(
     more: Sequence[str] = (),
     *,
     as_json: bool,
-    held: "Sequence[Held] | None" = None,
+    held: "Mapping[Room, Sequence[Held]]",
 ) -> int:
     for path, reason in scan.unreadable:
         key = "unreadable_damaged" if reason == _DAMAGED else "unreadable"
         complain(word(lang, key, path=shown_path(lang, path), reason=plain(reason)))
     if as_json:
-        of_sessions = {} if held is None else {"sessions": held_json(lang, held)}
-        print(plain_json({**_as_json(lang, scan), **of_sessions}))
+        of_rooms: dict[str, object] = {it: held_json(lang, it, held[it]) for it in held}
+        print(plain_json({**_as_json(lang, scan), **of_rooms}))
     else:
         lines = [
             _painted(finding_line(lang, it, f"{shown_path(lang, it.path)}:{it.line}"), it)
@@ -252,50 +267,51 @@ def _redact(opened: Opened, arguments: argparse.Namespace) -> int:
         raise RedactionError("no_filelock") from None
     left, _ = _scanned(opened)
     with progress(lang):
-        of_sessions = redact_sessions(opened)
+        of_rooms = {room: redact(opened, room) for room in ROOMS if is_there(opened, room)}
     if arguments.json:
         told: dict[str, object] = {
             "redacted": [change_json(lang, change) for change in cleaning.changes],
             "left": [finding_json(lang, found) for found in left.secrets],
         }
-        if of_sessions:
-            told["sessions"] = held_json(lang, of_sessions.changed)
-            told["sessions_left"] = held_json(lang, of_sessions.left)
+        for room, it in of_rooms.items():
+            told[room] = held_json(lang, room, it.changed)
+            told[f"{room}_left"] = held_json(lang, room, it.left)
         print(plain_json(told))
     else:
-        print_lines(_redacted_lines(opened, cleaning, left, of_sessions))
-    is_left = bool(left.secrets or (of_sessions and (of_sessions.left or of_sessions.unpurged)))
+        print_lines(_redacted_lines(opened, cleaning, left, of_rooms))
+    is_left = left.secrets or any(it.left or it.unpurged for it in of_rooms.values())
     return FOUND if is_left else 0
 
 
 def _is_wanted(opened: Opened, arguments: argparse.Namespace) -> bool:
     """Show what a redaction would change, and ask; True also where there is nothing to ask."""
     lang, planned = opened.lang, opened.store.clean(dry_run=True)
-    held = secrets_in_sessions(opened)
+    held = {room: secrets_in(opened, room) for room in ROOMS if is_there(opened, room)}
     is_clean = not planned.changes and not _scanned(opened)[0].secrets
-    if is_clean and not held:
+    if is_clean and not any(held.values()):
         return True
     if arguments.json:
         changes = [change_json(lang, change) for change in planned.changes]
-        of_sessions = {} if held is None else {"would_redact_sessions": held_json(lang, held)}
-        print(plain_json({"would_redact": changes, **of_sessions}))
+        of_rooms = {f"would_redact_{it}": held_json(lang, it, held[it]) for it in held}
+        print(plain_json({"would_redact": changes, **of_rooms}))
         return False
     if not is_clean:
         count = sum(len(change.kinds) for change in planned.changes)
         print(word(lang, "to_redact", path=_place(opened), count=count))
         for change in planned.changes:
             print("\n".join(change_lines(lang, change)))
-    if held:
-        print(word(lang, "to_redact_sessions", count=len(held)))
-        print_lines([INDENT + line for line in held_lines(lang, held)])
+    for room, places in held.items():
+        if places:
+            print(word(lang, f"to_redact_{room}", count=len(places)))
+            print_lines([INDENT + line for line in held_lines(lang, room, places)])
     return is_confirmed(arguments, common_word, lang, word(lang, "ask_redact"))
 
 
 def _redacted_lines(
-    opened: Opened, cleaning: Cleaning, left: Scan, of_sessions: "Redaction | None"
+    opened: Opened, cleaning: Cleaning, left: Scan, of_rooms: "Mapping[Room, Redaction]"
 ) -> list[str]:
     lang = opened.lang
-    is_clean = not (of_sessions and of_sessions.changed)
+    is_clean = not any(it.changed for it in of_rooms.values())
     lines = [word(lang, "nothing_to_redact")] if is_clean else []
     if cleaning.changes:
         count = sum(len(change.kinds) for change in cleaning.changes)
@@ -305,8 +321,8 @@ def _redacted_lines(
     if left.secrets:
         shown = [finding_line(lang, it, word(lang, "line", line=it.line)) for it in left.secrets]
         lines += [word(lang, "left"), *shown]
-    if of_sessions:
-        lines += redaction_lines(lang, of_sessions)
+    for room, it in of_rooms.items():
+        lines += redaction_lines(lang, room, it)
     if not (cleaning.changes or is_clean):
         lines.append(word(lang, "next_rotate"))
     if cleaning.changes:

@@ -1284,8 +1284,9 @@ def test_random_bytes_are_told_in_a_few_lines_and_kept_by_a_repair(bare: Desk) -
 
 def test_every_sentence_is_used() -> None:
     said: set[str] = set()
-    rooms = (ROOT / "core/lessons/upkeep/health.py", *(ROOT / "rooms/sessions/upkeep").glob("*.py"))
-    for path in (*rooms, *(ROOT / "commands/doctor").glob("*.py")):
+    folders = ("rooms/sessions/upkeep", "rooms/fragments/care", "commands/doctor")
+    found = (path for folder in folders for path in (ROOT / folder).glob("*.py"))
+    for path in (ROOT / "core/lessons/upkeep/health.py", *found):
         if path.name != "words.py":
             said |= texts_of(path)
     said |= {f"client_{text}" for text in texts_of(ROOT / "commands/clients/configured.py")}
@@ -1295,6 +1296,8 @@ def test_every_sentence_is_used() -> None:
     said |= {f"client_hooks_{state}" for state in ("missing", "idle")}  # of those that record
     said |= {f"left_{key}" for key in WORDS_OF_SETUP}
     said |= {f"done_{key}" for key in said}
+    for room in ("sessions", "fragments"):
+        said |= {f"head_{room}", f"head_{room}_1", f"head_no_{room}", f"done_{room}_damaged_whole"}
     assert set(WORDS) - said == set()
 
 

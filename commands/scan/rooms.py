@@ -1,0 +1,118 @@
+"""Scans the sessions of a project and the fragments of its user, where there are any.
+
+Without them nothing of their rooms is loaded.
+"""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from commands.scan.lines import INDENT, shown_path
+from commands.scan.words import word
+from commands.terminal.console import Opened
+from commands.terminal.rooms_here import has_fragments
+from commands.terminal.safe_text import plain
+from core.messages import Language
+from core.project import CONTEXT_DIRECTORY
+
+if TYPE_CHECKING:
+    from core.upkeep.cleaning import Held, Redaction
+    from rooms.fragments.sqlite.adapter import SqliteEngine
+    from rooms.sessions.store import SessionStore
+
+Room = Literal["sessions", "fragments"]
+ROOMS: tuple[Room, ...] = "sessions", "fragments"
+
+_FOLDER = "sessions"
+
+
+def is_there(opened: Opened, room: Room) -> bool:
+    """Return whether the project has sessions, or its user fragments."""
+    if room == "fragments":
+        return has_fragments(os.environ)
+    return os.path.isdir(opened.project.root / CONTEXT_DIRECTORY / _FOLDER)
+
+
+def secrets_in(opened: Opened, room: Room) -> "list[Held]":
+    """Return what holds secrets in a room that is there. Raises SentinelError."""
+    if room == "fragments":
+        from rooms.fragments.care.secrets import secrets_held as held_by_fragments
+
+        return held_by_fragments(_engine(opened))
+    from rooms.sessions.upkeep.secrets import secrets_held
+
+    return secrets_held(_store(opened), os.environ)
+
+
+def redact(opened: Opened, room: Room) -> "Redaction":
+    """Redact a room that is there, in place. Raises SentinelError."""
+    if room == "fragments":
+        from rooms.fragments.care.secrets import redact_held as redact_fragments
+
+        return redact_fragments(_engine(opened))
+    from rooms.sessions.upkeep.secrets import redact_held
+
+    return redact_held(_store(opened), os.environ)
+
+
+def aside_lines(opened: Opened, room: Room) -> list[str]:
+    """Name the damaged databases that a repair has kept, since nobody looks into them."""
+    if room == "fragments":
+        from core.upkeep.salvage import kept_aside as kept_beside
+
+        found = kept_beside(_engine(opened).path)
+    else:
+        from rooms.sessions.upkeep.secrets import kept_aside
+
+        found = kept_aside(_store(opened))
+    return [word(opened.lang, "aside", path=_shown(opened.lang, path)) for path in found]
+
+
+def held_lines(lang: Language, room: Room, held: "Sequence[Held]") -> list[str]:
+    """Return a line for each place: where, which session or fragment, which rules; no value."""
+    lines = []
+    for it in held:
+        facts = {"where": _shown(lang, it.path), "kinds": ", ".join(it.kinds)}
+        key = f"in_{room}" if it.name else "in_room"
+        lines.append(word(lang, key, name=plain(it.name), **facts))
+    return lines
+
+
+def held_json(lang: Language, room: Room, held: "Sequence[Held]") -> list[dict[str, object]]:
+    """Return the places as data, without any secret."""
+    name = room.removesuffix("s")
+    return [
+        {"path": _shown(lang, it.path), name: it.name or None, "kinds": list(it.kinds)}
+        for it in held
+    ]
+
+
+def redaction_lines(lang: Language, room: Room, redaction: "Redaction") -> list[str]:
+    """Say what was redacted, what is left, and where the bytes are still in a file."""
+    lines = list[str]()
+    if redaction.changed:
+        lines.append(word(lang, f"{room}_redacted", count=len(redaction.changed)))
+        lines += [INDENT + line for line in held_lines(lang, room, redaction.changed)]
+    if redaction.left:
+        lines += [word(lang, "left"), *held_lines(lang, room, redaction.left)]
+    paths = [_shown(lang, path) for path in redaction.unpurged]
+    return [*lines, *(word(lang, f"unpurged_{room}", path=path) for path in paths)]
+
+
+def _store(opened: Opened) -> "SessionStore":
+    from rooms.sessions.store import open_sessions
+
+    return open_sessions(opened.project.root, opened.settings)
+
+
+def _engine(opened: Opened) -> "SqliteEngine":
+    from rooms.fragments.config import read_config
+    from rooms.fragments.sqlite.adapter import SqliteEngine
+
+    path = read_config(os.environ).path
+    return SqliteEngine(path, timeout_s=opened.settings.lock_timeout_s)
+
+
+def _shown(lang: Language, path: Path) -> str:
+    return shown_path(lang, str(path).removeprefix(os.path.join(os.getcwd(), "")))

@@ -1,0 +1,139 @@
+"""Finds what is wrong with the fragments of a user: their file, its rows, and its vectors.
+
+Nothing is changed.
+"""
+
+import os
+import sqlite3
+import stat
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from core.errors import SentinelError
+from core.lessons.upkeep.health import Finding
+from core.settings import Settings
+from core.upkeep.flaws import flaw_in, is_sound
+from core.upkeep.salvage import kept_aside
+from rooms.fragments.config import read_config
+from rooms.fragments.errors import FragmentsError
+from rooms.fragments.sqlite import index
+from rooms.fragments.sqlite.adapter import SqliteEngine
+
+OTHERS = 0o077  # of a mode: what is not for the user alone
+_TABLES = (
+    *("fragments", "fragment_links", "fragment_versions", "fragment_vectors"),
+    *("tool_feedback", "task_feedback", "activities", "suspicions", "state"),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Health:
+    """What is known of the fragments of a user.
+
+    count: those that are not in the bin, None where they cannot be counted; in_bin: those that
+    are. schema: the version. size: bytes of the file and its journal. mode: who may read the file,
+    as `chmod` takes it.
+    """
+
+    path: Path
+    findings: list[Finding] = field(default_factory=list)
+    count: int | None = None
+    in_bin: int = 0
+    schema: int = 0
+    size: int = 0
+    mode: str = ""
+
+
+def look(settings: Settings, environment: Mapping[str, str]) -> Health | None:
+    """Examine the fragments of this user, None where there are none."""
+    try:
+        path = read_config(environment).path
+    except FragmentsError as error:
+        return Health(path=Path(), findings=[_unusable("fragments_config", error)])
+    aside = [Finding("fragments_aside", "note", facts={"path": str(it)}) for it in kept_aside(path)]
+    if not os.path.lexists(path):
+        return Health(path=path, findings=aside, count=0) if aside else None
+    engine = SqliteEngine(path, timeout_s=settings.lock_timeout_s)
+    try:
+        return _look(engine, aside)
+    finally:
+        engine.close()
+
+
+def _look(engine: SqliteEngine, aside: list[Finding]) -> Health:
+    path = engine.path
+    findings, count, in_bin, schema = [*_about_file(engine)], None, 0, 0
+    try:
+        with engine.database.reading() as connection:
+            if connection:
+                count, in_bin = _counted(connection)
+                schema = connection.execute("PRAGMA user_version").fetchone()[0]
+                findings += _about_vectors(connection, path)
+            else:
+                count = 0
+    except SentinelError:  # said about the file
+        pass
+    status = os.lstat(path)
+    mode = stat.S_IMODE(status.st_mode)
+    if os.name == "posix" and mode & OTHERS and stat.S_ISREG(status.st_mode):
+        facts = {"path": str(path), "mode": f"{mode:o}"}
+        findings.append(Finding("fragments_mode", "warning", facts=facts, fixable=True))
+    return Health(
+        path=path,
+        findings=[*findings, *aside],
+        count=count,
+        in_bin=in_bin,
+        schema=schema,
+        size=sum(map(_size, (path, Path(f"{path}-wal")))),
+        mode=f"{mode:o}",
+    )
+
+
+def _about_file(engine: SqliteEngine) -> Iterator[Finding]:
+    facts = {"path": engine.name}
+    try:
+        flaw = flaw_in(engine.database, _TABLES, _has_whole_index)
+    except SentinelError as error:
+        yield _unusable("fragments_unusable", error)
+        return
+    if flaw and flaw.of == "index":
+        yield Finding("fragments_index", "warning", facts=facts, fixable=True)
+    elif flaw:
+        facts["reason"] = flaw.reason
+        yield Finding("fragments_damaged", "error", facts=facts, fixable=True)
+
+
+def _has_whole_index(connection: sqlite3.Connection) -> bool:
+    return is_sound(connection, index.INDEX.name) and index.is_current(connection)
+
+
+def _counted(connection: sqlite3.Connection) -> tuple[int, int]:
+    """Return how many fragments there are, and how many in the bin."""
+    [kept, in_bin] = connection.execute(
+        "SELECT count(*) FILTER (WHERE deleted_at = ''), count(*) FILTER (WHERE deleted_at != '')"
+        " FROM fragments"
+    ).fetchone()
+    return kept, in_bin
+
+
+def _about_vectors(connection: sqlite3.Connection, path: Path) -> Iterator[Finding]:
+    rows = connection.execute(
+        "SELECT length(embedding) / 4, count(*) FROM fragment_vectors GROUP BY 1 ORDER BY 2 DESC, 1"
+    ).fetchall()
+    if len(rows) > 1:
+        told = ", ".join(f"{length} ({count:,})" for length, count in rows)
+        facts = {"path": str(path), "lengths": told}
+        yield Finding("fragments_vectors", "warning", facts=facts)
+
+
+def _unusable(kind: str, error: SentinelError) -> Finding:
+    """Return a finding that says an error's own sentence, in each language."""
+    return Finding(kind, "error", facts={"en": error.text("en"), "ko": error.text("ko")})
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0

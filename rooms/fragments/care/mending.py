@@ -1,0 +1,62 @@
+"""Repairs what a check of the fragments has found: a damaged file, its index, its mode."""
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from core.disk.atomic import reason_of
+from core.disk.database import DatabaseError
+from core.lessons.upkeep.health import Finding
+from core.settings import Settings
+from core.upkeep.errors import NotMendedError
+from rooms.fragments.care.health import OTHERS
+from rooms.fragments.care.salvage import salvage
+from rooms.fragments.config import read_config
+from rooms.fragments.sqlite import index
+from rooms.fragments.sqlite.adapter import SqliteEngine
+
+
+def mend(
+    findings: Iterable[Finding], settings: Settings, environment: Mapping[str, str]
+) -> list[Finding]:
+    """Repair what these findings say, and return them with what was done as further facts.
+
+    Raises DatabaseError, FragmentsError, and NotMendedError for a file that could not be written.
+    """
+    path = read_config(environment).path
+    engine = SqliteEngine(path, timeout_s=settings.lock_timeout_s)
+    done = list[Finding]()
+    try:
+        for finding in findings:
+            facts = _mended(finding, engine, settings)
+            done.append(replace(finding, facts={**finding.facts, **facts}))
+    except DatabaseError:
+        raise
+    except OSError as error:
+        raise NotMendedError(path=str(path), reason=reason_of(error)) from error
+    finally:
+        engine.close()
+    return done
+
+
+def _mended(finding: Finding, engine: SqliteEngine, settings: Settings) -> Mapping[str, str | int]:
+    match finding.kind:
+        case "fragments_damaged":
+            engine.close()
+            told = salvage(engine.path, timeout_s=settings.lock_timeout_s)
+            return {
+                "aside": str(told.aside),
+                "fragments": told.counts["fragments"],
+                "links": told.counts["fragment_links"],
+                "versions": told.counts["fragment_versions"],
+                "lost": told.lost,
+            }
+        case "fragments_index":
+            with engine.database.writing() as connection:
+                index.make_anew(connection)
+        case "fragments_mode":
+            for name in ("", "-wal", "-shm"):
+                file = f"{engine.path}{name}"
+                if os.path.exists(file) and not os.path.islink(file):
+                    os.chmod(file, os.lstat(file).st_mode & ~OTHERS & 0o777)
+    return {}

@@ -1,0 +1,136 @@
+"""Finds secrets in everything that is kept of the fragments, and takes them out.
+
+A save redacts already; what is found here was saved before a rule knew it, or by another program.
+Columns are read and written as they are, also those that hold what the room reads as nothing.
+"""
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from core.text_redaction import safe
+from core.upkeep.cleaning import Held, Redaction, Row, cleaned
+from core.upkeep.purging import purge
+from rooms.fragments.fragment import hash_of
+from rooms.fragments.sqlite import index
+from rooms.fragments.sqlite.adapter import SqliteEngine
+from rooms.fragments.sqlite.conditions import spelled
+from rooms.fragments.sqlite.rows import SELECTED, fragment_of
+
+_OF_JSON = "keywords", "tool_highlights", "tool_pain_points"
+
+
+class _Table(NamedTuple):
+    """A table, the column that names its rows, and those that hold texts."""
+
+    name: str
+    key: str
+    columns: Sequence[str]
+
+
+_FRAGMENTS = _Table(
+    *("fragments", "number"),
+    ("content", "topic", "keywords", "source", "agent_id", "session_id", "last_session"),
+)
+_VERSIONS = _Table("fragment_versions", "id", ("content", "topic", "keywords", "amended_by"))
+_OTHERS = (
+    _Table("tool_feedback", "id", ("tool_name", "suggestion", "context", "session_id")),
+    _Table("task_feedback", "id", ("tool_highlights", "tool_pain_points", "session_id")),
+    _Table("activities", "session_id", ("session_id", "agent_id")),
+    _Table("state", "name", ("value",)),
+)
+_LEFT_BEHIND = "fragment_id NOT IN (SELECT id FROM fragments)"
+
+
+class _Place(NamedTuple):
+    """A row of a table."""
+
+    table: _Table
+    key: Any
+
+
+class _Group(NamedTuple):
+    """A fragment with its versions, or rows of none: what one of them gives away, all hide.
+
+    name: the id of the fragment. rows: cleaned.
+    """
+
+    name: str
+    kinds: tuple[str, ...]
+    places: Sequence[_Place]
+    rows: Sequence[Row]
+
+
+def secrets_held(engine: SqliteEngine) -> list[Held]:
+    """Return each fragment with a secret, and each table beside them. Raises DatabaseError."""
+    with engine.database.reading() as connection:
+        if connection is None:
+            return []
+        return [Held(engine.path, safe(it.name), it.kinds) for it in _groups(connection)]
+
+
+def redact_held(engine: SqliteEngine) -> Redaction:
+    """Take the secrets out wherever they are, from the bytes as well.
+
+    The bytes go also where nothing is found any more, since a run before may not have come so far.
+    Raises DatabaseError.
+    """
+    held = secrets_held(engine)
+    if not engine.exists():
+        return Redaction(held, held, [])
+    if held:
+        with engine.database.writing() as connection:
+            index.keep_current(connection)
+            for group in list(_groups(connection)):
+                _write(connection, group)
+    is_purged = purge(engine.database)
+    return Redaction(held, secrets_held(engine), [] if is_purged else [engine.path])
+
+
+def _groups(connection: sqlite3.Connection) -> Iterator[_Group]:
+    """Yield what holds secrets in the database."""
+    ids = dict(connection.execute("SELECT number, id FROM fragments ORDER BY number"))
+    for number, id_ in ids.items():
+        found = [*_rows(connection, _FRAGMENTS, "number = ?", number)]
+        found += _rows(connection, _VERSIONS, "fragment_id = ?", id_)
+        yield from _group(str(id_), found)
+    yield from _group("", [*_rows(connection, _VERSIONS, _LEFT_BEHIND)])
+    for table in _OTHERS:
+        yield from _group("", [*_rows(connection, table, "1")])
+
+
+def _group(name: str, found: Sequence[tuple[_Place, Row]]) -> Iterator[_Group]:
+    rows, kinds = cleaned([row for _, row in found], _OF_JSON)
+    if kinds:
+        yield _Group(name, kinds, [place for place, _ in found], rows)
+
+
+def _rows(
+    connection: sqlite3.Connection, table: _Table, condition: str, *values: object
+) -> Iterator[tuple[_Place, Row]]:
+    columns = ", ".join((table.key, *table.columns))
+    statement = f"SELECT {columns} FROM {table.name} WHERE {condition}"
+    for key, *texts in connection.execute(statement, values):
+        told = [it.decode("utf-8", "replace") if isinstance(it, bytes) else it for it in texts]
+        yield _Place(table, key), dict(zip(table.columns, told, strict=True))
+
+
+def _write(connection: sqlite3.Connection, group: _Group) -> None:
+    """Store the cleaned rows; what is made of a fragment's texts follows them."""
+    for (table, key), row in zip(group.places, group.rows, strict=True):
+        values = dict(row)
+        if table is _FRAGMENTS:
+            values["content_hash"] = hash_of(str(row["content"]))
+            values["plain_topic"] = spelled(str(row["topic"]))
+        setting = ", ".join(f"{name} = ?" for name in values)
+        connection.execute(
+            f"UPDATE OR REPLACE {table.name} SET {setting} WHERE {table.key} = ?",
+            (*values.values(), key),
+        )
+        if table is _FRAGMENTS:
+            index.remove(connection, [key])
+            stored = connection.execute(
+                f"SELECT {SELECTED} FROM fragments WHERE number = ?", (key,)
+            ).fetchone()
+            index.add(connection, fragment_of(stored))
+            connection.execute("DELETE FROM fragment_vectors WHERE number = ?", (key,))

@@ -1,0 +1,94 @@
+"""Tests what `cli.py doctor` says of the fragments of a user, and what a repair does to them."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from rooms.fragments.fragment import Fragment
+from rooms.fragments.sqlite.adapter import SqliteEngine
+from tests.support.cli_process import Run
+from tests.support.doctor_desk import Desk
+from tests.support.stdio_client import ROOT
+
+DATE = "2026-05-01T10:00:00+00:00"
+DAMAGED = b"overwritten by something else " * 900
+
+
+@pytest.fixture
+def engine(healthy: Desk) -> SqliteEngine:
+    """Three fragments where a person keeps them."""
+    folder = healthy.home / ".local" / "share" / "sentinel-memory"
+    engine = SqliteEngine(folder / "memory.db", timeout_s=5)
+    with engine.writing() as writing:
+        writing.add([Fragment(id=it, content=f"fact {it}", created_at=DATE) for it in "abc"])
+    engine.close()
+    return engine
+
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="other platforms, other places")
+
+
+def test_the_first_line_counts_the_fragments_and_the_long_form_says_whose_they_are(
+    healthy: Desk, engine: SqliteEngine
+) -> None:
+    done = healthy.doctor("--verbose")
+    assert "✓ fragments 3" in done.lines[0]
+    size = engine.path.stat().st_size
+    assert (
+        f"Fragments {engine.path} (on this machine, over all projects; fragments: 3, in the bin:"
+        f" 0, schema: 1, bytes: {size:,}, mode: 600)"
+    ) in done.lines
+    korean = healthy.doctor("--verbose", SENTINEL_MEMORY_LANG="ko")
+    assert "✓ 조각 3개" in korean.lines[0] and "이 컴퓨터의 모든 프로젝트에서 씀" in korean.out
+    told = healthy.doctor("--json").told["fragments"]
+    assert (told["count"], told["in_bin"], told["findings"]) == (3, 0, [])
+    assert (told["path"], told["schema"], told["mode"]) == (str(engine.path), 1, "600")
+
+
+def test_a_user_without_fragments_hears_and_loads_nothing_of_them(healthy: Desk) -> None:
+    assert "ragment" not in healthy.doctor("--verbose").out.replace(str(healthy.root), "")
+    assert "fragments" not in healthy.doctor("--json").told
+    program = (
+        "import sys; sys.argv = ['cli.py', 'doctor']; import cli; cli.main(['doctor']);"
+        " print([name for name in sys.modules if name.split('.')[0] in ('rooms', 'sqlite3')])"
+    )
+    place = healthy.place(PYTHONPATH=str(ROOT), SENTINEL_MEMORY_FRAGMENTS="/nowhere/memory.db")
+    assert Run.process(sys.executable, "-c", program, **place).lines[-1] == "[]"
+
+
+def test_a_damaged_file_is_said_and_repaired_and_stops_no_pipeline(
+    healthy: Desk, engine: SqliteEngine
+) -> None:
+    engine.path.write_bytes(DAMAGED)
+    for name in ("-wal", "-shm"):
+        Path(f"{engine.path}{name}").unlink(missing_ok=True)
+    found = healthy.doctor()
+    assert found.code == 0
+    assert "✗ the fragments cannot be read" in found.lines[0]
+    assert found.found[0].startswith(
+        f"error  {engine.path}: the database of this machine's fragments, over all projects, is"
+        " damaged (file is not a database)"
+    )
+    planned = healthy.doctor("--fix", "--dry-run")
+    assert "To repair (1)" in planned.out and engine.path.read_bytes() == DAMAGED
+    fixed = healthy.doctor("--fix", "--yes")
+    [aside] = engine.path.parent.glob("memory.db.damaged-*")
+    assert aside.read_bytes() == DAMAGED
+    assert f"✓ {engine.path}: kept the damaged file as {aside}. No fragment in it" in fixed.out
+    assert "Next:" not in fixed.out
+    left = healthy.doctor("--json").told["fragments"]["findings"]
+    assert [it["kind"] for it in left] == ["fragments_aside"]
+
+
+def test_an_open_mode_is_repaired(healthy: Desk, engine: SqliteEngine) -> None:
+    engine.path.chmod(0o666)
+    done = healthy.doctor("--fix", "--yes", "--json")
+    assert [it["kind"] for it in done.told["fixed"]] == ["fragments_mode"]
+    assert engine.path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_place_that_is_no_path_is_said_in_both_languages(healthy: Desk) -> None:
+    for lang, said in (("en", "does not hold the absolute path"), ("ko", "절대 경로가 아닙니다")):
+        place = {"SENTINEL_MEMORY_FRAGMENTS": "here.db", "SENTINEL_MEMORY_LANG": lang}
+        assert said in healthy.doctor(**place).out

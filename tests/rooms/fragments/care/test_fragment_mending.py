@@ -1,0 +1,216 @@
+"""Tests that damage to the fragments is noticed, and repaired without losing what can be read."""
+
+import array
+import os
+import sqlite3
+from collections.abc import Mapping
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from core.disk.database import DatabaseDamagedError
+from core.settings import Settings
+from core.upkeep.errors import NotMendedError
+from rooms.fragments.care.health import look
+from rooms.fragments.care.mending import mend
+from rooms.fragments.config import PLACE_VARIABLE
+from rooms.fragments.engine import Wanted
+from rooms.fragments.fragment import Embedding, Fragment, Link, Suspicion, Version
+from rooms.fragments.sqlite.adapter import SqliteEngine
+
+SETTINGS = Settings(lock_timeout_s=5)
+PAGE = 4096
+DATE = "2026-05-01T10:00:00+00:00"
+COUNT = 200
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Mapping[str, str]:
+    return {PLACE_VARIABLE: str(tmp_path / "memory.db")}
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> SqliteEngine:
+    """Two hundred fragments with links, versions and vectors; one is in the bin."""
+    engine = SqliteEngine(tmp_path / "memory.db", timeout_s=5)
+    with engine.writing() as writing:
+        added = writing.add([
+            Fragment(id=f"f{at:03}", content=f"word{at} " + "zebra " * 100, topic=f"t{at % 5}",
+                     keywords=("kay", "stripes"), created_at=DATE)
+            for at in range(COUNT)
+        ])  # fmt: skip
+        writing.put_links(
+            [
+                Link(from_id=f"f{at:03}", to_id=f"f{at + 1:03}", created_at=DATE)
+                for at in range(COUNT - 1)
+            ]
+        )
+        writing.note(
+            [Version(fragment_id=it.id, content="before", amended_at=DATE) for it in added]
+        )
+        writing.note([Suspicion(first_id="f001", second_id="f002", similarity=0.5, found_at=DATE)])
+        vector = array.array("f", (0.6, 0.8)).tobytes()
+        writing.put_vectors([Embedding(it.number, vector) for it in added])
+        writing.set_state({"model": "m"})
+        writing.touch([added[0].number], {"deleted_at": DATE, "deletion": "forgotten"})
+    close(engine)
+    return engine
+
+
+def close(engine: SqliteEngine) -> None:
+    engine.close()
+    with closing(sqlite3.connect(engine.path)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def change(engine: SqliteEngine, statement: str) -> None:
+    with closing(sqlite3.connect(engine.path)) as connection:
+        connection.execute(statement)
+        connection.commit()
+
+
+def kinds(place: Mapping[str, str]) -> list[tuple[str, str, bool]]:
+    health = look(SETTINGS, place)
+    assert health
+    return [(it.kind, it.severity, it.fixable) for it in health.findings]
+
+
+def mended(place: Mapping[str, str]) -> dict[str, object]:
+    health = look(SETTINGS, place)
+    assert health
+    [done] = mend([it for it in health.findings if it.fixable], SETTINGS, place)
+    return dict(done.facts)
+
+
+def spoil(path: Path, text: str) -> int:
+    """Fill the pages of rows that hold this text; return how many there are."""
+    data, spoilt = bytearray(path.read_bytes()), 0
+    for start in range(PAGE, len(data), PAGE):
+        if data[start] == 13 and text.encode() in data[start : start + PAGE]:
+            data[start : start + PAGE] = b"\xee" * PAGE
+            spoilt += 1
+    path.write_bytes(data)
+    return spoilt
+
+
+def test_where_nothing_was_ever_saved_there_is_nothing_to_say(
+    tmp_path: Path, place: Mapping[str, str]
+) -> None:
+    assert look(SETTINGS, place) is None
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_database_that_is_well_says_how_many_and_how_large(
+    engine: SqliteEngine, place: Mapping[str, str]
+) -> None:
+    before = engine.path.read_bytes()
+    health = look(SETTINGS, place)
+    assert health and health.findings == []
+    assert (health.count, health.in_bin, health.schema) == (COUNT - 1, 1, 1)
+    assert (health.size, health.mode) == (len(before), "600")
+    assert engine.path.read_bytes() == before
+
+
+def test_of_a_damaged_page_only_the_rows_on_it_are_lost(
+    engine: SqliteEngine, place: Mapping[str, str]
+) -> None:
+    assert spoil(engine.path, "word120 zebra")
+    before = engine.path.read_bytes()
+    assert kinds(place) == [("fragments_damaged", "error", True)]
+    with pytest.raises(DatabaseDamagedError), engine.reading() as reading:
+        reading.find(Wanted())
+    told = mended(place)
+    aside = Path(str(told["aside"]))
+    assert aside.read_bytes() == before and aside.name.startswith("memory.db.damaged-2")
+    kept = int(str(told["fragments"]))
+    assert COUNT - 12 <= kept < COUNT
+    assert (told["links"], told["versions"]) == (COUNT - 1, COUNT)
+    assert kinds(place) == [("fragments_aside", "note", False)]
+    with engine.reading() as reading:
+        assert reading.count(Wanted(state="all")) == {"": kept}
+        assert reading.count(Wanted(state="bin")) == {"": 1}
+        assert len(reading.find(Wanted(keywords=("stripes",)))) == kept - 1
+        assert reading.holding("word7", 9).shares(0.25)
+        assert len(reading.near(array.array("f", (1.0, 0.0)).tobytes(), Wanted(), 500)) == kept - 1
+        assert [it.first_id for it in reading.entries(Suspicion)] == ["f001"]
+        assert reading.state() == {"model": "m"}
+    with engine.writing() as writing:
+        [it] = writing.add([Fragment(id="new", content="new", created_at=DATE)])
+    assert it.number == COUNT + 1  # no number is given twice
+
+
+def test_a_file_that_is_none_any_more_begins_anew_beside_what_was_there(
+    engine: SqliteEngine, place: Mapping[str, str]
+) -> None:
+    engine.path.write_bytes(b"no database " * 900)
+    assert kinds(place) == [("fragments_damaged", "error", True)]
+    told = mended(place)
+    assert (told["fragments"], Path(str(told["aside"])).read_bytes()[:11]) == (0, b"no database")
+    with engine.writing() as writing:
+        writing.add([Fragment(id="new", content="new", created_at=DATE)])
+
+
+@pytest.mark.parametrize("statement", [
+    "UPDATE fragments SET content = 'a walrus' WHERE id = 'f007'",
+    "UPDATE fragments SET deleted_at = '2026-05-01T10:00:00+00:00' WHERE id = 'f007'",
+    "DELETE FROM fragments WHERE id = 'f007'",
+    "DELETE FROM fragments_fts WHERE rowid = 8",
+])  # fmt: skip
+def test_an_index_out_of_step_is_noticed_and_made_anew(
+    engine: SqliteEngine, place: Mapping[str, str], statement: str
+) -> None:
+    change(engine, statement)
+    assert kinds(place) == [("fragments_index", "warning", True)]
+    mended(place)
+    assert kinds(place) == []
+    with engine.reading() as reading:
+        having = reading.holding("word7", 99).shares(0.25)
+        stored = reading.by_ids(["f007"])
+        is_found = bool(stored and stored[0].is_live and "word7" in stored[0].content)
+        assert (8 in having) == is_found
+
+
+@pytest.mark.skipif(os.name == "nt", reason="modes as POSIX has them")
+def test_a_file_that_others_may_read_is_made_the_users_own(
+    engine: SqliteEngine, place: Mapping[str, str]
+) -> None:
+    engine.path.chmod(0o644)
+    assert kinds(place) == [("fragments_mode", "warning", True)]
+    mended(place)
+    assert engine.path.stat().st_mode & 0o777 == 0o600
+    assert kinds(place) == []
+
+
+def test_vectors_of_several_lengths_are_named(
+    engine: SqliteEngine, place: Mapping[str, str]
+) -> None:
+    with engine.writing() as writing:
+        writing.put_vectors([Embedding(3, array.array("f", (1.0,)).tobytes())])
+    health = look(SETTINGS, place)
+    assert health
+    [it] = health.findings
+    assert (it.kind, it.severity, it.fixable) == ("fragments_vectors", "warning", False)
+    assert it.facts["lengths"] == f"2 ({COUNT - 1}), 1 (1)"
+
+
+def test_a_place_that_is_no_path_and_a_foreign_file_are_said(tmp_path: Path) -> None:
+    assert kinds({PLACE_VARIABLE: "here.db"}) == [("fragments_config", "error", False)]
+    with closing(sqlite3.connect(tmp_path / "theirs.db")) as connection:
+        connection.execute("CREATE TABLE theirs (a)")
+    (tmp_path / "theirs.db").chmod(0o600)
+    place = {PLACE_VARIABLE: str(tmp_path / "theirs.db")}
+    assert kinds(place) == [("fragments_unusable", "error", False)]
+
+
+@pytest.mark.skipif(os.name == "nt" or os.getuid() == 0, reason="needs permissions that hold")
+def test_a_repair_that_may_not_write_says_so(
+    engine: SqliteEngine, place: Mapping[str, str]
+) -> None:
+    engine.path.write_bytes(b"no database " * 900)
+    engine.path.parent.chmod(0o500)
+    try:
+        with pytest.raises(NotMendedError):
+            mended(place)
+    finally:
+        engine.path.parent.chmod(0o700)

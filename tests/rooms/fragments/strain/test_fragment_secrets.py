@@ -1,0 +1,132 @@
+"""Tests that no byte of a secret reaches the disk, by whatever field of a fragment it comes."""
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from rooms.fragments.errors import FragmentsError
+from rooms.fragments.fragment import TaskFeedback, ToolFeedback
+from rooms.fragments.room import Room
+from rooms.fragments.saving.amending import Amendment, amend
+from rooms.fragments.saving.drafting import Draft
+from rooms.fragments.saving.feedback import give_feedback
+from rooms.fragments.saving.reflecting import Reflection, reflect
+from rooms.fragments.saving.remembering import remember
+from tests.support.fragments_room import a_room, saved
+from tests.support.room import every_byte
+from tests.support.secret_corpus import Case, cases
+
+SAMPLE, SEED = 120, 20261123
+LEAST_CHARS = 12  # of a secret, or its bytes could be somebody else's by chance
+TOKEN = "ghp" + "_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+
+
+def correct(room: Room, text: str) -> None:
+    amend(room, Amendment(id=saved(room, f"before {len(text)}").id, content=text))
+
+
+def supersede(room: Room, text: str) -> None:
+    it = saved(room, f"superseded {len(text)}")
+    amend(room, Amendment(id=it.id, content=text, supersedes=True))
+
+
+def rate(room: Room, text: str) -> None:
+    give_feedback(
+        room,
+        ToolFeedback(
+            tool_name="recall", relevant=True, sufficient=False, suggestion=text[:500],
+            context=text[:200],
+        ),
+    )  # fmt: skip
+
+
+def look_back(room: Room, text: str) -> None:
+    done = TaskFeedback(session_id="s", tool_highlights=(text,), tool_pain_points=(text,))
+    reflect(
+        room,
+        Reflection(
+            summary=text, decisions=(text,), errors_resolved=(text,), new_procedures=(text,),
+            open_questions=(text,), source=text[:200], effectiveness=done,
+        ),
+        session="s",
+    )  # fmt: skip
+
+
+# By what a caller does with a text.
+WAYS: dict[str, Callable[[Room, str], object]] = {
+    "content": lambda room, text: remember(room, Draft(content=text)),
+    "topic": lambda room, text: remember(room, Draft(content=f"c{len(text)}", topic=text)),
+    "keywords": lambda room, text: remember(
+        room, Draft(content=f"c{len(text)}", keywords=("k", text))
+    ),
+    "source": lambda room, text: remember(room, Draft(content=f"c{len(text)}", source=text)),
+    "amend": correct,
+    "supersede": supersede,
+    "feedback": rate,
+    "reflect": look_back,
+}
+
+
+def sample() -> list[tuple[str, Case, list[str]]]:
+    """A way for each of some cases, and the secrets in it."""
+    chance = random.Random(SEED)
+    found = []
+    for case in cases(SEED):
+        secrets = [case.text[start:end] for start, end in case.secret_spans]
+        if secrets and min(map(len, secrets)) >= LEAST_CHARS and case.family == "token":
+            found.append((case, secrets))
+    return [(chance.choice([*WAYS]), *it) for it in chance.sample(found, SAMPLE)]
+
+
+def test_no_byte_of_a_secret_is_on_disk(tmp_path: Path) -> None:
+    """Sampled: a text that the redactor misses is its own business, and none is here."""
+    room, told = a_room(tmp_path), list[tuple[str, str, str]]()
+    for way, case, secrets in sample():
+        try:
+            WAYS[way](room, case.text)
+        except FragmentsError as error:  # too long for its field, a topic or a keyword most of all
+            assert error.key in ("too_long", "too_large", "same_content"), error
+            continue
+        told += [(way, case.kind, secret) for secret in secrets]
+    assert len(told) > SAMPLE / 3 and {way for way, _, _ in told} >= {"content", "amend", "reflect"}
+    written = every_byte(tmp_path)
+    room.engine.close()
+    for data in (written, every_byte(tmp_path)):
+        assert [it for it in told if it[2].encode() in data] == []
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_token_of_any_field_is_in_no_byte_whole_or_split(tmp_path: Path, way: str) -> None:
+    room = a_room(tmp_path)
+    WAYS[way](room, f"one {TOKEN}")
+    WAYS[way](room, "two " + "\u200b".join((TOKEN[:9], TOKEN[9:21], TOKEN[21:])))
+    data = every_byte(tmp_path)
+    assert [part for part in (TOKEN[4:9], TOKEN[9:21], TOKEN[21:]) if part.encode() in data] == []
+    assert TOKEN[4:].lower().encode() not in data  # an index spells words small
+
+
+@pytest.mark.parametrize("way", ["content", "topic", "keywords", "source", "reflect"])
+def test_a_refused_secret_leaves_nothing_on_disk(tmp_path: Path, way: str) -> None:
+    with pytest.raises(FragmentsError) as caught:
+        WAYS[way](a_room(tmp_path, strict=True), TOKEN)
+    assert "this looks like a secret (" in str(caught.value)
+    assert TOKEN not in str(caught.value) and list(tmp_path.iterdir()) == []
+
+
+def test_a_value_that_one_field_tells_is_in_none(tmp_path: Path) -> None:
+    value = "Xk29vQp7LmR4tZ"
+    split = f"{value[:6]}\u200b{value[6:]}"
+    for at, telling in enumerate(("content", "topic", "keywords", "source")):
+        said = dict.fromkeys(("content", "topic", "source", "keywords"), f"tried {value}")
+        said[telling] = f"password={value}"
+        draft = Draft(
+            content=said["content"],
+            topic=said["topic"],
+            source=said["source"],
+            keywords=("k", split, said["keywords"]),
+        )
+        remember(a_room(tmp_path / str(at)), draft)
+    data = every_byte(tmp_path)
+    assert value.encode() not in data and b"vQp7LmR4" not in data and split.encode() not in data

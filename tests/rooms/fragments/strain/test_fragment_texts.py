@@ -1,0 +1,105 @@
+"""Tests that a fragment's text is data: whatever it says, it is stored as it is and found."""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from rooms.fragments.engine import Wanted
+from rooms.fragments.errors import FragmentsError
+from rooms.fragments.fragment import CONTENT_BYTES, Fragment
+from rooms.fragments.recall.recalling import Query, recall
+from rooms.fragments.room import Room
+from rooms.fragments.saving.amending import Amendment, amend
+from rooms.fragments.saving.drafting import Draft, prepared
+from rooms.fragments.saving.forgetting import forget
+from rooms.fragments.saving.remembering import remember
+from tests.support.fragments_room import a_room, stored
+from tests.support.hostile_texts import HOSTILE
+
+
+@pytest.fixture
+def room(tmp_path: Path) -> Room:
+    return a_room(tmp_path)
+
+
+def a_draft(text: str) -> Draft:
+    """This text in every field."""
+    keywords = (f"k {text}"[:50].strip(), "crowd")
+    short = f"t {text}"[:50].strip()
+    return Draft(content=f"c {text}", topic=short, keywords=keywords, source=f"s {text}"[:200])
+
+
+def assert_comes_back(room: Room, draft: Draft) -> Fragment:
+    """Saved, every text comes back as it was cleaned, from the store and from outside."""
+    expected = prepared(draft).draft
+    saved = remember(room, draft).fragment
+    assert stored(room, saved.id) == [saved]
+    told = (saved.content, saved.topic, saved.keywords, saved.source)
+    assert told == (expected.content, expected.topic, expected.keywords, expected.source)
+    with closing(sqlite3.connect(room.engine.name)) as connection:
+        statement = "SELECT content, topic, source FROM fragments WHERE id = ?"
+        [row] = connection.execute(statement, (saved.id,))
+        connection.execute("INSERT INTO fragments_fts(fragments_fts) VALUES ('integrity-check')")
+    assert row == (expected.content, expected.topic, expected.source)
+    return saved
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_a_hostile_text_is_stored_found_changed_and_removed_as_text(room: Room, kind: str) -> None:
+    text = HOSTILE[kind]
+    saved = assert_comes_back(room, a_draft(text))
+    wanted = Wanted(topics=(saved.topic,), keywords=saved.keywords)
+    with room.engine.reading() as reading:
+        assert reading.find(wanted) == [saved]
+    for asked in (text, text[:20], f'"{text}"'):
+        recall(room, Query(text=asked))
+        recall(room, Query(keywords=(asked,), topic=asked, tags=(asked,), since=asked, until=asked))
+    amend(room, Amendment(id=saved.id, content=f"other {text}"))
+    forget(room, id=saved.id, hard=True)
+    with closing(sqlite3.connect(room.engine.name)) as connection:
+        connection.execute("INSERT INTO fragments_fts(fragments_fts) VALUES ('integrity-check')")
+        assert connection.execute("SELECT count(*) FROM fragment_keywords").fetchone() == (0,)
+
+
+@pytest.mark.parametrize("letter", ["x", "가", "👍"])
+def test_a_content_of_the_limit_is_stored_and_one_byte_more_is_refused(
+    room: Room, letter: str
+) -> None:
+    size = len(letter.encode())
+    most = f"c {letter * ((CONTENT_BYTES - 4) // size)}c"
+    most += "c" * (CONTENT_BYTES - len(most.encode()))
+    assert_comes_back(room, Draft(content=most, topic="t", keywords=("k",)))
+    with pytest.raises(FragmentsError) as caught:
+        remember(room, Draft(content=f"{most}c"))
+    assert "Nothing was saved" in str(caught.value)
+
+
+def test_a_text_of_a_megabyte_and_half_a_character_are_refused_in_every_field(room: Room) -> None:
+    huge = "a' OR \x00 가 " * 125_000
+    for text in (huge, "half \ud800"):
+        for draft in (
+            Draft(content=text),
+            Draft(content="c", topic=text),
+            Draft(content="c", keywords=(text,)),
+            Draft(content="c", source=text),
+        ):
+            with pytest.raises(FragmentsError) as caught:
+                remember(room, draft)
+            assert "Nothing was saved" in str(caught.value) and len(str(caught.value)) < 300
+    assert not room.engine.exists()
+
+
+ANY = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=80)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(text=ANY)
+def test_any_text_comes_back_and_is_asked_for(room: Room, text: str) -> None:
+    saved = assert_comes_back(room, a_draft(text))
+    recall(room, Query(text=text, keywords=(text,)))
+    with room.engine.reading() as reading:
+        assert saved in reading.find(Wanted(topics=(saved.topic,), keywords=saved.keywords))
