@@ -7,7 +7,7 @@ their hashes, and nothing else.
 import base64
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
@@ -55,11 +55,10 @@ script-src '{script_hash}'; base-uri 'none'; form-action 'none'">
 """
 
 
-def page_html(page: Page, lang: Language, version: str = "", part: Part | None = None) -> str:
-    """Return the document: the newest records first, then all of them by topic, then the part."""
-    style, script = _assets(*STYLES), _tables() + _assets(*SCRIPTS)
-    if part:
-        style, script = f"{style}\n{part.style}", f"{script}\n{part.script}"
+def page_html(page: Page, lang: Language, version: str = "", parts: Sequence[Part] = ()) -> str:
+    """Return the document: the newest records first, then all of them by topic, then the parts."""
+    style = "\n".join([_assets(*STYLES), *(part.style for part in parts)])
+    script = "\n".join([_tables() + _assets(*SCRIPTS), *filter(None, (it.script for it in parts))])
     head = _HEAD.format(
         lang=lang,
         title=as_line(word(lang, "title", project=page.project)),
@@ -68,22 +67,21 @@ def page_html(page: Page, lang: Language, version: str = "", part: Part | None =
         script_hash=_hash(script),
     )
     copied = as_line(word(lang, "copied", text="{text}"))
-    also = "lesson" if part else ""  # so that a reader can choose the lessons alone
+    also = "lesson" if parts else ""  # so that a reader can choose the lessons alone
     overview = [*newest(page, lang), *again(page, lang), *records(page, lang, also)]
-    beside = part.section if part else ()
     lines = [
         f'<a class="skip" href="#records">{as_line(word(lang, "skip"))}</a>',
-        *_masthead(page, lang, part),
-        *_search(page, lang, part),
+        *_masthead(page, lang, parts),
+        *_search(page, lang, parts),
         '<main id="records" tabindex="-1">',
-        *_results(lang, part),
+        *_results(lang, parts),
         '<div id="overview">',
         *(overview if page.topics else beginning(lang)),
-        *beside,
+        *(line for part in parts for line in part.section),
         *(statistics(page, lang) if page.topics else ()),
         "</div>",
         "</main>",
-        *_keys(lang, part),
+        *_keys(lang, parts),
         f"<footer>{_sentence(_made(page, version, lang))}</footer>",
         f'<p class="toast" role="status" data-copied="{copied}"></p>',
         f"<script>{script}</script>",
@@ -116,12 +114,15 @@ def _made(page: Page, version: str, lang: Language) -> str:
     return word(lang, "made", version=version, date=day_of(page.now))
 
 
-def _word(lang: Language, key: str, part: Part | None) -> str:
-    """Return a sentence of the page, as it reads beside the part."""
-    return part.words.get(key) or word(lang, key) if part else word(lang, key)
+def _word(lang: Language, key: str, parts: Sequence[Part]) -> str:
+    """Return a sentence of the page; beside others than lessons it reads otherwise."""
+    if not parts:
+        return word(lang, key)
+    *names, last = (word(lang, "of_lessons"), *(part.name for part in parts))
+    return word(lang, f"{key}_beside", names=word(lang, "and", names=", ".join(names), last=last))
 
 
-def _masthead(page: Page, lang: Language, part: Part | None) -> list[str]:
+def _masthead(page: Page, lang: Language, parts: Sequence[Part]) -> list[str]:
     before, after = word(lang, "title", project="\0").split("\0")
     notes = [word(lang, note) for note in page.notes]
     if page.log.hidden:
@@ -141,13 +142,13 @@ def _masthead(page: Page, lang: Language, part: Part | None) -> list[str]:
         f'<button type="button" id="help" class="live" aria-haspopup="dialog" hidden>'
         f"{as_line(word(lang, 'keys'))} <kbd>?</kbd></button>",
         "</div>",
-        *(_figures(page, lang, part) if page.topics or part else ()),
+        *(_figures(page, lang, parts) if page.topics or parts else ()),
         *(f'<p class="note">{as_line(note)}</p>' for note in notes),
         "</header>",
     ]
 
 
-def _figures(page: Page, lang: Language, part: Part | None) -> list[str]:
+def _figures(page: Page, lang: Language, parts: Sequence[Part]) -> list[str]:
     """Return the figures of the memory in one line; one that counts records leads to them."""
     moments = (entry.record.updated or entry.record.created for entry in page.entries)
     last = day_of(max(moments, key=seconds_of, default=""))
@@ -157,16 +158,26 @@ def _figures(page: Page, lang: Language, part: Part | None) -> list[str]:
         Figure(word(lang, "again"), len(page.came_back), "again", "type=again"),
         Figure(word(lang, "questions"), len(page.questions), "topics", "type=open"),
         Figure(word(lang, "topics"), len(page.topics), "topics"),
-        *(part.figures if part else ()),
     ]
-    lines = []
-    for label, count, target, state in figures:
-        figure = f"{as_line(label)} <b>{count:,}</b>"
-        to = f' data-to="{state}"' if state else ""
-        lines.append(f'<li><a href="#{target}"{to}>{figure}</a></li>' if count else "")
-    if page.topics:
-        lines.append(f"<li>{as_line(word(lang, 'last'))} <b>{last}</b></li>")
-    return ['<ul class="figures">', *filter(None, lines), "</ul>"]
+    saved = f"<li>{as_line(word(lang, 'last'))} <b>{last}</b></li>"
+    return [
+        '<ul class="figures">',
+        *map(_figure, filter(_has_any, figures)),
+        *([saved] if page.topics else ()),
+        *(_figure(it) for part in parts for it in filter(_has_any, part.figures)),
+        "</ul>",
+    ]
+
+
+def _has_any(figure: Figure) -> bool:
+    return figure.number > 0
+
+
+def _figure(figure: Figure) -> str:
+    """Return a figure as a link to what it counts."""
+    to = f' data-to="{figure.state}"' if figure.state else ""
+    told = f"{as_line(figure.label)} <b>{figure.number:,}</b>"
+    return f'<li><a href="#{figure.target}"{to}>{told}</a></li>'
 
 
 def _sentence(text: str) -> str:
@@ -174,7 +185,7 @@ def _sentence(text: str) -> str:
     return _DATE.sub(r'<span class="date">\g<0></span>', as_line(text))
 
 
-def _search(page: Page, lang: Language, part: Part | None) -> list[str]:
+def _search(page: Page, lang: Language, parts: Sequence[Part]) -> list[str]:
     label = as_line(word(lang, "search"))
     found = word(lang, "found", shown="{shown}", count="{count}")
     return [
@@ -182,11 +193,11 @@ def _search(page: Page, lang: Language, part: Part | None) -> list[str]:
         "<div>",
         '<div class="field">',
         f'<input type="search" id="query" autocomplete="off" spellcheck="false"'
-        f' aria-label="{label}" placeholder="{as_line(_word(lang, "search_hint", part))}">',
+        f' aria-label="{label}" placeholder="{as_line(_word(lang, "search_hint", parts))}">',
         '<button type="button" id="more-filters" aria-expanded="false" aria-controls="filters">'
         f"{as_line(word(lang, 'filters'))}</button>",
         "</div>",
-        *_filters(page, lang, part),
+        *_filters(page, lang, parts),
         '<p class="found">'
         f'<output id="found" for="query" data-some="{as_line(found)}"></output>'
         f' <button type="button" id="clear" hidden>{as_line(word(lang, "clear"))}</button></p>',
@@ -195,28 +206,30 @@ def _search(page: Page, lang: Language, part: Part | None) -> list[str]:
     ]
 
 
-def _filters(page: Page, lang: Language, part: Part | None) -> list[str]:
+def _filters(page: Page, lang: Language, parts: Sequence[Part]) -> list[str]:
     """Return the choices of type, author, date and order; only what is there can be chosen."""
     there = {kind for entry in page.entries for kind in kinds_of(entry, lang)}
     every = {"": word(lang, "kind_all")}
     kinds = {it: word(lang, f"kind_{it}") for it in KINDS if it in there}
     names = sorted({it.added.author for it in page.entries if it.added}, key=str.casefold)
     authors = {name: name for name in names}
-    everybody = {"": _word(lang, "author_all", part)}
+    everybody = {"": _word(lang, "author_all", parts)}
     orders = {it if it != "best" else "": word(lang, f"sort_{it}") for it in ORDERS}
     types: Groups = {"": every | kinds}
     makers: Groups = {"": everybody | authors}
-    if part:
-        lessons, own, people, agents = part.titles
-        lesson = {"lesson": part.words["kind_lesson"]} if page.topics else {}
-        types = {"": every, lessons: lesson | kinds, own: part.kinds}
-        makers = {"": everybody, people: authors, agents: part.makers}
+    agents = sorted({it for part in parts for it in part.agents}, key=str.casefold)
+    if parts:
+        lesson = {"lesson": word(lang, "kind_lesson")} if page.topics else {}
+        own = {part.title: part.kinds for part in parts}
+        types = {"": every, word(lang, "lessons"): lesson | kinds, **own}
+        named = {agent: agent for agent in agents}
+        makers = {"": everybody, word(lang, "people"): authors, word(lang, "agents"): named}
     return [
         '<div id="filters">',
         *_choice("type", word(lang, "choose_type"), types),
         *(
-            _choice("author", _word(lang, "choose_author", part), makers)
-            if names or (part and part.makers)
+            _choice("author", _word(lang, "choose_author", parts), makers)
+            if names or agents
             else ()
         ),
         f'<label class="since">{as_line(word(lang, "since"))}'
@@ -240,9 +253,9 @@ def _choice(name: str, label: str, groups: Groups) -> list[str]:
     return [*lines, "</select>"]
 
 
-def _results(lang: Language, part: Part | None) -> list[str]:
+def _results(lang: Language, parts: Sequence[Part]) -> list[str]:
     """Return the place of what is found, which the script fills."""
-    title, nothing = (as_line(_word(lang, key, part)) for key in ("results", "nothing"))
+    title, nothing = (as_line(_word(lang, key, parts)) for key in ("results", "nothing"))
     loose = as_line(word(lang, "loose", count="{count}"))
     return [
         '<section id="results" aria-labelledby="results-title" hidden>',
@@ -256,13 +269,13 @@ def _results(lang: Language, part: Part | None) -> list[str]:
     ]
 
 
-def _keys(lang: Language, part: Part | None) -> list[str]:
+def _keys(lang: Language, parts: Sequence[Part]) -> list[str]:
     """Return the dialog of keys and colours."""
     themes = "".join(
         f'<option value="{theme}">{as_line(word(lang, f"theme_{theme}"))}</option>'
         for theme in ("auto", "light", "dark")
     )
-    own = dict(part.keys) if part else {}
+    own = {key: told for part in parts for key, told in part.keys.items()}
     keys = {key: word(lang, name) for key, name in KEYS.items()} | own
     single = ["/", "j", "k", "?", *own]
     return [

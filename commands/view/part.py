@@ -18,18 +18,19 @@ class Figure(NamedTuple):
 class Part(NamedTuple):
     """What is added to a page, with texts that are not yet HTML, but for `section`.
 
-    section: lines of HTML, below the lessons. kinds, makers: what can be chosen of it as type and
-    as author, by the value, under the headings of `titles` (lessons, this; people, these). words:
-    sentences of the page that read otherwise, by their keys. keys: further keys of the keyboard,
-    with what each does. style, script: what follows those of the page.
+    title: what it is called, name: the same within a sentence. shown: how many of it stand there.
+    section: lines of HTML, below the lessons. kinds: what can be chosen of it as type, by the
+    value. agents: those that made it, who can be chosen as authors. keys: further keys of the
+    keyboard, with what each does. style, script: what follows those of the page.
     """
 
+    title: str
+    name: str
+    shown: int
     figures: tuple[Figure, ...]
     section: tuple[str, ...]
     kinds: Mapping[str, str]
-    makers: Mapping[str, str]
-    titles: tuple[str, str, str, str]
-    words: Mapping[str, str]
-    keys: Mapping[str, str]
+    agents: frozenset[str]
     style: str
-    script: str
+    keys: Mapping[str, str] = {}
+    script: str = ""

@@ -162,7 +162,8 @@ function paint() {
 
 /** Show only the topics whose name has these letters. */
 function showTopics() {
-  for (const { element, name } of topics) element.hidden = !name.includes(folded(among.value.trim()).low);
+  const wanted = folded(among?.value.trim() ?? "").low;
+  for (const { element, name } of topics) element.hidden = !name.includes(wanted) && element.closest("#topics") !== null;
 }
 
 let opened = new Set(); // the names of what is unfolded, by the reader or by the address
@@ -210,7 +211,11 @@ function apply() {
 function reveal() {
   const target = document.getElementById(location.hash.slice(1)); // anchors are plain
   if (!target || !records.length) return;
-  if (target.matches("article")) unfold([decodeURIComponent(target.closest("details").id)]);
+  if (target.matches("article")) {
+    const fold = target.closest("details");
+    unfold([decodeURIComponent(fold.id)]);
+    fold.open = true; // one that has no name is in no address
+  }
   target.scrollIntoView({ block: "start", behavior: "instant" });
   if (target.matches("article")) target.focus({ preventScroll: true });
 }

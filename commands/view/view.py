@@ -21,11 +21,12 @@ from commands.terminal.console import (
 )
 from commands.terminal.progress import progress
 from commands.terminal.records import counted_kinds
+from commands.terminal.rooms_here import has_fragments
 from commands.terminal.safe_text import plain, warn
 from commands.terminal.words import word as common_word
+from commands.view.beside import SCOPES, beside
 from commands.view.html import page_html
-from commands.view.page import Page, page_of
-from commands.view.part import Part
+from commands.view.page import page_of
 from commands.view.words import WORDS, word
 from core.disk.atomic import reason_of
 from core.errors import SentinelError
@@ -36,10 +37,9 @@ from core.lessons.git.web import commit_address
 from core.lessons.record import utc_now
 from core.parser import add_project
 from core.program import CLI, version
-from core.project import CONTEXT_DIRECTORY, state_directory
+from core.project import state_directory
 
 NAME = "view.html"
-SESSIONS = "sessions"  # the directory of their settings, wherever their database is
 MOST_GIT_S = 30
 
 
@@ -54,6 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_project(parser)
     add_output(parser, explain("view_output"))
     parser.add_argument("--open", action="store_true", help=explain("view_open"))
+    parser.add_argument("--fragments", choices=SCOPES, help=explain("view_fragments"))
     add_threshold(parser)
     add_examples(parser, "view", "view -o memory.html")
 
@@ -62,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Write the page and open it; return 1 when no browser opens. Raises ExportError."""
     check_output(arguments, "--open")
     opened = open_memory(arguments)
-    text, count = _page(opened, arguments.threshold)
+    text, count = _page(opened, arguments)
     if arguments.output == STDOUT:
         print(text, end="")
         return 0
@@ -70,6 +71,8 @@ def run(arguments: argparse.Namespace) -> int:
     path = _written(opened, text, arguments)
     if arguments.output:
         print(common_word(lang, "written_records", path=plain(arguments.output), count=count))
+        if not arguments.fragments and has_fragments(os.environ):
+            print(word(lang, "no_fragments"))
         if not arguments.open:
             return 0
     is_open = webbrowser.open(path.as_uri())
@@ -78,7 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0 if is_open else 1
 
 
-def _page(opened: Opened, threshold: int) -> tuple[str, int]:
+def _page(opened: Opened, arguments: argparse.Namespace) -> tuple[str, int]:
     """Return the page and the number of its records; print why git tells nothing."""
     lang = opened.lang
     log, kept = opened.store.read(), opened.store.read_replaced()
@@ -93,41 +96,21 @@ def _page(opened: Opened, threshold: int) -> tuple[str, int]:
     page = page_of(
         log,
         lineage,
-        Frame(project=root, settings=opened.settings, own_threshold=threshold),
+        Frame(project=root, settings=opened.settings, own_threshold=arguments.threshold),
         project=opened.project.root.name or root,
         now=utc_now(),
         times=times_at_work(sessions_in(state_directory(root, os.environ)), time.time()),
         commits=commit_address(opened.project.root),
     )
-    part, kinds = _sessions(opened, page)
-    if kinds := (*page.redacted, *kinds):
+    found = beside(opened, page, scope=_scope(arguments), is_own=not arguments.output)
+    if kinds := (*page.redacted, *found.redacted):
         warn(word(lang, "redacted", cli=CLI, **counted_kinds(kinds)))
-    return page_html(page, lang, version(), part), log.count
+    return page_html(page, lang, version(), found.parts), log.count
 
 
-def _sessions(opened: Opened, page: Page) -> tuple[Part | None, tuple[str, ...]]:
-    """Return what sessions add to the page, and the kinds of the secrets that were replaced there.
-
-    A project that has no directory for them loads nothing of their room.
-    """
-    root = opened.project.root
-    if not (root / CONTEXT_DIRECTORY / SESSIONS).is_dir():
-        return None, ()
-    from commands.view.sessions.reading import read_sessions
-    from commands.view.sessions.section import part_of
-    from commands.view.sessions.timeline import timeline_of
-    from commands.view.sessions.words import word as sessions_word
-
-    try:
-        found = read_sessions(root, opened.settings)
-    except SentinelError as error:
-        reason = plain(error.text(opened.lang))
-        warn(sessions_word(opened.lang, "unread", reason=reason))
-        return None, ()
-    if not found:
-        return None, ()
-    timeline = timeline_of(found)
-    return part_of(timeline, page, opened.lang), timeline.redacted
+def _scope(arguments: argparse.Namespace) -> str:
+    """Return which fragments the page shows: unasked, only where nobody else may read it."""
+    return str(arguments.fragments or ("none" if arguments.output else "all"))
 
 
 def _written(opened: Opened, text: str, arguments: argparse.Namespace) -> Path:

@@ -37,4 +37,4 @@ def page_with(
     log = MemoryLog.parse(b"".join(record.to_line() for record in records))
     frame = Frame(project="/shop", settings=Settings(lang=lang))
     page = page_of(log, Lineage(), frame, project="shop", now=LATER)
-    return page_html(page, lang, "", part_of(timeline_of(found_of(sessions, total)), page, lang))
+    return page_html(page, lang, "", [part_of(timeline_of(found_of(sessions, total)), page, lang)])

@@ -15,7 +15,6 @@ from core.messages import Language
 from rooms.sessions.session import STATUSES
 
 KEYS = {"o": "key_open"}
-REWORDED = ("kind_lesson", "search_hint", "nothing", "results", "choose_author", "author_all")
 
 
 def part_of(timeline: Timeline, page: Page, lang: Language) -> Part:
@@ -26,23 +25,16 @@ def part_of(timeline: Timeline, page: Page, lang: Language) -> Part:
     kinds |= {status: status_text(status, lang) for status in STATUSES}
     warned = sum(item.session.has_warnings for item in items)
     return Part(
+        title=word(lang, "sessions"),
+        name=word(lang, "of_sessions"),
+        shown=len(items),
         figures=(
             Figure(word(lang, "sessions"), timeline.total, "sessions"),
             Figure(word(lang, "warned"), warned, "sessions", "type=warned"),
         ),
         section=tuple(_section(timeline, page, lang)),
         kinds={kind: text for kind, text in kinds.items() if kind in there},
-        makers={
-            agent: agent
-            for agent in sorted({it.session.agent for it in items} - {""}, key=str.casefold)
-        },
-        titles=(
-            word(lang, "lessons"),
-            word(lang, "sessions"),
-            word(lang, "people"),
-            word(lang, "agents"),
-        ),
-        words={key: word(lang, key) for key in REWORDED},
+        agents=frozenset(it.session.agent for it in items) - {""},
         keys={key: word(lang, name) for key, name in KEYS.items()},
         style=_asset("sessions.css"),
         script=_asset("sessions.js"),
@@ -64,10 +56,6 @@ def _section(timeline: Timeline, page: Page, lang: Language) -> list[str]:
     if shown < timeline.total:
         note = word(lang, "left_out", shown=shown, count=timeline.total)
         lines.append(f'<p class="note">{as_line(note)}</p>')
-    if (
-        not page.topics
-    ):  # the script takes a month for a topic, and asks what topics are filtered by
-        lines.append('<input type="hidden" id="among-topics">')
     for at, month in enumerate(timeline.months):
         lines += _month(month, page.log.count, lang, is_newest=not at)
     return [*lines, "</section>"]

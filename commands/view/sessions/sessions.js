@@ -2,14 +2,12 @@
 // a folded one is shown below its goal.
 "use strict";
 
-const month = (article) => article.closest("details");
 const foldOf = (article) => article?.querySelector(".opens details");
 
 /** Open the session that the address names, as `reveal` has gone to it. */
 function openSession() {
   const target = document.getElementById(location.hash.slice(1));
   if (!target?.matches("article.session")) return;
-  month(target).open = true;
   const fold = foldOf(target);
   if (fold) unfold([...opened, fold.id]);
   target.scrollIntoView({ block: "start", behavior: "instant" });

@@ -9,6 +9,7 @@ from core.program import NAME
 WORDS: dict[str, tuple[str, str]] = {
     # the section
     "sessions": ("Sessions", "세션"),
+    "of_sessions": ("sessions", "세션"),
     "about": ("What was done in this project, newest first. Sessions stay on this machine.",
         "이 프로젝트에서 한 일입니다(최신순). 세션은 이 컴퓨터에만 있습니다."),
     "left_out": ("Sessions shown here: the newest {shown:,} of {count:,}. {cli} sessions list names the others.",
@@ -29,15 +30,6 @@ WORDS: dict[str, tuple[str, str]] = {
     "day": ("{weekday} {day}", "{day}일 {weekday}"),
     "no_date": ("Without a date", "날짜 없음"),
     # search and filters
-    "lessons": ("Lessons", "교훈"),
-    "search_hint": ("Search lessons and sessions", "교훈과 세션 검색(초성 ㄱㅈ도 가능)"),
-    "nothing": ("No record and no session has all of this.", "조건에 모두 맞는 기록이나 세션이 없습니다."),
-    "results": ("Found records and sessions", "찾은 기록과 세션"),
-    "choose_author": ("Author or agent", "작성자나 에이전트"),
-    "author_all": ("All authors", "모든 작성자"),
-    "people": ("People", "사람"),
-    "agents": ("Agents", "에이전트"),
-    "kind_lesson": ("All lessons", "모든 교훈"),
     "kind_session": ("All sessions", "모든 세션"),
     "kind_warned": ("Failures and open blockers", "실패한 시도, 막힌 일"),
     "kind_archived": ("Archived", "보관됨"),

@@ -153,7 +153,7 @@ def test_one_search_finds_lessons_and_sessions_in_one_ranked_list(
     browser.seek("결제 승인")
     assert "결제 승인은 서버가 확인한다" in browser.records() and goals(browser)
     browser.seek("webview-nowhere")
-    assert browser.texts("#nothing") == ["No record and no session has all of this."]
+    assert browser.texts("#nothing") == ["Nothing has all of this."]
     browser.type(Keys.ESCAPE)
     assert browser.said() == ""
 

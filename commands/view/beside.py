@@ -1,0 +1,78 @@
+"""Finds what stands on the page beside the lessons: the project's sessions, the user's fragments.
+
+Where there is none of a kind, nothing of its room is loaded.
+"""
+
+import os
+from typing import NamedTuple
+
+from commands.terminal.console import Opened
+from commands.terminal.rooms_here import has_fragments
+from commands.terminal.safe_text import plain, warn
+from commands.view.page import Page
+from commands.view.part import Part
+from core.errors import SentinelError
+from core.project import CONTEXT_DIRECTORY
+
+SESSIONS = "sessions"  # the directory of their settings, wherever their database is
+SCOPES = ("all", "public", "none")  # of fragments
+
+
+class Beside(NamedTuple):
+    """What is added to the page, and the kinds of the secrets that were replaced there."""
+
+    parts: tuple[Part, ...] = ()
+    redacted: tuple[str, ...] = ()
+
+
+def beside(opened: Opened, page: Page, *, scope: str, is_own: bool) -> Beside:
+    """Return what stands on the page beside the lessons.
+
+    scope: which fragments. is_own: whether the page is written where only the user may read it.
+    """
+    sessions = _sessions(opened, page)
+    before = page.log.count + sum(part.shown for part in sessions.parts)
+    fragments = Beside() if scope == "none" else _fragments(opened, scope, before, is_own=is_own)
+    return Beside(sessions.parts + fragments.parts, sessions.redacted + fragments.redacted)
+
+
+def _sessions(opened: Opened, page: Page) -> Beside:
+    root = opened.project.root
+    if not (root / CONTEXT_DIRECTORY / SESSIONS).is_dir():
+        return Beside()
+    from commands.view.sessions.reading import read_sessions
+    from commands.view.sessions.section import part_of
+    from commands.view.sessions.timeline import timeline_of
+    from commands.view.sessions.words import word
+
+    try:
+        found = read_sessions(root, opened.settings)
+    except SentinelError as error:
+        warn(word(opened.lang, "unread", reason=plain(error.text(opened.lang))))
+        return Beside()
+    if not found:
+        return Beside()
+    timeline = timeline_of(found)
+    return Beside((part_of(timeline, page, opened.lang),), timeline.redacted)
+
+
+def _fragments(opened: Opened, scope: str, before: int, *, is_own: bool) -> Beside:
+    """Return the fragments. before: as of `part_of`."""
+    if not has_fragments(os.environ):
+        return Beside()
+    from commands.view.fragments.collection import collection_of
+    from commands.view.fragments.reading import read_fragments
+    from commands.view.fragments.section import part_of
+    from commands.view.fragments.words import word
+
+    try:
+        found = read_fragments(opened.settings, os.environ, is_public=scope == "public")
+    except SentinelError as error:
+        warn(word(opened.lang, "unread", reason=plain(error.text(opened.lang))))
+        return Beside()
+    if not found:
+        return Beside()
+    about = "public" if scope == "public" else "own" if is_own else "all"
+    collection = collection_of(found)
+    part = part_of(collection, opened.lang, about=f"about_{about}", before=before)
+    return Beside((part,), collection.redacted)

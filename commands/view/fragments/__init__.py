@@ -1,0 +1,1 @@
+"""Adds to the page of `cli.py view` the fragments of the user, where there are any."""

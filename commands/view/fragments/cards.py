@@ -1,0 +1,224 @@
+"""Writes the cards of fragments: what each says, what it is worth, and what it is linked to."""
+
+import math
+from collections.abc import Iterable
+from urllib.parse import quote
+
+from commands.view.escaping import as_line, as_name, as_text, spoken
+from commands.view.fragments.collection import MOST_TIES, Item, Tie
+from commands.view.fragments.words import WORDS, word
+from commands.view.records import as_code
+from commands.view.words import word as page_word
+from core.injection.marks import HIDDEN_TEXT
+from core.lessons.answers.rendering import day_of
+from core.lessons.answers.words import say
+from core.lessons.record import seconds_of
+from core.messages import Language
+from core.text.printable import one_line
+from rooms.fragments.fragment import Version
+from rooms.fragments.kinds import KINDS, RELATIONS
+
+BRIEF_CHARS = 90  # of a fragment where another names it
+METER = 36  # units of width for an importance of 1
+
+
+def kinds_of(item: Item) -> list[str]:
+    """Return by what a reader can filter a fragment."""
+    fragment = item.fragment
+    found = {
+        "fragment": True,
+        fragment.kind: fragment.kind in KINDS,
+        "pinned": fragment.is_anchor,
+        "superseded": bool(fragment.superseded_at),
+        "linked": bool(item.ties),
+        "public": fragment.privacy == "public",
+        "suspect": bool(item.marks),
+    }
+    return [kind for kind, has in found.items() if has]
+
+
+def card(item: Item, lang: Language, place: int) -> list[str]:
+    """Return the lines of a fragment. place: how much is before it in the order of the search."""
+    fragment, anchor = item.fragment, item.anchor
+    moment = fragment.updated_at or fragment.created_at
+    moment_s = seconds_of(moment)
+    data = {
+        "kinds": " ".join(kinds_of(item)),
+        "author": fragment.agent,
+        "day": day_of(moment),
+        "at": str(int(moment_s)) if math.isfinite(moment_s) else "0",
+        "seen": "0",
+        "place": str(place),
+        "names": item.name,
+    }
+    told = " ".join(f'data-{name}="{as_line(value)}"' for name, value in data.items())
+    looks = ["fragment", *([fragment.kind] if fragment.kind in KINDS else [])]
+    looks += ["superseded"] if fragment.superseded_at else []
+    return [
+        f'<article id="{anchor}" class="{" ".join(looks)}" {told}'
+        f' aria-labelledby="{anchor}-content" tabindex="-1">',
+        _about(item, lang),
+        *_notices(item, lang),
+        f'<p class="lesson text" id="{anchor}-content" {spoken(fragment.content, lang)}>'
+        f"{as_code(as_text(fragment.content))}</p>",
+        *_keywords(item, lang),
+        *_ties(item.ties, lang),
+        f'<p class="facts">{" · ".join(_facts(item, lang))}</p>',
+        *_versions(item, lang),
+        "</article>",
+    ]
+
+
+def brief_link(item: Item, lang: Language) -> str:
+    """Return a link to a fragment, with the beginning of what it says."""
+    text = one_line(item.fragment.content)
+    short = text if len(text) <= BRIEF_CHARS else text[: BRIEF_CHARS - 1].rstrip() + "…"
+    return f'<a href="#{item.anchor}" {spoken(text, lang)}>{as_code(as_line(short))}</a>'
+
+
+def kind_text(kind: str, lang: Language) -> str:
+    """Return a kind in the words of the page; one of another program as it is."""
+    return word(lang, kind) if kind in KINDS else kind
+
+
+def relation_text(relation: str, lang: Language, *, is_from: bool = True) -> str:
+    """Return a relation as one end says it; one of another program as it is."""
+    key = f"{'to' if is_from else 'from'}_{relation}"
+    return word(lang, key) if key in WORDS else relation
+
+
+def _about(item: Item, lang: Language) -> str:
+    """Return the line above a text: topic, kind, what is special, and a link to the fragment."""
+    fragment = item.fragment
+    parts = [
+        _sought(fragment.topic),
+        f'<span class="kind"><span class="what">{as_line(word(lang, "fragment"))} · </span>'
+        f"{as_line(kind_text(fragment.kind, lang))}</span>",
+    ]
+    if fragment.is_anchor:
+        parts.append(f'<span class="pin">{as_line(word(lang, "pinned"))}</span>')
+    if fragment.privacy in ("public", "team"):
+        parts.append(f"<span>{as_line(word(lang, fragment.privacy))}</span>")
+    if fragment.lifetime == "working":
+        parts.append(f"<span>{as_line(word(lang, 'working'))}</span>")
+    last = _day(fragment.updated_at or fragment.created_at)
+    parts.append(f'<a class="link" href="#{item.anchor}">{last}</a>')
+    return f'<p class="about">{" ".join(parts)}</p>'
+
+
+def _notices(item: Item, lang: Language) -> list[str]:
+    """Return what a reader has to know first: that it is superseded, that it reads like orders."""
+    lines, fragment = [], item.fragment
+    if item.marks:
+        key = "hidden_text" if item.marks == (HIDDEN_TEXT,) else "reads_like"
+        told = say(lang, key, marks=", ".join(item.marks))
+        lines.append(f'<p class="warning">{as_line(told)}</p>')
+    if fragment.superseded_at:
+        date = day_of(fragment.superseded_at)
+        links = ", ".join(brief_link(it, lang) for it in item.successors[:MOST_TIES])
+        key = "superseded_by_these" if links else "superseded"
+        lines.append(f'<p class="replaced">{as_line(word(lang, key, date=date))} {links}</p>')
+    return lines
+
+
+def _keywords(item: Item, lang: Language) -> list[str]:
+    """Return the keywords, each a link to all that has it. The topic is there already."""
+    keywords = [it for it in item.fragment.keywords if it.strip() and it != item.fragment.topic]
+    if not keywords:
+        return []
+    links = " ".join(map(_sought, keywords))
+    return [f'<p class="about keywords" aria-label="{as_line(word(lang, "keywords"))}">{links}</p>']
+
+
+def _sought(text: str) -> str:
+    """Return a link to the fragments that have a word."""
+    sought = quote(text, safe="", errors="backslashreplace")
+    return f'<a class="of" href="#q={as_line(sought)}&amp;type=fragment">{as_name(text)}</a>'
+
+
+def _ties(ties: Iterable[Tie], lang: Language) -> list[str]:
+    """Return the fragments that are linked, by relation; its successor stands above."""
+    told = [it for it in ties if not (it.is_from and it.relation == "superseded_by")]
+    groups = dict[tuple[str, bool], list[Item]]()
+    for tie in told[:MOST_TIES]:
+        groups.setdefault((tie.relation, tie.is_from), []).append(tie.other)
+    if not groups:
+        return []
+    lines = [
+        f'<div class="{relation if relation in RELATIONS else "related"}"><dt>'
+        f"{as_line(relation_text(relation, lang, is_from=is_from))}</dt>"
+        + "".join(f"<dd>{brief_link(it, lang)}</dd>" for it in items)
+        + "</div>"
+        for (relation, is_from), items in groups.items()
+    ]
+    more = len(told) - MOST_TIES
+    note = [f'<p class="soft">{as_line(word(lang, "more_links", count=more))}</p>']
+    return ['<dl class="ties">', *lines, "</dl>", *(note if more > 0 else ())]
+
+
+def _facts(item: Item, lang: Language) -> list[str]:
+    """Return what it is worth, how it is used, where it comes from, and its id to copy."""
+    fragment = item.fragment
+    parts = [_importance(fragment.importance, lang)]
+    parts.append(as_line(word(lang, "tier", tier=fragment.tier)))
+    if fragment.access_count:
+        key, date = "used_once" if fragment.access_count == 1 else "used", fragment.accessed_at
+        told = word(lang, key, count=fragment.access_count, date=day_of(date))
+    else:
+        told = word(lang, "never_used")
+    parts.append(as_line(told))
+    if fragment.expires_at:
+        parts.append(as_line(word(lang, "expires", date=day_of(fragment.expires_at))))
+    if fragment.agent:
+        parts.append(as_name(fragment.agent))
+    if fragment.source.strip():
+        parts.append(f"{as_line(word(lang, 'source'))} {as_name(fragment.source)}")
+    if item.name:
+        name, label = as_line(item.name), as_line(page_word(lang, "copy"))
+        parts.append(
+            f'<button type="button" class="id" data-copy="{name}" title="{label} {name}">'
+            f"<code>{name}</code></button>"
+        )
+    return parts
+
+
+def _importance(importance: float, lang: Language) -> str:
+    """Return the importance as a bar and as a figure."""
+    worth = min(max(importance, 0.0), 1.0) if math.isfinite(importance) else 0.0
+    return (
+        f'<svg class="worth" width="{METER}" height="6" aria-hidden="true">'
+        f'<path d="M0 3H{METER}"/><path class="full" d="M0 3H{METER * worth:.0f}"/></svg>'
+        f"{as_line(word(lang, 'importance'))} {worth:.2f}"
+    )
+
+
+def _versions(item: Item, lang: Language) -> list[str]:
+    """Return what it said before, folded."""
+    if not item.version_count:
+        return []
+    title = as_line(word(lang, "versions", count=item.version_count))
+    lines = [f'<details class="originals"><summary>{title}</summary><ol>']
+    lines += [_version(it, lang) for it in item.versions]
+    if more := item.version_count - len(item.versions):
+        note = as_line(word(lang, "earlier_versions", count=more))
+        lines.append(f'<li class="soft">{note}</li>')
+    return [*lines, "</ol></details>"]
+
+
+def _version(version: Version, lang: Language) -> str:
+    facts = [as_line(word(lang, "version", date=day_of(version.amended_at)))]
+    facts.append(as_line(kind_text(version.kind, lang)))
+    if version.topic.strip():
+        facts.append(as_name(version.topic))
+    if version.amended_by:
+        facts.append(f"{as_line(word(lang, 'amended_by'))} {as_name(version.amended_by)}")
+    return (
+        f'<li><p class="text" {spoken(version.content, lang)}>'
+        f"{as_code(as_text(version.content))}</p>"
+        f'<p class="facts">{" · ".join(facts)}</p></li>'
+    )
+
+
+def _day(moment: str) -> str:
+    day = day_of(moment)
+    return f'<time datetime="{day}">{day}</time>' if day[0] != "?" else day

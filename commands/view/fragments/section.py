@@ -1,0 +1,76 @@
+"""Writes the fragments' part of the page: groups by kind, what can be filtered, the graph."""
+
+from functools import cache
+from importlib.resources import files
+
+from commands.view.escaping import as_line
+from commands.view.fragments.cards import card, kinds_of
+from commands.view.fragments.collection import GROUPS, PINNED, SUPERSEDED, Collection
+from commands.view.fragments.graph import graph_of
+from commands.view.fragments.graph_lines import graph_lines
+from commands.view.fragments.words import word
+from commands.view.part import Figure, Part
+from commands.view.records import as_code
+from core.messages import Language
+
+MOST_OPEN = 12  # fragments of the first group, so that the others are in sight
+KINDS = {
+    "fragment": "kind_fragment",
+    **{kind: f"group_{kind}" for kind in (PINNED, *GROUPS, SUPERSEDED)},
+    "linked": "kind_linked",
+    "public": "kind_public",
+    "suspect": "kind_suspect",
+}
+
+
+def part_of(collection: Collection, lang: Language, *, about: str, before: int = 0) -> Part:
+    """Return what fragments add to the page.
+
+    about: the key of the sentence that says whose they are. before: how many records and sessions
+    come before them in the order of the search.
+    """
+    items = collection.items
+    there = {kind for item in items for kind in kinds_of(item)}
+    pinned = sum(item.fragment.is_anchor for item in items)
+    return Part(
+        title=word(lang, "fragments"),
+        name=word(lang, "of_fragments"),
+        shown=len(items),
+        figures=(
+            Figure(word(lang, "fragments"), collection.total, "fragments"),
+            Figure(word(lang, "group_pinned"), pinned, "fragments", "type=pinned"),
+        ),
+        section=tuple(_section(collection, lang, about, before)),
+        kinds={kind: word(lang, key) for kind, key in KINDS.items() if kind in there},
+        agents=frozenset(it.fragment.agent for it in items) - {""},
+        style=_asset("fragments.css"),
+    )
+
+
+@cache
+def _asset(name: str) -> str:
+    return files("commands.view.fragments").joinpath(name).read_text(encoding="utf-8")
+
+
+def _section(collection: Collection, lang: Language, about: str, before: int) -> list[str]:
+    tone = "note" if about == "about_all" else "soft"
+    lines = [
+        '<section id="fragments" aria-labelledby="fragments-title">',
+        f'<h2 id="fragments-title">{as_line(word(lang, "fragments"))}</h2>',
+        f'<p class="{tone}">{as_code(as_line(word(lang, about)))}</p>',
+    ]
+    shown = len(collection.items)
+    if shown < collection.total:
+        note = word(lang, "left_out", shown=shown, count=collection.total)
+        lines.append(f'<p class="soft">{as_line(note)}</p>')
+    for at, (name, items) in enumerate(collection.groups.items()):
+        is_folded = at or len(items) > MOST_OPEN  # by the script, as all that have an id
+        anchor = f' id="show=fragments-{name}"' if is_folded else ""
+        lines += [
+            f'<details class="topic group"{anchor} open>',
+            f"<summary><h3>{as_line(word(lang, f'group_{name}'))}</h3>"
+            f' <span class="count">{len(items):,}</span></summary>',
+            *(line for item in items for line in card(item, lang, before + item.place)),
+            "</details>",
+        ]
+    return [*lines, *graph_lines(graph_of(collection.items), lang), "</section>"]
