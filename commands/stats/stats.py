@@ -20,6 +20,9 @@ from commands.stats.effect import (
     units_of,
 )
 from commands.stats.figures import count
+from commands.stats.fragments.figures import FragmentStats, count_fragments, fragments_data
+from commands.stats.fragments.lines import fragment_lines
+from commands.stats.fragments.words import word as fragment_word
 from commands.stats.lines import lines_of
 from commands.stats.parts import Page
 from commands.stats.replay import COMMITS, MOST_S, replay
@@ -34,9 +37,10 @@ from commands.terminal.console import (
     positive,
 )
 from commands.terminal.progress import progress
-from commands.terminal.safe_text import plain_json
+from commands.terminal.safe_text import plain, plain_json, warn
 from commands.terminal.screen import screen_here
 from commands.terminal.words import word as common_word
+from core.errors import SentinelError
 from core.lessons.answers.frame import Frame
 from core.lessons.git.errors import HistoryError
 from core.lessons.git.project.history import History
@@ -85,10 +89,26 @@ def run(arguments: argparse.Namespace) -> int:
     with progress(opened.lang):
         effect = _effect(opened.project.root, log.records, sessions, now_s)
     stats = count(log, len(data), sessions, effect, frame, now_s=now_s)
-    print(
-        plain_json(as_json(stats)) if arguments.json else "\n".join(lines_of(stats, screen_here()))
-    )
+    fragments = _fragments(opened)
+    if arguments.json:
+        more = {"fragments": fragments_data(fragments)} if fragments else {}
+        print(plain_json(as_json(stats) | more))
+        return 0
+    lines, page = lines_of(stats, screen_here()), Page(opened.lang, screen_here())
+    if fragments:
+        lines += ["", *page.titled(fragment_lines(fragments, page))]
+    print("\n".join(lines))
     return 0
+
+
+def _fragments(opened: Opened) -> FragmentStats | None:
+    """Count the user's fragments; what keeps them from being read is said."""
+    try:
+        return count_fragments(opened.settings)
+    except SentinelError as error:
+        reason = plain(error.text(opened.lang))
+        warn(fragment_word(opened.lang, "unread", reason=reason))
+        return None
 
 
 def _effect(

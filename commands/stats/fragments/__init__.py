@@ -1,0 +1,1 @@
+"""Tells in `cli.py stats` how many fragments a user has, where there are any."""

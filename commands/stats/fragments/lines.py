@@ -1,0 +1,50 @@
+"""Prints the figures of fragments as one section of the statistics."""
+
+from collections.abc import Mapping, Sequence
+
+from commands.stats.fragments.figures import FragmentStats
+from commands.stats.fragments.words import word
+from commands.stats.parts import Page
+from commands.terminal.safe_text import plain
+from core.lessons.answers.rendering import day_of
+from core.text_redaction import safe
+
+MOST_VALUES = 8
+
+
+def fragment_lines(stats: FragmentStats, page: Page) -> list[str]:
+    """Return the section, its title first."""
+    counted, lang = stats.counted, page.lang
+    lines = [word(lang, "fragments", count=counted.live)]
+    if not counted.live and not counted.superseded and not counted.deleted:
+        return lines
+    columns: Sequence[tuple[str, Mapping[str, int]]] = (
+        ("kinds", counted.kinds),
+        ("tiers", counted.tiers),
+        ("agents", counted.agents),
+        ("links", counted.links),
+        ("bin", counted.deleted),
+    )
+    for key, counts in columns:
+        if counts:
+            lines += page.said(word(lang, key, listed=_listed(counts)))
+    if counted.live:
+        facts = {"pinned": counted.anchors, "used": stats.used, "uses": stats.uses}
+        lines += page.said(word(lang, "use", count=counted.live, **facts))
+    kept = {"superseded": counted.superseded, "versions": counted.versions}
+    lines += page.said(word(lang, "kept", purged=counted.figures.get("purged", 0), **kept))
+    if counted.with_vector:
+        model = plain(safe(counted.model))
+        lines += page.said(word(lang, "vectors", count=counted.with_vector, model=model))
+    if counted.suspicions or counted.unreflected:
+        waiting = {"suspicions": counted.suspicions, "sessions": counted.unreflected}
+        lines += page.said(word(lang, "waiting", **waiting))
+    key = "upkeep" if counted.upkeep_at else "no_upkeep"
+    return [*lines, *page.said(word(lang, key, day=day_of(counted.upkeep_at)))]
+
+
+def _listed(counts: Mapping[str, int]) -> str:
+    """Return values with their counts, most first; names are those of the data."""
+    order = sorted(counts.items(), key=lambda it: (-it[1], it[0]))
+    named = [f"{plain(safe(name)) or '?'} {count:,}" for name, count in order[:MOST_VALUES]]
+    return ", ".join([*named, *(["…"] if len(order) > MOST_VALUES else [])])
