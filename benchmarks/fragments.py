@@ -1,0 +1,213 @@
+"""Measures the room of fragments: how fast it remembers and recalls, and how well.
+
+`python benchmarks/fragments.py [DIR] [--quick]` prints the time of remember and recall, by
+themselves and through the server beside one that only echoes, at 1,000, 10,000 and 100,000
+fragments; then nDCG@10, hits among the first five, and the share of foreign questions that get no
+answer, beside FTS5 alone and the peers that `peers.py` has installed. DIR: a directory with
+`locomo10.json` of LoCoMo, which is not part of this project. `--quick` is for every change: no
+100,000, no server, no peer, no LoCoMo. The exit status is 1 below a floor.
+"""
+
+import argparse
+import random
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
+
+# A script finds only the modules of its own directory.
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from bench import ECHO, SERVER
+from fragment_quality import LOCOMO, Pool, Quality, locomo_pools, own_pools, rows
+from peers import INSTALLED
+from process import Refused, ServerProcess
+from tokens import labelled_records
+
+from core.settings import Settings
+from core.text.tokens import estimate_tokens
+from rooms.fragments.config import Config
+from rooms.fragments.fragment import Fragment, hash_of
+from rooms.fragments.kinds import KINDS
+from rooms.fragments.recall.recalling import Query, recall
+from rooms.fragments.recall.using import in_background
+from rooms.fragments.room import Room
+from rooms.fragments.saving.drafting import Draft
+from rooms.fragments.saving.remembering import remember
+from rooms.fragments.sqlite.adapter import SqliteEngine
+
+SIZES = (1_000, 10_000, 100_000)
+WORDS_EACH, KEYWORDS_EACH = 20, 3
+MINUTES = 525_600  # over which the fragments were saved
+# Above the echo, in milliseconds of the wall clock, on a machine that does nothing else.
+MOST_ABOVE_ECHO = {10_000: 5.0, 100_000: 60.0}
+QUICK_MS = {1_000: 10.0, 10_000: 20.0}  # of processor time for a recall, on a machine of any load
+FLOORS = {"turns": 0.34, "observations": 0.74, "lessons": 0.87, "lessons among others": 0.69}
+HITS_BESIDE = 2.0  # times the hits of all words, in the sets of short texts
+QUERIES = (
+    *("redirect loop sign-in", "refresh token expired", "migration lock timeout", "refund retry"),
+    *("로그인 리다이렉트", "토큰 만료 처리", "결제 환불 오류를", "마이그레이션 잠금"),
+    "how do we handle timeouts when the database migration locks a table",
+)
+
+
+def fragments(count: int) -> Iterator[Fragment]:
+    """So many fragments of the words of lessons, in both languages."""
+    chance = random.Random(count)
+    words = [word for it in labelled_records() for text in it.texts for word in text.split()]
+    begun = datetime(2025, 1, 1, tzinfo=UTC)
+    for number in range(count):
+        content = " ".join(chance.choices(words, k=WORDS_EACH))
+        moment = begun + timedelta(minutes=MINUTES * number / count)
+        yield Fragment(
+            id=f"f{number}",
+            content=content,
+            content_hash=hash_of(content),
+            estimated_tokens=estimate_tokens(content),
+            topic=chance.choice(words)[:50],
+            keywords=tuple(it[:50] for it in chance.choices(words, k=KEYWORDS_EACH)),
+            kind=chance.choice(KINDS),  # type: ignore[arg-type]
+            importance=chance.random(),
+            created_at=moment.isoformat(timespec="seconds"),
+        )
+
+
+def filled_room(path: Path, count: int) -> Room:
+    """A room with so many fragments."""
+    engine = SqliteEngine(path, timeout_s=10)
+    with engine.writing() as writing:
+        writing.add(list(fragments(count)))
+    return Room(engine=engine, config=Config(path), settings=Settings())
+
+
+def times(action: Callable[[str], object], rounds: int) -> list[tuple[float, float]]:
+    """Milliseconds of the wall clock and of the processor, of each call with another question."""
+    taken = []
+    for number in range(rounds + 3):
+        wall, spent = time.perf_counter(), time.process_time()
+        action(QUERIES[number % len(QUERIES)])
+        if number >= 3:
+            wall_ms = 1000 * (time.perf_counter() - wall)
+            taken.append((wall_ms, 1000 * (time.process_time() - spent)))
+    return taken
+
+
+def median(values: Sequence[float]) -> float:
+    """The one in the middle."""
+    return sorted(values)[len(values) // 2]
+
+
+def speed(room: Room, count: int, rounds: int) -> Iterator[tuple[str, float, float]]:
+    """The medians of remember and recall by themselves: wall clock, processor."""
+
+    def asked(query: Query) -> object:
+        return recall(room, query, after=in_background)
+
+    def save(_: str) -> object:
+        return remember(room, Draft(content=f"A fragment of {time.time_ns()}", type="fact"))
+
+    for name, action in (
+        ("recall by a question", lambda text: asked(Query(text=text))),
+        ("recall by keywords", lambda text: asked(Query(keywords=tuple(text.split()[:2])))),
+        ("recall without a question", lambda _: asked(Query())),
+        ("remember", save),
+    ):
+        taken = times(action, rounds)
+        yield (
+            f"{name} at {count:,}",
+            median([it for it, _ in taken]),
+            median([it for _, it in taken]),
+        )
+
+
+def through_server(path: Path, rounds: int) -> Iterator[tuple[str, float]]:
+    """What remember and recall take above an echo; the sides take turns. Raises Refused."""
+    environment = {"SENTINEL_MEMORY_FRAGMENTS": str(path)}
+    command = [sys.executable, str(SERVER), "--rooms", "fragments"]
+    taken: dict[str, list[float]] = {"echo": [], "recall": [], "remember": []}
+    with (
+        ServerProcess(command, environment, path.parent) as ours,
+        ServerProcess([sys.executable, ECHO]) as echo,
+    ):
+        for number in range(rounds + 3):
+            content = f"A fragment of {time.time_ns()}"
+            query = {"text": QUERIES[number % len(QUERIES)]}
+            for name, call in (
+                ("echo", partial(echo.call, "echo", {"text": "hello"})),
+                ("recall", partial(ours.call, "recall", query)),
+                ("remember", partial(ours.call, "remember", {"content": content, "type": "fact"})),
+            ):
+                begun = time.perf_counter()
+                call()
+                if number >= 3:
+                    taken[name].append(1000 * (time.perf_counter() - begun))
+    for name in ("recall", "remember"):
+        above = [its - base for its, base in zip(taken[name], taken["echo"], strict=True)]
+        yield name, median(above)
+
+
+def print_speed(root: Path, *, quick: bool) -> list[str]:
+    """Print times; return what is slower than it may be."""
+    missed = []
+    print(f"{'':<44} {'ms':>9} {'processor':>10}")
+    for count in SIZES[: 2 if quick else 3]:
+        path = root / str(count) / "memory.db"
+        room = filled_room(path, count)
+        for name, wall_ms, spent_ms in speed(room, count, 20 if quick else 60):
+            print(f"{name:<44} {wall_ms:>9.2f} {spent_ms:>10.2f}", flush=True)
+            if quick and "question" in name and spent_ms > QUICK_MS[count]:
+                missed.append(name)
+        room.engine.close()
+        if quick:
+            continue
+        try:
+            for name, above_ms in through_server(path, 60):
+                most = MOST_ABOVE_ECHO.get(count) if name == "recall" else None
+                told = f"{name} through the server, above the echo"
+                print(f"{told:<44} {above_ms:>9.2f}  {f'at most {most}' if most else ''}")
+                missed += [f"{told} at {count:,}"] * bool(most and above_ms > most)
+        except Refused as error:
+            print(f"through the server: not measured, it offers no such tool ({error})")
+    return missed
+
+
+def print_quality(name: str, pools: Sequence[Pool], *, with_peers: bool) -> dict[str, Quality]:
+    """Print how well each way answers; return it."""
+    print(f"\n{name:<24} {'nDCG@10':>8} {'hit@5':>7} {'silent':>7}")
+    found = dict(rows(pools, with_peers=with_peers))
+    for way, its in found.items():
+        silent = "" if its.silent is None else f"{its.silent:.3f}"
+        print(f"  {way:<22} {its.ndcg:>8.3f} {its.hit:>7.3f} {silent:>7}", flush=True)
+    return found
+
+
+def main() -> int:
+    """Measure and print; 1 where a floor is missed."""
+    parser = argparse.ArgumentParser(description="Benchmark of the fragments")
+    parser.add_argument("locomo", nargs="?", type=Path, help=f"a directory with {LOCOMO}")
+    parser.add_argument("--quick", action="store_true", help="what runs in a minute")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="sentinel-memory-fragments-") as scratch:
+        missed = print_speed(Path(scratch), quick=options.quick)
+    with_peers = not options.quick and INSTALLED.is_dir()
+    if not with_peers:
+        print("\nother servers: left out, or not installed (python benchmarks/compare.py does)")
+    for name, pool in own_pools().items():
+        found = print_quality(name, [pool], with_peers=with_peers)
+        if found["recall"].ndcg < FLOORS[name]:
+            missed.append(f"nDCG@10 of {name}")
+        if found["recall"].hit < HITS_BESIDE * found["FTS5, all words"].hit:
+            missed.append(f"hit@5 of {name}")
+    if options.locomo and not options.quick:
+        for name, pools in locomo_pools(options.locomo).items():
+            print_quality(f"LoCoMo {name}", pools, with_peers=False)
+    if missed:
+        print("missed:", "; ".join(missed), file=sys.stderr)
+    return int(bool(missed))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
