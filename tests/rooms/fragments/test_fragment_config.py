@@ -1,0 +1,145 @@
+"""Tests `config.json` of the fragments: every key works, and what is wrong is said by its key."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.settings import Settings
+from rooms.fragments.config import (
+    PLACE_VARIABLE,
+    Config,
+    config_path,
+    read_config,
+    unknown_keys,
+)
+from rooms.fragments.errors import ConfigError, FragmentsError
+from rooms.fragments.room import open_room
+
+DECLARED = {
+    "ranking": {"importanceWeight": 0.6, "recencyWeight": 0.4, "activationThreshold": 100},
+    "staleThresholds": {"procedure": 30, "fact": 60, "decision": 90, "default": 60},
+    "linkedFragmentLimit": 10,
+}
+
+
+def environment(folder: Path) -> dict[str, str]:
+    return {PLACE_VARIABLE: str(folder / "memory.db")}
+
+
+def write(folder: Path, text: str | bytes) -> Path:
+    path = config_path(folder / "memory.db")
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def with_value(name: str, value: object) -> str:
+    """A file with one key, given as `ranking.recencyWeight`."""
+    for key in reversed(name.split(".")):
+        value = {key: value}
+    return json.dumps(value)
+
+
+def test_without_a_file_the_defaults_hold_and_nothing_is_made(tmp_path: Path) -> None:
+    assert read_config(environment(tmp_path)) == Config(tmp_path / "memory.db")
+    assert os.listdir(tmp_path) == []
+
+
+def test_the_declared_file_is_read_key_by_key(tmp_path: Path) -> None:
+    write(tmp_path, json.dumps(DECLARED))
+    assert read_config(environment(tmp_path)) == Config(
+        tmp_path / "memory.db",
+        stale_days=(("fact", 60), ("decision", 90), ("relation", 60)),
+        doubtful_days=30,
+    )
+
+
+CHANGED: dict[str, tuple[Any, dict[str, Any]]] = {
+    "ranking.importanceWeight": (0.7, {"importance_weight": 0.7, "recency_weight": 0.3}),
+    "ranking.recencyWeight": (1, {"importance_weight": 0, "recency_weight": 1}),
+    "ranking.activationThreshold": (0, {"activation_threshold": 0}),
+    "staleThresholds.procedure": (0, {"doubtful_days": 0}),
+    "staleThresholds.fact": (7, {"stale_days": (("fact", 7),)}),
+    "staleThresholds.decision": (0, {"stale_days": (("decision", 0),)}),
+    "staleThresholds.default": (9, {"stale_days": (("relation", 9),)}),
+    "linkedFragmentLimit": (0, {"linked_limit": 0}),
+}
+
+
+def test_each_key_changes_what_it_names_and_nothing_else(tmp_path: Path) -> None:
+    wrong = []
+    for name, (value, fields) in CHANGED.items():
+        write(tmp_path, with_value(name, value))
+        if read_config(environment(tmp_path)) != Config(tmp_path / "memory.db", **fields):
+            wrong.append(name)
+    assert wrong == []
+
+
+WRONG: dict[str, list[Any]] = {
+    "ranking.importanceWeight": [-0.1, 1.1, "0.5", True, None, [], float("nan"), float("inf")],
+    "ranking.recencyWeight": [-1, 2, "", False, None, {}],
+    "ranking.activationThreshold": [-1, 1.5, True, None, "100", 10**30],
+    "staleThresholds.procedure": [-1, 36_501, 1.0, "30", True, None],
+    "staleThresholds.fact": [-1, 36_501, 1.0, "60", None],
+    "staleThresholds.decision": [-1, 36_501, 1.0, [], None],
+    "staleThresholds.default": [-1, 36_501, 1.0, {}, None],
+    "linkedFragmentLimit": [-1, 101, 1.0, "10", True, None],
+    "ranking": [None, [], "x", 7],
+    "staleThresholds": [None, [], "x", 7],
+}
+
+
+def test_every_wrong_value_is_refused_by_its_key(tmp_path: Path) -> None:
+    passed = []
+    for name, values in WRONG.items():
+        for value in values:
+            path = write(tmp_path, with_value(name, value))
+            try:
+                open_room(Settings(), environment(tmp_path))
+            except ConfigError as error:
+                said = str(error)
+                if said.startswith(f"{path}: {name} must be ") and "Nothing was saved" in said:
+                    continue
+            passed.append((name, value))
+    assert passed == []
+
+
+def test_two_weights_make_one_together(tmp_path: Path) -> None:
+    for importance, recency in ((0.6, 0.6), (0, 0), (1, 1e-3)):
+        given = {"importanceWeight": importance, "recencyWeight": recency}
+        path = write(tmp_path, json.dumps({"ranking": given}))
+        with pytest.raises(ConfigError) as caught:
+            read_config(environment(tmp_path))
+        assert str(caught.value).startswith(
+            f"{path}: ranking.recencyWeight must be what ranking.importanceWeight leaves of 1."
+        )
+    write(tmp_path, json.dumps({"ranking": {"importanceWeight": 0.9, "recencyWeight": 0.1}}))
+    assert read_config(environment(tmp_path)).recency_weight == 0.1
+
+
+def test_keys_that_nobody_knows_pass_and_are_listed(tmp_path: Path) -> None:
+    write(tmp_path, json.dumps({"other": 1, "ranking": {"weight": 1}, "linkedFragmentLimit": 3}))
+    assert read_config(environment(tmp_path)).linked_limit == 3
+    assert unknown_keys(tmp_path / "memory.db") == ["other", "ranking.weight"]
+
+
+@pytest.mark.parametrize(
+    "data", [b"[]", b"{", b"\xff", b"", b"[" * 90_000, b'"x"' + b" " * 200_000]
+)
+def test_what_is_no_json_object_is_said_and_stays_as_it_is(tmp_path: Path, data: bytes) -> None:
+    path = write(tmp_path, data)
+    with pytest.raises(FragmentsError) as caught:
+        read_config(environment(tmp_path))
+    assert str(caught.value).startswith(f"{path} is not a JSON object. Nothing was saved")
+    assert path.read_bytes() == data
+
+
+def test_the_sentences_are_there_in_korean(tmp_path: Path) -> None:
+    path = write(tmp_path, with_value("linkedFragmentLimit", 1_000))
+    with pytest.raises(ConfigError) as caught:
+        read_config(environment(tmp_path))
+    assert caught.value.text("ko").startswith(
+        f"{path}: linkedFragmentLimit에는 0에서 100까지의 정수가 와야 합니다."
+    )
