@@ -29,7 +29,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "fragment_marked": ("fragment ({mark} pinned)", "조각({mark} 고정)"),
     "listed": ("Fragments: {shown:,} of {count:,}, the newest first.", "조각 {count:,}개 중 {shown:,}개, 최신순."),
     "found": ("Fragments found: {shown:,}, the most relevant first.", "찾은 조각 {shown:,}개, 관련도순."),
-    "found_more": ("Fragments found: {count:,}, the {shown:,} most relevant of them first: --limit {count}",
+    "found_more": ("Fragments found: {count:,}, most relevant first; shown: {shown:,}. All: --limit {count}",
         "찾은 조각 {count:,}개 가운데 관련도순 {shown:,}개: --limit {count}"),
     "more_listed": ("… {more:,} more: `{cli} fragments list {options}`", "… 이 밖에 {more:,}개: `{cli} fragments list {options}`"),
     # a whole fragment
@@ -132,6 +132,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "n_answers": ("answers {figure:,}", "답 {figure:,}"),
     "n_tasks": ("sessions {figure:,}", "세션 {figure:,}"),
     "n_thinned": ("old ones removed {figure:,}", "오래된 것 지움 {figure:,}"),
+    "n_index": ("index made anew {figure:,}", "색인 다시 만듦 {figure:,}"),
     "n_links": ("links without an end {figure:,}", "끝이 없는 연결 {figure:,}"),
     "n_activities": ("old activities {figure:,}", "오래된 활동 {figure:,}"),
     "n_doubtful": ("unverified for long {figure:,}", "오래 확인 안 함 {figure:,}"),

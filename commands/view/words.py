@@ -61,7 +61,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "clear": ("Show all", "전체 보기"),
     "next": ("Show more", "더 보기"),
     # the same beside sessions and fragments
-    "and": ("{names} and {last}", "{names}, {last}"),
+    "and": ("{names} and {last}", "{names}과(와) {last}"),
     "of_lessons": ("lessons", "교훈"),
     "lessons": ("Lessons", "교훈"),
     "people": ("People", "사람"),

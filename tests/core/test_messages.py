@@ -56,6 +56,8 @@ ABOVE_ONE = {
     ("commands/doctor/words.py", ("overdue",)),
     ("commands/exchange/import_words.py", ("compact", "passed_too_many_paths")),
     ("commands/view/words.py", ("seen",)),
+    ("commands/view/fragments/words.py", ("used",)),
+    ("commands/fragments/words.py", ("recalled_often",)),
     ("commands/bundle/words.py", ("written",)),
 }
 SINGULAR = re.compile(

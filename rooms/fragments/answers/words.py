@@ -35,7 +35,7 @@ WORDS: Table = {
     "parted": ("Items parted into several fragments: {count}.", "여러 조각으로 나눈 항목 {count}개."),
     "noted": ("Noted.", "기록했습니다."),
     # removing
-    "binned": ("In the bin for 30 days: {count} ({ids}). `{cli} fragments restore ID` takes one out.", "휴지통으로 옮긴 조각 {count}개: {ids}. 30일 동안 `{cli} fragments restore ID`(으)로 꺼낼 수 있습니다."),
+    "binned": ("In the bin for 30 days: {count} ({ids}). `{cli} fragments restore ID` takes one out.", "휴지통으로 옮긴 조각 {count}개: {ids}. 30일 동안 `{cli} fragments restore ID` 명령으로 꺼낼 수 있습니다."),
     "gone": ("Removed for good: {count} ({ids}).", "완전히 지운 조각 {count}개: {ids}."),
     "kept": ("Pinned, so kept: {count}. force=true removes them for good.", "고정되어 남겨 둔 조각 {count}개. force=true를 주면 고정된 것도 완전히 지웁니다."),
     "nothing_forgotten": ("No fragment has this topic. Nothing was changed.", "이 주제의 조각이 없습니다. 바뀐 것은 없습니다."),

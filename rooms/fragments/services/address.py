@@ -12,7 +12,7 @@ KEY_VARIABLE = "OPENAI_API_KEY"
 
 _KEY = re.compile("[!-~]*")
 _CONTROL = re.compile("[\x00-\x20\x7f]")
-_VERSION = re.compile("/v[0-9]+[a-z0-9]*$")
+_VERSION = re.compile("/v[0-9][a-z0-9]*$")
 
 
 def value_of(environment: Mapping[str, str], variable: str) -> str:

@@ -57,7 +57,9 @@ def test_a_hostile_text_is_stored_found_changed_and_removed_as_text(room: Room, 
         assert reading.find(wanted) == [saved]
     for asked in (text, text[:20], f'"{text}"'):
         recall(room, Query(text=asked))
-        recall(room, Query(keywords=(asked,), topic=asked, tags=(asked,), since=asked, until=asked))
+        recall(room, Query(keywords=(asked,), topic=asked, tags=(asked,)))
+        with pytest.raises(FragmentsError):
+            recall(room, Query(since=asked))
     amend(room, Amendment(id=saved.id, content=f"other {text}"))
     forget(room, id=saved.id, hard=True)
     with closing(sqlite3.connect(room.engine.name)) as connection:
@@ -102,4 +104,5 @@ def test_any_text_comes_back_and_is_asked_for(room: Room, text: str) -> None:
     saved = assert_comes_back(room, a_draft(text))
     recall(room, Query(text=text, keywords=(text,)))
     with room.engine.reading() as reading:
-        assert saved in reading.find(Wanted(topics=(saved.topic,), keywords=saved.keywords))
+        found = reading.find(Wanted(topics=(saved.topic,), keywords=saved.keywords))
+    assert saved.id in [it.id for it in found]  # whose use is counted by now
