@@ -114,6 +114,15 @@ def of_known_words(found: Sequence[Found]) -> list[Found]:
     return [it for it in found if it.term.run in known]
 
 
+def with_modest_unknowns(found: Sequence[Found]) -> list[Found]:
+    """Return the terms with those that no text has worth no more than the rarest that any has.
+
+    In a few texts a word is missing by chance: it tells little of whether they answer a question.
+    """
+    most = max((it.rarity for it in found if it.places), default=0.0)
+    return [it if it.places else it._replace(rarity=min(it.rarity, most)) for it in found]
+
+
 def words_had(found: Iterable[Found]) -> Mapping[int, int]:
     """Return by text how many words of a question it has, or something of them."""
     words: dict[str, set[int]] = {}

@@ -11,7 +11,14 @@ from itertools import islice
 from operator import mul
 from typing import NamedTuple
 
-from core.text.holding import Frequencies, Holding, words_had
+from core.text.holding import (
+    Found,
+    Frequencies,
+    Holding,
+    shares,
+    with_modest_unknowns,
+    words_had,
+)
 from core.text.ranking import Ranking
 from rooms.fragments.engine import Reading, Wanted
 from rooms.fragments.fragment import Fragment
@@ -20,11 +27,10 @@ from rooms.fragments.recall.fitting import Fitting
 MOST = 50  # candidates whose texts are ranked
 _MOST_EQUAL = 150  # where more have the same share of the question: another order tells them apart
 # A share of a question, where a rare word is more of it than a common one, and one that no fragment
-# has is part of it, too: what has less is no candidate. And nothing is found unless one fragment
-# has two words of the question, or one that is so much of it. Worked out on half of the questions
-# of dialogues, and on lessons: half of the questions about something else find nothing, at no cost
-# for the others: benchmarks/README.md.
-LEAST_SHARE, ALONE_SHARE = 0.15, 0.25
+# has is as much of it as the rarest: what has less is no candidate. And nothing is found unless one
+# fragment has two words of the question, or one that is so much of it. Worked out on half of the
+# questions of dialogues and on lessons, in rooms of 8 to 700 fragments: benchmarks/README.md.
+LEAST_SHARE, ALONE_SHARE = 0.15, 0.3
 LEAST_COSINE = 0.5  # of what is found by its vector alone, where the caller names none
 _MOST_LOOKED_AT = 3_000  # that have one of the rarest terms of the question
 _FEW = 1_000  # fragments that are wanted: all of them are looked at
@@ -103,16 +109,20 @@ def _by_terms(reading: Reading, sought: Sought, holding: Holding) -> list[Fragme
     if is_filtered and not reading.find(sought.wanted, limit=1, offset=_FEW):
         few = reading.find(sought.wanted, limit=_FEW)
         ranking = Ranking(sought.question, [it.text for it in few], holding.frequencies())
-        words = words_had(ranking.found())
-        having = {few[at].number: _Had(its, words[at]) for at, its in ranking.shares().items()}
+        having = {few[at].number: its for at, its in _had(ranking.found()).items()}
     else:
-        words = words_had(holding.found())
-        having = {at: _Had(its, words[at]) for at, its in holding.shares(LEAST_SHARE).items()}
+        having = _had(holding.found())
     enough = [at for at, had in having.items() if had.share >= LEAST_SHARE]
     best = sorted(enough, key=lambda it: (having[it].share, it), reverse=True)
     are_equal = len(best) > MOST and having[best[0]].share == having[best[MOST]].share
     found = _fitting(reading, best, sought.fits, _MOST_EQUAL if are_equal else MOST)
     return found if any(having[it.number].is_answer for it in found) else []
+
+
+def _had(found: Sequence[Found]) -> dict[int, _Had]:
+    """Return by text what it has of a question."""
+    words = words_had(found)
+    return {at: _Had(its, words[at]) for at, its in shares(with_modest_unknowns(found)).items()}
 
 
 def _near(

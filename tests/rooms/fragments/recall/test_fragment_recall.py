@@ -61,6 +61,22 @@ def test_an_irrelevant_question_finds_nothing_rather_than_the_newest(tmp_path: P
     assert found(room, Query(keywords=("kubernetes",))) == []
 
 
+def test_one_known_word_of_a_short_question_is_enough_where_little_is_known(
+    tmp_path: Path,
+) -> None:
+    room = a_room(tmp_path)
+    add(
+        room,
+        "The shop runs on Node 20",
+        "The shop runs on Node 22",
+        "The staging database is read-only",
+        "코드 주석은 한국어로 작성한다",
+    )
+    found = recall(room, Query(text="which node version do we use?")).fragments
+    assert [it.content for it in found] == ["The shop runs on Node 22", "The shop runs on Node 20"]
+    assert not recall(room, Query(text="how do I bake bread in the oven of the shop?")).fragments
+
+
 def test_korean_and_english_are_found_by_their_words(tmp_path: Path) -> None:
     room = a_room(tmp_path)
     add(
