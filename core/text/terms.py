@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from core.text.english import FUNCTION_WORDS, OTHER_FORMS, stem_of
-from core.text.hangul import without_particle
+from core.text.hangul import asks_only, one_syllable_of, without_particle
 from core.text.normal_form import normal_form
 
 QUERY_CHARS = 1_000  # the time of a search grows with the words of its question
@@ -32,8 +32,8 @@ class Term(NamedTuple):
     """A piece of the question, and whether a word of the text must begin or end with it.
 
     A weak term only supports the strong one before it. A spare one is another form of what the
-    question has, or reaches into a particle: a text that lacks it lacks nothing. run: the word of
-    the question that it is a piece of.
+    question has, reaches into a particle or only makes a question of the other words: a
+    text that lacks it lacks nothing. run: the word of the question that it is a piece of.
     """
 
     needle: str
@@ -87,10 +87,14 @@ def _terms(query: str) -> Iterator[Term]:
     for run, is_spare in _runs(query):
         if run[0] >= FIRST_WIDE:
             bare = len(without_particle(run))
+            is_spare = is_spare or asks_only(run)
+            if one := one_syllable_of(run):
+                yield Term(one, begins=True, spare=is_spare, run=run)
             for start in range(len(run) - 1):
                 ends_later = start + 2 > bare
                 yield Term(run[start : start + 2], spare=is_spare or ends_later, run=run)
-            yield Term(run[0], begins=True, weak=len(run) > 1, spare=is_spare, run=run)
+            if not one:
+                yield Term(run[0], begins=True, weak=len(run) > 1, spare=is_spare, run=run)
         elif run.isdecimal():
             yield Term(run, begins=True, ends=True, spare=is_spare, run=run)
         elif run.isalpha():

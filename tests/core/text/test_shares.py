@@ -57,6 +57,25 @@ def test_a_compound_is_found_in_its_parts() -> None:
     assert share("결제모듈을", "결제 모듈", "결제모듈 공통화") > 0.25
 
 
+def test_words_that_only_ask_are_no_part_of_a_question() -> None:
+    bare = share("정산 시간", "정산 배치를 새벽에 돌린다")
+    for asked in ("정산 시간 언제였지?", "정산 시간은 어떻게 되나요?", "왜 정산 시간이 있지?"):
+        assert share(asked, "정산 배치를 새벽에 돌린다") == bare, asked
+    assert Ranking("왜 어떻게 해야 하나요?", ["어떻게 해야 하나"]).shares() == {}
+    assert share("하나로 이어진 어디든지 배포", "하나로 이어진 어디든지 배포") == 1.0
+
+
+def test_a_word_of_one_syllable_is_found_behind_another_ending() -> None:
+    for query, text in (
+        ("앱을", "모바일 앱은"),
+        ("락은", "락을 잡는다"),
+        ("묶기", "쿼리를 묶었다"),
+    ):
+        assert share(query, text) >= 0.25, query
+    assert share("앱을", "앱을 연다") == share("묶는다", "묶는다") == 1.0
+    assert share("경로", "경쟁") == share("다음", "다른 곳") == 0.0
+
+
 def test_candidates_are_weighed_by_the_frequencies_of_all_texts() -> None:
     query, texts = "proxy timeout", ["proxy", "timeout", "timeout"]
     proxy, timeout = (word[0] for word in words_of(query))

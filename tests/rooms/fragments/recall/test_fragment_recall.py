@@ -77,6 +77,15 @@ def test_one_known_word_of_a_short_question_is_enough_where_little_is_known(
     assert not recall(room, Query(text="how do I bake bread in the oven of the shop?")).fragments
 
 
+def test_a_whole_korean_question_finds_what_its_words_find(tmp_path: Path) -> None:
+    room = a_room(tmp_path)
+    query, lock = "느린 쿼리는 하나로 묶었다", "재고는 비관적 락으로 줄인다"
+    add(room, query, lock, "주소 API는 하루 1만 번까지만 부를 수 있다", "월요일 회의는 10시에 한다")
+    for asked, text in (("묶기", query), ("락을", lock), ("쿼리를 왜 그렇게 처리했지?", query)):
+        assert found(room, Query(text=asked)) == [text], asked
+    assert found(room, Query(text="휴가 신청은 언제까지 해야 되나요?")) == []
+
+
 def test_korean_and_english_are_found_by_their_words(tmp_path: Path) -> None:
     room = a_room(tmp_path)
     add(
