@@ -29,9 +29,9 @@ _ASKING = re.compile(
     "|[한된](?:다면|지)?|[해돼](?:요|야|도)?|[했됐였](?:지|죠|어요?|나요?|더라|던|는지|는데|습니까)"
     "|[있없](?:지|죠|어요?|나요?|니|는|는지|는데|을까요?|었지|었죠|었나요?|었더라|습니까))$"
 )
-# A noun of one syllable, and what hardly a noun of two ends in: `앱을`; a verb of one: `묶기`.
+# A noun of one syllable, and what hardly another noun ends in: `앱을`; a verb of one: `묶기`.
 _ONE_SYLLABLE = re.compile(
-    "[가-힣][을를은는에와]$"
+    "[가-힣](?:[을를은는에와]|으로|에서)$"
     "|[끊꺾깎닦닫덮맡묶받붙뽑섞싣쌓옮읽잃잊잡찾][기다자고지면어아은는을]"
 )
 # fmt: on

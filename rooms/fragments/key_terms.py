@@ -22,10 +22,11 @@ _WORD = re.compile(
 _HANGUL = re.compile("[가-힣]")
 _NAME_SIGNS = re.compile(r"[\d_+#]|\w\.\w|[a-z][A-Z]|^[A-Z]{2,}s?$|-[A-Z0-9]")
 # What hardly a noun ends in: behind which a particle was cut off, and as it stands.
-_CUT_VERB = re.compile("(?:[다요]|^.[은는을를에]|[했었았]지)$")
+_CUT_VERB = re.compile("(?:[다요]|^.[은는을를에으]|[했었았]지)$")
 _VERB = re.compile(
-    "(?:[다요죠]|[해하돼아어여]서|려면|[는은인]지|[았었했]던|(?<=..)[고며야면게할될된한]|^.[은는을를에])$"
+    "^않|(?:[다요죠까져]|는데|[해하돼아어여]서|려면|[는은인]지|[았었했]던|(?<=..)[고며야면게할될된한]|^.[은는을를에])$"
 )
+_DENIED = re.compile(r"(?<=[^하되]지)\s+(?:않|못|마|말)")  # behind a verb: 쓰지 않는다
 
 # Words that many sentences have, whatever they are about.
 _COMMON = frozenset(
@@ -34,7 +35,7 @@ _COMMON = frozenset(
     instead without within first then now new old see one two three may might way thing things via
     per let still even since already yes because when whenever however therefore also like well
     good best better many much every each any several only often usually please note e.g i.e etc
-    직접 따로 함께 하고 않고 않는 늦게 사실
+    직접 따로 함께 하고 이고 쓰고 적고 나서 번만 번씩 번까지 늦게 사실
     그리고 그러나 하지만 그래서 따라서 또는 혹은 및 먼저 다음 이후 이전 지금 이미 다시 항상 모든
     모두 매우 아주 바로 때문 경우 이것 그것 저것 여기 거기 우리 위해 대한 대해 통해 따라 관련 없이
     있는 없는 있음 없음 있을 없을 반드시 절대 아니 아닌 그냥 조금 많이 가장 더욱 대신 이런 그런
@@ -64,6 +65,8 @@ def keywords_of(text: str) -> tuple[str, ...]:
 
 def _words(text: str) -> Iterator[str]:
     for found in _WORD.finditer(text):
+        if _DENIED.match(text, found.end()):
+            continue
         word = _noun(found[0]) if _HANGUL.match(found[0]) else found[0]
         plain = word.lower()
         is_common = plain in FUNCTION_WORDS or plain in _COMMON
