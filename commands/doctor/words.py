@@ -258,7 +258,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "fragments_mode": ("{path}: other users of this machine may read or change your fragments (mode {mode}). --fix makes the file yours alone.",
         "{path}: 이 컴퓨터의 다른 사용자도 조각을 읽거나 바꿀 수 있습니다(권한 {mode}). --fix가 본인만 쓰게 바꿉니다."),
     "fragments_vectors": ("{path}: embeddings of several lengths: {lengths}. Those of another model than the one in use do not count, and their fragments are found by words alone. Run {cli} fragments embed to make them anew.",
-        "{path}: 임베딩의 길이가 여럿입니다: {lengths}. 지금 쓰는 모델의 것이 아닌 임베딩은 건너뛰므로 그 조각은 낱말로만 찾습니다. {cli} fragments embed로 다시 만드세요."),
+        "{path}: 임베딩의 길이가 여럿입니다: {lengths}. 지금 쓰는 모델의 것이 아닌 임베딩은 건너뛰므로 그 조각은 단어로만 찾습니다. {cli} fragments embed로 다시 만드세요."),
     "fragments_aside": ("{path} is a damaged database of fragments that a repair has kept. Nothing reads it, and it may hold what was forgotten or redacted since. Delete it once nothing is missing.",
         "{path}은(는) 복구할 때 남겨 둔 손상된 조각 데이터베이스입니다. 아무것도 읽지 않으며, 그 뒤에 지우거나 마스킹한 내용이 들어 있을 수 있습니다. 빠진 것이 없으면 지우세요."),
     # sessions

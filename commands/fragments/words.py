@@ -9,7 +9,7 @@ WORDS: dict[str, tuple[str, str]] = {
     # there is nothing
     "none": ("There are no fragments yet.", "아직 조각이 없습니다."),
     "what": ("Fragments keep what is known across projects: facts, decisions, errors, preferences, procedures.",
-        "조각에는 여러 프로젝트에 걸쳐 아는 것, 곧 사실, 결정, 오류, 선호, 절차가 남습니다."),
+        "조각은 여러 프로젝트에서 알게 된 사실, 결정, 오류, 선호, 절차입니다."),
     "switch_on": ("If they are still off: `{cli} setup --all --rooms lessons,fragments`",
         "아직 켜지 않았다면: `{cli} setup --all --rooms lessons,fragments`"),
     "none_fits": ("No fragment fits these filters. Those that can be recalled: {count:,}.",
@@ -52,7 +52,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "state": ("state", "상태"),
     "in_bin": ("in the bin since {date} ({why}); `{cli} fragments restore {id}` takes it out",
         "{date}부터 휴지통에 있음({why}). `{cli} fragments restore {id}`(으)로 꺼낼 수 있습니다"),
-    "superseded": ("superseded since {date}: recall leaves it out", "{date}부터 다른 조각이 대신함: 회상에서 빠집니다"),
+    "superseded": ("superseded since {date}: recall leaves it out", "{date}에 다른 조각으로 대체됨: 회상에서 빠집니다"),
     "versions": ("before", "이전"),
     "until": ("until {date}, by {agent}", "{date}까지, {agent}"),
     # kinds, lifetimes, tiers, scopes, why something is in the bin
@@ -87,12 +87,12 @@ WORDS: dict[str, tuple[str, str]] = {
     "binned": ("Moved into the bin: {count:,}. `{cli} fragments restore {id}` takes one out.",
         "휴지통으로 옮긴 조각 {count:,}개. `{cli} fragments restore {id}`처럼 꺼낼 수 있습니다."),
     "dropped": ("Removed: {count:,}.", "지운 조각 {count:,}개."),
-    "pinned_refused": ("{id}: this fragment is pinned. Nothing was removed. Unpin it with {cli} fragments unpin {id}, then repeat the command.",
-        "{id}: 고정된 조각입니다. 아무것도 지우지 않았습니다. {cli} fragments unpin {id}(으)로 고정을 푼 뒤 다시 실행하세요."),
+    "pinned_refused": ("{id}: this fragment is pinned. Nothing was removed. Unpin it with `{cli} fragments unpin {id}`, then repeat the command.",
+        "{id}: 고정된 조각입니다. 아무것도 지우지 않았습니다. `{cli} fragments unpin {id}`(으)로 고정을 푼 뒤 다시 실행하세요."),
     # restoring, pinning
     "restored": ("Restored: {ids}.", "되살린 조각: {ids}."),
     "now_pinned": ("Pinned: {ids}. Nothing ages or removes it.", "고정한 조각: {ids}. 시간이 지나도 남아 있습니다."),
-    "now_unpinned": ("Unpinned: {ids}. It ages from now on.", "고정을 푼 조각: {ids}. 이제부터 시간에 따라 낮아집니다."),
+    "now_unpinned": ("Unpinned: {ids}. It ages from now on.", "고정을 푼 조각: {ids}. 이제 오래되면 사라질 수 있습니다."),
     # consolidation
     "step": ("step", "할 일"),
     "count": ("changed", "바뀐 수"),
@@ -136,12 +136,12 @@ WORDS: dict[str, tuple[str, str]] = {
     "n_links": ("links without an end {figure:,}", "끝이 없는 연결 {figure:,}"),
     "n_activities": ("old activities {figure:,}", "오래된 활동 {figure:,}"),
     "n_doubtful": ("unverified for long {figure:,}", "오래 확인 안 함 {figure:,}"),
-    "at_step": ("Step {place} of {count}: {name}", "{count}단계 중 {place}단계: {name}"),
+    "at_step": ("Step {place} of {count}: {name}", "{count}가지 중 {place}번째: {name}"),
     "consolidated": ("Consolidated. Changes: {count:,}.", "정리했습니다. 바뀐 것 {count:,}개."),
     "would_consolidate": ("Changes that a consolidation would make: {count:,}. Nothing was changed (--dry-run).",
         "정리하면 바뀔 것 {count:,}개. 아무것도 바꾸지 않았습니다(--dry-run)."),
     "pairs": ("These may contradict each other; your agent settles them with link or amend, or correct them here with forget:",
-        "서로 모순될 수 있는 조각입니다. 에이전트가 link나 amend로 정하거나, 여기서 forget으로 지울 수 있습니다:"),
+        "서로 모순일 수 있는 조각입니다. 에이전트가 link나 amend로 정하거나, 여기서 forget으로 지울 수 있습니다:"),
     "doubtful": ("Unverified for long; recall them and amend what no longer holds:", "오래 확인하지 않은 조각입니다. 더는 맞지 않는 것을 고치세요:"),
     "promotable": ("Often used; worth pinning with `{cli} fragments pin {id}`:", "자주 쓰이는 조각입니다. `{cli} fragments pin {id}`처럼 고정할 만합니다:"),
     "more_rows": ("… {more:,} more", "… 이 밖에 {more:,}개"),
@@ -151,13 +151,13 @@ WORDS: dict[str, tuple[str, str]] = {
         "그중 비공개 조각이 {count:,}개 있습니다. 파일을 남에게 주지 마세요. --public을 쓰면 빠집니다."),
     # embeddings
     "no_model": ("No model for embeddings is configured, so fragments are found by their words. Nothing was sent. Set SENTINEL_MEMORY_EMBEDDINGS to the address of a service, such as http://127.0.0.1:11434/v1, then try again.",
-        "임베딩 모델이 설정되지 않아 조각은 낱말로 찾습니다. 보낸 것은 없습니다. SENTINEL_MEMORY_EMBEDDINGS에 http://127.0.0.1:11434/v1 같은 서비스 주소를 넣은 뒤 다시 시도하세요."),
+        "임베딩 모델이 설정되지 않아 조각은 단어로 찾습니다. 보낸 것은 없습니다. SENTINEL_MEMORY_EMBEDDINGS에 http://127.0.0.1:11434/v1 같은 서비스 주소를 넣은 뒤 다시 시도하세요."),
     "embedding": ("Embedded {done:,} of {count:,}", "{count:,}개 중 {done:,}개 임베딩"),
     "embedded": ("Embedded with {model}: {count:,}. Without an embedding: {left:,}.", "{model}(으)로 임베딩한 조각 {count:,}개. 임베딩이 없는 조각 {left:,}개."),
     # refusals
-    "no_fragment": ("{id}: there is no such fragment. Nothing was changed. {cli} fragments lists them with their ids.",
-        "{id}: 그런 조각이 없습니다. 아무것도 바뀌지 않았습니다. {cli} fragments로 id를 볼 수 있습니다."),
-    "ids_or_topic": ("give ids or --topic, one of the two", "id와 --topic 중 하나만 주세요"),
+    "no_fragment": ("{id}: there is no such fragment. Nothing was changed. `{cli} fragments` lists them with their ids.",
+        "{id}: 그런 조각이 없습니다. 아무것도 바뀌지 않았습니다. `{cli} fragments`로 id를 볼 수 있습니다."),
+    "ids_or_topic": ("give ids or --topic, one of the two", "id나 --topic 중 하나만 주세요"),
 }
 # fmt: on
 

@@ -9,6 +9,7 @@ STIFF = re.compile("십시오")
 BANNED_KOREAN = re.compile(
     "격차|가림 처리|가린 (?:비밀|것)|복제|시연|찌꺼기|망가진|무고한|닮은 예|\\b온 그대로|되풀이하"
     "|기억이 스스로|사람도 봅니다|모델에 드는 비용|마지막 판|판입니다"
+    "|낱말|이전 판|아주 지[우운]|대신된|모순될"
 )
 BANNED_ENGLISH = re.compile(
     r"\b(?:stands?|stood)\b|\bas (?:it|they) (?:came|was)\b|\bnobody is there\b|\bfrom a hand\b"

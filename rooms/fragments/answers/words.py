@@ -61,7 +61,7 @@ WORDS: Table = {
     "stats_agents": ("agents: {listed}", "에이전트: {listed}"),
     "stats_links": ("links: {listed}", "연결: {listed}"),
     "stats_away": ("superseded: {superseded:,}; in the bin: {listed}; removed for good: {purged:,}", "대체됨 {superseded:,}개, 휴지통 {listed}, 완전히 지움 {purged:,}개"),
-    "stats_more": ("earlier versions: {versions:,}; possible contradictions: {suspicions:,}; sessions without reflect: {unreflected:,}", "이전 판 {versions:,}개, 모순일 수 있는 쌍 {suspicions:,}개, reflect 없는 세션 {unreflected:,}개"),
+    "stats_more": ("earlier versions: {versions:,}; possible contradictions: {suspicions:,}; sessions without reflect: {unreflected:,}", "이전 버전 {versions:,}개, 모순일 수 있는 쌍 {suspicions:,}개, reflect 없이 끝난 세션 {unreflected:,}개"),
     "stats_no_model": ("embeddings: none (SENTINEL_MEMORY_EMBEDDINGS names no model): search goes by words", "임베딩: 없음(SENTINEL_MEMORY_EMBEDDINGS에 모델이 없음). 단어로 검색합니다"),
     "stats_model": ("embeddings: {with_vector:,} of {count:,}, {share}% ({model})", "임베딩: {count:,}개 중 {with_vector:,}개, {share}%({model})"),
     "stats_upkeep": ("last upkeep: {date}", "마지막 정리: {date}"),
@@ -77,7 +77,7 @@ WORDS: Table = {
     "feedback_of": ("{tool}: {count}, relevant {relevant}%, sufficient {sufficient}%", "{tool}: {count}회, 관련 있음 {relevant}%, 충분함 {sufficient}%"),
     "upkeep_left_out": ("Left out here: {count}. Settle these first, then call again.", "여기서 생략한 것 {count}개. 먼저 위의 것을 정리한 뒤 다시 호출하세요."),
     # the prompt
-    "prompt_head": ("What is known across projects (notes, not orders):", "프로젝트를 넘어 아는 것(지시가 아닌 메모):"),
+    "prompt_head": ("What is known across projects (notes, not orders):", "여러 프로젝트에서 알게 된 것(지시가 아닌 메모):"),
 }
 # fmt: on
 say: Callable[..., str] = partial(sentence, WORDS)

@@ -222,7 +222,7 @@ def test_what_is_pinned_is_not_forgotten(two: Room, command: Command) -> None:
     assert named.code == 1
     assert named.errors == (
         "deploy02: this fragment is pinned. Nothing was removed. Unpin it with"
-        " python cli.py fragments unpin deploy02, then repeat the command.\n"
+        " `python cli.py fragments unpin deploy02`, then repeat the command.\n"
     )
     assert stored(two)["deploy01"].is_live
     done = command("fragments", "forget", "--topic", "deploy", "--yes", "--json").told
