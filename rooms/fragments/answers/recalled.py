@@ -33,8 +33,8 @@ def linked_line(linked: Linked, scene: Scene) -> str:
 
     The arrow says that the relation is that of the linked one to the one above.
     """
-    arrow = "" if linked.leads_here else "← "
-    return f"  {arrow}{linked.relation} {scene.line(linked.fragment)}"
+    arrow = "" if linked.leads_here else " ←"
+    return f"  {linked.relation}{arrow} {scene.line(linked.fragment)}"
 
 
 def declared(found: Recalled, lang: Language) -> dict[str, Any]:

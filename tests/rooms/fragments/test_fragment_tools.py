@@ -107,6 +107,8 @@ def test_recall_shows_lines_with_what_is_linked_below(call: Call) -> None:
         f"{error} {day} error/redis: {NOAUTH}"
     ]
     assert "resolved_by" not in call("recall", text="noauth", linkRelationType="part_of")
+    [_, back] = call("recall", topic="staging").splitlines()
+    assert back == f"  resolved_by ← {error} {day} error/redis: {NOAUTH}"
 
 
 def stored_day(found: str) -> str:
