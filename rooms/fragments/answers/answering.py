@@ -181,5 +181,6 @@ class Call(Frame):
         go_on(self._room)
 
     def end(self) -> None:
-        """End the session of the caller."""
+        """End the session of the caller, and leave the data in one file: a copy is a backup."""
         end_session(self._room, self._offer.session)
+        self._room.engine.close()
