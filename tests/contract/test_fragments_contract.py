@@ -656,13 +656,14 @@ def test_a_caller_sees_its_own_and_what_is_everybodys(room: Room) -> None:
         "two": {ids["two"], everybodys},
         "nobody": {everybodys},
     }
-    for tool, arguments in {
+    calls: dict[str, dict[str, Any]] = {
         "forget": {"id": ids["one"]},
         "amend": {"id": ids["one"], "content": "Mine"},
         "link": {"fromId": everybodys, "toId": ids["one"]},
         "graph_explore": {"startId": ids["one"]},
         "remember": {"content": "Linked", "linkedTo": [ids["one"]]},
-    }.items():
+    }
+    for tool, arguments in calls.items():
         assert ids["one"] in room.refusal(tool, agentId="two", **arguments), tool
     assert room.row(ids["one"])["content"] == "The vault of one"
 

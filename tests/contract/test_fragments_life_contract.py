@@ -114,7 +114,7 @@ def test_stale_days_are_those_of_the_settings(tmp_path: Path, clock: Clock) -> N
     given = read_config(environment)._asdict()
     room = a_room(tmp_path, clock=clock, **given)
     ids = {word: saved(room, f"A {word} of the house", type=word) for word in TYPES_THAT_GO}
-    gone = {}
+    gone: dict[str, int] = {}
     for day in range(1, 60):
         clock.wait(days=1)
         for word, it in ids.items():
