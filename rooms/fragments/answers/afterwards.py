@@ -5,11 +5,14 @@ A process may end at any moment of it: each piece is one transaction, and the ne
 
 import os
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from core.errors import SentinelError
 from rooms.fragments.room import Room
 
 _TENDING = threading.Lock()  # one thread of a process at a time
+_WAIT_S = 1.5  # for one that is at it, which rests after a second
 
 
 def go_on(room: Room) -> None:
@@ -19,6 +22,17 @@ def go_on(room: Room) -> None:
     fill_in_background(room)
     if _TENDING.acquire(blocking=False):
         threading.Thread(target=_tend, args=(room,), name="upkeep", daemon=True).start()
+
+
+@contextmanager
+def resting() -> Iterator[None]:
+    """Keep the upkeep of this process from its work, as soon as one that is at it rests."""
+    is_resting = _TENDING.acquire(timeout=_WAIT_S)
+    try:
+        yield
+    finally:
+        if is_resting:
+            _TENDING.release()
 
 
 def _tend(room: Room) -> None:

@@ -11,7 +11,6 @@ from core.lessons.answers.json_answer import as_json
 from core.text.budget import Budget
 from core.text.tokens import estimate_tokens
 from rooms.fragments.answers import changed, explored, numbers, recalled, remembered, restored
-from rooms.fragments.answers.afterwards import go_on
 from rooms.fragments.answers.frame import Frame
 from rooms.fragments.answers.objects import whole_object
 from rooms.fragments.answers.words import say
@@ -21,7 +20,6 @@ from rooms.fragments.recall.context import restore_context
 from rooms.fragments.recall.exploring import explore
 from rooms.fragments.recall.recalling import Query, recall
 from rooms.fragments.recall.using import in_background
-from rooms.fragments.saving.activity import end_session
 from rooms.fragments.saving.amending import Amendment, amend
 from rooms.fragments.saving.drafting import Draft, plain_id
 from rooms.fragments.saving.feedback import give_feedback
@@ -175,12 +173,3 @@ class Call(Frame):
         )  # fmt: skip
         lines = [line for it in found.fragments if budget.take(line := scene.line(it))]
         return [heading, *lines] if lines else []
-
-    def go_on(self) -> None:
-        """Have done in the background what a write gives rise to."""
-        go_on(self._room)
-
-    def end(self) -> None:
-        """End the session of the caller, and leave the data in one file: a copy is a backup."""
-        end_session(self._room, self._offer.session)
-        self._room.engine.close()

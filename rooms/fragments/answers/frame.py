@@ -8,11 +8,13 @@ from core.cancellation import NO_CANCELLATION, Cancellation
 from core.lessons.answers.json_answer import as_json
 from core.messages import Language
 from core.settings import Settings
+from rooms.fragments.answers.afterwards import go_on, resting
 from rooms.fragments.answers.lines import Scene
 from rooms.fragments.answers.objects import as_object
 from rooms.fragments.fragment import Fragment
 from rooms.fragments.recall.recalling import Line
 from rooms.fragments.room import Room, open_room
+from rooms.fragments.saving.activity import end_session
 
 
 class Offer(NamedTuple):
@@ -34,6 +36,16 @@ class Frame:
     def __init__(self, settings: Settings, offer: Offer) -> None:
         self._settings, self._offer = settings, offer
         self._room: Room = open_room(settings, os.environ, offer.cancellation)
+
+    def go_on(self) -> None:
+        """Have done in the background what a write gives rise to."""
+        go_on(self._room)
+
+    def end(self) -> None:
+        """End the session of the caller, and leave all in one file, a copy of which is a backup."""
+        end_session(self._room, self._offer.session)
+        with resting():
+            self._room.engine.close()
 
     @property
     def _lang(self) -> Language:
