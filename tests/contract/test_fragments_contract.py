@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fastmcp import Client
 from fastmcp.exceptions import ToolError
 
 from core.text.tokens import estimate_tokens
@@ -35,6 +36,14 @@ TABLES = {
     "fragment_versions": """id fragment_id content topic keywords type importance amended_at
  amended_by""",
     "fragment_vectors": "number embedding",
+}
+INDEXES = {
+    "idx_fragments_hash": "agent_id content_hash",
+    "idx_fragments_topic": "plain_topic",
+    "idx_fragments_created": "created_at",
+    "idx_fragments_worth": "is_anchor importance created_at number agent_id type",
+    "idx_fragment_links_to": "to_id",
+    "idx_fragment_versions": "fragment_id",
 }
 RELATIONS = "related caused_by resolved_by part_of contradicts superseded_by".split()
 SIX = "fact decision error preference procedure relation".split()
@@ -99,7 +108,16 @@ def several(
     room: Room, count: int, content: str = "Rule {at} of the vault stands", **more: Any
 ) -> list[str]:
     """The ids of fragments that are alike and on topics of their own."""
-    return [room.saved(content.format(at=at), topic=f"t{at}", **more) for at in range(count)]
+
+    async def saved(client: Client[Any]) -> list[str]:
+        drafts = [
+            {"content": content.format(at=at), "topic": f"t{at}", **more} for at in range(count)
+        ]
+        answers = [await client.call_tool("remember", draft) for draft in drafts]
+        return [json.loads(it.content[0].text)["id"] for it in answers]
+
+    ids: list[str] = ask(offered(), saved)
+    return ids
 
 
 # The tables
@@ -112,6 +130,21 @@ def test_the_tables_have_the_columns_of_the_specification(room: Room) -> None:
         assert set(columns.split()) <= found, table
     [words] = room.sql("SELECT sql FROM sqlite_master WHERE name = 'fragments_fts'")
     assert "fts5(content" in words["sql"]
+
+
+def test_the_indexes_are_there_and_a_pair_of_ids_is_unique(room: Room) -> None:
+    one, two = several(room, 2)
+    for name, columns in INDEXES.items():
+        found = [row["name"] for row in room.sql(f"PRAGMA index_info({name})")]
+        assert found == columns.split(), name
+    [keywords] = room.sql("SELECT count(*) AS n FROM fragment_keywords WHERE keyword = 'vault'")
+    assert keywords["n"] == 2
+    room("link", fromId=one, toId=two)
+    with pytest.raises(sqlite3.IntegrityError):
+        room.sql(
+            "INSERT INTO fragment_links (from_id, to_id, relation_type, created_at)"
+            " SELECT from_id, to_id, 'part_of', created_at FROM fragment_links"
+        )
 
 
 def test_the_columns_have_their_defaults(room: Room) -> None:
