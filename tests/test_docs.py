@@ -231,10 +231,13 @@ def test_instructions_and_rules_each_name_every_tool(text: str) -> None:
 def test_every_test_that_a_document_names_exists(name: str) -> None:
     named = set(re.findall(r"(test_\w+)\.py::(\w+)", text_of(name)))
     assert len(named) > 20
+    files = {file for file, _ in named}
+    paths = [path for path in (ROOT / "tests").rglob("test_*.py") if path.stem in files]
+    assert sorted(path.stem for path in paths) == sorted(files)
+    sources = {path.stem: path.read_text(encoding="utf-8") for path in paths}
     for file, test in sorted(named):
-        [path] = (ROOT / "tests").rglob(f"{file}.py")
-        source = path.read_text(encoding="utf-8")
-        assert re.search(rf"(def|class) {test}\b|^{test} = ", source, re.M), f"{file}.py::{test}"
+        found = re.search(rf"(def|class) {test}\b|^{test} = ", sources[file], re.M)
+        assert found, f"{file}.py::{test}"
 
 
 def test_every_room_file_and_function_that_a_document_names_exists() -> None:

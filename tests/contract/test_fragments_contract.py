@@ -113,7 +113,7 @@ def several(
         drafts = [
             {"content": content.format(at=at), "topic": f"t{at}", **more} for at in range(count)
         ]
-        answers = [await client.call_tool("remember", draft) for draft in drafts]
+        answers: list[Any] = [await client.call_tool("remember", it) for it in drafts]
         return [json.loads(it.content[0].text)["id"] for it in answers]
 
     ids: list[str] = ask(offered(), saved)
