@@ -281,15 +281,15 @@ def test_what_is_alike_on_one_topic_is_linked_by_itself(room: Room) -> None:
     assert {it["relation_type"] for it in last["links"]} == {"related"}
 
 
-def test_without_a_session_there_is_no_working_memory(room: Room) -> None:
-    """Over standard input a session is the process: there is always one."""
+def test_working_memory_is_of_the_process_and_ends_with_it(room: Room) -> None:
+    """Over standard input a session is the process."""
     id_ = room.saved("Look at the vault next", scope="session")
     row = room.row(id_)
     assert (row["lifetime"], row["session_id"]) == ("working", tools.PROCESS)
     assert room.recalled(text="vault next") == [id_]
     tools.end_session()
     assert room.recalled(text="vault next") == []
-    assert (room.row(id_)["deletion"]) == "ended"
+    assert room.row(id_)["deletion"] == "ended"
 
 
 # recall
@@ -530,6 +530,7 @@ def test_a_reflection_is_a_fragment_for_each_item(room: Room) -> None:
         errors_resolved=["NOAUTH: the password was missing; it is set in the unit file now"],
         new_procedures=["Restart Sentinel after a change of its password"],
         open_questions=["Who owns the vault?"],
+        agentId="reviewer",
         task_effectiveness={
             "overall_success": False,
             "tool_highlights": ["recall: fast"],
@@ -540,6 +541,7 @@ def test_a_reflection_is_a_fragment_for_each_item(room: Room) -> None:
     types = [it["type"] for it in answer["fragments"]]
     assert types == ["fact", "decision", "decision", "error", "procedure", "fact"]
     rows = [room.row(it["id"]) for it in answer["fragments"]]
+    assert {row["agent_id"] for row in rows} == {"reviewer"}
     assert rows[0]["content"] == "The staging login works again"
     assert rows[5]["content"] == "Who owns the vault?"
     [task] = room.sql("SELECT * FROM task_feedback")
@@ -560,6 +562,20 @@ def test_a_session_that_reflected_is_not_reflected_on_again(room: Room) -> None:
     tools.end_session()
     assert len(room.sql("SELECT id FROM fragments")) == 2
     assert room("context", sessionId="another")["unreflected"] == 0
+
+
+def test_the_next_session_begins_with_what_was_reflected(room: Room) -> None:
+    saved = room(
+        "reflect",
+        summary="The staging login works again",
+        errors_resolved=["NOAUTH: the password was missing"],
+        new_procedures=["Restart Sentinel after a change of its password"],
+    )
+    tools.end_session()
+    _, error, procedure = (it["id"] for it in saved["fragments"])
+    answer = room("context", sessionId="another")
+    assert {it["id"] for it in answer["core"]} == {error, procedure}
+    assert all(id_ in answer["injectionText"] for id_ in (error, procedure))
 
 
 def test_context_parts_core_from_working_memory(room: Room) -> None:
@@ -694,6 +710,8 @@ def test_a_caller_sees_its_own_and_what_is_everybodys(room: Room) -> None:
         "two": {ids["two"], everybodys},
         "nobody": {everybodys},
     }
+    core = room("context", agentId="two", types=["fact"])["core"]
+    assert {it["id"] for it in core} == {ids["two"], everybodys}
     calls: dict[str, dict[str, Any]] = {
         "forget": {"id": ids["one"]},
         "amend": {"id": ids["one"], "content": "Mine"},

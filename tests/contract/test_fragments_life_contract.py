@@ -1,13 +1,14 @@
 """Plays the life of fragments by the clock, as their two specifications tell it."""
 
 import json
+import struct
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from rooms.fragments.config import read_config
-from rooms.fragments.fragment import Activity, Fragment, Version
+from rooms.fragments.fragment import Activity, Embedding, Fragment, Version
 from rooms.fragments.recall.context import restore_context
 from rooms.fragments.recall.recalling import Query, recall
 from rooms.fragments.room import Room
@@ -16,6 +17,7 @@ from rooms.fragments.saving.amending import Amendment, amend
 from rooms.fragments.saving.forgetting import forget, pin
 from rooms.fragments.saving.linking import link
 from rooms.fragments.saving.reflecting import Reflection, reflect
+from rooms.fragments.services.errors import ServiceError
 from rooms.fragments.upkeep.consolidating import Report, consolidate
 from rooms.fragments.upkeep.daily import tend
 from tests.support.fragments_room import Clock, a_room, figures, links_of, saved, stored
@@ -330,6 +332,29 @@ def test_what_a_judge_calls_an_entailment_passes(room: Room, clock: Clock) -> No
     clock.wait(days=1)
     consolidate(room, judge=judge)
     assert judge.count == 1  # only what is new is compared
+
+
+class _Silent:
+    def verdict(self, earlier: str, later: str) -> Any:
+        raise ServiceError("unreachable", variable="SENTINEL_MEMORY_JUDGE")
+
+
+@pytest.mark.parametrize(("cosine", "waits"), [(0.93, True), (0.91, False)])
+def test_a_near_pair_waits_until_the_judge_answers(
+    room: Room, clock: Clock, cosine: float, waits: bool
+) -> None:
+    one = saved(room, "The shop sells bread on Sundays.", topic="shop")
+    two = saved(room, "Bakers of the shop work at night.", topic="shop")
+    with room.engine.writing() as writing:
+        for it, numbers in ((one, (1.0, 0.0)), (two, (cosine, (1 - cosine**2) ** 0.5))):
+            writing.put_vectors([Embedding(it.number, struct.pack("<2f", *numbers))])
+    report = consolidate(room, judge=_Silent())
+    ids = [(it.earlier.id, it.later.id) for it in report.suspicions]
+    assert ids == ([(one.id, two.id)] if waits else [])
+    clock.wait(days=1)
+    settled = consolidate(room, judge=_Judge("contradiction", 0.9))
+    assert step(settled, "suspicions")["linked"] == int(waits)
+    assert bool(now_of(room, one).superseded_at) == waits
 
 
 def test_upkeep_comes_by_itself_once_a_day(room: Room, clock: Clock) -> None:
