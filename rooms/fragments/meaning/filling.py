@@ -5,19 +5,22 @@ milliseconds, for the fragments that still say what was embedded.
 """
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 from rooms.fragments.engine import Reading, Wanted, Writing
 from rooms.fragments.fragment import Embedding, Fragment
 from rooms.fragments.meaning.background import Background
 from rooms.fragments.meaning.embedder import Embedder, embedder_of
 from rooms.fragments.room import Room
+from rooms.fragments.saving.linking import linked_by_itself
 from rooms.fragments.services.errors import OtherModelError, ServiceError
 
 MODEL_STATE, DIMENSIONS_STATE = "embedding_model", "embedding_dimensions"
 AT_ONCE = 32  # texts in one request; some services take no more
 BATCH_TIMEOUT_S = 120.0  # a model on an ordinary processor takes its time
+_FRESH = timedelta(hours=1)  # what was saved since is linked with what means nearly the same
 _FAILURES = 3  # one after the other, and it is not the texts
 
 Progress = Callable[[int, int], None]  # how many are done, of how many
@@ -130,6 +133,7 @@ def _fill(room: Room, embedder: Embedder, limit: int | None, progress: Progress 
                 _check(writing, embedder)
                 _note_model(writing, embedder)
                 done += _put(writing, embedded)
+        _link(room, [it for it, _ in embedded])
         if progress:
             progress(done, most)
     with room.engine.reading() as reading:
@@ -185,6 +189,19 @@ def _put(writing: Writing, embedded: Sequence[_Pair]) -> int:
     ]
     writing.put_vectors(kept)
     return len(kept)
+
+
+def _link(room: Room, embedded: Iterable[Fragment]) -> None:
+    """Link what was just saved by its meaning: at its saving it had no vector yet.
+
+    What words have linked then stays as it is.
+    """
+    since = (datetime.fromisoformat(room.clock()) - _FRESH).isoformat(timespec="seconds")
+    for fragment in (it for it in embedded if it.created_at >= since):
+        with room.engine.writing() as writing:
+            stored = [it for it in writing.by_numbers([fragment.number]) if it.is_live]
+            if stored and not writing.links([fragment.id]):
+                writing.put_links(linked_by_itself(writing, stored[0]).links)
 
 
 def _count(reading: Reading) -> int:

@@ -15,7 +15,7 @@ from rooms.fragments.saving.drafting import Draft
 from rooms.fragments.saving.remembering import remember
 from rooms.fragments.services.errors import OtherModelError, ServiceError
 from tests.support.embedding_service import embedder, embeddings, numbers_of, texts_of
-from tests.support.fragments_room import a_room
+from tests.support.fragments_room import Clock, a_room
 from tests.support.stand_in_service import Answer, Asked, StandIn, stand_in
 
 
@@ -305,3 +305,31 @@ def test_reembedding_lets_go_of_vectors_that_only_the_bin_has(room: Room, servic
     assert vectors(room) == {}
     saved(room, "the host is shop.test")
     assert fill(room, other).count == 1
+
+
+def test_what_was_just_saved_is_linked_by_its_meaning(tmp_path: Path) -> None:
+    """At its saving a fragment has no vector yet; words alone link nothing here."""
+    clock = Clock()
+    room = a_room(tmp_path, clock=clock)
+
+    near = {"Billing": [1.0, 0.0], "Payments": [0.8, 0.6], "Colours": [0.0, 1.0]}
+
+    def by_first_word(asked: Asked) -> Answer:
+        rows = [
+            {"index": at, "embedding": near[text.split()[0]]}
+            for at, text in enumerate(asked.body["input"])
+        ]
+        return Answer({"data": rows, "model": asked.body["model"]})
+
+    error, old, other = saved(room, "Payments break at noon", "Payments at dusk", "Colours are red")
+    clock.wait(hours=2)
+    [fresh] = saved(room, "Billing stops in the middle of a day")
+    with stand_in(by_first_word) as running:
+        fill(room, embedder(running))
+    with room.engine.reading() as reading:
+        links = reading.links([fresh.id])
+    assert {(it.from_id, it.to_id, it.relation) for it in links} == {
+        (fresh.id, error.id, "related"),
+        (fresh.id, old.id, "related"),
+    }
+    assert other.id not in {it.to_id for it in links}
