@@ -33,7 +33,7 @@ from rooms.fragments.config import Config
 from rooms.fragments.fragment import Fragment, hash_of
 from rooms.fragments.kinds import KINDS
 from rooms.fragments.recall.recalling import Query, recall
-from rooms.fragments.recall.using import in_background
+from rooms.fragments.recall.using import count_later
 from rooms.fragments.room import Room
 from rooms.fragments.saving.drafting import Draft
 from rooms.fragments.saving.remembering import remember
@@ -104,7 +104,7 @@ def speed(room: Room, count: int, rounds: int) -> Iterator[tuple[str, float, flo
     """The medians of remember and recall by themselves: wall clock, processor."""
 
     def asked(query: Query) -> object:
-        return recall(room, query, after=in_background)
+        return recall(room, query, count=count_later)
 
     def save(_: str) -> object:
         return remember(room, Draft(content=f"A fragment of {time.time_ns()}", type="fact"))

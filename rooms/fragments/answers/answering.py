@@ -6,6 +6,7 @@ It stands apart from the tools since most starts of a server see no call.
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cache
 
 from core.lessons.answers.json_answer import as_json
 from core.text.budget import Budget
@@ -19,7 +20,7 @@ from rooms.fragments.fragment import SOURCE_CHARS, ToolFeedback, Version
 from rooms.fragments.recall.context import restore_context
 from rooms.fragments.recall.exploring import explore
 from rooms.fragments.recall.recalling import Query, recall
-from rooms.fragments.recall.using import in_background
+from rooms.fragments.recall.using import count_later
 from rooms.fragments.saving.amending import Amendment, amend
 from rooms.fragments.saving.drafting import Draft, plain_id
 from rooms.fragments.saving.feedback import give_feedback
@@ -48,17 +49,18 @@ class Call(Frame):
     def recall(self, query: Query, *, agent: str) -> str:
         """Answer a question, within the budget of its tokens."""
         frame = estimate_tokens(say(self._lang, "left_out", count=100_000))
+        line = cache(self._line(self._scene))  # the budget needs it first, and then the answer
         found = recall(
             self._room,
             replace(query, tokens=self._rest(query.tokens, frame)),
             agent=agent,
             session=self._offer.session,
-            line=self._line(self._scene),
-            after=in_background,
+            line=line,
+            count=count_later,
         )
         is_empty = query == Query(tokens=query.tokens, with_links=query.with_links)
         return self._answer(
-            lambda: recalled.text(found, self._scene, is_empty=is_empty),
+            lambda: recalled.text(found, line, self._lang, is_empty=is_empty),
             lambda: recalled.declared(found, self._lang),
         )
 
@@ -88,8 +90,7 @@ class Call(Frame):
         given = replace(reflection, source=self._offer.project[:SOURCE_CHARS])
         done = reflect(self._room, given, agent=agent, session=self._offer.session)
         return self._answer(
-            lambda: remembered.reflected_text(done, self._lang),
-            lambda: remembered.reflected(done),
+            lambda: remembered.reflected_text(done, self._lang), lambda: remembered.reflected(done)
         )
 
     def context(self, *, tokens: int, types: Sequence[str], agent: str) -> str:

@@ -20,7 +20,6 @@ from rooms.fragments.upkeep.life import is_doubtful
 
 SOURCE_CHARS = 40
 _PLAIN_ID = re.compile(r"[0-9A-Za-z_-]{1,64}")  # an imported one may be any text
-_BLANKS = re.compile(r"\s+")
 
 
 class Scene(NamedTuple):
@@ -60,7 +59,7 @@ class Scene(NamedTuple):
 
 def flat(text: str) -> str:
     """Return a text as one line without runs of blanks and without anything hidden."""
-    return _BLANKS.sub(" ", one_line(text)).strip()
+    return " ".join(one_line(text).split())
 
 
 def id_text(fragment_id: str) -> str:

@@ -3,22 +3,20 @@
 from typing import Any
 
 from core.messages import Language
-from rooms.fragments.answers.lines import Scene
 from rooms.fragments.answers.objects import as_object
 from rooms.fragments.answers.words import say
-from rooms.fragments.recall.recalling import Linked, Recalled
+from rooms.fragments.recall.recalling import Line, Linked, Recalled
 
 
-def text(found: Recalled, scene: Scene, *, is_empty: bool) -> str:
+def text(found: Recalled, line: Line, lang: Language, *, is_empty: bool) -> str:
     """Return the lines of what fits, linked ones below their own, and a count of the others.
 
     is_empty: nothing was asked for, so that nothing is kept where nothing was found.
     """
-    lang = scene.lang
     told = list[str]()
     for it in found.fragments:
-        told.append(scene.line(it))
-        told += [linked_line(one, scene) for one in found.linked if one.to_id == it.id]
+        told.append(line(it))
+        told += [linked_line(one, line) for one in found.linked if one.to_id == it.id]
     if found.left_out:
         told.append(say(lang, "left_out", count=found.left_out))
     if not told:
@@ -28,13 +26,13 @@ def text(found: Recalled, scene: Scene, *, is_empty: bool) -> str:
     return "\n".join(told)
 
 
-def linked_line(linked: Linked, scene: Scene) -> str:
+def linked_line(linked: Linked, line: Line) -> str:
     """Return the line of a linked fragment, to stand below the one that it is linked to.
 
     The arrow says that the relation is that of the linked one to the one above.
     """
     arrow = "" if linked.leads_here else " ←"
-    return f"  {linked.relation}{arrow} {scene.line(linked.fragment)}"
+    return f"  {linked.relation}{arrow} {line(linked.fragment)}"
 
 
 def declared(found: Recalled, lang: Language) -> dict[str, Any]:

@@ -11,14 +11,7 @@ from itertools import islice
 from operator import mul
 from typing import NamedTuple
 
-from core.text.holding import (
-    Found,
-    Frequencies,
-    Holding,
-    shares,
-    with_modest_unknowns,
-    words_had,
-)
+from core.text.holding import Frequencies, Holding, shares, with_modest_unknowns, words_had
 from core.text.ranking import Ranking
 from rooms.fragments.engine import Reading, Wanted
 from rooms.fragments.fragment import Fragment
@@ -66,18 +59,6 @@ class Candidates(NamedTuple):
     cosines: Mapping[int, float]
 
 
-class _Had(NamedTuple):
-    """What a fragment has of a question: the share of it, and how many of its words."""
-
-    share: float
-    words: int
-
-    @property
-    def is_answer(self) -> bool:
-        """Whether it may answer by itself."""
-        return self.words > 1 or self.share >= ALONE_SHARE
-
-
 def candidates(reading: Reading, sought: Sought) -> Candidates:
     """Return the fragments that may answer a question, in no order."""
     holding = reading.holding(sought.question, _MOST_LOOKED_AT)
@@ -108,21 +89,20 @@ def _by_terms(reading: Reading, sought: Sought, holding: Holding) -> list[Fragme
     is_filtered = sought.wanted != Wanted()
     if is_filtered and not reading.find(sought.wanted, limit=1, offset=_FEW):
         few = reading.find(sought.wanted, limit=_FEW)
+        numbers = [it.number for it in few]
         ranking = Ranking(sought.question, [it.text for it in few], holding.frequencies())
-        having = {few[at].number: its for at, its in _had(ranking.found()).items()}
+        held = [it._replace(places=[numbers[at] for at in it.places]) for it in ranking.found()]
     else:
-        having = _had(holding.found())
-    enough = [at for at, had in having.items() if had.share >= LEAST_SHARE]
-    best = sorted(enough, key=lambda it: (having[it].share, it), reverse=True)
-    are_equal = len(best) > MOST and having[best[0]].share == having[best[MOST]].share
+        held = holding.found()
+    having = shares(with_modest_unknowns(held))
+    enough = sorted((it for it in having if having[it] >= LEAST_SHARE), reverse=True)
+    best = sorted(enough, key=having.__getitem__, reverse=True)
+    are_equal = len(best) > MOST and having[best[0]] == having[best[MOST]]
     found = _fitting(reading, best, sought.fits, _MOST_EQUAL if are_equal else MOST)
-    return found if any(having[it.number].is_answer for it in found) else []
-
-
-def _had(found: Sequence[Found]) -> dict[int, _Had]:
-    """Return by text what it has of a question."""
-    words = words_had(found)
-    return {at: _Had(its, words[at]) for at, its in shares(with_modest_unknowns(found)).items()}
+    if any(having[it.number] >= ALONE_SHARE for it in found):
+        return found
+    words = words_had(held)
+    return found if any(words[it.number] > 1 for it in found) else []
 
 
 def _near(

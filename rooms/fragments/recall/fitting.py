@@ -29,7 +29,7 @@ class Fitting:
             and (not asked.lifetimes or it.lifetime in asked.lifetimes)
             and (not asked.tiers or it.tier in asked.tiers)
             and (not self._topics or plain_keyword(it.topic) in self._topics)
-            and self._keywords <= frozenset(map(plain_keyword, it.keywords))
+            and (not self._keywords or self._keywords.issubset(map(plain_keyword, it.keywords)))
             and asked.session in ("", it.session)
             and asked.source in ("", it.source)
             and asked.since <= it.created_at

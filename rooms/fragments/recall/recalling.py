@@ -16,7 +16,7 @@ from rooms.fragments.recall.candidates import LEAST_COSINE, MOST, Sought, candid
 from rooms.fragments.recall.fitting import Fitting
 from rooms.fragments.recall.links import FOLLOWED, Linked, linked_to
 from rooms.fragments.recall.ordering import by_relevance, by_worth, worth_in
-from rooms.fragments.recall.using import After, at_once, count_use
+from rooms.fragments.recall.using import Count, count_use
 from rooms.fragments.room import Room
 from rooms.fragments.services.errors import OtherModelError
 
@@ -54,14 +54,14 @@ def recall(
     session: str = "",
     embedder: Embedder | None = None,
     line: Line = plain_line,
-    after: After = at_once,
+    count: Count = count_use,
 ) -> Recalled:
     """Return the fragments that answer a query; without words, those that are worth most.
 
     agent: whose fragments, beside those of the default; "" for all. session: whose working memory
     is looked at, too; "" for that of all. embedder: None for that of the environment. line: what a
-    fragment looks like to its reader, whole: that is what counts for the budget. after: when its
-    use is counted; a server answers first (`in_background`). Raises FragmentsError, DatabaseError.
+    fragment looks like to its reader, whole: that is what counts for the budget. count: how their
+    use is counted; a server answers first (`count_later`). Raises FragmentsError, DatabaseError.
     """
     wanted = wanted_of(query, agent)
     fits = Fitting(wanted, now=room.clock(), working_of=session)
@@ -76,7 +76,7 @@ def recall(
     budget = Budget(query.tokens, room.settings.budget_chars)
     shown, linked = _within(budget, found[:most], linked, line)
     used = [*shown, *(it.fragment for it in linked)]
-    after(lambda: count_use(room, used, session))
+    count(room, used, session)
     return Recalled(shown, linked, len(found) - len(shown), failure)
 
 

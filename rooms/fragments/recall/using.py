@@ -1,53 +1,68 @@
 """Counts that fragments were recalled: what is used stays, and is not recalled the more for it."""
 
+import threading
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from itertools import groupby
-from threading import Timer
 
 from core.disk.database import DatabaseError
 from rooms.fragments.engine import Writing
 from rooms.fragments.fragment import Fragment
 from rooms.fragments.room import Room
 
-After = Callable[[Callable[[], object]], object]  # says when an action is done
+Count = Callable[[Room, Sequence[Fragment], str], object]  # counts one use of each, in a session
 
 _ANSWER_S = 0.1  # for an answer to be written by this process
 _WAIT_S = 0.05  # for others who write: nobody waits longer for a count
 
-
-def at_once(action: Callable[[], object]) -> None:
-    """Do it now."""
-    action()
+_LOCK = threading.Lock()
+_WAITING: dict[tuple[Room, str], list[Fragment]] = {}  # by room and session
 
 
-def in_background(action: Callable[[], object]) -> None:
-    """Do it once the answer is out, in a thread that may end with the process."""
-    timer = Timer(_ANSWER_S, action)
-    timer.daemon, timer.name = True, "fragments-use"
-    timer.start()
+def count_later(room: Room, fragments: Sequence[Fragment], session: str) -> None:
+    """Count as `count_use` once the answer is out, in a thread that may end with the process.
+
+    What is recalled until then is counted in the same transaction.
+    """
+    with _LOCK:
+        is_first = not _WAITING
+        _WAITING.setdefault((room, session), []).extend(fragments)
+    if is_first:
+        timer = threading.Timer(_ANSWER_S, _count_waiting)
+        timer.daemon, timer.name = True, "fragments-use"
+        timer.start()
+
+
+def _count_waiting() -> None:
+    with _LOCK:
+        waiting = dict(_WAITING)
+        _WAITING.clear()
+    for (room, session), fragments in waiting.items():
+        count_use(room, fragments, session)
 
 
 def count_use(room: Room, fragments: Sequence[Fragment], session: str) -> bool:
     """Count one more use of each of these; return False where the database is busy or read-only.
 
-    Recalled again, a fragment is hot again. session: that of the recall, "" for none.
+    fragments: one that was recalled twice stands here twice. Recalled again, a fragment is hot
+    again. session: that of the recall, "" for none.
     """
     if not fragments:
         return True
     with suppress(DatabaseError), room.engine.writing(wait_s=_WAIT_S) as writing:
-        _count(writing, [it.number for it in fragments], session, room.clock())
+        _count(writing, Counter(it.number for it in fragments), session, room.clock())
         return True
     return False
 
 
-def _count(writing: Writing, numbers: Sequence[int], session: str, now: str) -> None:
+def _count(writing: Writing, times: Counter[int], session: str, now: str) -> None:
     def counts(fragment: Fragment) -> tuple[int, int, bool]:
         is_other = bool(session) and fragment.last_session != session
-        sessions = fragment.sessions_count + is_other
-        return fragment.access_count + 1, sessions, fragment.tier == "permanent"
+        uses = fragment.access_count + times[fragment.number]
+        return uses, fragment.sessions_count + is_other, fragment.tier == "permanent"
 
-    now_there = sorted(writing.by_numbers(numbers), key=counts)
+    now_there = sorted(writing.by_numbers(times), key=counts)
     for (uses, sessions, is_permanent), some in groupby(now_there, counts):
         values: dict[str, object] = {
             "access_count": uses,

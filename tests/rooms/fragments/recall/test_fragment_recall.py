@@ -16,7 +16,7 @@ from rooms.fragments.engine import Wanted
 from rooms.fragments.errors import FragmentsError
 from rooms.fragments.fragment import Fragment, Link, hash_of
 from rooms.fragments.recall.recalling import Query, plain_line, recall
-from rooms.fragments.recall.using import in_background
+from rooms.fragments.recall.using import count_later
 from rooms.fragments.room import Room
 from tests.support.fragments_room import START, Clock, a_room
 
@@ -289,12 +289,14 @@ def test_use_is_counted_once_a_session_and_makes_hot(tmp_path: Path) -> None:
 def test_a_server_may_answer_before_use_is_counted(tmp_path: Path) -> None:
     room = a_room(tmp_path)
     add(room, "Ledger")
-    recall(room, Query(text="ledger"), after=in_background)
+    for session in ("one", "one", "two"):
+        recall(room, Query(text="ledger"), session=session, count=count_later)
     for thread in threading.enumerate():
         if thread.name == "fragments-use":
             thread.join(timeout=10)
     with room.engine.reading() as reading:
-        assert reading.by_ids(["f0"])[0].access_count == 1
+        [used] = reading.by_ids(["f0"])
+    assert (used.access_count, used.sessions_count) == (3, 2)
 
 
 def test_a_busy_database_fails_no_recall(tmp_path: Path) -> None:
