@@ -101,7 +101,7 @@ class SessionlessServer(FastMCP):
                         open_world_hint=False,
                     ),
                 )
-            _show_defaults(tool, shown_defaults or {})
+            _simplify(tool, shown_defaults or {})
             self._may_leave_out[tool.name] = may_leave_out
             self.add_tool(tool)
             return function
@@ -162,8 +162,28 @@ def _without_docstring(function: Callable[..., str]) -> Iterator[str | None]:
         function.__doc__ = docstring
 
 
-def _show_defaults(tool: Tool, shown: Mapping[str, object]) -> None:
-    """Put these defaults into the schema, and take out null, which is not of the type shown."""
+def _inlined(schema: Any, definitions: Mapping[str, Any]) -> Any:
+    """Return a schema with each definition where it is referred to; ours never go in circles.
+
+    Where one is left, the library does it for each list of tools, with a package that loads a
+    client of the web for it: a twentieth of a start.
+    """
+    if isinstance(schema, list):
+        return [_inlined(it, definitions) for it in schema]
+    if not isinstance(schema, dict):
+        return schema
+    inner = {key: _inlined(it, definitions) for key, it in schema.items() if key != "$defs"}
+    if reference := inner.pop("$ref", ""):
+        inner = {**_inlined(definitions[reference.rpartition("/")[2]], definitions), **inner}
+    return inner
+
+
+def _simplify(tool: Tool, shown: Mapping[str, object]) -> None:
+    """Take references out of the schema, and null as a default, which is not of the type shown.
+
+    shown: by argument, what stands there instead.
+    """
+    tool.parameters = _inlined(tool.parameters, tool.parameters.get("$defs", {}))
     for name, schema in tool.parameters["properties"].items():
         if name in shown:
             schema["default"] = shown[name]
