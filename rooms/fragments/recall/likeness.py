@@ -34,7 +34,7 @@ def alike(
     """
     near = _near(reading, fragment, wanted, most)
     found = [(it, near[it.number]) for it in reading.by_numbers(near)]
-    found += _sharing(reading, fragment, Fitting(wanted), near, least)
+    found += _sharing(reading, fragment, wanted, near, least)
     enough = [Alike(it, min(share, 1.0)) for it, share in found if share >= least]
     return sorted(enough, key=lambda it: (-it.similarity, -it.fragment.number))[:most]
 
@@ -49,14 +49,16 @@ def _near(reading: Reading, fragment: Fragment, wanted: Wanted, most: int) -> di
 
 
 def _sharing(
-    reading: Reading, fragment: Fragment, fits: Fitting, near: Collection[int], least: float
+    reading: Reading, fragment: Fragment, wanted: Wanted, near: Collection[int], least: float
 ) -> Iterable[tuple[Fragment, float]]:
     """Yield fragments that have the words of this one, and how much of them both share."""
+    if not reading.find(wanted, limit=1):
+        return  # a new topic: nothing to look its words up for
     holding = reading.holding(fragment.content, _MOST_HOLDING)
     shares = holding.shares(least / 2)
     best = sorted(shares, key=lambda it: (shares[it], it), reverse=True)
     numbers = [it for it in best if it != fragment.number and it not in near][:_MOST_COMPARED]
-    others = [it for it in reading.by_numbers(numbers) if fits(it)]
+    others = list(filter(Fitting(wanted), reading.by_numbers(numbers)))
     has_vector = bool(near) and {it.number for it in reading.vectors(it.number for it in others)}
     others = [it for it in others if not has_vector or it.number not in has_vector]
     if not others:
