@@ -28,7 +28,7 @@ from rooms.fragments.room import Room
 from rooms.fragments.sqlite.adapter import SqliteEngine
 
 LOCOMO = "locomo10.json"
-SEED = 7  # of the halves: one chose the shares of `recall`, the other was not looked at
+SEED = 7  # of the halves: one chose the shares of `recall`; the other was looked at once
 MOST_FOREIGN = 60  # questions of another dialogue, for each
 WHOLE_TOKENS = 100_000
 AT = "2026-01-01T00:00:00+00:00"
@@ -152,7 +152,7 @@ def locomo_pools(directory: Path) -> dict[str, list[Pool]]:
     chance = random.Random(SEED)
     halves = [[chance.random() < 0.5 for _ in turns.questions] for turns, _ in dialogues]
     pools: dict[str, list[Pool]] = {}
-    for name, is_tuned in (("turns, tuned half", True), ("turns, unseen half", False)):
+    for name, is_tuned in (("turns, tuned half", True), ("turns, other half", False)):
         chosen = [
             Labelled(turns.texts, _drawn(turns.questions, half, which=is_tuned))
             for (turns, _), half in zip(dialogues, halves, strict=True)

@@ -168,12 +168,12 @@ def _taken(actions: Mapping[str, Callable[[], object]], rounds: int) -> dict[str
     return taken
 
 
-def start(root: Path, rounds: int) -> Row | None:
+def start(root: Path, rounds: int, room: str = "sessions") -> Row | None:
     """Processor time until the tools are listed, with the room and without; the least of several.
 
     None where the system does not tell the processor time of a running process.
     """
-    spent: dict[str, list[float]] = {"lessons": [], "lessons,sessions": []}
+    spent: dict[str, list[float]] = {"lessons": [], f"lessons,{room}": []}
     for turn in range(rounds + 1):
         for rooms in sorted(spent, reverse=bool(turn % 2)):
             command = [sys.executable, str(SERVER), "--project", str(root), "--rooms", rooms]
@@ -186,7 +186,7 @@ def start(root: Path, rounds: int) -> Row | None:
         return None
     without, with_room = (min(values) for values in spent.values())
     note = f"{with_room:.2f} s, without the room {without:.2f} s"
-    return Row("start with sessions / without", with_room / without, MOST_OF_START, "x", note)
+    return Row(f"start with {room} / without", with_room / without, MOST_OF_START, "x", note)
 
 
 def tokens(root: Path) -> Iterator[Row]:
