@@ -29,7 +29,6 @@ PROCESS = os.urandom(8).hex()  # over stdio a session of the protocol is a proce
 _Type = Literal[Kind, Lifetime]
 _AsText = WithJsonSchema({"type": "string"})  # another tool of every profile shows the words
 _AsWhole = WithJsonSchema({"type": "integer"})
-_AsNumber = WithJsonSchema({"type": "number"})
 _Whole = Annotated[int, Field(ge=1), BeforeValidator(no_flag), _AsWhole] | NULL
 _Listed = Annotated[list[str] | NULL, BeforeValidator(listed)]
 _Flag = bool | NULL

@@ -119,8 +119,8 @@ def stored(name: str, value: Any) -> Any:
 
 def fragment_of(row: Sequence[Any]) -> Fragment:
     """Return the fragment of a row of SELECTED."""
-    values = [read(value) for read, value in zip(_OF_FRAGMENT, row, strict=True)]
-    return Fragment(**dict(zip(FIELDS, values, strict=True)))
+    columns = zip(FIELDS, _OF_FRAGMENT, row, strict=True)
+    return Fragment(**{name: read(value) for name, read, value in columns})
 
 
 def values_of(fragment: Fragment) -> dict[str, Any]:
