@@ -39,7 +39,6 @@ Importance = Annotated[Share, Field(description="0-1")]
 Scope = Annotated[Literal["permanent", "session"] | NULL, BeforeValidator(word)]
 IsAnchor = Annotated[_Flag, Field(description="Pinned")]
 PrivacyScope = Annotated[Privacy | NULL, BeforeValidator(word)]
-Question = Annotated[Text, Field(description="The question")]
 RelationWord = Annotated[Relation | NULL, BeforeValidator(word)]
 OtherRelation = Annotated[Relation, BeforeValidator(word), _AsText] | NULL
 Force = Annotated[_Flag, Field(description="Even if pinned")]
@@ -70,7 +69,15 @@ class Filters(Part):
     date: Annotated[Text, BeforeValidator(_span)] = None
 
 
-_FILTERS = {"type": "object", "description": "type, tags, date: 2026-01-01..2026-01-31"}
+_TEXT: dict[str, object] = {"type": "string"}
+_FILTERS: dict[str, object] = {
+    "type": "object",
+    "properties": {  # an object without any is refused by Gemini's interface, with the whole list
+        "type": _TEXT,
+        "tags": {"items": _TEXT, "type": "array"},
+        "date": {**_TEXT, "description": "ISO from..to"},
+    },
+}
 FiltersPart = Annotated[Filters, WithJsonSchema(_FILTERS)] | NULL
 
 
@@ -131,7 +138,7 @@ def remember(
     privacy_scope: PrivacyScope = None,
 ) -> str:
     """Keep one fact, decision, error with its cure, preference, procedure or relation for all
-    projects of the user. Call it when you learn what a later session will need. No secrets.
+    projects of the user. Call it when you learn what a later session needs. No secrets.
     """
     from rooms.fragments.saving.drafting import Draft
 
@@ -155,7 +162,7 @@ def recall(
     keywords: Texts = None,
     topic: Text = None,
     type: OtherType = None,
-    text: Question = None,
+    text: Text = None,
     query: Text = None,
     tokenBudget: _Whole = DEFAULT_TOKENS,
     includeLinks: _Flag = True,
@@ -197,7 +204,7 @@ def forget(
     hard: Hard = None,
     agentId: Text = None,
 ) -> str:
-    """Put a fragment, or a whole topic, into the bin for 30 days. Call it for what is wrong."""
+    """Put a fragment or a topic into the bin for 30 days. Call it for what is wrong."""
     with opened("forget") as call:
         return call.forget(
             id_=id or "",

@@ -89,6 +89,16 @@ def test_no_schema_shows_null_a_title_or_a_word_of_python() -> None:
     )
 
 
+def test_every_object_shows_properties() -> None:
+    """Gemini's interface refuses the whole list for one object without any."""
+    none_of(
+        f"{place}.{key}"
+        for tool in surface(offered())
+        for place, key, value in parts(tool["inputSchema"]["properties"], tool["name"])
+        if isinstance(value, dict) and value.get("type") == "object" and not value.get("properties")
+    )
+
+
 def test_the_words_of_type_and_relation_are_shown_where_every_profile_has_them() -> None:
     assert schema_of("remember")["properties"]["type"]["enum"] == list(WORDS_OF_TYPE)
     assert schema_of("recall")["properties"]["linkRelationType"]["enum"] == list(RELATIONS)
