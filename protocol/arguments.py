@@ -34,7 +34,9 @@ _EXPECTED_OF_KIND = {
     "greater_than_equal": "least",
 }
 _MISSING = ("missing", "missing_argument", "missing_keyword_only_argument")
-_NULL_BRANCH = ("none",)
+_NULL_BRANCH = "none"
+# What pydantic calls a member of a union, as a step between a field and its parts.
+_BRANCH = re.compile(r"none|str|int|float|bool|(?:list|literal|function-[a-z]+)\[.*", re.DOTALL)
 _WORD = re.compile("'([^']*)'")
 MOST_SENTENCES = 5
 
@@ -51,10 +53,10 @@ def argument_sentence(
     refused = set[object]()
     for detail in error.errors(include_url=False):
         loc = detail["loc"]
-        if loc[1:] == _NULL_BRANCH and loc[0] in refused:  # what was refused is not null, either
+        if loc[-1:] == (_NULL_BRANCH,) and loc[:-1] in refused:  # what was refused is not null
             continue
-        refused.update(loc[:1])
-        name = _name(loc)
+        refused.update(loc[:end] for end in range(1, len(loc) + 1))
+        name = _name(loc, is_own=detail["type"] == "extra_forbidden")
         sentences.setdefault(name, _sentence(detail, name, tool, known, lang))
     return "\n".join([*sentences.values()][:MOST_SENTENCES])
 
@@ -90,16 +92,21 @@ def _expected(field: str, kind: str, detail: Mapping[str, Any], lang: Language) 
     return say(lang, f"expected_{_EXPECTED_OF_KIND.get(kind, 'text')}", bound=bound)
 
 
-def _name(loc: Sequence[str | int]) -> str:
+def _name(loc: Sequence[str | int], *, is_own: bool = False) -> str:
     """Return where a value stands: `tags`, `decisions[0].why`.
 
-    The second step of a place is the branch of a union, in words of pydantic. A place within a
-    plain list is named by the list.
+    The second step of a place is the branch of a union, in words of pydantic, as others may be. A
+    place within a plain list is named by the list. is_own: whether a caller made up the last step.
     """
-    field, steps = str(loc[0]) if loc else "", loc[2:]
+    field, last = str(loc[0]) if loc else "", len(loc) - 1 if is_own else -1
+    steps = [it for at, it in enumerate(loc) if at > 1 and (at == last or not _is_branch(it))]
     if all(isinstance(step, int) for step in steps):
         return field
     return field + "".join(f"[{it}]" if isinstance(it, int) else f".{it}" for it in steps)
+
+
+def _is_branch(step: str | int) -> bool:
+    return isinstance(step, str) and _BRANCH.fullmatch(step) is not None
 
 
 def _items(value: Any) -> list[Any]:

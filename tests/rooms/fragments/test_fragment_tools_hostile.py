@@ -67,13 +67,15 @@ def test_a_question_is_words_and_no_language(call: Call, query: str) -> None:
         ("recall", {"threshold": "near"}, "threshold"),
         ("recall", {"linkRelationType": "loves"}, "linkRelationType"),
         ("recall", {"filters": {"colour": "red"}}, "filters.colour"),
+        ("recall", {"filters": {"str": "red"}}, "filters.str: "),
+        ("recall", {"filters": {"type": "wisdom"}}, "filters.type: "),
         ("recall", {"filters": {"date": "yesterday"}}, "from"),
         ("link", {"fromId": "aaaaaaaa"}, "toId"),
         ("link", {"fromId": "aaaaaaaa", "toId": "aaaaaaab", "relationType": "x"}, "relationType"),
         ("amend", {"id": "aaaaaaaa", "content": "x"}, "aaaaaaaa"),
         ("reflect", {"summary": ""}, "summary"),
         ("reflect", {"summary": "x", "task_effectiveness": {}}, "task_effectiveness"),
-        ("context", {"types": ["wisdom"]}, "types"),
+        ("context", {"types": ["wisdom"]}, "types: "),
         ("tool_feedback", {"tool_name": "recall", "relevant": True}, "sufficient"),
         ("graph_explore", {"startId": "aaaaaaaa"}, "aaaaaaaa"),
         ("memory_stats", {"id": "x"}, "id"),
@@ -86,6 +88,7 @@ def test_what_does_not_fit_is_refused_with_a_sentence_and_changes_nothing(
     said = refused(tool, **arguments)
     assert said.startswith(field)
     assert len(said) < 400
+    assert "\n" not in said  # nothing is refused once more for not being null
     with room.engine.reading() as reading:
         assert reading.count(Wanted(state="all")) in ({}, {"": 0})
 
