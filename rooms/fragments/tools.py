@@ -47,6 +47,11 @@ Supersedes = Annotated[_Flag, Field(description="A new fragment takes its place"
 Errors = Annotated[_Listed, Field(description="Error and cure")]
 Types = Annotated[list[OtherType] | NULL, BeforeValidator(listed)]
 Trigger = Annotated[Literal["sampled", "voluntary"] | NULL, BeforeValidator(word)]
+_TEXT: dict[str, object] = {"type": "string"}
+# Gemini's interface refuses a whole list of tools for one object that shows no properties.
+_FILTERS: dict[str, object] = {"type": "object", "properties": {
+    "type": _TEXT, "tags": {"items": _TEXT, "type": "array"},
+    "date": {**_TEXT, "description": "ISO from..to"}}}
 # fmt: on
 
 
@@ -69,15 +74,6 @@ class Filters(Part):
     date: Annotated[Text, BeforeValidator(_span)] = None
 
 
-_TEXT: dict[str, object] = {"type": "string"}
-_FILTERS: dict[str, object] = {
-    "type": "object",
-    "properties": {  # an object without any is refused by Gemini's interface, with the whole list
-        "type": _TEXT,
-        "tags": {"items": _TEXT, "type": "array"},
-        "date": {**_TEXT, "description": "ISO from..to"},
-    },
-}
 FiltersPart = Annotated[Filters, WithJsonSchema(_FILTERS)] | NULL
 
 
