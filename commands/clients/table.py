@@ -157,6 +157,7 @@ class Client(NamedTuple):
     sets: tuple[str, ...] = ()  # the variables in which it gives the server the project
     starts_in_project: bool = False  # where an entry has no `cwd`
     honours_cwd: bool = False  # the `cwd` of an entry is where its server starts
+    passes: str = ""  # a key of an entry: the variables that its server gets beside a few
     project: str | None = None  # how our entry names it: "" for not at all, None for its path
     first: tuple[tuple[str, Any], ...] = ()  # keys of our entry before the command
     last: tuple[tuple[str, Any], ...] = ()  # and behind it
@@ -260,7 +261,7 @@ CLIENTS: tuple[Client, ...] = (
         traces=(("root", ".codex"), ("codex", "")), commands=("codex",), form="toml",
         starts_in_project=True, honours_cwd=True,
         # its first request does not wait for a server that is not required
-        last=(("startup_timeout_sec", 30), ("required", True)),
+        last=(("startup_timeout_sec", 30), ("required", True)), passes="env_vars",
         approvals=Approvals({"default_tools_approval_mode": "approve"}),
         # learn.chatgpt.com/docs/hooks
         hooks=Hooks(".codex/hooks.json", {"type": "command", "command": LINE, "timeout": 10},

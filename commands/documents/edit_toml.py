@@ -74,6 +74,24 @@ def with_table(text: str, path: Keys, values: Mapping[str, object]) -> str:
     return _checked(after, before, path, {**(present or {}), **values})
 
 
+def without_value(text: str, path: Keys, key: str) -> str:
+    """Return the text without the line of a key of the table `path`.
+
+    Raises BrokenTomlError and FixedFormError.
+    """
+    before = tables_of(text)
+    present = _at(before, path) or {}
+    if key not in present:
+        return text
+    found = _found(text, _section(text, path), key)
+    if found is None:
+        raise FixedFormError
+    start, end, _ = found
+    end = text.find("\n", end) + 1 or len(text)
+    left = {name: value for name, value in present.items() if name != key}
+    return _checked(text[:start] + text[end:], before, path, left)
+
+
 def without_table(text: str, path: Keys) -> str:
     """Return the text without the table `path`, the tables below it and the blank line before each.
 
@@ -100,18 +118,32 @@ def _cut(text: str, start: int, end: int) -> str:
 
 
 def _with_value(text: str, path: Keys, key: str, value: object, newline: str) -> str:
-    section = next((section for section in _sections(text) if section.path == path), None)
-    if section is None:
-        raise FixedFormError
-    quoted = "|".join(map(re.escape, {key, json.dumps(key), f"'{key}'"}))
-    for start, end in section.statements:
-        found = re.compile(rf"(?:{quoted})[ \t]*=[ \t]*").match(text, start)
-        if found:
-            return text[: found.end()] + _value(value) + text[end:]
+    section = _section(text, path)
+    found = _found(text, section, key)
+    if found:
+        _, end, value_start = found
+        return text[:value_start] + _value(value) + text[end:]
     line = f"{_key(key)} = {_value(value)}"
     ended = text[: section.end].endswith("\n")
     line = line + newline if ended else newline + line
     return text[: section.end] + line + text[section.end :]
+
+
+def _section(text: str, path: Keys) -> _Section:
+    section = next((section for section in _sections(text) if section.path == path), None)
+    if section is None:
+        raise FixedFormError
+    return section
+
+
+def _found(text: str, section: _Section, key: str) -> tuple[int, int, int] | None:
+    """Return where the statement of a key starts and ends, and where its value starts."""
+    quoted = "|".join(map(re.escape, {key, json.dumps(key), f"'{key}'"}))
+    for start, end in section.statements:
+        found = re.compile(rf"(?:{quoted})[ \t]*=[ \t]*").match(text, start)
+        if found:
+            return start, end, found.end()
+    return None
 
 
 def _checked(after: str, before: dict[str, Any], path: Keys, table: object) -> str:

@@ -18,6 +18,7 @@ from commands.documents.edit_toml import (
     tables_of,
     with_table,
     without_table,
+    without_value,
 )
 from commands.documents.json_tree import check_taken, object_of, value_at
 from commands.setup.files import (
@@ -30,10 +31,10 @@ from commands.setup.files import (
     unless_made,
 )
 from commands.setup.levels import at_level
-from commands.setup.rooms import option_for, rooms_in
+from commands.setup.rooms import option_for, rooms_in, variables_of
 from core.messages import Facts
 from core.project import find_project
-from core.settings import DEFAULT_ROOMS
+from core.settings import DEFAULT_ROOMS, ROOMS
 
 Keys = tuple[str, ...]
 COMMAND = ("command", "args")
@@ -135,13 +136,32 @@ def _edit(change: Change, job: Job, client: Client, keys: Keys) -> list[Remark]:
     entry = entry_for(client, job, option_for(old, name, job, client))
     settled = {*old, *dict(client.first)} - {*COMMAND} if old else ()
     values = {key: value for key, value in entry.items() if key not in settled}
-    change.shown |= strings_in([entry, job.chosen])
+    passed = _passed(old, name, job, client)
+    if passed:
+        values[client.passes] = passed
+    change.shown |= strings_in([entry, passed, job.chosen])
     granted = _granted_by(client) if job.approvals else {}
     text = _with_entry(change, path, values, _language(old, job), form, granted)
+    if client.passes in old and not passed:
+        text = without_value(text, path, client.passes)
     change.after = _without_start(text, path, old, job, client)
     before = "served_before" if job.level != "user" else "served_one_before"
     notes = [Remark(before, facts)] if other else []
     return notes + _variable_note(job, client)
+
+
+def _passed(old: Mapping[str, Any], name: str, job: Job, client: Client) -> list[Any]:
+    """Return the variables that the server gets: what the user has put there, and what rooms need.
+
+    [] also for a client whose servers get all of them.
+    """
+    if not client.passes:
+        return []
+    rooms = rooms_in(old, name, job, client) if job.rooms is None else job.rooms
+    wanted, listed = variables_of(rooms), old.get(client.passes)
+    idle = set(variables_of(ROOMS)) - {*wanted}
+    own = [it for it in listed if it not in idle] if isinstance(listed, list) else []
+    return [*own, *(it for it in wanted if it not in own)]
 
 
 def entry_for(client: Client, job: Job, rooms: Sequence[str] = ()) -> dict[str, Any]:

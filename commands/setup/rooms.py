@@ -12,6 +12,8 @@ from core.settings import DEFAULT_ROOMS, ROOMS_VARIABLE, read_rooms
 OPTION = "--rooms"
 # What one room alone keeps, or asks for by the names of its tools.
 _ROOM_OF = {RECORDING: "sessions", "stop": "lessons"}
+# What says where a room keeps its data, if that is not in the project.
+_PLACES = {"fragments": ("SENTINEL_MEMORY_FRAGMENTS", "XDG_DATA_HOME")}
 
 
 def rooms_in(entry: Mapping[str, Any], name: str, job: Job, client: Client) -> tuple[str, ...]:
@@ -34,6 +36,11 @@ def option_for(entry: Mapping[str, Any], name: str, job: Job, client: Client) ->
 def tools_of(rooms: Iterable[str]) -> list[str]:
     """Return the tools that these rooms offer."""
     return [tool for room in rooms for tool in TOOLS[room]]
+
+
+def variables_of(rooms: Iterable[str]) -> list[str]:
+    """Return the variables that a server of these rooms needs, to find what other clients find."""
+    return [name for room in rooms for name in _PLACES.get(room.partition(":")[0], ())]
 
 
 def idle_events(rooms: Iterable[str]) -> frozenset[str]:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import tomllib
 from typing import Any
 
 import pytest
@@ -65,6 +66,32 @@ def test_only_the_tools_of_the_rooms_are_allowed(bench: Bench) -> None:
         text = bench.path("root/.claude/settings.local.json").read_text()
         allowed = json.loads(text)["permissions"]["allow"]
         assert allowed == [f"mcp__sentinel-memory__{tool}" for tool in planned.tools]
+
+
+def test_codex_passes_on_where_the_fragments_are_and_keeps_the_variables_of_the_user(
+    bench: Bench,
+) -> None:
+    """Its servers get few variables, and would keep fragments where no other client looks."""
+    ours = ["SENTINEL_MEMORY_FRAGMENTS", "XDG_DATA_HOME"]
+
+    def passed() -> object:
+        text = bench.path("root/.codex/config.toml").read_text("utf-8")
+        return tomllib.loads(text)["mcp_servers"]["sentinel-memory"].get("env_vars")
+
+    bench.put({})
+    bench.do("codex")
+    before = bench.files()
+    bench.do("codex", rooms=("lessons", "fragments:core"))
+    assert passed() == ours
+    assert bench.plan("codex").changes == ()
+    bench.do("codex", rooms=LESSONS)
+    assert bench.files() == before
+    text = bench.path("root/.codex/config.toml").read_text("utf-8")
+    bench.path("root/.codex/config.toml").write_text(text + 'env_vars = ["SHOP"]\n', "utf-8")
+    bench.do("codex", rooms=("fragments",))
+    assert passed() == ["SHOP", *ours]
+    bench.do("codex", rooms=LESSONS)
+    assert passed() == ["SHOP"]
 
 
 def test_an_entry_keeps_the_rooms_that_a_person_wrote(bench: Bench) -> None:
