@@ -13,7 +13,7 @@ from rooms.fragments.recall.fitting import Fitting
 from rooms.fragments.recall.ordering import Worth, by_worth
 from rooms.fragments.recall.recalling import Line, plain_line
 from rooms.fragments.room import Room, readers
-from rooms.fragments.saving.activity import unreflected
+from rooms.fragments.saving.activity import is_over, unreflected
 
 DEFAULT_TOKENS = 2_000
 DEFAULT_TYPES = ("preference", "error", "procedure")
@@ -26,8 +26,8 @@ class Context(NamedTuple):
     """What is restored.
 
     core: what is pinned, then what is worth most of the types that were asked for. working: of the
-    session, the newest first. unreflected: sessions that wrote something and never reflected.
-    left_out: how many fragments did not fit.
+    session, the newest first. unreflected: sessions that are over, wrote something and never
+    reflected. left_out: how many fragments did not fit.
     """
 
     core: list[Fragment]
@@ -71,7 +71,7 @@ def restore_context(
     own = [it for it in working if beside.take(line(it))]
     budget.add(beside)
     kept = [it for it in core if budget.take(line(it))]
-    others = [it for it in told if it.session_id != session]
+    others = [it for it in told if it.session_id != session and is_over(it, now)]
     return Context(kept, own, others, len(core) + len(working) - len(kept) - len(own))
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from core.text.tokens import estimate_tokens
@@ -15,6 +15,7 @@ from rooms.fragments.saving.making import after, fresh_id
 from rooms.fragments.saving.words import word
 
 TOPIC = "session"
+IDLE = timedelta(hours=4)  # a client that kills its server ends no session
 
 
 class Ended(NamedTuple):
@@ -79,6 +80,12 @@ def unreflected(reading: Reading, agents: Sequence[str], *, since: str = "") -> 
         for it in found
         if it.written and not it.reflected_at and (not agents or it.agent in agents)
     ]
+
+
+def is_over(activity: Activity, now: str) -> bool:
+    """Return whether a session has ended, or has been without a call for so long that it counts."""
+    idle = datetime.fromisoformat(now) - datetime.fromisoformat(activity.last_at)
+    return bool(activity.ended_at) or idle > IDLE
 
 
 def _of(reading: Reading, session: str) -> Activity | None:

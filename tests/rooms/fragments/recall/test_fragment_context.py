@@ -1,5 +1,6 @@
 """A session starts with what holds everywhere, and with what it kept for itself."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,9 @@ from rooms.fragments.fragment import Activity, Fragment
 from rooms.fragments.recall.context import Context, restore_context
 from rooms.fragments.recall.recalling import plain_line
 from rooms.fragments.room import Room
+from rooms.fragments.saving.activity import end_session
+from rooms.fragments.saving.drafting import Draft
+from rooms.fragments.saving.remembering import remember
 from tests.rooms.fragments.recall.test_fragment_recall import add
 from tests.support.fragments_room import START, Clock, a_room
 
@@ -76,7 +80,7 @@ def test_sessions_that_nobody_reflected_on_are_told_for_a_week(tmp_path: Path) -
     with room.engine.writing() as writing:
         for name, written, reflected in (("a", 2, ""), ("b", 2, START), ("c", 0, ""), ("d", 1, "")):
             note = Activity(session_id=name, started_at=START, last_at=START, written=written)
-            writing.note([note if not reflected else _reflected(note)])
+            writing.note([replace(note, ended_at=START, reflected_at=reflected)])
 
     def told(found: Context) -> list[str]:
         return [it.session_id for it in found.unreflected]
@@ -86,10 +90,19 @@ def test_sessions_that_nobody_reflected_on_are_told_for_a_week(tmp_path: Path) -
     assert told(restore_context(room)) == []
 
 
-def _reflected(note: Activity) -> Activity:
-    return Activity(
-        session_id=note.session_id, started_at=START, last_at=START, written=2, reflected_at=START
-    )
+def test_a_session_that_runs_beside_this_one_has_not_ended(tmp_path: Path) -> None:
+    clock = Clock()
+    room = a_room(tmp_path, clock=clock)
+    remember(room, Draft(content="The vault has two doors"), session="other")
+    assert restore_context(room, session="this").unreflected == []
+    clock.wait(hours=5)  # its client has killed its server
+    [found] = restore_context(room, session="this").unreflected
+    assert found.session_id == "other"
+    remember(room, Draft(content="The vault has three doors"), session="other")
+    assert restore_context(room, session="this").unreflected == []
+    end_session(room, "other")
+    [found] = restore_context(room, session="this").unreflected
+    assert found.session_id == "other"
 
 
 def test_an_empty_room_restores_nothing(tmp_path: Path) -> None:
