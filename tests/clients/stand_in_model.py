@@ -5,6 +5,7 @@ what a client wants of any other host is refused and kept, too.
 """
 
 import json
+import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -255,7 +256,8 @@ class StandInModel(ThreadingHTTPServer):
             step = step(request.answers[-1])
         if isinstance(step, Say):
             return request.say(step.text)
-        named = [tool for tool in request.tools if tool.name.endswith(step.tool)]
+        word = re.compile(rf"(?<![a-z]){re.escape(step.tool)}$")  # pin is no end of unpin
+        named = [tool for tool in request.tools if word.search(tool.name)]
         return request.call(named[0] if named else Tool(step.tool), step.given)
 
 
