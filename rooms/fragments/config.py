@@ -65,7 +65,7 @@ def database_path(environment: Mapping[str, str]) -> Path:
         path = os.path.expanduser(given)
         if not os.path.isabs(path) or "://" in path:
             raise ConfigError("bad_place")
-        if os.path.isdir(path):
+        if os.path.isdir(path) or not os.path.basename(path):  # one that a slash ends is to be made
             path = os.path.join(path, FILE_NAME)
         return Path(path)
     base = data_directory(environment)

@@ -47,6 +47,12 @@ def test_without_a_file_the_defaults_hold_and_nothing_is_made(tmp_path: Path) ->
     assert os.listdir(tmp_path) == []
 
 
+def test_a_directory_takes_the_usual_name_whether_it_is_there_or_not(tmp_path: Path) -> None:
+    for folder, given in ((tmp_path, str(tmp_path)), (tmp_path / "new", f"{tmp_path}/new/")):
+        assert read_config({PLACE_VARIABLE: given}).path == folder / "memory.db"
+    assert read_config({PLACE_VARIABLE: f"{tmp_path}/file"}).path == tmp_path / "file"
+
+
 def test_the_declared_file_is_read_key_by_key(tmp_path: Path) -> None:
     write(tmp_path, json.dumps(DECLARED))
     assert read_config(environment(tmp_path)) == Config(
