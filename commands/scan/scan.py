@@ -142,8 +142,15 @@ def _held(opened: Opened, scan: Scan) -> "dict[Room, list[Held]]":
                 if is_there(opened, room):
                     held[room] = secrets_in(opened, room)
             except SentinelError as error:
-                scan.unreadable.append((_short(Path(str(error.facts.get("path", "")))), error.key))
+                scan.unreadable.append(_not_read(room, error, opened.lang))
     return held
+
+
+def _not_read(room: Room, error: SentinelError, lang: Language) -> tuple[str, str]:
+    """Return the file of a room that cannot be read, or the room without one, and why."""
+    path = error.facts.get("path", "")
+    reason = error.key if error.key == _DAMAGED else error.text(lang)
+    return _short(Path(str(path))) if path else room, reason
 
 
 def _scanned(opened: Opened) -> tuple[Scan, bool]:

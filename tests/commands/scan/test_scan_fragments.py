@@ -91,3 +91,11 @@ def test_a_user_without_fragments_hears_and_loads_nothing_of_them(desk: Desk) ->
     )
     done = Run.process(sys.executable, "-c", program, **desk.place(PYTHONPATH=str(ROOT)))
     assert done.lines[-1] == "[]"
+
+
+def test_what_cannot_be_read_is_named_with_a_sentence(desk: Desk) -> None:
+    done = desk.run("scan", SENTINEL_MEMORY_FRAGMENTS="memory.db")
+    assert done.code == 2
+    assert done.errors.startswith("fragments: cannot be read (SENTINEL_MEMORY_FRAGMENTS does not")
+    [unread] = desk.run("scan", "--json", SENTINEL_MEMORY_FRAGMENTS="memory.db").told["unreadable"]
+    assert unread["path"] == "fragments"
