@@ -4,7 +4,10 @@ from typing import ClassVar
 
 from core.errors import SentinelError
 from core.messages import Language, Table, sentence
+from core.text.printable import one_line
 from rooms.fragments.words import WORDS
+
+_MOST_SHOWN = 40  # characters of an id that is none
 
 
 class FragmentsError(SentinelError, ValueError):
@@ -17,6 +20,10 @@ class NoSuchFragmentError(FragmentsError):
     """No fragment has this id, or it is in the bin. Facts: id."""
 
     key = "no_such_fragment"
+
+    def __init__(self, *, id: str) -> None:
+        """id: what was given as one, of any length."""
+        super().__init__(id=one_line(id[:_MOST_SHOWN]) or '""')
 
 
 class ConfigError(FragmentsError):

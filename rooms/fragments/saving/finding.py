@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 
-from core.text.printable import SURROGATE, one_line
+from core.text.printable import SURROGATE
 from rooms.fragments.engine import Reading, Wanted, Writing
 from rooms.fragments.errors import NoSuchFragmentError
 from rooms.fragments.fragment import NAME_CHARS, Fragment
@@ -13,7 +13,6 @@ from rooms.fragments.saving.drafting import plain_id
 from rooms.fragments.saving.errors import SavingError
 
 SUPERSEDED_IMPORTANCE = 0.3
-_MOST_SHOWN = 40
 
 
 def changing(room: Room, id_: str) -> AbstractContextManager[Writing]:
@@ -22,7 +21,7 @@ def changing(room: Room, id_: str) -> AbstractContextManager[Writing]:
     Raises NoSuchFragmentError.
     """
     if not room.engine.exists():
-        raise _missing(plain_id(id_))
+        raise NoSuchFragmentError(id=plain_id(id_))
     return room.engine.writing()
 
 
@@ -33,7 +32,7 @@ def visible(reading: Reading, id_: str, agents: Sequence[str]) -> Fragment:
         for found in reading.by_ids([key]):
             if not agents or found.agent in agents:
                 return found
-    raise _missing(key)
+    raise NoSuchFragmentError(id=key)
 
 
 def kept(reading: Reading, id_: str, agents: Sequence[str]) -> Fragment:
@@ -63,7 +62,3 @@ def superseded(fragment: Fragment, now: str) -> Fragment:
         importance=min(fragment.importance, SUPERSEDED_IMPORTANCE),
         superseded_at=fragment.superseded_at or now,
     )
-
-
-def _missing(key: str) -> NoSuchFragmentError:
-    return NoSuchFragmentError(id=one_line(key[:_MOST_SHOWN]))

@@ -79,7 +79,9 @@ def test_a_question_is_words_and_no_language(call: Call, query: str) -> None:
         ("tool_feedback", {"tool_name": "recall", "relevant": True}, "sufficient"),
         ("graph_explore", {"startId": "aaaaaaaa"}, "aaaaaaaa"),
         ("memory_stats", {"id": "x"}, "id"),
+        ("graph_explore", {"startId": "a\nb" * 100_000}, "a b"),
         ("pin", {}, "id"),
+        ("pin", {"id": " "}, '"": '),
     ],
 )
 def test_what_does_not_fit_is_refused_with_a_sentence_and_changes_nothing(
