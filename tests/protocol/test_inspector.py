@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 
+from commands.clients.table import TOOLS
 from core.messages import Facts
+from core.settings import ROOMS
 from tests.support.node_packages import command_of, needs_packages
 from tests.support.sentences import say
 from tests.support.stdio_client import ROOT, WAIT_S
@@ -23,17 +25,22 @@ pytestmark = [pytest.mark.long, needs_packages(INSTALLED)]
 Processes = dict[str, "subprocess.Popen[str]"]
 
 
-def start(project: Path, *arguments: str) -> "subprocess.Popen[str]":
+def start(project: Path, *arguments: str, rooms: str = "lessons") -> "subprocess.Popen[str]":
     """One run of the Inspector against a server of its own."""
     server = [sys.executable, str(ROOT / "server.py"), "--project", str(project)]
     return subprocess.Popen(
-        [*command_of(INSTALLED, LAUNCHER), "--cli", *server, *arguments],
+        [*command_of(INSTALLED, LAUNCHER), "--cli", *server, "--rooms", rooms, *arguments],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         encoding="utf-8",
         cwd=project.parent,
-        env={**os.environ, "HOME": str(project.parent), "NO_COLOR": "1"},
+        env={
+            **os.environ,
+            "HOME": str(project.parent),
+            "NO_COLOR": "1",
+            "SENTINEL_MEMORY_FRAGMENTS": str(project.parent / "memory.db"),
+        },
     )
 
 
@@ -94,6 +101,28 @@ def test_what_it_logs_is_what_it_finds(runs: Processes, project: Path) -> None:
 def test_it_lists_the_three_tools_and_finds_no_fault_with_their_schemas(runs: Processes) -> None:
     names = [tool["name"] for tool in shown(runs["tools"])["tools"]]
     assert names == ["search_memory", "log_memory", "compact_memory"]
+
+
+def test_it_finds_no_fault_with_the_schemas_of_the_rooms(project: Path) -> None:
+    listed = start(project, "--strict", "--method", "tools/list", rooms=",".join(ROOMS))
+    names = [tool["name"] for tool in shown(listed)["tools"]]
+    assert names == [tool for room in ROOMS for tool in TOOLS[room]]
+
+
+def test_a_fragment_is_a_resource(project: Path) -> None:
+    listed = start(project, "--method", "resources/templates/list", rooms="fragments")
+    uris = [it["uriTemplate"] for it in shown(listed)["resourceTemplates"]]
+    assert uris == ["memory://fragment/{id}"]
+
+
+def test_what_it_remembers_is_what_it_recalls(project: Path) -> None:
+    call = ("--method", "tools/call", "--tool-name")
+    given = ("--tool-arg", "content=세율이 다르다", "type=fact")
+    saved = shown(start(project, *call, "remember", *given, rooms="fragments"))
+    assert not saved.get("isError"), saved
+    asked = ("--tool-arg", "query=세율", 'filters={"type":"fact"}')
+    found = shown(start(project, *call, "recall", *asked, rooms="fragments"))
+    assert found["content"][0]["text"].endswith(": 세율이 다르다")
 
 
 def test_it_lists_the_memory_log_as_the_only_resource(runs: Processes) -> None:
