@@ -18,7 +18,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "fragment": ("fragment", "조각"),
     "more_rows": ("… {more:,} more", "… 이 밖에 {more:,}개"),
     "links": ("New links between fragments: {count:,}.", "새로 생기는 연결: {count:,}개."),
-    "entries": ("New former versions and feedback: {count:,}.", "새로 들어오는 이전 버전과 평가: {count:,}개."),
+    "entries": ("New former versions, feedback and notes on sessions: {count:,}.", "새로 들어오는 이전 버전, 평가, 세션 기록: {count:,}개."),
     "known": ("Already here, by id or by what they say: {count:,}.", "id나 내용이 같아 이미 있는 조각: {count:,}개."),
     "other": ("Here with the same id and another text, which stays: {count:,}.", "id는 같고 내용이 달라 여기 것을 그대로 두는 조각: {count:,}개."),
     "in_bin": ("In the bin here, from which `{cli} fragments restore ID` takes them: {count:,}.",

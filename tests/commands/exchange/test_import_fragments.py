@@ -79,7 +79,7 @@ def test_our_export_and_a_dump_are_recognised(
     assert done.lines[0] == "Import of fragments from dump.jsonl (rows of fragments). To save: 2."
     assert "New links between fragments: 1." in done.lines
     assert done.lines[-1] == "To find them by meaning, too: `python cli.py fragments embed`"
-    assert "New former versions and feedback: 2." in done.lines
+    assert "New former versions, feedback and notes on sessions: 2." in done.lines
     assert len(contents(room)) == 3
     assert command("fragments", "export", "-o", "a.html").code == 0
     refused = command("import", "a.html")
