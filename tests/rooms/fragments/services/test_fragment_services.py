@@ -1,5 +1,6 @@
 """Tests that a service is asked at its own address alone, and fails within bounds."""
 
+import contextlib
 import shutil
 import socket
 import ssl
@@ -142,6 +143,31 @@ def test_an_answer_that_drips_is_ended_as_well() -> None:
         with pytest.raises(ServiceError) as caught:
             asked(f"http://127.0.0.1:{listener.getsockname()[1]}", 0.3)
     assert caught.value.key == "timeout"
+
+
+@pytest.mark.parametrize(
+    ("begin", "more"),
+    [(b"HTTP/1.1 200 OK\r\n", b"X"), (b"", b"HTTP/1.1 100 Continue\r\n\r\n")],
+    ids=["headers", "interim"],
+)
+def test_an_answer_that_never_begins_is_ended_as_well(begin: bytes, more: bytes) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def drip() -> None:
+            connection, _ = listener.accept()
+            with connection, contextlib.suppress(OSError):
+                connection.recv(65_536)
+                connection.sendall(begin)
+                for _ in range(200):
+                    connection.sendall(more)
+                    time.sleep(0.02)
+
+        threading.Thread(target=drip, daemon=True).start()
+        began = time.monotonic()
+        with pytest.raises(ServiceError) as caught:
+            asked(f"http://127.0.0.1:{listener.getsockname()[1]}", 0.3)
+    assert caught.value.key == "timeout"
+    assert time.monotonic() - began < 3
 
 
 def test_an_answer_without_an_end_is_not_read_to_it(service: StandIn) -> None:
