@@ -9,6 +9,7 @@ from pathlib import Path
 from core.cancellation import NO_CANCELLATION, Cancellation
 from core.disk.atomic import make_directory, reason_of
 from core.disk.database import Database, DatabaseWriteError
+from core.upkeep.purging import purge
 from rooms.fragments.sqlite import index
 from rooms.fragments.sqlite.reading import SqliteReading
 from rooms.fragments.sqlite.schema import APPLICATION_ID, MIGRATIONS
@@ -64,7 +65,7 @@ class SqliteEngine:
 
     def purge(self) -> bool:
         """See `Engine`."""
-        return self.database.purge()
+        return purge(self.database)
 
     def close(self) -> None:
         """See `Engine`."""

@@ -1,6 +1,9 @@
 """Tests what forgetting, restoring and pinning do, and that every step is counted."""
 
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +15,8 @@ from rooms.fragments.room import Room
 from rooms.fragments.saving.amending import Amendment, amend
 from rooms.fragments.saving.forgetting import forget, pin, restore
 from rooms.fragments.saving.linking import link
-from tests.support.fragments_room import Clock, figures, links_of, saved, stored
+from rooms.fragments.sqlite.adapter import SqliteEngine
+from tests.support.fragments_room import Clock, a_room, figures, links_of, saved, stored
 
 
 def refused(room: Room, **given: Any) -> str:
@@ -148,3 +152,29 @@ def test_where_nothing_was_ever_stored_nothing_is_changed_or_made(room: Room) ->
         with pytest.raises(FragmentsError, match=r"^a: there is no such fragment"):
             call()
     assert not room.engine.exists()
+
+
+def test_what_is_gone_for_good_leaves_no_word_in_the_index(room: Room) -> None:
+    for at in range(20):
+        saved(room, f"The shop has door {at}")
+    gone = saved(room, "Zanzibaromat is the name of the vault")
+    forget(room, id=gone.id, hard=True)
+    room.engine.close()
+    files = room.config.path.parent.glob("memory.db*")
+    assert not any(b"zanzibaromat" in it.read_bytes().lower() for it in files)
+
+
+def test_a_fragment_is_gone_though_its_bytes_have_to_wait(tmp_path: Path) -> None:
+    room = a_room(tmp_path)
+    room = replace(room, engine=SqliteEngine(room.config.path, timeout_s=0.2))
+    gone = saved(room, "The vault has two doors")
+    purge = room.engine.purge
+
+    def purge_while_another_writes() -> bool:
+        with closing(sqlite3.connect(room.config.path, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            return purge()
+
+    room.engine.purge = purge_while_another_writes  # type: ignore[method-assign]
+    assert forget(room, id=gone.id, hard=True).is_gone
+    assert stored(room, gone.id) == []
