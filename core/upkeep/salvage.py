@@ -5,14 +5,14 @@ import os
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, suppress
 from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from core.disk.atomic import sync_directory
-from core.disk.database import Database
+from core.disk.database import Database, DatabaseBusyError
 
 _JOURNALS = "-wal", "-shm"
 _NEW = ".mending.tmp"
@@ -52,19 +52,27 @@ def salvage(
     """Replace a damaged database by one with all that can be read of it.
 
     First the damaged file is copied with its journals, synced; until the new one is complete,
-    nothing is taken from its place. tables: the first is what the database is for. open_new:
-    returns the new database at a path. finish: gets the connections to the damaged one and to the
-    new one, which has all rows of `tables`; it takes over the rest. Raises OSError, DatabaseError.
+    nothing is taken from its place, and nobody can write to the damaged one.
+    tables: the first is what the database is for. open_new: returns the new database at a path.
+    finish: gets the connections to the damaged one and to the new one, which has all rows of
+    `tables`; it takes over the rest. Raises OSError, DatabaseError.
     """
-    aside = _kept_aside(path)
+    aside = _kept_aside(path)  # before it is held: to close a file lets go of its locks
     new = path.with_name(path.name + _NEW)
-    for name in ("", *_JOURNALS):
-        Path(f"{new}{name}").unlink(missing_ok=True)
-    with closing(open_new(new)) as database, database.writing() as connection:
-        counts, lost = _copied(path, connection, tables, finish)
-    for name in _JOURNALS:  # of the damaged file: beside another one they would destroy that
-        Path(f"{path}{name}").unlink(missing_ok=True)
-    os.replace(new, path)
+    _remove(new)
+    with ExitStack() as stack:
+        try:
+            old = stack.enter_context(closing(_held(path)))
+        except DatabaseBusyError:
+            _remove(aside)
+            raise
+        with closing(open_new(new)) as database, database.writing() as connection:
+            counts, lost = _copied(old, connection, tables, finish)
+        if os.name == "nt":  # where nothing that is open can be replaced
+            stack.close()
+        for name in _JOURNALS:  # of the damaged file: beside another one they would destroy that
+            Path(f"{path}{name}").unlink(missing_ok=True)
+        os.replace(new, path)
     sync_directory(path.parent)
     return Salvaged(aside, counts, lost)
 
@@ -86,28 +94,44 @@ def _kept_aside(path: Path) -> Path:
     return aside
 
 
+def _remove(path: Path) -> None:
+    for name in ("", *_JOURNALS):
+        Path(f"{path}{name}").unlink(missing_ok=True)
+
+
+def _held(path: Path) -> sqlite3.Connection:
+    """Open a damaged file so that nobody writes to it what would be left behind.
+
+    Raises DatabaseBusyError where another process goes on writing.
+    """
+    name = path.absolute().as_uri()
+    old = sqlite3.connect(f"{name}?mode=rw", uri=True, isolation_level=None, timeout=_WAIT_S)
+    old.text_factory = lambda data: data.decode("utf-8", "replace")
+    try:
+        old.execute("PRAGMA writable_schema = ON")  # reads a file that was cut off, too
+        old.execute("BEGIN IMMEDIATE")
+    except sqlite3.DatabaseError as error:  # what is no database any more cannot be written to
+        if error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY:
+            old.close()
+            raise DatabaseBusyError(path=str(path), waited_s=_WAIT_S) from error
+    return old
+
+
 def _copied(
-    path: Path,
+    old: sqlite3.Connection,
     new: sqlite3.Connection,
     tables: Sequence[Numbered],
     finish: Callable[[sqlite3.Connection, sqlite3.Connection], object],
 ) -> tuple[dict[str, int], int]:
     """Copy every row that can be read; return how many by table, and how many are lost."""
-    name = path.absolute().as_uri()
     counts, lost = {table.name: 0 for table in tables}, 0
-    connected = sqlite3.connect(f"{name}?mode=rw", uri=True, isolation_level=None, timeout=_WAIT_S)
-    with closing(connected) as old:
-        old.text_factory = lambda data: data.decode("utf-8", "replace")
-        with suppress(sqlite3.DatabaseError):
-            old.execute("PRAGMA writable_schema = ON")  # reads a file that was cut off, too
-            old.execute("BEGIN IMMEDIATE")  # nobody writes meanwhile what would be left behind
-        for table in tables:
-            columns = [row[1] for row in new.execute(f"PRAGMA table_info({table.name})")]
-            for row in _rows(old, table, columns):
-                is_kept = row is not None and _put(new, table.name, columns, row)
-                counts[table.name] += is_kept
-                lost += table is tables[0] and not is_kept
-        finish(old, new)
+    for table in tables:
+        columns = [row[1] for row in new.execute(f"PRAGMA table_info({table.name})")]
+        for row in _rows(old, table, columns):
+            is_kept = row is not None and _put(new, table.name, columns, row)
+            counts[table.name] += is_kept
+            lost += table is tables[0] and not is_kept
+    finish(old, new)
     return counts, lost
 
 

@@ -3,13 +3,15 @@
 import array
 import os
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from core.disk.database import DatabaseDamagedError
+from core.disk.database import DatabaseBusyError, DatabaseDamagedError
 from core.settings import Settings
 from core.upkeep.errors import NotMendedError
 from rooms.fragments.care.health import look
@@ -138,6 +140,50 @@ def test_of_a_damaged_page_only_the_rows_on_it_are_lost(
     with engine.writing() as writing:
         [it] = writing.add([Fragment(id="new", content="new", created_at=DATE)])
     assert it.number == COUNT + 1  # no number is given twice
+
+
+def test_nobody_is_told_that_a_save_is_kept_which_a_repair_leaves_behind(
+    engine: SqliteEngine, place: Mapping[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert spoil(engine.path, "word120 zebra")
+    unlink, told = Path.unlink, list[str]()
+
+    def unlink_late(path: Path, missing_ok: bool = False) -> None:
+        if path.name == "memory.db-wal":  # all is copied, and nothing replaced yet
+            told.append(_said_by_another_process(engine.path))
+        unlink(path, missing_ok)
+
+    monkeypatch.setattr(Path, "unlink", unlink_late)
+    mended(place)
+    assert told == ["busy"]
+
+
+def test_a_repair_waits_for_who_writes_and_changes_nothing(
+    engine: SqliteEngine, place: Mapping[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert spoil(engine.path, "word120 zebra")
+    monkeypatch.setattr("core.upkeep.salvage._WAIT_S", 0.1)
+    with closing(sqlite3.connect(engine.path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(DatabaseBusyError):
+            mended(place)
+    assert kinds(place) == [("fragments_damaged", "error", True)]
+
+
+def _said_by_another_process(path: Path) -> str:
+    """Save a row of the file in a process of its own; `saved`, or `busy`."""
+    lines = (
+        "import sqlite3, sys",
+        "database = sqlite3.connect(sys.argv[1], isolation_level=None, timeout=0.1)",
+        "try: database.execute('BEGIN IMMEDIATE')",
+        "except sqlite3.OperationalError: print('busy')",
+        "else:",
+        "    database.execute(\"INSERT INTO state VALUES ('saved', 'late')\")",
+        "    database.execute('COMMIT')",
+        "    print('saved')",
+    )
+    command = [sys.executable, "-c", "\n".join(lines), str(path)]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 
 def test_a_file_that_is_none_any_more_begins_anew_beside_what_was_there(
