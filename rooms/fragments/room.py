@@ -53,9 +53,6 @@ def _opened(config: Config, settings: Settings, cancellation: Cancellation) -> R
 def writer(agent: str) -> str:
     """Return the agent whose a new fragment is. Raises FragmentsError for a name of no caller."""
     name = named("agentId", agent)
-    if has_secret(name):
-        kinds = ", ".join(sorted({it.kind for it in secrets_in(name)}))
-        raise FragmentsError("secret_refused", field="agentId", kinds=kinds)
     if name.lower() in REFUSED_AGENTS:
         raise FragmentsError("agent_refused", name=name.lower())
     return name or DEFAULT_AGENT
@@ -73,7 +70,7 @@ def readers(agent: str) -> tuple[str, ...]:
 def named(field: str, name: str) -> str:
     """Return the name of an agent or a session without blanks around it.
 
-    Raises FragmentsError for one that is too long or cannot be written.
+    Raises FragmentsError for one that is too long, cannot be written or holds a secret.
     """
     name = name.strip()
     if SURROGATE.search(name) or "\0" in name:
@@ -82,4 +79,7 @@ def named(field: str, name: str) -> str:
     if over > 0:
         facts = {"chars": len(name), "over": over, "most": NAME_CHARS}
         raise FragmentsError("too_long", field=field, **facts)
+    if has_secret(name):
+        kinds = ", ".join(sorted({it.kind for it in secrets_in(name)}))
+        raise FragmentsError("secret_refused", field=field, kinds=kinds)
     return name

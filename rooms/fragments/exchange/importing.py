@@ -145,9 +145,9 @@ class _Planner:
         if len(item.fragment.content) > _RAW_CHARS:
             self._plan.faults.append(Fault(item.place, "too_large"))
             return None
-        fit = _Fit()
+        fit, strict = _Fit(), self._room.settings.strict
         try:
-            strict = self._room.settings.strict
+            item, kinds = _with_clean_names(item, strict=strict)
             ready = prepared(fit.draft(item), strict=strict)
         except FragmentsError as error:
             self._plan.faults.append(Fault(item.place, error.key))
@@ -156,7 +156,7 @@ class _Planner:
         if not self._source.is_ours and fragment.expires_at and fragment.expires_at <= self._now:
             self._plan.faults.append(Fault(item.place, "expired"))
             return None
-        self._plan.redacted.update(ready.redacted)
+        self._plan.redacted.update((*kinds, *ready.redacted))
         self._plan.shortened += fit.count
         return fragment
 
@@ -201,7 +201,8 @@ class _Planner:
         """Put a fragment among the new ones, unless it is here already."""
         self._ids.setdefault(item.name or fragment.id, fragment.id)
         if here or fragment.id in self._new:
-            is_same = not here or here.content_hash == fragment.content_hash
+            held = here or self._new[fragment.id]
+            is_same = held.content_hash == fragment.content_hash
             name = "known" if is_same else "other"
             name = "in_bin" if here and here.deleted_at else name
             setattr(self._plan, name, getattr(self._plan, name) + 1)
@@ -260,6 +261,22 @@ class _Planner:
             return None
         done: Entry = replace(clean, **ends)
         return done
+
+
+def _with_clean_names(item: Incoming, *, strict: bool) -> tuple[Incoming, tuple[str, ...]]:
+    """Return a fragment without secrets in what names its agent and sessions, and their kinds.
+
+    strict: they are refused. Raises FragmentsError.
+    """
+    given, names = item.fragment, ("agent", "session", "last_session")
+    told = tuple(getattr(given, it)[:_RAW_CHARS] for it in names)
+    clean, kinds = without_secrets(told, _PLAIN)
+    if not kinds:
+        return item, ()
+    if strict:
+        raise FragmentsError("secret_refused", field="agent_id", kinds=", ".join(kinds))
+    fragment = replace(given, **dict(zip(names, clean, strict=True)))
+    return replace(item, fragment=fragment), kinds
 
 
 class _Fit:

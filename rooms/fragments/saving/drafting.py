@@ -5,11 +5,12 @@ index, an embedding that leaves the machine.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from core.text.normal_form import normal_form
+from core.text_redaction import secrets_in
 from rooms.fragments.errors import FragmentsError
 from rooms.fragments.fragment import (
     CONTENT_BYTES,
@@ -22,9 +23,10 @@ from rooms.fragments.fragment import (
 )
 from rooms.fragments.kinds import PRIVACIES, WORDS_OF_TYPE
 from rooms.fragments.saving.errors import SavingError
-from rooms.fragments.saving.texts import Given, cleaned
+from rooms.fragments.saving.texts import RAW_TIMES, Given, cleaned
 
 MOST_LINKED = 20
+_MOST_JOINED = MOST_KEYWORDS * (KEYWORD_CHARS * RAW_TIMES + 1)  # characters
 _SEPARATORS = re.compile("[,;\r\n，、；]")  # some models give all keywords in one text
 _AROUND_AN_ID = " \t\r\n#`'\"[]()<>"  # signs in which a model wraps what it has read
 
@@ -108,9 +110,24 @@ def is_long(content: str) -> bool:
 
 def split_keywords(keywords: Iterable[str]) -> tuple[str, ...]:
     """Return keywords one by one, whatever a model has joined. Raises FragmentsError."""
-    words = unique_keywords(it.strip() for joined in keywords for it in _SEPARATORS.split(joined))
+    words = unique_keywords(it.strip() for joined in keywords for it in _parted(joined))
     _check_count("keywords", words, MOST_KEYWORDS)
     return words
+
+
+def _parted(joined: str) -> Iterator[str]:
+    """Yield what stands between separators; one inside a secret parts nothing.
+
+    The halves of a secret would be found by no rule.
+    """
+    is_refused = len(joined) > _MOST_JOINED  # whatever is in it
+    secrets = [] if is_refused else secrets_in(joined)
+    start = 0
+    for found in _SEPARATORS.finditer(joined):
+        if not any(it.start <= found.start() < it.end for it in secrets):
+            yield joined[start : found.start()]
+            start = found.end()
+    yield joined[start:]
 
 
 def unique_keywords(words: Iterable[str]) -> tuple[str, ...]:

@@ -12,7 +12,8 @@ from core.text.printable import SURROGATE
 from core.text_redaction import redacted, values_in
 from rooms.fragments.errors import FragmentsError
 
-_RAW_TIMES = 10  # of its limit: a longer text is too long, whatever the redactor takes out of it
+RAW_TIMES = 10  # of its limit: a longer text is too long, whatever the redactor takes out of it
+
 _CONTROLS = re.compile(f"[{CONTROLS}]")
 _LINE_ENDS = re.compile("\r\n?")
 _UNSEEN = re.compile(f"[{UNSEEN}]+")
@@ -77,6 +78,6 @@ def _plain(given: Given) -> Given:
     text = _CONTROLS.sub("", _LINE_ENDS.sub("\n", given.text))
     if not (given.may_be_blank or _UNSEEN.sub("", text).strip()):
         raise FragmentsError("blank", field=given.field)
-    if len(text) > given.most * _RAW_TIMES:
+    if len(text) > given.most * RAW_TIMES:
         check_size(given._replace(text=text))
     return given._replace(text=text)

@@ -4,6 +4,7 @@ import json
 import sqlite3
 from collections import Counter
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 from core.lessons.record import new_record
 from rooms.fragments.engine import Wanted
+from rooms.fragments.exchange.document import MARK, VERSION
 from rooms.fragments.exchange.errors import ExchangeError
 from rooms.fragments.exchange.exporting import Choice, export
 from rooms.fragments.exchange.importing import Plan, carry_out, planned
@@ -27,6 +29,8 @@ from tests.support.cli_process import TOKEN
 from tests.support.fragment_sources import DUMP, GRAPH, make_lines, make_memory_db
 from tests.support.fragments_room import START, a_room
 from tests.support.samples import a_principle, a_record
+
+HEAD = {"format": MARK, "version": VERSION}
 
 
 @pytest.fixture
@@ -353,3 +357,21 @@ def test_a_link_of_the_source_does_not_change_one_of_here(room: Room, tmp_path: 
         writing.put_links([link])
     taken(room, path)
     assert {it[1] for it in links_of(room)} == {"contradicts"}
+
+
+def test_names_of_agents_and_sessions_come_without_secrets(room: Room) -> None:
+    row = {"kind": "fragment", "id": "aaaaaaab", "content": "one", "last_session": TOKEN}
+    lines = [HEAD, {**row, "agent_id": TOKEN, "session_id": TOKEN}]
+    plan = planned(room, read_text("\n".join(map(json.dumps, lines)).encode(), "x"))
+    [new] = plan.new
+    assert TOKEN not in (new.agent, new.session, new.last_session) and plan.redacted
+    strict = replace(room, settings=room.settings._replace(strict=True))
+    plan = planned(strict, read_text("\n".join(map(json.dumps, lines)).encode(), "x"))
+    assert (plan.new, reasons(plan)) == ([], {"secret_refused": 1})
+
+
+def test_a_second_fragment_of_an_id_in_one_file_is_not_called_known(room: Room) -> None:
+    row = {"kind": "fragment", "id": "aaaaaaab", "content": "one"}
+    lines = [HEAD, row, {**row, "content": "another"}, row]
+    plan = planned(room, read_text("\n".join(map(json.dumps, lines)).encode(), "x"))
+    assert (len(plan.new), plan.other, plan.known) == (1, 1, 1)

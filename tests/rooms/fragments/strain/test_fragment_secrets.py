@@ -115,6 +115,29 @@ def test_a_refused_secret_leaves_nothing_on_disk(tmp_path: Path, way: str) -> No
     assert TOKEN not in str(caught.value) and list(tmp_path.iterdir()) == []
 
 
+def test_a_session_is_not_named_by_a_secret(tmp_path: Path) -> None:
+    room = a_room(tmp_path)
+    for way in (
+        lambda: remember(room, Draft(content="one", is_working=True), session=TOKEN),
+        lambda: remember(room, Draft(content="two"), session=TOKEN),
+        lambda: reflect(room, Reflection(summary="three"), session=TOKEN),
+    ):
+        with pytest.raises(FragmentsError) as caught:
+            way()
+        assert caught.value.key == "secret_refused" and TOKEN not in str(caught.value)
+    assert TOKEN.encode() not in every_byte(tmp_path)
+
+
+@pytest.mark.parametrize("separator", [",", ";", "，"])
+def test_a_secret_is_not_parted_where_keywords_are(tmp_path: Path, separator: str) -> None:
+    first, second = "Xk29v", "Qp7LmR4tZ"
+    address = f"postgres://admin:{first}{separator}{second}@db.shop.io/main"
+    done = remember(a_room(tmp_path), Draft(content="x", keywords=(f"redis, {address}; shop",)))
+    assert {*done.fragment.keywords} > {"redis", "shop"} and len(done.fragment.keywords) == 3
+    data = every_byte(tmp_path)
+    assert first.encode() not in data and second.encode() not in data
+
+
 def test_a_value_that_one_field_tells_is_in_none(tmp_path: Path) -> None:
     value = "Xk29vQp7LmR4tZ"
     split = f"{value[:6]}\u200b{value[6:]}"
