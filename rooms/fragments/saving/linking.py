@@ -72,11 +72,7 @@ def supersede(writing: Writing, old: Fragment, new: Fragment, now: str) -> Link:
     """
     if old.id in _line_of(writing, new.id):
         raise SavingError("circle", from_id=old.id, to_id=new.id)
-    for it in writing.links([old.id], _TAKEN_OVER):
-        if it.from_id == old.id:
-            put_related(writing, new.id, [it.to_id], now, relation=it.relation)
-        else:
-            put_related(writing, it.from_id, [new.id], now, relation=it.relation)
+    _take_over(writing, old.id, new.id, now)
     made = Link(from_id=old.id, to_id=new.id, relation="superseded_by", created_at=now)
     writing.put_links([made])
     writing.replace([superseded(old, now)])
@@ -84,16 +80,30 @@ def supersede(writing: Writing, old: Fragment, new: Fragment, now: str) -> Link:
     return made
 
 
-def put_related(
-    writing: Writing, id_: str, others: Iterable[str], now: str, relation: Relation = "related"
-) -> None:
+def _take_over(writing: Writing, old: str, new: str, now: str) -> None:
+    """Link a fragment with what another is linked with, but for what it is linked with already.
+
+    In as many steps as there are links: a fragment may have very many.
+    """
+    known, taken = {new, old}, list[Link]()
+    for it in writing.links([new]):
+        known.update((it.from_id, it.to_id))
+    for it in writing.links([old], _TAKEN_OVER):
+        is_from = it.from_id == old
+        other = it.to_id if is_from else it.from_id
+        if other not in known:
+            known.add(other)
+            ends = (new, other) if is_from else (other, new)
+            taken.append(replace(it, from_id=ends[0], to_id=ends[1], created_at=now))
+    writing.put_links(taken)
+
+
+def put_related(writing: Writing, id_: str, others: Iterable[str], now: str) -> None:
     """Link a fragment with others, but for those that it is linked with in any way."""
     links = writing.links([id_])
     known = {id_, *(it.from_id for it in links), *(it.to_id for it in links)}
     writing.put_links(
-        Link(from_id=id_, to_id=it, relation=relation, created_at=now)
-        for it in others
-        if it not in known
+        Link(from_id=id_, to_id=it, created_at=now) for it in others if it not in known
     )
 
 

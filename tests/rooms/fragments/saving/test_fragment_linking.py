@@ -1,19 +1,20 @@
 """Tests the links that a caller makes: their ends, what they change, and what they refuse."""
 
 import itertools
+import time
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rooms.fragments.errors import FragmentsError
-from rooms.fragments.fragment import Suspicion
+from rooms.fragments.fragment import Fragment, Link, Suspicion
 from rooms.fragments.kinds import RELATIONS
 from rooms.fragments.recall.recalling import Query, recall
 from rooms.fragments.room import Room
 from rooms.fragments.saving.forgetting import forget
 from rooms.fragments.saving.linking import link
-from tests.support.fragments_room import a_room, figures, links_of, saved, stored
+from tests.support.fragments_room import START, a_room, figures, links_of, saved, stored
 
 
 def refused(room: Room, from_id: str, to_id: str, relation: str = "", agent: str = "") -> str:
@@ -134,3 +135,18 @@ def test_what_is_superseded_has_a_successor_and_no_circle_arises(
         if (start, middle) in reached and (middle, end) in reached:
             reached.add((start, end))
     assert not any(start == end for start, end in reached)
+
+
+def test_a_place_is_taken_over_with_very_many_links_in_one_go(room: Room) -> None:
+    hub, new = saved(room, "The hub of all"), saved(room, "What comes after")
+    with room.engine.writing() as writing:
+        spokes = [
+            Fragment(id=f"spoke{at}", content=f"{at}", created_at=START) for at in range(3_000)
+        ]
+        writing.add(spokes)
+        writing.put_links(Link(from_id=hub.id, to_id=it.id, created_at=START) for it in spokes)
+    began = time.monotonic()
+    link(room, hub.id, new.id, "superseded_by")
+    assert time.monotonic() - began < 5  # two reads for each link took 40 s
+    with room.engine.reading() as reading:
+        assert len(reading.links([new.id], ["related"])) == len(spokes)
