@@ -114,7 +114,9 @@ def decay_of(fragment: Fragment, now: str) -> Decay | None:
         return Decay(fragment.importance, now)
     if is_pinned(fragment):
         return None
-    cold = moment(fragment.used_at, here) + timedelta(days=WARM_DAYS * _patience(fragment))
+    cold = min(moment(fragment.used_at, here), here) + timedelta(
+        days=WARM_DAYS * _patience(fragment)
+    )
     start = max(cold, reckoned) if reckoned else cold
     weeks = (here - start) // _WEEK
     if weeks < 1 or fragment.importance <= LEAST_IMPORTANCE:

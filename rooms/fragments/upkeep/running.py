@@ -76,10 +76,11 @@ def run_of(state: Mapping[str, str], kind: Kind, now: str) -> Run:
     try:
         run = Run(*json.loads(state.get(RUN, "")))
         begun, here = datetime.fromisoformat(run.begun_at), datetime.fromisoformat(now)
-        is_good = type(run.step) is type(run.after) is int and not run.is_over
+        is_good = type(run.step) is type(run.after) is int and 0 <= run.step < len(STEPS)
+        are_figures = all(type(it) is int for its in run.figures.values() for it in its.values())
         is_ours = run.kind == kind and timedelta() <= here - begun <= timedelta(days=RESUMED_DAYS)
-        return run if is_good and is_ours and isinstance(run.figures, dict) else fresh
-    except (ValueError, TypeError, RecursionError):
+        return run if is_good and is_ours and are_figures else fresh
+    except (ValueError, TypeError, AttributeError, RecursionError):
         return fresh  # none, or another program's
 
 

@@ -147,3 +147,7 @@ def test_ten_uses_and_eight_tenths_make_a_fragment_worth_pinning() -> None:
     assert not life.is_worth_pinning(fragment(access_count=9, importance=0.9))
     assert not life.is_worth_pinning(fragment(access_count=99, importance=0.79))
     assert not life.is_worth_pinning(fragment(access_count=10, importance=0.8, is_anchor=True))
+
+
+def test_what_was_used_at_the_end_of_time_has_not_decayed() -> None:
+    assert life.decay_of(fragment(accessed_at="9999-12-31T23:59:59+00:00"), SAVED) is None

@@ -21,7 +21,7 @@ from rooms.fragments.upkeep.consolidating import LOCK_SUFFIX, consolidate, only_
 from rooms.fragments.upkeep.daily import tend
 from rooms.fragments.upkeep.errors import UpkeepBusyError, UpkeepError
 from rooms.fragments.upkeep.running import STEPS
-from tests.support.fragments_room import Clock, a_room
+from tests.support.fragments_room import START, Clock, a_room
 from tests.support.upkeep_room import changed, figures_of, saved, state_of, whole
 
 KILLED = 9
@@ -238,7 +238,13 @@ def test_a_rehearsal_compares_only_so_many_that_saves_do_not_wait_for_long(
 
 
 @pytest.mark.parametrize(
-    "state", ["", "{", "[]", '["asked", "x", 0, 0, {}]', '["asked", "", -1, "x", []]', "[" * 9_000]
+    "state",
+    [
+        *("", "{", "[]", '["asked", "x", 0, 0, {}]', '["asked", "", -1, "x", []]', "[" * 9_000),
+        f'["daily", "{START}", -99, 0, {{}}]',
+        f'["daily", "{START}", 0, 0, {{"tiers": 7}}]',
+        f'["daily", "{START}", 0, 0, {{"tiers": {{"to_hot": "x"}}}}]',
+    ],
 )
 def test_what_another_program_wrote_of_a_run_begins_it_anew(room: Room, state: str) -> None:
     saved(room, "The shop runs on Node 20")
