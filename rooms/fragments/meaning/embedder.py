@@ -5,7 +5,13 @@ from functools import lru_cache
 from typing import Protocol
 
 from core.text_redaction import redacted
-from rooms.fragments.meaning.settings import LOCAL, VARIABLE, EmbeddingSettings, read
+from rooms.fragments.meaning.settings import (
+    LOCAL,
+    MOST_DIMENSIONS,
+    VARIABLE,
+    EmbeddingSettings,
+    read,
+)
 from rooms.fragments.meaning.vectors import vector_of
 from rooms.fragments.services.errors import ServiceError
 from rooms.fragments.services.pausing import Pausing
@@ -48,7 +54,8 @@ class Embedder:
         except ValueError:
             raise ServiceError("bad_answer", variable=VARIABLE) from None
         sizes = {len(vector) // FLOAT_BYTES for vector in vectors}
-        if len(vectors) != len(texts) or sizes != {self.dimensions or max(sizes, default=0)}:
+        is_like_before = sizes == {self.dimensions or max(sizes, default=0)}
+        if len(vectors) != len(texts) or not is_like_before or max(sizes) > MOST_DIMENSIONS:
             raise ServiceError("bad_answer", variable=VARIABLE)
         [self.dimensions] = sizes
         return vectors

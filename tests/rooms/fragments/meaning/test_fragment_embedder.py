@@ -286,3 +286,11 @@ def test_without_fastembed_its_absence_is_said_with_the_command(
         local(tmp_path, "fastembed").embed(["one"])
     assert caught.value.key == "no_package"
     assert f"`{sys.executable} -m pip install fastembed`" in caught.value.text("en")
+
+
+def test_a_vector_of_more_dimensions_than_any_model_has_is_no_answer(service: StandIn) -> None:
+    rows = [{"embedding": [0.5] * 16_385}]
+    service.answer = lambda _: Answer({"data": rows})
+    with pytest.raises(ServiceError) as caught:
+        embedder(service).embed(["one"])
+    assert caught.value.key == "bad_answer"
