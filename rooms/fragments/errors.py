@@ -5,9 +5,10 @@ from typing import ClassVar
 from core.errors import SentinelError
 from core.messages import Language, Table, sentence
 from core.text.printable import one_line
+from core.text_redaction import redacted
 from rooms.fragments.words import WORDS
 
-_MOST_SHOWN = 40  # characters of an id that is none
+_MOST_SHOWN, _MOST_READ = 40, 400  # characters of an id that is none
 
 
 class FragmentsError(SentinelError, ValueError):
@@ -23,7 +24,8 @@ class NoSuchFragmentError(FragmentsError):
 
     def __init__(self, *, id: str) -> None:
         """id: what was given as one, of any length."""
-        super().__init__(id=one_line(id[:_MOST_SHOWN]) or '""')
+        told, _ = redacted(id[:_MOST_READ])  # whatever somebody took for an id
+        super().__init__(id=one_line(told[:_MOST_SHOWN]) or '""')
 
 
 class ConfigError(FragmentsError):

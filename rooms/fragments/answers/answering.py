@@ -13,17 +13,18 @@ from core.text.budget import Budget
 from core.text.tokens import estimate_tokens
 from rooms.fragments.answers import changed, explored, numbers, recalled, remembered, restored
 from rooms.fragments.answers.frame import Frame
+from rooms.fragments.answers.lines import is_order
 from rooms.fragments.answers.objects import whole_object
 from rooms.fragments.answers.words import say
-from rooms.fragments.errors import NoSuchFragmentError
 from rooms.fragments.fragment import SOURCE_CHARS, ToolFeedback, Version
 from rooms.fragments.recall.context import restore_context
 from rooms.fragments.recall.exploring import explore
 from rooms.fragments.recall.recalling import Query, recall
 from rooms.fragments.recall.using import count_later
 from rooms.fragments.saving.amending import Amendment, amend
-from rooms.fragments.saving.drafting import Draft, plain_id
+from rooms.fragments.saving.drafting import Draft
 from rooms.fragments.saving.feedback import give_feedback
+from rooms.fragments.saving.finding import visible
 from rooms.fragments.saving.forgetting import forget, pin
 from rooms.fragments.saving.linking import link
 from rooms.fragments.saving.reflecting import Reflection, reflect
@@ -156,12 +157,11 @@ class Call(Frame):
 
     def whole(self, id_: str) -> str:
         """Answer with one fragment as JSON, whatever state it is in. Raises NoSuchFragmentError."""
-        key = plain_id(id_)
         with self._room.engine.reading() as reading:
-            for fragment in reading.by_ids([key]):
-                links, versions = reading.links([key]), reading.entries(Version, of=key)
-                return as_json(whole_object(fragment, links, versions))
-        raise NoSuchFragmentError(id=key)
+            fragment = visible(reading, id_, ())
+            links = reading.links([fragment.id])
+            versions = reading.entries(Version, of=fragment.id)
+            return as_json(whole_object(fragment, links, versions))
 
     def injected(self, query: str, budget: Budget) -> list[str]:
         """Return lines for a prompt: those that answer a question, without one those worth most."""
@@ -172,5 +172,6 @@ class Call(Frame):
             self._room, replace(asked, with_links=False), session=self._offer.session,
             line=scene.line,
         )  # fmt: skip
-        lines = [line for it in found.fragments if budget.take(line := scene.line(it))]
+        harmless = (it for it in found.fragments if not is_order(it))
+        lines = [line for it in harmless if budget.take(line := scene.line(it))]
         return [heading, *lines] if lines else []

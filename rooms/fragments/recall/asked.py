@@ -8,7 +8,7 @@ from core.messages import Table
 from core.text.normal_form import bound_of
 from rooms.fragments.engine import Wanted
 from rooms.fragments.errors import FragmentsError
-from rooms.fragments.fragment import plain_keyword
+from rooms.fragments.fragment import MOST_KEYWORDS, plain_keyword
 from rooms.fragments.kinds import KINDS, LIFETIMES, RELATIONS, WORDS_OF_TYPE
 from rooms.fragments.recall.words import WORDS
 from rooms.fragments.room import readers
@@ -74,6 +74,9 @@ def check_type(field: str, word: str) -> None:
 
 
 def _check(query: Query) -> None:
+    if len(query.tags) > MOST_KEYWORDS:  # no fragment has more
+        facts = {"count": len(query.tags), "most": MOST_KEYWORDS}
+        raise RecallError("too_many_tags", field="tags", **facts)
     dates: Mapping[str, str] = {"from": query.since, "to": query.until}
     for field, text in dates.items():
         if text.strip() and not bound_of(text):

@@ -6,6 +6,7 @@ from rooms.fragments.errors import NoSuchFragmentError
 from rooms.fragments.fragment import Fragment
 from rooms.fragments.recall.links import Step, steps_from
 from rooms.fragments.room import Room, readers
+from rooms.fragments.saving.finding import visible
 
 __all__ = ["Explored", "Step", "explore"]
 
@@ -27,7 +28,7 @@ def explore(room: Room, start_id: str, *, agent: str = "") -> Explored:
     """
     agents = readers(agent)
     with room.engine.reading() as reading:
-        for start in reading.by_ids([start_id.strip()]):
-            if not start.deleted_at and (not agents or start.agent in agents):
-                return Explored(start, steps_from(reading, [start], _RELATIONS, agents))
-    raise NoSuchFragmentError(id=start_id.strip())
+        start = visible(reading, start_id, agents)
+        if start.deleted_at:
+            raise NoSuchFragmentError(id=start.id)
+        return Explored(start, steps_from(reading, [start], _RELATIONS, agents))
