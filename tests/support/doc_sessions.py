@@ -1,9 +1,9 @@
-"""Plays the calls of the sessions' tools that a document shows, with the real server."""
+"""Plays the calls of the rooms' tools that a document shows, with the real server."""
 
 import ast
 import asyncio
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -34,26 +34,41 @@ def call_of(block: str) -> tuple[str, str, dict[str, Any]]:
 def played(blocks: Iterable[str], project: Path, lang: str) -> list[str]:
     """Return each block with what the server answers today: the first to one client, the others
     to another."""
-    (project / ".context").mkdir(parents=True)
     first, *others = blocks
+    rooms, environment = "lessons,sessions", {"SENTINEL_MEMORY_LANG": lang}
     return [
-        *asyncio.run(_conversation(CLIENTS[0], [first], project, lang)),
-        *asyncio.run(_conversation(CLIENTS[1], others, project, lang)),
+        *conversation(CLIENTS[0], [first], project, rooms, environment),
+        *conversation(CLIENTS[1], others, project, rooms, environment),
     ]
 
 
-async def _conversation(name: str, blocks: list[str], project: Path, lang: str) -> list[str]:
-    arguments = [str(ROOT / "server.py"), "--project", str(project)]
+def conversation(
+    client: str,
+    blocks: Iterable[str],
+    project: Path,
+    rooms: str,
+    environment: Mapping[str, str],
+    ready: Callable[[str], str] = lambda block: block,
+) -> list[str]:
+    """Return each block of one conversation with what the server answers today.
+
+    ready: makes the block that is played of the one that is shown, once those before are answered.
+    """
+    (project / ".context").mkdir(parents=True, exist_ok=True)
     transport = StdioTransport(
         command=str(ROOT / ".venv/bin/python"),
-        args=[*arguments, "--rooms", "lessons,sessions"],
-        env={**os.environ, "SENTINEL_MEMORY_LANG": lang},
+        args=[str(ROOT / "server.py"), "--project", str(project), "--rooms", rooms],
+        env={**os.environ, **environment},
     )
-    answered = []
-    async with Client(transport, client_info=Implementation(name=name, version="1")) as client:
-        for block in blocks:
-            text, tool, arguments_of_call = call_of(block)
-            result = await client.call_tool(tool, arguments_of_call)
-            said = "\n".join(part.text for part in result.content if part.type == "text")
-            answered.append(f"{text}\n\n{said}\n")
-    return answered
+
+    async def answered() -> list[str]:
+        told = []
+        async with Client(transport, client_info=Implementation(name=client, version="1")) as it:
+            for block in blocks:
+                text, tool, arguments = call_of(ready(block))
+                result = await it.call_tool(tool, arguments)
+                said = "\n".join(part.text for part in result.content if part.type == "text")
+                told.append(f"{text}\n\n{said}\n")
+        return told
+
+    return asyncio.run(answered())
