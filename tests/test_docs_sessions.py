@@ -1,7 +1,6 @@
 """Tests that the document on sessions says what the program does, and plays its day."""
 
 import inspect
-import itertools
 import json
 import re
 import sqlite3
@@ -16,24 +15,12 @@ from rooms.sessions.config import _KEYS, Config
 from rooms.sessions.schema import MIGRATIONS
 from rooms.sessions.tools import TOOLS
 from tests.support.doc_sessions import call_of, played
-from tests.support.documents import blocks, text_of
+from tests.support.documents import blocks, names_in, rows_of, text_of
 
 ENGLISH, KOREAN = "docs/sessions.md", "docs/sessions.ko.md"
 BOTH = [ENGLISH, KOREAN]
 # What differs from day to day: an id, a date, a day of this year.
 FLEETING = re.compile(r"\bctx_[0-9a-f]{12}\b|\b\d{4}-\d\d-\d\d\b|\(\d\d/\d\d\)")
-
-
-def rows_of(name: str, section: int) -> list[list[str]]:
-    """The cells of each row of the tables in a section, without heads."""
-    [part] = re.findall(rf"^## {section}\..*?(?=^## |\Z)", text_of(name), re.M | re.S)
-    lines = re.findall(r"^\| (.+) \|$", part, re.M)
-    heads = {before for before, line in itertools.pairwise(lines) if "---" in line}
-    return [line.split(" | ") for line in lines if line not in heads and "---" not in line]
-
-
-def names_in(cell: str) -> list[str]:
-    return re.findall(r"`([^`]+)`", cell)
 
 
 @pytest.mark.parametrize("name", BOTH)

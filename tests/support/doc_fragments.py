@@ -2,7 +2,7 @@
 
 import re
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rooms.fragments.saving.activity import TOPIC
@@ -27,18 +27,31 @@ def played(blocks: Sequence[str], folder: Path, lang: str) -> list[str]:
         return _ID.sub(lambda found: real.get(found[0], found[0]), block)
 
     rooms = "lessons,fragments"
+    days = ("shop", blocks[:FIRST_DAY]), ("blog", blocks[FIRST_DAY:])
     answers = [
-        *conversation(
-            CLIENTS[0], blocks[:FIRST_DAY], folder / "shop", rooms, environment, with_real_ids
-        ),
-        *conversation(
-            CLIENTS[1], blocks[FIRST_DAY:], folder / "blog", rooms, environment, with_real_ids
-        ),
+        answer
+        for client, (project, some) in zip(CLIENTS, days, strict=True)
+        for answer in conversation(
+            client, some, folder / project, rooms, environment, with_real_ids
+        )
     ]
     ids = ids_of(database)
     assert len(ids) == len(shown)
     named = dict(zip(ids, shown, strict=True))
     return [re.sub("|".join(named), lambda found: named[found[0]], it) for it in answers]
+
+
+def answered(calls: Sequence[str], folder: Path, environment: Mapping[str, str]) -> list[str]:
+    """Return each call with its answer; `{0}` in one is the id of the first fragment saved."""
+    database = folder / "memory.db"
+    return conversation(
+        CLIENTS[0],
+        calls,
+        folder / "shop",
+        "lessons,fragments",
+        {**environment, "SENTINEL_MEMORY_FRAGMENTS": str(database)},
+        lambda call: call.format(*ids_of(database)),
+    )
 
 
 def ids_of(database: Path) -> list[str]:

@@ -1,5 +1,6 @@
 """Reads the documents that users and contributors read, and pairs their two editions."""
 
+import itertools
 import re
 
 from tests.support.stdio_client import ROOT
@@ -38,3 +39,16 @@ def prose(text: str) -> str:
     text = re.sub(r"``.+?``|`[^`\n]+`", "`code`", text)
     text = re.sub(r"\]\([^)]*\)", "]", text)
     return re.sub(r"(?<!\*)\*[^*\n]+\*(?!\*)", "example", text)
+
+
+def rows_of(name: str, section: int) -> list[list[str]]:
+    """The cells of each row of the tables in a section, without heads."""
+    [part] = re.findall(rf"^## {section}\..*?(?=^## |\Z)", text_of(name), re.M | re.S)
+    lines = re.findall(r"^\| (.+) \|$", part, re.M)
+    heads = {before for before, line in itertools.pairwise(lines) if "---" in line}
+    return [line.split(" | ") for line in lines if line not in heads and "---" not in line]
+
+
+def names_in(cell: str) -> list[str]:
+    """The code in a cell, in its order."""
+    return re.findall(r"`([^`]+)`", cell)

@@ -1,0 +1,230 @@
+"""Tests that the document on fragments says what the program does, and plays its day."""
+
+import inspect
+import json
+import re
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from benchmarks.tokens import tokenizer
+from commands.fragments.fragments import ACTIONS
+from core.settings import ROOMS
+from rooms.fragments import config, fragment, tools
+from rooms.fragments.answers.objects import as_object
+from rooms.fragments.judging import settings as judging
+from rooms.fragments.kinds import RELATIONS, TIERS, TYPES
+from rooms.fragments.meaning import settings as meaning
+from rooms.fragments.recall import ordering
+from rooms.fragments.saving import drafting, reflecting
+from rooms.fragments.services.address import KEY_VARIABLE
+from rooms.fragments.sqlite.schema import MIGRATIONS
+from rooms.fragments.upkeep import life
+from rooms.fragments.upkeep.running import STEPS
+from tests.support.doc_fragments import answered, played
+from tests.support.doc_sessions import call_of
+from tests.support.documents import blocks, names_in, rows_of, text_of
+
+ENGLISH, KOREAN = "docs/fragments.md", "docs/fragments.ko.md"
+BOTH = [ENGLISH, KOREAN]
+LANGUAGES = [(ENGLISH, "en"), (KOREAN, "ko")]
+FLEETING = re.compile(r"\b\d{4}-\d\d-\d\d\b")
+# A particle follows what is before it, and an id is another one each time.
+PARTICLE = re.compile(r"(?<=[a-z2-9]{8})(?:을|를|은|는)")
+
+
+def day_of(name: str) -> list[str]:
+    return [it for it in blocks(text_of(name), "text") if re.match(r"\w+\(", it)]
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_the_table_of_tools_names_every_tool_with_its_parameters(name: str) -> None:
+    told = {names_in(row[0])[0]: names_in(row[1]) for row in rows_of(name, 4) if len(row) == 3}
+    assert told == {
+        it.function.__name__: list(inspect.signature(it.function).parameters) for it in tools.TOOLS
+    }
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_the_five_tools_of_the_profile_are_those_that_it_offers(name: str) -> None:
+    core = [it.function.__name__ for it in tools.TOOLS if it.is_core]
+    [row] = [row for row in rows_of(name, 2) if "lessons,fragments:core" in row[0]]
+    assert names_in(row[1]) == core
+    assert names_in(text_of(name).split("\n## 4.")[1].split("\n\n")[1])[1:] == core
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_the_words_and_defaults_of_a_parameter_are_those_of_the_program(name: str) -> None:
+    rows = {named: row[1] for row in rows_of(name, 4) for named in names_in(row[0]) if len(row) < 3}
+    assert tuple(names_in(rows["linkRelationType"])[: len(RELATIONS)]) == RELATIONS
+    assert tuple(names_in(rows["types"])[1:]) == tools.DEFAULT_TYPES
+    budgets = f"{tools.DEFAULT_TOKENS:,}", f"{tools.CONTEXT_TOKENS:,}"
+    assert tuple(re.findall(r"\d,\d+", rows["tokenBudget"])) == budgets
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_the_limits_are_those_of_the_program(name: str) -> None:
+    figures = [re.findall(r"\d[\d,]*", row[1]) for row in rows_of(name, 4) if len(row) == 2]
+    for limits in (
+        (fragment.CONTENT_CHARS, fragment.CONTENT_BYTES),
+        (fragment.TOPIC_CHARS,),
+        (fragment.MOST_KEYWORDS, drafting.MOST_LINKED),
+        (fragment.SOURCE_CHARS,),
+        (fragment.NAME_CHARS,),
+        (reflecting.ITEM_BYTES, fragment.CONTENT_BYTES, reflecting.MOST_ITEMS),
+        (fragment.SUGGESTION_CHARS, fragment.SITUATION_CHARS),
+    ):
+        assert [f"{it:,}" for it in limits] in figures
+    assert fragment.KEYWORD_CHARS == fragment.TOPIC_CHARS
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_the_table_of_types_is_that_of_the_program(name: str) -> None:
+    rows = {names_in(row[0])[0]: row[1:] for row in rows_of(name, 5)}
+    assert list(rows) == list(TYPES)
+    for word, row in TYPES.items():
+        kind, lifetime, importance, leaves = rows[word]
+        assert (kind, lifetime, importance) == (row.kind, row.lifetime, str(row.importance))
+        ends = row.stale_days or row.doubtful_days or (row.hours if row.hours < 72 else 90)
+        assert re.findall(r"\d+", leaves) == ([str(ends)] if ends else [])
+    assert TYPES["episodic"].hours == 90 * 24
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_the_tiers_and_the_steps_of_the_upkeep_are_those_of_the_program(name: str) -> None:
+    assert [names_in(row[0])[0] for row in rows_of(name, 8)] == list(TIERS)
+    assert [names_in(row[0])[0] for row in rows_of(name, 9)] == [it.name for it in STEPS]
+    told = re.findall(r"\d+", " ".join(row[1] for row in rows_of(name, 8)))
+    assert told == [str(life.HOT_DAYS), str(life.WARM_DAYS)]
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_every_key_of_the_settings_has_its_row_and_default(name: str) -> None:
+    defaults = config.Config(Path())
+    told = {names_in(row[0])[0]: row[1] for row in rows_of(name, 12) if len(row) == 3}
+    assert list(told) == list(config._KEYS)
+    expected = {
+        "ranking.importanceWeight": defaults.importance_weight,
+        "ranking.recencyWeight": defaults.recency_weight,
+        "ranking.activationThreshold": defaults.activation_threshold,
+        "staleThresholds.procedure": TYPES["procedure"].doubtful_days,
+        "staleThresholds.fact": TYPES["fact"].stale_days,
+        "staleThresholds.decision": TYPES["decision"].stale_days,
+        "staleThresholds.default": TYPES["relation"].stale_days,
+        "linkedFragmentLimit": defaults.linked_limit,
+    }
+    assert told == {key: f"`{value}`" for key, value in expected.items()}
+    assert f"{config.MOST_DAYS:,}" in text_of(name)
+    half = ordering._HALF_DAYS
+    assert re.search(rf"\b{half}(?: days halve|일마다 절반)", text_of(name))
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_every_variable_of_the_models_has_its_row(name: str) -> None:
+    embeddings = {names_in(row[0])[0]: row[1] for row in rows_of(name, 10)}
+    assert list(embeddings) == [
+        *(meaning.VARIABLE, KEY_VARIABLE),
+        *(meaning.MODEL_VARIABLE, meaning.DIMENSIONS_VARIABLE),
+    ]
+    assert embeddings[meaning.MODEL_VARIABLE] == f"`{meaning.DEFAULT_MODEL}`"
+    assert meaning.DEFAULT_LOCAL_MODEL in text_of(name)
+    assert f"{meaning.MOST_DIMENSIONS:,}" in text_of(name)
+    rows = [names_in(row[0])[0] for row in rows_of(name, 11)]
+    variables = (
+        *(judging.VARIABLE, judging.CHAT_VARIABLE),
+        *(judging.CHAT_MODEL_VARIABLE, judging.NLI_VARIABLE),
+    )
+    judges = judging.NLI, f"{judging.ONNX}:DIRECTORY", judging.CHAT, judging.GEMINI
+    assert rows == [*variables, *judges]
+    assert f"`{config.PLACE_VARIABLE}`" in text_of(name)
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_the_tables_and_indexes_are_those_of_the_database(name: str) -> None:
+    with sqlite3.connect(":memory:") as connection:
+        for statement in (it for version in MIGRATIONS for it in version):
+            connection.execute(statement)
+        columns = {
+            table: [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
+            for (table,) in connection.execute(
+                "SELECT name FROM sqlite_schema WHERE sql LIKE '%TABLE%'"
+            )
+            if not re.match(r"sqlite_|fragments_fts_", table)
+        }
+        indexes = [
+            row[0]
+            for row in connection.execute(
+                "SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL"
+            )
+        ]
+    told = {names_in(row[0])[0]: names_in(row[1]) for row in rows_of(name, 17)}
+    assert told == columns
+    assert sorted(re.findall(r"`(idx_\w+)`", text_of(name))) == sorted(indexes)
+    assert f"{len(MIGRATIONS)};" in text_of(ENGLISH)
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_every_room_and_action_is_named(name: str) -> None:
+    first = [names_in(row[0])[0] for row in rows_of(name, 2) if names_in(row[0])]
+    named = {word for it in first for word in it.split(",") if it.count(",") < 2}
+    assert named == {"lessons", "fragments", *(f"fragments:{it}" for it in ROOMS["fragments"])}
+    actions = [it.split()[0] for row in rows_of(name, 14) for it in names_in(row[0])]
+    assert sorted(actions) == sorted(ACTIONS)
+
+
+@pytest.mark.parametrize(("name", "lang"), LANGUAGES)
+def test_the_day_is_what_the_server_answers(name: str, lang: str, tmp_path: Path) -> None:
+    shown = day_of(name)
+    assert [call_of(it)[1] for it in shown][3:5] == ["context", "recall"]
+    assert [_lasting(it) for it in played(shown, tmp_path, lang)] == [_lasting(it) for it in shown]
+
+
+def _lasting(block: str) -> str:
+    return PARTICLE.sub("~", FLEETING.sub("…", block))
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_the_costs_of_the_day_are_those_of_its_answers(name: str) -> None:
+    count = tokenizer()
+    assert count is not None
+    [row] = [row for row in rows_of(name, 2) if "#3-" in row[0]]
+    costs = [
+        sum(count(it.removeprefix(call_of(it)[0]).strip()) for it in day_of(edition))
+        for edition in BOTH
+    ]
+    assert row[1] == "; ".join(map(str, costs))
+
+
+def test_the_keys_of_the_objects_are_those_that_the_tools_give(tmp_path: Path) -> None:
+    calls = [
+        'remember(content="The shop runs on Node 22.")',
+        'remember(content="NOAUTH: REDIS_PASSWORD is missing.", type="error")',
+        'recall(text="Which Node?")',
+        'link(fromId="{0}", toId="{1}")',
+        'amend(id="{0}", importance=0.9)',
+        'reflect(summary="Nothing went wrong.")',
+        "context()",
+        'tool_feedback(tool_name="recall", relevant=True, sufficient=True)',
+        "memory_stats()",
+        "memory_consolidate()",
+        'graph_explore(startId="{0}")',
+        'pin(id="{0}")',
+        'unpin(id="{0}")',
+        'forget(id="{0}")',
+    ]
+    answers = {
+        call_of(it)[1]: json.loads(it.removeprefix(call_of(it)[0]))
+        for it in answered(calls, tmp_path, {"SENTINEL_MEMORY_ANSWERS": "json"})
+    }
+    assert set(answers) == {it.function.__name__ for it in tools.TOOLS}
+    optional = {"redacted", "too_long", "links", "proposals", "warning", "superseded"}
+    for name in BOTH:
+        rows = [row for row in rows_of(name, 4) if len(row) == 2 and "`success`" in row[1]]
+        told = {tool: names_in(row[1]) for row in rows for tool in names_in(row[0])}
+        told["recall"] = [it for it in told["recall"] if it not in ("relation_type", "linked_to")]
+        for tool, answer in answers.items():
+            assert set(answer) <= set(told[tool]), tool
+            assert set(told[tool]) <= set(answer) | optional, tool
+        for key in as_object(fragment.Fragment(id="", content="")):
+            assert f"`{key}`" in text_of(name)
