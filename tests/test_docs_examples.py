@@ -39,6 +39,8 @@ def played(example: str, folder: Path, name: str) -> str:
         shop.work()
     if "sentinel-memory sessions" in example:
         shop.save_sessions()
+    if "sentinel-memory fragments" in example:
+        shop.save_fragments()
     return "".join(f"$ {line}\n{shop.answer(line)}" for line in CALL.findall(example))
 
 

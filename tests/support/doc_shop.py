@@ -11,6 +11,8 @@ from typing import Any
 
 from core.lessons.record import Draft, Record, record_id
 from core.settings import Settings
+from rooms.fragments.fragment import Fragment, Link
+from rooms.fragments.room import open_room
 from rooms.sessions.session import Approach, Decision
 from rooms.sessions.session import Draft as SessionDraft
 from rooms.sessions.store import open_sessions
@@ -105,6 +107,19 @@ class Shop:
             store.save(draft, agent="claude-code", process=f"p{number}", now=moment)
         store.database.close()
 
+    def save_fragments(self) -> None:
+        """Keep three fragments of this user, on three days, of which the last cures the second."""
+        room = open_room(Settings(), self.environment())
+        told = self.lessons["fragments"]
+        with room.engine.writing() as writing:
+            writing.add(
+                Fragment(**it, agent="default", source="shop", created_at=moment, updated_at=moment)
+                for it, moment in zip(told, (f"{day}T09:00:00+00:00" for day in DAYS), strict=False)
+            )
+            ends = {"from_id": told[1]["id"], "to_id": told[2]["id"]}
+            writing.put_links([Link(**ends, relation="resolved_by", created_at=DAYS[2])])
+        room.engine.close()
+
     def work(self) -> None:
         """Let an agent edit a migration in a session, and begin another one."""
         edit = {"file_path": str(self.root / "db/migrations/0042.sql"), "new_string": EDIT}
@@ -124,7 +139,9 @@ class Shop:
         """What a process needs, and nothing of whoever runs the tests."""
         kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT") if name in os.environ}
         git = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
-        return {**kept, **git, "HOME": str(self.home), "USERPROFILE": str(self.home), **variables}
+        home = {"HOME": str(self.home), "USERPROFILE": str(self.home)}
+        own = {"SENTINEL_MEMORY_FRAGMENTS": str(self.home / "memory.db")}
+        return {**kept, **git, **home, **own, **variables}
 
     def answer(self, line: str) -> str:
         """What an installed program prints for a command as a document shows it, 80 cells wide."""
