@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.tokens import tokenizer
 from commands.fragments.fragments import ACTIONS
 from core.settings import ROOMS
 from rooms.fragments import config, fragment, tools
@@ -25,6 +24,7 @@ from rooms.fragments.upkeep.running import STEPS
 from tests.support.doc_fragments import answered, played
 from tests.support.doc_sessions import call_of
 from tests.support.documents import blocks, names_in, rows_of, text_of
+from tests.support.session_tools import tokens_of
 
 ENGLISH, KOREAN = "docs/fragments.md", "docs/fragments.ko.md"
 BOTH = [ENGLISH, KOREAN]
@@ -185,12 +185,25 @@ def _lasting(block: str) -> str:
 
 
 @pytest.mark.parametrize("name", BOTH)
+def test_the_costs_of_the_tools_are_those_that_a_client_hands_to_a_model(name: str) -> None:
+    offered = json.loads(text_of("tests/data/tool_surface_fragments.json"))
+    core = [it.function.__name__ for it in tools.TOOLS if it.is_core]
+    few = [it for it in offered if it["name"] in core]
+    costs = [f"{tokens_of(as_offered(some)):,}" for some in (offered, few)]
+    assert [row[1] for row in rows_of(name, 2)][5:7] == costs
+
+
+def as_offered(some: list[dict[str, object]]) -> str:
+    keys = "name", "description", "inputSchema"
+    kept = [{key: it[key] for key in keys if key in it} for it in some]
+    return json.dumps(kept, ensure_ascii=False, separators=(",", ":"))
+
+
+@pytest.mark.parametrize("name", BOTH)
 def test_the_costs_of_the_day_are_those_of_its_answers(name: str) -> None:
-    count = tokenizer()
-    assert count is not None
     [row] = [row for row in rows_of(name, 2) if "#3-" in row[0]]
     costs = [
-        sum(count(it.removeprefix(call_of(it)[0]).strip()) for it in day_of(edition))
+        sum(tokens_of(it.removeprefix(call_of(it)[0]).strip()) for it in day_of(edition))
         for edition in BOTH
     ]
     assert row[1] == "; ".join(map(str, costs))

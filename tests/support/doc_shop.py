@@ -112,10 +112,10 @@ class Shop:
         room = open_room(Settings(), self.environment())
         told = self.lessons["fragments"]
         with room.engine.writing() as writing:
-            writing.add(
-                Fragment(**it, agent="default", source="shop", created_at=moment, updated_at=moment)
-                for it, moment in zip(told, (f"{day}T09:00:00+00:00" for day in DAYS), strict=False)
-            )
+            for day, it in zip(DAYS, told, strict=False):
+                moment = f"{day}T09:00:00+00:00"
+                made = Fragment(**it, source="shop", created_at=moment, updated_at=moment)
+                writing.add([made])
             ends = {"from_id": told[1]["id"], "to_id": told[2]["id"]}
             writing.put_links([Link(**ends, relation="resolved_by", created_at=DAYS[2])])
         room.engine.close()
