@@ -15,12 +15,15 @@ from rooms.fragments.answers.objects import as_object
 from rooms.fragments.judging import settings as judging
 from rooms.fragments.kinds import RELATIONS, TIERS, TYPES
 from rooms.fragments.meaning import settings as meaning
-from rooms.fragments.recall import ordering
-from rooms.fragments.saving import drafting, reflecting
+from rooms.fragments.meaning.embedder import QUESTION_TIMEOUT_S
+from rooms.fragments.recall import candidates, context, ordering, recalling
+from rooms.fragments.saving import drafting, linking, reflecting
 from rooms.fragments.services.address import KEY_VARIABLE
+from rooms.fragments.services.pausing import PAUSE_S
 from rooms.fragments.sqlite.schema import MIGRATIONS
-from rooms.fragments.upkeep import life
+from rooms.fragments.upkeep import consolidating, life, suspecting
 from rooms.fragments.upkeep.running import STEPS
+from rooms.fragments.upkeep.steps import contradicting, hearing, tidying
 from tests.support.doc_fragments import answered, played
 from tests.support.doc_sessions import call_of
 from tests.support.documents import blocks, names_in, rows_of, text_of
@@ -28,6 +31,7 @@ from tests.support.session_tools import tokens_of
 
 ENGLISH, KOREAN = "docs/fragments.md", "docs/fragments.ko.md"
 BOTH = [ENGLISH, KOREAN]
+MEASURED = "benchmarks/README.md"
 LANGUAGES = [(ENGLISH, "en"), (KOREAN, "ko")]
 FLEETING = re.compile(r"\b\d{4}-\d\d-\d\d\b")
 # A particle follows what is before it, and an id is another one each time.
@@ -100,6 +104,45 @@ def test_the_tiers_and_the_steps_of_the_upkeep_are_those_of_the_program(name: st
 
 
 @pytest.mark.parametrize("name", BOTH)
+def test_the_figures_in_the_sentences_are_those_of_the_program(name: str) -> None:
+    alone, least = (f"{100 * it:g}" for it in (candidates.ALONE_SHARE, candidates.LEAST_SHARE))
+    of_section: dict[int, tuple[object, ...]] = {
+        4: (candidates.LEAST_COSINE,),
+        6: (
+            *(alone, least, ordering._HALF_DAYS, context._TOLD_DAYS),
+            *(config.Config(Path()).activation_threshold, config.Config(Path()).linked_limit),
+        ),
+        7: (linking.LIKE, linking.NEARLY_THE_SAME, TYPES["working"].hours),
+        8: (
+            *(life.OFTEN, life.HALVING_WEEKS, life.LEAST_IMPORTANCE, life.BIN_DAYS),
+            TYPES["working"].hours,
+        ),
+        9: (
+            *(life.BIN_DAYS, life.ANCHOR_USES, life.ANCHOR_IMPORTANCE, suspecting.COSINE),
+            *(suspecting.PROPOSED_DAYS, hearing.KEPT_DAYS, tidying.ACTIVITY_DAYS),
+        ),
+        10: (f"{QUESTION_TIMEOUT_S:g}", f"{PAUSE_S:g}"),
+        11: (contradicting.MOST_JUDGED, contradicting.SURE),
+    }
+    for section, figures in of_section.items():
+        [part] = re.findall(rf"^## {section}\..*?(?=^## )", text_of(name), re.M | re.S)
+        told = set(re.findall(r"\d+(?:\.\d+)?", part))
+        assert {str(it) for it in figures} <= told, section
+    # Said in words.
+    assert (recalling._LINKED_SHARE, context._WORKING_SHARE, suspecting.WORDS) == (0.2, 0.25, 0.5)
+    assert (suspecting.MOST_PROPOSED, consolidating.MOST_LISTED, linking._MOST_LINKS) == (10, 10, 3)
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_how_well_it_finds_is_as_it_was_measured(name: str) -> None:
+    [row] = re.findall(r"^\| turns of a dialogue, unseen half \|.*$", text_of(MEASURED), re.M)
+    ndcg, _, silent = (cell.split("; ") for cell in row.strip("| ").split(" | ")[1:])
+    told = set(re.findall(r"\d+\.\d+|\d+(?= ?%)", text_of(name)))
+    shares = {f"{100 * float(it):.0f}" for it in silent[:2]}
+    assert {*ndcg[:2], *shares} <= told
+
+
+@pytest.mark.parametrize("name", BOTH)
 def test_every_key_of_the_settings_has_its_row_and_default(name: str) -> None:
     defaults = config.Config(Path())
     told = {names_in(row[0])[0]: row[1] for row in rows_of(name, 12) if len(row) == 3}
@@ -116,8 +159,6 @@ def test_every_key_of_the_settings_has_its_row_and_default(name: str) -> None:
     }
     assert told == {key: f"`{value}`" for key, value in expected.items()}
     assert f"{config.MOST_DAYS:,}" in text_of(name)
-    half = ordering._HALF_DAYS
-    assert re.search(rf"\b{half}(?: days halve|일마다 절반)", text_of(name))
 
 
 @pytest.mark.parametrize("name", BOTH)
