@@ -251,6 +251,9 @@ WORDS: dict[str, tuple[str, str]] = {
     # fragments: of one user on this machine, over all projects
     "fragments_unusable": ("Fragments on this machine: {said}", "이 컴퓨터의 조각: {said}"),
     "fragments_config": ("Fragments on this machine: {said}", "이 컴퓨터의 조각: {said}"),
+    "fragments_models": ("Models of the fragments: {said}", "조각에 쓰는 모델: {said}"),
+    "fragments_unknown_key": ("{path}: the key {name} means nothing here and is ignored. Check its spelling, or remove it.",
+        "{path}: {name} 키는 아무 뜻이 없어 무시됩니다. 철자를 확인하거나 지우세요."),
     "fragments_damaged": ("{path}: the database of this machine's fragments, over all projects, is damaged ({reason}), so they cannot be relied on or saved. --fix keeps the damaged file beside it and puts what can still be read into a new one.",
         "{path}: 모든 프로젝트에서 쓰는 이 컴퓨터의 조각 데이터베이스가 손상되어({reason}) 조각을 믿고 읽거나 저장할 수 없습니다. --fix는 손상된 파일을 옆에 남겨 두고, 읽을 수 있는 내용을 새 파일에 옮깁니다."),
     "fragments_index": ("{path}: the search index does not hold what the fragments say, so a search can miss some; the fragments themselves are sound. --fix makes the index anew.",

@@ -107,10 +107,10 @@ def _store(opened: Opened) -> "SessionStore":
 
 
 def _engine(opened: Opened) -> "SqliteEngine":
-    from rooms.fragments.config import read_config
+    from rooms.fragments.config import database_path
     from rooms.fragments.sqlite.adapter import SqliteEngine
 
-    path = read_config(os.environ).path
+    path = database_path(os.environ)
     return SqliteEngine(path, timeout_s=opened.settings.lock_timeout_s)
 
 

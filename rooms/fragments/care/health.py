@@ -15,8 +15,9 @@ from core.lessons.upkeep.health import Finding
 from core.settings import Settings
 from core.upkeep.flaws import flaw_in, is_sound
 from core.upkeep.salvage import kept_aside
-from rooms.fragments.config import read_config
+from rooms.fragments.config import config_path, database_path, read_config, unknown_keys
 from rooms.fragments.errors import FragmentsError
+from rooms.fragments.models import check, missing
 from rooms.fragments.sqlite import index
 from rooms.fragments.sqlite.adapter import SqliteEngine
 
@@ -48,7 +49,7 @@ class Health:
 def look(settings: Settings, environment: Mapping[str, str]) -> Health | None:
     """Examine the fragments of this user, None where there are none."""
     try:
-        path = read_config(environment).path
+        path = database_path(environment)
     except FragmentsError as error:
         return Health(path=Path(), findings=[_unusable("fragments_config", error)])
     aside = [Finding("fragments_aside", "note", facts={"path": str(it)}) for it in kept_aside(path)]
@@ -56,12 +57,12 @@ def look(settings: Settings, environment: Mapping[str, str]) -> Health | None:
         return Health(path=path, findings=aside, count=0) if aside else None
     engine = SqliteEngine(path, timeout_s=settings.lock_timeout_s)
     try:
-        return _look(engine, aside)
+        return _look(engine, [*_about_settings(path, environment), *aside])
     finally:
         engine.close()
 
 
-def _look(engine: SqliteEngine, aside: list[Finding]) -> Health:
+def _look(engine: SqliteEngine, others: list[Finding]) -> Health:
     path = engine.path
     findings, count, in_bin, schema = [*_about_file(engine)], None, 0, 0
     try:
@@ -81,13 +82,26 @@ def _look(engine: SqliteEngine, aside: list[Finding]) -> Health:
         findings.append(Finding("fragments_mode", "warning", facts=facts, fixable=True))
     return Health(
         path=path,
-        findings=[*findings, *aside],
+        findings=[*findings, *others],
         count=count,
         in_bin=in_bin,
         schema=schema,
         size=sum(map(_size, (path, Path(f"{path}-wal")))),
         mode=f"{mode:o}",
     )
+
+
+def _about_settings(path: Path, environment: Mapping[str, str]) -> Iterator[Finding]:
+    """Yield what is wrong with `config.json`, and what the models that are named lack."""
+    try:
+        read_config(environment)
+        for name in unknown_keys(path):
+            facts = {"path": str(config_path(path)), "name": name}
+            yield Finding("fragments_unknown_key", "warning", facts=facts)
+    except FragmentsError as error:
+        yield _unusable("fragments_config", error)
+    for problem in (*check(environment), *missing(environment)):
+        yield _unusable("fragments_models", problem)
 
 
 def _about_file(engine: SqliteEngine) -> Iterator[Finding]:

@@ -11,7 +11,7 @@ from core.settings import Settings
 from core.upkeep.errors import NotMendedError
 from rooms.fragments.care.health import OTHERS
 from rooms.fragments.care.salvage import salvage
-from rooms.fragments.config import read_config
+from rooms.fragments.config import database_path
 from rooms.fragments.sqlite import index
 from rooms.fragments.sqlite.adapter import SqliteEngine
 
@@ -23,7 +23,7 @@ def mend(
 
     Raises DatabaseError, FragmentsError, and NotMendedError for a file that could not be written.
     """
-    path = read_config(environment).path
+    path = database_path(environment)
     engine = SqliteEngine(path, timeout_s=settings.lock_timeout_s)
     done = list[Finding]()
     try:

@@ -16,6 +16,7 @@ from rooms.fragments.saving.words import word
 
 TOPIC = "session"
 IDLE = timedelta(hours=4)  # a client that kills its server ends no session
+_GONE = timedelta(days=1)  # after so long without a call a session is ended by the upkeep
 
 
 class Ended(NamedTuple):
@@ -69,6 +70,20 @@ def end_session(room: Room, session: str) -> Ended:
     return Ended(len(gone), reflected)
 
 
+def end_idle_sessions(room: Room) -> int:
+    """End the sessions that have had no call for a day; return how many.
+
+    A client may kill its server before that can end its session. Raises DatabaseError.
+    """
+    before = _earlier(room.clock(), _GONE)
+    with room.engine.reading() as reading:
+        found: list[Activity] = reading.entries(Activity)
+    idle = [it.session_id for it in found if not it.ended_at and it.last_at < before]
+    for session in idle:
+        end_session(room, session)
+    return len(idle)
+
+
 def unreflected(reading: Reading, agents: Sequence[str], *, since: str = "") -> list[Activity]:
     """Return the sessions of these agents, () for all, that wrote something and never reflected.
 
@@ -84,8 +99,20 @@ def unreflected(reading: Reading, agents: Sequence[str], *, since: str = "") -> 
 
 def is_over(activity: Activity, now: str) -> bool:
     """Return whether a session has ended, or has been without a call for so long that it counts."""
-    idle = datetime.fromisoformat(now) - datetime.fromisoformat(activity.last_at)
-    return bool(activity.ended_at) or idle > IDLE
+    return bool(activity.ended_at) or activity.last_at < _earlier(now, IDLE)
+
+
+def _earlier(now: str, by: timedelta) -> str:
+    return (datetime.fromisoformat(now) - by).isoformat(timespec="seconds")
+
+
+def _minutes_of(activity: Activity) -> int:
+    """Return how long a session was; 0 where another program wrote its moments."""
+    try:
+        start, last = map(datetime.fromisoformat, (activity.started_at, activity.last_at))
+        return round((last - start).total_seconds() / 60)
+    except (TypeError, ValueError):
+        return 0
 
 
 def _of(reading: Reading, session: str) -> Activity | None:
@@ -95,13 +122,12 @@ def _of(reading: Reading, session: str) -> Activity | None:
 
 def _noted(writing: Writing, room: Room, ended: Activity, now: str) -> Fragment:
     """Store what is known of a session that nobody reflected on."""
-    lasted = datetime.fromisoformat(ended.last_at) - datetime.fromisoformat(ended.started_at)
     content = word(
         room.settings.lang,
         "unreflected",
         agent=ended.agent,
         date=ended.started_at[:16].replace("T", " "),
-        minutes=round(lasted.total_seconds() / 60),
+        minutes=_minutes_of(ended),
         calls=ended.calls,
         written=ended.written,
     )

@@ -11,6 +11,7 @@ from core.errors import LogBusyError, SentinelError, WaitEndedError
 from rooms.fragments.engine import Reading, Wanted
 from rooms.fragments.fragment import Fragment
 from rooms.fragments.room import Room
+from rooms.fragments.saving.activity import end_idle_sessions
 from rooms.fragments.upkeep import life
 from rooms.fragments.upkeep.errors import UpkeepBusyError, UpkeepError
 from rooms.fragments.upkeep.feedback import FeedbackReport, feedback_report
@@ -85,6 +86,7 @@ def consolidate(
     with only_one(room, timeout_s=room.settings.lock_timeout_s):
         if dry_run:
             return _dry(room, begins)
+        end_idle_sessions(room)
         fill = _filling(room, embedder) if embedder else None
         work = Work(room.clock(), room.config, judge=judge, fill=fill)
         with room.engine.reading() as reading:

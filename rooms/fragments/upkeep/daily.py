@@ -5,6 +5,7 @@ import time
 from core.errors import SentinelError
 from core.notices import warn
 from rooms.fragments.room import Room
+from rooms.fragments.saving.activity import end_idle_sessions
 from rooms.fragments.upkeep.consolidating import only_one
 from rooms.fragments.upkeep.errors import UpkeepBusyError
 from rooms.fragments.upkeep.running import carry_out, is_due, run_of
@@ -40,6 +41,7 @@ def _tend(room: Room, *, compares: bool) -> None:
             state = reading.state()
         if not is_due(state, now, hours=HOURS):  # another process was faster
             return
+        end_idle_sessions(room)
         run = run_of(state, "daily", now)
         work = Work(run.begun_at, room.config, compares=None if compares else 0)
         end = time.monotonic() + AT_MOST_S

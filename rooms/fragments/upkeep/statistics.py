@@ -5,8 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from rooms.fragments.engine import Reading, Wanted
-from rooms.fragments.fragment import Activity, Suspicion, Version
+from rooms.fragments.fragment import Suspicion, Version
 from rooms.fragments.room import Room, readers
+from rooms.fragments.saving.activity import is_over, unreflected
 from rooms.fragments.upkeep.running import ENDED, FIGURES, RUN
 
 MODEL = "embedding_model"  # its name in the state
@@ -80,7 +81,7 @@ def statistics_of(room: Room, *, agent: str = "") -> Statistics:
             upkeep=_upkeep(state),
             is_under_way=RUN in state,
             suspicions=len(reading.entries(Suspicion)),
-            unreflected=_unreflected(reading, own),
+            unreflected=sum(is_over(it, room.clock()) for it in unreflected(reading, own)),
         )
 
 
@@ -100,11 +101,3 @@ def _upkeep(state: Mapping[str, str]) -> dict[str, Counts]:
     except (ValueError, RecursionError):  # another program's
         return {}
     return given if isinstance(given, dict) else {}
-
-
-def _unreflected(reading: Reading, agents: tuple[str, ...]) -> int:
-    return sum(
-        bool(it.written and not it.reflected_at)
-        for it in reading.entries(Activity)
-        if not agents or it.agent in agents
-    )

@@ -1,13 +1,13 @@
 """Keeps the pairs of fragments that may contradict each other until somebody settles them."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from rooms.fragments.engine import Reading, Wanted, Writing
 from rooms.fragments.fragment import Fragment, Link, Suspicion
 from rooms.fragments.kinds import Relation
 from rooms.fragments.recall.likeness import alike
+from rooms.fragments.saving.linking import supersede
 from rooms.fragments.upkeep import life
 from rooms.fragments.upkeep.signs import signs_of
 
@@ -15,7 +15,6 @@ from rooms.fragments.upkeep.signs import signs_of
 # pairs that contradict each other all share half of their words and show a sign; of 18 on one
 # matter that agree, 5 do, and none shows one (`tests/support/contradiction_words.py`).
 COSINE, WORDS = 0.85, 0.5
-SUPERSEDED_IMPORTANCE = 0.3
 PROPOSED_DAYS = 30  # a pair that nobody has settled for so long is no contradiction
 MOST_PROPOSED = 10
 _MOST_ALIKE = 3
@@ -113,14 +112,10 @@ def settle(writing: Writing, pair: Pair, now: str) -> bool:
     earlier, later = pair.earlier, pair.later
     if life.is_pinned(earlier):
         return False
+    supersede(writing, earlier, later, now)
     writing.put_links(
-        [
-            Link(from_id=later.id, to_id=earlier.id, relation="contradicts", created_at=now),
-            Link(from_id=earlier.id, to_id=later.id, relation="superseded_by", created_at=now),
-        ]
+        [Link(from_id=later.id, to_id=earlier.id, relation="contradicts", created_at=now)]
     )
-    importance = min(earlier.importance, SUPERSEDED_IMPORTANCE)
-    writing.replace([replace(earlier, importance=importance, superseded_at=now)])
     drop(writing, [pair.suspicion])
     return True
 

@@ -46,6 +46,18 @@ def test_the_first_line_counts_the_fragments_and_the_long_form_says_whose_they_a
     assert (told["path"], told["schema"], told["mode"]) == (str(engine.path), 1, "600")
 
 
+def test_settings_that_mean_nothing_and_models_that_are_not_there_are_said(
+    healthy: Desk, engine: SqliteEngine
+) -> None:
+    config = engine.path.with_name("config.json")
+    config.write_text('{"linkedFragmentLimits": 5}', encoding="utf-8")
+    done = healthy.doctor(SENTINEL_MEMORY_JUDGE="onnx:/nowhere/model")
+    assert f"{config}: the key linkedFragmentLimits means nothing here" in done.out
+    assert "Models of the fragments: " in done.out and "SENTINEL_MEMORY_JUDGE" in done.out
+    config.write_text('{"linkedFragmentLimit": "many"}', encoding="utf-8")
+    assert f"{config}: linkedFragmentLimit must be" in healthy.doctor().out
+
+
 def test_a_user_without_fragments_hears_and_loads_nothing_of_them(healthy: Desk) -> None:
     assert "ragment" not in healthy.doctor("--verbose").out.replace(str(healthy.root), "")
     assert "fragments" not in healthy.doctor("--json").told

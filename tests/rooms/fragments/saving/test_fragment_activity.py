@@ -8,7 +8,13 @@ import pytest
 from rooms.fragments.errors import FragmentsError
 from rooms.fragments.fragment import Activity, ToolFeedback
 from rooms.fragments.room import Room
-from rooms.fragments.saving.activity import Ended, end_session, note, unreflected
+from rooms.fragments.saving.activity import (
+    Ended,
+    end_idle_sessions,
+    end_session,
+    note,
+    unreflected,
+)
 from rooms.fragments.saving.feedback import give_feedback
 from rooms.fragments.saving.forgetting import pin
 from rooms.fragments.saving.reflecting import Reflection, reflect
@@ -33,6 +39,33 @@ def test_the_working_memory_of_a_session_ends_with_it(room: Room, clock: Clock) 
     assert live == [pinned.id, other.id, durable.id]
     assert figures(room)["ended"] == 1
     assert end_session(room, "s1") == Ended(0)
+
+
+def test_a_session_without_a_call_for_a_day_is_ended_for_its_client(
+    room: Room, clock: Clock
+) -> None:
+    """A client that kills its server at once leaves it no moment for that."""
+    idle = saved(room, "alpha", is_working=True, session="s1")
+    clock.wait(hours=23)
+    busy = saved(room, "bravo", is_working=True, session="s2")
+    assert end_idle_sessions(room) == 0
+    now = clock.wait(hours=2)
+    assert end_idle_sessions(room) == 1
+    assert stored(room, idle.id, busy.id) == [
+        replace(idle, deleted_at=now, deletion="ended"),
+        busy,
+    ]
+    assert [it.session_id for it in activities(room) if it.ended_at] == ["s1"]
+    assert end_idle_sessions(room) == 0
+
+
+def test_a_session_with_moments_of_another_program_ends_too(room: Room) -> None:
+    saved(room, "alpha", session="s1")
+    with room.engine.writing() as writing:
+        [known] = writing.entries(Activity)
+        writing.note([replace(known, started_at="yesterday")])
+    noted = end_session(room, "s1").reflected
+    assert noted and activities(room)[0].ended_at
 
 
 def test_a_session_that_nobody_reflected_on_leaves_one_fact_for_two_days(

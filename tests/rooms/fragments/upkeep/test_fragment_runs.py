@@ -208,7 +208,7 @@ def test_a_call_that_is_cancelled_stops_between_pages_and_the_next_goes_on(
     with pytest.raises(UpkeepError) as caught:
         consolidate(replace(room, engine=engine), progress=cancels)
     assert "was stopped in step 6 of 11" in str(caught.value)
-    assert "전체 11단계 중 6단계에서" in caught.value.text("ko")
+    assert "정리가 할 일 11가지 중 6번째에서" in caught.value.text("ko")
     seen = list[str]()
     consolidate(room, progress=lambda place, count, name: seen.append(name))
     assert seen[0] == "utility"

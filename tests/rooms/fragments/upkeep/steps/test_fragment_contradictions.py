@@ -15,7 +15,7 @@ from rooms.fragments.services.errors import ServiceError
 from rooms.fragments.upkeep.consolidating import consolidate
 from rooms.fragments.upkeep.steps.step import Verdict
 from tests.support.contradiction_words import AGREEING, CONTRADICTING
-from tests.support.fragments_room import Clock
+from tests.support.fragments_room import Clock, figures
 from tests.support.upkeep_room import changed, figures_of, links_of, now_of, saved
 
 
@@ -135,6 +135,7 @@ def test_a_judge_that_is_sure_links_and_lets_the_later_one_count(room: Room, clo
     report = consolidate(room, judge=judge)
     assert judge.asked == [(SLOW, FAST)]
     assert figures_of(report)["contradictions"] == {"checked": 2, "judged": 1, "linked": 1}
+    assert figures(room)["superseded"] == 1
     old = now_of(room, one)
     assert old.superseded_at == clock() and old.importance == 0.3
     assert now_of(room, other).is_live and report.suspicions == []
