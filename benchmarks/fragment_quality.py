@@ -30,6 +30,7 @@ from rooms.fragments.sqlite.adapter import SqliteEngine
 LOCOMO = "locomo10.json"
 SEED = 7  # of the halves: one chose the shares of `recall`; the other was looked at once
 MOST_FOREIGN = 60  # questions of another dialogue, for each
+FEW = 8  # texts in a small room
 WHOLE_TOKENS = 100_000
 AT = "2026-01-01T00:00:00+00:00"
 
@@ -144,6 +145,31 @@ def own_pools() -> dict[str, Pool]:
     of_lessons = [query for query, _ in sets["lessons"].questions][:MOST_FOREIGN]
     foreign = {"turns": of_lessons, "observations": of_lessons}
     return {name: Pool(its, foreign.get(name, of_dialogue)) for name, its in sets.items()}
+
+
+def small_pools() -> dict[str, list[Pool]]:
+    """Each question of lessons and observations in a room of a few texts, one of which answers it.
+
+    Foreign to it is the question before: mostly about something that is not there.
+    """
+    chance, sets = random.Random(SEED), labelled_sets()
+    return {
+        f"{name}, {FEW} texts": [
+            _small(sets[name], at, chance) for at in range(len(sets[name].questions))
+        ]
+        for name in ("observations", "lessons")
+    }
+
+
+def _small(labelled: Labelled, at: int, chance: random.Random) -> Pool:
+    query, answers = labelled.questions[at]
+    others = [it for it in range(len(labelled.texts)) if it not in answers]
+    drawn = [chance.choice(sorted(answers)), *chance.sample(others, FEW - 1)]
+    chance.shuffle(drawn)
+    there = frozenset(place for place, it in enumerate(drawn) if it in answers)
+    foreign, its = labelled.questions[at - 1]
+    texts = [labelled.texts[it] for it in drawn]
+    return Pool(Labelled(texts, [(query, there)]), [] if its & set(drawn) else [foreign])
 
 
 def locomo_pools(directory: Path) -> dict[str, list[Pool]]:

@@ -22,7 +22,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from bench import ECHO, SERVER
-from fragment_quality import LOCOMO, Pool, Quality, locomo_pools, own_pools, rows
+from fragment_quality import LOCOMO, Pool, Quality, locomo_pools, own_pools, rows, small_pools
 from peers import INSTALLED
 from process import Refused, ServerProcess
 from sessions import start
@@ -49,6 +49,7 @@ MINUTES = 525_600  # over which the fragments were saved
 MOST_ABOVE_ECHO = {10_000: 5.0, 100_000: 60.0}
 QUICK_MS = {1_000: 6.0, 10_000: 10.0}  # of processor time for a recall, on a machine of any load
 FLOORS = {"turns": 0.34, "observations": 0.74, "lessons": 0.87, "lessons among others": 0.69}
+FEW_HITS = {"observations": 0.88, "lessons": 0.8}  # in rooms of a few texts
 HITS_BESIDE = 2.0  # times the hits of all words, in the sets of short texts
 QUERIES = (
     *("redirect loop sign-in", "refresh token expired", "migration lock timeout", "refund retry"),
@@ -214,6 +215,10 @@ def main() -> int:
         if found["recall"].ndcg < FLOORS[name]:
             missed.append(f"nDCG@10 of {name}")
         if found["recall"].hit < HITS_BESIDE * found["FTS5, all words"].hit:
+            missed.append(f"hit@5 of {name}")
+    for name, pools in small_pools().items():
+        found = print_quality(name, pools, with_peers=False)
+        if found["recall"].hit < FEW_HITS[name.partition(",")[0]]:
             missed.append(f"hit@5 of {name}")
     if options.locomo and not options.quick:
         for name, pools in locomo_pools(options.locomo).items():
