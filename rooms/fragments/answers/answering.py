@@ -145,7 +145,7 @@ class Call(Frame):
         scene = self._scene
         budget = Budget(self._settings.budget_tokens, self._settings.budget_chars)
         return self._answer(
-            lambda: explored.text(found, scene, budget), lambda: explored.declared(found)
+            lambda: explored.text(found, scene, budget), lambda: explored.declared(found, budget)
         )
 
     def pin(self, id_: str, *, pinned: bool) -> str:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from core.lessons.answers.json_answer import as_json
 from core.text.budget import Budget
 from rooms.fragments.answers.lines import Scene, id_text
 from rooms.fragments.answers.objects import as_object, link_object
@@ -32,11 +33,15 @@ def text(found: Explored, scene: Scene, budget: Budget) -> str:
     return "\n".join([head, *lines, *more])
 
 
-def declared(found: Explored) -> dict[str, Any]:
-    """Return the object that graph_explore gives."""
-    return {
-        "success": True,
-        "start": as_object(found.start),
-        "nodes": [as_object(it.fragment) for it in found.steps],
-        "edges": [link_object(it.link) for it in found.steps],
-    }
+def declared(found: Explored, budget: Budget) -> dict[str, Any]:
+    """Return the object that graph_explore gives: as many links as fit, and how many do not."""
+    told: dict[str, Any] = {"success": True, "start": as_object(found.start)}
+    budget.spend(as_json(told))
+    nodes, edges = list[dict[str, Any]](), list[dict[str, Any]]()
+    for step in found.steps:
+        node, edge = as_object(step.fragment), link_object(step.link)
+        if budget.take(as_json({"node": node, "edge": edge})):
+            nodes.append(node)
+            edges.append(edge)
+    left = len(found.steps) - len(nodes)
+    return {**told, "nodes": nodes, "edges": edges} | ({"left_out": left} if left else {})

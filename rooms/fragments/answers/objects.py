@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
+from rooms.fragments.answers.lines import is_order
 from rooms.fragments.fragment import Fragment, Link, Version
 
 
@@ -31,6 +32,7 @@ def as_object(fragment: Fragment) -> dict[str, Any]:
         "expires_at": fragment.expires_at,
         "superseded_at": fragment.superseded_at,
         "deleted_at": fragment.deleted_at,
+        "reads_like_order": is_order(fragment),
     }
     return told | {key: value for key, value in rare.items() if value}
 
