@@ -5,7 +5,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rooms.fragments.engine import Wanted
@@ -98,11 +98,14 @@ def test_a_text_of_a_megabyte_and_half_a_character_are_refused_in_every_field(ro
 ANY = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=80)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=ANY)
-def test_any_text_comes_back_and_is_asked_for(room: Room, text: str) -> None:
+def test_any_text_comes_back_and_is_asked_for(
+    tmp_path_factory: pytest.TempPathFactory, text: str
+) -> None:
+    room = a_room(tmp_path_factory.mktemp("any"))  # in which no other says the same already
     saved = assert_comes_back(room, a_draft(text))
     recall(room, Query(text=text, keywords=(text,)))
     with room.engine.reading() as reading:
         found = reading.find(Wanted(topics=(saved.topic,), keywords=saved.keywords))
-    assert saved.id in [it.id for it in found]  # whose use is counted by now
+    assert [it.id for it in found] == [saved.id]  # whose use is counted by now
+    room.engine.close()
