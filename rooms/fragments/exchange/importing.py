@@ -33,6 +33,7 @@ from rooms.fragments.fragment import (
 )
 from rooms.fragments.room import Room
 from rooms.fragments.saving.drafting import Draft, Prepared, prepared
+from rooms.fragments.saving.finding import SUPERSEDED_IMPORTANCE
 from rooms.fragments.saving.making import expiry, row_of
 
 Tell = Callable[[int, int], object]  # how many are done, of how many
@@ -41,7 +42,6 @@ _Item = TypeVar("_Item")
 
 _AT_ONCE = 500
 _RAW_CHARS = 50_000  # above which nobody looks for secrets in a text that is far too long
-_SUPERSEDED_IMPORTANCE = 0.3
 _OWN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{5,63}")
 _NUMBER = re.compile(r"[0-9]+")
 _DELETIONS = ("forgotten", "expired", "stale", "merged", "ended")
@@ -236,7 +236,7 @@ class _Planner:
         for link in links:
             fragment = self._new.get(link.from_id)
             if fragment and link.relation == "superseded_by":
-                importance = min(fragment.importance, _SUPERSEDED_IMPORTANCE)
+                importance = min(fragment.importance, SUPERSEDED_IMPORTANCE)
                 self._new[fragment.id] = replace(
                     fragment, superseded_at=link.created_at, importance=importance
                 )
