@@ -49,3 +49,11 @@ def bound_of(text: str) -> str:
         return date.fromisoformat(text).isoformat()
     except ValueError:
         return ""
+
+
+def end_of(bound: str) -> str:
+    """Return what stands behind every moment of a day or a second, "" for no bound.
+
+    bound: as `bound_of` returns it; a stored moment may go on behind it.
+    """
+    return bound and f"{bound}~"

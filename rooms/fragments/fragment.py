@@ -19,6 +19,16 @@ SUGGESTION_CHARS, SITUATION_CHARS = 500, 200
 DEFAULT_AGENT, DEFAULT_TOPIC = "default", "general"
 REFUSED_AGENTS = frozenset(("system", "admin"))  # names that another program's rules would trust
 
+# The columns whose names are the specification's, by ours.
+_COLUMN_OF = {
+    "kind": "type",
+    "agent": "agent_id",
+    "session": "session_id",
+    "privacy": "privacy_scope",
+    "tier": "ttl_tier",
+    "utility": "utility_score",
+}
+
 _BLANKS = re.compile(r"\s+")
 
 
@@ -176,3 +186,8 @@ def hash_of(content: str) -> str:
 def plain_keyword(keyword: str) -> str:
     """Return a keyword or a topic in the spelling in which two are compared."""
     return normal_form("NFKC", keyword).casefold().strip()
+
+
+def column_of(name: str) -> str:
+    """Return the specification's name of a field, which is that of its column."""
+    return _COLUMN_OF.get(name, name)

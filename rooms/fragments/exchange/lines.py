@@ -20,9 +20,9 @@ from rooms.fragments.fragment import (
     TaskFeedback,
     ToolFeedback,
     Version,
+    column_of,
 )
 from rooms.fragments.kinds import KINDS, LIFETIMES, PRIVACIES, RELATIONS, TIERS
-from rooms.fragments.sqlite.rows import column_of
 
 Row = Fragment | Link | Version | ToolFeedback | TaskFeedback | Activity | Suspicion
 RowType = TypeVar("RowType", bound=Row)

@@ -1,9 +1,8 @@
 """Says whether a fragment that was read is one of those that are meant."""
 
+from core.text.normal_form import end_of
 from rooms.fragments.engine import Wanted
 from rooms.fragments.fragment import Fragment, plain_keyword
-
-_LAST = "~"  # behind whatever a moment may go on with after a day or a second
 
 
 class Fitting:
@@ -33,7 +32,7 @@ class Fitting:
             and asked.session in ("", it.session)
             and asked.source in ("", it.source)
             and asked.since <= it.created_at
-            and (not asked.until or it.created_at < asked.until + _LAST)
+            and (not asked.until or it.created_at < end_of(asked.until))
             and asked.is_anchor in (None, it.is_anchor)
             and it.number > asked.after
         )

@@ -4,13 +4,13 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from core.text.normal_form import end_of
 from rooms.fragments.engine import Wanted
 from rooms.fragments.fragment import plain_keyword
 
 ANY_OF = "IN (SELECT value FROM json_each(?))"  # of any number of values, in one statement
 MOST_NUMBER = 2**63 - 1  # that SQLite knows
 
-_LAST = "~"  # behind whatever a moment may go on with after a day or a second
 _STATES = {
     "live": "deleted_at = '' AND superseded_at = ''",
     "superseded": "deleted_at = '' AND superseded_at != ''",
@@ -64,7 +64,7 @@ def _parts(wanted: Wanted) -> Iterator[tuple[str, tuple[Any, ...]]]:
         "source = ?": wanted.source,
         "content_hash = ?": wanted.content_hash,
         "created_at >= ?": wanted.since,
-        "created_at < ?": wanted.until and wanted.until + _LAST,
+        "created_at < ?": end_of(wanted.until),
         f"{_USED} < ?": wanted.used_before,
         "expires_at != '' AND expires_at < ?": wanted.expires_before,
         "deleted_at != '' AND deleted_at < ?": wanted.deleted_before,

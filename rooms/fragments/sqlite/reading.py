@@ -7,7 +7,7 @@ from typing import Any
 from core.full_text.candidates import holding_of
 from core.text.holding import Holding
 from rooms.fragments.engine import By, Entry, Order, Wanted
-from rooms.fragments.fragment import Embedding, Fragment, Link
+from rooms.fragments.fragment import Embedding, Fragment, Link, column_of
 from rooms.fragments.sqlite.conditions import (
     ANY_OF,
     MOST_NUMBER,
@@ -20,7 +20,6 @@ from rooms.fragments.sqlite.index import INDEX
 from rooms.fragments.sqlite.rows import (
     SELECTED,
     TABLES,
-    column_of,
     entry_of,
     fragment_of,
     link_of,

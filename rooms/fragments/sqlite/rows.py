@@ -18,19 +18,11 @@ from rooms.fragments.fragment import (
     TaskFeedback,
     ToolFeedback,
     Version,
+    column_of,
 )
 from rooms.fragments.kinds import KINDS, LIFETIMES, PRIVACIES, RELATIONS, TIERS
 from rooms.fragments.sqlite.conditions import ANY_OF, listed, spelled
 
-# The columns whose names are the specification's, by ours.
-_COLUMN_OF = {
-    "kind": "type",
-    "agent": "agent_id",
-    "session": "session_id",
-    "privacy": "privacy_scope",
-    "tier": "ttl_tier",
-    "utility": "utility_score",
-}
 _LISTS = frozenset(("keywords", "tool_highlights", "tool_pain_points"))
 _FLAGS = frozenset(("is_anchor", "relevant", "sufficient", "overall_success"))
 _MOMENTS = (
@@ -46,7 +38,7 @@ UNKNOWN_MOMENT = "1970-01-01T00:00:00+00:00"  # of a fragment whose creation nob
 MOST_UTILITY = 1e9
 
 FIELDS = tuple(it.name for it in fields(Fragment))
-COLUMNS = tuple(_COLUMN_OF.get(name, name) for name in FIELDS)
+COLUMNS = tuple(column_of(name) for name in FIELDS)
 SELECTED = ", ".join(COLUMNS)
 
 
@@ -66,7 +58,7 @@ class Table(NamedTuple):
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns in the order of the fields."""
-        return tuple(_COLUMN_OF.get(name, name) for name in self.fields)
+        return tuple(column_of(name) for name in self.fields)
 
     def condition(
         self, *, of: str = "", since: str = "", before: str = ""
@@ -103,11 +95,6 @@ TABLES: dict[type[Any], Table] = {
         *("found_at, first_id, second_id", True),
     ),
 }
-
-
-def column_of(name: str) -> str:
-    """Return the column of a field."""
-    return _COLUMN_OF.get(name, name)
 
 
 def stored(name: str, value: Any) -> Any:

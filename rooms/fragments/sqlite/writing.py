@@ -5,11 +5,11 @@ from dataclasses import replace
 from typing import Any
 
 from rooms.fragments.engine import Entry
-from rooms.fragments.fragment import Embedding, Fragment, Link
+from rooms.fragments.fragment import Embedding, Fragment, Link, column_of
 from rooms.fragments.sqlite import index
 from rooms.fragments.sqlite.conditions import ANY_OF, bound, listed
 from rooms.fragments.sqlite.reading import SqliteReading
-from rooms.fragments.sqlite.rows import TABLES, column_of, entry_values, stored, values_of
+from rooms.fragments.sqlite.rows import TABLES, entry_values, stored, values_of
 
 
 class SqliteWriting(SqliteReading):

@@ -3,13 +3,11 @@
 import sqlite3
 from functools import lru_cache
 
-from core.text.normal_form import normal_form
+from core.text.normal_form import end_of, normal_form
 from rooms.sessions.rows import tags_of
 from rooms.sessions.search.dates import bound_of
 from rooms.sessions.search.found import Criteria
 from rooms.sessions.session import Session
-
-_LAST = "~"  # behind whatever a moment may go on with after a day or a second
 
 
 class Filter:
@@ -23,7 +21,7 @@ class Filter:
         self._status, self._agent = criteria.status, criteria.agent
         self._since = bound_of("dateRange.from", criteria.since)
         until = bound_of("dateRange.to", criteria.until)
-        self._before = until and until + _LAST
+        self._before = end_of(until)
         given = {
             "status = ?": self._status,
             "agent = ?": self._agent,
