@@ -3,7 +3,6 @@
 import inspect
 import json
 import re
-import sqlite3
 from pathlib import Path
 
 import pytest
@@ -26,7 +25,7 @@ from rooms.fragments.upkeep.running import STEPS
 from rooms.fragments.upkeep.steps import contradicting, hearing, tidying
 from tests.support.doc_fragments import answered, played
 from tests.support.doc_sessions import call_of
-from tests.support.documents import blocks, names_in, rows_of, text_of
+from tests.support.documents import blocks, names_in, rows_of, tables_and_indexes, text_of
 from tests.support.session_tools import tokens_of
 
 ENGLISH, KOREAN = "docs/fragments.md", "docs/fragments.ko.md"
@@ -183,22 +182,7 @@ def test_every_variable_of_the_models_has_its_row(name: str) -> None:
 
 @pytest.mark.parametrize("name", BOTH)
 def test_the_tables_and_indexes_are_those_of_the_database(name: str) -> None:
-    with sqlite3.connect(":memory:") as connection:
-        for statement in (it for version in MIGRATIONS for it in version):
-            connection.execute(statement)
-        columns = {
-            table: [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
-            for (table,) in connection.execute(
-                "SELECT name FROM sqlite_schema WHERE sql LIKE '%TABLE%'"
-            )
-            if not re.match(r"sqlite_|fragments_fts_", table)
-        }
-        indexes = [
-            row[0]
-            for row in connection.execute(
-                "SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL"
-            )
-        ]
+    columns, indexes = tables_and_indexes(MIGRATIONS, but="fragments_fts_")
     told = {names_in(row[0])[0]: names_in(row[1]) for row in rows_of(name, 17)}
     assert told == columns
     assert sorted(re.findall(r"`(idx_\w+)`", text_of(name))) == sorted(indexes)

@@ -3,7 +3,6 @@
 import inspect
 import json
 import re
-import sqlite3
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,7 @@ from rooms.sessions.config import _KEYS, Config
 from rooms.sessions.schema import MIGRATIONS
 from rooms.sessions.tools import TOOLS
 from tests.support.doc_sessions import call_of, played
-from tests.support.documents import blocks, names_in, rows_of, text_of
+from tests.support.documents import blocks, names_in, rows_of, tables_and_indexes, text_of
 
 ENGLISH, KOREAN = "docs/sessions.md", "docs/sessions.ko.md"
 BOTH = [ENGLISH, KOREAN]
@@ -70,22 +69,7 @@ def _plain(value: object) -> str:
 
 @pytest.mark.parametrize("name", BOTH)
 def test_the_tables_and_indexes_are_those_of_the_database(name: str) -> None:
-    with sqlite3.connect(":memory:") as connection:
-        for statement in (it for version in MIGRATIONS for it in version):
-            connection.execute(statement)
-        columns = {
-            table: [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
-            for (table,) in connection.execute(
-                "SELECT name FROM sqlite_schema WHERE sql LIKE '%TABLE%'"
-            )
-            if not re.match(r"sqlite_|contexts_fts_", table)
-        }
-        indexes = [
-            row[0]
-            for row in connection.execute(
-                "SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL"
-            )
-        ]
+    columns, indexes = tables_and_indexes(MIGRATIONS, but="contexts_fts_")
     told = {names_in(row[0])[0]: names_in(row[1]) for row in rows_of(name, 13)}
     assert told == columns
     assert sorted(re.findall(r"`(idx_\w+)`", text_of(name))) == sorted(indexes)
