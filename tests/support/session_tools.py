@@ -7,13 +7,16 @@ from collections.abc import Callable, Iterator
 from importlib import import_module
 from typing import Any
 
+import pytest
 from fastmcp import Client
+from fastmcp.exceptions import ToolError
 
 from core.cancellation import NO_CANCELLATION
 from protocol.tools import SessionlessServer
 from rooms.sessions import tools
 
 Count = Callable[[str], int]
+Call = Callable[..., str]
 
 # What was tried, and why it failed.
 FAILURES = {
@@ -67,6 +70,28 @@ def ask(server: SessionlessServer, question: Callable[[Client[Any]], Any]) -> An
             return await question(client)
 
     return asyncio.run(connected())
+
+
+def calling(offered: Callable[[], SessionlessServer]) -> Call:
+    """Calls a tool as a client does and returns the text of its answer."""
+
+    def called(tool: str, **arguments: Any) -> str:
+        result = ask(offered(), lambda client: client.call_tool(tool, arguments))
+        [content] = result.content
+        return str(content.text)
+
+    return called
+
+
+def refusing(call: Call) -> Call:
+    """Calls a tool that refuses and returns its sentence."""
+
+    def called(tool: str, **arguments: Any) -> str:
+        with pytest.raises(ToolError) as caught:
+            call(tool, **arguments)
+        return str(caught.value)
+
+    return called
 
 
 def surface(server: SessionlessServer) -> list[dict[str, Any]]:

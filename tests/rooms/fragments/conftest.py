@@ -1,19 +1,16 @@
 """Gives the tests of the fragments' tools a database of their own, and the room as it was."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from fastmcp.exceptions import ToolError
 
 from core.settings import Settings
 from rooms.fragments.room import Room, open_room
 from rooms.fragments.tools import _Room
 from tests.support.fragment_tools import offered
-from tests.support.session_tools import ask
+from tests.support.session_tools import Call, calling, refusing
 
-Call = Callable[..., str]
 MODELS = ("SENTINEL_MEMORY_EMBEDDINGS", "SENTINEL_MEMORY_JUDGE", "OPENAI_API_KEY")
 
 
@@ -41,21 +38,11 @@ def room(database: Path) -> Room:
 def call(database: Path) -> Call:
     """Calls a tool as a client does and returns the text of its answer."""
 
-    def called(tool: str, **arguments: Any) -> str:
-        result = ask(offered(), lambda client: client.call_tool(tool, arguments))
-        [content] = result.content
-        return str(content.text)
-
-    return called
+    return calling(offered)
 
 
 @pytest.fixture
 def refused(call: Call) -> Call:
     """Calls a tool that refuses and returns its sentence."""
 
-    def called(tool: str, **arguments: Any) -> str:
-        with pytest.raises(ToolError) as caught:
-            call(tool, **arguments)
-        return str(caught.value)
-
-    return called
+    return refusing(call)

@@ -13,7 +13,7 @@ from rooms.fragments.engine import Wanted
 from rooms.fragments.fragment import Activity, Fragment, TaskFeedback, ToolFeedback
 from rooms.fragments.room import Room
 from rooms.fragments.saving.words import WORDS
-from tests.rooms.fragments.conftest import Call
+from tests.support.session_tools import Call
 
 NOAUTH = "Redis Sentinel answers NOAUTH where REDIS_PASSWORD is missing"
 CURE = "Set REDIS_PASSWORD in the unit file of the staging server"

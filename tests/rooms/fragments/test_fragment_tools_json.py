@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from rooms.fragments import tools
-from tests.rooms.fragments.conftest import Call
+from tests.support.session_tools import Call
 
 NOAUTH = "Redis Sentinel answers NOAUTH where REDIS_PASSWORD is missing"
 CURE = "Set the password in the unit file of the staging server"

@@ -5,8 +5,7 @@ from statistics import mean
 import pytest
 
 from core.messages import Language
-from tests.rooms.fragments.conftest import Call
-from tests.support.session_tools import FAILURES, tokens_of
+from tests.support.session_tools import FAILURES, Call, tokens_of
 
 pytestmark = pytest.mark.parametrize("lang", ["en", "ko"])
 FRAME: dict[Language, int] = {"en": 21, "ko": 21}  # of a line, beside its text

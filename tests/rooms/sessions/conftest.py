@@ -1,18 +1,14 @@
 """Gives the tests of the sessions' tools a project of their own, and the room as it was."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from fastmcp.exceptions import ToolError
 
 from core.settings import Settings
 from rooms.sessions.store import SessionStore, open_sessions
 from rooms.sessions.tools import _Room
-from tests.support.session_tools import ask, offered
-
-Call = Callable[..., str]
+from tests.support.session_tools import Call, calling, offered, refusing
 
 
 @pytest.fixture
@@ -38,21 +34,11 @@ def store(project: Path) -> SessionStore:
 def call(project: Path) -> Call:
     """Calls a tool as a client does and returns the text of its answer."""
 
-    def called(tool: str, **arguments: Any) -> str:
-        result = ask(offered(), lambda client: client.call_tool(tool, arguments))
-        [content] = result.content
-        return str(content.text)
-
-    return called
+    return calling(offered)
 
 
 @pytest.fixture
 def refused(call: Call) -> Call:
     """Calls a tool that refuses and returns its sentence."""
 
-    def called(tool: str, **arguments: Any) -> str:
-        with pytest.raises(ToolError) as caught:
-            call(tool, **arguments)
-        return str(caught.value)
-
-    return called
+    return refusing(call)

@@ -11,10 +11,9 @@ from core.lessons.record import utc_now
 from rooms.sessions import tools
 from rooms.sessions.session import STATUSES, Approach
 from rooms.sessions.store import SessionStore
-from tests.rooms.sessions.conftest import Call
 from tests.support.room import OLD, act, saved
 from tests.support.sentences import say
-from tests.support.session_tools import GOALS, work
+from tests.support.session_tools import GOALS, Call, work
 
 DAY = utc_now()[:10]
 SHORT = DAY[5:].replace("-", "/")

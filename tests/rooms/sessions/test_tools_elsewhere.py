@@ -10,8 +10,8 @@ import pytest
 from rooms.sessions.projects.sharing import share
 from rooms.sessions.store import SessionStore
 from rooms.sessions.upkeep.archive import archive_before
-from tests.rooms.sessions.conftest import Call
 from tests.support.room import OLD, a_room, act, failed, saved
+from tests.support.session_tools import Call
 
 YEARS_LATER = "2025-01-01"
 

@@ -10,8 +10,8 @@ from rooms.sessions.answers.recommended import MOST_FAILURES
 from rooms.sessions.answers.warnings import FAILURE_CHARS
 from rooms.sessions.session import Approach
 from rooms.sessions.store import SessionStore
-from tests.rooms.sessions.conftest import Call
 from tests.support.room import LATER, act, failed, saved
+from tests.support.session_tools import Call
 
 ID = "ctx_"
 FAILED = (Approach(description="Axios", result="failed", reason="CORS", timestamp=LATER),)

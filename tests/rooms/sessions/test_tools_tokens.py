@@ -9,10 +9,9 @@ import server
 from core.messages import Language
 from rooms.sessions.answers.hints import hint
 from rooms.sessions.store import SessionStore
-from tests.rooms.sessions.conftest import Call
 from tests.support.room import act
 from tests.support.session_samples import keep, sample_sessions
-from tests.support.session_tools import FAILURES, GOALS, tokens_of, work
+from tests.support.session_tools import FAILURES, GOALS, Call, tokens_of, work
 
 pytestmark = pytest.mark.parametrize("lang", ["en", "ko"])
 HINT: dict[Language, int] = {"en": 21, "ko": 34}

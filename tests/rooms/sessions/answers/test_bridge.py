@@ -10,7 +10,7 @@ import pytest
 import server
 from core.lessons.record import LIMITS_BYTES
 from rooms.sessions.tools import _Room
-from tests.rooms.sessions.conftest import Call
+from tests.support.session_tools import Call
 
 AXIOS = {
     "goal": "Upload avatars",
