@@ -14,9 +14,10 @@ from tests.support.stdio_client import ROOT
 # A room is a folder or a file, and what is not named here belongs to the folder above it. Each room
 # may use itself and the rooms on its right; from outside of a top folder, its name means all of it.
 ROOMS = {
-    "server": "core protocol rooms",
+    "server": "core protocol rooms door",
     "cli": "core commands",
     "protocol": "core",
+    "door": "core protocol",
     "rooms.sessions.tools": "core protocol rooms.sessions",
     "rooms.sessions": "core",
     "rooms.fragments.tools": "core protocol rooms.fragments",
@@ -30,6 +31,7 @@ ROOMS = {
     " commands.setup",
     "commands.stats": "core rooms commands.terminal commands.hook commands.clients",
     "commands.view": "core rooms commands.terminal commands.documents commands.hook",
+    "commands.door": "core door commands.terminal",
     "commands.terminal": "core",
     "commands.documents": "core commands.terminal",
     "commands.clients": "core commands.documents commands.terminal",
@@ -47,6 +49,7 @@ ROOMS = {
     "core.text": "core.injection",
     "core.injection": "",
     "core.disk": "core",
+    "core.postgres": "core core.disk",
     "core.upkeep": "core core.disk core.text_redaction core.sanitizer",
     "core.full_text": "core.text",
     "core.exchange": "core core.disk core.text core.injection core.text_redaction",
@@ -62,8 +65,12 @@ FOREIGN = {
     "protocol": {"anyio", "fastmcp", "mcp", "pydantic"},
     "rooms.sessions.tools": {"fastmcp", "pydantic"},
     "rooms.fragments.tools": {"fastmcp", "pydantic"},
-    "rooms.fragments": {"fastembed", "numpy", "onnxruntime", "tokenizers"},  # where installed
+    "rooms.fragments": {"fastembed", "numpy", "onnxruntime", "tokenizers", "psycopg", "redis"},
     "core.disk": {"filelock"},
+    "core.postgres": {"psycopg", "psycopg_pool"},
+    "door": set(
+        "anyio fastmcp mcp prometheus_client pydantic sse_starlette starlette uvicorn".split()
+    ),
     "commands.demo": {"fastmcp"},  # as a client of the server
 }
 # The packages of the program are the folders at the top that have a sign; the others are its tools.

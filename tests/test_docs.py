@@ -40,7 +40,7 @@ from tests.support.stdio_client import ROOT
 
 SOURCES = [
     path
-    for room in ("core", "protocol", "rooms", "commands")
+    for room in ("core", "protocol", "rooms", "door", "commands")
     for path in ROOT.glob(f"{room}/**/*.py")
 ]
 WORDS = [path for path in SOURCES if path.name.endswith(("words.py", "messages.py"))]

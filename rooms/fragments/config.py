@@ -19,6 +19,7 @@ from core.disk.configuration import (
     unknown_in,
     values_of,
 )
+from core.postgres.server import Server, is_server, server_of
 from core.project import data_directory
 from rooms.fragments.errors import ConfigError, FragmentsError
 
@@ -31,7 +32,8 @@ _DIGITS = 9  # to which two weights must make 1
 class Config(NamedTuple):
     """How the room works.
 
-    path: of the database. importance_weight, recency_weight: what orders fragments that are equally
+    path: of the database, or of where it would be. server: that keeps the fragments instead, None
+    for none. importance_weight, recency_weight: what orders fragments that are equally
     relevant, from activation_threshold fragments on; together they are 1. stale_days: by the words
     of `TYPES`, in the place of theirs. doubtful_days: how long a procedure counts as verified, None
     for what `TYPES` says, 0 for ever. linked_limit: how many linked fragments a recall adds at
@@ -45,23 +47,33 @@ class Config(NamedTuple):
     stale_days: tuple[tuple[str, int], ...] = ()
     linked_limit: int = 10
     doubtful_days: int | None = None
+    server: Server | None = None
 
 
 def read_config(environment: Mapping[str, str]) -> Config:
     """Return the settings of the room. Raises ConfigError, FragmentsError."""
-    path = database_path(environment)
+    path, server = database_path(environment), database_server(environment)
     given = _given(config_path(path))
     try:
-        return Config(path, **_figures(values_of(given, _KEYS))) if given else Config(path)
+        return Config(path, **_figures(values_of(given, _KEYS)), server=server)
     except WrongValueError as error:
         named = {"name": error.name, "expected": error.expected}
         raise ConfigError(path=str(config_path(path)), **named) from error
 
 
-def database_path(environment: Mapping[str, str]) -> Path:
-    """Return where the fragments are kept, which need not exist. Raises ConfigError."""
+def database_server(environment: Mapping[str, str]) -> Server | None:
+    """Return the server that keeps the fragments, None where a file does. Raises ConfigError."""
     given = environment.get(PLACE_VARIABLE, "").strip()
-    if given:
+    return server_of(given, environment) if is_server(given) else None
+
+
+def database_path(environment: Mapping[str, str]) -> Path:
+    """Return where the fragments are kept, which need not exist. Raises ConfigError.
+
+    Where a server keeps them, it is where a file of the user would be: `config.json` is beside it.
+    """
+    given = environment.get(PLACE_VARIABLE, "").strip()
+    if given and not is_server(given):
         path = os.path.expanduser(given)
         if not os.path.isabs(path) or "://" in path:
             raise ConfigError("bad_place")

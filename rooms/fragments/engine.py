@@ -193,6 +193,22 @@ class Engine(Protocol):
         wait_s: for others who write, None for as long as the settings allow.
         """
 
+    @property
+    def keeps_agents_apart(self) -> bool:
+        """Whether an agent sees nothing of another; False where all is one person's."""
+
+    def for_agent(self, agent: str) -> "Engine":
+        """Return the engine as an agent has it: its fragments and those of DEFAULT_AGENT, of which
+        it changes only its own. "" for all agents, as upkeep and whoever runs the server has it.
+        Itself where all is one person's.
+        """
+
+    def only_one(self, *, timeout_s: float) -> AbstractContextManager[None]:
+        """Keep other processes and threads from the upkeep; one that is killed lets go at once.
+
+        Raises UpkeepBusyError, UpkeepError.
+        """
+
     def exists(self) -> bool:
         """Return whether anything was ever stored."""
 

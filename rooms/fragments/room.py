@@ -8,7 +8,7 @@ Operations are functions that take the room; only those that save create anythin
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from core.cancellation import NO_CANCELLATION, Cancellation
@@ -24,12 +24,28 @@ from rooms.fragments.fragment import DEFAULT_AGENT, NAME_CHARS, REFUSED_AGENTS
 
 @dataclass(frozen=True, kw_only=True)
 class Room:
-    """What an operation works with. clock: returns this moment, ISO 8601 in UTC."""
+    """What an operation works with.
+
+    clock: returns this moment, ISO 8601 in UTC. agent: whose credential it is opened with, "" for
+    whoever has all of it: a person on one machine, the upkeep, the operator of a server.
+    """
 
     engine: Engine
     config: Config
     settings: Settings
     clock: Callable[[], str] = utc_now
+    agent: str = ""
+
+    def for_agent(self, agent: str) -> "Room":
+        """Return the room as an agent has it; itself where all is one person's."""
+        if not self.engine.keeps_agents_apart:
+            return self
+        name = own_name(agent)
+        return replace(self, engine=self.engine.for_agent(name), agent=name)
+
+    def for_all(self) -> "Room":
+        """Return the room with the fragments of every agent, as the upkeep needs it."""
+        return replace(self, engine=self.engine.for_agent(""), agent="") if self.agent else self
 
 
 def open_room(
@@ -37,34 +53,54 @@ def open_room(
     environment: Mapping[str, str],
     cancellation: Cancellation = NO_CANCELLATION,
 ) -> Room:
-    """Return the fragments of this user. Raises ConfigError."""
+    """Return the fragments of this user, or of every agent of a team. Raises ConfigError."""
     return _opened(read_config(environment), settings, cancellation)
 
 
 @lru_cache(maxsize=8)  # keeps connections for the next call
 def _opened(config: Config, settings: Settings, cancellation: Cancellation) -> Room:
-    from rooms.fragments.sqlite.adapter import SqliteEngine
-
+    engine: Engine
     timeout_s = settings.lock_timeout_s
-    engine = SqliteEngine(config.path, timeout_s=timeout_s, cancellation=cancellation)
+    if config.server:
+        from rooms.fragments.postgres.adapter import PostgresEngine
+
+        engine = PostgresEngine(config.server, timeout_s=timeout_s, cancellation=cancellation)
+    else:
+        from rooms.fragments.sqlite.adapter import SqliteEngine
+
+        engine = SqliteEngine(config.path, timeout_s=timeout_s, cancellation=cancellation)
     return Room(engine=engine, config=config, settings=settings)
 
 
-def writer(agent: str) -> str:
-    """Return the agent whose a new fragment is. Raises FragmentsError for a name of no caller."""
-    name = named("agentId", agent)
-    if name.lower() in REFUSED_AGENTS:
-        raise FragmentsError("agent_refused", name=name.lower())
-    return name or DEFAULT_AGENT
+def writer(room: Room, agent: str) -> str:
+    """Return the agent whose a new fragment is.
+
+    agent: as the caller names it, "" for its own. Raises FragmentsError for a name of no caller,
+    or of another one.
+    """
+    name = own_name(agent) if agent.strip() else ""
+    if room.agent and name not in ("", room.agent):
+        raise FragmentsError("other_agent", name=name, own=room.agent)
+    return name or room.agent or DEFAULT_AGENT
 
 
-def readers(agent: str) -> tuple[str, ...]:
+def readers(room: Room, agent: str) -> tuple[str, ...]:
     """Return the agents whose fragments a caller sees, () for all: a name only narrows.
 
     Raises FragmentsError.
     """
-    name = writer(agent)
-    return tuple(dict.fromkeys((name, DEFAULT_AGENT))) if agent.strip() else ()
+    if room.agent and agent.strip() == DEFAULT_AGENT:
+        return (DEFAULT_AGENT,)
+    name = writer(room, agent)
+    return tuple(dict.fromkeys((name, DEFAULT_AGENT))) if agent.strip() or room.agent else ()
+
+
+def own_name(agent: str) -> str:
+    """Return a name that an agent may have, DEFAULT_AGENT for "". Raises FragmentsError."""
+    name = named("agentId", agent)
+    if name.lower() in REFUSED_AGENTS:
+        raise FragmentsError("agent_refused", name=name.lower())
+    return name or DEFAULT_AGENT
 
 
 def named(field: str, name: str) -> str:

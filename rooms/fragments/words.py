@@ -22,6 +22,8 @@ WORDS: Table = {
         "type: 쓸 수 있는 말은 {known}입니다. 저장된 것은 없습니다. 그중 하나로 다시 호출하세요."),
     "agent_refused": ("agentId: {name} is no name that a caller may take. Nothing was read or changed. Leave agentId out, or give the name of your agent.",
         "agentId: {name}은(는) 호출하는 쪽에서 쓸 수 없는 이름입니다. 아무것도 읽거나 바꾸지 않았습니다. agentId를 빼거나 에이전트의 이름을 주세요."),
+    "other_agent": ("agentId: {name} is another agent than the one of this credential, {own}. Nothing was read or changed. Leave agentId out, or use the key of {name}.",
+        "agentId: {name}은(는) 이 자격 증명의 에이전트({own})가 아닙니다. 아무것도 읽거나 바꾸지 않았습니다. agentId를 빼거나 {name}의 키를 쓰세요."),
     "no_place": ("SENTINEL_MEMORY_FRAGMENTS is not set, and this account has no home directory in which fragments could be kept. Nothing was saved. Set it to the absolute path of a file, such as /srv/memory/memory.db, then try again.",
         "SENTINEL_MEMORY_FRAGMENTS가 비어 있고, 이 계정에는 조각을 둘 홈 디렉터리가 없습니다. 저장된 것은 없습니다. /srv/memory/memory.db 같은 파일의 절대 경로를 넣은 뒤 다시 시도하세요."),
     "bad_place": ("SENTINEL_MEMORY_FRAGMENTS does not hold the absolute path of a file. Nothing was read or saved. Set it to one such as /srv/memory/memory.db, or remove it to keep fragments in the user's data directory.",

@@ -11,7 +11,7 @@ from rooms.fragments.errors import FragmentsError
 from rooms.fragments.fragment import MOST_KEYWORDS, plain_keyword
 from rooms.fragments.kinds import KINDS, LIFETIMES, RELATIONS, WORDS_OF_TYPE
 from rooms.fragments.recall.words import WORDS
-from rooms.fragments.room import readers
+from rooms.fragments.room import Room, readers
 
 DEFAULT_TOKENS = 1_000
 
@@ -53,11 +53,11 @@ class Query:
         return " ".join([*some, self.text]).strip()
 
 
-def wanted_of(query: Query, agent: str) -> Wanted:
+def wanted_of(room: Room, query: Query, agent: str) -> Wanted:
     """Return the fragments that a query is about. Raises RecallError."""
     _check(query)
     return Wanted(
-        agents=readers(agent),
+        agents=readers(room, agent),
         kinds=(query.type,) if query.type in KINDS else (),
         lifetimes=(query.type,) if query.type in LIFETIMES else (),
         topics=(query.topic,) if query.topic.strip() else (),

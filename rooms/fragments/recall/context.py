@@ -52,7 +52,7 @@ def restore_context(
     """
     for word in types:
         check_type("types", word)
-    agents, now = readers(agent), room.clock()
+    agents, now = readers(room, agent), room.clock()
     fits = Fitting(Wanted(agents=agents), now=now)
     worth = Worth(room.config, now, has_order=True)
     with room.engine.reading() as reading:

@@ -26,7 +26,7 @@ def explore(room: Room, start_id: str, *, agent: str = "") -> Explored:
     agent: whose fragments, beside those of the default; "" for all. Raises NoSuchFragmentError,
     FragmentsError, DatabaseError.
     """
-    agents = readers(agent)
+    agents = readers(room, agent)
     with room.engine.reading() as reading:
         start = visible(reading, start_id, agents)
         if start.deleted_at:

@@ -63,7 +63,7 @@ def recall(
     fragment looks like to its reader, whole: that is what counts for the budget. count: how their
     use is counted; a server answers first (`count_later`). Raises FragmentsError, DatabaseError.
     """
-    wanted = wanted_of(query, agent)
+    wanted = wanted_of(room, query, agent)
     fits = Fitting(wanted, now=room.clock(), working_of=session)
     vector, failure = _vector_of(room, query, embedder)
     with room.engine.reading() as reading:

@@ -35,7 +35,7 @@ def note(writing: Writing, room: Room, session: str, agent: str, *, wrote: int =
     key, now = named("sessionId", session), room.clock()
     if not key:
         return
-    known = _of(writing, key) or Activity(session_id=key, agent=writer(agent), started_at=now)
+    known = _of(writing, key) or Activity(session_id=key, agent=writer(room, agent), started_at=now)
     calls, written = known.calls + 1, known.written + wrote
     writing.note([replace(known, last_at=now, calls=calls, written=written, ended_at="")])
 

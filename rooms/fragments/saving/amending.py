@@ -74,7 +74,11 @@ def amend(room: Room, amendment: Amendment, *, agent: str = "", session: str = "
     nothing notes no version, but that somebody says that the fragment holds. With `supersedes` a
     new fragment gets its place, or the one that says the new content already.
     """
-    ready, agents, now = _prepared(amendment, room.settings.strict), readers(agent), room.clock()
+    ready, agents, now = (
+        _prepared(amendment, room.settings.strict),
+        readers(room, agent),
+        room.clock(),
+    )
     with changing(room, amendment.id) as writing:
         before = kept(writing, ready.given.id, agents)
         _check_live(writing, before)
@@ -82,7 +86,7 @@ def amend(room: Room, amendment: Amendment, *, agent: str = "", session: str = "
         if amendment.supersedes:
             done = _replaced(writing, before, after, now)
         else:
-            done = _corrected(writing, before, after, writer(agent), now)
+            done = _corrected(writing, before, after, writer(room, agent), now)
         activity.note(writing, room, named("sessionId", session), agent, wrote=int(done.is_new))
     text = done.fragment.content if amendment.content is not None else ""
     return done._replace(redacted=ready.redacted, is_long=is_long(text))

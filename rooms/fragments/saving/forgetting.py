@@ -40,7 +40,7 @@ def forget(
     the others. A pinned one that was named by its id is refused, one of a topic kept. A topic that
     no fragment has forgets none. Raises FragmentsError, DatabaseError.
     """
-    agents, is_gone = readers(agent), force or hard
+    agents, is_gone = readers(room, agent), force or hard
     key, topic = plain_id(id), topic.strip()
     if not (key or topic):
         raise SavingError("id_or_topic")
@@ -66,7 +66,7 @@ def restore(room: Room, id_: str, *, agent: str = "") -> Fragment:
     It begins to age again. One that is live stays as it is; one whose content another fragment
     holds by now is refused. Raises FragmentsError, DatabaseError.
     """
-    agents, now = readers(agent), room.clock()
+    agents, now = readers(room, agent), room.clock()
     with changing(room, id_) as writing:
         found = visible(writing, id_, agents)
         if found.is_live:
@@ -94,7 +94,7 @@ def pin(room: Room, id_: str, *, pinned: bool, agent: str = "") -> Fragment:
     What is unpinned begins to age from now on. Raises FragmentsError, DatabaseError.
     """
     with changing(room, id_) as writing:
-        found = kept(writing, id_, readers(agent))
+        found = kept(writing, id_, readers(room, agent))
         if found.is_anchor == pinned:
             return found
         done = renewed(with_anchor(found, is_anchor=pinned), room.clock())

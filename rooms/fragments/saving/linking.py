@@ -48,7 +48,7 @@ def link(
     `superseded_by` takes the first out of recall; another relation in its place brings it back.
     What is linked is suspected of no contradiction any more. Raises FragmentsError, DatabaseError.
     """
-    word, agents = relation_word(relation), readers(agent)
+    word, agents = relation_word(relation), readers(room, agent)
     with changing(room, from_id) as writing:
         start, end = kept(writing, from_id, agents), kept(writing, to_id, agents)
         if start.id == end.id:

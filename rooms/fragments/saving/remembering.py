@@ -54,11 +54,11 @@ def stored(
     writing: Writing, room: Room, ready: Prepared, *, agent: str, session: str
 ) -> Remembered:
     """Store a fragment in a transaction, which has to end with what this raises: FragmentsError."""
-    draft, owner, now = ready.draft, writer(agent), room.clock()
+    draft, owner, now = ready.draft, writer(room, agent), room.clock()
     session = named("sessionId", session) if draft.is_working else ""
     if draft.is_working and not session:
         raise SavingError("session_needed")
-    linked_to = [kept(writing, it, readers(agent)).id for it in draft.linked_to]
+    linked_to = [kept(writing, it, readers(room, agent)).id for it in draft.linked_to]
     same = same_content(writing, owner, hash_of(draft.content))
     if same:
         done = _said_again(writing, same, draft, _row(draft, room.config), session, now)

@@ -9,12 +9,17 @@ from pathlib import Path
 from core.cancellation import NO_CANCELLATION, Cancellation
 from core.disk.atomic import make_directory, reason_of
 from core.disk.database import Database, DatabaseWriteError
+from core.disk.lock import held
+from core.errors import LogBusyError, SentinelError
 from core.upkeep.purging import purge
 from rooms.fragments.sqlite import index
 from rooms.fragments.sqlite.reading import SqliteReading
 from rooms.fragments.sqlite.schema import APPLICATION_ID, MIGRATIONS
 from rooms.fragments.sqlite.vectors import Vectors
 from rooms.fragments.sqlite.writing import SqliteWriting
+from rooms.fragments.upkeep.errors import UpkeepBusyError, UpkeepError
+
+LOCK_SUFFIX = ".upkeep.lock"
 
 
 class SqliteEngine:
@@ -37,6 +42,29 @@ class SqliteEngine:
     def name(self) -> str:
         """See `Engine`."""
         return str(self.path)
+
+    @property
+    def keeps_agents_apart(self) -> bool:
+        """See `Engine`."""
+        return False
+
+    def for_agent(self, agent: str) -> "SqliteEngine":
+        """See `Engine`."""
+        return self
+
+    @contextmanager
+    def only_one(self, *, timeout_s: float) -> Iterator[None]:
+        """See `Engine`."""
+        path = f"{self.path}{LOCK_SUFFIX}"
+        try:
+            with held(path, timeout_s=timeout_s):
+                yield
+        except LogBusyError as error:
+            raise UpkeepBusyError(path=path) from error
+        except SentinelError:  # some are OSErrors
+            raise
+        except OSError as error:
+            raise UpkeepError("lock", path=path, reason=reason_of(error)) from error
 
     @contextmanager
     def reading(self) -> Iterator[SqliteReading]:

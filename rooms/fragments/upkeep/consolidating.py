@@ -1,19 +1,16 @@
 """Consolidates the fragments in eleven steps, one process at a time, and reports what was done."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
-from core.disk.atomic import reason_of
-from core.disk.lock import held
-from core.errors import LogBusyError, SentinelError, WaitEndedError
+from core.errors import WaitEndedError
 from rooms.fragments.engine import Reading, Wanted
 from rooms.fragments.fragment import Fragment
 from rooms.fragments.room import Room
 from rooms.fragments.saving.activity import end_idle_sessions
 from rooms.fragments.upkeep import life
-from rooms.fragments.upkeep.errors import UpkeepBusyError, UpkeepError
+from rooms.fragments.upkeep.errors import UpkeepError
 from rooms.fragments.upkeep.feedback import FeedbackReport, feedback_report
 from rooms.fragments.upkeep.running import STEPS, Run, carry_out, rehearse, run_of
 from rooms.fragments.upkeep.steps.step import Judge, Work
@@ -22,7 +19,6 @@ from rooms.fragments.upkeep.suspecting import MOST_PROPOSED, Pair, pending
 if TYPE_CHECKING:
     from rooms.fragments.meaning.embedder import Embedder
 
-LOCK_SUFFIX = ".upkeep.lock"
 MOST_LISTED = 10
 MOST_REHEARSED = 1_000  # fragments that a dry run looks at for contradictions
 _AT_ONCE = 300
@@ -83,7 +79,7 @@ def consolidate(
     if not room.engine.exists():
         with room.engine.reading() as reading:
             return _report(reading, Run("asked", room.clock()), room, is_dry=dry_run)
-    with only_one(room, timeout_s=room.settings.lock_timeout_s):
+    with room.engine.only_one(timeout_s=room.settings.lock_timeout_s):
         if dry_run:
             return _dry(room, begins)
         end_idle_sessions(room)
@@ -94,24 +90,6 @@ def consolidate(
         run = _done(room, work._replace(now=run.begun_at), run, begins)
     with room.engine.reading() as reading:
         return _report(reading, run, room)
-
-
-@contextmanager
-def only_one(room: Room, *, timeout_s: float) -> Iterator[None]:
-    """Keep other processes and threads from the upkeep; a killed one lets go at once.
-
-    Raises UpkeepBusyError, UpkeepError.
-    """
-    path = f"{room.config.path}{LOCK_SUFFIX}"
-    try:
-        with held(path, timeout_s=timeout_s):
-            yield
-    except LogBusyError as error:
-        raise UpkeepBusyError(path=path) from error
-    except SentinelError:  # some are OSErrors
-        raise
-    except OSError as error:
-        raise UpkeepError("lock", path=path, reason=reason_of(error)) from error
 
 
 def _filling(room: Room, embedder: "Embedder") -> Callable[[], object]:

@@ -6,7 +6,6 @@ from core.errors import SentinelError
 from core.notices import warn
 from rooms.fragments.room import Room
 from rooms.fragments.saving.activity import end_idle_sessions
-from rooms.fragments.upkeep.consolidating import only_one
 from rooms.fragments.upkeep.errors import UpkeepBusyError
 from rooms.fragments.upkeep.running import carry_out, is_due, run_of
 from rooms.fragments.upkeep.steps.step import Work
@@ -36,7 +35,7 @@ def _tend(room: Room, *, compares: bool) -> None:
     with room.engine.reading() as reading:
         if not is_due(reading.state(), now, hours=HOURS):
             return
-    with only_one(room, timeout_s=0):
+    with room.engine.only_one(timeout_s=0):
         with room.engine.reading() as reading:
             state = reading.state()
         if not is_due(state, now, hours=HOURS):  # another process was faster

@@ -59,7 +59,7 @@ def statistics_of(room: Room, *, agent: str = "") -> Statistics:
     The figures of the state, the versions, the suspicions and the upkeep are those of the whole
     room. Raises FragmentsError, DatabaseError.
     """
-    own = readers(agent)
+    own = readers(room, agent)
     live = Wanted(agents=own)
     with room.engine.reading() as reading:
         state = reading.state()

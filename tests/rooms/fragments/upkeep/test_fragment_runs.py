@@ -4,20 +4,20 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from core.cancellation import Cancellation
-from rooms.fragments.engine import Reading, Writing
 from rooms.fragments.fragment import Link
 from rooms.fragments.room import Room
 from rooms.fragments.saving.forgetting import forget
-from rooms.fragments.sqlite.adapter import SqliteEngine
+from rooms.fragments.sqlite.adapter import LOCK_SUFFIX, SqliteEngine
+from rooms.fragments.sqlite.writing import SqliteWriting
 from rooms.fragments.upkeep import consolidating, daily
-from rooms.fragments.upkeep.consolidating import LOCK_SUFFIX, consolidate, only_one
+from rooms.fragments.upkeep.consolidating import consolidate
 from rooms.fragments.upkeep.daily import tend
 from rooms.fragments.upkeep.errors import UpkeepBusyError, UpkeepError
 from rooms.fragments.upkeep.running import STEPS
@@ -67,20 +67,16 @@ def child(action: Callable[[], object]) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
-class Mortal:
+class Mortal(SqliteEngine):
     """An engine whose process dies in one of its transactions, before that is on disk."""
 
-    def __init__(self, engine: SqliteEngine, transactions: int) -> None:
-        self._engine, self._left = engine, transactions
-        self.name, self.exists = engine.name, engine.exists
-        self.purge, self.close = engine.purge, engine.close
-
-    def reading(self) -> AbstractContextManager[Reading]:
-        return self._engine.reading()
+    def __init__(self, path: Path, transactions: int) -> None:
+        super().__init__(path, timeout_s=5)
+        self._left = transactions
 
     @contextmanager
-    def writing(self, *, wait_s: float | None = None) -> Iterator[Writing]:
-        with self._engine.writing(wait_s=wait_s) as writing:
+    def writing(self, *, wait_s: float | None = None) -> Iterator[SqliteWriting]:
+        with super().writing(wait_s=wait_s) as writing:
             yield writing
             if not self._left:
                 os._exit(KILLED)
@@ -98,8 +94,7 @@ def test_a_run_that_is_killed_in_every_page_ends_with_the_same_figures(
     assert set(figures_of(undisturbed)) > {"tiers", "decay", "expiry", "duplicates", "utility"}
 
     def one_page_then_die() -> None:
-        engine = SqliteEngine(other.config.path, timeout_s=5)
-        consolidate(replace(other, engine=Mortal(engine, transactions=1)))
+        consolidate(replace(other, engine=Mortal(other.config.path, transactions=1)))
 
     kills = 0
     while child(one_page_then_die) == KILLED:
@@ -333,5 +328,5 @@ def test_a_link_in_the_place_of_the_lock_is_refused_and_not_followed(
 def test_a_thread_of_this_process_waits_for_another(tmp_path: Path, clock: Clock) -> None:
     room = a_room(tmp_path, clock=clock, lock_timeout_s=0.1)
     saved(room, "The shop runs on Node 20")
-    with only_one(room, timeout_s=0), pytest.raises(UpkeepBusyError):
+    with room.engine.only_one(timeout_s=0), pytest.raises(UpkeepBusyError):
         consolidate(room)

@@ -1,0 +1,56 @@
+"""Knows who calls: the agent of the credential, the session, the client.
+
+Over stdio that is the process. Over HTTP the door says it for each request; nothing is told by the
+protocol's session alone, for under the stateless protocol each call has a new one.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+PROCESS = os.urandom(8).hex()  # over stdio a session is a process
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """Who calls over HTTP.
+
+    agent: of the credential. session: that the door has opened for a client of the older protocol,
+    "" for one that names none. client: what the client calls itself, where it said so.
+    """
+
+    agent: str
+    session: str = ""
+    client: str = ""
+
+
+_caller: ContextVar[Caller | None] = ContextVar("caller", default=None)
+
+
+def caller() -> Caller | None:
+    """Return who makes this call over HTTP; None over stdio."""
+    return _caller.get()
+
+
+@contextmanager
+def calling(who: Caller) -> Iterator[None]:
+    """Say who makes the calls inside."""
+    token = _caller.set(who)
+    try:
+        yield
+    finally:
+        _caller.reset(token)
+
+
+def session_of(given: str | None = None) -> str:
+    """Return the session of this call. given: what the caller names, which wins over the door's.
+
+    Without either it is the client and the day, so that the work of a day is one session.
+    """
+    named, who = (given or "").strip(), _caller.get()
+    if named or who is None:
+        return named or PROCESS
+    return who.session or " ".join(filter(None, (who.client, f"{datetime.now(UTC):%Y-%m-%d}")))

@@ -1,0 +1,1 @@
+"""The fragments of a team, kept by a PostgreSQL server."""

