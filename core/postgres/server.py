@@ -2,8 +2,16 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from urllib.parse import parse_qsl, quote, unquote, urlencode
+
+from core.notices import shown
+from core.postgres.errors import ServerSettingError
 
 SCHEMES = ("postgresql://", "postgres://")
+MOST_CONNECTIONS, MOST_MS = 1_000, 86_400_000
+PREPARED_VARIABLE = "DB_PREPARED_STATEMENTS"
+_NO_HOSTS = frozenset(("host", "hostaddr", "service"))  # each says by itself where the server is
+_UNSAFE_SHOWN = "/:,[]-._~"
 
 
 @dataclass(frozen=True, slots=True)
@@ -11,8 +19,10 @@ class Server:
     """A server, and how it is used.
 
     dsn: its address with all that a connection needs, also the password; it is shown nowhere.
-    most_connections: of one process. idle_s: how long one without work is kept. wait_s: for one
-    that is free. query_s: what one statement may take.
+    name: what is shown in its place, without password and parameters. most_connections: of one
+    process. idle_s: how long one without work is kept. wait_s: for one that is free, and for locks.
+    query_s: what one statement may take. prepares: whether statements are prepared, which a pooler
+    between may not allow.
     """
 
     dsn: str = field(repr=False)
@@ -20,6 +30,12 @@ class Server:
     idle_s: float = 30.0
     wait_s: float = 10.0
     query_s: float = 30.0
+    prepares: bool = True
+
+    @property
+    def name(self) -> str:
+        """What people call it: host, port and database, with the user; never a password."""
+        return _Address(self.dsn).shown_name()
 
 
 def is_server(place: str) -> bool:
@@ -32,6 +48,88 @@ def server_of(place: str, environment: Mapping[str, str]) -> Server:
 
     What it leaves out, and all of `postgresql://`, comes from POSTGRES_HOST, POSTGRES_PORT,
     POSTGRES_DB, POSTGRES_USER and POSTGRES_PASSWORD, or DB_HOST, DB_PORT, DB_NAME, DB_USER and
-    DB_PASSWORD. Raises ValueError for a figure that is none.
+    DB_PASSWORD. Raises ServerSettingError, a ValueError, for a figure that is none.
     """
-    return Server(place)
+    address = _Address(place)
+    address.fill_in(environment)
+
+    def seconds(name: str, default_ms: int) -> float:
+        return _figure(environment, name, default_ms, MOST_MS) / 1_000
+
+    prepared = environment.get(PREPARED_VARIABLE, "").strip().lower() or "on"
+    if prepared not in ("on", "off"):
+        raise ServerSettingError("bad_switch", variable=PREPARED_VARIABLE)
+    return Server(
+        address.text(),
+        most_connections=_figure(environment, "DB_MAX_CONNECTIONS", 20, MOST_CONNECTIONS),
+        idle_s=seconds("DB_IDLE_TIMEOUT_MS", 30_000),
+        wait_s=seconds("DB_CONN_TIMEOUT_MS", 10_000),
+        query_s=seconds("DB_QUERY_TIMEOUT", 30_000),
+        prepares=prepared == "on",
+    )
+
+
+class _Address:
+    """The parts of an address, each as it stands in it, percent signs and all."""
+
+    def __init__(self, place: str) -> None:
+        rest = place.partition("://")[2].partition("#")[0]
+        place, _, query = rest.partition("?")
+        place, _, self.database = place.partition("/")
+        user, _, self.hosts = place.rpartition("@")
+        self.user, _, self.password = user.partition(":")
+        self.parameters = dict(parse_qsl(query, keep_blank_values=True))
+
+    def fill_in(self, environment: Mapping[str, str]) -> None:
+        """Take what is missing from the environment."""
+
+        def given(*names: str) -> str:
+            return next((environment[it] for it in names if environment.get(it)), "")
+
+        known = self.parameters.keys()
+        host, port = given("POSTGRES_HOST", "DB_HOST"), given("POSTGRES_PORT", "DB_PORT")
+        if host and not self.hosts and not known & _NO_HOSTS:
+            self.parameters["host"] = host
+        has_port = ":" in self.hosts.rpartition("]")[2] or "," in self.hosts
+        if port and not has_port and not known & {"port", "service"}:
+            variable = next(it for it in ("POSTGRES_PORT", "DB_PORT") if environment.get(it))
+            self.parameters["port"] = str(_figure(environment, variable, 5_432, 65_535))
+        if not self.database and not known & {"dbname", "service"}:
+            self.database = quote(given("POSTGRES_DB", "DB_NAME"), safe="")
+        if not self.user and not known & {"user", "service"}:
+            self.user = quote(given("POSTGRES_USER", "DB_USER"), safe="")
+        if not self.password and not known & {"password", "passfile", "service"}:
+            password = given("POSTGRES_PASSWORD", "DB_PASSWORD")
+            if password:
+                self.parameters["password"] = password
+
+    def text(self) -> str:
+        """Return the address."""
+        login = f"{self.user}:{self.password}" if self.password else self.user
+        query = urlencode(self.parameters, quote_via=quote)
+        return (
+            f"postgresql://{login}{'@' if login else ''}{self.hosts}/{self.database}"
+            f"{'?' if query else ''}{query}"
+        )
+
+    def shown_name(self) -> str:
+        """Return the address without its password and all parameters but those of the place."""
+        known = self.parameters
+        user = self.user or quote(known.get("user", ""), safe="")
+        hosts = self.hosts or quote(known.get("host", known.get("hostaddr", "")), _UNSAFE_SHOWN)
+        has_port = ":" in hosts.rpartition("]")[2] or "," in hosts
+        port = "" if has_port else known.get("port", "")
+        database = self.database or quote(known.get("dbname", ""), safe="")
+        where = f"{hosts}{':' if port else ''}{port}"
+        name = f"postgresql://{user}{'@' if user else ''}{where}/{database}"
+        return shown(unquote(name, errors="replace"))
+
+
+def _figure(environment: Mapping[str, str], name: str, default: int, most: int) -> int:
+    """Return a whole number of the environment, from 1 on. Raises ServerSettingError."""
+    given = environment.get(name, "").strip()
+    if not given:
+        return default
+    if not (given.isascii() and given.isdigit() and len(given) < 10 and 1 <= int(given) <= most):
+        raise ServerSettingError("bad_figure", variable=name, most=most, default=default)
+    return int(given)

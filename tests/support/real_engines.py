@@ -8,6 +8,7 @@ import contextlib
 import importlib.util
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -169,6 +170,16 @@ class Valkey:
             self._process.kill()
             self._process.wait()
             self._process = None
+
+    def freeze(self) -> None:
+        """Let it answer nothing, while its connections stay."""
+        if self._process:
+            self._process.send_signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        """Let it go on where it was."""
+        if self._process:
+            self._process.send_signal(signal.SIGCONT)
 
 
 @contextlib.contextmanager

@@ -1,0 +1,204 @@
+"""Every refusal and failure of a PostgreSQL server, and what of its own errors each stands for."""
+
+import contextlib
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from core.disk.database import (
+    DatabaseBusyError,
+    DatabaseError,
+    DatabaseForeignError,
+    DatabaseNewerError,
+    DatabaseWaitEndedError,
+)
+from core.errors import SentinelError
+from core.messages import Table
+from core.notices import shown
+from core.postgres.words import WORDS
+
+if TYPE_CHECKING:
+    from psycopg import Error
+
+Phase = Literal["begin", "body", "commit"]
+_REASON_CHARS = 200
+
+
+class ServerSettingError(SentinelError, ValueError):
+    """A setting of the server cannot be used. Facts: variable, and what the sentence names."""
+
+    words: ClassVar[Table] = WORDS
+
+
+class ServerError(DatabaseError):
+    """A server cannot be used; takes the key of its sentence. Facts: path, what the key names.
+
+    path: the server's name, without a password.
+    """
+
+    words: ClassVar[Table] = WORDS
+
+
+class ServerUnreachableError(ServerError):
+    """No server answers there, or it ends the connection while it starts. Facts: path, reason."""
+
+    key = "unreachable"
+
+
+class ServerRefusedError(ServerError):
+    """The server answers and lets nobody in. Facts: path, reason; the key says what is wrong."""
+
+    key = "refused"
+
+
+class ServerBusyError(ServerError, DatabaseBusyError):
+    """Connections or locks were not free in time. Facts: path, waited_s; keys: pool, lock."""
+
+
+class ServerWaitEndedError(ServerError, DatabaseWaitEndedError):
+    """The call was cancelled while it waited. Facts: path."""
+
+    key = "wait_ended"
+
+
+class ServerSlowError(ServerError, TimeoutError):
+    """One statement took longer than it may. Facts: path, query_s."""
+
+    key = "slow"
+
+
+class ConnectionCutError(ServerError):
+    """The connection ended before anything was stored. Facts: path."""
+
+    key = "cut"
+
+
+class CommitUnknownError(ServerError):
+    """The connection ended while the server stored a change: nobody knows whether it did."""
+
+    key = "unknown"
+
+
+class RoleError(ServerError):
+    """The roles are not there, may not be taken, or row security would not bind them."""
+
+
+class SchemaMissingError(ServerError):
+    """The tables are not there, or not all of them. Facts: path."""
+
+    key = "schema_missing"
+
+
+class SchemaNewerError(ServerError, DatabaseNewerError):
+    """A newer version of the program has changed the tables. Facts: path, found, known."""
+
+    key = "schema_newer"
+
+
+class SchemaForeignError(ServerError, DatabaseForeignError):
+    """Another program has made the tables. Facts: path."""
+
+    key = "schema_foreign"
+
+
+class NoRightError(ServerError):
+    """The user of the address may not make what is missing. Facts: path, reason."""
+
+    key = "no_right"
+
+
+_LOGIN = re.compile(
+    r"authentication failed|pg_hba\.conf|role .{0,200} does not exist|no password supplied"
+)
+_DATABASE = re.compile(r"database .{0,200} does not exist")
+_FULL = re.compile(r"too many (?:clients|connections)|connection slots|connection limit")
+_STARTING = re.compile(r"(?:starting up|shutting down|in recovery|not accepting)")
+
+
+def failed_connection(name: str, error: Exception | None) -> ServerError:
+    """Return what it means that no connection could be made."""
+    from psycopg import OperationalError
+
+    if error is not None and not isinstance(error, OperationalError):
+        return ServerError("bad_address", path=name)  # its words may quote the password
+    text = str(error or "")
+    reason = _reason(text)
+    if "FATAL" not in text or _STARTING.search(text):
+        return ServerUnreachableError(path=name, reason=reason)
+    kinds = (("login", _LOGIN), ("no_database", _DATABASE), ("full", _FULL))
+    key = next((key for key, pattern in kinds if pattern.search(text)), "refused")
+    return ServerRefusedError(key, path=name, reason=reason)
+
+
+@contextlib.contextmanager
+def connecting(name: str) -> Iterator[None]:
+    """Turn what prevents a connection into our errors."""
+    try:
+        from psycopg import Error
+    except ImportError as error:
+        raise ServerError("no_driver", path=name) from error
+    try:
+        yield
+    except Error as error:
+        raise failed_connection(name, error) from None
+
+
+@contextlib.contextmanager
+def translated(name: str, phase: Phase, *, query_s: float, waited_s: float) -> Iterator[None]:
+    """Turn what psycopg raises into our errors. phase: how far a transaction has got."""
+    from psycopg import Error
+
+    try:
+        yield
+    except Error as error:
+        raise told(name, error, phase, query_s=query_s, waited_s=waited_s) from error
+
+
+def told(
+    name: str, error: "Error", phase: Phase, *, query_s: float, waited_s: float
+) -> DatabaseError:
+    """Return the error of ours that an error of the server stands for."""
+    state = error.sqlstate or ""
+    if state[:2] in ("08", "") or state in ("57P01", "57P02", "57P03", "57P05", "25P03", "25P04"):
+        return _cut(name, error, phase)
+    if state == "57014":
+        return ServerSlowError(path=name, query_s=_whole(query_s))
+    if state in ("55P03", "40P01", "40001"):
+        return ServerBusyError("lock", path=name, waited_s=_whole(waited_s))
+    if state in ("22023", "42704") and phase == "begin":
+        return RoleError("no_roles", path=name)
+    if state == "42501":
+        return RoleError("no_roles" if phase == "begin" else "denied", path=name)
+    if state in ("3F000", "42P01", "42703", "42883"):
+        return SchemaMissingError(path=name)
+    if state in ("53100", "25006", "53200", "53300"):
+        keys = {"53100": "disk_full", "25006": "read_only", "53200": "memory", "53300": "full"}
+        return ServerError(keys[state], path=name)
+    return ServerError("failed", path=name, state=state, reason=_said(error))
+
+
+def _cut(name: str, error: "Error", phase: Phase) -> DatabaseError:
+    from psycopg import OperationalError
+
+    if not isinstance(error, OperationalError):  # psycopg itself: a value that cannot be sent
+        return ServerError("failed", path=name, state="client", reason=type(error).__name__)
+    if phase == "commit":
+        return CommitUnknownError(path=name)
+    return ConnectionCutError(path=name)
+
+
+def _said(error: "Error") -> str:
+    """Return the server's own first line; what it quotes of the data stands in another one."""
+    kind = type(error).__name__
+    table = error.diag.table_name or error.diag.constraint_name or ""
+    return shown(f"{kind} {table}".strip())[:_REASON_CHARS]
+
+
+def _reason(text: str) -> str:
+    """Return the last line of why no connection was made."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return shown(lines[-1] if lines else "no answer")[:_REASON_CHARS]
+
+
+def _whole(seconds: float) -> int:
+    return max(round(seconds), 1)

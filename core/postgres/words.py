@@ -1,0 +1,71 @@
+"""Holds the sentences on PostgreSQL servers, in both languages."""
+
+from core.messages import Table
+
+# fmt: off
+WORDS: Table = {
+    # settings
+    "bad_figure": ("{variable}: it must be a whole number from 1 to {most}; unset, it is {default}. Nothing was read or saved. Correct it where the program is started, then start it again.",
+        "{variable}: 1 이상 {most} 이하의 정수여야 합니다. 설정하지 않으면 {default}입니다. 아무것도 읽거나 저장하지 않았습니다. 프로그램을 시작하는 곳에서 값을 고친 뒤 다시 시작하세요."),
+    "bad_switch": ("{variable}: it must be on or off; unset, it is on. Nothing was read or saved. Correct it where the program is started, then start it again.",
+        "{variable}: on 또는 off여야 합니다. 설정하지 않으면 on입니다. 아무것도 읽거나 저장하지 않았습니다. 프로그램을 시작하는 곳에서 값을 고친 뒤 다시 시작하세요."),
+    "bad_address": ("The address of the database server cannot be read. Nothing was read or saved. Write it as postgresql://USER:PASSWORD@HOST:5432/DATABASE, with % signs for special characters in the password, or set POSTGRES_HOST, POSTGRES_DB, POSTGRES_USER and POSTGRES_PASSWORD.",
+        "데이터베이스 서버 주소를 읽을 수 없습니다. 아무것도 읽거나 저장하지 않았습니다. postgresql://사용자:비밀번호@호스트:5432/데이터베이스 형식으로 쓰고 비밀번호의 특수 문자는 % 표기로 바꾸거나, POSTGRES_HOST, POSTGRES_DB, POSTGRES_USER, POSTGRES_PASSWORD를 설정하세요."),
+    "no_driver": ("The package psycopg, which talks to PostgreSQL, is not installed. Nothing was read or saved. Install it: pip install 'psycopg[binary,pool]', then try again.",
+        "PostgreSQL에 접속하는 psycopg 패키지가 설치되어 있지 않습니다. 아무것도 읽거나 저장하지 않았습니다. pip install 'psycopg[binary,pool]'로 설치한 뒤 다시 시도하세요."),
+    # connections
+    "unreachable": ("The database server {path} does not answer ({reason}). Nothing was saved; what it has stored is not lost. Check that it runs and that this machine reaches it, then make the same call again.",
+        "데이터베이스 서버 {path}이(가) 응답하지 않습니다({reason}). 저장된 것은 없고, 서버에 이미 저장된 내용은 사라지지 않았습니다. 서버가 실행 중이고 이 컴퓨터에서 접속할 수 있는지 확인한 뒤 같은 호출을 다시 하세요."),
+    "login": ("The database server {path} does not let this user in. Nothing was read or saved. Correct the user or the password in SENTINEL_MEMORY_FRAGMENTS (or POSTGRES_USER, POSTGRES_PASSWORD), then start the program again.",
+        "데이터베이스 서버 {path}이(가) 이 사용자의 로그인을 거절했습니다. 아무것도 읽거나 저장하지 않았습니다. SENTINEL_MEMORY_FRAGMENTS(또는 POSTGRES_USER, POSTGRES_PASSWORD)의 사용자나 비밀번호를 고친 뒤 프로그램을 다시 시작하세요."),
+    "no_database": ("The server answers, but has no database of that name: {path}. Nothing was read or saved. Create it (createdb) or correct SENTINEL_MEMORY_FRAGMENTS, then start the program again.",
+        "서버는 응답하지만 그 이름의 데이터베이스가 없습니다: {path}. 아무것도 읽거나 저장하지 않았습니다. 데이터베이스를 만들거나(createdb) SENTINEL_MEMORY_FRAGMENTS를 고친 뒤 프로그램을 다시 시작하세요."),
+    "full": ("The database server {path} has no connection left for this program. Nothing was saved. Make the same call again; if this persists, lower DB_MAX_CONNECTIONS or raise the server's max_connections.",
+        "데이터베이스 서버 {path}에 이 프로그램이 쓸 수 있는 연결이 남아 있지 않습니다. 저장된 것은 없습니다. 같은 호출을 다시 하고, 계속되면 DB_MAX_CONNECTIONS를 낮추거나 서버의 max_connections를 높이세요."),
+    "refused": ("The database server {path} refuses connections ({reason}). Nothing was read or saved. Settle that on the server, then make the same call again.",
+        "데이터베이스 서버 {path}이(가) 연결을 거절합니다({reason}). 아무것도 읽거나 저장하지 않았습니다. 서버에서 원인을 해결한 뒤 같은 호출을 다시 하세요."),
+    "pool": ("All {most} connections of this process to {path} were in use for more than {waited_s} s. Nothing was saved; the database is unchanged. Make the same call again; if this persists, raise DB_MAX_CONNECTIONS.",
+        "이 프로세스의 {path} 연결 {most}개가 {waited_s}초 넘게 모두 사용 중이었습니다. 저장된 것은 없고 데이터베이스는 그대로입니다. 같은 호출을 다시 하고, 계속되면 DB_MAX_CONNECTIONS를 높이세요."),
+    "lock": ("Others have changed the same part of {path} for more than {waited_s} s. Nothing was saved; the database is unchanged. Make the same call again.",
+        "다른 작업이 {path}의 같은 부분을 {waited_s}초 넘게 바꾸고 있습니다. 저장된 것은 없고 데이터베이스는 그대로입니다. 같은 호출을 다시 하세요."),
+    "wait_ended": ("The call was cancelled or its server is ending while it waited for {path}. Nothing was saved; the database is unchanged. Make the same call again.",
+        "{path}을(를) 기다리는 동안 호출이 취소되었거나 서버가 끝나는 중입니다. 저장된 것은 없고 데이터베이스는 그대로입니다. 같은 호출을 다시 하세요."),
+    "slow": ("A statement on {path} took longer than {query_s} s and was ended. Nothing of this call was saved; the database is unchanged. Ask for less (a narrower filter, a smaller limit), or raise DB_QUERY_TIMEOUT.",
+        "{path}에서 문장 하나가 {query_s}초를 넘겨 중단되었습니다. 이번 호출에서 저장된 것은 없고 데이터베이스는 그대로입니다. 범위를 좁혀(필터, 더 작은 limit) 다시 호출하거나 DB_QUERY_TIMEOUT을 높이세요."),
+    "cut": ("The connection to {path} was cut. Nothing of this call was stored; what was stored before is not lost. Make the same call again.",
+        "{path}(으)로 가는 연결이 끊어졌습니다. 이번 호출에서 저장된 것은 없고, 전에 저장된 내용은 사라지지 않았습니다. 같은 호출을 다시 하세요."),
+    "undone": ("The server {path} undid this call because a statement in it had failed. Nothing of it was stored; the database is unchanged. Make the same call again; if this persists, report it.",
+        "이번 호출의 문장 하나가 실패해 서버 {path}이(가) 호출 전체를 되돌렸습니다. 저장된 것은 없고 데이터베이스는 그대로입니다. 같은 호출을 다시 하고, 계속되면 알려 주세요."),
+    "unknown": ("The connection to {path} was cut while a change was being stored, before the server answered. All of this call was stored, or nothing of it: which of the two is not known. Look before you repeat: recall what you saved or changed, and repeat the call only if it is not there.",
+        "변경을 저장하는 도중, 서버가 답하기 전에 {path}(으)로 가는 연결이 끊어졌습니다. 이번 호출은 전부 저장되었거나 전혀 저장되지 않았는데, 어느 쪽인지는 알 수 없습니다. 반복하기 전에 먼저 확인하세요. 저장하거나 바꾼 것을 회상해 보고, 없을 때만 다시 호출하세요."),
+    # what the server will not do
+    "read_only": ("The database {path} takes no changes now: it is a standby or set to read only. Nothing was saved. Name the primary server in SENTINEL_MEMORY_FRAGMENTS, or wait until it takes changes again.",
+        "데이터베이스 {path}은(는) 지금 변경을 받지 않습니다. 대기 서버이거나 읽기 전용으로 설정되어 있습니다. 저장된 것은 없습니다. SENTINEL_MEMORY_FRAGMENTS에 주 서버를 지정하거나, 다시 변경을 받을 때까지 기다리세요."),
+    "disk_full": ("The disk of the database server {path} is full. Nothing was saved; what was stored before is not lost. Make room there, then make the same call again.",
+        "데이터베이스 서버 {path}의 디스크가 가득 찼습니다. 저장된 것은 없고, 전에 저장된 내용은 사라지지 않았습니다. 서버에 공간을 확보한 뒤 같은 호출을 다시 하세요."),
+    "memory": ("The database server {path} has no memory left. Nothing was saved; the database is unchanged. Ask for less, or make the same call again later.",
+        "데이터베이스 서버 {path}에 남은 메모리가 없습니다. 저장된 것은 없고 데이터베이스는 그대로입니다. 범위를 줄이거나 나중에 같은 호출을 다시 하세요."),
+    "failed": ("The database server {path} refused a statement ({state}: {reason}). Nothing of this call was saved; the database is unchanged. If it happens again, report it with these words.",
+        "데이터베이스 서버 {path}이(가) 문장을 거절했습니다({state}: {reason}). 이번 호출에서 저장된 것은 없고 데이터베이스는 그대로입니다. 다시 일어나면 이 문구를 그대로 알려 주세요."),
+    "denied": ("The database server {path} does not allow that for the rows of this agent. Nothing of this call was saved; the database is unchanged. An agent changes only its own fragments.",
+        "데이터베이스 서버 {path}이(가) 이 에이전트의 행에 그 작업을 허용하지 않습니다. 이번 호출에서 저장된 것은 없고 데이터베이스는 그대로입니다. 에이전트는 자기 조각만 바꿀 수 있습니다."),
+    # roles
+    "no_roles": ("The roles sentinel_room and sentinel_upkeep are missing on {path}, or this user may not take them. Nothing was read or saved. Run {cli} fragments migrate; where the user has no right to make them, give {cli} fragments migrate --sql to the administrator.",
+        "{path}에 sentinel_room, sentinel_upkeep 역할이 없거나 이 사용자가 그 역할을 맡을 수 없습니다. 아무것도 읽거나 저장하지 않았습니다. {cli} fragments migrate를 실행하고, 역할을 만들 권한이 없는 사용자라면 {cli} fragments migrate --sql의 출력을 관리자에게 전달하세요."),
+    "bypasses": ("Row security would not bind the role {role} on {path}: somebody has made it a superuser or given it BYPASSRLS. Nothing was read or saved. Take that right away: ALTER ROLE {role} NOSUPERUSER NOBYPASSRLS.",
+        "{path}의 {role} 역할에는 행 보안이 적용되지 않습니다. 누군가 슈퍼유저로 만들었거나 BYPASSRLS를 주었습니다. 아무것도 읽거나 저장하지 않았습니다. 그 권한을 거두세요: ALTER ROLE {role} NOSUPERUSER NOBYPASSRLS."),
+    # tables
+    "schema_missing": ("The tables of the fragments are missing on {path}, or not all of them are there. Nothing was saved. Run {cli} fragments migrate: it shows what is missing before it makes it.",
+        "{path}에 조각의 테이블이 없거나 일부가 빠져 있습니다. 저장된 것은 없습니다. {cli} fragments migrate를 실행하세요. 빠진 것을 먼저 보여 준 뒤에 만듭니다."),
+    "schema_newer": ("The tables on {path} were made by a newer version of this program (schema {found}; this one knows {known}). Nothing was read or changed. Update the program, then try again.",
+        "{path}의 테이블은 더 새로운 버전의 프로그램이 만든 것입니다(스키마 {found}, 이 프로그램은 {known}까지 압니다). 아무것도 읽거나 바꾸지 않았습니다. 프로그램을 업데이트한 뒤 다시 시도하세요."),
+    "schema_foreign": ("Another program has made the tables of agent_memory on {path}. Nothing was read or changed. Run {cli} fragments migrate: it shows what it would take over, and changes nothing before you agree.",
+        "{path}의 agent_memory 테이블은 다른 프로그램이 만든 것입니다. 아무것도 읽거나 바꾸지 않았습니다. {cli} fragments migrate를 실행하세요. 무엇을 넘겨받는지 보여 주고, 동의하기 전에는 아무것도 바꾸지 않습니다."),
+    "schema_unknown": ("The schema agent_memory on {path} holds tables that this program does not know how to take over ({reason}). Nothing was changed. Rename that schema or use another database, then try again.",
+        "{path}의 agent_memory 스키마에는 이 프로그램이 넘겨받을 수 없는 테이블이 있습니다({reason}). 아무것도 바뀌지 않았습니다. 그 스키마의 이름을 바꾸거나 다른 데이터베이스를 쓴 뒤 다시 시도하세요."),
+    "no_right": ("The user of {path} may not make what is missing ({reason}). Nothing was changed. Give the output of {cli} fragments migrate --sql to the administrator of the server, then try again.",
+        "{path}의 사용자에게는 빠진 것을 만들 권한이 없습니다({reason}). 아무것도 바뀌지 않았습니다. {cli} fragments migrate --sql의 출력을 서버 관리자에게 전달해 실행한 뒤 다시 시도하세요."),
+    "no_such_encoding": ("The database {path} is not encoded in UTF-8, so it cannot hold every text. Nothing was changed. Create one with: createdb --encoding=UTF8 --template=template0 NAME.",
+        "데이터베이스 {path}의 인코딩이 UTF-8이 아니어서 모든 글을 담을 수 없습니다. 아무것도 바뀌지 않았습니다. createdb --encoding=UTF8 --template=template0 이름 명령으로 새로 만드세요."),
+}
+# fmt: on

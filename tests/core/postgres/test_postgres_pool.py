@@ -1,0 +1,247 @@
+"""Tests the connections to a PostgreSQL server: what is lent, what is waited for, what is told."""
+
+import logging
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from core.cancellation import Cancellation
+from core.disk.database import DatabaseBusyError, DatabaseError, DatabaseWaitEndedError
+from core.postgres.errors import (
+    CommitUnknownError,
+    ConnectionCutError,
+    RoleError,
+    ServerBusyError,
+    ServerError,
+    ServerRefusedError,
+    ServerSlowError,
+    ServerUnreachableError,
+)
+from core.postgres.pool import Pool
+from core.postgres.server import Server
+from rooms.fragments.postgres.schema import Schema
+from tests.support.real_engines import postgres
+from tests.support.team_engines import TeamServer, a_server
+from tests.support.team_engines import team_database as team_database
+from tests.support.team_engines import team_pool as team_pool
+from tests.support.team_engines import team_server as team_server
+
+COUNT_UP = (
+    "INSERT INTO state VALUES ('', 'n', '1') ON CONFLICT (agent_id, name)"
+    " DO UPDATE SET value = (state.value::int + 1)::text"
+)
+
+
+@pytest.fixture
+def pool(team_pool: Pool) -> Iterator[Pool]:
+    with team_pool.transaction() as connection:
+        connection.execute("CREATE TABLE agent_memory.plain (x int)")
+        connection.execute("GRANT SELECT, INSERT ON agent_memory.plain TO sentinel_room")
+    yield team_pool
+
+
+def counted(pool: Pool) -> int:
+    with pool.transaction(changes=False) as connection:
+        row = connection.execute("SELECT count(*) FROM plain").fetchone()
+    return int(row[0]) if row else -1
+
+
+def kill(pool: Pool, process: int) -> None:
+    with pool.as_login() as connection:
+        connection.execute("SELECT pg_terminate_backend(%s, 5000)", (process,))
+
+
+def test_a_server_that_is_restarted_is_found_again() -> None:
+    with postgres() as running:
+        pool = Pool(a_server(running.dsn(running.new_database()), DB_CONN_TIMEOUT_MS="2000"))
+        Schema(pool).prepare()
+        with ThreadPoolExecutor(5) as threads:  # several connections lie idle
+            list(threads.map(lambda _: _count_up(pool), range(20)))
+        running.stop("fast")
+        begun = time.monotonic()
+        with pytest.raises(ServerUnreachableError) as told, pool.transaction():
+            pytest.fail("a transaction began")
+        assert time.monotonic() - begun < 2
+        assert "Nothing was saved" in str(told.value)
+        running.start()
+        _count_up(pool)
+        running.stop("immediate")
+        running.start()
+        _count_up(pool)
+        pool.close()
+
+
+def _count_up(pool: Pool) -> None:
+    with pool.transaction() as connection:
+        connection.execute(COUNT_UP)
+
+
+def test_a_connection_cut_within_a_transaction_stores_nothing(pool: Pool) -> None:
+    with pytest.raises(ConnectionCutError) as told, pool.transaction(agent="alice") as connection:
+        connection.execute("INSERT INTO plain VALUES (1)")
+        kill(pool, connection.info.backend_pid)
+        connection.execute("INSERT INTO plain VALUES (2)")
+    assert "Nothing of this call was stored" in str(told.value)
+    assert counted(pool) == 0
+
+
+def test_a_commit_without_an_answer_is_said_to_be_unknown(pool: Pool) -> None:
+    with pytest.raises(CommitUnknownError) as told, pool.transaction(agent="alice") as connection:
+        connection.execute("INSERT INTO plain VALUES (1)")
+        kill(pool, connection.info.backend_pid)
+    assert "Look before you repeat" in str(told.value)
+    assert counted(pool) == 0
+
+
+def test_an_error_that_is_swallowed_inside_is_told_at_the_end(pool: Pool) -> None:
+    import psycopg
+
+    with pytest.raises(DatabaseError) as told, pool.transaction(agent="alice") as connection:
+        connection.execute("INSERT INTO plain VALUES (1)")
+        with pytest.raises(psycopg.Error):
+            connection.execute("SELECT nothing")
+    assert "undid" in str(told.value)
+    assert counted(pool) == 0
+
+
+def test_an_error_of_the_caller_undoes_all(pool: Pool) -> None:
+    with pytest.raises(ZeroDivisionError), pool.transaction(agent="alice") as connection:
+        connection.execute("INSERT INTO plain VALUES (1)")
+        raise ZeroDivisionError
+    assert counted(pool) == 0
+
+
+def test_sixty_threads_share_five_connections(pool: Pool) -> None:
+    used = set[int]()
+
+    def write(at: int) -> None:
+        with pool.transaction(agent=f"a{at % 7}") as connection:
+            used.add(connection.info.backend_pid)
+            connection.execute("INSERT INTO plain VALUES (%s)", (at,))
+
+    with ThreadPoolExecutor(60) as threads:
+        list(threads.map(write, range(300)))
+    assert counted(pool) == 300
+    assert len(used) <= 5
+
+
+def test_a_full_pool_is_told_after_the_time_that_is_allowed(team_database: str) -> None:
+    server = a_server(team_database, DB_MAX_CONNECTIONS="1", DB_CONN_TIMEOUT_MS="300")
+    pool = Pool(server)
+    one, another = pool.transaction(changes=False), pool.transaction(changes=False)
+    with one, pytest.raises(ServerBusyError) as told, another:
+        pytest.fail("there were two connections")
+    assert "DB_MAX_CONNECTIONS" in str(told.value)
+    pool.close()
+
+
+def test_one_agents_changes_wait_for_each_other_and_others_go_on(pool: Pool) -> None:
+    with pool.transaction(agent="alice"):
+        with pool.transaction(agent="bob") as connection:
+            connection.execute("INSERT INTO plain VALUES (1)")
+        with pool.transaction(agent="alice", changes=False):
+            pass
+        for agent in ("alice", ""):
+            begun = time.monotonic()
+            with pytest.raises(DatabaseBusyError), pool.transaction(agent=agent, wait_s=0.1):
+                pytest.fail("it had its turn")
+            assert time.monotonic() - begun < 1
+    upkeep, alice = pool.transaction(), pool.transaction(agent="alice", wait_s=0.1)
+    with upkeep, pytest.raises(DatabaseBusyError), alice:
+        pytest.fail("it had its turn")
+
+
+def test_several_who_look_before_they_add_store_a_text_once(team_pool: Pool) -> None:
+    def remember(at: int) -> None:
+        with team_pool.transaction(agent="alice") as connection:
+            same = "SELECT 1 FROM fragments WHERE agent_id = 'alice' AND content_hash = 'h'"
+            if not connection.execute(same).fetchone():
+                connection.execute(
+                    "INSERT INTO fragments (id, content, topic, type, importance, content_hash,"
+                    " agent_id) VALUES (%s, 'x', 't', 'fact', .5, 'h', 'alice')",
+                    (f"f{at}",),
+                )
+
+    with ThreadPoolExecutor(20) as threads:
+        list(threads.map(remember, range(40)))
+    with team_pool.transaction() as connection:
+        assert connection.execute("SELECT count(*) FROM fragments").fetchone() == (1,)
+
+
+def test_a_wait_ends_when_the_call_is_cancelled(pool: Pool) -> None:
+    is_cancelled = threading.Event()
+    other = Pool(pool.server, cancellation=Cancellation(is_cancelled.is_set))
+    threading.Timer(0.3, is_cancelled.set).start()
+    begun = time.monotonic()
+    one, another = pool.transaction(agent="alice"), other.transaction(agent="alice", wait_s=60)
+    with one, pytest.raises(DatabaseWaitEndedError), another:
+        pytest.fail("it had its turn")
+    assert time.monotonic() - begun < 3
+    other.close()
+
+
+def test_a_slow_statement_is_ended(team_database: str) -> None:
+    pool = Pool(a_server(team_database, DB_QUERY_TIMEOUT="100"))
+    with pytest.raises(ServerSlowError), pool.transaction() as connection:
+        connection.execute("SELECT pg_sleep(5)")
+    pool.close()
+
+
+def test_what_only_reads_changes_nothing(pool: Pool) -> None:
+    with pytest.raises(ServerError) as told, pool.transaction(changes=False) as connection:
+        connection.execute("INSERT INTO plain VALUES (1)")
+    assert "takes no changes" in str(told.value)
+
+
+def test_a_lock_is_had_by_one_and_let_go_by_who_is_killed(pool: Pool) -> None:
+    with pool.lock("upkeep", timeout_s=0):
+        with pytest.raises(DatabaseBusyError), pool.lock("upkeep", timeout_s=0.1):
+            pytest.fail("two have it")
+        with pool.lock("another", timeout_s=0):
+            pass
+        with pool.as_login() as connection:
+            connection.execute(
+                "SELECT pg_terminate_backend(pid, 5000) FROM pg_locks"
+                " WHERE locktype = 'advisory' AND pid <> pg_backend_pid()"
+            )
+        with pool.lock("upkeep", timeout_s=2):
+            pass
+
+
+def test_what_prevents_a_connection_is_told_without_the_password(
+    team_server: TeamServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    real, secret = team_server.postgres, "s3cr3t-of-mine"
+    socket = f"?host={real.directory}&password={secret}"
+    # fmt: off
+    tried: dict[str, type[DatabaseError]] = {
+        f"postgresql://owner:{secret}@127.0.0.1:1/x": ServerUnreachableError,
+        f"postgresql://nobody@/postgres{socket}": ServerRefusedError,
+        f"postgresql://owner@/no_such_database{socket}": ServerRefusedError,
+        f"postgresql://owner:{secret}%zz@/postgres?host={real.directory}": ServerError,
+        f"postgresql://owner@/postgres{socket}&nonsense=1": ServerError,
+    }
+    # fmt: on
+    for dsn, kind in tried.items():
+        server = Server(dsn, wait_s=2.0)
+        pool = Pool(server)
+        for begun in (pool.transaction(), pool.lock("x", timeout_s=0)):
+            with pytest.raises(kind) as told, begun:
+                pytest.fail("it began")
+            shown = str(told.value) + told.value.text("ko") + repr(server) + server.name
+            assert secret not in shown
+        pool.close()
+    assert secret not in caplog.text
+
+
+def test_a_database_without_the_roles_is_refused_with_the_command() -> None:
+    with postgres() as running:  # roles are of a whole server
+        pool = Pool(a_server(running.dsn()))
+        with pytest.raises(RoleError) as told, pool.transaction(agent="alice"):
+            pytest.fail("it began")
+        assert "fragments migrate" in str(told.value)
+        pool.close()

@@ -1,0 +1,88 @@
+"""Tests which server an address and the environment name."""
+
+import pytest
+
+from core.postgres.errors import ServerSettingError
+from core.postgres.server import server_of
+
+NAMES = {
+    "POSTGRES_HOST": "db.example",
+    "DB_HOST": "other.example",
+    "DB_PORT": "6432",
+    "DB_NAME": "memory",
+    "POSTGRES_USER": "al/ice",
+    "DB_PASSWORD": "p@ss/w:rd%",
+}
+
+
+def test_what_an_address_leaves_out_comes_from_the_environment() -> None:
+    from psycopg.conninfo import conninfo_to_dict
+
+    for place in ("postgresql://", "POSTGRES://", "postgresql:///"):
+        server = server_of(place, NAMES)
+        assert conninfo_to_dict(server.dsn) == {
+            "host": "db.example",
+            "port": "6432",
+            "dbname": "memory",
+            "user": "al/ice",
+            "password": "p@ss/w:rd%",
+        }
+        assert server.name == "postgresql://al/ice@db.example:6432/memory"
+        assert "p@ss" not in repr(server)
+
+
+@pytest.mark.parametrize(
+    ("place", "name"),
+    [
+        ("postgresql://bob:x@h/d", "postgresql://bob@h:6432/d"),
+        ("postgresql://bob:x@h:1/d?sslmode=require", "postgresql://bob@h:1/d"),
+        ("postgresql://bob@[::1]:1/d?password=hidden", "postgresql://bob@[::1]:1/d"),
+        ("postgresql://bob:x@/d?host=/run/pg&port=2", "postgresql://bob@/run/pg:2/d"),
+    ],
+)
+def test_what_an_address_says_stands(place: str, name: str) -> None:
+    server = server_of(place, NAMES)
+    assert server.name == name
+    assert "hidden" not in repr(server)
+
+
+def test_figures_are_those_of_the_environment_or_the_defaults() -> None:
+    server = server_of("postgresql://h/d", {})
+    assert (server.most_connections, server.idle_s, server.wait_s) == (20, 30.0, 10.0)
+    assert (server.query_s, server.prepares) == (30.0, True)
+    given = {"DB_MAX_CONNECTIONS": " 3 ", "DB_QUERY_TIMEOUT": "250"}
+    server = server_of("postgresql://h/d", {**given, "DB_PREPARED_STATEMENTS": "off"})
+    assert (server.most_connections, server.query_s, server.prepares) == (3, 0.25, False)
+
+
+@pytest.mark.parametrize("name", ["DB_MAX_CONNECTIONS", "DB_CONN_TIMEOUT_MS", "DB_PORT"])
+@pytest.mark.parametrize("value", ["0", "-1", "many", "1.5", "٣", "9" * 30])
+def test_a_wrong_figure_is_refused_without_its_value(name: str, value: str) -> None:
+    with pytest.raises(ServerSettingError, match=name) as told:
+        server_of("postgresql://h/d", {name: value})
+    assert isinstance(told.value, ValueError)
+    assert value != "many" or value not in str(told.value)
+
+
+NO_ADDRESS = {
+    "HOST": ("db.example", "host"),
+    "PORT": ("6432", "port"),
+    "USER": ("alice", "user"),
+    "PASSWORD": ("secret", "password"),
+}
+
+
+@pytest.mark.parametrize("name", [*NO_ADDRESS, "DB"])
+def test_each_name_is_read_and_the_longer_one_wins(name: str) -> None:
+    from psycopg.conninfo import conninfo_to_dict
+
+    value, part = NO_ADDRESS.get(name, ("memory", "dbname"))
+    short, long = "DB_NAME" if name == "DB" else f"DB_{name}", f"POSTGRES_{name}"
+    for given in ({short: value}, {long: value}, {long: value, short: "1"}):
+        assert conninfo_to_dict(server_of("postgresql://", given).dsn)[part] == value
+
+
+def test_times_of_the_environment_are_thousandths_of_a_second() -> None:
+    given = {"DB_IDLE_TIMEOUT_MS": "1500", "DB_CONN_TIMEOUT_MS": "250"}
+    server = server_of("postgresql://h/d", given)
+    assert (server.idle_s, server.wait_s) == (1.5, 0.25)
