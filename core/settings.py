@@ -34,6 +34,11 @@ _ON = frozenset(("1", "true", "yes", "on"))
 _OFF = frozenset(("", "0", "false", "no", "off"))
 _LOCALES = "LC_ALL", "LC_MESSAGES", "LANG"  # the first that is set holds
 
+# The names that an agent may have, wherever one is given: in a call, for a key, in a file.
+DEFAULT_AGENT = "default"  # whose knowledge all agents share
+NAME_CHARS = 100
+REFUSED_AGENTS = frozenset(("system", "admin"))  # names that another program's rules would trust
+
 
 class Settings(NamedTuple):
     """The settings of one call; `warnings` name the variables that hold no usable value.

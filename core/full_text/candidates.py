@@ -7,24 +7,17 @@ of all rows; so few are read for it that the time hardly grows with their number
 
 import sqlite3
 import sys
-from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Sequence
-from itertools import accumulate
 from typing import NamedTuple
 
-from core.full_text.spelling import near_words
+from core.full_text.asking import Extent, holding_of
 from core.text.hangul import verb_beginning
-from core.text.holding import Held, Holding
 from core.text.ranking import Ranking
-from core.text.terms import Term, words_of
+from core.text.terms import Term
 
 MOST_CANDIDATES = 3_000  # that have one of the rarest terms of the question
 BLOCK = 12  # rows of about the same share, whose texts are ranked
 _MOST_CHARS = 500_000  # of the texts that are ranked at once
-_MOST_TERMS = 32
-_MOST_KNOWN = 8  # of the terms that any row has, the rarest tell what is near
-_MOST_SPELLED = 4  # words of a question that is short enough to be typed
-_COUNTED = 100  # how common a term is that more rows have is worked out from the newest
 
 
 class Index(NamedTuple):
@@ -43,16 +36,57 @@ class Index(NamedTuple):
         return f"SELECT rowid FROM {self.name} WHERE {self.name} MATCH ? ORDER BY rowid DESC LIMIT"
 
 
-class _Sought(NamedTuple):
-    """A term of the question, its expression for MATCH, and how many rows have it.
+class IndexTerms:
+    """See `Terms`. The full-text index of a connection, which is asked by expressions of MATCH."""
 
-    newest: their numbers, all of them where they are fewer than _COUNTED.
-    """
+    def __init__(self, connection: sqlite3.Connection, index: Index) -> None:
+        self._connection, self._index = connection, index
 
-    term: Term
-    match: str
-    having: int
-    newest: Sequence[int]
+    def extent(self) -> Extent:
+        """See `Terms`."""
+        select = f"SELECT max(rowid) FROM {self._index.table}"
+        newest = self._connection.execute(select).fetchone()[0] or 0
+        return Extent(1, newest, newest)
+
+    def match(self, term: Term) -> str:
+        """See `Terms`. A term is letters and digits alone."""
+        needle = term.needle
+        if term.run.startswith(needle) and (stem := verb_beginning(term.run)):
+            return f'"{needle}" OR " {stem} "'
+        if term.begins and not term.ends:
+            return f'"{needle}" *'
+        if term.ends and needle.isalpha():
+            return f'" {needle} " OR "{needle}s"'
+        return f'" {needle} "'  # between blanks, the index has it for the tokenizer trigram, too
+
+    def any_of(self, words: Sequence[str]) -> str:
+        """See `Terms`."""
+        return " OR ".join(f'"{word}"' for word in words)
+
+    def words(self, begins: str, most: int) -> list[str]:
+        """See `Terms`."""
+        name = self._index.name
+        self._connection.execute(
+            "CREATE VIRTUAL TABLE IF NOT EXISTS"
+            f" temp.{name}_words USING fts5vocab('main', '{name}', 'row')"
+        )
+        rows = self._connection.execute(
+            f"SELECT term FROM temp.{name}_words WHERE term >= ? AND term < ? LIMIT ?",
+            (begins, begins + "\U0010ffff", most),
+        )
+        return [word for (word,) in rows]
+
+    def newest(
+        self, matches: Sequence[str], most: int, within: Sequence[str] = ()
+    ) -> list[list[int]]:
+        """See `Terms`."""
+        any_of_these = " OR ".join(f"({it})" for it in within)
+        both = f" AND ({any_of_these})" if within else ""
+        return [self._numbers(f"({it}){both}", most) for it in matches]
+
+    def _numbers(self, expression: str, most: int) -> list[int]:
+        rows = self._connection.execute(f"{self._index.rows} {most}", (expression,))
+        return [number for (number,) in rows]
 
 
 class Candidates:
@@ -82,7 +116,9 @@ class Candidates:
         try some. without: rows that may not be found.
         """
         self._connection, self._index, self._query = connection, index, query
-        holding = holding_of(connection, index, query, most if fitting is None else sys.maxsize)
+        holding = holding_of(
+            IndexTerms(connection, index), query, most if fitting is None else sys.maxsize
+        )
         self._frequencies = holding.frequencies()
         having = holding.shares(least, any_word=any_word)
         allowed = having if fitting is None else fitting
@@ -113,75 +149,3 @@ class Candidates:
             left -= len(texts[-1])
         order = Ranking(self._query, texts, self._frequencies).order()
         return [kept[at] for at in order]
-
-
-def holding_of(connection: sqlite3.Connection, index: Index, query: str, most: int) -> Holding:
-    """Return which rows have which strong terms of a question.
-
-    most: how many that have one of the rarest terms are looked at.
-    """
-    newest = connection.execute(f"SELECT max(rowid) FROM {index.table}").fetchone()[0] or 0
-    sought = _sought(connection, index, query, newest)
-    known = sorted((it for it in sought if it.having), key=lambda it: it.having)[:_MOST_KNOWN]
-    places = _places(connection, index, known, most)
-    return Holding(
-        newest,
-        [Held(it.term, it.having, places.get(it.term) if it.having else ()) for it in sought],
-    )
-
-
-def _sought(connection: sqlite3.Connection, index: Index, query: str, newest: int) -> list[_Sought]:
-    """Return the strong terms of a question; an unknown word with those that are spelled so."""
-    sought = list[_Sought]()
-    words = words_of(query)[:_MOST_TERMS]
-    for strong, *_ in words:
-        found = _counted(connection, index, strong, _match(strong), newest)
-        if not found.having and not strong.spare and len(words) <= _MOST_SPELLED:
-            near = near_words(connection, index.name, strong)
-            if near:
-                match = " OR ".join(f'"{word}"' for word in near)
-                found = _counted(connection, index, strong, match, newest)
-        sought.append(found)
-    return sought
-
-
-def _counted(
-    connection: sqlite3.Connection, index: Index, term: Term, match: str, newest: int
-) -> _Sought:
-    """Return how many rows have a term: counted where it is rare, else by the newest."""
-    numbers = [number for (number,) in connection.execute(f"{index.rows} {_COUNTED}", (match,))]
-    having = len(numbers)
-    if having == _COUNTED:
-        having = max(having, having * newest // max(newest - numbers[-1] + 1, 1))
-    return _Sought(term, match, having, numbers)
-
-
-def _places(
-    connection: sqlite3.Connection, index: Index, known: Sequence[_Sought], most: int
-) -> dict[Term, Sequence[int]]:
-    """Return which candidates have a term: the rows that have one of the rarest terms."""
-    sums = list(accumulate(it.having for it in known))
-    # Where even the rarest is common, the newest that have it.
-    some = known[: max(1, bisect_right(sums, most))]
-    any_of_some = " OR ".join(f"({it.match})" for it in some)
-    places = dict[Term, Sequence[int]]()
-    for number, it in enumerate(known):
-        if len(it.newest) < _COUNTED:
-            places[it.term] = it.newest
-            continue
-        match = it.match if number < len(some) else f"({it.match}) AND ({any_of_some})"
-        rows = connection.execute(f"{index.rows} {most}", (match,))
-        places[it.term] = [number for (number,) in rows]
-    return places
-
-
-def _match(term: Term) -> str:
-    """Return the expression of a term, which is letters and digits alone."""
-    needle = term.needle
-    if term.run.startswith(needle) and (stem := verb_beginning(term.run)):
-        return f'"{needle}" OR " {stem} "'
-    if term.begins and not term.ends:
-        return f'"{needle}" *'
-    if term.ends and needle.isalpha():
-        return f'" {needle} " OR "{needle}s"'
-    return f'" {needle} "'  # between blanks, the index has it for the tokenizer trigram, too

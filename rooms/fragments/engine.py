@@ -126,6 +126,14 @@ class Reading(Protocol):
     def state(self) -> dict[str, str]:
         """Return what the room keeps by name: figures, and where upkeep is."""
 
+    def revisions(self) -> Mapping[str, str]:
+        """Return the revision of each agent whose fragments are seen; {} where nobody keeps any.
+
+        A revision is a text that stands for what `with_keywords`, `holding` and `near` look at of
+        one agent in this state: each change makes one that never was. "" for an agent that never
+        had a fragment.
+        """
+
 
 class Writing(Reading, Protocol):
     """One transaction: all of it is on disk once it ends without an error, or nothing."""
@@ -175,6 +183,12 @@ class Writing(Reading, Protocol):
 
     def count_up(self, figures: Mapping[str, int]) -> None:
         """Add to figures of the state."""
+
+    def revised(self) -> Mapping[str, tuple[str, str]]:
+        """Return the former and the new revision of each agent that this transaction changes.
+
+        To be asked last of all.
+        """
 
 
 class Engine(Protocol):

@@ -8,16 +8,16 @@ import re
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from core.settings import DEFAULT_AGENT
 from core.text.normal_form import normal_form
 from rooms.fragments.kinds import Kind, Lifetime, Privacy, Relation, Tier
 
 CONTENT_CHARS = 300  # recommended; a longer text is stored, and its answer says so
 CONTENT_BYTES = 1_024  # refused above
-TOPIC_CHARS, KEYWORD_CHARS, SOURCE_CHARS, NAME_CHARS = 50, 50, 200, 100
+TOPIC_CHARS, KEYWORD_CHARS, SOURCE_CHARS = 50, 50, 200
 MOST_KEYWORDS = 20
 SUGGESTION_CHARS, SITUATION_CHARS = 500, 200
-DEFAULT_AGENT, DEFAULT_TOPIC = "default", "general"
-REFUSED_AGENTS = frozenset(("system", "admin"))  # names that another program's rules would trust
+DEFAULT_TOPIC = "general"
 
 # The columns whose names are the specification's, by ours.
 _COLUMN_OF = {

@@ -73,7 +73,7 @@ class SqliteEngine:
             if connection is not None:
                 yield SqliteReading(connection, self._vectors, self._file())
                 return
-        with closing(_nothing()) as connection:
+        with closing(nothing()) as connection:
             yield SqliteReading(connection, self._vectors)
 
     @contextmanager
@@ -109,7 +109,7 @@ class SqliteEngine:
         return status.st_dev, status.st_ino
 
 
-def _nothing() -> sqlite3.Connection:
+def nothing() -> sqlite3.Connection:
     """Return an empty database in memory: where there is no file, there are no fragments."""
     connection = sqlite3.connect(":memory:", isolation_level=None)
     for statements in MIGRATIONS:

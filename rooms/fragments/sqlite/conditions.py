@@ -6,7 +6,7 @@ from typing import Any
 
 from core.text.normal_form import end_of
 from rooms.fragments.engine import Wanted
-from rooms.fragments.fragment import plain_keyword
+from rooms.fragments.stored.rows import spelled
 
 ANY_OF = "IN (SELECT value FROM json_each(?))"  # of any number of values, in one statement
 MOST_NUMBER = 2**63 - 1  # that SQLite knows
@@ -31,11 +31,6 @@ def bound(value: Any) -> Any:
     if isinstance(value, str):
         return value.encode("utf-8", "backslashreplace").decode("utf-8")
     return min(value, MOST_NUMBER)
-
-
-def spelled(word: str) -> str:
-    """Return a keyword or a topic as two are compared. SQLite's JSON ends a text at NUL."""
-    return plain_keyword(word).replace("\0", " ")
 
 
 def conditions_of(wanted: Wanted) -> tuple[str, tuple[Any, ...]]:

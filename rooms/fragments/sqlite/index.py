@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from core.full_text.candidates import Index
 from core.full_text.indexed import INDEXED_VERSION, PREFIXES, indexed
 from rooms.fragments.fragment import Fragment
-from rooms.fragments.sqlite.conditions import ANY_OF, MOST_NUMBER, listed, spelled
-from rooms.fragments.sqlite.rows import SELECTED, fragment_of, texts_of
+from rooms.fragments.sqlite.conditions import ANY_OF, MOST_NUMBER, listed
+from rooms.fragments.sqlite.rows import texts_of
+from rooms.fragments.stored.rows import SELECTED, fragment_of, spelled
 
 INDEX = Index("fragments_fts", "fragments", texts_of)
 

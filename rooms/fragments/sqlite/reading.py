@@ -1,10 +1,11 @@
 """Reads fragments from one connection."""
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from core.full_text.candidates import holding_of
+from core.full_text.asking import holding_of
+from core.full_text.candidates import IndexTerms
 from core.text.holding import Holding
 from rooms.fragments.engine import By, Entry, Order, Wanted
 from rooms.fragments.fragment import Embedding, Fragment, Link, column_of
@@ -14,17 +15,11 @@ from rooms.fragments.sqlite.conditions import (
     bound,
     conditions_of,
     listed,
-    spelled,
 )
 from rooms.fragments.sqlite.index import INDEX
-from rooms.fragments.sqlite.rows import (
-    SELECTED,
-    TABLES,
-    entry_of,
-    fragment_of,
-    link_of,
-)
+from rooms.fragments.sqlite.rows import condition_of
 from rooms.fragments.sqlite.vectors import Vectors
+from rooms.fragments.stored.rows import SELECTED, TABLES, entry_of, fragment_of, link_of, spelled
 
 _ORDERS: dict[Order, str] = {
     "number": "number",
@@ -94,7 +89,7 @@ class SqliteReading:
 
     def holding(self, query: str, most: int) -> Holding:
         """See `Reading`."""
-        return holding_of(self._connection, INDEX, query, most)
+        return holding_of(IndexTerms(self._connection, INDEX), query, most)
 
     def near(self, vector: bytes, wanted: Wanted, most: int) -> list[tuple[int, float]]:
         """See `Reading`."""
@@ -148,7 +143,7 @@ class SqliteReading:
     ) -> list[Any]:
         """See `Reading`."""
         table = TABLES[kind]
-        condition, values = table.condition(of=of, since=since)
+        condition, values = condition_of(table, of=of, since=since)
         rows = self._connection.execute(
             f"SELECT {', '.join(table.columns)} FROM {table.name} WHERE {condition}"
             f" ORDER BY {table.order} LIMIT ?",
@@ -160,6 +155,10 @@ class SqliteReading:
         """See `Reading`."""
         rows = self._connection.execute("SELECT name, value FROM state ORDER BY name")
         return {name: value for name, value in rows if name != "index"}
+
+    def revisions(self) -> Mapping[str, str]:
+        """See `Reading`: a file is read as fast as what another server would keep of it."""
+        return {}
 
     def _by(self, column: str, keys: Sequence[Any]) -> list[Fragment]:
         rows = self._connection.execute(

@@ -9,7 +9,8 @@ from rooms.fragments.fragment import Embedding, Fragment, Link, column_of
 from rooms.fragments.sqlite import index
 from rooms.fragments.sqlite.conditions import ANY_OF, bound, listed
 from rooms.fragments.sqlite.reading import SqliteReading
-from rooms.fragments.sqlite.rows import TABLES, entry_values, stored, values_of
+from rooms.fragments.sqlite.rows import condition_of, entry_values, stored, values_of
+from rooms.fragments.stored.rows import TABLES
 
 
 class SqliteWriting(SqliteReading):
@@ -95,10 +96,8 @@ class SqliteWriting(SqliteReading):
     def drop_links(self, links: Iterable[Link]) -> int:
         """See `Writing`."""
         ends = [(it.from_id, it.to_id) for it in links]
-        cursor = self._connection.executemany(
-            "DELETE FROM fragment_links WHERE from_id = ? AND to_id = ?", ends
-        )
-        return max(cursor.rowcount, 0)
+        statement = "DELETE FROM fragment_links WHERE from_id = ? AND to_id = ?"
+        return max(self._connection.executemany(statement, ends).rowcount, 0)
 
     def put_vectors(self, embeddings: Iterable[Embedding]) -> None:
         """See `Writing`."""
@@ -131,28 +130,22 @@ class SqliteWriting(SqliteReading):
     def forget_entries(self, kind: type[Entry], *, of: str = "", before: str = "") -> int:
         """See `Writing`."""
         table = TABLES[kind]
-        condition, values = table.condition(of=of, before=before)
-        cursor = self._connection.execute(
-            f"DELETE FROM {table.name} WHERE {condition}", [*map(bound, values)]
-        )
-        return cursor.rowcount
+        condition, values = condition_of(table, of=of, before=before)
+        statement = f"DELETE FROM {table.name} WHERE {condition}"
+        return self._connection.execute(statement, [*map(bound, values)]).rowcount
 
     def mend_index(self) -> bool:
         """See `Writing`."""
-        is_current = index.is_current(self._connection)
-        if not is_current:
-            index.make_anew(self._connection)
-        return not is_current
+        if index.is_current(self._connection):
+            return False
+        index.make_anew(self._connection)
+        return True
 
     def set_state(self, values: Mapping[str, str]) -> None:
         """See `Writing`."""
-        for name, value in values.items():
-            if value:
-                self._connection.execute(
-                    "INSERT OR REPLACE INTO state VALUES (?, ?)", (name, value)
-                )
-            else:
-                self._connection.execute("DELETE FROM state WHERE name = ?", (name,))
+        kept = [it for it in values.items() if it[1]]
+        self._connection.executemany("DELETE FROM state WHERE name = ?", [(it,) for it in values])
+        self._connection.executemany("INSERT INTO state VALUES (?, ?)", kept)
 
     def count_up(self, figures: Mapping[str, int]) -> None:
         """See `Writing`."""
@@ -161,3 +154,7 @@ class SqliteWriting(SqliteReading):
             " SET value = CAST(value AS INTEGER) + CAST(excluded.value AS INTEGER)",
             [(name, str(figure)) for name, figure in figures.items() if figure],
         )
+
+    def revised(self) -> Mapping[str, tuple[str, str]]:
+        """See `Writing`."""
+        return {}

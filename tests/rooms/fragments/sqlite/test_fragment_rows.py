@@ -9,7 +9,7 @@ import pytest
 from rooms.fragments.engine import Wanted
 from rooms.fragments.fragment import Fragment, Link
 from rooms.fragments.sqlite.adapter import SqliteEngine
-from rooms.fragments.sqlite.rows import COLUMNS, UNKNOWN_MOMENT
+from rooms.fragments.stored.rows import COLUMNS, UNKNOWN_MOMENT
 
 DATE = "2026-05-01T10:00:00+00:00"
 VALUES = ("''", "'text'", "x'ff00'", "-1", "9e999", "1e30", "'[1, \"a\", null]'", "'2026-05-01'",

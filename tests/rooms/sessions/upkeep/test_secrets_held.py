@@ -66,7 +66,7 @@ def store(tmp_path: Path) -> SessionStore:
 
 
 def held(store: SessionStore) -> list[tuple[str, str]]:
-    return [(it.path.name, it.name) for it in secrets_held(store, os.environ)]
+    return [(Path(it.path).name, it.name) for it in secrets_held(store, os.environ)]
 
 
 def test_every_place_is_named_without_its_value(store: SessionStore) -> None:

@@ -1,0 +1,1 @@
+"""What rows of fragments are like, whatever keeps them."""
