@@ -22,6 +22,7 @@ from core.disk.configuration import (
 from core.postgres.server import Server, is_server, server_of
 from core.project import data_directory
 from rooms.fragments.errors import ConfigError, FragmentsError
+from rooms.fragments.redis.place import Place, place_of
 
 PLACE_VARIABLE = "SENTINEL_MEMORY_FRAGMENTS"
 FILE_NAME = "memory.db"
@@ -37,7 +38,7 @@ class Config(NamedTuple):
     relevant, from activation_threshold fragments on; together they are 1. stale_days: by the words
     of `TYPES`, in the place of theirs. doubtful_days: how long a procedure counts as verified, None
     for what `TYPES` says, 0 for ever. linked_limit: how many linked fragments a recall adds at
-    most.
+    most. cache: where answers of a server's fragments are remembered, None for nowhere.
     """
 
     path: Path
@@ -48,14 +49,16 @@ class Config(NamedTuple):
     linked_limit: int = 10
     doubtful_days: int | None = None
     server: Server | None = None
+    cache: Place | None = None
 
 
 def read_config(environment: Mapping[str, str]) -> Config:
-    """Return the settings of the room. Raises ConfigError, FragmentsError."""
+    """Return the settings of the room. Raises ConfigError, PlaceError, FragmentsError."""
     path, server = database_path(environment), database_server(environment)
+    cache = place_of(environment) if server else None
     given = _given(config_path(path))
     try:
-        return Config(path, **_figures(values_of(given, _KEYS)), server=server)
+        return Config(path, **_figures(values_of(given, _KEYS)), server=server, cache=cache)
     except WrongValueError as error:
         named = {"name": error.name, "expected": error.expected}
         raise ConfigError(path=str(config_path(path)), **named) from error

@@ -1,12 +1,21 @@
 """Opens the fragments that a PostgreSQL server keeps, as one agent has them or with all agents'."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING
 
 from core.cancellation import NO_CANCELLATION, Cancellation
+from core.postgres.errors import ServerBusyError
 from core.postgres.pool import Pool
 from core.postgres.server import Server
 from rooms.fragments.engine import Reading, Writing
+from rooms.fragments.postgres.schema import Schema
+from rooms.fragments.upkeep.errors import UpkeepBusyError
+
+if TYPE_CHECKING:
+    pass
+
+_LOCK = "upkeep"
 
 
 class PostgresEngine:
@@ -20,16 +29,18 @@ class PostgresEngine:
         cancellation: Cancellation = NO_CANCELLATION,
         agent: str = "",
         pool: Pool | None = None,
+        schema: Schema | None = None,
     ) -> None:
-        """pool: of the engine for other agents, with which it shares its connections."""
+        """pool, schema: of the engine for other agents, with which it shares its connections."""
         self.server, self.agent = server, agent
-        self.pool = pool or Pool(server)
+        self.pool = pool or Pool(server, cancellation=cancellation)
+        self.schema = schema or Schema(self.pool)
         self._timeout_s, self._cancellation = timeout_s, cancellation
 
     @property
     def name(self) -> str:
         """See `Engine`."""
-        raise NotImplementedError
+        return self.server.name
 
     @property
     def keeps_agents_apart(self) -> bool:
@@ -44,31 +55,72 @@ class PostgresEngine:
             cancellation=self._cancellation,
             agent=agent,
             pool=self.pool,
+            schema=self.schema,
         )
 
     @contextmanager
     def only_one(self, *, timeout_s: float) -> Iterator[None]:
         """See `Engine`."""
-        raise NotImplementedError
+        lock = self.pool.lock(_LOCK, timeout_s=timeout_s)
+        try:
+            lock.__enter__()
+        except ServerBusyError as error:
+            raise UpkeepBusyError(path=self.name) from error
+        try:
+            yield
+        finally:
+            lock.__exit__(None, None, None)
 
     @contextmanager
     def reading(self) -> Iterator[Reading]:
         """See `Engine`."""
-        raise NotImplementedError
+        if not self.schema.is_ready():
+            with _nothing() as reading:
+                yield reading
+            return
+        from rooms.fragments.postgres.reading import PostgresReading
+
+        with self.pool.transaction(agent=self.agent, changes=False) as connection:
+            has_vectors = self.schema.has_vectors
+            yield PostgresReading(connection, self.agent, has_vectors=has_vectors)
 
     @contextmanager
     def writing(self, *, wait_s: float | None = None) -> Iterator[Writing]:
-        """See `Engine`."""
-        raise NotImplementedError
+        """See `Engine`. The changes of one agent follow each other, and upkeep's follow all."""
+        from rooms.fragments.postgres.writing import PostgresWriting
+
+        self.schema.prepare()
+        wait_s = self._timeout_s if wait_s is None else wait_s
+        with self.pool.transaction(agent=self.agent, wait_s=wait_s) as connection:
+            has_vectors = self.schema.has_vectors
+            writing: PostgresWriting = PostgresWriting(
+                connection, self.agent, has_vectors=has_vectors
+            )
+            yield writing
 
     def exists(self) -> bool:
-        """See `Engine`."""
-        raise NotImplementedError
+        """See `Engine`. Whether the tables are there."""
+        return self.schema.is_ready()
 
     def purge(self) -> bool:
-        """See `Engine`."""
-        raise NotImplementedError
+        """See `Engine`. The tables let go of what was deleted as far as no transaction still sees
+        it; what the server has written for itself before, its log and its backups, is not touched.
+        """
+        if self.schema.is_ready():
+            self.schema.vacuum()
+        return True
 
     def close(self) -> None:
         """See `Engine`."""
         self.pool.close()
+
+
+@contextmanager
+def _nothing() -> Iterator[Reading]:
+    """Read an empty database in memory: where there are no tables, there are no fragments."""
+    from rooms.fragments.sqlite.adapter import nothing
+    from rooms.fragments.sqlite.reading import SqliteReading
+    from rooms.fragments.sqlite.vectors import Vectors
+
+    with closing(nothing()) as connection:
+        yield SqliteReading(connection, Vectors())

@@ -1,0 +1,188 @@
+"""Reads fragments from a transaction on a PostgreSQL server."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from core.full_text.asking import holding_of
+from core.settings import DEFAULT_AGENT
+from core.text.holding import Holding
+from rooms.fragments.engine import By, Entry, Order, Wanted
+from rooms.fragments.fragment import Embedding, Fragment, Link, column_of
+from rooms.fragments.postgres import vectors
+from rooms.fragments.postgres.conditions import (
+    Condition,
+    bound,
+    conditions_of,
+    entries_where,
+    numbers_of,
+)
+from rooms.fragments.postgres.terms import LIVE, PostgresTerms, agents_of, keyword_terms
+from rooms.fragments.postgres.values import MOST_NUMBER, speaking
+from rooms.fragments.stored.rows import MOMENTS, SELECTED, TABLES, entry_of, fragment_of, link_of
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+_ORDERS: dict[Order, str] = {
+    "number": "number",
+    "newest": "created_at DESC, number DESC",
+    "worth": "is_anchor DESC, importance DESC, created_at DESC, number DESC",
+}
+# None for fragments without a revision: somebody has put them there beside the tables' triggers.
+_REVISIONS = """SELECT a.agent, coalesce(r.revision::text,
+    CASE WHEN NOT EXISTS (SELECT FROM fragments f WHERE f.agent_id = a.agent) THEN '' END)
+  FROM unnest(%s::text[]) AS a(agent) LEFT JOIN revisions r ON r.agent_id = a.agent"""
+
+
+class PostgresReading:
+    """See `Reading`. agent: whose transaction it is, "" for that of all."""
+
+    def __init__(self, connection: "Connection[Any]", agent: str, *, has_vectors: bool) -> None:
+        self._connection, self._agent, self._has_vectors = connection, agent, has_vectors
+        self._cursor = speaking(connection.cursor())
+
+    def by_ids(self, ids: Iterable[str]) -> list[Fragment]:
+        """See `Reading`."""
+        keys = list(ids)
+        return self._by("id", keys, keys)
+
+    def by_numbers(self, numbers: Iterable[int]) -> list[Fragment]:
+        """See `Reading`."""
+        keys = list(numbers)
+        return self._by("number", keys, numbers_of(keys))
+
+    def find(
+        self, wanted: Wanted, *, order: Order = "number", limit: int = 0, offset: int = 0
+    ) -> list[Fragment]:
+        """See `Reading`."""
+        some, agents = limit or MOST_NUMBER, agents_of(self._agent, wanted.agents)
+        by, last = _ORDERS[order], (bound(some), bound(offset))
+        if limit and agents.values:  # the first of each, in the order of an index
+            condition, values = conditions_of(wanted)
+            each = (*agents.values, *values, bound(limit + offset))
+            statement = (
+                f"SELECT {SELECTED} FROM {agents.table} AS a(agent) CROSS JOIN LATERAL (SELECT *"
+                f" FROM fragments WHERE agent_id = a.agent AND {condition} ORDER BY {by} LIMIT %s)"
+                f" AS fragments ORDER BY {by} LIMIT %s OFFSET %s"
+            )
+            return list(map(fragment_of, self._rows(statement, (*each, *last))))
+        condition, values = self._meant(wanted)
+        statement = (
+            f"SELECT {SELECTED} FROM fragments WHERE {condition} ORDER BY {by} LIMIT %s OFFSET %s"
+        )
+        return list(map(fragment_of, self._rows(statement, (*values, *last))))
+
+    def count(self, wanted: Wanted, by: By = "") -> dict[str, int]:
+        """See `Reading`."""
+        condition, values = self._meant(wanted)
+        column = f"coalesce({column_of(by)}, '')" if by else "''"
+        group = " GROUP BY 1" if by else ""
+        statement = f"SELECT {column}, count(*) FROM fragments WHERE {condition}{group}"
+        return dict(sorted(self._rows(statement, values)))
+
+    def with_keywords(
+        self, keywords: Sequence[str], wanted: Wanted, most: int
+    ) -> list[tuple[int, int]]:
+        """See `Reading`."""
+        agents = agents_of(self._agent, wanted.agents)
+        terms, meant, values = keyword_terms(keywords, (LIVE,)), "true", tuple[Any, ...]()
+        if wanted != Wanted():  # else the keywords alone tell it
+            terms = keyword_terms(keywords)
+            condition, values = conditions_of(wanted)
+            meant = (
+                "EXISTS (SELECT FROM fragments WHERE fragments.number = t.number"
+                f" AND fragments.agent_id = t.agent_id AND {condition})"
+            )
+        statement = (
+            f"SELECT t.number, count(*) FROM {agents.table} AS a(agent) JOIN fragment_terms t"
+            f" ON t.agent_id = a.agent WHERE t.term = ANY (%s::text[]) AND {meant}"
+            " GROUP BY 1 ORDER BY 2 DESC, 1 DESC LIMIT %s"
+        )
+        return self._rows(statement, (*agents.values, terms, *values, bound(most)))
+
+    def holding(self, query: str, most: int) -> Holding:
+        """See `Reading`."""
+        return holding_of(PostgresTerms(self._cursor, self._agent), query, most)
+
+    def near(self, vector: bytes, wanted: Wanted, most: int) -> list[tuple[int, float]]:
+        """See `Reading`."""
+        if not self._has_vectors:
+            return []
+        return vectors.near(self._cursor, self._agent, vector, wanted, most)
+
+    def vectors(self, numbers: Iterable[int]) -> list[Embedding]:
+        """See `Reading`."""
+        return vectors.stored(self._cursor, numbers) if self._has_vectors else []
+
+    def links(self, ids: Iterable[str], relations: Sequence[str] = ()) -> list[Link]:
+        """See `Reading`."""
+        wanted = list(ids)
+        kinds = " AND relation_type = ANY (%s::text[])" if relations else ""
+        statement = (
+            "SELECT from_id, to_id, relation_type, created_at FROM fragment_links"
+            f" WHERE (from_id = ANY (%s::text[]) OR to_id = ANY (%s::text[])){kinds} ORDER BY id"
+        )
+        given = (wanted, wanted, *([list(relations)] if relations else []))
+        return list(map(link_of, self._rows(statement, given)))
+
+    def count_links(self, wanted: Wanted) -> dict[str, int]:
+        """See `Reading`."""
+        condition, values = self._meant(wanted)
+        statement = (
+            "SELECT relation_type, count(*) FROM fragment_links WHERE from_id IN"
+            f" (SELECT id FROM fragments WHERE {condition}) GROUP BY 1"
+        )
+        return dict(sorted(self._rows(statement, values)))
+
+    def entries(
+        self, kind: type[Entry], *, of: str = "", since: str = "", limit: int = 0
+    ) -> list[Any]:
+        """See `Reading`."""
+        table = TABLES[kind]
+        condition, values = entries_where(table, of=of, since=since)
+        order = ", ".join(map(_in_order, table.order.split(", ")))
+        statement = (
+            f"SELECT {', '.join(table.columns)} FROM {table.name} WHERE {condition}"
+            f" ORDER BY {order} LIMIT %s"
+        )
+        rows = self._rows(statement, (*values, bound(limit or MOST_NUMBER)))
+        return [entry_of(kind, row) for row in rows]
+
+    def state(self) -> dict[str, str]:
+        """See `Reading`. Figures that agents have counted are added up."""
+        kept = dict[str, str]()
+        for name, value in self._rows('SELECT name, value FROM state ORDER BY name COLLATE "C"'):
+            before = kept.get(name, "0")
+            is_figure = before.isdecimal() and value.isdecimal()
+            kept[name] = str(int(before) + int(value)) if is_figure else value
+        return kept
+
+    def revisions(self) -> Mapping[str, str]:
+        """See `Reading`. {} for all agents: nobody asks for these what others have asked."""
+        agents = list(dict.fromkeys((self._agent, DEFAULT_AGENT)))
+        rows = self._rows(_REVISIONS, (agents,)) if self._agent else []
+        return dict(rows) if all(it is not None for _, it in rows) else {}
+
+    def _meant(self, wanted: Wanted) -> Condition:
+        """Return the condition for the fragments that are meant, and whose they are."""
+        condition, values = conditions_of(wanted)
+        agents = agents_of(self._agent, wanted.agents)
+        if not agents.values:
+            return condition, values
+        return f"agent_id = ANY (%s::text[]) AND {condition}", (*agents.values, *values)
+
+    def _by(self, column: str, keys: Sequence[Any], known: Sequence[Any]) -> list[Fragment]:
+        kind = "bigint" if column == "number" else "text"
+        statement = f"SELECT {SELECTED} FROM fragments WHERE {column} = ANY (%s::{kind}[])"
+        rows = self._rows(statement, (list(known),)) if known else []
+        found = {getattr(it, column): it for it in map(fragment_of, rows)}
+        return [found[key] for key in dict.fromkeys(keys) if key in found]
+
+    def _rows(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
+        return self._cursor.execute(statement, values).fetchall()
+
+
+def _in_order(column: str) -> str:
+    if column in MOMENTS:
+        return f"{column} NULLS FIRST"
+    return column if column == "id" else f'{column} COLLATE "C"'

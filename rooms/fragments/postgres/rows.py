@@ -1,0 +1,53 @@
+"""Turns fragments and entries into rows of PostgreSQL."""
+
+from typing import Any
+
+from rooms.fragments.engine import Entry
+from rooms.fragments.fragment import Fragment
+from rooms.fragments.postgres.conditions import bound
+from rooms.fragments.postgres.values import moment
+from rooms.fragments.stored.rows import (
+    COLUMNS,
+    FIELDS,
+    FLAGS,
+    LISTS,
+    MOMENTS,
+    TABLES,
+    UNKNOWN_MOMENT,
+    spelled,
+)
+
+_NULL_FOR_NONE = frozenset(
+    ("content_hash", "source", "session", "last_session", "deletion", "amended_by")
+)
+
+
+def stored(name: str, value: Any) -> Any:
+    """Return the value of a field as it is stored."""
+    if name in LISTS:
+        return list(value)
+    if name == "created_at":
+        return moment(value) or UNKNOWN_MOMENT
+    if name in MOMENTS:
+        return moment(value)
+    if name in FLAGS:
+        return bool(value)
+    if name in _NULL_FOR_NONE:
+        return value or None
+    return bound(value) if type(value) is int else value
+
+
+def values_of(fragment: Fragment) -> dict[str, Any]:
+    """Return the values of a fragment by column, but for its number."""
+    values = {
+        column: stored(name, getattr(fragment, name))
+        for name, column in zip(FIELDS, COLUMNS, strict=True)
+        if name != "number"
+    }
+    keywords = [*dict.fromkeys(map(spelled, fragment.keywords))]
+    return {**values, "plain_topic": spelled(fragment.topic), "plain_keywords": keywords}
+
+
+def entry_values(entry: Entry) -> list[Any]:
+    """Return the values of an entry in the order of the columns of its table."""
+    return [stored(name, getattr(entry, name)) for name in TABLES[type(entry)].fields]

@@ -1,0 +1,1 @@
+"""Tests the fragments of a team under strain."""

@@ -1,0 +1,186 @@
+"""Tests the fragments of a team while processes are killed and servers and connections end."""
+
+import contextlib
+import os
+import random
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import psycopg
+import pytest
+
+from core.disk.database import DatabaseError
+from core.postgres.errors import ServerBusyError, ServerSlowError
+from rooms.fragments.recall.context import restore_context
+from rooms.fragments.recall.recalling import Query, recall
+from rooms.fragments.room import Room
+from rooms.fragments.saving.remembering import remember
+from tests.support.faults import Child
+from tests.support.real_engines import Postgres, postgres
+from tests.support.team_crowd import (
+    Outcome,
+    Rememberer,
+    draft,
+    stored,
+    team_room,
+    write_for,
+    wrong_with,
+)
+from tests.support.team_engines import team_database as team_database
+from tests.support.team_engines import team_server as team_server
+
+KILLS, SEED = 10, 20261123
+CALL_S = 15.0  # what a call may take at most, whatever happens: two waits of 5 s and some work
+DURABLE = {"fsync": "on", "synchronous_commit": "on", "full_page_writes": "on"}
+
+
+@pytest.fixture
+def room(team_database: str) -> Iterator[Room]:
+    one = team_room(team_database)
+    yield one
+    one.engine.close()
+
+
+@pytest.fixture
+def durable() -> Iterator[tuple[Postgres, str]]:
+    """A server that keeps what it acknowledges, and the address of a database on it."""
+    with postgres(**DURABLE) as running:
+        yield running, running.dsn(running.new_database())
+
+
+@pytest.mark.long
+@pytest.mark.skipif(os.name == "nt", reason="processes as POSIX forks them")
+def test_processes_killed_while_they_remember_lose_and_double_nothing(team_database: str) -> None:
+    chance, outcomes, last = random.Random(SEED), list[Outcome](), 0
+    for turn in range(KILLS):
+        with contextlib.ExitStack() as running:
+            pair = [
+                running.enter_context(Child(Rememberer(team_database, f"p{turn}{at}")))
+                for at in range(2)
+            ]
+            assert all(child.hear() for child in pair)
+            time.sleep(chance.random() * 0.3)
+            for child in pair:
+                child.kill()
+                said = child.end()[1].splitlines()
+                whole = [it for it in said if it.endswith("country")]
+                following = draft(f"p{turn}{pair.index(child)} {len(whole)}").content
+                outcomes.append(Outcome(whole, [following], [], 0.0))
+                last += len(whole)
+    assert last > KILLS
+    assert wrong_with(team_database, outcomes) == []
+
+
+@pytest.mark.long
+def test_a_server_that_is_killed_and_comes_back_has_all_it_acknowledged(
+    durable: tuple[Postgres, str],
+) -> None:
+    server, dsn = durable
+    room = team_room(dsn, DB_CONN_TIMEOUT_MS="1000")
+    with ThreadPoolExecutor(4) as threads:
+        writing = [threads.submit(write_for, room, f"agent{at}", 8.0) for at in range(4)]
+        for _ in range(2):
+            time.sleep(1.5)
+            server.stop("immediate")
+            time.sleep(0.7)
+            server.start()
+        outcomes = [it.result(60) for it in writing]
+    assert wrong_with(dsn, outcomes) == []
+    refused = [sentence for one in outcomes for sentence in one.refused]
+    assert refused and all("Nothing" in it for it in refused)
+    assert max(one.longest_s for one in outcomes) < CALL_S
+    remember(room.for_agent("agent0"), draft("after all"))  # without a restart of the process
+    room.engine.close()
+
+
+def test_connections_cut_at_random_lose_and_double_nothing(team_database: str, room: Room) -> None:
+    remember(room.for_agent("alice"), draft("first"))
+    chance, ended = random.Random(SEED), threading.Event()
+
+    def cut() -> int:
+        cuts = 0
+        with psycopg.connect(team_database, autocommit=True) as connection:
+            while not ended.wait(0.02 + chance.random() * 0.05):
+                cuts += connection.execute(
+                    "SELECT count(*) FROM (SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                    " WHERE datname = current_database() AND pid != pg_backend_pid()"
+                    " ORDER BY random() LIMIT 1) AS one"
+                ).fetchone()[0]  # type: ignore[index]
+        return cuts
+
+    with ThreadPoolExecutor(5) as threads:
+        cutting = threads.submit(cut)
+        writing = [threads.submit(write_for, room, f"agent{at}", 2.0) for at in range(4)]
+        outcomes = [it.result(60) for it in writing]
+        ended.set()
+        assert cutting.result(10) > 10
+    first = Outcome([draft("first").content], [], [], 0.0)
+    assert wrong_with(team_database, [*outcomes, first]) == []
+    assert sum(len(one.kept) for one in outcomes) > 10
+    assert max(one.longest_s for one in outcomes) < CALL_S
+
+
+def test_a_pool_of_two_serves_fifty_callers(team_database: str) -> None:
+    room = team_room(team_database, DB_MAX_CONNECTIONS="2", DB_CONN_TIMEOUT_MS="30000")
+    remember(room.for_agent("default"), draft("shared"))
+
+    def call(number: int) -> str:
+        own = room.for_agent(f"agent{number % 10}")
+        content = remember(own, draft(f"caller {number}")).fragment.content
+        assert [it for it in recall(own, Query(text=f"caller {number}")).fragments]
+        return content
+
+    with ThreadPoolExecutor(50) as threads:
+        contents = list(threads.map(call, range(50)))
+    assert stored(team_database) == dict.fromkeys([*contents, draft("shared").content], 1)
+    room.engine.close()
+
+
+def test_a_slow_statement_is_ended_with_a_sentence(team_database: str) -> None:
+    room = team_room(team_database, DB_QUERY_TIMEOUT="300")
+    alice = room.for_agent("alice")
+    remember(alice, draft("before"))
+    with psycopg.connect(team_database) as other:
+        other.execute("LOCK TABLE agent_memory.fragments IN ACCESS EXCLUSIVE MODE")
+        begun = time.monotonic()
+        with pytest.raises((ServerSlowError, ServerBusyError)) as told:
+            recall(alice, Query(text="zebra"))
+        assert time.monotonic() - begun < CALL_S
+        assert "{" not in told.value.text("en") and len(told.value.text("ko")) > 20
+    assert recall(alice, Query(text="zebra")).fragments
+    room.engine.close()
+
+
+def test_a_lock_of_another_session_is_told_and_ends(team_database: str) -> None:
+    room = team_room(team_database, DB_CONN_TIMEOUT_MS="500", DB_QUERY_TIMEOUT="2000")
+    alice = room.for_agent("alice")
+    kept = remember(alice, draft("before")).fragment.content
+    with psycopg.connect(team_database) as other:
+        other.execute("LOCK TABLE agent_memory.fragments IN EXCLUSIVE MODE")
+        begun = time.monotonic()
+        with pytest.raises(DatabaseError, match="Nothing"):
+            remember(alice, draft("meanwhile"))
+        assert time.monotonic() - begun < CALL_S
+        assert recall(alice, Query(text="zebra")).fragments  # who reads does not wait
+    after = remember(alice, draft("after")).fragment.content
+    assert stored(team_database) == {kept: 1, after: 1}
+    room.engine.close()
+
+
+@pytest.mark.parametrize("moment", ["1999-01-01T00:00:00+00:00", "2090-01-01T00:00:00+00:00"])
+def test_a_clock_that_jumps_breaks_neither_order_nor_lifetimes(room: Room, moment: str) -> None:
+    alice = room.for_agent("alice")
+    first = remember(alice, draft("first")).fragment
+    then = remember(replace(alice, clock=lambda: moment), draft("then")).fragment
+    last = remember(alice, draft("last")).fragment
+    assert first.number < then.number < last.number
+    found = {it.id for it in recall(alice, Query(text="zebra tax country")).fragments}
+    assert found == {first.id, then.id, last.id}
+    kept = replace(draft("brief"), is_working=True)
+    working = remember(replace(alice, clock=lambda: moment), kept, session="s1").fragment
+    assert working.expires_at > moment
+    restored = restore_context(alice, tokens=2_000, types=(), session="s1").working
+    assert (working.id in {it.id for it in restored}) is moment.startswith("2090")

@@ -1,0 +1,237 @@
+"""Tests who sees, adds, changes and removes what: what the database itself guarantees.
+
+The login is a superuser's, whom row security would not bind; the statements are plain SQL.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from core.disk.database import DatabaseError
+from core.postgres.errors import RoleError
+from core.postgres.pool import Pool
+from rooms.fragments.postgres.security import TABLES
+from tests.support.team_engines import team_database as team_database
+from tests.support.team_engines import team_pool as team_pool
+from tests.support.team_engines import team_server as team_server
+
+AGENTS = ("alice", "bob", "default")
+STRANGERS = ("system", "admin", "sentinel_upkeep", "' OR true --")
+
+# One row of each owner in each table; {0} is the owner.
+ROWS = """
+INSERT INTO fragments (id, content, topic, type, importance, content_hash, agent_id)
+  VALUES ('{0}1', 'same', 't', 'fact', .5, 'h', '{0}'), ('{0}2', 'x', 't', 'fact', .5, 'i', '{0}');
+INSERT INTO fragment_terms (agent_id, term, number) VALUES ('{0}', 'x', 1);
+INSERT INTO fragment_links (from_id, to_id) VALUES ('{0}1', '{0}2');
+INSERT INTO fragment_versions (fragment_id, content) VALUES ('{0}1', 'before');
+INSERT INTO suspicions (first_id, second_id, similarity) VALUES ('{0}1', '{0}2', .9);
+INSERT INTO tool_feedback (agent_id, tool_name, relevant, sufficient)
+  VALUES ('{0}', 'x', true, true);
+INSERT INTO task_feedback (agent_id, overall_success) VALUES ('{0}', true);
+INSERT INTO activities (agent_id, session_id) VALUES ('{0}', 'same');
+INSERT INTO state (agent_id, name, value) VALUES ('{0}', 'n', '1')
+"""
+FOR_ALL = """
+INSERT INTO state (agent_id, name, value) VALUES ('', 'model', 'm');
+INSERT INTO papers (kind, key) VALUES ('key', 'k')
+"""
+# By table, what says whose a row is, and a change that changes nothing.
+# fmt: off
+OWNER = {
+    "fragments": ("agent_id", "content = content"),
+    "fragment_terms": ("agent_id", "number = number"),
+    "fragment_links": ("left(from_id, -1)", "relation_type = relation_type"),
+    "fragment_versions": ("left(fragment_id, -1)", "content = content"),
+    "suspicions": ("left(first_id, -1)", "similarity = similarity"),
+    "tool_feedback": ("agent_id", "relevant = relevant"),
+    "task_feedback": ("agent_id", "overall_success = overall_success"),
+    "activities": ("agent_id", "calls = calls"),
+    "revisions": ("agent_id", "former = former"),
+    "state": ("agent_id", "value = value"),
+}
+# What one agent, {0}, adds for another, {1}; by the table and the kind of claim.
+CLAIMS = {
+    "fragment": "INSERT INTO fragments (id, content, topic, type, importance, agent_id)"
+        " VALUES ('new', 'x', 't', 'fact', .5, '{1}')",
+    "term": "INSERT INTO fragment_terms (agent_id, term, number) VALUES ('{1}', 'y', 1)",
+    "link to": "INSERT INTO fragment_links (from_id, to_id) VALUES ('{0}1', '{1}1')",
+    "link from": "INSERT INTO fragment_links (from_id, to_id) VALUES ('{1}1', '{0}1')",
+    "link between": "INSERT INTO fragment_links (from_id, to_id) VALUES ('{1}2', '{1}1')",
+    "version": "INSERT INTO fragment_versions (fragment_id, content) VALUES ('{1}1', 'x')",
+    "suspicion": "INSERT INTO suspicions (first_id, second_id, similarity)"
+        " VALUES ('{1}2', '{1}1', .5)",
+    "tool feedback": "INSERT INTO tool_feedback (agent_id, tool_name, relevant, sufficient)"
+        " VALUES ('{1}', 'x', true, true)",
+    "task feedback": "INSERT INTO task_feedback (agent_id, overall_success) VALUES ('{1}', true)",
+    "activity": "INSERT INTO activities (agent_id, session_id) VALUES ('{1}', 'new')",
+    "revision": "INSERT INTO revisions (agent_id) VALUES ('{1}')"
+        " ON CONFLICT (agent_id) DO UPDATE SET former = NULL",
+    "figure": "INSERT INTO state (agent_id, name, value) VALUES ('{1}', 'new', '1')",
+    "gift": "UPDATE fragments SET agent_id = '{1}' WHERE id = '{0}1'",
+}
+# fmt: on
+SHARED = frozenset(
+    "fragments fragment_terms fragment_links fragment_versions suspicions revisions".split()
+)
+WITH_DEFAULT = frozenset(("link to", "link from"))  # both ends are seen, one of them is own
+
+
+@pytest.fixture
+def pool(team_pool: Pool) -> Iterator[Pool]:
+    with team_pool.transaction() as connection:
+        for owner in AGENTS:
+            connection.execute(ROWS.format(owner))
+        connection.execute(FOR_ALL)
+    yield team_pool
+
+
+def owners(pool: Pool, agent: str, statement: str) -> list[str]:
+    with pool.transaction(agent=agent) as connection:
+        return sorted({row[0] for row in connection.execute(statement)})
+
+
+def expected(table: str, agent: str, *, writes: bool) -> list[str]:
+    own = {agent} & set(AGENTS)
+    if not writes:
+        own |= {"default"} if table in SHARED else {""} if table == "state" else set()
+    return sorted(own)
+
+
+def test_every_table_is_in_the_table_and_forces_row_security(pool: Pool) -> None:
+    assert {*OWNER, "schema_version", "papers"} == {*TABLES}
+    with pool.as_login() as connection:
+        rows = connection.execute(
+            "SELECT relname, relrowsecurity AND relforcerowsecurity, pg_get_userbyid(relowner)"
+            " FROM pg_class WHERE relnamespace = 'agent_memory'::regnamespace AND relkind = 'r'"
+        ).fetchall()
+    assert sorted(rows) == sorted((it, True, "sentinel_upkeep") for it in TABLES)
+
+
+@pytest.mark.parametrize("agent", [*AGENTS, *STRANGERS])
+def test_an_agent_sees_its_own_and_what_is_for_all(pool: Pool, agent: str) -> None:
+    for table, (owner, _) in OWNER.items():
+        seen = owners(pool, agent, f"SELECT {owner} FROM {table}")
+        assert seen == expected(table, agent, writes=False), table
+
+
+@pytest.mark.parametrize("agent", [*AGENTS, *STRANGERS])
+@pytest.mark.parametrize("verb", ["UPDATE", "DELETE"])
+def test_an_agent_changes_and_removes_its_own_alone(pool: Pool, agent: str, verb: str) -> None:
+    for table, (owner, change) in reversed(OWNER.items()):
+        statement = f"UPDATE {table} SET {change}" if verb == "UPDATE" else f"DELETE FROM {table}"
+        changed = owners(pool, agent, f"{statement} RETURNING {owner}")
+        assert changed == expected(table, agent, writes=True), table
+    with pool.transaction() as connection:
+        [count] = connection.execute("SELECT count(*) FROM fragments").fetchone() or [0]
+    removed = 2 if verb == "DELETE" and agent in AGENTS else 0
+    assert count == 2 * len(AGENTS) - removed
+
+
+@pytest.mark.parametrize("claim", CLAIMS)
+@pytest.mark.parametrize("agent", ["alice", "system"])
+@pytest.mark.parametrize("other", ["bob", "default", ""])
+def test_an_agent_adds_nothing_for_another(pool: Pool, agent: str, other: str, claim: str) -> None:
+    if agent == "system":  # which has its own, as any agent
+        with pool.transaction() as connection:
+            connection.execute(ROWS.format("system"))
+    statement = CLAIMS[claim].format(agent, other)
+    if other == "default" and claim in WITH_DEFAULT:
+        with pool.transaction(agent=agent) as connection:
+            assert connection.execute(statement).rowcount == 1
+        return
+    with pytest.raises(DatabaseError), pool.transaction(agent=agent) as connection:
+        connection.execute(statement)
+
+
+@pytest.mark.parametrize("claim", sorted({*CLAIMS} - {"gift", "link to", "link from"}))
+def test_an_agent_adds_for_itself(pool: Pool, claim: str) -> None:
+    with pool.transaction(agent="alice") as connection:
+        assert connection.execute(CLAIMS[claim].format("alice", "alice")).rowcount == 1
+
+
+@pytest.mark.parametrize("agent", [*AGENTS, *STRANGERS])
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "SELECT * FROM papers",
+        "INSERT INTO papers (kind, key) VALUES ('key', 'mine')",
+        "UPDATE papers SET agent = 'x'",
+        "DELETE FROM papers",
+        "TRUNCATE fragments",
+        "UPDATE schema_version SET version = 9",
+        "ALTER TABLE fragments DISABLE ROW LEVEL SECURITY",
+        "DROP POLICY room_sees ON fragments",
+        "CREATE TABLE agent_memory.mine (x int)",
+        "CREATE FUNCTION agent_memory.mine() RETURNS int LANGUAGE sql AS 'SELECT 1'",
+        "SELECT nextval('agent_memory.fragments_number_seq')",
+    ],
+)
+def test_no_agent_gets_at_the_papers_or_the_tables(pool: Pool, agent: str, statement: str) -> None:
+    with pytest.raises(DatabaseError), pool.transaction(agent=agent) as connection:
+        connection.execute(statement)
+
+
+def test_upkeep_sees_and_changes_all(pool: Pool) -> None:
+    for table, (owner, change) in OWNER.items():
+        room = [""] if table == "state" else []
+        every = sorted([*AGENTS, *room])
+        assert owners(pool, "", f"SELECT {owner} FROM {table}") == every
+        assert owners(pool, "", f"UPDATE {table} SET {change} RETURNING {owner}") == every
+
+
+def test_feedback_is_noted_as_of_the_agent_who_gives_it(pool: Pool) -> None:
+    with pool.transaction(agent="bob") as connection:
+        row = connection.execute(
+            "INSERT INTO task_feedback (overall_success) VALUES (true) RETURNING agent_id"
+        ).fetchone()
+    assert row == ("bob",)
+
+
+def test_two_agents_keep_the_same_text(pool: Pool) -> None:
+    assert owners(pool, "", "SELECT agent_id FROM fragments WHERE content_hash = 'h'") == [*AGENTS]
+    seen = owners(pool, "alice", "SELECT agent_id FROM fragments WHERE content_hash = 'h'")
+    assert seen == ["alice", "default"]
+
+
+def test_nothing_is_left_for_the_next_borrower(pool: Pool) -> None:
+    left = "SELECT current_user, current_setting('app.current_agent_id', true)"
+    with pytest.raises(DatabaseError), pool.transaction(agent="alice") as connection:
+        process = connection.info.backend_pid
+        connection.execute("SELECT nothing")
+    with pool.as_login() as connection:
+        assert connection.info.backend_pid == process
+        assert connection.execute(left).fetchone() == ("owner", "")
+    with pool.transaction(agent="bob") as connection:
+        assert connection.execute(left).fetchone() == ("sentinel_room", "bob")
+
+
+def test_a_role_that_row_security_does_not_bind_is_refused(pool: Pool) -> None:
+    for right in ("SUPERUSER", "BYPASSRLS"):
+        with pool.as_login() as connection:
+            connection.execute(f"ALTER ROLE sentinel_room {right}")
+        try:
+            with pytest.raises(RoleError) as refused, pool.transaction(agent="alice"):
+                pytest.fail("a transaction began")
+            assert "sentinel_room" in str(refused.value)
+        finally:
+            with pool.as_login() as connection:
+                connection.execute(f"ALTER ROLE sentinel_room NO{right}")
+
+
+def test_functions_that_see_more_are_bound_to_a_path_and_closed_to_strangers(pool: Pool) -> None:
+    with pool.as_login() as connection:
+        rows: list[Any] = connection.execute(
+            "SELECT proname, proconfig::text, pg_get_userbyid(proowner), EXISTS (SELECT FROM"
+            " aclexplode(coalesce(proacl, acldefault('f', proowner))) WHERE grantee = 0)"
+            " FROM pg_proc WHERE pronamespace = 'agent_memory'::regnamespace AND prosecdef"
+        ).fetchall()
+        views = connection.execute(
+            "SELECT relname FROM pg_class WHERE relnamespace = 'agent_memory'::regnamespace"
+            " AND relkind IN ('v', 'm')"
+        ).fetchall()
+    assert views == []
+    for name, settings, owner, is_open in rows:
+        assert "search_path" in (settings or ""), name
+        assert (owner, is_open) == ("sentinel_upkeep", False), name
