@@ -25,6 +25,7 @@ from core.program import SERVER
 from core.project import Project, find_project, no_project_kind
 from core.settings import Settings, read_settings
 from core.text.printable import one_line
+from protocol.caller import caller
 from protocol.words import WORDS, say
 
 arguments = argparse.Namespace(project=None)  # of the command line of the server
@@ -65,11 +66,13 @@ def is_cancelled() -> bool:
 
 def client_name() -> str:
     """Return what the client of this call calls itself, "" where nobody does."""
+    who = caller()
+    known = who.client if who else ""  # over HTTP a session of the library may know nothing
     try:
         params = get_context().session.client_params
     except RuntimeError:  # the function was called directly
-        return ""
-    return params.client_info.name if params else ""
+        return known
+    return params.client_info.name if params else known
 
 
 def warn_if_cancelled(tool: str) -> None:
@@ -92,7 +95,12 @@ def opened_settings() -> Settings:
 
 
 def project_name() -> str:
-    """Return the name of the project's directory, "" for a home, root or system directory."""
+    """Return the name of the project's directory, "" for a home, root or system directory.
+
+    Where a server over HTTP was started says nothing of who calls: it has to be given a project.
+    """
+    if caller() and not arguments.project:
+        return ""
     try:
         folder = find_project(arguments.project, os.environ, Path.cwd()).folder
     except OSError:  # the working directory is gone

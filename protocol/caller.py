@@ -46,11 +46,14 @@ def calling(who: Caller) -> Iterator[None]:
 
 
 def session_of(given: str | None = None) -> str:
-    """Return the session of this call. given: what the caller names, which wins over the door's.
+    """Return the session of this call. given: what the caller names.
 
-    Without either it is the client and the day, so that the work of a day is one session.
+    Over stdio that wins over the process. Over HTTP the door's session comes first, since most
+    tools take no name; without either it is the client and the day, so that the work of a day is
+    one session.
     """
     named, who = (given or "").strip(), _caller.get()
-    if named or who is None:
+    if who is None:
         return named or PROCESS
-    return who.session or " ".join(filter(None, (who.client, f"{datetime.now(UTC):%Y-%m-%d}")))
+    day = f"{datetime.now(UTC):%Y-%m-%d}"
+    return who.session or named or " ".join(filter(None, (who.client, day)))

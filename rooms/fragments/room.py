@@ -13,13 +13,15 @@ from functools import lru_cache
 
 from core.cancellation import NO_CANCELLATION, Cancellation
 from core.lessons.record import utc_now
-from core.settings import Settings
+from core.settings import DEFAULT_AGENT, NAME_CHARS, REFUSED_AGENTS, Settings
 from core.text.printable import SURROGATE
 from core.text_redaction import has_secret, secrets_in
 from rooms.fragments.config import Config, read_config
 from rooms.fragments.engine import Engine
 from rooms.fragments.errors import FragmentsError
-from rooms.fragments.fragment import DEFAULT_AGENT, NAME_CHARS, REFUSED_AGENTS
+from rooms.fragments.fragment import Fragment
+
+AGENT_VARIABLE = "SENTINEL_MEMORY_AGENT"  # who calls where no credential says it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,6 +45,15 @@ class Room:
         name = own_name(agent)
         return replace(self, engine=self.engine.for_agent(name), agent=name)
 
+    @property
+    def own(self) -> tuple[str, ...]:
+        """Whose fragments may be changed here, () for everybody's."""
+        return (self.agent,) if self.agent else ()
+
+    def owns(self, fragment: Fragment) -> bool:
+        """Return whether a fragment that is seen here may be changed here, too."""
+        return self.agent in ("", fragment.agent)
+
     def for_all(self) -> "Room":
         """Return the room with the fragments of every agent, as the upkeep needs it."""
         return replace(self, engine=self.engine.for_agent(""), agent="") if self.agent else self
@@ -65,11 +76,21 @@ def _opened(config: Config, settings: Settings, cancellation: Cancellation) -> R
         from rooms.fragments.postgres.adapter import PostgresEngine
 
         engine = PostgresEngine(config.server, timeout_s=timeout_s, cancellation=cancellation)
+        if config.cache:
+            from rooms.fragments.redis.cache import Cache
+            from rooms.fragments.redis.engine import CachedEngine
+
+            engine = CachedEngine(engine, Cache(config.cache, engine.name))
     else:
         from rooms.fragments.sqlite.adapter import SqliteEngine
 
         engine = SqliteEngine(config.path, timeout_s=timeout_s, cancellation=cancellation)
     return Room(engine=engine, config=config, settings=settings)
+
+
+def agent_of(environment: Mapping[str, str]) -> str:
+    """Return the agent who calls where no credential says it. Raises FragmentsError."""
+    return own_name(environment.get(AGENT_VARIABLE, ""), AGENT_VARIABLE)
 
 
 def writer(room: Room, agent: str) -> str:
@@ -95,11 +116,14 @@ def readers(room: Room, agent: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((name, DEFAULT_AGENT))) if agent.strip() or room.agent else ()
 
 
-def own_name(agent: str) -> str:
-    """Return a name that an agent may have, DEFAULT_AGENT for "". Raises FragmentsError."""
-    name = named("agentId", agent)
+def own_name(agent: str, field: str = "agentId") -> str:
+    """Return a name that an agent may have, DEFAULT_AGENT for "". field: where it was given.
+
+    Raises FragmentsError.
+    """
+    name = named(field, agent)
     if name.lower() in REFUSED_AGENTS:
-        raise FragmentsError("agent_refused", name=name.lower())
+        raise FragmentsError("agent_refused", field=field, name=name.lower())
     return name or DEFAULT_AGENT
 
 

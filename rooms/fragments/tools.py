@@ -11,6 +11,7 @@ from core.cancellation import NO_CANCELLATION, Cancellation
 from core.errors import SentinelError
 from core.text.budget import Budget
 from protocol.call import opened_settings, project_name, report_progress, warn_if_cancelled
+from protocol.caller import caller, session_of
 from protocol.lenient import NULL, Part, Share, Text, Texts, listed, no_flag, parsed, word
 from protocol.tools import SessionlessServer
 from rooms.fragments.kinds import Kind, Lifetime, Privacy, Relation
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 DEFAULT_TOKENS, CONTEXT_TOKENS = 1_000, 2_000
 DEFAULT_TYPES = ("preference", "error", "procedure")  # of context
 MODEL_VARIABLES = ("SENTINEL_MEMORY_EMBEDDINGS", "SENTINEL_MEMORY_JUDGE")
-PROCESS = os.urandom(8).hex()  # over stdio a session of the protocol is a process
 
 # The arguments, with what a model reads of each.
 # fmt: off
@@ -90,7 +90,7 @@ class _Room:
 
     cancellation: Cancellation = NO_CANCELLATION
     core_only = False
-    is_used = False  # by a call of this process
+    is_used = False  # by a call over stdio, of which the process is the session
 
 
 @contextmanager
@@ -102,21 +102,21 @@ def opened(changing: str = "", *, session: str | None = None) -> "Iterator[Call]
     from rooms.fragments.answers.answering import Call  # a server starts faster without it
     from rooms.fragments.answers.frame import Offer
 
-    settings = opened_settings()
-    _Room.is_used = True
-    call = Call(
-        settings,
-        Offer(
-            _Room.cancellation,
-            core_only=_Room.core_only,
-            project=project_name(),
-            session=(session or "").strip() or PROCESS,
-        ),
+    settings, who = opened_settings(), caller()
+    _Room.is_used = _Room.is_used or who is None
+    offer = Offer(
+        _Room.cancellation,
+        core_only=_Room.core_only,
+        project=project_name(),
+        session=session_of(session),
+        agent=who.agent if who else "",
     )
+    call = Call(settings, offer)
     yield call
     if changing:
         warn_if_cancelled(changing)
-        call.go_on()
+        if not who:  # over HTTP the server has a thread for it
+            call.go_on()
 
 
 def remember(
@@ -383,10 +383,14 @@ def settings_errors() -> tuple[SentinelError, ...]:
 
 
 def end_session() -> None:
-    """End the session of this process, if a call was made in it: its working memory goes."""
+    """End the session of this process, if a call was made in it: its working memory goes.
+
+    Over HTTP a session is no process: it lives on in the database when a server ends.
+    """
     if _Room.is_used:
         with opened() as call:
             call.end()
+            call.close()
 
 
 class _Tool(NamedTuple):

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from os import urandom
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 from pydantic import BeforeValidator, Field
@@ -10,6 +9,7 @@ from pydantic import BeforeValidator, Field
 from core.cancellation import NO_CANCELLATION, Cancellation
 from core.text.budget import Budget
 from protocol.call import client_name, opened_project, warn_if_cancelled
+from protocol.caller import session_of
 from protocol.lenient import NULL, Name, NotNegative, OneToTwenty, Part, Text, Texts, listed, word
 from protocol.tools import SessionlessServer
 from rooms.sessions.session import (
@@ -24,8 +24,6 @@ from rooms.sessions.session import (
 
 if TYPE_CHECKING:
     from rooms.sessions.answers.answering import Call
-
-PROCESS = urandom(8).hex()  # over stdio a session of the protocol is a process
 
 # fmt: off
 _OUTCOMES = {
@@ -168,7 +166,7 @@ def context_save(
         changes=_changes(codeChanges),
     )
     with opened(writes=True) as call:
-        done = call.save(draft, agent=agent_of(client_name()), process=PROCESS)
+        done = call.save(draft, agent=agent_of(client_name()), process=session_of())
         warn_if_cancelled("context_save")
         return call.saved(done, draft)
 

@@ -16,6 +16,7 @@ from fastmcp import Client
 from fastmcp.exceptions import ToolError
 
 from core.text.tokens import estimate_tokens
+from protocol.caller import PROCESS
 from rooms.fragments import tools
 from tests.contract.given import SECRET
 from tests.support.fragment_tools import offered
@@ -285,7 +286,7 @@ def test_working_memory_is_of_the_process_and_ends_with_it(room: Room) -> None:
     """Over standard input a session is the process."""
     id_ = room.saved("Look at the vault next", scope="session")
     row = room.row(id_)
-    assert (row["lifetime"], row["session_id"]) == ("working", tools.PROCESS)
+    assert (row["lifetime"], row["session_id"]) == ("working", PROCESS)
     assert room.recalled(text="vault next") == [id_]
     tools.end_session()
     assert room.recalled(text="vault next") == []
@@ -593,7 +594,7 @@ def test_context_parts_core_from_working_memory(room: Room) -> None:
     assert ids("core", types=["fact"]) == {fact}
     room("pin", id=fact)
     assert fact in ids("core")  # whatever its type
-    assert ids("working") == ids("working", sessionId=tools.PROCESS) == {own}
+    assert ids("working") == ids("working", sessionId=PROCESS) == {own}
     assert ids("working", sessionId="another") == set()
 
 

@@ -41,6 +41,11 @@ NOT_BEFORE_THE_FIRST_ANSWERS = {
     "sqlite3": "no memory of another kind is switched on",
     "rooms": "no memory of another kind is switched on",
     "numpy": "no memory of another kind is switched on",
+    "psycopg": "no server keeps the fragments",
+    "psycopg_pool": "no server keeps the fragments",
+    "redis": "no cache is switched on",
+    "prometheus_client": "only a server over HTTP counts",
+    "door": "only a server over HTTP listens",
     "pygments": "only a traceback for people is coloured",
 }
 
@@ -67,7 +72,12 @@ def project(tmp_path: Path) -> Path:
 
 
 def run(
-    tmp_path: Path, project: Path, switched: str, era: Era = HANDSHAKE, rooms: str = "lessons"
+    tmp_path: Path,
+    project: Path,
+    switched: str,
+    era: Era = HANDSHAKE,
+    rooms: str = "lessons",
+    environment: dict[str, str] | None = None,
 ) -> ServerProcess:
     runner = tmp_path / "runner.py"
     runner.write_text(RUNNER, encoding="utf-8")
@@ -77,6 +87,7 @@ def run(
         stderr_path=tmp_path / f"stderr-{switched}.txt",
         era=era,
         script=runner,
+        environment=environment or {},
     )
 
 
@@ -85,10 +96,19 @@ def lists(server: ServerProcess) -> list[dict[str, Any]]:
     return [server.request(f"{kind}/list") for kind in kinds]
 
 
-def loaded_at_start(tmp_path: Path, project: Path, rooms: str = "lessons") -> list[str]:
+def loaded_at_start(
+    tmp_path: Path,
+    project: Path,
+    rooms: str = "lessons",
+    *,
+    recalls: bool = False,
+    **environment: str,
+) -> list[str]:
     """The modules of a server that has answered what clients ask first, and one search."""
-    with run(tmp_path, project, "on", rooms=rooms) as server:
+    with run(tmp_path, project, "on", rooms=rooms, environment=environment) as server:
         lists(server)
+        if recalls:
+            server.call("recall", query="payment")
         server.call("search_memory", query="payment")
         server.request("prompts/get", {"name": "start_task"})
         assert server.close() == 0
@@ -129,6 +149,26 @@ def test_the_fragments_load_their_work_at_the_first_call_only(
     assert rooms == {"rooms.fragments", "rooms.fragments.kinds", "rooms.fragments.tools"}
     never = {"sqlite3", "numpy", "jsonref", "core.sanitizer", "core.disk.database"}
     assert not never & set(loaded)
+
+
+@pytest.mark.parametrize("place", ["memory.db", "postgresql://nobody@nowhere.invalid/memory"])
+def test_what_a_team_needs_is_loaded_at_the_first_call_on_its_server_only(
+    tmp_path: Path, project: Path, place: str
+) -> None:
+    is_file = place.endswith(".db")
+    given = str(tmp_path / place) if is_file else place
+    loaded = loaded_at_start(
+        *(tmp_path, project, "lessons,fragments"),
+        recalls=is_file,
+        SENTINEL_MEMORY_FRAGMENTS=given,
+    )
+    assert ("sqlite3" in loaded) is is_file
+    none_of(
+        name
+        for name in loaded
+        if name.partition(".")[0] in ("psycopg", "psycopg_pool", "redis", "prometheus_client")
+        or name.startswith(("door.", "rooms.fragments.postgres"))
+    )
 
 
 @pytest.mark.long

@@ -8,7 +8,6 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from core.errors import SentinelError
 from rooms.fragments.room import Room
 
 _TENDING = threading.Lock()  # one thread of a process at a time
@@ -17,6 +16,7 @@ _WAIT_S = 1.5  # for one that is at it, which rests after a second
 
 def go_on(room: Room) -> None:
     """Begin what is due, in threads of their own; returns at once."""
+    room = room.for_all()
     from rooms.fragments.meaning.filling import fill_in_background  # a first answer needs no model
 
     fill_in_background(room)
@@ -36,19 +36,10 @@ def resting() -> Iterator[None]:
 
 
 def _tend(room: Room) -> None:
+    from rooms.fragments.judging.settings import has_judge
     from rooms.fragments.upkeep.daily import tend
 
     try:
-        tend(room, compares=not _has_judge())
+        tend(room, compares=not has_judge(os.environ))
     finally:
         _TENDING.release()
-
-
-def _has_judge() -> bool:
-    """Return whether a judge is named, even a wrong one: it decides when somebody asks for it."""
-    from rooms.fragments.judging.settings import read
-
-    try:
-        return bool(read(os.environ))
-    except SentinelError:
-        return True

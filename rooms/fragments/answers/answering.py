@@ -21,6 +21,7 @@ from rooms.fragments.recall.context import restore_context
 from rooms.fragments.recall.exploring import explore
 from rooms.fragments.recall.recalling import Query, recall
 from rooms.fragments.recall.using import count_later
+from rooms.fragments.room import readers
 from rooms.fragments.saving.amending import Amendment, amend
 from rooms.fragments.saving.drafting import Draft
 from rooms.fragments.saving.feedback import give_feedback
@@ -69,7 +70,8 @@ class Call(Frame):
         """Move fragments to the bin, or away."""
         done = forget(self._room, id=id_, topic=topic, force=force, hard=hard, agent=agent)
         return self._answer(
-            lambda: changed.forgotten_text(done, self._lang), lambda: changed.forgotten(done)
+            lambda: changed.forgotten_text(done, self._lang, is_served=self._is_served),
+            lambda: changed.forgotten(done),
         )
 
     def link(self, from_id: str, to_id: str, relation: str, *, agent: str) -> str:
@@ -158,7 +160,7 @@ class Call(Frame):
     def whole(self, id_: str) -> str:
         """Answer with one fragment as JSON, whatever state it is in. Raises NoSuchFragmentError."""
         with self._room.engine.reading() as reading:
-            fragment = visible(reading, id_, ())
+            fragment = visible(reading, id_, readers(self._room, ""))
             links = reading.links([fragment.id])
             versions = reading.entries(Version, of=fragment.id)
             return as_json(whole_object(fragment, links, versions))

@@ -13,14 +13,20 @@ from rooms.fragments.saving.forgetting import Forgotten
 from rooms.fragments.saving.linking import Linked
 
 
-def forgotten_text(done: Forgotten, lang: Language) -> str:
-    """Return the sentences on what was removed, and what was not."""
+def forgotten_text(done: Forgotten, lang: Language, *, is_served: bool = False) -> str:
+    """Return the sentences on what was removed, and what was not.
+
+    is_served: a server keeps the fragments.
+    """
     told = []
     if done.fragments:
         key, count = "gone" if done.is_gone else "binned", len(done.fragments)
+        key += "_served" if is_served else ""
         told.append(say(lang, key, count=count, ids=ids_text(done.fragments)))
     if done.kept:
         told.append(say(lang, "kept", count=done.kept))
+    if done.shared:
+        told.append(say(lang, "kept_shared", count=done.shared))
     return " ".join(told) or say(lang, "nothing_forgotten")
 
 
@@ -30,7 +36,7 @@ def forgotten(done: Forgotten) -> dict[str, Any]:
         "success": True,
         "deleted": len(done.fragments),
         "ids": [it.id for it in done.fragments],
-        "protected": done.kept,
+        "protected": done.kept + done.shared,
         "recoverable": not done.is_gone,
     }
 

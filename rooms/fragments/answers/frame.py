@@ -7,13 +7,14 @@ from typing import Any, NamedTuple
 from core.cancellation import NO_CANCELLATION, Cancellation
 from core.lessons.answers.json_answer import as_json
 from core.messages import Language
-from core.settings import Settings
+from core.settings import DEFAULT_AGENT, Settings
 from rooms.fragments.answers.afterwards import go_on, resting
 from rooms.fragments.answers.lines import Scene
 from rooms.fragments.answers.objects import as_object
+from rooms.fragments.errors import FragmentsError
 from rooms.fragments.fragment import Fragment
 from rooms.fragments.recall.recalling import Line
-from rooms.fragments.room import Room, open_room
+from rooms.fragments.room import Room, agent_of, open_room
 from rooms.fragments.saving.activity import end_session
 
 
@@ -21,31 +22,40 @@ class Offer(NamedTuple):
     """How a server offers the room, and for whom it is called.
 
     core_only: without links, reflection and upkeep. project: the name of its directory. session:
-    that of the caller.
+    that of the caller. agent: of its credential, "" for a caller over stdio.
     """
 
     cancellation: Cancellation = NO_CANCELLATION
     core_only: bool = False
     project: str = ""
     session: str = ""
+    agent: str = ""
 
 
 class Frame:
-    """What every answer needs. Raises ConfigError."""
+    """What every answer needs. Raises ConfigError, FragmentsError."""
 
     def __init__(self, settings: Settings, offer: Offer) -> None:
         self._settings, self._offer = settings, offer
-        self._room: Room = open_room(settings, os.environ, offer.cancellation)
+        self._room: Room = _bound(open_room(settings, os.environ, offer.cancellation), offer.agent)
 
     def go_on(self) -> None:
         """Have done in the background what a write gives rise to."""
         go_on(self._room)
 
     def end(self) -> None:
-        """End the session of the caller, and leave all in one file, a copy of which is a backup."""
+        """End the session of the caller."""
         end_session(self._room, self._offer.session)
+
+    def close(self) -> None:
+        """Leave all in one file, a copy of which is a backup; let go of connections."""
         with resting():
             self._room.engine.close()
+
+    @property
+    def _is_served(self) -> bool:
+        """Whether a server keeps the fragments, with backups that nobody here knows of."""
+        return self._room.engine.keeps_agents_apart
 
     @property
     def _lang(self) -> Language:
@@ -66,6 +76,15 @@ class Frame:
     def _rest(self, tokens: int, frame: int) -> int:
         """Return what an answer may cost beside its frame, by the settings, too."""
         return max(min(tokens, self._settings.budget_tokens) - frame, 1)
+
+
+def _bound(room: Room, agent: str) -> Room:
+    """Return the room as the caller has it. Raises FragmentsError."""
+    if room.engine.keeps_agents_apart:
+        return room.for_agent(agent or agent_of(os.environ))
+    if agent not in ("", DEFAULT_AGENT):
+        raise FragmentsError("agents_together", name=agent)
+    return room
 
 
 def _object_text(fragment: Fragment) -> str:

@@ -25,15 +25,11 @@ def text(numbers: Statistics, lang: Language) -> str:
     ):
         if counts:
             lines.append(say(lang, key, listed=_listed(counts, lang)))
-    lines.append(
-        say(
-            lang,
-            "stats_away",
-            superseded=numbers.superseded,
-            listed=_listed(numbers.deleted, lang),
-            purged=numbers.figures["purged"],
-        )
-    )
+    away = {"superseded": numbers.superseded, "listed": _listed(numbers.deleted, lang)}
+    if numbers.figures:
+        lines.append(say(lang, "stats_away", purged=numbers.figures["purged"], **away))
+    else:  # an agent gets none: they count what others have
+        lines.append(say(lang, "stats_away_own", **away))
     facts = {"versions": numbers.versions, "suspicions": numbers.suspicions}
     lines.append(say(lang, "stats_more", unreflected=numbers.unreflected, **facts))
     lines.append(_embeddings(numbers, lang))

@@ -37,6 +37,9 @@ WORDS: Table = {
     # removing
     "binned": ("In the bin for 30 days: {count} ({ids}). `{cli} fragments restore ID` takes one out.", "휴지통으로 옮긴 조각 {count}개: {ids}. 30일 동안 `{cli} fragments restore ID` 명령으로 꺼낼 수 있습니다."),
     "gone": ("Removed for good: {count} ({ids}).", "완전히 지운 조각 {count}개: {ids}."),
+    "binned_served": ("In the bin for 30 days: {count} ({ids}). To take one out, remember its text again.", "휴지통으로 옮긴 조각 {count}개: {ids}. 30일 안에 같은 내용을 remember로 다시 저장하면 되살아납니다."),
+    "gone_served": ("Removed for good: {count} ({ids}). No call finds them any more; backups of the server may hold them until they are replaced.", "완전히 지운 조각 {count}개: {ids}. 이제 어떤 호출로도 찾을 수 없습니다. 서버의 백업에는 백업이 교체될 때까지 남아 있을 수 있습니다."),
+    "kept_shared": ("Shared by all agents, so kept: {count}. Only a key of default may remove them.", "모든 에이전트가 함께 쓰므로 남겨 둔 조각 {count}개. default의 키로만 지울 수 있습니다."),
     "kept": ("Pinned, so kept: {count}. force=true removes them for good.", "고정되어 남겨 둔 조각 {count}개. force=true를 주면 고정된 것도 완전히 지웁니다."),
     "nothing_forgotten": ("No fragment has this topic. Nothing was changed.", "이 주제의 조각이 없습니다. 바뀐 것은 없습니다."),
     # recalling
@@ -61,6 +64,7 @@ WORDS: Table = {
     "stats_agents": ("agents: {listed}", "에이전트: {listed}"),
     "stats_links": ("links: {listed}", "연결: {listed}"),
     "stats_away": ("superseded: {superseded:,}; in the bin: {listed}; removed for good: {purged:,}", "대체됨 {superseded:,}개, 휴지통 {listed}, 완전히 지움 {purged:,}개"),
+    "stats_away_own": ("superseded: {superseded:,}; in the bin: {listed}", "대체됨 {superseded:,}개, 휴지통 {listed}"),
     "stats_more": ("earlier versions: {versions:,}; possible contradictions: {suspicions:,}; sessions without reflect: {unreflected:,}", "이전 버전 {versions:,}개, 모순일 수 있는 쌍 {suspicions:,}개, reflect 없이 끝난 세션 {unreflected:,}개"),
     "stats_no_model": ("embeddings: none (SENTINEL_MEMORY_EMBEDDINGS names no model): search goes by words", "임베딩: 없음(SENTINEL_MEMORY_EMBEDDINGS에 모델이 없음). 단어로 검색합니다"),
     "stats_model": ("embeddings: {with_vector:,} of {count:,}, {share}% ({model})", "임베딩: {count:,}개 중 {with_vector:,}개, {share}%({model})"),

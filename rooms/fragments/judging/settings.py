@@ -52,6 +52,11 @@ def read(environment: Mapping[str, str]) -> tuple[JudgeSettings, ...]:
     return tuple(_of_word(word, environment) for word in _words(environment))
 
 
+def has_judge(environment: Mapping[str, str]) -> bool:
+    """Return whether a judge is named, even a wrong one: it decides when somebody asks for it."""
+    return bool(_words(environment))
+
+
 def check(environment: Mapping[str, str]) -> list[SentinelError]:
     """Return what is wrong with the settings; nothing is asked, started or loaded for it."""
     return [error for word in _words(environment) for error in _errors(word, environment)]

@@ -54,12 +54,13 @@ def is_of(reading: Reading, embedder: Embedder) -> bool:
 def fill(
     room: Room, embedder: Embedder, *, limit: int | None = None, progress: Progress | None = None
 ) -> Filled:
-    """Embed live fragments that have no embedding, the oldest first.
+    """Embed live fragments that have no embedding, the oldest first, whoever's they are.
 
     limit: how many at most. progress: called after each batch. A text that the model cannot embed
     is passed over, and tried again by the next call. Raises OtherModelError, ServiceError,
     DatabaseError, WaitEndedError; what was embedded until then is stored.
     """
+    room = room.for_all()  # one model is that of all
     with room.engine.reading() as reading:
         _check(reading, embedder)
     return _fill(room, embedder, limit, progress)

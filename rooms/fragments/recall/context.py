@@ -53,14 +53,14 @@ def restore_context(
     for word in types:
         check_type("types", word)
     agents, now = readers(room, agent), room.clock()
-    fits = Fitting(Wanted(agents=agents), now=now)
+    fits = Fitting(Wanted(agents=agents), now=now, working_by=room.agent)
     worth = Worth(room.config, now, has_order=True)
     with room.engine.reading() as reading:
         anchors = reading.find(Wanted(agents=agents, is_anchor=True), limit=_MOST_ANCHORS)
         core = [*sorted(anchors, key=worth, reverse=True), *_typed(reading, types, agents, worth)]
         working = by_worth(reading, Wanted(agents=agents, lifetimes=("working",)), worth)
         since = datetime.fromisoformat(now) - timedelta(days=_TOLD_DAYS)
-        told = unreflected(reading, agents, since=since.isoformat(timespec="seconds"))
+        told = unreflected(reading, room.own or agents, since=since.isoformat(timespec="seconds"))
     working = [it for it in working if it.session in ("", session) and fits(it)]
     working.sort(key=lambda it: (it.created_at, it.number), reverse=True)
     ids = {it.id for it in working}

@@ -9,11 +9,15 @@ class Fitting:
     """What `Wanted` asks of a live fragment, for fragments that an index has found.
 
     now: what has expired by then is no more. working_of: the session whose working memory counts;
-    "" for that of all.
+    "" for that of all. working_by: the agent that it must be of, "" for any: two agents may have
+    sessions of one name.
     """
 
-    def __init__(self, wanted: Wanted, *, now: str = "", working_of: str = "") -> None:
-        self._wanted, self._now, self._working_of = wanted, now, working_of
+    def __init__(
+        self, wanted: Wanted, *, now: str = "", working_of: str = "", working_by: str = ""
+    ) -> None:
+        self._wanted, self._now = wanted, now
+        self._working_of, self._working_by = working_of, working_by
         self._topics = frozenset(map(plain_keyword, wanted.topics))
         self._keywords = frozenset(map(plain_keyword, wanted.keywords))
 
@@ -39,6 +43,8 @@ class Fitting:
 
     def is_current(self, fragment: Fragment) -> bool:
         """Return whether its time has not passed, and it is no working memory of others."""
-        if self._working_of and fragment.session not in ("", self._working_of):
-            return False
+        if fragment.session:
+            own = self._working_of or fragment.session, self._working_by or fragment.agent
+            if (fragment.session, fragment.agent) != own:
+                return False
         return fragment.is_anchor or not fragment.expires_at or self._now < fragment.expires_at

@@ -64,7 +64,8 @@ def recall(
     use is counted; a server answers first (`count_later`). Raises FragmentsError, DatabaseError.
     """
     wanted = wanted_of(room, query, agent)
-    fits = Fitting(wanted, now=room.clock(), working_of=session)
+    now = room.clock()
+    fits = Fitting(wanted, now=now, working_of=session, working_by=room.agent)
     vector, failure = _vector_of(room, query, embedder)
     with room.engine.reading() as reading:
         found = _found(reading, room, query, Asked(wanted, fits, vector))

@@ -7,8 +7,9 @@ from contextlib import suppress
 from itertools import groupby
 
 from core.disk.database import DatabaseError
+from core.settings import DEFAULT_AGENT
 from rooms.fragments.engine import Writing
-from rooms.fragments.fragment import Fragment
+from rooms.fragments.fragment import Fragment, hash_of
 from rooms.fragments.room import Room
 
 Count = Callable[[Room, Sequence[Fragment], str], object]  # counts one use of each, in a session
@@ -46,8 +47,18 @@ def count_use(room: Room, fragments: Sequence[Fragment], session: str) -> bool:
     """Count one more use of each of these; return False where the database is busy or read-only.
 
     fragments: one that was recalled twice stands here twice. Recalled again, a fragment is hot
-    again. session: that of the recall, "" for none.
+    again. session: that of the recall, "" for none. What all agents share is counted as the
+    agent whose it is, by numbers alone: else it would age though everybody uses it.
     """
+    own = [it for it in fragments if room.owns(it)]
+    shared = [it for it in fragments if not room.owns(it)]
+    # Whose session it was is nobody else's business, and two agents may have one of this name.
+    theirs = hash_of(f"{room.agent} {session}") if session else ""
+    done = _counted(room, own, session)
+    return _counted(room.for_agent(DEFAULT_AGENT), shared, theirs) and done
+
+
+def _counted(room: Room, fragments: Sequence[Fragment], session: str) -> bool:
     if not fragments:
         return True
     with suppress(DatabaseError), room.engine.writing(wait_s=_WAIT_S) as writing:

@@ -35,7 +35,8 @@ def note(writing: Writing, room: Room, session: str, agent: str, *, wrote: int =
     key, now = named("sessionId", session), room.clock()
     if not key:
         return
-    known = _of(writing, key) or Activity(session_id=key, agent=writer(room, agent), started_at=now)
+    known = _of(writing, room, key)
+    known = known or Activity(session_id=key, agent=writer(room, agent), started_at=now)
     calls, written = known.calls + 1, known.written + wrote
     writing.note([replace(known, last_at=now, calls=calls, written=written, ended_at="")])
 
@@ -43,7 +44,7 @@ def note(writing: Writing, room: Room, session: str, agent: str, *, wrote: int =
 def note_reflection(writing: Writing, room: Room, session: str) -> None:
     """Note that `reflect` was called in a session that is noted; others are none."""
     key = named("sessionId", session)
-    known = _of(writing, key) if key else None
+    known = _of(writing, room, key) if key else None
     if known:
         writing.note([replace(known, reflected_at=room.clock())])
 
@@ -52,17 +53,18 @@ def end_session(room: Room, session: str) -> Ended:
     """End a session: its working memory goes to the bin, but for what is pinned.
 
     Where it wrote something and nobody reflected, one fact says so for 48 hours. Ending it again
-    changes nothing. Raises FragmentsError, DatabaseError.
+    changes nothing. Of two agents with a session of one name it is that of the room's agent. Raises
+    FragmentsError, DatabaseError.
     """
     key, now = named("sessionId", session), room.clock()
     if not key or not room.engine.exists():
         return Ended(0)
     with room.engine.writing() as writing:
         wanted = Wanted(session=key, lifetimes=("working",), state="kept", is_anchor=False)
-        gone = [it for some in pages_of(writing, wanted) for it in some]
+        gone = [it for some in pages_of(writing, wanted) for it in some if room.owns(it)]
         writing.replace([replace(it, deleted_at=now, deletion="ended") for it in gone])
         writing.count_up({"ended": len(gone)})
-        known, reflected = _of(writing, key), None
+        known, reflected = _of(writing, room, key), None
         if known and not known.ended_at:
             writing.note([replace(known, ended_at=now)])
             if known.written and not known.reflected_at:
@@ -71,16 +73,17 @@ def end_session(room: Room, session: str) -> Ended:
 
 
 def end_idle_sessions(room: Room) -> int:
-    """End the sessions that have had no call for a day; return how many.
+    """End the sessions that have had no call for a day, each as its own agent; return how many.
 
-    A client may kill its server before that can end its session. Raises DatabaseError.
+    A client may kill its server before that can end its session. Raises FragmentsError,
+    DatabaseError.
     """
     before = _earlier(room.clock(), _GONE)
     with room.engine.reading() as reading:
         found: list[Activity] = reading.entries(Activity)
-    idle = [it.session_id for it in found if not it.ended_at and it.last_at < before]
-    for session in idle:
-        end_session(room, session)
+    idle = [it for it in found if not it.ended_at and it.last_at < before]
+    for it in idle:
+        end_session(room.for_agent(it.agent), it.session_id)
     return len(idle)
 
 
@@ -115,9 +118,9 @@ def _minutes_of(activity: Activity) -> int:
         return 0
 
 
-def _of(reading: Reading, session: str) -> Activity | None:
+def _of(reading: Reading, room: Room, session: str) -> Activity | None:
     found: list[Activity] = reading.entries(Activity, of=session)
-    return found[0] if found else None
+    return next((it for it in found if room.agent in ("", it.agent)), None)
 
 
 def _noted(writing: Writing, room: Room, ended: Activity, now: str) -> Fragment:

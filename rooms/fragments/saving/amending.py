@@ -22,7 +22,7 @@ from rooms.fragments.saving.drafting import (
     unique_keywords,
 )
 from rooms.fragments.saving.errors import SavingError
-from rooms.fragments.saving.finding import changing, kept, same_content, successors
+from rooms.fragments.saving.finding import changeable, changing, same_content, successors
 from rooms.fragments.saving.linking import settled, supersede
 from rooms.fragments.saving.making import expiry, fresh_id, renewed, row_of, with_anchor
 from rooms.fragments.saving.remembering import added, brought_back
@@ -80,7 +80,7 @@ def amend(room: Room, amendment: Amendment, *, agent: str = "", session: str = "
         room.clock(),
     )
     with changing(room, amendment.id) as writing:
-        before = kept(writing, ready.given.id, agents)
+        before = changeable(writing, room, ready.given.id, agents)
         _check_live(writing, before)
         after = _amended(before, ready.given, room.config, now)
         if amendment.supersedes:

@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from rooms.fragments.fragment import NAME_CHARS, SITUATION_CHARS, SUGGESTION_CHARS, ToolFeedback
+from core.settings import NAME_CHARS
+from rooms.fragments.fragment import SITUATION_CHARS, SUGGESTION_CHARS, ToolFeedback
 from rooms.fragments.room import Room, named
 from rooms.fragments.saving import activity
 from rooms.fragments.saving.errors import SavingError

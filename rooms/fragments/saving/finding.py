@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 
+from core.settings import NAME_CHARS
 from core.text.printable import SURROGATE
 from rooms.fragments.engine import Reading, Wanted, Writing
 from rooms.fragments.errors import NoSuchFragmentError
-from rooms.fragments.fragment import NAME_CHARS, Fragment
+from rooms.fragments.fragment import Fragment
 from rooms.fragments.room import Room
 from rooms.fragments.saving.drafting import plain_id
 from rooms.fragments.saving.errors import SavingError
@@ -41,6 +42,19 @@ def kept(reading: Reading, id_: str, agents: Sequence[str]) -> Fragment:
     if found.deleted_at:
         raise SavingError("in_bin", id=found.id)
     return found
+
+
+def changeable(
+    reading: Reading, room: Room, id_: str, agents: Sequence[str], *, in_bin: bool = False
+) -> Fragment:
+    """Return a fragment of these agents that may be changed here. Raises FragmentsError.
+
+    in_bin: whether one in the bin may be.
+    """
+    found = visible(reading, id_, agents)
+    if not room.owns(found):
+        raise SavingError("shared", id=found.id, owner=found.agent)
+    return found if in_bin else kept(reading, found.id, agents)
 
 
 def same_content(reading: Reading, agent: str, content_hash: str) -> Fragment | None:

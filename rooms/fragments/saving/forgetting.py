@@ -9,7 +9,7 @@ from rooms.fragments.fragment import Fragment
 from rooms.fragments.room import Room, readers
 from rooms.fragments.saving.drafting import plain_id
 from rooms.fragments.saving.errors import SavingError
-from rooms.fragments.saving.finding import changing, kept, same_content, visible
+from rooms.fragments.saving.finding import changeable, changing, same_content
 from rooms.fragments.saving.making import renewed, with_anchor
 from rooms.fragments.saving.remembering import brought_back
 
@@ -17,12 +17,14 @@ from rooms.fragments.saving.remembering import brought_back
 class Forgotten(NamedTuple):
     """The fragments that were forgotten, as they were, and how many pinned ones were kept.
 
-    is_gone: they are away for good, not in the bin.
+    is_gone: they are away for good, not in the bin. shared: how many of the topic were kept since
+    they are not the caller's.
     """
 
     fragments: list[Fragment]
     kept: int
     is_gone: bool
+    shared: int = 0
 
 
 def forget(
@@ -37,8 +39,9 @@ def forget(
     """Move a fragment, or those of a topic, to the bin; counted in the state.
 
     id: wins over the topic. hard: away at once, from the bin, too. force: so, and pinned ones with
-    the others. A pinned one that was named by its id is refused, one of a topic kept. A topic that
-    no fragment has forgets none. Raises FragmentsError, DatabaseError.
+    the others. A pinned one that was named by its id is refused, one of a topic kept; so is one
+    that the agent of the room only reads. A topic that no fragment has forgets none. Raises
+    FragmentsError, DatabaseError.
     """
     agents, is_gone = readers(room, agent), force or hard
     key, topic = plain_id(id), topic.strip()
@@ -48,16 +51,17 @@ def forget(
         return Forgotten([], 0, is_gone)
     with changing(room, key) as writing:
         if key:
-            found = [visible(writing, key, agents) if is_gone else kept(writing, key, agents)]
+            seen = [changeable(writing, room, key, agents, in_bin=is_gone)]
         else:
-            found = _of_topic(writing, topic, agents, is_gone)
+            seen = _of_topic(writing, topic, agents, is_gone)
+        found = [it for it in seen if room.owns(it)]
         gone = [it for it in found if force or not is_pinned(it)]
         if key and not gone:
             raise SavingError("pinned", id=found[0].id)
         _remove(writing, gone, is_gone, room.clock())
     if gone and is_gone:
         room.engine.purge()
-    return Forgotten(gone, len(found) - len(gone), is_gone)
+    return Forgotten(gone, len(found) - len(gone), is_gone, len(seen) - len(found))
 
 
 def restore(room: Room, id_: str, *, agent: str = "") -> Fragment:
@@ -68,7 +72,7 @@ def restore(room: Room, id_: str, *, agent: str = "") -> Fragment:
     """
     agents, now = readers(room, agent), room.clock()
     with changing(room, id_) as writing:
-        found = visible(writing, id_, agents)
+        found = changeable(writing, room, id_, agents, in_bin=True)
         if found.is_live:
             return found
         same = same_content(writing, found.agent, found.content_hash)
@@ -94,7 +98,7 @@ def pin(room: Room, id_: str, *, pinned: bool, agent: str = "") -> Fragment:
     What is unpinned begins to age from now on. Raises FragmentsError, DatabaseError.
     """
     with changing(room, id_) as writing:
-        found = kept(writing, id_, readers(room, agent))
+        found = changeable(writing, room, id_, readers(room, agent))
         if found.is_anchor == pinned:
             return found
         done = renewed(with_anchor(found, is_anchor=pinned), room.clock())

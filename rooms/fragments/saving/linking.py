@@ -5,8 +5,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import NamedTuple
 
+from core.settings import DEFAULT_AGENT
 from rooms.fragments.engine import Reading, Wanted, Writing
-from rooms.fragments.fragment import DEFAULT_AGENT, Fragment, Link, Suspicion
+from rooms.fragments.fragment import Fragment, Link, Suspicion
 from rooms.fragments.kinds import RELATIONS, Relation
 from rooms.fragments.recall.likeness import alike
 from rooms.fragments.room import Room, readers
@@ -53,8 +54,18 @@ def link(
         start, end = kept(writing, from_id, agents), kept(writing, to_id, agents)
         if start.id == end.id:
             raise SavingError("own_link", id=start.id)
+        _check_own(room, start, end, word)
         settled(writing, start.id, end.id)
-        return _put(writing, start, end, word, room.clock())
+        return _put(writing, room, start, end, word)
+
+
+def _check_own(room: Room, start: Fragment, end: Fragment, relation: Relation) -> None:
+    """Raise SavingError unless one end may be changed here, the first where it is superseded."""
+    if relation == "superseded_by" and not room.owns(start):
+        raise SavingError("shared", id=start.id, owner=start.agent)
+    if not (room.owns(start) or room.owns(end)):
+        facts = {"from_id": start.id, "to_id": end.id}
+        raise SavingError("shared_ends", owner=start.agent, **facts)
 
 
 def relation_word(given: str) -> Relation:
@@ -65,14 +76,15 @@ def relation_word(given: str) -> Relation:
     return word  # type: ignore[return-value]
 
 
-def supersede(writing: Writing, old: Fragment, new: Fragment, now: str) -> Link:
+def supersede(writing: Writing, old: Fragment, new: Fragment, now: str, *, owner: str = "") -> Link:
     """Put a fragment in the place of another, which leaves recall. Raises SavingError.
 
     The new one gets the links of the old one, too: what is linked to that is found no more by it.
+    owner: of whom each link must have an end, "" for anybody.
     """
     if old.id in _line_of(writing, new.id):
         raise SavingError("circle", from_id=old.id, to_id=new.id)
-    _take_over(writing, old.id, new.id, now)
+    _take_over(writing, old.id, new, now, "" if owner == new.agent else owner)
     made = Link(from_id=old.id, to_id=new.id, relation="superseded_by", created_at=now)
     writing.put_links([made])
     writing.replace([superseded(old, now)])
@@ -80,11 +92,13 @@ def supersede(writing: Writing, old: Fragment, new: Fragment, now: str) -> Link:
     return made
 
 
-def _take_over(writing: Writing, old: str, new: str, now: str) -> None:
+def _take_over(writing: Writing, old: str, to: Fragment, now: str, owner: str) -> None:
     """Link a fragment with what another is linked with, but for what it is linked with already.
 
-    In as many steps as there are links: a fragment may have very many.
+    In as many steps as there are links: a fragment may have very many. owner: of what is linked,
+    "" for anybody.
     """
+    new = to.id
     known, taken = {new, old}, list[Link]()
     for it in writing.links([new]):
         known.update((it.from_id, it.to_id))
@@ -95,7 +109,9 @@ def _take_over(writing: Writing, old: str, new: str, now: str) -> None:
             known.add(other)
             ends = (new, other) if is_from else (other, new)
             taken.append(replace(it, from_id=ends[0], to_id=ends[1], created_at=now))
-    writing.put_links(taken)
+    if owner:
+        known = {it.id for it in writing.by_ids(known) if it.agent == owner}
+    writing.put_links(it for it in taken if not owner or {it.from_id, it.to_id} & known)
 
 
 def put_related(writing: Writing, id_: str, others: Iterable[str], now: str) -> None:
@@ -116,11 +132,12 @@ def settled(writing: Writing, one: str, other: str) -> None:
             writing.note(it for it in found if it.second_id != second)
 
 
-def linked_by_itself(writing: Writing, fragment: Fragment) -> LinkedByItself:
+def linked_by_itself(writing: Writing, fragment: Fragment, *, owner: str = "") -> LinkedByItself:
     """Return the links of a fragment that is about to be stored with those of its topic.
 
     A cure is linked with its error, what is nearly the same and of the same kind is proposed as
     outdated, the others are related. What lives as long as its session is linked with nothing.
+    owner: whose fragments may be outdated by it, "" for anybody's.
     """
     if fragment.session:
         return LinkedByItself()
@@ -135,11 +152,15 @@ def linked_by_itself(writing: Writing, fragment: Fragment) -> LinkedByItself:
             links.append(_turned(made, "resolved_by"))
         elif cures(other, fragment):
             links.append(replace(made, relation="resolved_by"))
-        elif similarity > NEARLY_THE_SAME and other.kind == fragment.kind:
+        elif _is_outdated(fragment, other, similarity) and owner in ("", other.agent):
             proposals.append(_turned(made, "superseded_by"))
         else:
             links.append(made)
     return LinkedByItself(tuple(links), tuple(proposals))
+
+
+def _is_outdated(fragment: Fragment, other: Fragment, similarity: float) -> bool:
+    return similarity > NEARLY_THE_SAME and other.kind == fragment.kind
 
 
 def cures(fragment: Fragment, error: Fragment) -> bool:
@@ -153,7 +174,8 @@ def cures(fragment: Fragment, error: Fragment) -> bool:
     return fragment.kind == "procedure" or bool(_CURE.search(fragment.content))
 
 
-def _put(writing: Writing, start: Fragment, end: Fragment, word: Relation, now: str) -> Linked:
+def _put(writing: Writing, room: Room, start: Fragment, end: Fragment, word: Relation) -> Linked:
+    now = room.clock()
     made = Link(from_id=start.id, to_id=end.id, relation=word, created_at=now)
     known = {(it.from_id, it.to_id): it for it in writing.links([start.id])}
     before, back = known.get((start.id, end.id)), known.get((end.id, start.id))
@@ -162,10 +184,10 @@ def _put(writing: Writing, start: Fragment, end: Fragment, word: Relation, now: 
     if before and before.relation == word:
         return Linked(before, is_new=False)
     if word == "superseded_by":
-        supersede(writing, start, end, now)
+        supersede(writing, start, end, now, owner=room.agent)
     else:
         writing.put_links([made])
-        if start.superseded_at and not successors(writing, start.id):
+        if start.superseded_at and room.owns(start) and not successors(writing, start.id):
             writing.replace([replace(start, superseded_at="", updated_at=now, decayed_at=now)])
     return Linked(made, is_new=before is None, before=before.relation if before else "")
 

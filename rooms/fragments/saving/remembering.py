@@ -61,17 +61,20 @@ def stored(
     linked_to = [kept(writing, it, readers(room, agent)).id for it in draft.linked_to]
     same = same_content(writing, owner, hash_of(draft.content))
     if same:
-        done = _said_again(writing, same, draft, _row(draft, room.config), session, now)
+        done = _said_again(writing, room, same, draft, session)
     else:
         new = _new(draft, _row(draft, room.config), owner, session, now)
-        done = added(writing, replace(new, id=fresh_id(writing)))
+        done = added(writing, replace(new, id=fresh_id(writing)), owner=room.agent)
     put_related(writing, done.fragment.id, linked_to, now)
     return done._replace(redacted=ready.redacted, is_long=ready.is_long)
 
 
-def added(writing: Writing, fragment: Fragment) -> Remembered:
-    """Store a new fragment and link it with those that it is like."""
-    made = linked_by_itself(writing, fragment)
+def added(writing: Writing, fragment: Fragment, *, owner: str = "") -> Remembered:
+    """Store a new fragment and link it with those that it is like.
+
+    owner: see `linked_by_itself`.
+    """
+    made = linked_by_itself(writing, fragment, owner=owner)
     [fragment] = writing.add([fragment])
     writing.put_links(made.links)
     writing.count_up({"remembered": 1})
@@ -110,9 +113,10 @@ def _new(draft: Draft, row: TypeRow, agent: str, session: str, now: str) -> Frag
 
 
 def _said_again(
-    writing: Writing, same: Fragment, draft: Draft, row: TypeRow, session: str, now: str
+    writing: Writing, room: Room, same: Fragment, draft: Draft, session: str
 ) -> Remembered:
     """Return the fragment that says the same, with what the draft asks for beyond it."""
+    row, now = _row(draft, room.config), room.clock()
     fragment = _living_longer(same, row, session if same.session else "", now)
     tier: Tier = "permanent" if same.is_anchor else "hot"
     fragment = replace(fragment, verified_at=now, updated_at=now, tier=tier)
@@ -122,7 +126,7 @@ def _said_again(
             importance = max(same.importance, row.importance)
         else:
             importance = draft.importance
-        outdated = tuple(brought_back(writing, same.id, now))
+        outdated = tuple(brought_back(writing, same.id, now, owner=room.agent))
         writing.count_up({"restored": int(bool(same.deleted_at))})
         fragment = replace(
             fragment,
@@ -139,11 +143,15 @@ def _said_again(
     return Remembered(fragment, False, proposals=outdated, was=was)
 
 
-def brought_back(writing: Writing, id_: str, now: str) -> list[Link]:
-    """Take away that others have the place of a fragment; propose that it has theirs."""
+def brought_back(writing: Writing, id_: str, now: str, *, owner: str = "") -> list[Link]:
+    """Take away that others have the place of a fragment; propose that it has theirs.
+
+    owner: whose place it may have, "" for anybody's.
+    """
     others = successors(writing, id_)
     writing.drop_links(Link(from_id=id_, to_id=it) for it in others)
-    live = [it.id for it in writing.by_ids(others) if it.is_live]
+    found = writing.by_ids(others)
+    live = [it.id for it in found if it.is_live and owner in ("", it.agent)]
     return [Link(from_id=it, to_id=id_, relation="superseded_by", created_at=now) for it in live]
 
 

@@ -62,11 +62,13 @@ def consolidate(
 ) -> Report:
     """Carry out the eleven steps, and go on with a run that was killed or stopped.
 
-    dry_run: all of it happens in one transaction that is undone, without a judge or a model: saves
-    wait for it, so of what is new only so many fragments as take some seconds are compared. The
-    other figures are those of the run that follows. progress: called with the place of each step,
-    from 1, their count, and its name. judge: who decides on contradictions. embedder: what makes
-    embeddings; where it fails, the other steps go on, and its step counts that.
+    The run is of the whole room, whoever asks for it; what is left to be settled is what the agent
+    of the room may change. dry_run, for whoever has all of it: all of it happens in one transaction
+    that is undone, without a judge or a model: saves wait for it, so of what is new only so many
+    fragments as take some seconds are compared. The other figures are those of the run that
+    follows. progress: called with the place of each step, from 1, their count, and its name. judge:
+    who decides on contradictions. embedder: what makes embeddings; where it fails, the other steps
+    go on, and its step counts that.
 
     Raises UpkeepBusyError while another process is at it, UpkeepError when it was stopped,
     DatabaseError. Creates nothing where nothing was ever saved.
@@ -79,15 +81,13 @@ def consolidate(
     if not room.engine.exists():
         with room.engine.reading() as reading:
             return _report(reading, Run("asked", room.clock()), room, is_dry=dry_run)
-    with room.engine.only_one(timeout_s=room.settings.lock_timeout_s):
+    whole = room.for_all()
+    with whole.engine.only_one(timeout_s=room.settings.lock_timeout_s):
         if dry_run:
-            return _dry(room, begins)
-        end_idle_sessions(room)
-        fill = _filling(room, embedder) if embedder else None
-        work = Work(room.clock(), room.config, judge=judge, fill=fill)
-        with room.engine.reading() as reading:
-            run = run_of(reading.state(), "asked", work.now)
-        run = _done(room, work._replace(now=run.begun_at), run, begins)
+            return _dry(whole, begins)
+        end_idle_sessions(whole)
+        fill = _filling(whole, embedder) if embedder else None
+        run = _done(whole, judge, fill, begins)
     with room.engine.reading() as reading:
         return _report(reading, run, room)
 
@@ -98,7 +98,15 @@ def _filling(room: Room, embedder: "Embedder") -> Callable[[], object]:
     return lambda: fill(room, embedder)
 
 
-def _done(room: Room, work: Work, run: Run, begins: Callable[[int], None]) -> Run:
+def _done(
+    room: Room,
+    judge: Judge | None,
+    fill: Callable[[], object] | None,
+    begins: Callable[[int], None],
+) -> Run:
+    with room.engine.reading() as reading:
+        run = run_of(reading.state(), "asked", room.clock())
+    work = Work(run.begun_at, room.config, judge=judge, fill=fill)
     step = run.step
 
     def begun(place: int) -> None:
@@ -140,9 +148,9 @@ def _report(reading: Reading, run: Run, room: Room, *, is_dry: bool = False) -> 
         steps.append(Done(step.name, sum(figures[it] for it in step.counted), figures))
     return Report(
         steps=steps,
-        suspicions=pending(reading, run.begun_at)[0][:MOST_PROPOSED],
+        suspicions=_unsettled(reading, run.begun_at, room),
         stale=_doubtful(reading, run.begun_at, room),
-        promotable=_promotable(reading),
+        promotable=_promotable(reading, room),
         feedback=feedback_report(reading),
         is_dry=is_dry,
     )
@@ -156,9 +164,14 @@ def _by_worth(reading: Reading, wanted: Wanted) -> Iterator[Fragment]:
         at += len(page)
 
 
+def _unsettled(reading: Reading, now: str, room: Room) -> list[Pair]:
+    waiting = pending(reading, now)[0]
+    return [it for it in waiting if room.owns(it.earlier) and room.owns(it.later)][:MOST_PROPOSED]
+
+
 def _doubtful(reading: Reading, now: str, room: Room) -> list[Fragment]:
     found = list[Fragment]()
-    for it in _by_worth(reading, Wanted(kinds=("procedure",))):
+    for it in _by_worth(reading, Wanted(agents=room.own, kinds=("procedure",))):
         if life.is_doubtful(it, now, room.config):
             found.append(it)
         if len(found) == MOST_LISTED:
@@ -166,10 +179,10 @@ def _doubtful(reading: Reading, now: str, room: Room) -> list[Fragment]:
     return found
 
 
-def _promotable(reading: Reading) -> list[Fragment]:
+def _promotable(reading: Reading, room: Room) -> list[Fragment]:
     """Return what may be worth pinning, that of most use first."""
     found = list[Fragment]()
-    for it in _by_worth(reading, Wanted(is_anchor=False)):
+    for it in _by_worth(reading, Wanted(agents=room.own, is_anchor=False)):
         if it.importance < life.ANCHOR_IMPORTANCE:
             break
         if life.is_worth_pinning(it):

@@ -1,6 +1,7 @@
 """Does the upkeep once a day, at the end of a write, a second at a time."""
 
 import time
+from collections.abc import Callable
 
 from core.errors import SentinelError
 from core.notices import warn
@@ -22,15 +23,21 @@ def tend(room: Room, *, compares: bool = True) -> None:
     Never fails the write: what keeps it from its work is logged. A process that finds another one
     at it leaves the work to that one.
     """
+    end = time.monotonic() + AT_MOST_S
     try:
-        _tend(room, compares=compares)
+        do_daily(room, compares=compares, goes_on=lambda: time.monotonic() < end)
     except UpkeepBusyError:
         return
     except (SentinelError, OSError) as error:
         warn("the daily upkeep of the fragments was not done (%s)", error)
 
 
-def _tend(room: Room, *, compares: bool) -> None:
+def do_daily(room: Room, *, compares: bool, goes_on: Callable[[], bool]) -> None:
+    """Do what is due of the daily upkeep; what is left of it is gone on with by the next call.
+
+    compares: see `tend`. goes_on: asked after each transaction. Raises UpkeepBusyError where
+    another process is at it, FragmentsError, DatabaseError.
+    """
     now = room.clock()
     with room.engine.reading() as reading:
         if not is_due(reading.state(), now, hours=HOURS):
@@ -43,7 +50,4 @@ def _tend(room: Room, *, compares: bool) -> None:
         end_idle_sessions(room)
         run = run_of(state, "daily", now)
         work = Work(run.begun_at, room.config, compares=None if compares else 0)
-        end = time.monotonic() + AT_MOST_S
-        carry_out(
-            room, work, run, goes_on=lambda: time.monotonic() < end, begins=lambda _place: None
-        )
+        carry_out(room, work, run, goes_on=goes_on, begins=lambda _place: None)

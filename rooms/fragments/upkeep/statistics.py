@@ -22,7 +22,8 @@ class Statistics:
     by why they are there. tiers, kinds, lifetimes, agents, anchors, with_vector: of the live ones.
     model: what made the vectors, "" for nothing. links: from fragments that are not in the bin, by
     relation. versions: those before an amendment. figures: what the room has counted since it is
-    there, such as `purged`: those that have left the bin for good. upkeep_at: when the last upkeep
+    there, such as `purged`: those that have left the bin for good; {} for an agent of a team, as it
+    counts what others have, and so is upkeep. upkeep_at: when the last upkeep
     began that was ended, "" for none; upkeep: what it did, by step. is_under_way: whether one has
     begun and not ended. suspicions: pairs that wait to be settled. unreflected: sessions that wrote
     something and that nobody has reflected on.
@@ -57,9 +58,10 @@ def statistics_of(room: Room, *, agent: str = "") -> Statistics:
     """Return the counts of the fragments that a caller sees, "" for all.
 
     The figures of the state, the versions, the suspicions and the upkeep are those of the whole
-    room. Raises FragmentsError, DatabaseError.
+    room, but where agents are kept apart. Raises FragmentsError, DatabaseError.
     """
     own = readers(room, agent)
+    mine = room.own or own
     live = Wanted(agents=own)
     with room.engine.reading() as reading:
         state = reading.state()
@@ -76,12 +78,12 @@ def statistics_of(room: Room, *, agent: str = "") -> Statistics:
             versions=len(reading.entries(Version)),
             with_vector=_one(reading, Wanted(agents=own, has_vector=True)),
             model=state.get(MODEL, ""),
-            figures=_figures(state),
+            figures={} if room.agent else _figures(state),
             upkeep_at=state.get(ENDED, ""),
-            upkeep=_upkeep(state),
+            upkeep={} if room.agent else _upkeep(state),
             is_under_way=RUN in state,
             suspicions=len(reading.entries(Suspicion)),
-            unreflected=sum(is_over(it, room.clock()) for it in unreflected(reading, own)),
+            unreflected=sum(is_over(it, room.clock()) for it in unreflected(reading, mine)),
         )
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from core.messages import Language
+from protocol.caller import PROCESS
 from rooms.fragments import tools
 from rooms.fragments.answers.words import say
 from rooms.fragments.engine import Wanted
@@ -68,7 +69,7 @@ def test_remember_takes_every_parameter_of_both_specifications(call: Call, room:
     [it] = [it for it in stored(room) if it.id == id_in(said)]
     assert (it.kind, it.topic, it.importance, it.source) == ("error", "redis", 0.95, "runbook")
     assert it.keywords == ("noauth", "sentinel", "staging")
-    assert (it.lifetime, it.session) == ("working", tools.PROCESS)
+    assert (it.lifetime, it.session) == ("working", PROCESS)
     assert (it.is_anchor, it.agent, it.privacy) == (True, "reviewer", "public")
     with room.engine.reading() as reading:
         [link] = reading.links([it.id])
