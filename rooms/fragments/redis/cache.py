@@ -1,0 +1,135 @@
+"""Remembers answers for one database on a Redis server."""
+
+import hashlib
+import json
+import threading
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import quote
+
+from core.program import version
+from rooms.fragments.redis.client import RETRY_S, Client
+from rooms.fragments.redis.keyword_sets import KeywordSets
+from rooms.fragments.redis.place import Place
+from rooms.fragments.redis.seals import VERSION, digest_of, key_of, opened, sealed
+
+if TYPE_CHECKING:
+    from redis import Redis
+
+PREFIX = "sentinel-memory"
+MOST_BYTES = 1_000_000  # of one answer; a greater one is not kept
+_AT_ONCE = 1_000  # keys of one command
+
+
+class State(NamedTuple):
+    """How the layer is in this process. name: of its server, without the password.
+
+    works: whether it has answered when it was last asked. hits, misses: answers that were there,
+    and that were not. errors, skipped: see `Client`.
+    """
+
+    name: str
+    works: bool
+    hits: int
+    misses: int
+    errors: int
+    skipped: int
+
+
+class Kept(NamedTuple):
+    """What a server keeps of one database: how many answers, and how many agents' keywords.
+
+    hits, misses: of all processes, up to the last answer that was not there.
+    """
+
+    answers: int
+    keyword_sets: int
+    hits: int
+    misses: int
+
+
+class Cache:
+    """Safe to use from several threads. database: its name, by which others are told apart."""
+
+    def __init__(self, place: Place, database: str, *, retry_s: float = RETRY_S) -> None:
+        """retry_s: see `Client`."""
+        self.place, self.client = place, Client(place, retry_s=retry_s)
+        whose = f"{version()} {VERSION} {database}"  # other programs may see other terms in a text
+        self._base = f"{PREFIX}:{digest_of(whose.encode('utf-8', 'surrogatepass')).decode()}"
+        self.sets = KeywordSets(self.client, self._base)
+        self._lock = threading.Lock()
+        self._hits = self._misses = 0
+        self._told = 0, 0  # what the server has been told of these
+
+    def state(self) -> State:
+        """Return how it is; the server is not asked."""
+        client = self.client
+        figures = self._hits, self._misses, client.errors, client.skipped
+        return State(self.place.name, client.works, *figures)
+
+    def count(self, is_hit: bool) -> None:
+        """Count a question that was answered here, or not."""
+        with self._lock:
+            self._hits += is_hit
+            self._misses += not is_hit
+
+    def name_of(self, agent: str, question: Sequence[Any], revisions: Mapping[str, str]) -> str:
+        """Return the name of the answer to a question of an agent in one state."""
+        text = json.dumps(question, separators=(",", ":")).encode()
+        digest = hashlib.blake2b(text, digest_size=20, key=key_of(revisions)).hexdigest()
+        return f"{self._base}:{quote(agent, safe='')}:answer:{digest}"
+
+    def answer(self, name: str, revisions: Mapping[str, str]) -> Any:
+        """Return the data that was kept for these revisions, None for none."""
+        if not self.place.keeps_answers:
+            return None
+        value = self.client.ask(lambda redis: redis.getrange(name, 0, MOST_BYTES))
+        return opened(value, name, key_of(revisions))
+
+    def keep(self, name: str, revisions: Mapping[str, str], data: Any) -> None:
+        """Keep data for some minutes."""
+        value = sealed(data, name, key_of(revisions)) if self.place.keeps_answers else b""
+        if not value or len(value) > MOST_BYTES:
+            return
+
+        with self._lock:
+            now = self._hits, self._misses
+            new = now[0] - self._told[0], now[1] - self._told[1]
+            self._told = now
+
+        def put(redis: "Redis") -> None:
+            with redis.pipeline(transaction=False) as pipe:
+                pipe.set(name, value, ex=self.place.ttl_s)
+                for which, count in zip(("hits", "misses"), new, strict=True):
+                    pipe.hincrby(f"{self._base}:figures", which, count)
+                pipe.execute()
+
+        self.client.ask(put)
+
+    def kept(self) -> Kept | None:
+        """Return what the server keeps of this database, None where it does not answer."""
+
+        def asked(redis: "Redis") -> Kept:
+            counts = [
+                sum(1 for _ in redis.scan_iter(f"{self._base}:*:{kind}", count=_AT_ONCE))
+                for kind in ("answer:*", "keywords")
+            ]
+            figures: Any = redis.hmget(f"{self._base}:figures", ["hits", "misses"])
+            hits, misses = (int(it) if it and it.isdigit() else 0 for it in figures)
+            return Kept(counts[0], counts[1], hits, misses)
+
+        return self.client.ask(asked)
+
+    def clear(self) -> int | None:
+        """Remove all that is kept of this database; return how many keys, None for no answer."""
+
+        def remove(redis: "Redis") -> int:
+            names = list(redis.scan_iter(f"{self._base}:*", count=_AT_ONCE))
+            some = (names[it : it + _AT_ONCE] for it in range(0, len(names), _AT_ONCE))
+            return sum(int(redis.unlink(*it)) for it in some)
+
+        return self.client.ask(remove)
+
+    def close(self) -> None:
+        """Let go of the connections."""
+        self.client.close()

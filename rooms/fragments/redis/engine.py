@@ -1,0 +1,93 @@
+"""Opens fragments with a Redis server beside their own, which may fail or be wrong at any moment.
+
+What is true, and of which state, only the fragments' own server says: in the snapshot of a reading
+it tells the revision of each agent, and an answer that was kept counts for that revision alone.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import cast
+
+from rooms.fragments.engine import Engine, Reading, Writing
+from rooms.fragments.redis.cache import Cache, State
+from rooms.fragments.redis.reading import CachedReading
+from rooms.fragments.redis.writing import WatchedWriting
+
+
+class CachedEngine:
+    """See `Engine`. agent: whom the inner engine is bound to, "" for all."""
+
+    def __init__(self, inner: Engine, cache: Cache, agent: str = "") -> None:
+        self.inner, self.cache, self.agent = inner, cache, agent
+
+    @property
+    def name(self) -> str:
+        """See `Engine`."""
+        return self.inner.name
+
+    @property
+    def keeps_agents_apart(self) -> bool:
+        """See `Engine`."""
+        return self.inner.keeps_agents_apart
+
+    def for_agent(self, agent: str) -> "CachedEngine":
+        """See `Engine`."""
+        return CachedEngine(self.inner.for_agent(agent), self.cache, agent)
+
+    def only_one(self, *, timeout_s: float) -> AbstractContextManager[None]:
+        """See `Engine`."""
+        return self.inner.only_one(timeout_s=timeout_s)
+
+    @contextmanager
+    def reading(self) -> Iterator[Reading]:
+        """See `Engine`."""
+        with self.inner.reading() as reading:
+            yield cast(Reading, CachedReading(reading, self.cache, self.agent))
+
+    @contextmanager
+    def writing(self, *, wait_s: float | None = None) -> Iterator[Writing]:
+        """See `Engine`."""
+        with self.inner.writing(wait_s=wait_s) as writing:
+            if self.cache.client.is_worth_asking:
+                watched = WatchedWriting(writing)
+                yield cast(Writing, watched)
+                changes = watched.changes()
+            else:
+                yield writing
+                changes = {}
+        for agent, change in changes.items():
+            self.cache.sets.follow(agent, change)
+
+    def exists(self) -> bool:
+        """See `Engine`."""
+        return self.inner.exists()
+
+    def purge(self) -> bool:
+        """See `Engine`."""
+        return self.inner.purge()
+
+    def close(self) -> None:
+        """See `Engine`."""
+        self.cache.close()
+        self.inner.close()
+
+
+def cache_state(engine: Engine) -> State | None:
+    """Return how the layer of an engine is, None for one without it."""
+    return engine.cache.state() if isinstance(engine, CachedEngine) else None
+
+
+def check_of(engine: Engine) -> tuple[str, Callable[[], None]] | None:
+    """Return the name of an engine's layer and a check of it, None for one without it.
+
+    The check raises ConnectionError where the server does not answer.
+    """
+    if not isinstance(engine, CachedEngine):
+        return None
+    cache = engine.cache
+
+    def check() -> None:
+        if not cache.client.ask(lambda redis: bool(redis.ping())):
+            raise ConnectionError
+
+    return cache.place.name, check

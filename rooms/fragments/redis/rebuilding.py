@@ -1,0 +1,51 @@
+"""Makes the keyword sets of agents anew, from what their fragments say."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from rooms.fragments.engine import Wanted, pages_of
+from rooms.fragments.redis.engine import CachedEngine
+from rooms.fragments.redis.keyword_sets import words_of
+
+_AT_ONCE = 2_000
+
+
+class Rebuilt(NamedTuple):
+    """What was done: agents whose sets are new, were right already, and could not be written."""
+
+    made: int = 0
+    current: int = 0
+    failed: int = 0
+
+
+def rebuild(
+    engine: CachedEngine,
+    *,
+    is_whole: bool = False,
+    progress: Callable[[int, int], None] = lambda done, count: None,
+) -> Rebuilt:
+    """Make the keyword sets anew of all agents whose sets are behind.
+
+    engine: that of all agents. is_whole: also those that seem right. Ends early where the server
+    does not answer. Raises DatabaseError.
+    """
+    with engine.inner.reading() as reading:
+        agents = list(reading.count(Wanted(state="all"), by="agent"))
+    made = current = 0
+    for number, agent in enumerate(agents):
+        progress(number, len(agents))
+        bound = engine.for_agent(agent)
+        with bound.inner.reading() as reading:
+            revision = reading.revisions().get(agent, "")
+            if not is_whole and bound.cache.sets.are_of(agent, revision):
+                current += 1
+                continue
+            numbers = dict[str, list[int]]()
+            for some in pages_of(reading, Wanted(agents=(agent,)), _AT_ONCE):
+                for it in some:
+                    for word in words_of(it.keywords):
+                        numbers.setdefault(word, []).append(it.number)
+        if not revision or not bound.cache.sets.put(agent, revision, numbers):
+            return Rebuilt(made, current, len(agents) - made - current)
+        made += 1
+    return Rebuilt(made, current)

@@ -1,0 +1,16 @@
+"""Has pytest explain what fails in the contract of engines, and gives tests a Valkey server."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.support.real_engines import Valkey, valkey
+
+pytest.register_assert_rewrite("tests.support.engine_contract", "tests.support.cached_engines")
+
+
+@pytest.fixture
+def redis_server() -> Iterator[Valkey]:
+    """A server that has nothing yet."""
+    with valkey() as running:
+        yield running

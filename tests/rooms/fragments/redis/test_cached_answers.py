@@ -1,0 +1,262 @@
+"""Tests that a Redis changes no answer: there, gone, empty, frozen, stale, full of rubbish."""
+
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from redis import Redis
+
+from rooms.fragments.engine import Wanted
+from rooms.fragments.fragment import Embedding
+from rooms.fragments.redis.engine import CachedEngine, cache_state
+from rooms.fragments.redis.rebuilding import Rebuilt, rebuild
+from tests.support.cached_engines import (
+    AGENTS,
+    a_cached,
+    an_engine,
+    everything_asked,
+    lived,
+)
+from tests.support.engine_contract import a_fragment, a_vector
+from tests.support.real_engines import Valkey, free_port
+from tests.support.team_engines import TeamServer
+from tests.support.team_engines import team_server as team_server
+
+Disturb = Callable[[Valkey, int], None]
+
+
+@pytest.fixture(scope="module")
+def plain(team_server: TeamServer) -> list[list[Any]]:
+    """What agents are told without a Redis."""
+    engine = an_engine(team_server.new_dsn())
+    try:
+        return lived(engine)
+    finally:
+        engine.close()
+
+
+@pytest.fixture
+def engine(team_server: TeamServer, redis_server: Valkey) -> Iterator[CachedEngine]:
+    made = a_cached(team_server.new_dsn(), redis_server.address)
+    yield made
+    made.close()
+
+
+def nothing(server: Valkey, step: int) -> None:
+    """The server is left alone."""
+
+
+def killed(server: Valkey, step: int) -> None:
+    if step == 30:
+        server.kill()
+
+
+def restarted(server: Valkey, step: int) -> None:
+    if step % 20 == 10:
+        server.kill()
+    if step % 20 == 14:
+        server.start()
+
+
+def frozen(server: Valkey, step: int) -> None:
+    if step in (30, 60):
+        server.freeze()
+    if step in (33, 63):
+        server.thaw()
+
+
+def emptied(server: Valkey, step: int) -> None:
+    """As a server with too little memory does it: some keys are gone, others stay."""
+    with Redis(port=server.port) as redis:
+        if names := sorted(redis.keys("*"))[step % 2 :: 2]:
+            redis.delete(*names)
+
+
+def spoilt(server: Valkey, step: int) -> None:
+    """Every value is cut, changed, of another kind, of another key, or rubbish."""
+    with Redis(port=server.port) as redis:
+        names = sorted(it for it in redis.keys("*:answer:*") if redis.type(it) == b"string")
+        values = [redis.get(it) or b"" for it in names]
+        for at, (name, value) in enumerate(zip(names, values, strict=True)):
+            new = [
+                value[:-1],
+                value[:40] + b"9" + value[41:],
+                values[at - 1],
+                b"\x80\x04cos\nsystem\n",
+                b"[" * 5_000,
+                b"",
+            ][(at + step) % 7 % 6]
+            redis.set(name, new)
+            if at % 7 == 6:
+                redis.delete(name)
+                redis.lpush(name, "x")
+        for name in redis.keys("*:keywords"):
+            fields = sorted(redis.hkeys(name))
+            field = fields[step % len(fields)]
+            value = redis.hget(name, field) or b""
+            redis.hset(name, field, [value[:-2] + b"9]", b"", value[32:], b"[1]"][step % 4])
+
+
+@pytest.mark.parametrize(
+    "disturb", [nothing, killed, restarted, frozen, emptied, spoilt], ids=lambda it: it.__name__
+)
+def test_the_same_is_told_whatever_happens_to_the_server(
+    engine: CachedEngine, redis_server: Valkey, plain: list[list[Any]], disturb: Disturb
+) -> None:
+    told = lived(engine, at=lambda step: disturb(redis_server, step))
+    assert told == plain
+    state = cache_state(engine)
+    assert state and state.hits
+
+
+def test_the_same_is_told_where_others_write_without_redis(
+    engine: CachedEngine, plain: list[list[Any]]
+) -> None:
+    assert lived(engine, other=engine.inner) == plain
+
+
+def test_the_same_is_told_where_another_process_writes(
+    engine: CachedEngine, redis_server: Valkey, plain: list[list[Any]]
+) -> None:
+    inner: Any = engine.inner
+    other = a_cached(inner.server.dsn, redis_server.address)
+    assert lived(engine, other=other) == plain
+    assert rebuild(engine) == Rebuilt(made=0, current=3)  # each has followed the other
+    other.close()
+
+
+def test_two_processes_that_write_at_once_leave_nothing_stale(
+    engine: CachedEngine, redis_server: Valkey
+) -> None:
+    inner: Any = engine.inner
+    other = a_cached(inner.server.dsn, redis_server.address)
+
+    def write(through: CachedEngine, name: str) -> None:
+        for number in range(20):
+            with through.for_agent("alice").writing() as writing:
+                new = a_fragment(f"{name}{number}", keywords=("node", name), agent="alice")
+                writing.add([new])
+            everything_asked(through, "alice")
+
+    threads = [
+        threading.Thread(target=write, args=it) for it in ((engine, "one"), (other, "other"))
+    ]
+    for it in threads:
+        it.start()
+    for it in threads:
+        it.join()
+    for through in (engine, other):
+        assert everything_asked(through, "alice") == everything_asked(inner, "alice")
+    other.close()
+
+
+def test_what_one_agent_was_told_is_given_to_no_other(
+    engine: CachedEngine, redis_server: Valkey
+) -> None:
+    for agent in AGENTS:
+        with engine.for_agent(agent).writing() as writing:
+            new = [a_fragment(agent, "node redis deploy", keywords=("node", "redis"), agent=agent)]
+            [added] = writing.add(new)
+            writing.put_vectors([Embedding(added.number, a_vector(1.0, 0.0))])
+    for agent in AGENTS:
+        assert everything_asked(engine, agent) == everything_asked(engine.inner, agent)
+    with Redis(port=redis_server.port) as redis:
+        names = [it.decode().split(":") for it in redis.keys("*")]
+    assert {it[2] for it in names} == {*AGENTS, "figures"}
+
+
+def test_names_of_agents_and_keywords_cannot_be_taken_for_others(engine: CachedEngine) -> None:
+    names = ["a", "a:keywords", "a%3Akeywords", "a b", "a*", "é", "", "figures"]
+    keys = {engine.cache.sets.name_of(it) for it in names}
+    assert len(keys) == len(names)
+    assert {it.count(":") for it in keys} == {3}
+    with engine.for_agent("alice").writing() as writing:
+        writing.add([a_fragment("x", keywords=("head", "=head"), agent="alice")])
+    with engine.for_agent("alice").reading() as reading:
+        found = reading.with_keywords(("head", "=head", "="), Wanted(agents=("alice",)), 9)
+    assert [count for _, count in found] == [2]
+
+
+def test_keywords_are_answered_by_the_sets_and_made_anew_when_behind(
+    engine: CachedEngine, redis_server: Valkey
+) -> None:
+    alice = engine.for_agent("alice")
+    with alice.writing() as writing:
+        [first] = writing.add([a_fragment("a", keywords=("node",), agent="alice")])
+    with alice.inner.writing() as writing:  # by a process that has no Redis
+        [second] = writing.add([a_fragment("b", keywords=("node",), agent="alice")])
+    assert rebuild(engine) == Rebuilt(made=1)
+    assert rebuild(engine) == Rebuilt(current=1)
+    with Redis(port=redis_server.port) as redis:
+        before = redis.keys("*:answer:*")
+        with alice.reading() as reading:
+            found = reading.with_keywords(("node",), Wanted(agents=("alice",)), 9)
+        assert redis.keys("*:answer:*") == before == []
+    assert found == [(second.number, 1), (first.number, 1)]
+
+
+@pytest.mark.parametrize("gone", ["the package", "the server", "the protocol"])
+def test_what_was_never_there_changes_nothing(
+    team_server: TeamServer, gone: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as stranger:
+        port = stranger.getsockname()[1]
+        threading.Thread(target=_talk, args=(stranger,), daemon=True).start()
+        if gone == "the package":
+            monkeypatch.setitem(sys.modules, "redis", None)
+        if gone == "the server":
+            port = free_port()
+        engine = a_cached(team_server.new_dsn(), f"redis://127.0.0.1:{port}/0")
+        with engine.for_agent("alice").writing() as writing:
+            writing.add([a_fragment("a", "node", keywords=("node",), agent="alice")])
+        assert everything_asked(engine, "alice") == everything_asked(engine.inner, "alice")
+        assert engine.cache.state().errors
+        engine.close()
+
+
+def _talk(stranger: socket.socket) -> None:
+    """Answer as a web server does."""
+    while True:
+        try:
+            with stranger.accept()[0] as connection:
+                connection.recv(100)
+                connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+        except OSError:
+            return
+
+
+@pytest.mark.parametrize("fault", ["killed", "frozen"])
+def test_a_server_that_goes_away_under_load_holds_nobody_up(
+    engine: CachedEngine, redis_server: Valkey, fault: str
+) -> None:
+    engine.cache.client._retry_s = 5.0
+    lived(engine)
+    took, ends = list[float](), threading.Event()
+
+    def ask() -> None:
+        with engine.for_agent("alice").reading() as reading:
+            number = 0
+            while not ends.is_set():
+                start, number = time.perf_counter(), number + 1
+                reading.holding(f"node {number}", 3_000)
+                took.append(time.perf_counter() - start)
+
+    threads = [threading.Thread(target=ask) for _ in range(3)]
+    for it in threads:
+        it.start()
+    time.sleep(0.3)
+    redis_server.kill() if fault == "killed" else redis_server.freeze()
+    time.sleep(0.7)
+    ends.set()
+    for it in threads:
+        it.join()
+    redis_server.thaw()
+    state = cache_state(engine)
+    assert state and state.skipped and not state.works
+    assert 1 <= state.errors <= 3  # each thread at most once
+    assert max(took) < 1.0  # a timeout of 0.1 s, and what a busy machine adds
+    assert sum(it > 0.09 for it in took) < len(took) / 10
