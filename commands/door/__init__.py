@@ -1,0 +1,1 @@
+"""The commands for the keys of a server over HTTP."""

@@ -1,0 +1,63 @@
+"""Tests how often somebody may be wrong at the door."""
+
+from pathlib import Path
+
+from door.access.tries import Allowance, Tries, group_of
+from tests.support.door_flow import Clock, Door
+
+
+def test_an_allowance_fills_again_by_time() -> None:
+    clock = Clock(0.0)
+    allowance = Allowance(2, 10.0, clock=clock)
+    assert [allowance.take("a") for _ in range(3)] == [0, 0, 10]
+    assert allowance.take("b") == 0
+    clock.now = 10.0
+    assert [allowance.take("a") for _ in range(2)] == [0, 10]
+    clock.now = 1_000.0
+    assert [allowance.take("a") for _ in range(3)] == [0, 0, 10]
+
+
+def test_what_is_remembered_is_bounded() -> None:
+    allowance = Allowance(1, 10.0, most=100, clock=Clock(0.0))
+    for number in range(1_000):
+        allowance.take(str(number))
+    assert len(allowance._full_at) == 100
+    tries = Tries(clock=Clock(0.0))
+    assert [bool(tries.wrong(f"10.0.{n // 250}.{n % 250}")) for n in (0, 999)] == [False, False]
+    waits = [tries.wrong(f"10.1.{n // 250}.{n % 250}") for n in range(1_000)]
+    assert (waits[997], waits[998] > 0) == (0, True)  # a thousand in all
+
+
+def test_a_subscriber_of_ipv6_is_one() -> None:
+    assert group_of("2001:db8:1:2::7") == group_of("2001:db8:1:2:ffff::1") == "2001:db8:1:2::/64"
+    assert group_of("2001:db8:1:3::7") != group_of("2001:db8:1:2::7")
+    assert group_of("::ffff:10.0.0.1") == group_of("10.0.0.1")
+    assert group_of("testclient") == "testclient"
+
+
+def test_wrong_bearers_get_429_and_right_ones_still_come_in(tmp_path: Path) -> None:
+    door = Door(tmp_path / "door.db", master="m" * 16)
+    key = door.keys.add("laptop")
+    assert door.http.get("/mcp").status_code == 401
+    codes = [door.call(f"wrong{n}").status_code for n in range(21)]
+    assert codes == [401] * 20 + [429]
+    assert int(door.call("wrong").headers["retry-after"]) > 0
+    assert door.http.get("/mcp").status_code == 401  # nothing was tried
+    assert door.is_open(key)
+    assert not door.is_open("m" * 16)  # it could be guessed
+
+
+def test_the_key_of_the_environment_goes_on_where_it_was_right_before(tmp_path: Path) -> None:
+    door = Door(tmp_path / "door.db", master="m" * 16)
+    assert door.is_open("m" * 16)
+    for number in range(21):
+        door.call(f"wrong{number}")
+    assert door.call("wrong").status_code == 429
+    assert door.is_open("m" * 16)
+
+
+def test_wrong_codes_count_as_well(tmp_path: Path) -> None:
+    door = Door(tmp_path / "door.db")
+    client = door.client()
+    codes = [door.exchange(client, "smc_x").status_code for _ in range(21)]
+    assert codes == [401] * 20 + [429]
