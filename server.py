@@ -58,7 +58,7 @@ from core.lessons.answers.search_answer import search_answer
 from core.lessons.answers.words import say
 from core.lessons.compaction import check_threshold, fit_question
 from core.lessons.record import Draft, split_tokens
-from core.parser import Parser, add_project, add_version, language_here
+from core.parser import Parser, add_project, add_serving, add_version, language_here, wants_http
 from core.parser_words import word as about
 from core.program import SERVER, SERVER_COMMAND
 from core.settings import read_rooms, read_settings
@@ -88,6 +88,7 @@ cancellation = Cancellation(is_cancelled, under_way.is_ending)
 mcp = SessionlessServer("sentinel-memory", version=VERSION, instructions=INSTRUCTIONS)
 
 
+# fmt: off
 # Models send null for what they leave out, and a text for a list: both are taken, neither is shown.
 Text = str | SkipJsonSchema[None]
 Tokens = list[str] | SkipJsonSchema[str | None]
@@ -117,6 +118,7 @@ Triggers = Annotated[
         " mistake: LocalDate.now("
     ),
 ]
+# fmt: on
 
 
 # What a client shows of a call without a threshold; a call goes by the settings of its moment.
@@ -367,10 +369,11 @@ def withdraw_log() -> None:
 
 
 def main() -> None:
-    """Serve over stdio until the client closes standard input."""
+    """Serve over stdio until the client closes standard input, or over HTTP until a signal."""
     parser = Parser(prog=SERVER_COMMAND, description=about(language_here(), "server"))
     add_project(parser)
     parser.add_argument("--rooms", metavar="ROOMS", help=about(language_here(), "rooms"))
+    add_serving(parser)
     add_version(parser, lambda: VERSION)
     parser.parse_args(namespace=arguments)
     settings = read_settings(os.environ)
@@ -381,16 +384,42 @@ def main() -> None:
             rooms = read_rooms(arguments.rooms, "--rooms")
         except RoomsError as error:
             errors += (error,)
-    if errors := (*errors, *offer_rooms(rooms)):
-        lines = [f"{SERVER}: {error.text(settings.lang)}\n" for error in errors]
-        parser.exit(2, "".join(lines))
+    if not (errors := (*errors, *offer_rooms(rooms))):
+        try:
+            warn(settings.warnings)
+            serve_http(rooms) if wants_http(arguments) else serve_streams(parser)
+        except SentinelError as error:
+            errors = (error,)
+    lines = [f"{SERVER}: {error.text(settings.lang)}\n" for error in errors]
+    parser.exit(2 if lines else 0, "".join(lines))
+
+
+def serve_streams(parser: Parser) -> None:
+    """Serve over standard input and output."""
     if sys.stdin is None or sys.stdout is None:
-        parser.exit(2, f"{SERVER}: {word(settings.lang, 'no_streams')}\n")
-    warn(settings.warnings)
+        parser.exit(2, f"{SERVER}: {word(language(), 'no_streams')}\n")
     ending = Ending(under_way, at_end)
     ending.watch()
     take_streams(under_way, ending.on_end_of_input, ending.on_failed_output)
     mcp.run(transport="stdio", show_banner=False, log_level="WARNING")
+
+
+def serve_http(rooms: tuple[str, ...]) -> None:
+    """Serve over HTTP until a signal comes. Raises SentinelError."""
+    from door.serving.options import read_options  # stdio needs none of it
+
+    options = read_options(arguments, os.environ, rooms)
+    from door.serving.start import serve  # a wrong option needs no web
+
+    if not any(room.startswith("fragments") for room in rooms):
+        serve(mcp, VERSION, options, rooms, engine=None)
+        return
+    from rooms.fragments.upkeep.of_server import begin
+
+    begun = begin(read_settings(os.environ), os.environ, cancellation)
+    engine = begun.name, begun.check
+    ended = begun.end_session
+    serve(mcp, VERSION, options, rooms, engine=engine, cache=begun.cache, on_session_end=ended)
 
 
 if __name__ == "__main__":

@@ -17,6 +17,8 @@ from core.parser_words import WORDS, word
 from core.program import CLI
 from core.settings import read_settings
 
+FROM_ENVIRONMENT = "PORT"  # the value of `--http` without a port
+
 MOST_WIDTH = 100
 _LEAST_WIDTH = 40
 _WIDE = "\0"  # stands behind a character of two cells while lines are broken by their length
@@ -171,6 +173,24 @@ class _ShowVersion(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
         print(self._text())
         parser.exit()
+
+
+def add_serving(parser: argparse.ArgumentParser) -> None:
+    """Add `--http` and what goes with it."""
+    lang = language_here()
+    about = word(lang, "http")
+    parser.add_argument("--http", nargs="?", const=FROM_ENVIRONMENT, metavar="PORT", help=about)
+    for name in ("host", "url"):
+        parser.add_argument(f"--{name}", metavar=name.upper(), help=word(lang, name))
+    for name in ("sse", "no-auth"):
+        about = word(lang, name.replace("-", "_"))
+        parser.add_argument(f"--{name}", action="store_true", help=about)
+
+
+def wants_http(given: argparse.Namespace) -> bool:
+    """Return whether any of what `add_serving` added was given."""
+    names = ("http", "host", "url", "sse", "no_auth")
+    return any(getattr(given, name) not in (None, False) for name in names)
 
 
 def add_version(parser: argparse.ArgumentParser, text: Callable[[], str]) -> None:

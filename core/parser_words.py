@@ -14,6 +14,13 @@ WORDS: dict[str, tuple[str, str]] = {
     "server": ("Serves the memory of a project over MCP, on standard input and output.", "표준 입출력을 통해 프로젝트의 기억을 MCP로 제공합니다."),
     "project": ("the project whose memory is meant", "대상 프로젝트의 디렉터리"),
     "rooms": ("what the server offers: lessons (the default), sessions, fragments, several with commas; sessions:core and fragments:core for fewer of their tools", "서버가 제공할 것: lessons(기본값), sessions, fragments. 여럿이면 쉼표로 나눕니다. sessions:core와 fragments:core는 도구를 일부만 제공합니다"),
+    "http": ("serve over HTTP on this port (the default: PORT, else 56332; 0 for any that is free) instead of standard input and output",
+        "표준 입출력 대신 HTTP로 이 포트에서 제공합니다(기본값: PORT, 없으면 56332. 0이면 비어 있는 포트)"),
+    "host": ("the address to listen on (the default: 127.0.0.1)", "접속을 받을 주소(기본값: 127.0.0.1)"),
+    "url": ("the address that clients use, where a proxy is in front of the server: https://memory.example",
+        "서버 앞에 프록시가 있을 때 클라이언트가 쓰는 주소: https://memory.example"),
+    "sse": ("also offer /sse and /message, for clients that know no other way", "다른 방식을 모르는 클라이언트를 위해 /sse와 /message도 제공합니다"),
+    "no_auth": ("let in everybody on this machine without a key; only on 127.0.0.1", "이 컴퓨터에서는 누구나 키 없이 쓰게 합니다. 127.0.0.1에서만 됩니다"),
     "version": ("show the version and end", "버전을 보여 주고 끝냅니다"),
     # what is wrong with an argument; {name} is an option, or what stands in its place
     "required": ("{names} is missing.", "필요한 인자가 없습니다: {names}."),

@@ -32,7 +32,7 @@ NAME = "sentinel-memory"
 SUFFIX = ".mcpb"
 MANIFEST = "manifest.json"
 ENTRY_POINT = "server.py"
-PACKAGES = ("core", "protocol", "rooms")
+PACKAGES = ("core", "protocol", "rooms", "door")
 DOCUMENTS = ("README.md", "LICENSE")
 LANGUAGES: tuple[Language, ...] = ("en", "ko")
 

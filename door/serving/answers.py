@@ -1,0 +1,57 @@
+"""Writes the short answers of the door: a JSON object with a sentence, and the safe headers."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from mcp.types import INTERNAL_ERROR, INVALID_REQUEST
+from starlette.responses import JSONResponse, Response
+
+from core.errors import SentinelError
+from door.serving.bodies import BodyRefusal
+from door.serving.words import say
+from protocol.call import language
+
+RETRY = {"Retry-After": "2"}
+SAFE_HEADERS: Mapping[str, str] = {
+    "cache-control": "no-store",
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+}
+
+
+def refusal(
+    status: int, key: str, *, headers: Mapping[str, str] | None = None, **facts: str | int
+) -> Response:
+    """Return an answer that says in one sentence why a request is not served."""
+    return JSONResponse({"error": say(language(), key, **facts)}, status, headers=headers)
+
+
+def body_refusal(error: BodyRefusal) -> Response:
+    """Return the answer to a body that is not taken; the rest of it may still come."""
+    text = say(language(), error.key, **error.facts)
+    return JSONResponse({"error": text}, error.status, headers={"Connection": "close"})
+
+
+def rpc_error(
+    status: int,
+    text: str,
+    *,
+    code: int = INVALID_REQUEST,
+    of: Any = None,
+    headers: Mapping[str, str] | None = None,
+) -> Response:
+    """Return an error of JSON-RPC. of: the id of the request, None where there is none to name."""
+    is_id = isinstance(of, str | int) and not isinstance(of, bool)
+    error = {"code": code, "message": text}
+    body = {"jsonrpc": "2.0", "id": of if is_id else None, "error": error}
+    return JSONResponse(body, status, headers=headers)
+
+
+def of_failure(error: Exception, *, of: Any = None) -> Response:
+    """Return what a client is told of an error: our own have a sentence, others tell nothing."""
+    if isinstance(error, SentinelError):
+        text = error.text(language())
+        return rpc_error(503, text, code=INTERNAL_ERROR, of=of, headers=RETRY)
+    return rpc_error(500, say(language(), "failed"), code=INTERNAL_ERROR, of=of)

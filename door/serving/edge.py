@@ -1,0 +1,109 @@
+"""Stands before everything else: counts, bounds what strangers send, and keeps answers plain."""
+
+import logging
+import time
+import traceback
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from core.errors import SentinelError
+from core.notices import LOGGER
+from door.serving.answers import SAFE_HEADERS, body_refusal, of_failure, refusal
+from door.serving.bodies import MOST_FORM_BYTES, Bodies, BodyRefusal, replayed
+from door.serving.watching.metrics import Metrics
+from door.serving.words import say
+from protocol.call import language
+
+OWN_BODIES = ("/mcp", "/message")  # taken behind the credential
+_PLAIN = {403: "wrong_origin", 404: "no_page", 405: "no_method", 421: "wrong_host"}
+_FORM_S = 10.0
+
+_log = logging.getLogger(LOGGER)
+
+
+class Edge:
+    """The outermost application."""
+
+    def __init__(self, app: ASGIApp, bodies: Bodies, metrics: Metrics | None) -> None:
+        self._app, self._bodies, self._metrics = app, bodies, metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request, or the life of the process."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        answer, began = _Answer(scope, send), time.monotonic()
+        try:
+            await self._served(scope, receive, answer.send)
+        except Exception as error:
+            _note(error)
+            if not answer.status:
+                await of_failure(error)(scope, receive, answer.send)
+        finally:
+            if self._metrics:
+                self._metrics.note_request(
+                    scope["path"],
+                    scope["method"],
+                    answer.status,
+                    None if answer.is_stream else time.monotonic() - began,
+                    has_credential=any(name == b"authorization" for name, _ in scope["headers"]),
+                )
+
+    async def _served(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["path"] in OWN_BODIES or scope["method"] in ("GET", "HEAD", "OPTIONS"):
+            await self._app(scope, receive, send)
+            return
+        with self._bodies.room() as room:
+            try:
+                body = await room.body(scope, receive, MOST_FORM_BYTES, within_s=_FORM_S)
+            except BodyRefusal as error:
+                await body_refusal(error)(scope, receive, send)
+                return
+            await self._app(scope, replayed(body, receive), send)
+
+
+class _Answer:
+    """Passes an answer on with the safe headers; a bare refusal of a library gets a sentence."""
+
+    def __init__(self, scope: Scope, send: Send) -> None:
+        self._scope, self._send = scope, send
+        self._is_replaced = False
+        self.status, self.is_stream = 0, False
+
+    async def send(self, message: Message) -> None:
+        if self._is_replaced:
+            return
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            headers = dict(message["headers"])
+            kind = headers.get(b"content-type", b"text/plain")
+            self.is_stream = kind.startswith(b"text/event-stream")
+            if self.status in _PLAIN and kind.startswith(b"text/plain"):
+                self._is_replaced = True
+                allowed = headers.get(b"allow", b"").decode("latin-1")
+                more = {"Allow": allowed} if allowed else None
+                answer = refusal(self.status, _PLAIN[self.status], headers=more)
+                await answer(self._scope, _nothing, self._with_headers)
+                return
+        await self._with_headers(message)
+
+    async def _with_headers(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            there = {name.lower() for name, _ in message["headers"]}
+            safe = ((name.encode(), value.encode()) for name, value in SAFE_HEADERS.items())
+            more = [(name, value) for name, value in safe if name not in there]
+            message = {**message, "headers": [*message["headers"], *more]}
+        await self._send(message)
+
+
+async def _nothing() -> Message:
+    return {"type": "http.disconnect"}
+
+
+def _note(error: Exception) -> None:
+    """Write a line on an error: the sentence of ours, of others the kind and the place."""
+    lang = language()
+    said = error.text(lang) if isinstance(error, SentinelError) else type(error).__name__
+    _log.error("%s", say(lang, "failed_request", error=said))
+    if not isinstance(error, SentinelError):
+        _log.error("%s", "".join(traceback.format_tb(error.__traceback__, limit=-3)))

@@ -1,0 +1,50 @@
+"""Tests that a tool knows who calls it, whoever else calls at the same moment."""
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from fastmcp import FastMCP
+from starlette.testclient import TestClient
+
+from door.access.oauth import Access
+from door.keys import Keys
+from door.papers_sqlite import SqlitePapers
+from door.serving.app import Service, open_door
+from door.serving.options import Options
+from protocol.caller import caller
+
+URL, AGENTS = "http://127.0.0.1:8000", 50
+
+
+def test_fifty_agents_at_once_are_each_known_by_their_own_name(tmp_path: Path) -> None:
+    papers = SqlitePapers(tmp_path / "door.db")
+    keys = Keys(papers, keeps_agents_apart=True)
+    secrets = {f"agent{it}": keys.add(f"key{it}", f"agent{it}") for it in range(AGENTS)}
+    server = FastMCP("callers")
+
+    @server.tool
+    def whoami() -> str:
+        before = caller()
+        time.sleep(0.05)  # others call meanwhile
+        assert before == caller()
+        return before.agent if before else ""
+
+    access = Access(papers, keys, url=URL)
+    service = Service(
+        server=server, version="1", tools=frozenset(["whoami"]), papers=papers, auth=access
+    )
+    door = open_door(service, Options(port=8000))
+    headers = {"Accept": "application/json, text/event-stream"}
+    call = {"name": "whoami", "arguments": {}}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
+    with TestClient(door.app, base_url=URL) as client:
+
+        def ask(agent: str) -> str:
+            sent = {**headers, "Authorization": f"Bearer {secrets[agent]}"}
+            answer = client.post("/mcp", json=message, headers=sent)
+            return str(answer.json()["result"]["content"][0]["text"])
+
+        with ThreadPoolExecutor(AGENTS) as workers:
+            assert list(workers.map(ask, secrets)) == list(secrets)
+    assert caller() is None

@@ -1,0 +1,160 @@
+"""Starts `server.py --http` on a free port for the tests, and speaks to it as clients do."""
+
+import http.client
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tests.support.stdio_client import ROOT, WAIT_S
+
+KEY = "a-key-for-the-tests-0123456789"
+OLDER = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
+STATELESS = "2026-07-28"
+_SERVED = re.compile(r"http://127\.0\.0\.1:(\d+)/mcp")
+_OWN = ("SENTINEL_MEMORY_", "CLAUDE_PROJECT_DIR", "FASTMCP_", "XDG_", "POSTGRES_", "DB_")
+_MORE = ("MEMENTO_", "REDIS_", "ALLOWED_ORIGINS", "SESSION_TTL_", "LOG_DIR", "PORT")
+_META = {
+    "io.modelcontextprotocol/protocolVersion": STATELESS,
+    "io.modelcontextprotocol/clientInfo": {"name": "tests", "version": "1"},
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+
+
+class HttpServer:
+    """One process. home: below which all that it keeps is. What it says is in `home/stderr*`.
+
+    key: of the environment, "" for none.
+    """
+
+    def __init__(
+        self,
+        home: Path,
+        *arguments: str,
+        key: str = KEY,
+        environment: Mapping[str, str] | None = None,
+        waits: bool = True,
+    ) -> None:
+        home.mkdir(parents=True, exist_ok=True)
+        self.key, self.port = key, 0
+        self.stderr_path = home / f"stderr-{time.monotonic_ns()}.txt"
+        inherited = {
+            name: it for name, it in os.environ.items() if not name.startswith((*_OWN, *_MORE))
+        }
+        own = {"HOME": str(home), "XDG_DATA_HOME": str(home / "data"), **(environment or {})}
+        keys = {"SENTINEL_MEMORY_ACCESS_KEY": key} if key else {}
+        command = [sys.executable, str(ROOT / "server.py"), "--rooms", "fragments", "--http", "0"]
+        with self.stderr_path.open("wb") as stderr:
+            self.process = subprocess.Popen(
+                [*command, *arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=stderr,
+                stderr=stderr,
+                cwd=home,
+                env={**inherited, **keys, **own},
+            )
+        if waits:
+            self._wait()
+
+    def __enter__(self) -> "HttpServer":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.kill()
+        self.process.wait()
+
+    @property
+    def said(self) -> str:
+        """What it said to people."""
+        return self.stderr_path.read_text(encoding="utf-8")
+
+    @property
+    def url(self) -> str:
+        """The address of the protocol."""
+        return f"http://127.0.0.1:{self.port}/mcp"
+
+    def end(self, number: int = signal.SIGTERM) -> int:
+        """Send a signal, and return how the process ended."""
+        self.process.send_signal(number)
+        return self.process.wait(WAIT_S)
+
+    def ask(
+        self,
+        method: str,
+        path: str,
+        body: bytes | dict[str, Any] | None = None,
+        *,
+        key: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> tuple[int, dict[str, str], bytes]:
+        """Send a request; the status, the headers in lower case and the body of the answer.
+
+        key: None for that of the environment, "" for none.
+        """
+        key = self.key if key is None else key
+        sent = {"Accept": "application/json, text/event-stream"}
+        sent |= {"Authorization": f"Bearer {key}"} if key else {}
+        if isinstance(body, dict):
+            body, sent = json.dumps(body).encode(), {**sent, "Content-Type": "application/json"}
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=WAIT_S)
+        try:
+            connection.request(method, path, body, {**sent, **(headers or {})})
+            answer = connection.getresponse()
+            found = {name.lower(): value for name, value in answer.getheaders()}
+            return answer.status, found, answer.read()
+        finally:
+            connection.close()
+
+    def begin(self, version: str = OLDER[-1], *, key: str | None = None) -> str:
+        """Begin a session and return its id."""
+        info = {"name": "tests", "version": "1"}
+        params = {"protocolVersion": version, "capabilities": {}, "clientInfo": info}
+        status, headers, answer = self.call("initialize", params, key=key)
+        assert status == 200 and answer["result"]["protocolVersion"] == version, answer
+        return headers["mcp-session-id"]
+
+    def call(
+        self, method: str, params: Mapping[str, Any] | None = None, session: str = "", **more: Any
+    ) -> tuple[int, dict[str, str], Any]:
+        """Send a message of the older protocol; status, headers and the message of the answer."""
+        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params or {}}
+        headers = {"Mcp-Session-Id": session} if session else {}
+        status, found, body = self.ask("POST", "/mcp", message, headers=headers, **more)
+        return status, found, _message(body)
+
+    def call_stateless(self, method: str, params: Mapping[str, Any]) -> tuple[int, Any]:
+        """Send a message of the newest protocol; the status and the message of the answer."""
+        given = {**params, "_meta": _META}
+        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": given}
+        headers = {"MCP-Protocol-Version": STATELESS, "Mcp-Method": method}
+        headers |= {"Mcp-Name": params["name"]} if "name" in params else {}
+        status, _, body = self.ask("POST", "/mcp", message, headers=headers)
+        return status, _message(body)
+
+    def tool(self, name: str, session: str = "", **arguments: Any) -> str:
+        """Call a tool; the text of its answer."""
+        _, _, answer = self.call("tools/call", {"name": name, "arguments": arguments}, session)
+        return str(answer["result"]["content"][0]["text"])
+
+    def _wait(self) -> None:
+        ends_at = time.monotonic() + WAIT_S
+        while time.monotonic() < ends_at and self.process.poll() is None:
+            if found := _SERVED.search(self.said):
+                self.port = int(found[1])
+                return
+            time.sleep(0.02)
+        self.process.kill()
+        raise AssertionError(f"the server did not start: {self.said}")
+
+
+def _message(body: bytes) -> Any:
+    lines = body.decode().splitlines() or [""]
+    events = [line.removeprefix("data:") for line in lines if line.startswith("data:")]
+    text = events[-1] if events else body.decode()
+    return json.loads(text) if text.strip() else None
