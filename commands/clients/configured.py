@@ -86,16 +86,16 @@ def _configured_in(
     path: Path, client: Client, place: Place, machine: Machine
 ) -> Iterator[Configured]:
     try:
-        document = _document(path, client, client.takes if place.takes is None else place.takes)
+        data = document(path, client, client.takes if place.takes is None else place.takes)
     except (OSError, ValueError, RecursionError):  # ValueError: no UTF-8, no JSON, no TOML
         yield Configured(
             client=client.name, path=path, entry="", project=None, source="", problem="unreadable"
         )
         return
     for keys in place.keys:
-        entries = document
+        entries = data
         for key in keys:
-            entries = _below(entries, key, machine)
+            entries = below(entries, key, machine)
         for name, entry in entries.items() if isinstance(entries, dict) else ():
             if isinstance(entry, dict):
                 found = _configured(path, name, entry, client, place, machine)
@@ -103,7 +103,8 @@ def _configured_in(
                     yield found
 
 
-def _document(path: Path, client: Client, takes: Takes) -> Any:
+def document(path: Path, client: Client, takes: Takes) -> Any:
+    """Return what a client reads in a file. Raises OSError, ValueError, RecursionError."""
     if not path.is_file():  # to open a pipe would be to wait for its writer
         raise OSError("not a file")
     text = path.read_bytes().decode("utf-8")
@@ -114,7 +115,8 @@ def _document(path: Path, client: Client, takes: Takes) -> Any:
     return json.loads(strict_json(bare))
 
 
-def _below(table: Any, key: str, machine: Machine) -> Any:
+def below(table: Any, key: str, machine: Machine) -> Any:
+    """Return what stands under a key, THE_PROJECT for that of the project; None for nothing."""
     if not isinstance(table, dict):
         return None
     if key != THE_PROJECT:

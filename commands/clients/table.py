@@ -12,6 +12,8 @@ ENTRY = "sentinel-memory"
 COMMANDS = "sentinel-memory-server", "sentinel-memory"  # where the program is installed
 THE_PROJECT = "<the project>"  # among keys: the one that is the project's own path
 SERVER, TOOL = "<server>", "<tool>"  # in an approval
+TEAM_ENTRY = f"{ENTRY}-team"  # of a server that others run, beside our own
+URL, VARIABLE = "<url>", "<variable>"  # in such an entry: its address, and what holds the key
 LINE, EVENT = "<line>", "<event>"  # in a handler: the command line, and the event of `cli.py hook`
 TOOLS: Mapping[str, tuple[str, ...]] = {  # by room and profile
     "lessons": ("search_memory", "log_memory", "compact_memory"),
@@ -88,6 +90,13 @@ class Event(NamedTuple):
     key: str = ""  # under which the client takes a text; "" for an answer that names the event
 
 
+class Remote(NamedTuple):
+    """The entry of a server that is reached by its URL."""
+
+    entry: Mapping[str, Any]
+    key: Mapping[str, Any]  # and what names the variable that holds the key, never the key itself
+
+
 class Hooks(NamedTuple):
     """The hooks of a client."""
 
@@ -161,6 +170,7 @@ class Client(NamedTuple):
     project: str | None = None  # how our entry names it: "" for not at all, None for its path
     first: tuple[tuple[str, Any], ...] = ()  # keys of our entry before the command
     last: tuple[tuple[str, Any], ...] = ()  # and behind it
+    remote: Remote | None = None  # None: its files can name no such server
     approvals: Approvals | None = None
     hooks: Hooks | None = None
     rules: Rules | None = None
@@ -179,6 +189,10 @@ _COPILOT_HOOKS = Hooks(".github/hooks/sentinel-memory.json",
     Event("postToolUse", RECORDING),
     Event("postToolUseFailure", RECORDING)))
 
+def _bearer(variable: str) -> Mapping[str, Any]:
+    return {"headers": {"Authorization": f"Bearer {variable}"}}
+
+
 # A hook stands at events that can add to what a model reads without holding up its work; the end of
 # a turn is one only where the client lets it pass without a new turn, or bounds those.
 CLIENTS: tuple[Client, ...] = (
@@ -187,6 +201,7 @@ CLIENTS: tuple[Client, ...] = (
         places=(Place("root", ".cursor/mcp.json"), Place("home", ".cursor/mcp.json")),
         traces=(("root", ".cursor"), ("home", ".cursor")), commands=("cursor", "cursor-agent"),
         variables="${env:NAME}", project="${workspaceFolder}",
+        remote=Remote({"url": URL}, _bearer(f"${{env:{VARIABLE}}}")),
         hooks=Hooks(".cursor/hooks.json", {"command": LINE, "timeout": 10}, version=True,
             tells_failure=True, events=(
             Event("sessionStart", "session-start", key="additional_context"),
@@ -211,6 +226,8 @@ CLIENTS: tuple[Client, ...] = (
         starts_in_project=True, project="", first=(("type", "stdio"),),
         # else its first request does not wait for the server, and later ones hide the tools
         last=(("alwaysLoad", True),),
+        remote=Remote({"type": "http", "url": URL, "alwaysLoad": True},
+            _bearer(f"${{{VARIABLE}}}")),
         # what the project's own settings allow counts only in a folder that somebody trusts
         approvals=Approvals(file=".claude/settings.local.json", keys=("permissions", "allow"),
             refused=(("permissions", "ask"), ("permissions", "deny")),
@@ -250,6 +267,7 @@ CLIENTS: tuple[Client, ...] = (
         takes=("comments", "commas", "mark"),
         variables="${env:NAME} ~", starts_in_project=True, honours_cwd=True,
         project="${workspaceFolder}", first=(("type", "stdio"),),
+        remote=Remote({"type": "http", "url": URL}, _bearer(f"${{env:{VARIABLE}}}")),
         hooks=_COPILOT_HOOKS,  # its agent host reads them
         rules=Rules((AGENTS, *CLAUDE, LOCAL, ".github/copilot-instructions.md"), AGENTS),
         topics=Topics(".github/instructions", ".instructions.md", "applyTo", ("claude-code",))),
@@ -262,6 +280,7 @@ CLIENTS: tuple[Client, ...] = (
         starts_in_project=True, honours_cwd=True,
         # its first request does not wait for a server that is not required
         last=(("startup_timeout_sec", 30), ("required", True)), passes="env_vars",
+        remote=Remote({"url": URL, "startup_timeout_sec": 30}, {"bearer_token_env_var": VARIABLE}),
         approvals=Approvals({"default_tools_approval_mode": "approve"}),
         # learn.chatgpt.com/docs/hooks
         hooks=Hooks(".codex/hooks.json", {"type": "command", "command": LINE, "timeout": 10},
@@ -285,6 +304,7 @@ CLIENTS: tuple[Client, ...] = (
         traces=(("root", ".gemini"), ("home", ".gemini")), commands=("gemini",),
         takes=("comments",),
         variables="$NAME", starts_in_project=True, honours_cwd=True, project="",
+        remote=Remote({"httpUrl": URL}, _bearer(f"${{{VARIABLE}}}")),
         approvals=Approvals({"trust": True}),
         hooks=Hooks(".gemini/settings.json",
             {"name": f"{ENTRY}-{EVENT}", "type": "command", "command": LINE, "timeout": 10_000},
@@ -304,6 +324,7 @@ CLIENTS: tuple[Client, ...] = (
             Place("copilot", "mcp-config.json", takes=("comments", "commas", "mark"))),
         traces=(("copilot", ""),), commands=("copilot",),
         starts_in_project=True, first=(("type", "stdio"),), last=(("tools", ["*"]),),
+        remote=Remote({"type": "http", "url": URL, "tools": ["*"]}, _bearer(f"${{{VARIABLE}}}")),
         # seen in 1.0.102: what a user has allowed for ever, by repository; no project can
         approvals=Approvals(file="permissions-config.json", directory="copilot",
             keys=("locations", THE_PROJECT, "tool_approvals"),

@@ -45,10 +45,10 @@ def plan_entry(desk: Desk, job: Job, client: Client) -> list[Remark]:
     """Edit the file of the project, or of the user for a client without projects; what to know."""
     keys = client.places[0].keys[0]
     notes: list[Remark] = []
-    for path in _paths(client, job):
+    for path in files_of_entry(client, job):
         with desk.editing(path, "entry", client) as change:
             notes += [note for note in _edit(change, job, client, keys) if note not in notes]
-        granted = _granted_by(client) if job.approvals and not job.remove else {}
+        granted = granted_by(client) if job.approvals and not job.remove else {}
         if granted:
             with desk.editing(path, "approvals", client) as change:
                 change.after = _granted(change, job, client, granted)
@@ -61,27 +61,28 @@ def _granted(change: Change, job: Job, client: Client, granted: Mapping[str, Any
     What the user has put there stays.
     """
     keys = client.places[0].keys[0]
-    name, entry = _own(_data(change.text, client), keys, job, client)
+    name, entry = _own(data_in(change.text, client), keys, job, client)
     missing = {key: value for key, value in granted.items() if key not in entry}
     change.shown |= strings_in(missing)
     path = (*keys, name)
-    return _with_entry(change, path, missing, {}, client.form, {}) if entry else change.text
+    return with_entry(change, path, missing, {}, client.form, {}) if entry else change.text
 
 
-def _granted_by(client: Client) -> Mapping[str, Any]:
+def granted_by(client: Client) -> Mapping[str, Any]:
+    """Return the keys of an entry that let its tools be called unasked."""
     return client.approvals.entry if client.approvals else {}
 
 
 def name_of(desk: Desk, job: Job, client: Client) -> str:
     """Return the name of our entry as it is, or would be."""
-    return _known(desk, job, client)[0]
+    return entry_of(desk, job, client)[0]
 
 
 def rooms_of(desk: Desk, job: Job, client: Client) -> tuple[str, ...]:
     """Return the rooms that our entry offers, or will offer if the job says which."""
     if job.rooms is not None and client.key in job.clients:
         return job.rooms
-    name, entry = _known(desk, job, client)
+    name, entry = entry_of(desk, job, client)
     return rooms_in(entry, name, job, client)
 
 
@@ -92,15 +93,17 @@ def rooms_together(desk: Desk, job: Job, clients: Iterable[Client]) -> tuple[str
     return tuple(found) or DEFAULT_ROOMS
 
 
-def _known(desk: Desk, job: Job, client: Client) -> tuple[str, Mapping[str, Any]]:
+def entry_of(desk: Desk, job: Job, client: Client) -> tuple[str, Mapping[str, Any]]:
+    """Return the name of our entry as it is, or would be, and what is there of it."""
     try:
-        data = _data(desk.text(_paths(client, job)[0]) or "", client)
+        data = data_in(desk.text(files_of_entry(client, job)[0]) or "", client)
     except ValueError:
         return ENTRY, {}
     return _own(data, client.places[0].keys[0], job, client)
 
 
-def _paths(client: Client, job: Job) -> list[Path]:
+def files_of_entry(client: Client, job: Job) -> list[Path]:
+    """Return the files that hold the entries of a client, the one that setup makes first."""
     paths = paths_of(client.places[0], job.machine)
     for place in client.places[1:]:
         if place.directory == "packages":
@@ -108,7 +111,8 @@ def _paths(client: Client, job: Job) -> list[Path]:
     return paths
 
 
-def _data(text: str, client: Client) -> Any:
+def data_in(text: str, client: Client) -> Any:
+    """Return the document of a client's file. Raises BrokenJsonError, BrokenTomlError."""
     if client.form == "toml":
         return tables_of(text)
     return object_of(text)
@@ -119,11 +123,11 @@ def _edit(change: Change, job: Job, client: Client, keys: Keys) -> list[Remark]:
     text, form = change.text, client.form
     if form == "json" and not job.remove:
         check_taken(text, client.takes)
-    data = _data(text, client)
+    data = data_in(text, client)
     name, old = _own(data, keys, job, client)
     if name == ENTRY and not old and not job.remove and value_at(data, (*keys, name)) is not None:
         raise EntryError("foreign_entry", path=str(change.path), entry=ENTRY)
-    put_in = {**dict(client.first), **dict(client.last), **_granted_by(client)}
+    put_in = {**dict(client.first), **dict(client.last), **granted_by(client)}
     change.shown |= {name} | strings_in([old.get(key) for key in (*COMMAND, *put_in)])
     path, other = (*keys, name), _other_project(name, old, job, client)
     facts: Facts = {"client": client.name, "project": other}
@@ -131,7 +135,7 @@ def _edit(change: Change, job: Job, client: Client, keys: Keys) -> list[Remark]:
         return [Remark("entry_stays", facts)]
     if job.remove:
         if old:
-            change.after = unless_made(change, _without_entry(change, path, form))
+            change.after = unless_made(change, without_entry(change, path, form))
         return []
     entry = entry_for(client, job, option_for(old, name, job, client))
     settled = {*old, *dict(client.first)} - {*COMMAND} if old else ()
@@ -140,8 +144,8 @@ def _edit(change: Change, job: Job, client: Client, keys: Keys) -> list[Remark]:
     if passed:
         values[client.passes] = passed
     change.shown |= strings_in([entry, passed, job.chosen])
-    granted = _granted_by(client) if job.approvals else {}
-    text = _with_entry(change, path, values, _language(old, job), form, granted)
+    granted = granted_by(client) if job.approvals else {}
+    text = with_entry(change, path, values, _language(old, job), form, granted)
     if client.passes in old and not passed:
         text = without_value(text, path, client.passes)
     change.after = _without_start(text, path, old, job, client)
@@ -176,7 +180,7 @@ def entry_for(client: Client, job: Job, rooms: Sequence[str] = ()) -> dict[str, 
     return {**dict(client.first), **started, **dict(client.last)}
 
 
-def _with_entry(
+def with_entry(
     change: Change,
     path: Keys,
     values: dict[str, Any],
@@ -249,7 +253,7 @@ def _other_project(name: str, old: Mapping[str, Any], job: Job, client: Client) 
     return "" if is_this or named.source == "cwd" else str(named.root)
 
 
-def _without_entry(change: Change, path: Keys, form: str) -> str:
+def without_entry(change: Change, path: Keys, form: str) -> str:
     if form != "toml":
         return without(change.text, path)
     try:

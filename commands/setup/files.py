@@ -71,7 +71,8 @@ class Job:
     rules, hooks, prompt, approvals: with the rules, the hooks, the hook for each prompt, and what
     lets a client call our tools unasked. rooms: those that the entries are to offer, as
     `read_rooms` returns them; None for the ones that each entry has. tree: the git work tree of the
-    project, None outside git.
+    project, None outside git. url: of a server that others run, whose entry alone is meant then; ""
+    for our own. key_variable: what holds the key for it, "" for a client that logs in by itself.
     """
 
     clients: tuple[str, ...]
@@ -89,6 +90,8 @@ class Job:
     level: Level = "project"
     rooms: tuple[str, ...] | None = None
     tree: Tree | None = None
+    url: str = ""
+    key_variable: str = ""
 
     @property
     def root(self) -> Path:

@@ -5,7 +5,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from commands.clients.table import CLIENTS, THE_PROJECT, TOOLS, Approvals, Client, Hooks
+from commands.clients.table import (
+    CLIENTS,
+    TEAM_ENTRY,
+    THE_PROJECT,
+    TOOLS,
+    Approvals,
+    Client,
+    Hooks,
+)
 from commands.documents.edit_toml import BrokenTomlError, tables_of
 from commands.documents.json_tree import check_taken
 from commands.setup.approvals import items_of, with_approvals, without_approvals
@@ -23,6 +31,7 @@ from commands.setup.files import (
 from commands.setup.hooks import Call, hook_strings, odd_key, with_hooks, without_hooks
 from commands.setup.kept_out import MARK, with_kept_out, without_kept_out
 from commands.setup.levels import at_level, machine_files
+from commands.setup.remote.entry import plan_remote, remote_rooms
 from commands.setup.rooms import idle_events, tools_of
 from commands.setup.rules import put_in, put_out, rules_of_user
 from core.lessons.log_file import COMPANIONS
@@ -52,6 +61,10 @@ def plan(job: Job) -> Plan:
         if row is None:
             notes.append(Remark("no_user_level", {"client": client.name}))
             continue
+        if job.url or job.remove:
+            notes += _plan_remote(desk, job, row, tools)
+        if job.url:
+            continue
         name, offered = name_of(desk, job, row), tools_of(rooms_of(desk, job, row))
         tools |= dict.fromkeys(offered)
         notes += plan_entry(desk, job, row)
@@ -62,9 +75,9 @@ def plan(job: Job) -> Plan:
                 notes += _plan_hooks(desk, job, row, row.hooks, idle[row.hooks.file])
             for hooks in _elsewhere(desk, job, client):
                 _take_out(desk, job, client, hooks)
-    if job.rules:
+    if job.rules and not job.url:
         notes += _plan_rules(desk, job, asked)
-    if job.level != "user":
+    if job.level != "user" and not job.url:
         _plan_memory(desk, job)
     if job.level != "user" and job.tree:
         _plan_exclude(desk, job, asked, job.tree)
@@ -74,15 +87,31 @@ def plan(job: Job) -> Plan:
 # Approvals and hooks.
 
 
+def _plan_remote(desk: Desk, job: Job, row: Client, tools: dict[str, None]) -> list[Remark]:
+    """Plan the entry of a server that others run, and what allows its tools."""
+    offered = tools_of(remote_rooms(job))
+    notes = plan_remote(desk, job, row)
+    if row.remote and job.approvals and row.approvals and row.approvals.file:
+        _plan_approvals(desk, job, row, row.approvals, (TEAM_ENTRY, offered), "remote")
+    if row.remote and job.url:
+        tools |= dict.fromkeys(offered)
+    return notes
+
+
 def _plan_approvals(
-    desk: Desk, job: Job, client: Client, approvals: Approvals, server: tuple[str, list[str]]
+    desk: Desk,
+    job: Job,
+    client: Client,
+    approvals: Approvals,
+    server: tuple[str, list[str]],
+    part: str = "approvals",
 ) -> None:
     """Plan what allows the tools of a server. server: its name, and the tools that it offers."""
     name, tools = server
     top = os.path.realpath(job.top)
     keys = tuple(top if key == THE_PROJECT else key for key in approvals.keys)
     approvals = approvals._replace(keys=keys)
-    with desk.editing(_path(job, approvals), "approvals", client) as change:
+    with desk.editing(_path(job, approvals), part, client) as change:
         change.shown |= strings_in(items_of(approvals, name, tools_of(TOOLS)))
         if job.remove:
             change.after = unless_made(change, without_approvals(change.text, approvals, name))
@@ -221,7 +250,8 @@ def _plan_exclude(desk: Desk, job: Job, asked: Sequence[Client], tree: Tree) -> 
     if not kept and MARK not in (desk.text(tree.exclude) or ""):
         return
     with desk.editing(tree.exclude, "exclude") as change:
-        freed = [f"{tree.prefix}{file}" for file in files if file not in kept]
+        idle = () if job.url else files  # what else is set up there keeps them out
+        freed = [f"{tree.prefix}{file}" for file in idle if file not in kept]
         change.after = unless_made(change, without_kept_out(change.text, freed))
         names = [f"{tree.prefix}{file}" for file in files if file in kept]
         change.after = with_kept_out(change.text, names) or change.after

@@ -12,8 +12,8 @@ from core.settings import DEFAULT_ROOMS, ROOMS_VARIABLE, read_rooms
 OPTION = "--rooms"
 # What one room alone keeps, or asks for by the names of its tools.
 _ROOM_OF = {RECORDING: "sessions", "stop": "lessons"}
-# What says where a room keeps its data, if that is not in the project.
-_PLACES = {"fragments": ("SENTINEL_MEMORY_FRAGMENTS", "XDG_DATA_HOME")}
+# What says where a room keeps its data, if that is not in the project, and as whom it is asked.
+_PLACES = {"fragments": ("SENTINEL_MEMORY_FRAGMENTS", "SENTINEL_MEMORY_AGENT", "XDG_DATA_HOME")}
 
 
 def rooms_in(entry: Mapping[str, Any], name: str, job: Job, client: Client) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ import os
 import shlex
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from commands.clients.machine import is_passing
@@ -31,6 +32,7 @@ from commands.setup.hooks import command_line
 from commands.setup.levels import known_files
 from commands.setup.lines import change_lines, shown_path
 from commands.setup.plan import Plan, plan
+from commands.setup.remote.telling import add_remote, approval_lines, next_steps, remote_of
 from commands.setup.words import WORDS, word
 from commands.terminal.columns import INDENT
 from commands.terminal.console import (
@@ -41,6 +43,7 @@ from commands.terminal.console import (
     open_memory,
 )
 from commands.terminal.printing import painted_diff, print_lines, said
+from commands.terminal.rooms_here import PLACE_VARIABLE
 from commands.terminal.safe_text import complain, plain, plain_lines
 from commands.terminal.screen import screen_here
 from core.errors import RoomsError, SentinelError
@@ -71,6 +74,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for option in ("user", "local"):
         levels.add_argument(f"--{option}", action="store_true", help=explain(f"setup_{option}"))
     parser.add_argument("--rooms", metavar="ROOMS", help=explain("setup_rooms"))
+    add_remote(parser)
     parser.set_defaults(refuse=parser.error)
     add_examples(parser, "setup --all --dry-run", "setup claude-code cursor")
 
@@ -78,12 +82,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Plan, show, ask, write; 1 when anything asked for could not be done."""
     _check(arguments)
+    url, key_variable = remote_of(arguments)
     opened = open_memory(arguments, writes=not arguments.user)
     project, lang = opened.project, opened.lang
-    installation = _installation(lang, remove=arguments.remove)
+    installation = _installation(lang, is_idle=arguments.remove or bool(url))
     if installation is None:
         return 1
     job = _job(arguments, project, installation, lang)
+    job = replace(job, url=url, key_variable=key_variable)
     _tell_project(arguments, project, job)
     _tell_rooms(job)
     if arguments.all and not arguments.remove:
@@ -136,9 +142,11 @@ def _tell_approvals(planned: Plan, job: Job) -> None:
 
 def _tell_rooms(job: Job) -> None:
     """Say what a room that was asked for does, and what it costs."""
-    for room in job.rooms or () if not job.remove else ():
+    for room in job.rooms or () if not (job.remove or job.url) else ():
         if f"room_{room}" in WORDS:
             print_lines([word(job.reader, f"room_{room}")])
+        if room.startswith("fragments") and job.machine.variable(PLACE_VARIABLE):
+            print_lines([word(job.reader, "place_stays", variable=PLACE_VARIABLE)])
 
 
 def _rooms(text: str | None, refuse: Callable[[str], object]) -> tuple[str, ...] | None:
@@ -155,12 +163,15 @@ def _check(arguments: argparse.Namespace) -> None:
         arguments.refuse(word(language_here(), "name_clients", clients=", ".join(KEYS)))
 
 
-def _installation(lang: Language, *, remove: bool) -> Installation | None:
-    """Return what starts the server, None (and print how to install) where packages are missing."""
+def _installation(lang: Language, *, is_idle: bool) -> Installation | None:
+    """Return what starts the server, None (and print how to install) where packages are missing.
+
+    is_idle: nothing that it would start is written down.
+    """
     windows, missing = os.name == "nt", missing_packages()
     on_path = commands_here(sys.executable, os.environ)
     runner = runner_of(sys.executable, os.environ)
-    if remove:  # nothing that it would start is written down
+    if is_idle:
         return installed(runner or (sys.executable,), str(HERE), windows=windows)
     if on_path and not missing:
         return on_path
@@ -224,6 +235,7 @@ def _tell_remarks(planned: Plan, job: Job) -> None:
     if planned.changes or planned.notes:
         print()
     _tell_approvals(planned, job)
+    print_lines([*approval_lines(job, planned.changes, planned.tools)])
     for note in planned.notes:
         print_lines(_sentence(note, job.reader).split("\n"))
     sys.stdout.flush()
@@ -294,7 +306,7 @@ def _tell_next(job: Job, written: list[Change]) -> None:
     print("", screen.painted(word(job.reader, "next"), "bold"), sep="\n")
     for text in _next_steps(job, written):
         print("\n".join(said(text, screen, "- ", INDENT)))
-    if not job.remove:
+    if not job.remove and not job.url:
         words = [*job.installation.cli, "doctor", "--project", job.project]
         command = command_line(words, windows=job.machine.windows)
         print(f"- {word(job.reader, 'next_doctor', command=plain(command))}")
@@ -309,6 +321,7 @@ def _next_steps(job: Job, written: list[Change]) -> Iterator[str]:
     for client in clients:
         key = f"next_user_{client.key}" if job.level == "user" else f"next_{client.key}"
         yield word(lang, key if key in WORDS else "next_client", client=client.name)
+    yield from next_steps(job, written)
     shared = [names[change.path] for change in written if _is_shared(change, job)]
     local = [names[change.path] for change in written if _is_of_machine(change, job)]
     says_local = "next_kept_out" if job.level == "local" and job.tree else "next_local"

@@ -69,6 +69,8 @@ class Bench:
         level: Level = "project",
         tree: Tree | None = None,
         rooms: tuple[str, ...] | None = None,
+        url: str = "",
+        key_variable: str = "",
     ) -> Plan:
         """What setup would change for these clients."""
         machine = machine or self.machine
@@ -87,6 +89,8 @@ class Bench:
             level=level,
             tree=tree,
             rooms=rooms,
+            url=url,
+            key_variable=key_variable,
         )
         return plan(job)
 

@@ -72,7 +72,7 @@ def test_codex_passes_on_where_the_fragments_are_and_keeps_the_variables_of_the_
     bench: Bench,
 ) -> None:
     """Its servers get few variables, and would keep fragments where no other client looks."""
-    ours = ["SENTINEL_MEMORY_FRAGMENTS", "XDG_DATA_HOME"]
+    ours = ["SENTINEL_MEMORY_FRAGMENTS", "SENTINEL_MEMORY_AGENT", "XDG_DATA_HOME"]
 
     def passed() -> object:
         text = bench.path("root/.codex/config.toml").read_text("utf-8")
