@@ -55,6 +55,7 @@ COMMANDS = {
     "report": ("report.report", "team"),
     "scan": ("scan.scan", "team"),
     "export": ("exchange.export", "team"),
+    "door": ("door.door", "team"),
     "hook": ("hook.hook", "plumbing"),
     "bundle": ("bundle.bundle", "plumbing"),
     "completion": ("shell.completion", "plumbing"),

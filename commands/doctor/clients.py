@@ -17,6 +17,7 @@ from commands.doctor import codex
 from commands.doctor.mending import line_of, setup_line, this_program
 from commands.doctor.rules import rules_findings, rules_of
 from commands.doctor.set_up import SetUp, missing_of, set_up_clients, why_left
+from commands.doctor.team.entries import entry_findings
 from commands.setup.entries import LANG
 from commands.setup.files import Remark, Tree
 from commands.setup.here import SERVER, tree_of
@@ -82,7 +83,7 @@ def client_findings(root: Path, home: Path, environment: Mapping[str, str]) -> l
         for one in set_up:
             if one.client.key == client.key:
                 findings += _about_parts(one, bool(own), scene)
-    return [*findings, *rules_findings(rules, machine)]
+    return [*findings, *rules_findings(rules, machine), *entry_findings(machine, tree)]
 
 
 # Server entries.

@@ -27,7 +27,9 @@ from commands.doctor.mending import line_to_add, way_to_a_client
 from commands.doctor.reach import unreachable
 from commands.doctor.sessions import is_of_sessions, look_at_sessions, mend_sessions
 from commands.doctor.surroundings import around
+from commands.doctor.team.entries import server_findings
 from commands.doctor.words import word
+from commands.setup.here import machine_here
 from commands.terminal.console import (
     Opened,
     add_confirmation,
@@ -64,6 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_confirmation(parser)
     add_json(parser)
     parser.add_argument("--verbose", action="store_true", help=explain("doctor_verbose"))
+    parser.add_argument("--online", action="store_true", help=explain("doctor_online"))
     add_threshold(parser)
     parser.set_defaults(refuse=parser.error)
     add_examples(parser, "doctor", "doctor --fix --dry-run")
@@ -73,7 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Look, repair if asked, and print; 1 when an error or a warning is left."""
     check_confirmation(arguments, "--fix")
     opened = open_memory(arguments, writes=arguments.fix and not arguments.dry_run)
-    checkup = look(opened, arguments.threshold)
+    checkup = look(opened, arguments.threshold, online=arguments.online)
     fixable = [finding for finding in checkup.of_memory if finding.fixable]
     fixed, aside = list[Finding](), ""
     if arguments.fix and fixable and not (arguments.yes or arguments.json):
@@ -84,7 +87,7 @@ def run(arguments: argparse.Namespace) -> int:
         of_log = [finding for finding in fixable if not _is_of_room(finding)]
         aside = _fix(opened, of_log)
         of_rooms = [*mend_sessions(opened, fixable), *mend_fragments(opened, fixable)]
-        checkup = look(opened, arguments.threshold)
+        checkup = look(opened, arguments.threshold, online=arguments.online)
         left = {(finding.kind, finding.lines) for finding in checkup.findings}
         fixed = [finding for finding in of_log if (finding.kind, finding.lines) not in left]
         fixed += of_rooms
@@ -99,8 +102,11 @@ def run(arguments: argparse.Namespace) -> int:
     return int(checkup.fails)
 
 
-def look(opened: Opened, threshold: int) -> Checkup:
-    """Examine the log and what is around it; nothing is changed."""
+def look(opened: Opened, threshold: int, *, online: bool = False) -> Checkup:
+    """Examine the log and what is around it; nothing is changed.
+
+    online: ask the servers that clients reach by a URL whether they answer, too.
+    """
     data, unreadable = b"", None
     try:
         data = opened.store.read_bytes()
@@ -115,7 +121,10 @@ def look(opened: Opened, threshold: int) -> Checkup:
             *unreachable(log, opened.project.root),
             *surroundings,
         ],
-        clients=client_findings(opened.project.root, home, os.environ),
+        clients=[
+            *client_findings(opened.project.root, home, os.environ),
+            *(server_findings(machine_here(opened.project)) if online else ()),
+        ],
         sessions=look_at_sessions(opened),
         fragments=look_at_fragments(opened),
         count=log.count,

@@ -20,7 +20,8 @@ class FragmentsCheckup:
     """How the fragments of a user are. count: None where they cannot be counted.
 
     in_bin: those that were deleted. schema: the version. size: bytes of the database and its
-    journal. mode: who may read the file, as `chmod` takes it.
+    journal. mode: who may read the file, as `chmod` takes it. engine: the version of the server
+    that keeps them, "" for a file; agents: whose fragments it keeps.
     """
 
     path: str
@@ -30,6 +31,8 @@ class FragmentsCheckup:
     schema: int
     size: int
     mode: str
+    engine: str = ""
+    agents: int = 0
 
 
 def is_of_fragments(finding: Finding) -> bool:
@@ -54,6 +57,8 @@ def look_at_fragments(opened: Opened) -> FragmentsCheckup | None:
         schema=health.schema,
         size=health.size,
         mode=health.mode,
+        engine=health.engine,
+        agents=health.agents,
     )
 
 

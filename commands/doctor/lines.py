@@ -130,6 +130,9 @@ def fragments_lines(fragments: FragmentsCheckup | None, lang: Language) -> list[
         return []
     facts = {name: getattr(fragments, name) for name in ("count", "in_bin", "schema", "size")}
     path, mode = plain(fragments.path), fragments.mode
+    if fragments.engine:
+        engine, agents = plain(fragments.engine), fragments.agents
+        return [word(lang, "fragments_of_server", path=path, engine=engine, agents=agents, **facts)]
     return [word(lang, "fragments", path=path, mode=mode, **facts)]
 
 

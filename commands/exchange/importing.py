@@ -39,6 +39,7 @@ from commands.terminal.progress import progress
 from commands.terminal.records import INDENT, block, text_lines
 from commands.terminal.safe_text import plain
 from commands.terminal.screen import screen_here
+from commands.terminal.words import word as common_word
 from core.lessons.answers.rendering import topic_text, warning
 from core.lessons.compaction import is_required, similar_to, worth_using
 from core.lessons.log import MemoryLog
@@ -60,6 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     formats = (*FORMATS, sessions.SESSIONS, fragments.FRAGMENTS)
     parser.add_argument("--format", choices=formats, help=explain("import_format"))
     parser.add_argument("--topic", type=_topic, metavar="TOPIC", help=explain("import_topic"))
+    parser.add_argument("--agent", metavar="NAME", default="", help=explain("import_agent"))
     add_confirmation(parser)
     parser.set_defaults(refuse=parser.error)
     add_examples(parser, "import lessons.md --dry-run", "import memory.db")
@@ -69,6 +71,9 @@ def run(arguments: argparse.Namespace) -> int:
     """Show, ask, save; return 1 when nobody confirms. Raises SourceError, ExportError."""
     if fragments.holds_fragments(arguments.file, arguments.format):
         return fragments.run(arguments)
+    if arguments.agent:
+        facts = {"one": "--agent", "other": f"--format {fragments.FRAGMENTS}"}
+        arguments.refuse(common_word(language_here(), "needs", **facts))
     if arguments.file != STDIN:
         root = find_project(arguments.project, os.environ, Path.cwd()).root
         check_stays(Path(arguments.file), root, named=True)

@@ -21,6 +21,8 @@ ACTIONS = {
     "consolidate": "consolidate",
     "export": "export",
     "embed": "embed",
+    "cache": "cache.cache",
+    "migrate": "servers.migrate",
 }
 
 

@@ -5,19 +5,21 @@ Without them nothing of their rooms is loaded.
 
 import os
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from commands.scan.lines import INDENT, shown_path
 from commands.scan.words import word
 from commands.terminal.console import Opened
-from commands.terminal.rooms_here import has_fragments
+from commands.terminal.rooms_here import PLACE_VARIABLE, has_fragments
 from commands.terminal.safe_text import plain
 from core.messages import Language
 from core.project import CONTEXT_DIRECTORY
 
 if TYPE_CHECKING:
     from core.upkeep.cleaning import Held, Redaction
+    from rooms.fragments.postgres.adapter import PostgresEngine
     from rooms.fragments.sqlite.adapter import SqliteEngine
     from rooms.sessions.store import SessionStore
 
@@ -34,8 +36,25 @@ def is_there(opened: Opened, room: Room) -> bool:
     return os.path.isdir(opened.project.root / CONTEXT_DIRECTORY / _FOLDER)
 
 
+def is_on_server() -> bool:
+    """Return whether a server keeps the fragments, those of all agents."""
+    from core.postgres.server import is_server
+
+    return is_server(os.environ.get(PLACE_VARIABLE, "").strip())
+
+
+def words_of(room: Room) -> str:
+    """Return what the sentences about a room are called: those about a server have their own."""
+    return "server" if room == "fragments" and is_on_server() else room
+
+
 def secrets_in(opened: Opened, room: Room) -> "list[Held]":
     """Return what holds secrets in a room that is there. Raises SentinelError."""
+    if words_of(room) == "server":
+        from rooms.fragments.care.secrets_on_server import secrets_on_server
+
+        with closing(_on_server(opened)) as engine:
+            return secrets_on_server(engine)
     if room == "fragments":
         from rooms.fragments.care.secrets import secrets_held as held_by_fragments
 
@@ -47,6 +66,14 @@ def secrets_in(opened: Opened, room: Room) -> "list[Held]":
 
 def redact(opened: Opened, room: Room) -> "Redaction":
     """Redact a room that is there, in place. Raises SentinelError."""
+    if words_of(room) == "server":
+        from rooms.fragments.care.secrets_on_server import redact_on_server
+
+        with closing(_on_server(opened)) as engine:
+            done = redact_on_server(engine)
+        if done.changed:
+            _clear_cache()
+        return done
     if room == "fragments":
         from rooms.fragments.care.secrets import redact_held as redact_fragments
 
@@ -58,6 +85,8 @@ def redact(opened: Opened, room: Room) -> "Redaction":
 
 def aside_lines(opened: Opened, room: Room) -> list[str]:
     """Name the damaged databases that a repair has kept, since nobody looks into them."""
+    if words_of(room) == "server":
+        return []
     if room == "fragments":
         from core.upkeep.salvage import kept_aside as kept_beside
 
@@ -92,7 +121,7 @@ def redaction_lines(lang: Language, room: Room, redaction: "Redaction") -> list[
     """Say what was redacted, what is left, and where the bytes are still in a file."""
     lines = list[str]()
     if redaction.changed:
-        lines.append(word(lang, f"{room}_redacted", count=len(redaction.changed)))
+        lines.append(word(lang, f"{words_of(room)}_redacted", count=len(redaction.changed)))
         lines += [INDENT + line for line in held_lines(lang, room, redaction.changed)]
     if redaction.left:
         lines += [word(lang, "left"), *held_lines(lang, room, redaction.left)]
@@ -114,5 +143,27 @@ def _engine(opened: Opened) -> "SqliteEngine":
     return SqliteEngine(path, timeout_s=opened.settings.lock_timeout_s)
 
 
-def _shown(lang: Language, path: Path) -> str:
+def _on_server(opened: Opened) -> "PostgresEngine":
+    from rooms.fragments.config import database_server
+    from rooms.fragments.postgres.adapter import PostgresEngine
+
+    server = database_server(os.environ)
+    assert server is not None
+    return PostgresEngine(server, timeout_s=opened.settings.lock_timeout_s)
+
+
+def _clear_cache() -> None:
+    """Have Redis forget what it keeps of the fragments, where it is used and answers."""
+    from rooms.fragments.config import database_server
+    from rooms.fragments.redis.place import place_of
+
+    place, server = place_of(os.environ), database_server(os.environ)
+    if place and server:
+        from rooms.fragments.redis.cache import Cache
+
+        with closing(Cache(place, server.name)) as cache:
+            cache.clear()
+
+
+def _shown(lang: Language, path: Path | str) -> str:
     return shown_path(lang, str(path).removeprefix(os.path.join(os.getcwd(), "")))

@@ -35,6 +35,7 @@ from commands.scan.rooms import (
     redact,
     redaction_lines,
     secrets_in,
+    words_of,
 )
 from commands.scan.words import WORDS, word
 from commands.terminal.console import (
@@ -122,7 +123,7 @@ def _scan_log(opened: Opened, *, as_json: bool) -> int:
     held = _held(opened, scan)
     for room, places in held.items():
         more += [*held_lines(opened.lang, room, places), *aside_lines(opened, room)]
-        more.append(word(opened.lang, f"{room}_summary", count=len(places)))
+        more.append(word(opened.lang, f"{words_of(room)}_summary", count=len(places)))
     with_secrets = [room for room, places in held.items() if places]
     if scan.secrets or with_secrets:
         more.append(word(opened.lang, "_".join(("would_redact", *with_secrets))))
@@ -150,7 +151,7 @@ def _not_read(room: Room, error: SentinelError, lang: Language) -> tuple[str, st
     """Return the file of a room that cannot be read, or the room without one, and why."""
     path = error.facts.get("path", "")
     reason = error.key if error.key == _DAMAGED else error.text(lang)
-    return _short(Path(str(path))) if path else room, reason
+    return _short(str(path)) if path else room, reason
 
 
 def _scanned(opened: Opened) -> tuple[Scan, bool]:
@@ -165,7 +166,7 @@ def _scanned(opened: Opened) -> tuple[Scan, bool]:
     return scan, is_there
 
 
-def _short(path: Path) -> str:
+def _short(path: Path | str) -> str:
     """Return a path relative to the current directory when below it."""
     return str(path).removeprefix(os.path.join(os.getcwd(), ""))
 
@@ -309,7 +310,7 @@ def _is_wanted(opened: Opened, arguments: argparse.Namespace) -> bool:
             print("\n".join(change_lines(lang, change)))
     for room, places in held.items():
         if places:
-            print(word(lang, f"to_redact_{room}", count=len(places)))
+            print(word(lang, f"to_redact_{words_of(room)}", count=len(places)))
             print_lines([INDENT + line for line in held_lines(lang, room, places)])
     return is_confirmed(arguments, common_word, lang, word(lang, "ask_redact"))
 

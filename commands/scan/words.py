@@ -65,6 +65,12 @@ WORDS: dict[str, tuple[str, str]] = {
         "{path}: 다른 프로세스가 읽고 있거나 공간이 없어, 지운 내용의 바이트가 이 파일에 아직 남아 있습니다. 이 프로젝트를 쓰는 클라이언트를 끝낸 뒤 {cli} scan --redact를 다시 실행하세요."),
     "unpurged_fragments": ("{path}: the bytes of what was removed are still in this file, because another process reads it or there is no room. End the clients on this machine that use fragments, then run {cli} scan --redact again.",
         "{path}: 다른 프로세스가 읽고 있거나 공간이 없어, 지운 내용의 바이트가 이 파일에 아직 남아 있습니다. 이 컴퓨터에서 조각을 쓰는 클라이언트를 끝낸 뒤 {cli} scan --redact를 다시 실행하세요."),
+    "server_summary": ("Places with secrets among the fragments (on the server, of all agents): {count}.",
+        "조각(서버에 있는 모든 에이전트의 것)에서 비밀 값이 있는 곳 {count}군데."),
+    "to_redact_server": ("Places among the fragments (on the server, of all agents) from which secrets are to be removed: {count}.",
+        "조각(서버에 있는 모든 에이전트의 것)에서 비밀 값을 지울 곳 {count}군데."),
+    "server_redacted": ("Redacted among the fragments of all agents on the server ({count}); its files, its log, its replicas and its backups may still hold the bytes:",
+        "서버에 있는 모든 에이전트의 조각에서 마스킹한 곳({count}군데). 서버의 파일과 로그, 대기 서버, 백업에는 바이트가 남아 있을 수 있음:"),
     "aside": ("{path}: not scanned, a damaged database that a repair has kept. Delete it once nothing is missing.",
         "{path}: 복구할 때 남겨 둔 손상된 데이터베이스라서 살펴보지 못함. 빠진 것이 없으면 지우세요."),
     # --history

@@ -19,6 +19,7 @@ _SHARING_RETRY_S = 1.0
 _Result = TypeVar("_Result")
 
 Identity = tuple[int, ...] | None
+_MODE = 0o666  # of a new file, less what the user's umask takes
 Content = bytes | Iterable[bytes | memoryview]  # whole, or piece by piece
 _COMPARED_BYTES = 1_000_000
 
@@ -122,17 +123,17 @@ def make_directory(directory: Path) -> None:
 
 @contextlib.contextmanager
 def prepared(
-    target: Path, data: Content, name: str = "", *, like: Path | None = None
+    target: Path, data: Content, name: str = "", *, like: Path | None = None, mode: int = _MODE
 ) -> Iterator[Path]:
     """A temporary file beside `target` with its mode and owner and this content, on disk.
 
     Afterwards it is gone, unless it was renamed. name: the base of its own name. like: the file
-    whose mode and owner it gets where there is no target yet.
+    whose mode and owner it gets where there is no target yet; mode: without either.
     """
     status = _replaceable(target) or (os.stat(like) if like else None)
     temporary = target.with_name(f".{name or target.name}.{os.urandom(8).hex()}.tmp")
     try:
-        _write_synced(temporary, data, status)
+        _write_synced(temporary, data, status, mode)
         yield temporary
     finally:
         with contextlib.suppress(OSError):
@@ -182,10 +183,12 @@ def _replaceable(target: Path) -> os.stat_result | None:
     return status
 
 
-def _write_synced(path: Path, data: Content, like: os.stat_result | None) -> None:
+def _write_synced(
+    path: Path, data: Content, like: os.stat_result | None, mode: int = _MODE
+) -> None:
     """Write a new file and wait until it is on disk; an error removes it again."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-    descriptor = os.open(path, flags, 0o666)
+    descriptor = os.open(path, flags, mode)
     try:
         try:
             if like:

@@ -56,15 +56,19 @@ class Target:
         """The path from the root, with slashes."""
         return self.path.relative_to(self._root).as_posix()
 
-    def write(self, pieces: Iterable[str], *, like: Path | None = None) -> None:
+    def write(
+        self, pieces: Iterable[str], *, like: Path | None = None, is_private: bool = False
+    ) -> None:
         """Write the document; a reader sees the whole of it or what was there before.
 
-        like: the file whose mode and owner a new one gets.
+        like: the file whose mode and owner a new one gets. is_private: a new one is for its owner
+        alone, where there is no such file.
         """
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             data = (piece.encode("utf-8", "replace") for piece in pieces)
-            with prepared(self.path, data, like=like) as temporary:
+            mode = 0o600 if is_private else 0o666
+            with prepared(self.path, data, like=like, mode=mode) as temporary:
                 self._check_unmoved()
                 self._check_replaceable()
                 rename(temporary, self.path)

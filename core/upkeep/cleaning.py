@@ -25,11 +25,11 @@ Row = dict[str, Any]
 class Held(NamedTuple):
     """A place that holds what looks like secrets.
 
-    path: the file. name: what people call it there, "" for what belongs to none. kinds: the rules
-    that fit, each once.
+    path: the file, or the server's name. name: what people call it there, "" for what belongs to
+    none. kinds: the rules that fit, each once.
     """
 
-    path: Path
+    path: Path | str
     name: str
     kinds: tuple[str, ...]
 

@@ -15,9 +15,16 @@ from core.lessons.upkeep.health import Finding
 from core.settings import Settings
 from core.upkeep.flaws import flaw_in, is_sound
 from core.upkeep.salvage import kept_aside
-from rooms.fragments.config import config_path, database_path, read_config, unknown_keys
-from rooms.fragments.errors import FragmentsError
+from rooms.fragments.care.on_server import ServerHealth, look_at
+from rooms.fragments.config import (
+    config_path,
+    database_path,
+    database_server,
+    read_config,
+    unknown_keys,
+)
 from rooms.fragments.models import check, missing
+from rooms.fragments.redis.place import place_of
 from rooms.fragments.sqlite import index
 from rooms.fragments.sqlite.adapter import SqliteEngine
 
@@ -32,26 +39,32 @@ _TABLES = (
 class Health:
     """What is known of the fragments of a user.
 
-    count: those that are not in the bin, None where they cannot be counted; in_bin: those that
-    are. schema: the version. size: bytes of the file and its journal. mode: who may read the file,
-    as `chmod` takes it.
+    path: of the file, or the server's name. count: those that are not in the bin, None where they
+    cannot be counted; in_bin: those that are. schema: the version. size: bytes of the file and its
+    journal, or of the server's database. mode: who may read the file, as `chmod` takes it. engine:
+    the server's version, "" for a file; agents: whose fragments it keeps.
     """
 
-    path: Path
+    path: Path | str
     findings: list[Finding] = field(default_factory=list)
     count: int | None = None
     in_bin: int = 0
     schema: int = 0
     size: int = 0
     mode: str = ""
+    engine: str = ""
+    agents: int = 0
 
 
 def look(settings: Settings, environment: Mapping[str, str]) -> Health | None:
     """Examine the fragments of this user, None where there are none."""
     try:
-        path = database_path(environment)
-    except FragmentsError as error:
+        path, server = database_path(environment), database_server(environment)
+    except SentinelError as error:
         return Health(path=Path(), findings=[_unusable("fragments_config", error)])
+    if server:
+        others = [*_about_settings(path, environment), *_about_redis(environment)]
+        return _of_server(look_at(server), others)
     aside = [Finding("fragments_aside", "note", facts={"path": str(it)}) for it in kept_aside(path)]
     if not os.path.lexists(path):
         return Health(path=path, findings=aside, count=0) if aside else None
@@ -60,6 +73,19 @@ def look(settings: Settings, environment: Mapping[str, str]) -> Health | None:
         return _look(engine, [*_about_settings(path, environment), *aside])
     finally:
         engine.close()
+
+
+def _of_server(it: ServerHealth, others: list[Finding]) -> Health:
+    return Health(
+        path=it.name,
+        findings=[*it.findings, *others],
+        count=it.kept,
+        in_bin=it.in_bin,
+        schema=it.schema,
+        size=it.size,
+        engine=it.engine,
+        agents=it.agents,
+    )
 
 
 def _look(engine: SqliteEngine, others: list[Finding]) -> Health:
@@ -98,10 +124,25 @@ def _about_settings(path: Path, environment: Mapping[str, str]) -> Iterator[Find
         for name in unknown_keys(path):
             facts = {"path": str(config_path(path)), "name": name}
             yield Finding("fragments_unknown_key", "warning", facts=facts)
-    except FragmentsError as error:
+    except SentinelError as error:
         yield _unusable("fragments_config", error)
     for problem in (*check(environment), *missing(environment)):
         yield _unusable("fragments_models", problem)
+
+
+def _about_redis(environment: Mapping[str, str]) -> Iterator[Finding]:
+    """Yield that Redis is switched on and does not answer."""
+    try:
+        place = place_of(environment)
+    except SentinelError:  # said about the settings
+        return
+    if place:
+        from rooms.fragments.redis.client import Client
+
+        client = Client(place)
+        if not client.ask(lambda redis: redis.ping()):
+            yield Finding("fragments_redis", "warning", facts={"path": place.name})
+        client.close()
 
 
 def _about_file(engine: SqliteEngine) -> Iterator[Finding]:

@@ -7,11 +7,14 @@ from dataclasses import replace
 from core.disk.atomic import reason_of
 from core.disk.database import DatabaseError
 from core.lessons.upkeep.health import Finding
+from core.postgres.pool import Pool
+from core.postgres.server import Server
 from core.settings import Settings
 from core.upkeep.errors import NotMendedError
 from rooms.fragments.care.health import OTHERS
 from rooms.fragments.care.salvage import salvage
-from rooms.fragments.config import database_path
+from rooms.fragments.config import database_path, database_server
+from rooms.fragments.postgres.schema import Schema
 from rooms.fragments.sqlite import index
 from rooms.fragments.sqlite.adapter import SqliteEngine
 
@@ -23,7 +26,9 @@ def mend(
 
     Raises DatabaseError, FragmentsError, and NotMendedError for a file that could not be written.
     """
-    path = database_path(environment)
+    path, server = database_path(environment), database_server(environment)
+    if server:
+        return _mended_on_server(findings, server)
     engine = SqliteEngine(path, timeout_s=settings.lock_timeout_s)
     done = list[Finding]()
     try:
@@ -37,6 +42,18 @@ def mend(
     finally:
         engine.close()
     return done
+
+
+def _mended_on_server(findings: Iterable[Finding], server: Server) -> list[Finding]:
+    """Repair what is wrong with the security of rows. Raises DatabaseError."""
+    pool = Pool(server)
+    try:
+        done = [it for it in findings if it.kind == "fragments_server_open"]
+        if done:
+            Schema(pool).secure()
+        return done
+    finally:
+        pool.close()
 
 
 def _mended(finding: Finding, engine: SqliteEngine, settings: Settings) -> Mapping[str, str | int]:

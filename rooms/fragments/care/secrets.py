@@ -14,8 +14,7 @@ from core.upkeep.purging import purge
 from rooms.fragments.fragment import hash_of
 from rooms.fragments.sqlite import index
 from rooms.fragments.sqlite.adapter import SqliteEngine
-from rooms.fragments.sqlite.conditions import spelled
-from rooms.fragments.sqlite.rows import SELECTED, fragment_of
+from rooms.fragments.stored.rows import SELECTED, fragment_of, spelled
 
 _OF_JSON = "keywords", "tool_highlights", "tool_pain_points"
 

@@ -82,8 +82,9 @@ def export(
     """
     target = _target_of(output, FORMS[form], form)
     with document(room, form, choice, lang) as (head, pieces):
-        like = room.config.path if room.config.path.exists() and form == "jsonl" else None
-        target.write(pieces, like=like)
+        is_private, path = form == "jsonl", room.config.path
+        like = path if is_private and not room.config.server and path.exists() else None
+        target.write(pieces, like=like, is_private=is_private)
     return Exported(target.path, head.count, head.private)
 
 

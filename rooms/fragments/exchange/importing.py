@@ -8,6 +8,7 @@ from hashlib import sha256
 from typing import Any, NamedTuple, TypeVar
 
 from core.exchange.cleaning import mapped, without_secrets
+from core.settings import DEFAULT_AGENT, NAME_CHARS, REFUSED_AGENTS
 from core.text.printable import SURROGATE
 from core.text.tokens import estimate_tokens
 from core.text_redaction import has_secret
@@ -16,12 +17,9 @@ from rooms.fragments.errors import FragmentsError
 from rooms.fragments.exchange.incoming import Fault, Incoming, Source
 from rooms.fragments.fragment import (
     CONTENT_BYTES,
-    DEFAULT_AGENT,
     DEFAULT_TOPIC,
     KEYWORD_CHARS,
     MOST_KEYWORDS,
-    NAME_CHARS,
-    REFUSED_AGENTS,
     SOURCE_CHARS,
     TOPIC_CHARS,
     Activity,

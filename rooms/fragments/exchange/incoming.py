@@ -1,10 +1,10 @@
 """Defines what a source holds: fragments, links and notes of others before they are checked."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
 from rooms.fragments.engine import Entry
-from rooms.fragments.fragment import Fragment, Link
+from rooms.fragments.fragment import Activity, Fragment, Link
 
 # Whose form a source has: an export of this room, a database and a dump of the specifications, a
 # graph of server-memory, a memory log.
@@ -49,3 +49,12 @@ class Source:
     def is_ours(self) -> bool:
         """Whether this program wrote it, with all columns."""
         return self.form == "export"
+
+
+def as_of(source: Source, agent: str) -> Source:
+    """Return a source whose fragments, and notes on sessions, are all one agent's."""
+    items = [replace(it, fragment=replace(it.fragment, agent=agent)) for it in source.items]
+    entries = [
+        replace(it, agent=agent) if isinstance(it, Activity) else it for it in source.entries
+    ]
+    return replace(source, items=items, entries=entries)

@@ -1285,7 +1285,7 @@ def test_random_bytes_are_told_in_a_few_lines_and_kept_by_a_repair(bare: Desk) -
 def test_every_sentence_is_used() -> None:
     said: set[str] = set()
     folders = ("rooms/sessions/upkeep", "rooms/fragments/care", "commands/doctor")
-    found = (path for folder in folders for path in (ROOT / folder).glob("*.py"))
+    found = (path for folder in folders for path in (ROOT / folder).rglob("*.py"))
     for path in (ROOT / "core/lessons/upkeep/health.py", *found):
         if path.name != "words.py":
             said |= texts_of(path)

@@ -1,0 +1,1 @@
+"""Actions on the server that keeps the fragments of a team."""

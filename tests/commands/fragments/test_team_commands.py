@@ -1,0 +1,184 @@
+"""Tests that every command works on fragments that a server keeps, as whoever runs it has them."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+
+import pytest
+
+from core.postgres.pool import Pool
+from rooms.fragments.engine import Wanted
+from rooms.fragments.fragment import Fragment, Link, Version, hash_of
+from rooms.fragments.postgres.adapter import PostgresEngine
+from tests.support.cli_process import Run
+from tests.support.desk import Desk
+from tests.support.stdio_client import ROOT
+from tests.support.team_engines import TeamServer, a_server, team_server
+
+__all__ = ["team_server"]  # a fixture
+
+PASSWORD = "correct-horse-battery"
+DAY = "2026-05-0{}T10:00:00+00:00"
+Told = Callable[..., Run]
+
+
+def a_fragment(id_: str, content: str, agent: str, day: int, **more: object) -> Fragment:
+    """A fragment of an agent, as a save leaves it."""
+    given: dict[str, object] = {
+        **{"id": id_, "content": content, "agent": agent, "created_at": DAY.format(day)},
+        **{"topic": "deploy", "keywords": ("cdn",), "content_hash": hash_of(content)},
+        **{"updated_at": DAY.format(day), "verified_at": DAY.format(day), **more},
+    }
+    return Fragment(**given)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def dsn(team_server: TeamServer) -> str:
+    """Fragments of two agents and of all, with a link, a version and a pin."""
+    dsn = team_server.new_dsn(password=PASSWORD)
+    engine = PostgresEngine(a_server(dsn), timeout_s=5)
+    with engine.writing() as writing:
+        writing.add([
+            a_fragment("alice001", "The deploy serves the old bundle.", "alice", 1),
+            a_fragment("alice002", "Purge the cache before a deploy.", "alice", 2, is_anchor=True),
+            a_fragment("robert01", "The deploy needs two reviewers.", "robert", 3,
+                       privacy="public"),
+            a_fragment("common01", "The deploy window is on Tuesday.", "default", 4),
+        ])  # fmt: skip
+        writing.put_links([Link(from_id="alice001", to_id="alice002", created_at=DAY.format(2))])
+        writing.note([Version(fragment_id="alice001", content="The deploy is stale.")])
+    engine.close()
+    return dsn
+
+
+@pytest.fixture
+def told(desk: Desk, dsn: str) -> Told:
+    """Carries out a command, which never says the password."""
+
+    def run(*words: str, code: int = 0, **variables: str) -> Run:
+        done = on_server(desk, dsn, *words, **variables)
+        assert done.code == code, (words, done)
+        assert "machine" not in done.out + done.errors
+        return done
+
+    return run
+
+
+def on_server(desk: Desk, dsn: str, *words: str, **variables: str) -> Run:
+    """With all rights of whoever runs the tests: the server's socket is in a folder of its own."""
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "cli.py"), *words],
+        cwd=desk.root,
+        env=desk.environment(**{"SENTINEL_MEMORY_FRAGMENTS": dsn, **variables}),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+    )
+    assert PASSWORD not in done.stdout + done.stderr
+    return Run(done.returncode, done.stdout, done.stderr)
+
+
+def ids_of(run: Run, key: str = "fragments") -> set[str]:
+    return {it["id"] for it in run.told[key]}
+
+
+def kept(dsn: str) -> dict[str, Fragment]:
+    """All fragments by id."""
+    engine = PostgresEngine(a_server(dsn), timeout_s=5)
+    with engine.reading() as reading:
+        found = {it.id: it for it in reading.find(Wanted(state="all"))}
+    engine.close()
+    return found
+
+
+def test_whoever_runs_the_server_reads_what_all_agents_know(told: Told) -> None:
+    everything = {"alice001", "alice002", "robert01", "common01"}
+    assert ids_of(told("fragments", "--json")) == everything
+    assert told("fragments", "list").lines[-1] == "Fragments: 4 of 4, the newest first."
+    alices = told("fragments", "list", "--agent", "alice", "--json")
+    assert ids_of(alices) == {"alice001", "alice002"}
+    assert ids_of(told("fragments", "search", "deploy", "--json")) == everything
+    narrow = told("fragments", "search", "deploy", "--agent", "robert", "--json")
+    assert ids_of(narrow) == {"robert01", "common01"}
+    shown = told("fragments", "show", "alice001").lines
+    assert "  agent: alice" in shown
+    assert "  related to alice002: Purge the cache before a deploy." in shown
+    assert any("The deploy is stale." in it for it in shown)
+    unknown = told("fragments", "show", "nothere1", code=1)
+    assert unknown.errors.startswith("nothere1: there is no such fragment.")
+    korean = told("fragments", "list", "--agent", "alicia", SENTINEL_MEMORY_LANG="ko")
+    assert "alice" in korean.out
+
+
+def test_whoever_runs_the_server_corrects_what_any_agent_has_saved(told: Told, dsn: str) -> None:
+    assert told("fragments", "pin", "robert01").lines[0].startswith("Pinned: robert01.")
+    assert kept(dsn)["robert01"].is_anchor
+    refused = told("fragments", "forget", "robert01", "--yes", code=1)
+    assert refused.errors.startswith("robert01: this fragment is pinned.")
+    told("fragments", "unpin", "robert01", "alice002")
+    told("fragments", "forget", "robert01", "--yes")
+    assert kept(dsn)["robert01"].deleted_at
+    assert ids_of(told("fragments", "list", "--state", "bin", "--json")) == {"robert01"}
+    told("fragments", "restore", "robert01")
+    assert kept(dsn)["robert01"].is_live
+    told("fragments", "forget", "--topic", "deploy", "--hard", "--yes")
+    assert kept(dsn) == {}
+
+
+def test_a_consolidation_is_of_all_agents(told: Told, dsn: str) -> None:
+    before = kept(dsn)
+    dry = told("fragments", "consolidate", "--dry-run")
+    assert "Nothing was changed (--dry-run)." in dry.out
+    assert kept(dsn) == before
+    steps = told("fragments", "consolidate", "--json").told["steps"]
+    assert len(steps) == 11
+    assert {it.agent for it in kept(dsn).values()} == {"alice", "robert", "default"}
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.md", "a.html"])
+def test_each_form_of_export_has_what_all_agents_know(told: Told, desk: Desk, name: str) -> None:
+    assert told("fragments", "export", "-o", name).lines[0] == f"Written: {name} (fragments: 4)."
+    text = (desk.root / name).read_text(encoding="utf-8")
+    if os.name == "posix" and name.endswith(".jsonl"):  # it has what all of them keep to themselves
+        assert (desk.root / name).stat().st_mode & 0o777 == 0o600
+    for content in ("old bundle", "Purge the cache", "two reviewers", "on Tuesday"):
+        assert content in text
+    public = told("fragments", "export", "--public", "--format", "jsonl").lines
+    assert [json.loads(it).get("id") for it in public[1:]] == ["robert01"]
+
+
+def test_statistics_and_the_page_show_what_all_agents_know(told: Told, desk: Desk) -> None:
+    figures = told("stats", "--json").told["fragments"]
+    assert (figures["live"], figures["pinned"]) == (4, 1)
+    assert figures["agents"] == {"alice": 2, "default": 1, "robert": 1}
+    assert told("stats").out
+    told("view", "--fragments", "all", "--output", "page.html")
+    page = (desk.root / "page.html").read_text(encoding="utf-8")
+    for content in ("old bundle", "two reviewers", "on Tuesday"):
+        assert content in page
+    assert PASSWORD not in page
+
+
+def test_rows_of_elsewhere_are_imported_for_their_agents(told: Told, desk: Desk, dsn: str) -> None:
+    row = {"id": "carol001", "content": "Canary deploys take an hour.", "topic": "deploy"}
+    file = desk.root / "dump.jsonl"
+    file.write_text(json.dumps({**row, "agent_id": "carol"}) + "\n", encoding="utf-8")
+    told("import", "dump.jsonl", "--dry-run")
+    assert "carol001" not in kept(dsn)
+    assert "Saved: 1." in told("import", "dump.jsonl", "--yes").out
+    assert kept(dsn)["carol001"].agent == "carol"
+    assert "Nothing to save." in told("import", "dump.jsonl", "--yes").out
+
+
+def test_an_empty_server_is_told_like_an_empty_machine(desk: Desk, team_server: TeamServer) -> None:
+    dsn = team_server.empty_dsn()
+    for words in (("list",), ("consolidate",), ("search", "deploy")):
+        done = on_server(desk, dsn, "fragments", *words)
+        assert (done.code, done.lines[0]) == (0, "There are no fragments yet.")
+    pool = Pool(a_server(dsn))
+    with pool.as_login(changes=False) as connection:
+        found = connection.execute("SELECT to_regnamespace('agent_memory')").fetchone()
+    pool.close()
+    assert found == (None,)
