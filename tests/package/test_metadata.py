@@ -1,14 +1,18 @@
 """Tests what the package says of itself, against the places where each fact stands."""
 
 import tomllib
+from importlib.metadata import packages_distributions, requires
 from typing import Any
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import NormalizedName, canonicalize_name
 
 from commands.clients.table import COMMANDS
 from core.messages import sentence
 from core.program import CLI
 from tests.support.stdio_client import ROOT
+from tests.test_architecture import FOREIGN
 
 
 @pytest.fixture(scope="module")
@@ -25,6 +29,34 @@ def test_the_extras_are_all_of_requirements_rooms_txt(project: dict[str, Any]) -
     lines = (ROOT / "requirements-rooms.txt").read_text("utf-8").splitlines()
     extras = {package for extra in project["optional-dependencies"].values() for package in extra}
     assert sorted(extras) == [line for line in lines if not line.startswith("#")]
+
+
+def test_one_extra_holds_all_that_a_team_needs(project: dict[str, Any]) -> None:
+    extras = project["optional-dependencies"]
+    parts = ("postgres", "redis", "http")
+    assert sorted(extras["team"]) == sorted(package for it in parts for package in extras[it])
+
+
+def test_the_packages_of_the_door_come_with_those_that_are_needed_anyway() -> None:
+    """uvicorn and starlette stand in no extra of ours."""
+    modules = FOREIGN["door"] - {"prometheus_client"}
+    there, by_module = needed(Requirement("fastmcp")), packages_distributions()
+    assert {it for it in modules if not {*map(canonicalize_name, by_module[it])} & there} == set()
+
+
+def needed(package: Requirement) -> set[NormalizedName]:
+    """A package and all that is installed with it on this machine."""
+    found, open_ones = set[NormalizedName](), [package]
+    while open_ones:
+        one = open_ones.pop()
+        found.add(canonicalize_name(one.name))
+        for line in requires(one.name) or ():
+            its = Requirement(line)
+            extras = ({"extra": extra} for extra in ("", *one.extras))
+            is_meant = its.marker is None or any(map(its.marker.evaluate, extras))
+            if is_meant and (canonicalize_name(its.name) not in found or its.extras):
+                open_ones.append(its)
+    return found
 
 
 def test_the_commands_are_those_that_setup_writes(project: dict[str, Any]) -> None:
