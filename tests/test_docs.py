@@ -85,7 +85,8 @@ def test_the_table_of_tools_names_every_tool_with_its_parameters(name: str) -> N
 
 def test_no_text_names_a_tool_or_an_argument_that_does_not_exist() -> None:
     known = {argument for arguments in parameters().values() for argument in arguments}
-    others = {"sentinel_memory", "other_memory", "server_memory"}  # the logger, keys of sentences
+    # The logger, keys of sentences, a schema of PostgreSQL.
+    others = {"sentinel_memory", "other_memory", "server_memory", "agent_memory"}
     faults = []
     for name in [*TEXTS, "tests/data/tool_surface.json", "core/lessons/agent_rules.py"]:
         text = text_of(name).replace("\\n", "\n")  # a line end in JSON

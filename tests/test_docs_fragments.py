@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from commands.fragments.fragments import ACTIONS
-from core.settings import ROOMS
+from core.settings import NAME_CHARS, ROOMS
 from rooms.fragments import config, fragment, tools
 from rooms.fragments.answers.objects import as_object
 from rooms.fragments.judging import settings as judging
@@ -74,7 +74,7 @@ def test_the_limits_are_those_of_the_program(name: str) -> None:
         (fragment.TOPIC_CHARS,),
         (fragment.MOST_KEYWORDS, drafting.MOST_LINKED),
         (fragment.SOURCE_CHARS,),
-        (fragment.NAME_CHARS,),
+        (NAME_CHARS,),
         (reflecting.ITEM_BYTES, fragment.CONTENT_BYTES, reflecting.MOST_ITEMS),
         (fragment.SUGGESTION_CHARS, fragment.SITUATION_CHARS),
     ):

@@ -1,0 +1,96 @@
+"""Tests that what operators copy names settings, flags and commands that the program knows."""
+
+import argparse
+import re
+
+import pytest
+
+import cli
+from core.parser import Parser, add_serving
+from tests.support.documents import blocks, text_of
+from tests.support.stdio_client import ROOT
+from tests.test_docs_commands import OPTION, OPTIONS, calls
+
+yaml = pytest.importorskip("yaml", reason="there is no PyYAML here to parse the file with")
+HERE = "docs/operators"
+BOTH = [f"{HERE}/README.md", f"{HERE}/README.ko.md"]
+SAMPLE, COMPOSE = f"{HERE}/example.env", f"{HERE}/compose.yaml"
+OF_OTHERS = {"MEMORY_NAME", "FORWARDED_ALLOW_IPS"}  # of these files themselves, of uvicorn
+SOURCES = "".join(
+    path.read_text(encoding="utf-8")
+    for room in ("core", "rooms", "door", "commands")
+    for path in ROOT.glob(f"{room}/**/*.py")
+)
+NAME = r"[A-Z][A-Z0-9]*_[A-Z0-9_]+|PORT"
+
+
+def names_of(sample: str) -> list[str]:
+    return re.findall(rf"^({NAME})=", sample, re.M)
+
+
+def test_the_sample_names_only_settings_that_are_read() -> None:
+    names = names_of(text_of(SAMPLE))
+    assert "SENTINEL_MEMORY_FRAGMENTS" in names
+    assert [it for it in names if f'"{it}"' not in SOURCES and it not in OF_OTHERS] == []
+
+
+def test_compose_takes_what_it_needs_from_the_sample() -> None:
+    text = text_of(COMPOSE)
+    services = yaml.safe_load(text)["services"]
+    assert set(re.findall(r"(?<!\$)\$\{(\w+)\}", text)) <= set(names_of(text_of(SAMPLE)))
+    servers = [it for it in services.values() if it.get("env_file")]
+    assert len(servers) == 2
+    assert all("/health" in it["healthcheck"]["test"][-1] for it in servers)
+    for name in (it for it in services if it.startswith("memory-")):
+        assert f"{name}:56332" in text_of(f"{HERE}/Caddyfile")
+
+
+def test_the_image_starts_the_server_with_flags_that_it_takes() -> None:
+    parser = Parser(prog="server")
+    add_serving(parser)
+    flags = set(re.findall(r"--(?:http|host|url|rooms)\b", text_of(f"{HERE}/Dockerfile")))
+    known = {option for action in parser._actions for option in action.option_strings}
+    assert flags == {"--http", "--host", "--url", "--rooms"}
+    assert flags - {"--rooms"} <= known
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_the_table_of_flags_holds_every_flag_of_the_door(name: str) -> None:
+    parser = argparse.ArgumentParser(add_help=False)
+    add_serving(parser)
+    flags = {option for action in parser._actions for option in action.option_strings}
+    told = set(re.findall(r"^\| `(--[\w-]+)", text_of(name), re.M))
+    assert told == flags | {"--rooms"}
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_the_table_of_settings_names_only_what_is_read(name: str) -> None:
+    cells = re.findall(r"^\| ((?:`[A-Z_]+`(?:, )?)+) \|", text_of(name), re.M)
+    names = {it for cell in cells for it in re.findall(r"`([A-Z_]+)`", cell)}
+    assert {it for it in names if f'"{it}"' not in SOURCES} == set()
+    prefixes = ("POSTGRES_", "DB_", "REDIS_", "CACHE_")
+    read = {it for it in re.findall(rf'"({NAME})"', SOURCES) if it.startswith(prefixes)}
+    assert read <= names
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_every_command_of_the_page_exists(name: str) -> None:
+    found = calls(text_of(name))
+    assert {command for command, _ in found} == {"door", "fragments"}
+    for command, rest in found:
+        assert command in cli.COMMANDS
+        assert set(re.findall(OPTION, rest)) <= OPTIONS[command]
+
+
+def test_both_editions_type_the_same() -> None:
+    english, korean = (blocks(text_of(name), "sh") for name in BOTH)
+    assert english == korean
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_every_link_of_the_page_leads_somewhere(name: str) -> None:
+    for target, anchor in re.findall(r"\]\(([^)#]*)(?:#([^)]*))?\)", text_of(name)):
+        path = (ROOT / name).parent / target if target else ROOT / name
+        headings = re.findall(r"^#+ (.+)$", path.read_text("utf-8"), re.M)
+        there = {re.sub(r"[^\w\- ]", "", it.lower()).replace(" ", "-") for it in headings}
+        assert not anchor or anchor in there, (target, anchor)
