@@ -78,7 +78,9 @@ def put_index(cursor: Any, dimensions: int) -> None:
         return
     [limit] = cursor.execute("SELECT current_setting('statement_timeout')").fetchone()
     cursor.execute("SET LOCAL statement_timeout = 0")
+    cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")  # no index is made with a trigger waiting
     cursor.execute(tables.vector_index(dimensions))
+    cursor.execute("SET CONSTRAINTS ALL DEFERRED")
     cursor.execute("SELECT set_config('statement_timeout', %s, true)", (limit,))
 
 
