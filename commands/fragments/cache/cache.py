@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     about = explain("fragments_cache_action")
     parser.add_argument("what", metavar="ACTION", nargs="?", choices=ACTIONS, help=about)
     add_json(parser)
-    add_examples(parser, "fragments cache", "fragments cache rebuild", "fragments cache clear")
+    add_examples(parser, "fragments cache", "fragments cache rebuild")
 
 
 def run(arguments: argparse.Namespace) -> int:
