@@ -123,6 +123,7 @@ def test_only_one_place_writes_to_standard_error_or_logs() -> None:
         "protocol/ending.py",
         "protocol/streams.py",
     }  # names of tools, and what is no answer
+    allowed.add("core/postgres/lending.py")  # keeps the driver from its log
     found = {
         path.relative_to(ROOT).as_posix()
         for folder in ("core", "commands", "protocol", "rooms")
