@@ -106,13 +106,14 @@ class _Schema:
 
     def version(self, connection: sqlite3.Connection) -> int:
         """Return the version that is there, 0 in a file that is still empty."""
-        [application_id] = connection.execute("PRAGMA application_id").fetchone()
+        # Whose it is comes last: another process may make all three meanwhile, in one transaction.
+        [tables] = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         [version] = connection.execute("PRAGMA user_version").fetchone()
+        [application_id] = connection.execute("PRAGMA application_id").fetchone()
         if application_id == self._application_id:
             if version > self.known:
                 raise DatabaseNewerError(path=str(self._path), found=version, known=self.known)
             return int(version)
-        [tables] = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         if application_id or version or tables:
             raise DatabaseForeignError(path=str(self._path))
         return 0
