@@ -17,7 +17,7 @@ from core.secrets.named_rows import _rows
 from core.secrets.rule import expand
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = "core", "commands", "protocol", "rooms"
+FOLDERS = "core", "commands", "protocol", "rooms", "door"
 COMPILERS = {
     "compile",
     "search",
