@@ -16,6 +16,7 @@ CONTEXT_DIRECTORY = ".context"
 LOG_NAME = "memory_log.jsonl"
 VARIABLES = ("SENTINEL_MEMORY_PROJECT", "CLAUDE_PROJECT_DIR")
 STATE_VARIABLE = "SENTINEL_MEMORY_STATE"
+FRAGMENTS_PLACE = "SENTINEL_MEMORY_FRAGMENTS"  # says where the fragments of the user are
 
 # A client that starts servers in one of these has not named a project. They stand here as they are
 # once links are resolved: `/bin` is a link on most systems, `/etc` and `/var` are on macOS.

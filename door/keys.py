@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from core.disk.database import DatabaseError
+from core.notices import shown
 from core.settings import DEFAULT_AGENT, NAME_CHARS, REFUSED_AGENTS
 from core.text_redaction import has_secret
 from door.access.errors import DoorError
@@ -183,5 +184,5 @@ def _name(paper: Paper) -> str:
 
 def _shown(name: str) -> str:
     """Return what somebody took for a name: not whole where it may be a key."""
-    name = "".join(char if char.isprintable() else "\ufffd" for char in name.strip())
+    name = shown(name.strip())
     return f"{PREFIX}…" if name.startswith(PREFIX) or has_secret(name) else name[:KEY_NAME_CHARS]

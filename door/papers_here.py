@@ -5,13 +5,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from core.postgres.server import is_server, server_of
-from core.project import data_directory
+from core.project import FRAGMENTS_PLACE, data_directory
 from door.access.errors import DoorError
 from door.keys import Keys, master_of
 from door.papers import Papers
 from door.papers_sqlite import FILE_NAME, SqlitePapers
 
-PLACE_VARIABLE = "SENTINEL_MEMORY_FRAGMENTS"  # as for the room of fragments
 _MOST_CONNECTIONS = 4  # a paper is read in a fraction of a millisecond
 
 
@@ -20,7 +19,7 @@ def papers_of(environment: Mapping[str, str]) -> Papers:
 
     Nothing is created or connected yet. Raises DoorError where there is no place.
     """
-    place = environment.get(PLACE_VARIABLE, "").strip()
+    place = environment.get(FRAGMENTS_PLACE, "").strip()
     if is_server(place):
         from core.postgres.pool import Pool
         from door.papers_postgres import PostgresPapers
@@ -35,5 +34,5 @@ def papers_of(environment: Mapping[str, str]) -> Papers:
 
 def keys_of(environment: Mapping[str, str], papers: Papers) -> Keys:
     """Return the keys among the papers, and the one of the environment. Raises DoorError."""
-    is_apart = is_server(environment.get(PLACE_VARIABLE, "").strip())
+    is_apart = is_server(environment.get(FRAGMENTS_PLACE, "").strip())
     return Keys(papers, master_of(environment), keeps_agents_apart=is_apart)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from commands.fragments.fragments import ACTIONS
+from core.project import FRAGMENTS_PLACE
 from core.settings import NAME_CHARS, ROOMS
 from rooms.fragments import config, fragment, tools
 from rooms.fragments.answers.objects import as_object
@@ -177,7 +178,7 @@ def test_every_variable_of_the_models_has_its_row(name: str) -> None:
     )
     judges = judging.NLI, f"{judging.ONNX}:DIRECTORY", judging.CHAT, judging.GEMINI
     assert rows == [*variables, *judges]
-    assert f"`{config.PLACE_VARIABLE}`" in text_of(name)
+    assert f"`{FRAGMENTS_PLACE}`" in text_of(name)
 
 
 @pytest.mark.parametrize("name", BOTH)

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Literal
 from commands.scan.lines import INDENT, shown_path
 from commands.scan.words import word
 from commands.terminal.console import Opened
-from commands.terminal.rooms_here import PLACE_VARIABLE, has_fragments
+from commands.terminal.rooms_here import has_fragments
 from commands.terminal.safe_text import plain
 from core.messages import Language
-from core.project import CONTEXT_DIRECTORY
+from core.project import CONTEXT_DIRECTORY, FRAGMENTS_PLACE
 
 if TYPE_CHECKING:
     from core.upkeep.cleaning import Held, Redaction
@@ -40,7 +40,7 @@ def is_on_server() -> bool:
     """Return whether a server keeps the fragments, those of all agents."""
     from core.postgres.server import is_server
 
-    return is_server(os.environ.get(PLACE_VARIABLE, "").strip())
+    return is_server(os.environ.get(FRAGMENTS_PLACE, "").strip())
 
 
 def words_of(room: Room) -> str:

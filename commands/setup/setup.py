@@ -43,13 +43,12 @@ from commands.terminal.console import (
     open_memory,
 )
 from commands.terminal.printing import painted_diff, print_lines, said
-from commands.terminal.rooms_here import PLACE_VARIABLE
 from commands.terminal.safe_text import complain, plain, plain_lines
 from commands.terminal.screen import screen_here
 from core.errors import RoomsError, SentinelError
 from core.messages import Facts, Language
 from core.parser import add_project, language_here, one_of
-from core.project import Project
+from core.project import FRAGMENTS_PLACE, Project
 from core.settings import read_rooms, read_settings
 
 KEYS = [client.key for client in CLIENTS]
@@ -145,8 +144,8 @@ def _tell_rooms(job: Job) -> None:
     for room in job.rooms or () if not (job.remove or job.url) else ():
         if f"room_{room}" in WORDS:
             print_lines([word(job.reader, f"room_{room}")])
-        if room.startswith("fragments") and job.machine.variable(PLACE_VARIABLE):
-            print_lines([word(job.reader, "place_stays", variable=PLACE_VARIABLE)])
+        if room.startswith("fragments") and job.machine.variable(FRAGMENTS_PLACE):
+            print_lines([word(job.reader, "place_stays", variable=FRAGMENTS_PLACE)])
 
 
 def _rooms(text: str | None, refuse: Callable[[str], object]) -> tuple[str, ...] | None:

@@ -3,14 +3,14 @@
 import os
 from collections.abc import Mapping
 
-from core.project import data_directory
+from core.project import FRAGMENTS_PLACE, data_directory
 
-PLACE_VARIABLE, FILE_NAME = "SENTINEL_MEMORY_FRAGMENTS", "memory.db"  # as in rooms.fragments.config
+FILE_NAME = "memory.db"  # as in rooms.fragments.config
 
 
 def has_fragments(environment: Mapping[str, str]) -> bool:
     """Return whether there is a file of fragments, or a setting of its place that is no path."""
-    given = os.path.expanduser(environment.get(PLACE_VARIABLE, "").strip())
+    given = os.path.expanduser(environment.get(FRAGMENTS_PLACE, "").strip())
     if given and not os.path.isabs(given):
         return True  # the room says what is wrong with it
     place = given or data_directory(environment)

@@ -12,7 +12,7 @@ from core.messages import Language
 from core.program import NAME
 from door.access.grants import Asked
 from door.access.page_words import word
-from door.access.registering import is_loopback
+from door.hosts import is_loopback
 
 # fmt: off
 _STYLE = """

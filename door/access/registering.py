@@ -5,7 +5,6 @@ person types on the page of consent. All clients are public ones: no secret is g
 one in a program on a person's machine would be none.
 """
 
-import ipaddress
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -14,6 +13,8 @@ from urllib.parse import urlsplit
 from mcp.server.auth.provider import RegistrationError
 from mcp.shared.auth import InvalidRedirectUriError, OAuthClientInformationFull
 from pydantic import AnyUrl
+
+from door.hosts import is_loopback
 
 SCOPE = "memory"
 MOST_URIS, URI_CHARS, CLIENT_NAME_CHARS = 10, 1_000, 100
@@ -110,16 +111,6 @@ def redirect_fault(uri: str) -> str:
     if is_system or not _PRIVATE_SCHEME.fullmatch(parts.scheme):
         return "Use https, http on this machine, or a scheme of the client's own."
     return ""
-
-
-def is_loopback(host: str) -> bool:
-    """Return whether a host, as in a URI, is this machine."""
-    if host.lower() == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False
 
 
 def _without_port(uri: str) -> str:

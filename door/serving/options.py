@@ -1,7 +1,6 @@
 """Reads how the server is to be reached over HTTP, from the command line and the environment."""
 
 import argparse
-import ipaddress
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
@@ -11,6 +10,7 @@ from core.errors import SentinelError
 from core.messages import Table
 from core.parser import FROM_ENVIRONMENT
 from core.program import CLI, SERVER_COMMAND
+from door.hosts import is_loopback
 from door.serving.words import WORDS
 
 DEFAULT_PORT, DEFAULT_HOST = 56332, "127.0.0.1"
@@ -74,14 +74,6 @@ def read_options(
         ttl_s=_ttl_s(environment.get("SESSION_TTL_MINUTES", "")),
         log_directory=environment.get("LOG_DIR", "").strip(),
     )
-
-
-def is_loopback(host: str) -> bool:
-    """Return whether only this machine reaches a host."""
-    try:
-        return host == "localhost" or ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False
 
 
 def bracketed(host: str) -> str:

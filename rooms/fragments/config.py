@@ -20,11 +20,10 @@ from core.disk.configuration import (
     values_of,
 )
 from core.postgres.server import Server, is_server, server_of
-from core.project import data_directory
+from core.project import FRAGMENTS_PLACE, data_directory
 from rooms.fragments.errors import ConfigError, FragmentsError
 from rooms.fragments.redis.place import Place, place_of
 
-PLACE_VARIABLE = "SENTINEL_MEMORY_FRAGMENTS"
 FILE_NAME = "memory.db"
 MOST_DAYS, MOST_LINKED = 36_500, 100
 _DIGITS = 9  # to which two weights must make 1
@@ -66,7 +65,7 @@ def read_config(environment: Mapping[str, str]) -> Config:
 
 def database_server(environment: Mapping[str, str]) -> Server | None:
     """Return the server that keeps the fragments, None where a file does. Raises ConfigError."""
-    given = environment.get(PLACE_VARIABLE, "").strip()
+    given = environment.get(FRAGMENTS_PLACE, "").strip()
     return server_of(given, environment) if is_server(given) else None
 
 
@@ -75,7 +74,7 @@ def database_path(environment: Mapping[str, str]) -> Path:
 
     Where a server keeps them, it is where a file of the user would be: `config.json` is beside it.
     """
-    given = environment.get(PLACE_VARIABLE, "").strip()
+    given = environment.get(FRAGMENTS_PLACE, "").strip()
     if given and not is_server(given):
         path = os.path.expanduser(given)
         if not os.path.isabs(path) or "://" in path:

@@ -1,8 +1,7 @@
 """Opens the fragments that a PostgreSQL server keeps, as one agent has them or with all agents'."""
 
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
-from typing import TYPE_CHECKING
+from contextlib import ExitStack, closing, contextmanager
 
 from core.cancellation import NO_CANCELLATION, Cancellation
 from core.postgres.errors import ServerBusyError
@@ -11,9 +10,6 @@ from core.postgres.server import Server
 from rooms.fragments.engine import Reading, Writing
 from rooms.fragments.postgres.schema import Schema
 from rooms.fragments.upkeep.errors import UpkeepBusyError
-
-if TYPE_CHECKING:
-    pass
 
 _LOCK = "upkeep"
 
@@ -61,15 +57,12 @@ class PostgresEngine:
     @contextmanager
     def only_one(self, *, timeout_s: float) -> Iterator[None]:
         """See `Engine`."""
-        lock = self.pool.lock(_LOCK, timeout_s=timeout_s)
-        try:
-            lock.__enter__()
-        except ServerBusyError as error:
-            raise UpkeepBusyError(path=self.name) from error
-        try:
+        with ExitStack() as held:
+            try:
+                held.enter_context(self.pool.lock(_LOCK, timeout_s=timeout_s))
+            except ServerBusyError as error:
+                raise UpkeepBusyError(path=self.name) from error
             yield
-        finally:
-            lock.__exit__(None, None, None)
 
     @contextmanager
     def reading(self) -> Iterator[Reading]:
@@ -93,10 +86,7 @@ class PostgresEngine:
         wait_s = self._timeout_s if wait_s is None else wait_s
         with self.pool.transaction(agent=self.agent, wait_s=wait_s) as connection:
             has_vectors = self.schema.has_vectors
-            writing: PostgresWriting = PostgresWriting(
-                connection, self.agent, has_vectors=has_vectors
-            )
-            yield writing
+            yield PostgresWriting(connection, self.agent, has_vectors=has_vectors)
 
     def exists(self) -> bool:
         """See `Engine`. Whether the tables are there."""

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from core.project import FRAGMENTS_PLACE
 from core.settings import Settings
 from rooms.fragments.config import (
-    PLACE_VARIABLE,
     Config,
     config_path,
     read_config,
@@ -26,7 +26,7 @@ DECLARED = {
 
 
 def environment(folder: Path) -> dict[str, str]:
-    return {PLACE_VARIABLE: str(folder / "memory.db")}
+    return {FRAGMENTS_PLACE: str(folder / "memory.db")}
 
 
 def write(folder: Path, text: str | bytes) -> Path:
@@ -49,8 +49,8 @@ def test_without_a_file_the_defaults_hold_and_nothing_is_made(tmp_path: Path) ->
 
 def test_a_directory_takes_the_usual_name_whether_it_is_there_or_not(tmp_path: Path) -> None:
     for folder, given in ((tmp_path, str(tmp_path)), (tmp_path / "new", f"{tmp_path}/new/")):
-        assert read_config({PLACE_VARIABLE: given}).path == folder / "memory.db"
-    assert read_config({PLACE_VARIABLE: f"{tmp_path}/file"}).path == tmp_path / "file"
+        assert read_config({FRAGMENTS_PLACE: given}).path == folder / "memory.db"
+    assert read_config({FRAGMENTS_PLACE: f"{tmp_path}/file"}).path == tmp_path / "file"
 
 
 def test_the_declared_file_is_read_key_by_key(tmp_path: Path) -> None:

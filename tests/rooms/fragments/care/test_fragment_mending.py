@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from core.disk.database import DatabaseBusyError, DatabaseDamagedError
+from core.project import FRAGMENTS_PLACE
 from core.settings import Settings
 from core.upkeep.errors import NotMendedError
 from rooms.fragments.care.health import look
 from rooms.fragments.care.mending import mend
-from rooms.fragments.config import PLACE_VARIABLE
 from rooms.fragments.engine import Wanted
 from rooms.fragments.fragment import Embedding, Fragment, Link, Suspicion, Version
 from rooms.fragments.sqlite.adapter import SqliteEngine
@@ -29,7 +29,7 @@ COUNT = 200
 
 @pytest.fixture
 def place(tmp_path: Path) -> Mapping[str, str]:
-    return {PLACE_VARIABLE: str(tmp_path / "memory.db")}
+    return {FRAGMENTS_PLACE: str(tmp_path / "memory.db")}
 
 
 @pytest.fixture
@@ -241,11 +241,11 @@ def test_vectors_of_several_lengths_are_named(
 
 
 def test_a_place_that_is_no_path_and_a_foreign_file_are_said(tmp_path: Path) -> None:
-    assert kinds({PLACE_VARIABLE: "here.db"}) == [("fragments_config", "error", False)]
+    assert kinds({FRAGMENTS_PLACE: "here.db"}) == [("fragments_config", "error", False)]
     with closing(sqlite3.connect(tmp_path / "theirs.db")) as connection:
         connection.execute("CREATE TABLE theirs (a)")
     (tmp_path / "theirs.db").chmod(0o600)
-    place = {PLACE_VARIABLE: str(tmp_path / "theirs.db")}
+    place = {FRAGMENTS_PLACE: str(tmp_path / "theirs.db")}
     assert kinds(place) == [("fragments_unusable", "error", False)]
 
 
