@@ -57,7 +57,7 @@ _HEADERS = {
     "X-Frame-Options": "DENY",
     "X-Content-Type-Options": "nosniff",
     "Cache-Control": "no-store",
-    "Referrer-Policy": "no-referrer",
+    "Referrer-Policy": "same-origin",  # without one a browser posts as nobody, and is refused
     "Vary": "Accept-Language",
 }
 

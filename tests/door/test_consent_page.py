@@ -26,7 +26,7 @@ def test_the_page_says_who_asks_for_what_and_loads_nothing(door: Door) -> None:
     assert policy.startswith("default-src 'none'; style-src 'sha256-")
     assert "form-action 'self'; frame-ancestors 'none'" in policy
     assert page.headers["cache-control"] == "no-store"
-    assert page.headers["referrer-policy"] == "no-referrer"
+    assert page.headers["referrer-policy"] == "same-origin"
 
 
 def test_the_page_speaks_the_language_of_the_browser(door: Door) -> None:
