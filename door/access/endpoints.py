@@ -25,7 +25,9 @@ from door.access.consent import COOKIE, Consent, new_cookie
 from door.access.page import failed
 from door.access.provider import BROWSER, Provider
 from door.access.registering import SCOPE
+from door.access.tries import group_of
 from door.access.watched import TOKEN_PATH, address_of
+from door.hosts import is_loopback
 
 MOST_BODY_BYTES = 16_384
 _NO_STORE = {"Cache-Control": "no-store", "Pragma": "no-cache"}
@@ -53,6 +55,8 @@ def _authorization(access: Provider) -> _Endpoint:
     handler = AuthorizationHandler(access)
 
     async def handle(request: Request) -> Response:
+        if wait_s := access.questions.take(group_of(address_of(request.scope))):
+            return failed(request, "too_many_questions", status=429, wait_s=math.ceil(wait_s))
         given = request.query_params
         if given.get("code_challenge") and not given.get("code_challenge_method"):
             query = request.scope["query_string"]  # without a method it would be plain (RFC 7636)
@@ -61,8 +65,11 @@ def _authorization(access: Provider) -> _Endpoint:
         browser = request.cookies.get(COOKIE, "") or secrets.token_urlsafe(32)
         BROWSER.set(browser)  # each request is a task of its own
         response = await handler.handle(request)
-        if response.headers.get("location", "").startswith(f"{access.url}/consent?"):
+        location = response.headers.get("location", "")
+        if location.startswith(f"{access.url}/consent?"):
             new_cookie(response, browser, is_secure=access.url.startswith("https:"))
+        elif location and not _is_here(location):
+            return failed(request, "faulty_request", status=400)
         elif response.status_code == 400 and "text/html" in request.headers.get("accept", ""):
             return failed(request, "unknown_client", status=400)
         return response
@@ -70,11 +77,20 @@ def _authorization(access: Provider) -> _Endpoint:
     return handle
 
 
+def _is_here(address: str) -> bool:
+    """Return whether a person is sent there unasked: to a program on this machine.
+
+    Anybody may register, so that this server's name would lead wherever a stranger wants.
+    """
+    parts = urlsplit(address)
+    return parts.scheme == "http" and is_loopback(parts.hostname or "")
+
+
 def _registration(access: Provider) -> _Endpoint:
     handler = RegistrationHandler(access, ClientRegistrationOptions(default_scopes=[SCOPE]))
 
     async def handle(request: Request) -> Response:
-        if wait_s := access.registrations.take(address_of(request.scope)):
+        if wait_s := access.registrations.take(group_of(address_of(request.scope))):
             headers = {**_NO_STORE, "Retry-After": str(math.ceil(wait_s))}
             error = {"error": "temporarily_unavailable"}
             return JSONResponse(error, status_code=429, headers=headers)

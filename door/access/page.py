@@ -89,10 +89,7 @@ def question(
         f'<button name="answer" value="deny">{word(lang, "deny")}</button></div></form>'
     )
     status = {"": 200, "too_many": 429}.get(fault, 403)
-    response = _page(lang, word(lang, "title"), body, status=status)
-    if wait_s:
-        response.headers["Retry-After"] = str(wait_s)
-    return response
+    return _page(lang, word(lang, "title"), body, status=status, wait_s=wait_s)
 
 
 def going_on(request: Request, address: str, *, is_allowed: bool) -> HTMLResponse:
@@ -104,11 +101,11 @@ def going_on(request: Request, address: str, *, is_allowed: bool) -> HTMLRespons
     return _page(lang, word(lang, "allowed" if is_allowed else "denied"), body, head=head)
 
 
-def failed(request: Request, key: str, *, status: int) -> HTMLResponse:
-    """Return a page that says why there is nothing to answer."""
+def failed(request: Request, key: str, *, status: int, wait_s: int = 0) -> HTMLResponse:
+    """Return a page that says why there is nothing to answer. wait_s: until there may be."""
     lang = language_of(request)
-    body = f"<p>{word(lang, key)}</p>"
-    return _page(lang, word(lang, "gone_title"), body, status=status)
+    body = f"<p>{word(lang, key, wait_s=wait_s)}</p>"
+    return _page(lang, word(lang, "gone_title"), body, status=status, wait_s=wait_s)
 
 
 def language_of(request: Request) -> Language:
@@ -132,11 +129,12 @@ def _place(redirect: str, lang: Language) -> str:
 
 
 def _page(
-    lang: Language, title: str, body: str, *, head: str = "", status: int = 200
+    lang: Language, title: str, body: str, *, head: str = "", status: int = 200, wait_s: int = 0
 ) -> HTMLResponse:
     html = (
         f'<!doctype html><html lang="{lang}"><head><meta charset="utf-8"><title>{title}</title>'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"{head}<style>{_STYLE}</style></head><body><main><h1>{title}</h1>{body}</main></body></html>"
     )
-    return HTMLResponse(html, status_code=status, headers=_HEADERS)
+    headers = {**_HEADERS, **({"Retry-After": str(wait_s)} if wait_s else {})}
+    return HTMLResponse(html, status_code=status, headers=headers)

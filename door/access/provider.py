@@ -62,6 +62,7 @@ class Provider(OAuthProvider):
         )
         self.keys, self.tries = keys, tries or Tries()
         self.registrations = Allowance(20, 60.0)
+        self.questions = Allowance(30, 4.0)  # in CONSENT_S fewer than MOST_CONSENTS
         self.resource = self.url + path
         self.grants = Grants(papers, keys, self.resource, clock=clock)
         self._resources = {_canonical(self.url + it) for it in ("", path, *others)}
@@ -114,8 +115,9 @@ class Provider(OAuthProvider):
             raise AuthorizeError("invalid_target", "The resource is not this server.")
         if len(params.code_challenge) != _CHALLENGE_CHARS:
             raise AuthorizeError("invalid_request", "code_challenge: it must be one of S256.")
-        if params.state and len(params.state) > STATE_CHARS:
-            raise AuthorizeError("invalid_request", f"state: at most {STATE_CHARS} characters.")
+        if params.state and (len(params.state) > STATE_CHARS or "\0" in params.state):
+            fault = f"state: at most {STATE_CHARS} characters, no NUL among them."
+            raise AuthorizeError("invalid_request", fault)
         asked = Asked(
             client=client.client_id,
             client_name=client.client_name or "",

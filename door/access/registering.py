@@ -14,6 +14,7 @@ from mcp.server.auth.provider import RegistrationError
 from mcp.shared.auth import InvalidRedirectUriError, OAuthClientInformationFull
 from pydantic import AnyUrl
 
+from core.injection.ignorable import UNSEEN
 from door.hosts import is_loopback
 
 SCOPE = "memory"
@@ -114,14 +115,15 @@ def redirect_fault(uri: str) -> str:
 
 
 def _without_port(uri: str) -> str:
-    """Return an address on this machine without its port, "" for another."""
+    """Return an address on this machine without its port, "" for another, or one with a user."""
     parts = urlsplit(uri)
     host = parts.hostname or ""
-    if parts.scheme != "http" or not is_loopback(host):
+    if parts.scheme != "http" or not is_loopback(host) or "@" in parts.netloc:
         return ""
     return parts._replace(netloc=host).geturl()
 
 
 def _shown(name: str) -> str:
     """Return a name without what moves or hides letters: it is shown to a person."""
-    return " ".join("".join(it if it.isprintable() else " " for it in name).split())
+    seen = re.sub(f"[{UNSEEN}]", " ", name)
+    return " ".join("".join(it if it.isprintable() else " " for it in seen).split())

@@ -2,7 +2,8 @@
 
 A secret that is right is let in whatever others at its address have tried, so that one client with
 an old key does not lock out an office. Only the key of the environment, which a person has chosen
-and another could guess, has to wait where too many were wrong; not where it was right before.
+and another could guess, has to wait where too many were wrong, and much later where it was right
+before: an address may be that of many, one of whom guesses.
 """
 
 import ipaddress
@@ -57,11 +58,14 @@ class Tries:
         self._clock = clock
         self._of_address = Allowance(20, 6.0, clock=clock)
         self._of_all = Allowance(1_000, 0.2, clock=clock)
+        self._where_right = Allowance(1_000, 1.0, clock=clock)
         self._right: OrderedDict[str, float] = OrderedDict()
 
     def wrong(self, address: str) -> float:
         """Note a wrong secret; return how many seconds to wait, 0 while there are tries left."""
-        return max(self._of_address.take(group_of(address)), self._of_all.take(""))
+        group = group_of(address)
+        self._where_right.take(group)
+        return max(self._of_address.take(group), self._of_all.take(""))
 
     def right(self, address: str) -> None:
         """Note that somebody at this address has the key of the environment."""
@@ -75,7 +79,7 @@ class Tries:
         """Return how many seconds a key that could be guessed waits at this address."""
         group = group_of(address)
         if self._clock() - self._right.get(group, float("-inf")) < _RIGHT_FOR_S:
-            return 0.0
+            return self._where_right.wait_s(group)
         return max(self._of_address.wait_s(group), self._of_all.wait_s(""))
 
 

@@ -1,5 +1,7 @@
 """Writes the short answers of the door: a JSON object with a sentence, and the safe headers."""
 
+import logging
+import traceback
 from collections.abc import Mapping
 from typing import Any
 
@@ -7,6 +9,7 @@ from mcp.types import INTERNAL_ERROR, INVALID_REQUEST
 from starlette.responses import JSONResponse, Response
 
 from core.errors import SentinelError
+from core.notices import LOGGER
 from door.serving.bodies import BodyRefusal
 from door.serving.words import say
 from protocol.call import language
@@ -19,6 +22,9 @@ SAFE_HEADERS: Mapping[str, str] = {
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
 }
+
+
+_log = logging.getLogger(LOGGER)
 
 
 def refusal(
@@ -49,9 +55,20 @@ def rpc_error(
     return JSONResponse(body, status, headers=headers)
 
 
-def of_failure(error: Exception, *, of: Any = None) -> Response:
-    """Return what a client is told of an error: our own have a sentence, others tell nothing."""
+def of_failure(error: Exception) -> Response:
+    """Return what a client is told of an error: never where the database is, or what it said.
+
+    The client may be a stranger; `note` tells the operator.
+    """
     if isinstance(error, SentinelError):
-        text = error.text(language())
-        return rpc_error(503, text, code=INTERNAL_ERROR, of=of, headers=RETRY)
-    return rpc_error(500, say(language(), "failed"), code=INTERNAL_ERROR, of=of)
+        return rpc_error(503, say(language(), "no_storage"), code=INTERNAL_ERROR, headers=RETRY)
+    return rpc_error(500, say(language(), "failed"), code=INTERNAL_ERROR)
+
+
+def note(error: Exception) -> None:
+    """Write a line on an error: the sentence of ours, of others the kind and the place."""
+    lang = language()
+    said = error.text(lang) if isinstance(error, SentinelError) else type(error).__name__
+    _log.error("%s", say(lang, "failed_request", error=said))
+    if not isinstance(error, SentinelError):
+        _log.error("%s", "".join(traceback.format_tb(error.__traceback__, limit=-3)))

@@ -1,24 +1,17 @@
 """Stands before everything else: counts, bounds what strangers send, and keeps answers plain."""
 
-import logging
 import time
-import traceback
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from core.errors import SentinelError
-from core.notices import LOGGER
-from door.serving.answers import SAFE_HEADERS, body_refusal, of_failure, refusal
+from door.serving.answers import SAFE_HEADERS, body_refusal, note, of_failure, refusal
 from door.serving.bodies import MOST_FORM_BYTES, Bodies, BodyRefusal, replayed
 from door.serving.watching.metrics import Metrics
-from door.serving.words import say
-from protocol.call import language
 
 OWN_BODIES = ("/mcp", "/message")  # taken behind the credential
 _PLAIN = {403: "wrong_origin", 404: "no_page", 405: "no_method", 421: "wrong_host"}
+_LENGTHS = {b"content-length", b"transfer-encoding"}
 _FORM_S = 10.0
-
-_log = logging.getLogger(LOGGER)
 
 
 class Edge:
@@ -36,7 +29,7 @@ class Edge:
         try:
             await self._served(scope, receive, answer.send)
         except Exception as error:
-            _note(error)
+            note(error)
             if not answer.status:
                 await of_failure(error)(scope, receive, answer.send)
         finally:
@@ -50,6 +43,10 @@ class Edge:
                 )
 
     async def _served(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if {name for name, _ in scope["headers"]} >= _LENGTHS:
+            # A proxy may see another end of it; RFC 9112, 6.1: the connection ends with the answer.
+            await body_refusal(BodyRefusal(400, "two_lengths"))(scope, receive, send)
+            return
         if scope["path"] in OWN_BODIES or scope["method"] in ("GET", "HEAD", "OPTIONS"):
             await self._app(scope, receive, send)
             return
@@ -98,12 +95,3 @@ class _Answer:
 
 async def _nothing() -> Message:
     return {"type": "http.disconnect"}
-
-
-def _note(error: Exception) -> None:
-    """Write a line on an error: the sentence of ours, of others the kind and the place."""
-    lang = language()
-    said = error.text(lang) if isinstance(error, SentinelError) else type(error).__name__
-    _log.error("%s", say(lang, "failed_request", error=said))
-    if not isinstance(error, SentinelError):
-        _log.error("%s", "".join(traceback.format_tb(error.__traceback__, limit=-3)))

@@ -15,7 +15,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from door.keys import Credential
-from door.serving.answers import RETRY, of_failure, refusal, rpc_error
+from door.serving.answers import RETRY, note, of_failure, refusal, rpc_error
 from door.serving.bodies import MOST_BYTES, Bodies, BodyRefusal, replayed
 from door.serving.book import Book, Session
 from door.serving.entry import NOBODY, credential_of
@@ -166,6 +166,7 @@ class _Greeting:
             try:
                 session_id = await run_sync(self._book.begin, self._who, client)
             except Exception as error:
+                note(error)
                 scope: Scope = {"type": "http"}
                 await of_failure(error)(scope, _nothing, self._send)
                 return

@@ -56,6 +56,8 @@ WORDS: dict[str, tuple[str, str]] = {
         "서버가 바쁩니다. 바뀐 것은 없습니다. 잠시 뒤에 다시 시도하세요."),
     "no_encoding": ("A compressed request is not taken. Nothing was changed. Send it without Content-Encoding.",
         "압축된 요청은 받지 않습니다. 바뀐 것은 없습니다. Content-Encoding 없이 보내세요."),
+    "two_lengths": ("The request names its length in two ways. Nothing was changed. Send Content-Length or Transfer-Encoding, not both.",
+        "요청이 길이를 두 가지로 밝혔습니다. 바뀐 것은 없습니다. Content-Length와 Transfer-Encoding 중 하나만 보내세요."),
     "no_page": ("There is nothing at this address. Nothing was changed. MCP clients use /mcp.",
         "이 주소에는 아무것도 없습니다. 바뀐 것은 없습니다. MCP 클라이언트는 /mcp를 씁니다."),
     "no_method": ("This address does not take this method. Nothing was changed. The header Allow names those that it takes.",
@@ -68,6 +70,8 @@ WORDS: dict[str, tuple[str, str]] = {
         "키가 필요합니다. 바뀐 것은 없습니다. Authorization: Bearer KEY 헤더를 보내세요."),
     "no_metrics": ("Metrics need the package prometheus-client, which is not installed. Nothing was changed. Install it: pip install 'prometheus-client>=0.20,<1'",
         "지표에는 prometheus-client 패키지가 필요한데 설치되어 있지 않습니다. 바뀐 것은 없습니다. 설치하세요: pip install 'prometheus-client>=0.20,<1'"),
+    "no_storage": ("The server cannot use its database at the moment. A save in progress is either complete or not there at all. Try again in a moment; its operator finds the reason in the log.",
+        "서버가 지금 데이터베이스를 쓸 수 없습니다. 진행 중이던 저장은 전부 되었거나 전혀 되지 않았습니다. 잠시 뒤에 다시 시도하세요. 원인은 서버 로그에 있습니다."),
     "failed": ("An unexpected error inside the server. A save in progress is either complete or not there at all. Search the memory to see which.",
         "서버 내부에서 예기치 않은 오류가 났습니다. 진행 중이던 저장은 전부 되었거나 전혀 되지 않았습니다. 검색해서 확인하세요."),
 }

@@ -54,6 +54,7 @@ def say_in_lines(directory: str, port: int) -> None:
     for name in (None, "fastmcp", "mcp", "uvicorn", "uvicorn.error", LOGGER):
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate = [], True
+        logger.setLevel(logging.NOTSET)  # else a stranger's wrong key is a line of a library's
     for handler in handlers:
         handler.setFormatter(_Line())
         root.addHandler(handler)

@@ -20,7 +20,7 @@ def text(report: Report, scene: Scene) -> str:
     """Return a line for what was done, and what is to be settled, as far as it fits."""
     lang = scene.lang
     changed = sum(it.count for it in report.steps)
-    key = "upkept" if changed else "upkept_nothing"
+    key = "upkept" if changed else "upkept_nothing" if report.steps else "upkept_for_all"
     lines = [say(lang, key, changed=changed)]
     done = [f"{it.name} {it.count:,}" for it in report.steps if it.count]
     lines += [", ".join(done)] if done else []

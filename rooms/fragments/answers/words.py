@@ -73,6 +73,7 @@ WORDS: Table = {
     "none": ("none", "없음"),
     # upkeep
     "upkept": ("Upkeep done: {changed:,} changed.", "정리를 마쳤습니다. 바뀐 것 {changed:,}개."),
+    "upkept_for_all": ("Upkeep done, for all agents.", "모든 에이전트의 조각을 정리했습니다."),
     "upkept_nothing": ("Upkeep done: nothing had to change.", "정리를 마쳤습니다. 바꿀 것이 없었습니다."),
     "suspected": ("May contradict each other ({count}). Settle each pair: contradicts, superseded_by the later one, or related where both hold:", "서로 모순일 수 있는 쌍 {count}개. 쌍마다 정하세요. 모순이면 contradicts, 나중 것이 대신하면 superseded_by, 둘 다 맞으면 related:"),
     "stale": ("Not verified lately. Amend what changed, forget what is wrong:", "확인한 지 오래된 것. 달라졌으면 amend, 틀렸으면 forget:"),

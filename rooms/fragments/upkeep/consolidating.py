@@ -39,9 +39,10 @@ class Done:
 class Report:
     """What a consolidation did, and what it leaves to whoever asked for it.
 
-    suspicions: pairs that may contradict each other, for the caller to settle with `link` or
-    `amend`. stale: what nobody has verified for long, to be looked at. promotable: what may be
-    worth pinning. feedback: what was said of the tools. is_dry: nothing was changed.
+    steps: [] for an agent of a team, as they count what others have. suspicions: pairs that may
+    contradict each other, for the caller to settle with `link` or `amend`. stale: what nobody has
+    verified for long, to be looked at. promotable: what may be worth pinning. feedback: what was
+    said of the tools. is_dry: nothing was changed.
     """
 
     steps: list[Done]
@@ -142,8 +143,8 @@ def _dry(room: Room, begins: Callable[[int], None]) -> Report:
 
 
 def _report(reading: Reading, run: Run, room: Room, *, is_dry: bool = False) -> Report:
-    steps = []
-    for step in STEPS:
+    steps = list[Done]()
+    for step in () if room.agent else STEPS:
         figures = {it: run.figures.get(step.name, {}).get(it, 0) for it in step.figures}
         steps.append(Done(step.name, sum(figures[it] for it in step.counted), figures))
     return Report(
