@@ -31,6 +31,7 @@ p{margin:.5rem 0}
 dl{margin:1rem 0}
 dt{margin-top:.75rem;font-size:.875rem;color:var(--soft)}
 dd{margin:0;font-weight:600}
+.name{display:block;overflow:hidden}
 dd small,.hint{display:block;font-size:.875rem;font-weight:400;color:var(--soft)}
 label{display:block;margin-top:1.25rem;font-weight:600}
 input{width:100%;margin-top:.35rem;padding:.7rem;font:inherit;color:inherit;
@@ -41,8 +42,8 @@ button,.button{flex:1;min-height:2.75rem;padding:.6rem 1rem;font:inherit;font-we
   cursor:pointer;color:var(--accent);background:transparent}
 button.main,.button{color:var(--on);background:var(--accent)}
 :focus-visible{outline:3px solid var(--accent);outline-offset:2px}
-.fault{padding:.7rem .9rem;color:var(--warn);background:var(--tint);border:1px solid var(--warn);
-  border-radius:.5rem}
+.fault{margin-top:1rem;padding:.7rem .9rem;color:var(--warn);background:var(--tint);
+  border:1px solid var(--warn);border-radius:.5rem}
 code{font-size:.9em}
 @media (max-width:26rem){body{padding:.5rem}main{padding:1.1rem}}
 """
@@ -65,10 +66,17 @@ _HEADERS = {
 def question(
     request: Request, asked: Asked, txn: str, *, server: str, fault: str = "", wait_s: int = 0
 ) -> HTMLResponse:
-    """Return the page that asks. fault: the key of a sentence on what was wrong before."""
+    """Return the page that asks. fault: the key of a sentence on what was wrong before.
+
+    The focus begins at the question, which a small window or a voice would else pass over; where
+    the key was wrong it is in the field, and the sentence stands above that and is read with it.
+    """
     lang = language_of(request)
-    name = escape(asked.client_name) or word(lang, "nameless")
-    told = f'<p class="fault" role="alert">{word(lang, fault, wait_s=wait_s)}</p>' if fault else ""
+    name = f'<span class="name">{escape(asked.client_name) or word(lang, "nameless")}</span>'
+    told, focus = "", 'aria-describedby="hint"'
+    if fault:
+        told = f'<p class="fault" id="fault">{word(lang, fault, wait_s=wait_s)}</p>'
+        focus = 'aria-describedby="fault hint" aria-invalid="true" autofocus'
     hint = word(lang, "key_hint", command=f"<code>{escape(NAME)} door add</code>")
     facts = [
         (word(lang, "client"), f"{name}<small>{word(lang, 'claims')}</small>"),
@@ -78,12 +86,12 @@ def question(
     ]
     listed = "".join(f"<dt>{term}</dt><dd>{text}</dd>" for term, text in facts)
     body = (
-        f"{told}<p>{word(lang, 'wants')}</p><dl>{listed}</dl><p>{word(lang, 'unsure')}</p>"
+        f"<p>{word(lang, 'wants')}</p><dl>{listed}</dl><p>{word(lang, 'unsure')}</p>"
         '<form method="post" action="consent">'
         f'<input type="hidden" name="txn" value="{escape(txn)}">'
         f'<label for="key">{word(lang, "key")}</label><span class="hint" id="hint">{hint}</span>'
-        '<input type="password" id="key" name="key" autocomplete="current-password" autofocus'
-        ' aria-describedby="hint" spellcheck="false" autocapitalize="off">'
+        f'{told}<input type="password" id="key" name="key" autocomplete="current-password"'
+        f' {focus} spellcheck="false" autocapitalize="off">'
         '<div class="buttons">'
         f'<button class="main" name="answer" value="allow">{word(lang, "allow")}</button>'
         f'<button name="answer" value="deny">{word(lang, "deny")}</button></div></form>'

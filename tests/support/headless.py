@@ -79,6 +79,19 @@ class Browser:
             # What follows may look at the page; its own script is over without having run.
             self.cdp("Emulation.setScriptExecutionDisabled", value=False)
 
+    def visit(self, address: str, *, languages: str = "en", scripts: bool = True) -> None:
+        """Go to an address, as a person with these languages does."""
+        self.cdp("Network.enable")
+        self.cdp("Network.setExtraHTTPHeaders", headers={"Accept-Language": languages})
+        self.cdp("Emulation.setScriptExecutionDisabled", value=not scripts)
+        self._driver.get(address)
+        self.cdp("Emulation.setScriptExecutionDisabled", value=False)
+
+    @property
+    def address(self) -> str:
+        """Where it is."""
+        return str(self._driver.current_url)
+
     def reload(self) -> None:
         self._driver.refresh()
 
