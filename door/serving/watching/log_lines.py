@@ -60,6 +60,7 @@ def say_in_lines(directory: str, port: int) -> None:
         root.addHandler(handler)
     root.setLevel(logging.WARNING)
     logging.getLogger(LOGGER).setLevel(logging.INFO)
+    logging.getLogger("fastmcp").setLevel(logging.WARNING)  # else a line for every stranger
     for name in _QUIET:
         logging.getLogger(name).setLevel(logging.CRITICAL)
 

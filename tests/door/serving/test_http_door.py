@@ -92,6 +92,12 @@ def test_a_stranger_gets_nothing(server: HttpServer, method: str, path: str, key
     assert b"tools" not in body and "mcp-session-id" not in headers and "server" not in headers
 
 
+def test_a_stranger_leaves_no_line_in_the_log(server: HttpServer) -> None:
+    before = server.said
+    assert [server.ask("POST", "/mcp", b"{}", key=key)[0] for key in ("", BAD)] == [401, 401]
+    assert server.said == before
+
+
 def test_health_tells_a_stranger_the_status_alone(server: HttpServer) -> None:
     assert json.loads(server.ask("GET", "/health", key="")[2]) == {"status": "ok"}
     details = json.loads(server.ask("GET", "/health")[2])
