@@ -1,9 +1,8 @@
-"""Goes through OAuth as a client and a person do, against an application in this process."""
+"""Goes through OAuth as a client and a person do, in this process or against a real server."""
 
 import base64
 import hashlib
 import html
-import re
 import secrets
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,10 +19,9 @@ from door.access.oauth import Access
 from door.access.watched import Watched
 from door.keys import Keys
 from door.papers_sqlite import SqlitePapers
+from tests.support.consent_browser import NEXT, TXN
 
 URL, BACK = "http://localhost:8123", "http://127.0.0.1:7777/callback"
-_NEXT = re.compile(r'http-equiv="refresh" content="0;url=([^"]+)"')
-_TXN = re.compile(r'name="txn" value="([^"]+)"')
 
 
 @dataclass
@@ -36,27 +34,11 @@ class Clock:
         return self.now
 
 
-@dataclass
-class Door:
-    """An application with a door, and a client with a browser before it."""
+class Flow:
+    """A client with a browser. http: through which both ask."""
 
-    path: Path
-    clock: Clock = field(default_factory=Clock)
-    master: str = ""
-
-    def __post_init__(self) -> None:
-        self.papers = SqlitePapers(self.path, clock=self.clock)
-        self.keys = Keys(self.papers, self.master, clock=self.clock)
-        self.access = Access(self.papers, self.keys, url=URL, clock=self.clock)
-        guarded = RequireAuthMiddleware(PlainTextResponse("in"), ["memory"])
-        routes = [*self.access.get_routes("/mcp"), Route("/mcp", endpoint=guarded)]
-        app = Starlette(routes=routes, middleware=self.access.get_middleware())
-        self.http = TestClient(
-            Watched(app, self.access.tries),
-            base_url=URL,
-            follow_redirects=False,
-        )
-        self.verifier = secrets.token_urlsafe(48)
+    http: Any
+    verifier: str
 
     def register(self, **given: Any) -> Any:
         """Register a client and return the answer."""
@@ -88,7 +70,7 @@ class Door:
 
     def answer(self, page: Any, key: str, answer: str = "allow") -> Any:
         """Answer the page and return what comes."""
-        [txn] = _TXN.findall(page.text)
+        [txn] = TXN.findall(page.text)
         return self.http.post("/consent", data={"txn": txn, "key": key, "answer": answer})
 
     def code(self, client: str, key: str, **given: str | None) -> str:
@@ -113,6 +95,29 @@ class Door:
         """Come in as a person with a key, and return the tokens."""
         return dict(self.exchange(client, self.code(client, key)).json())
 
+
+@dataclass
+class Door(Flow):
+    """An application with a door, and a client with a browser before it."""
+
+    path: Path
+    clock: Clock = field(default_factory=Clock)
+    master: str = ""
+
+    def __post_init__(self) -> None:
+        self.papers = SqlitePapers(self.path, clock=self.clock)
+        self.keys = Keys(self.papers, self.master, clock=self.clock)
+        self.access = Access(self.papers, self.keys, url=URL, clock=self.clock)
+        guarded = RequireAuthMiddleware(PlainTextResponse("in"), ["memory"])
+        routes = [*self.access.get_routes("/mcp"), Route("/mcp", endpoint=guarded)]
+        app = Starlette(routes=routes, middleware=self.access.get_middleware())
+        self.http = TestClient(
+            Watched(app, self.access.tries),
+            base_url=URL,
+            follow_redirects=False,
+        )
+        self.verifier = secrets.token_urlsafe(48)
+
     def call(self, secret: str) -> Any:
         """Return the answer to a call with this bearer."""
         return self.http.get("/mcp", headers={"Authorization": f"Bearer {secret}"})
@@ -124,6 +129,6 @@ class Door:
 
 def sent_back(response: Any) -> dict[str, str]:
     """Return what the page that goes on hands to the client."""
-    [address] = _NEXT.findall(response.text)
+    [address] = NEXT.findall(response.text)
     query = parse_qs(urlsplit(html.unescape(address)).query)
     return {name: values[0] for name, values in query.items()}

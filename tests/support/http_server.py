@@ -5,6 +5,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -17,7 +18,7 @@ from tests.support.stdio_client import ROOT, WAIT_S
 KEY = "a-key-for-the-tests-0123456789"
 OLDER = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 STATELESS = "2026-07-28"
-_SERVED = re.compile(r"http://127\.0\.0\.1:(\d+)/mcp")
+_SERVED = re.compile(r"http://[a-z0-9.]+:(\d+)/mcp")
 _OWN = ("SENTINEL_MEMORY_", "CLAUDE_PROJECT_DIR", "FASTMCP_", "XDG_", "POSTGRES_", "DB_")
 _MORE = ("MEMENTO_", "REDIS_", "ALLOWED_ORIGINS", "SESSION_TTL_", "LOG_DIR", "PORT")
 _META = {
@@ -30,7 +31,7 @@ _META = {
 class HttpServer:
     """One process. home: below which all that it keeps is. What it says is in `home/stderr*`.
 
-    key: of the environment, "" for none.
+    key: of the environment, "" for none. port: 0 for any that is free.
     """
 
     def __init__(
@@ -38,21 +39,22 @@ class HttpServer:
         home: Path,
         *arguments: str,
         key: str = KEY,
+        port: int = 0,
         environment: Mapping[str, str] | None = None,
         waits: bool = True,
     ) -> None:
         home.mkdir(parents=True, exist_ok=True)
-        self.key, self.port = key, 0
+        self.key, self.port = key, port
         self.stderr_path = home / f"stderr-{time.monotonic_ns()}.txt"
         inherited = {
             name: it for name, it in os.environ.items() if not name.startswith((*_OWN, *_MORE))
         }
         own = {"HOME": str(home), "XDG_DATA_HOME": str(home / "data"), **(environment or {})}
         keys = {"SENTINEL_MEMORY_ACCESS_KEY": key} if key else {}
-        command = [sys.executable, str(ROOT / "server.py"), "--rooms", "fragments", "--http", "0"]
+        command = [sys.executable, str(ROOT / "server.py"), "--rooms", "fragments"]
         with self.stderr_path.open("wb") as stderr:
             self.process = subprocess.Popen(
-                [*command, *arguments],
+                [*command, "--http", str(port), *arguments],
                 stdin=subprocess.DEVNULL,
                 stdout=stderr,
                 stderr=stderr,
@@ -146,11 +148,17 @@ class HttpServer:
         ends_at = time.monotonic() + WAIT_S
         while time.monotonic() < ends_at and self.process.poll() is None:
             if found := _SERVED.search(self.said):
-                self.port = int(found[1])
+                self.port = self.port or int(found[1])
                 return
             time.sleep(0.02)
         self.process.kill()
         raise AssertionError(f"the server did not start: {self.said}")
+
+
+def free_port() -> int:
+    """Return a port of loopback that nothing listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        return int(taken.getsockname()[1])
 
 
 def _message(body: bytes) -> Any:
