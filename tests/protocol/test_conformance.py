@@ -1,11 +1,12 @@
 """Tests the server with the official conformance suite of MCP, over HTTP on loopback.
 
-The suite wants tools, resources and prompts of its own, and speaks HTTP, which this server does not
-offer. So it runs twice: against the server of `server.py`, and against a FastMCP as it comes, both
-with the same offers (`tests/support/conformance_offers.py`). What only one of them passes or fails
-is ours: the middleware, the listings, the look-ups, or the import that builds models late. What
-both fail alike is FastMCP's, its transport or a feature that it does not offer, and no change of
-this project; `FAILS_IN_FASTMCP` lists it, so that a suite that reaches no server is no success.
+The suite wants tools, resources and prompts of its own. So it runs twice: against the server of
+`server.py`, and against a FastMCP as it comes, both with the same offers
+(`tests/support/conformance_offers.py`). What only one of them passes or fails is ours: the
+middleware, the listings, the look-ups, or the import that builds models late. What both fail alike
+is FastMCP's, its transport or a feature that it does not offer, and no change of this project;
+`FAILS_IN_FASTMCP` lists it, so that a suite that reaches no server is no success. A third run meets
+`server.py --http` itself, which refuses foreign hosts, as a plain one does not.
 """
 
 import json
@@ -19,6 +20,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.http_server import HttpServer
 from tests.support.node_packages import command_of, needs_packages
 from tests.support.stdio_client import ROOT, WAIT_S
 
@@ -29,6 +31,19 @@ FAILS_IN_FASTMCP = {
     "localhost-host-rebinding-rejected": "foreign hosts are refused only when that is asked for",
     "resources-subscribe": "not offered",
     "resources-unsubscribe": "not offered",
+}
+
+# What the server as people start it has to pass, without the offers; the rest asks for those.
+PASSES_AS_IT_IS = {
+    "localhost-host-rebinding-rejected",
+    "localhost-host-valid-accepted",
+    "logging-set-level",
+    "ping",
+    "prompts-list",
+    "resources-list",
+    "server-accepts-multiple-post-streams",
+    "server-initialize",
+    "tools-list",
 }
 
 pytestmark = [pytest.mark.long, needs_packages(INSTALLED)]
@@ -60,20 +75,25 @@ def served(kind: str, here: Path) -> Iterator[str]:
 
 
 def checks_of(kind: str, here: Path) -> Checks:
-    """What the suite finds of a server. That it fails in something is no error here."""
-    results = here / kind
+    """What the suite finds of a server with the offers."""
     with served(kind, here) as address:
-        command = [*command_of(INSTALLED, SUITE), "server", "--url", address, "--suite", "all"]
-        done = subprocess.run(
-            [*command, "--output-dir", str(results)],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            encoding="utf-8",
-            cwd=here,
-            env={**os.environ, "HOME": str(here), "NO_COLOR": "1"},
-            timeout=WAIT_S,
-            check=False,
-        )
+        return checks_at(address, kind, here)
+
+
+def checks_at(address: str, kind: str, here: Path) -> Checks:
+    """What the suite finds at an address. That it fails in something is no error here."""
+    results = here / kind
+    command = [*command_of(INSTALLED, SUITE), "server", "--url", address, "--suite", "all"]
+    done = subprocess.run(
+        [*command, "--output-dir", str(results)],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        cwd=here,
+        env={**os.environ, "HOME": str(here), "NO_COLOR": "1"},
+        timeout=WAIT_S,
+        check=False,
+    )
     ran = re.findall(r"^=== Running scenario: (\S+) ===$", done.stdout, re.MULTILINE)
     assert ran, done.stdout + done.stderr
     checks: Checks = {}
@@ -91,3 +111,10 @@ def test_the_suite_finds_the_same_of_this_server_and_of_a_plain_one(tmp_path: Pa
     passed = [status for status, _ in plain.values() if status == "SUCCESS"]
     assert (failed - FAILS_IN_FASTMCP.keys(), len(passed) > 30) == (set(), True)
     assert ours == plain
+
+
+def test_the_server_over_http_passes_what_needs_none_of_the_offers(tmp_path: Path) -> None:
+    with HttpServer(tmp_path, "--no-auth", key="") as server:
+        found = checks_at(server.url, "served", tmp_path)
+    passed = {check for (_, check), (status, _) in found.items() if status == "SUCCESS"}
+    assert passed >= PASSES_AS_IT_IS

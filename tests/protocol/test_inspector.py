@@ -13,6 +13,7 @@ import pytest
 from commands.clients.table import TOOLS
 from core.messages import Facts
 from core.settings import ROOMS
+from tests.support.http_server import HttpServer
 from tests.support.node_packages import command_of, needs_packages
 from tests.support.sentences import say
 from tests.support.stdio_client import ROOT, WAIT_S
@@ -133,3 +134,22 @@ def test_it_lists_the_memory_log_as_the_only_resource(runs: Processes) -> None:
 def test_it_lists_the_four_prompts(runs: Processes) -> None:
     names = [prompt["name"] for prompt in shown(runs["prompts"])["prompts"]]
     assert names == ["start_task", "finish_task", "compact", "memory_injection"]
+
+
+@pytest.mark.parametrize("era", ["legacy", "modern"])
+def test_it_remembers_over_http_with_a_key(era: str, tmp_path: Path) -> None:
+    with HttpServer(tmp_path) as server:
+        command = [*command_of(INSTALLED, LAUNCHER), "--cli", server.url, "--transport", "http"]
+        command += ["--header", f"Authorization: Bearer {server.key}", "--protocol-era", era]
+        command += ["--method", "tools/call", "--tool-name", "remember"]
+        process = subprocess.Popen(
+            [*command, "--tool-arg", f"content=세율이 다르다: {era}"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+            cwd=tmp_path,
+            env={**os.environ, "HOME": str(tmp_path), "NO_COLOR": "1"},
+        )
+        assert shown(process)["content"][0]["text"].startswith("Remembered: ")
+        assert "세율이 다르다" in server.tool("recall", query="세율")
