@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from commands.setup.remote.address import KEY_VARIABLE, AddressError, checked_ur
 from commands.setup.words import word
 from core.messages import Language
 from tests.support.desk import Desk
+from tests.support.documents import text_of
 from tests.support.setup_bench import Bench
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the bench has paths of POSIX")
@@ -57,6 +59,19 @@ def test_each_client_gets_its_own_form_with_the_name_of_the_variable(bench: Benc
         | bearer("${TEAM_KEY}"),
     }
     assert {file: entry(bench, file) for file in expected} == expected
+
+
+@pytest.mark.parametrize("name", ["docs/clients.md", "docs/clients.ko.md"])
+def test_the_document_shows_each_entry_as_it_is_written(name: str, bench: Bench) -> None:
+    rows = re.findall(r"^\| ([^|]+) \| `([^`]+)`, `\w+` \| `([^`]+)` \|$", text_of(name), re.M)
+    bench.put({})
+    bench.take(bench.plan(*(it.key for it in TAKING), url=URL, key_variable=KEY_VARIABLE))
+    told = [
+        tomllib.loads(f"it = {text}")["it"] if file.endswith(".toml") else json.loads(text)
+        for _, file, text in rows
+    ]
+    assert told == [entry(bench, f"root/{file}") for _, file, _ in rows]
+    assert [client for client, _, _ in rows] == [it.name for it in TAKING]
 
 
 @pytest.mark.parametrize(
