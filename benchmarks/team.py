@@ -92,6 +92,8 @@ def fill(dsn: str, count: int) -> float:
                     to_terms.write_row((it.agent, term, number))
         terms.execute("ALTER TABLE agent_memory.fragment_terms ADD PRIMARY KEY"
                       " (agent_id, term, number)")  # fmt: skip
+        rows.execute("INSERT INTO agent_memory.revisions (agent_id, texts) SELECT agent_id,"
+                     " count(*) FROM agent_memory.fragments GROUP BY 1")  # fmt: skip
         rows.execute("SELECT setval(pg_get_serial_sequence('agent_memory.fragments', 'number'),"
                      " %s)", (count,))  # fmt: skip
     with psycopg.connect(dsn, autocommit=True) as connection:

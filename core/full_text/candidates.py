@@ -21,13 +21,12 @@ _MOST_CHARS = 500_000  # of the texts that are ranked at once
 
 
 class Index(NamedTuple):
-    """A full-text index of `indexed` texts, and the table whose rows it is of.
+    """A full-text index of `indexed` texts.
 
     texts: returns the whole texts of some rows by their numbers, ascending.
     """
 
     name: str
-    table: str
     texts: Callable[[sqlite3.Connection, Iterable[int]], Iterable[tuple[int, str]]]
 
     @property
@@ -44,9 +43,10 @@ class IndexTerms:
 
     def extent(self) -> Extent:
         """See `Terms`."""
-        select = f"SELECT max(rowid) FROM {self._index.table}"
-        newest = self._connection.execute(select).fetchone()[0] or 0
-        return Extent(1, newest, newest)
+        sizes = f"{self._index.name}_docsize"  # a row for each text, few bytes long
+        ones = ", ".join(f"(SELECT {it} FROM {sizes})" for it in ("min(id)", "max(id)", "count(*)"))
+        first, newest, texts = self._connection.execute(f"SELECT {ones}").fetchone()
+        return Extent(first or 1, newest or 0, texts)
 
     def match(self, term: Term) -> str:
         """See `Terms`. A term is letters and digits alone."""

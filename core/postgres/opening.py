@@ -5,6 +5,9 @@ from dataclasses import dataclass
 ROOM_ROLE, UPKEEP_ROLE = "sentinel_room", "sentinel_upkeep"
 AGENT_SETTING = "app.current_agent_id"
 ALL_WRITERS = "sentinel-memory: all writers"  # whose lock upkeep has alone, and agents share
+# The planner takes all agents to be alike, and for one with many rows it would read and sort them
+# all, where an index has their order. Without bitmaps that index costs the least.
+_PLANS = {"enable_bitmapscan": "off"}
 _IDLE_S = 300  # in a transaction: of a process that hangs, after which others get its locks
 
 
@@ -39,6 +42,7 @@ class Opening:
             "DateStyle": "ISO",
             AGENT_SETTING: self.agent,
             **({"search_path": self.path} if self.path else {}),
+            **(_PLANS if self.agent else {}),
         }
         given = ", ".join(
             f"pg_catalog.set_config('{name}', {literal(value)}, true)"

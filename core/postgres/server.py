@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from urllib.parse import parse_qsl, quote, unquote, urlencode
 
 from core.notices import shown
@@ -35,7 +36,7 @@ class Server:
     @property
     def name(self) -> str:
         """What people call it: host, port and database, with the user; never a password."""
-        return _Address(self.dsn).shown_name()
+        return _shown_name(self.dsn)
 
 
 def is_server(place: str) -> bool:
@@ -123,6 +124,11 @@ class _Address:
         where = f"{hosts}{':' if port else ''}{port}"
         name = f"postgresql://{user}{'@' if user else ''}{where}/{database}"
         return shown(unquote(name, errors="replace"))
+
+
+@lru_cache(maxsize=64)  # every statement has it ready for what may go wrong
+def _shown_name(dsn: str) -> str:
+    return _Address(dsn).shown_name()
 
 
 def _figure(environment: Mapping[str, str], name: str, default: int, most: int) -> int:

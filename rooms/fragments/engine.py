@@ -80,10 +80,13 @@ class Reading(Protocol):
         importance, then the newest. Of equals that with the greater number comes first.
         """
 
-    def count(self, wanted: Wanted, by: By = "") -> dict[str, int]:
+    def count(self, wanted: Wanted, by: By = "", *, least: int = 0) -> dict[str, int]:
         """Return how many there are by each value of a field that any has; all of them below ""
-        without one.
+        without one. least: of a value, or that is left out.
         """
+
+    def has(self, wanted: Wanted, count: int = 1) -> bool:
+        """Return whether so many fragments are meant, or more: it counts no further."""
 
     def with_keywords(
         self, keywords: Sequence[str], wanted: Wanted, most: int
@@ -122,6 +125,9 @@ class Reading(Protocol):
 
         of: the fragment or session that it is about; a suspicion is about two.
         """
+
+    def count_entries(self, kind: type[Entry]) -> int:
+        """Return how many of a kind were noted."""
 
     def state(self) -> dict[str, str]:
         """Return what the room keeps by name: figures, and where upkeep is."""

@@ -219,7 +219,12 @@ class Finding:
                 assert [it.id for it in some] == expected[offset : offset + limit]
             assert reading.count(wanted) == {"": len(meant)}
             for by in filter(None, get_args(By)):
-                assert reading.count(wanted, by) == Counter(getattr(it, by) for it in meant)
+                counts = Counter(getattr(it, by) for it in meant)
+                assert reading.count(wanted, by) == counts
+                several = {value: count for value, count in counts.items() if count > 1}
+                assert reading.count(wanted, by, least=2) == several
+            for some in (1, 2, len(meant) or 1, len(meant) + 1, 2**80):
+                assert reading.has(wanted, some) == (len(meant) >= some)
             keywords = data.draw(st.lists(WORDS, max_size=3))
             having = [
                 (it.number, len({*map(plain, keywords)} & {*map(plain, it.keywords)}))
@@ -404,6 +409,7 @@ class Storing:
                 writing.note([Version(fragment_id=one, content="x", amended_at=DAYS[0])])
             for pair in (("f0", "f599"), ("f598", "f0"), ("f598", "f599")):
                 writing.note([Suspicion(first_id=pair[0], second_id=pair[1], similarity=0.5)])
+            assert (writing.count_entries(Version), writing.count_entries(Suspicion)) == (2, 3)
         with engine.writing() as writing:
             gone = [it.id for it in given_ones if it.id not in ("f598", "f599")]
             assert writing.drop([*gone, "nobody"]) == 598
@@ -414,6 +420,7 @@ class Storing:
             assert reading.links([*gone, "f599"]) == []
             assert [it.fragment_id for it in reading.entries(Version)] == ["f599"]
             assert [it.first_id for it in reading.entries(Suspicion)] == ["f598"]
+            assert reading.count_entries(Version) == reading.count_entries(Suspicion) == 1
             assert reading.vectors(it.number for it in given_ones) == []
             assert reading.near(a_vector(1.0, 0.0), Wanted(state="all"), 5) == []
 
@@ -581,6 +588,17 @@ class Searching:
             holding = reading.holding("common xxxxxxxz", 3_000)
         assert holding.total == 30
         assert [it.having for it in holding.terms] == [30, 1]
+        with engine.writing() as writing:
+            first, second, third, *_ = writing.find(Wanted())
+            writing.touch([first.number], {"deleted_at": DAYS[1]})
+            writing.replace([replace(second, superseded_at=DAYS[1])])
+            writing.drop([third.id])
+        with engine.reading() as reading:
+            assert reading.holding("common", 3_000).total == 27
+        with engine.writing() as writing:
+            writing.touch([first.number], {"deleted_at": ""})
+        with engine.reading() as reading:
+            assert reading.holding("common", 3_000).total == 28
 
     def test_the_nearest_vectors_come_first(self, engines: Engines) -> None:
         engine = engines.new()

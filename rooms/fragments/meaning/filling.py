@@ -48,7 +48,7 @@ def is_of(reading: Reading, embedder: Embedder) -> bool:
     dimensions = str(embedder.dimensions) if embedder.dimensions else stored[1]
     if stored == (embedder.model, dimensions):
         return True
-    return not reading.find(Wanted(state="all", has_vector=True), limit=1)
+    return not reading.has(Wanted(state="all", has_vector=True))
 
 
 def fill(

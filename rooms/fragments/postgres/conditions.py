@@ -20,6 +20,8 @@ _HAS_KEYWORD = (
     " AND t.term = ANY (%s::text[]) AND t.number = fragments.number)"
 )
 
+_WORKING = ("working",)  # said as its index says it, whatever plan is kept of a statement
+
 Condition = tuple[str, tuple[Any, ...]]
 
 
@@ -64,7 +66,9 @@ def _parts(wanted: Wanted) -> Iterator[Condition]:
         "plain_topic": tuple(map(spelled, wanted.topics)),
     }
     for column, words in anyone.items():
-        if words:
+        if words == _WORKING:
+            yield "lifetime = 'working'", ()
+        elif words:
             yield f"{column} = ANY (%s::text[])", (list(words),)
     same = {"session_id": wanted.session, "source": wanted.source,
             "content_hash": wanted.content_hash}  # fmt: skip
@@ -87,7 +91,7 @@ def _parts(wanted: Wanted) -> Iterator[Condition]:
     if wanted.after:
         yield "number > %s", (bound(wanted.after),)
     if wanted.is_anchor is not None:
-        yield "is_anchor = %s", (wanted.is_anchor,)
+        yield "is_anchor" if wanted.is_anchor else "NOT is_anchor", ()
     if wanted.has_vector is not None:
         yield f"embedding IS {'NOT ' if wanted.has_vector else ''}NULL", ()
     for keyword in wanted.keywords:

@@ -72,13 +72,25 @@ class PostgresReading:
         )
         return list(map(fragment_of, self._rows(statement, (*values, *last))))
 
-    def count(self, wanted: Wanted, by: By = "") -> dict[str, int]:
+    def count(self, wanted: Wanted, by: By = "", *, least: int = 0) -> dict[str, int]:
         """See `Reading`."""
         condition, values = self._meant(wanted)
         column = f"coalesce({column_of(by)}, '')" if by else "''"
-        group = " GROUP BY 1" if by else ""
+        group = f" GROUP BY 1 HAVING count(*) >= {least:d}" if by else ""
         statement = f"SELECT {column}, count(*) FROM fragments WHERE {condition}{group}"
         return dict(sorted(self._rows(statement, values)))
+
+    def has(self, wanted: Wanted, count: int = 1) -> bool:
+        """See `Reading`."""
+        agents = agents_of(self._agent, wanted.agents)
+        condition, values = conditions_of(wanted)
+        some = f"SELECT FROM fragments WHERE {condition} LIMIT %s"
+        if agents.values:  # of each by itself, as in `find`
+            each = f"SELECT FROM fragments WHERE agent_id = a.agent AND {condition} LIMIT %s"
+            some = f"SELECT FROM {agents.table} AS a(agent) CROSS JOIN LATERAL ({each}) AS each"
+        given = (*agents.values, *values, bound(count))
+        [(found,)] = self._rows(f"SELECT count(*) FROM ({some}) AS its", given)
+        return bool(found >= count)
 
     def with_keywords(
         self, keywords: Sequence[str], wanted: Wanted, most: int
@@ -118,11 +130,15 @@ class PostgresReading:
         """See `Reading`."""
         wanted = list(ids)
         kinds = " AND relation_type = ANY (%s::text[])" if relations else ""
-        statement = (
-            "SELECT from_id, to_id, relation_type, created_at FROM fragment_links"
-            f" WHERE (from_id = ANY (%s::text[]) OR to_id = ANY (%s::text[])){kinds} ORDER BY id"
+        each = (
+            f"SELECT * FROM fragment_links WHERE {end} = ANY (%s::text[]){kinds}"
+            for end in ("from_id", "to_id")  # by the index of each
         )
-        given = (wanted, wanted, *([list(relations)] if relations else []))
+        statement = (
+            "SELECT from_id, to_id, relation_type, created_at"
+            f" FROM ({' UNION '.join(each)}) AS its ORDER BY id"
+        )
+        given = (wanted, *([list(relations)] if relations else [])) * 2
         return list(map(link_of, self._rows(statement, given)))
 
     def count_links(self, wanted: Wanted) -> dict[str, int]:
@@ -147,6 +163,11 @@ class PostgresReading:
         )
         rows = self._rows(statement, (*values, bound(limit or MOST_NUMBER)))
         return [entry_of(kind, row) for row in rows]
+
+    def count_entries(self, kind: type[Entry]) -> int:
+        """See `Reading`."""
+        [(count,)] = self._rows(f"SELECT count(*) FROM {TABLES[kind].name}")
+        return int(count)
 
     def state(self) -> dict[str, str]:
         """See `Reading`. Figures that agents have counted are added up."""

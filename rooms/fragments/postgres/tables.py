@@ -71,12 +71,19 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         """CREATE INDEX idx_fragments_worth ON agent_memory.fragments
   (agent_id, is_anchor DESC, importance DESC, created_at DESC, number DESC)
   WHERE deleted_at IS NULL AND superseded_at IS NULL""",
+        # What is to be embedded: few where there is a model, and it is asked for every minute.
+        """CREATE INDEX idx_fragments_unembedded ON agent_memory.fragments (number)
+  WHERE embedding IS NULL AND deleted_at IS NULL AND superseded_at IS NULL""",
         "CREATE INDEX idx_fragments_keywords ON agent_memory.fragments USING gin (plain_keywords)",
         "CREATE INDEX idx_fragments_tier ON agent_memory.fragments (ttl_tier, created_at)",
         """CREATE INDEX idx_fragments_source ON agent_memory.fragments (source)
   WHERE source IS NOT NULL""",
         "CREATE INDEX idx_fragments_verified ON agent_memory.fragments (verified_at)",
         "CREATE INDEX idx_fragments_anchor ON agent_memory.fragments (agent_id) WHERE is_anchor",
+        # Every context asks for it, and it is mostly empty.
+        """CREATE INDEX idx_fragments_working ON agent_memory.fragments
+  (agent_id, created_at DESC, number DESC)
+  WHERE lifetime = 'working' AND deleted_at IS NULL AND superseded_at IS NULL""",
         """CREATE INDEX idx_fragments_session ON agent_memory.fragments (session_id)
   WHERE session_id IS NOT NULL""",
         """CREATE INDEX idx_fragments_expires ON agent_memory.fragments (expires_at)
@@ -163,13 +170,15 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
   PRIMARY KEY (agent_id, name)
 )""",
         # What stands for the fragments of an agent in one state: a text that never was, so that a
-        # database that was put back does not take what others keep of its lost days for its own.
+        # database that was put back does not take what others keep of its lost days for its own;
+        # and how many live fragments it has, which each question wants to know.
         """CREATE TABLE agent_memory.revisions (
   agent_id text PRIMARY KEY,
   revision uuid NOT NULL DEFAULT gen_random_uuid(),
   former uuid,
   made_in xid8 NOT NULL DEFAULT pg_current_xact_id(),
-  made_at timestamptz NOT NULL DEFAULT now()
+  made_at timestamptz NOT NULL DEFAULT now(),
+  texts bigint NOT NULL DEFAULT 0
 )""",
         f"""CREATE FUNCTION agent_memory.revise() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

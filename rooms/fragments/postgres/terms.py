@@ -19,19 +19,17 @@ from rooms.fragments.stored.rows import spelled
 EVERY = "*"  # the term of every live fragment
 LIVE, DEAD = "+", "-"  # before a keyword
 _MOST_CHARS = 200  # of a term: an entry of an index has room for 2,700 bytes
-_COUNTED = 5_000  # fragments of an agent; how many more there are is worked out from the newest
 _ALL_AGENTS = """(WITH RECURSIVE each AS (
   (SELECT agent_id FROM fragment_terms ORDER BY agent_id LIMIT 1) UNION ALL
   SELECT (SELECT t.agent_id FROM fragment_terms t WHERE t.agent_id > each.agent_id
     ORDER BY t.agent_id LIMIT 1) FROM each WHERE each.agent_id IS NOT NULL)
   SELECT agent_id FROM each WHERE agent_id IS NOT NULL)"""
-_EXTENT = """SELECT max(first), max(newest), min(n), count(n) FROM {agents} AS a(agent)
-  CROSS JOIN LATERAL (SELECT t.number AS n, max(t.number) OVER () AS newest,
-    (SELECT number FROM fragment_terms WHERE agent_id = a.agent AND term = %s
-      ORDER BY number LIMIT 1) AS first
-    FROM (SELECT number FROM fragment_terms WHERE agent_id = a.agent AND term = %s
-      ORDER BY number DESC LIMIT %s) t) of
-  GROUP BY a.agent"""
+_EXTENT = """SELECT
+    (SELECT number FROM fragment_terms WHERE agent_id = r.agent_id AND term = %s
+      ORDER BY number LIMIT 1),
+    (SELECT number FROM fragment_terms WHERE agent_id = r.agent_id AND term = %s
+      ORDER BY number DESC LIMIT 1),
+    texts FROM {agents} AS a(agent) JOIN revisions r ON r.agent_id = a.agent WHERE texts > 0"""
 _NEWEST = """SELECT w.at, of.number
   FROM unnest(%s::int[], %s::text[]) AS w(at, term) CROSS JOIN {agents} AS a(agent)
   CROSS JOIN LATERAL (SELECT number FROM fragment_terms
@@ -93,14 +91,11 @@ class PostgresTerms:
 
     def extent(self) -> Extent:
         """See `Terms`."""
-        rows = self._rows(_EXTENT, (), (EVERY, EVERY, _COUNTED))
-        texts = 0
-        for first, newest, oldest, count in rows:
-            is_counted = count < _COUNTED
-            texts += count if is_counted else count * (newest - first + 1) // (newest - oldest + 1)
+        rows = [it for it in self._rows(_EXTENT, (EVERY, EVERY), ()) if it[0] is not None]
         if not rows:
             return Extent(1, 0, 0)
-        return Extent(min(it[0] for it in rows), max(it[1] for it in rows), texts)
+        first, newest, texts = zip(*rows, strict=True)
+        return Extent(min(first), max(newest), sum(texts))
 
     def match(self, term: Term) -> Match:
         """See `Terms`."""
@@ -184,21 +179,28 @@ class PostgresTerms:
 
 
 def put(cursor: Any, terms: Mapping[tuple[str, int], Iterable[str]]) -> None:
-    """Put terms of fragments, by their agent and number, into the table."""
+    """Put terms of fragments, by their agent and number, into the table, and count the texts."""
     cursor.execute(
-        "INSERT INTO fragment_terms (agent_id, term, number)"
-        " SELECT * FROM unnest(%s::text[], %s::text[], %s::bigint[]) ON CONFLICT DO NOTHING",
-        _columns(terms),
+        "WITH new AS (INSERT INTO fragment_terms (agent_id, term, number)"
+        " SELECT * FROM unnest(%s::text[], %s::text[], %s::bigint[]) ON CONFLICT DO NOTHING"
+        " RETURNING agent_id, term) INSERT INTO revisions AS r (agent_id, texts)"
+        " SELECT agent_id, count(*) FROM new WHERE term = %s GROUP BY 1"
+        " ON CONFLICT (agent_id) DO UPDATE SET texts = r.texts + excluded.texts",
+        (*_columns(terms), EVERY),
     )
 
 
 def take(cursor: Any, terms: Mapping[tuple[str, int], Iterable[str]]) -> None:
-    """Take terms of fragments, by their agent and number, out of the table."""
+    """Take terms of fragments, by their agent and number, out of the table and the count."""
     cursor.execute(
-        "DELETE FROM fragment_terms t USING unnest(%s::text[], %s::text[], %s::bigint[])"
-        " AS gone(agent, term, number) WHERE t.agent_id = gone.agent AND t.term = gone.term"
-        " AND t.number = gone.number",
-        _columns(terms),
+        "WITH gone AS (DELETE FROM fragment_terms t"
+        " USING unnest(%s::text[], %s::text[], %s::bigint[]) AS it(agent, term, number)"
+        " WHERE t.agent_id = it.agent AND t.term = it.term AND t.number = it.number"
+        " RETURNING t.agent_id, t.term)"
+        " UPDATE revisions r SET texts = r.texts - its.texts FROM"
+        " (SELECT agent_id, count(*) AS texts FROM gone WHERE term = %s GROUP BY 1) its"
+        " WHERE r.agent_id = its.agent_id",
+        (*_columns(terms), EVERY),
     )
 
 

@@ -1,5 +1,6 @@
 """Changes fragments in a transaction on a PostgreSQL server."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -83,12 +84,14 @@ class PostgresWriting(PostgresNoting):
         terms.take(self._cursor, {(it.agent, it.number): terms.terms_of(it) for it in dropped})
         gone = [it.id for it in dropped]
         for statement in (
-            "DELETE FROM fragment_links WHERE from_id = ANY (%s) OR to_id = ANY (%s)",
-            "DELETE FROM suspicions WHERE first_id = ANY (%s) OR second_id = ANY (%s)",
+            "DELETE FROM fragment_links WHERE from_id = ANY (%s)",
+            "DELETE FROM fragment_links WHERE to_id = ANY (%s)",
+            "DELETE FROM suspicions WHERE first_id = ANY (%s)",
+            "DELETE FROM suspicions WHERE second_id = ANY (%s)",
             "DELETE FROM fragment_versions WHERE fragment_id = ANY (%s)",
             "DELETE FROM fragments WHERE id = ANY (%s)",
         ):
-            self._cursor.execute(statement, (gone,) * statement.count("%s"))
+            self._cursor.execute(statement, (gone,))
         return len(dropped)
 
     def put_vectors(self, embeddings: Iterable[Embedding]) -> None:
@@ -116,18 +119,21 @@ class PostgresWriting(PostgresNoting):
 
     def mend_index(self) -> bool:
         """See `Writing`."""
-        known, is_current = 0, True
+        known, texts, is_current = 0, Counter[str](), True
         wanted = Wanted(agents=(self._agent,) if self._agent else (), state="all")
         for some in pages_of(self, wanted):
             has = {(it.agent, it.number): terms.terms_of(it) for it in some}
             known += sum(map(len, has.values()))
+            texts.update(agent for (agent, _), its in has.items() if terms.EVERY in its)
             if is_current and terms.lacks(self._cursor, has):
                 is_current = False
         whose, own = ("WHERE agent_id = %s", (self._agent,)) if self._agent else ("", ())
         [(count,)] = self._rows(f"SELECT count(*) FROM fragment_terms {whose}", own)
-        if is_current and count == known:
+        counted = dict(self._rows(f"SELECT agent_id, texts FROM revisions {whose}", own))
+        if is_current and count == known and texts == Counter(counted):
             return False
         self._cursor.execute(f"DELETE FROM fragment_terms {whose}", own)
+        self._cursor.execute(f"UPDATE revisions SET texts = 0 {whose}", own)
         for some in pages_of(self, wanted):
             terms.put(self._cursor, {(it.agent, it.number): terms.terms_of(it) for it in some})
         self._revise()

@@ -87,7 +87,7 @@ def _having_all(reading: Reading, sought: Sought) -> list[Fragment]:
 def _by_terms(reading: Reading, sought: Sought, holding: Holding) -> list[Fragment]:
     """Return fragments that have a good part of the question, the best part first."""
     is_filtered = sought.wanted != Wanted()
-    if is_filtered and not reading.find(sought.wanted, limit=1, offset=_FEW):
+    if is_filtered and not reading.has(sought.wanted, _FEW + 1):
         few = reading.find(sought.wanted, limit=_FEW)
         numbers = [it.number for it in few]
         ranking = Ranking(sought.question, [it.text for it in few], holding.frequencies())

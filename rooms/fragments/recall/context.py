@@ -11,7 +11,7 @@ from rooms.fragments.kinds import KINDS
 from rooms.fragments.recall.asked import check_type
 from rooms.fragments.recall.fitting import Fitting
 from rooms.fragments.recall.ordering import Worth, by_worth
-from rooms.fragments.recall.recalling import Line, plain_line
+from rooms.fragments.recall.recalling import Line, plain_line, taken
 from rooms.fragments.room import Room, readers
 from rooms.fragments.saving.activity import is_over, unreflected
 
@@ -68,9 +68,9 @@ def restore_context(
     core = list({it.id: it for it in core}.values())
     budget = Budget(tokens, room.settings.budget_chars)
     beside = budget.split_off(_WORKING_SHARE) if working else Budget(0, 0)
-    own = [it for it in working if beside.take(line(it))]
+    own = list(taken(beside, working, line))
     budget.add(beside)
-    kept = [it for it in core if budget.take(line(it))]
+    kept = list(taken(budget, core, line))
     others = [it for it in told if it.session_id != session and is_over(it, now)]
     return Context(kept, own, others, len(core) + len(working) - len(kept) - len(own))
 

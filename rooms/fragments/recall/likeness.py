@@ -52,7 +52,7 @@ def _sharing(
     reading: Reading, fragment: Fragment, wanted: Wanted, near: Collection[int], least: float
 ) -> Iterable[tuple[Fragment, float]]:
     """Yield fragments that have the words of this one, and how much of them both share."""
-    if not reading.find(wanted, limit=1):
+    if not reading.has(wanted):
         return  # a new topic: nothing to look its words up for
     holding = reading.holding(fragment.content, _MOST_HOLDING)
     shares = holding.shares(least / 2)

@@ -40,8 +40,7 @@ class Worth:
 
 def worth_in(reading: Reading, agents: tuple[str, ...], config: Config, now: str) -> Worth:
     """Return what orders fragments in a room of so many."""
-    beyond = max(config.activation_threshold - 1, 0)
-    has_order = bool(reading.find(Wanted(agents=agents), limit=1, offset=beyond))
+    has_order = reading.has(Wanted(agents=agents), max(config.activation_threshold, 1))
     return Worth(config, now, has_order=has_order)
 
 

@@ -122,7 +122,7 @@ def _vector_of(
         if chosen is None:
             return b"", None
         with room.engine.reading() as reading:
-            if not reading.find(Wanted(has_vector=True), limit=1):
+            if not reading.has(Wanted(has_vector=True)):
                 return b"", None
             if not is_of(reading, chosen):
                 raise OtherModelError
@@ -136,17 +136,18 @@ def _within(
 ) -> tuple[list[Fragment], list[Linked]]:
     """Return what fits into a budget whole: the best, what is linked to them, then others."""
     beside = budget.split_off(_LINKED_SHARE) if linked else Budget(0, 0)
-    shown = list(_taken(budget, found, line))
+    shown = list(taken(budget, found, line))
     ids = {it.id for it in shown}
     near = [it for it in linked if it.to_id in ids and it.fragment.id not in ids]
     kept = [it for it in near if beside.take(f"  {it.relation} {line(it.fragment)}")]
     budget.add(beside)
     more = {it.fragment.id for it in kept} | ids
-    shown += _taken(budget, [it for it in found if it.id not in more], line)
+    shown += taken(budget, [it for it in found if it.id not in more], line)
     return shown, kept
 
 
-def _taken(budget: Budget, fragments: Sequence[Fragment], line: Line) -> Iterator[Fragment]:
+def taken(budget: Budget, fragments: Sequence[Fragment], line: Line) -> Iterator[Fragment]:
+    """Yield those of the fragments that fit into what is left of a budget."""
     for it in fragments:
         # To write a line takes longer than to see that its text alone is too long.
         if it.estimated_tokens <= budget.tokens and budget.take(line(it)):

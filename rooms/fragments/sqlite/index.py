@@ -10,7 +10,7 @@ from rooms.fragments.sqlite.conditions import ANY_OF, MOST_NUMBER, listed
 from rooms.fragments.sqlite.rows import texts_of
 from rooms.fragments.stored.rows import SELECTED, fragment_of, spelled
 
-INDEX = Index("fragments_fts", "fragments", texts_of)
+INDEX = Index("fragments_fts", texts_of)
 
 # The fields of a fragment that it holds, and those that say whether it holds it.
 KNOWN = frozenset(("content", "topic", "keywords", "deleted_at", "superseded_at"))

@@ -58,15 +58,22 @@ class SqliteReading:
         )
         return [fragment_of(row) for row in rows]
 
-    def count(self, wanted: Wanted, by: By = "") -> dict[str, int]:
+    def count(self, wanted: Wanted, by: By = "", *, least: int = 0) -> dict[str, int]:
         """See `Reading`."""
         condition, values = conditions_of(wanted)
-        counted = f"count(*) FROM fragments WHERE {condition}"
-        if not by:
-            [count] = self._connection.execute(f"SELECT {counted}", values).fetchone()
-            return {"": count}
-        statement = f"SELECT {column_of(by)}, {counted} GROUP BY 1 ORDER BY 1"
+        column = column_of(by) if by else "''"
+        group = f" GROUP BY 1 HAVING count(*) >= {least:d} ORDER BY 1" if by else ""
+        statement = f"SELECT {column}, count(*) FROM fragments WHERE {condition}{group}"
         return dict(self._connection.execute(statement, values).fetchall())
+
+    def has(self, wanted: Wanted, count: int = 1) -> bool:
+        """See `Reading`."""
+        condition, values = conditions_of(wanted)
+        some = f"SELECT 1 FROM fragments WHERE {condition} LIMIT ?"
+        row = self._connection.execute(
+            f"SELECT count(*) FROM ({some})", (*values, bound(count))
+        ).fetchone()
+        return bool(row[0] >= count)
 
     def with_keywords(
         self, keywords: Sequence[str], wanted: Wanted, most: int
@@ -150,6 +157,11 @@ class SqliteReading:
             (*map(bound, values), bound(limit or MOST_NUMBER)),
         )
         return [entry_of(kind, row) for row in rows]
+
+    def count_entries(self, kind: type[Entry]) -> int:
+        """See `Reading`."""
+        [count] = self._connection.execute(f"SELECT count(*) FROM {TABLES[kind].name}").fetchone()
+        return int(count)
 
     def state(self) -> dict[str, str]:
         """See `Reading`."""

@@ -64,25 +64,25 @@ def statistics_of(room: Room, *, agent: str = "") -> Statistics:
     mine = room.own or own
     live = Wanted(agents=own)
     with room.engine.reading() as reading:
-        state = reading.state()
+        state, kinds = reading.state(), reading.count(live, "kind")
         return Statistics(
-            live=_one(reading, live),
+            live=sum(kinds.values()),
             superseded=_one(reading, Wanted(agents=own, state="superseded")),
             deleted=reading.count(Wanted(agents=own, state="bin"), "deletion"),
             tiers=reading.count(live, "tier"),
-            kinds=reading.count(live, "kind"),
+            kinds=kinds,
             lifetimes=reading.count(live, "lifetime"),
             agents=reading.count(live, "agent"),
             anchors=_one(reading, Wanted(agents=own, is_anchor=True)),
             links=reading.count_links(Wanted(agents=own, state="kept")),
-            versions=len(reading.entries(Version)),
+            versions=reading.count_entries(Version),
             with_vector=_one(reading, Wanted(agents=own, has_vector=True)),
             model=state.get(MODEL, ""),
             figures={} if room.agent else _figures(state),
             upkeep_at=state.get(ENDED, ""),
             upkeep={} if room.agent else _upkeep(state),
             is_under_way=RUN in state,
-            suspicions=len(reading.entries(Suspicion)),
+            suspicions=reading.count_entries(Suspicion),
             unreflected=sum(is_over(it, room.clock()) for it in unreflected(reading, mine)),
         )
 

@@ -13,7 +13,7 @@ from rooms.sessions.config import TOKENIZERS
 from rooms.sessions.rows import sessions_where, texts_of
 from rooms.sessions.session import Session
 
-INDEX = Index("contexts_fts", "contexts", texts_of)
+INDEX = Index("contexts_fts", texts_of)
 
 _AT_ONCE = 500
 

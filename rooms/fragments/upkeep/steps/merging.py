@@ -18,8 +18,8 @@ def _merge(writing: Writing, work: Work, at: At) -> Page:
     groups = [
         (agent, same)
         for agent in writing.count(Wanted(), "agent")
-        for same, count in writing.count(Wanted(agents=(agent,)), "content_hash").items()
-        if count > 1 and same
+        for same in writing.count(Wanted(agents=(agent,)), "content_hash", least=2)
+        if same
     ]
     page = groups[at.after : at.after + _AT_ONCE]
     merged = left = 0

@@ -31,10 +31,10 @@ ORDERS: tuple[Order, ...] = ("number", "newest", "worth")
 
 
 class Shares(dict[str, float]):
-    """Shares of a question: how many texts there are, which they depend on, is worked out."""
+    """Shares of a question, but for how sums of them are rounded."""
 
     def __eq__(self, other: object) -> bool:
-        return bool(dict(self) == pytest.approx(other, abs=0.05))
+        return bool(dict(self) == pytest.approx(other, abs=1e-9))
 
 
 class Player:
