@@ -223,8 +223,8 @@ class Finding:
                 assert reading.count(wanted, by) == counts
                 several = {value: count for value, count in counts.items() if count > 1}
                 assert reading.count(wanted, by, least=2) == several
-            for some in (1, 2, len(meant) or 1, len(meant) + 1, 2**80):
-                assert reading.has(wanted, some) == (len(meant) >= some)
+            for least in (1, 2, len(meant) or 1, len(meant) + 1, 2**80):
+                assert reading.has(wanted, least) == (len(meant) >= least)
             keywords = data.draw(st.lists(WORDS, max_size=3))
             having = [
                 (it.number, len({*map(plain, keywords)} & {*map(plain, it.keywords)}))
