@@ -34,8 +34,8 @@ _REVISIONS = """SELECT a.agent, coalesce(r.revision::text,
   FROM unnest(%s::text[]) AS a(agent) LEFT JOIN revisions r ON r.agent_id = a.agent"""
 
 
-class PostgresReading:
-    """See `Reading`. agent: whose transaction it is, "" for that of all."""
+class PostgresFinding:
+    """Finds fragments; see `Reading`. agent: whose transaction it is, "" for that of all."""
 
     def __init__(self, connection: "Connection[Any]", agent: str, *, has_vectors: bool) -> None:
         self._connection, self._agent, self._has_vectors = connection, agent, has_vectors
@@ -126,6 +126,28 @@ class PostgresReading:
         """See `Reading`."""
         return vectors.stored(self._cursor, numbers) if self._has_vectors else []
 
+    def _meant(self, wanted: Wanted) -> Condition:
+        """Return the condition for the fragments that are meant, and whose they are."""
+        condition, values = conditions_of(wanted)
+        agents = agents_of(self._agent, wanted.agents)
+        if not agents.values:
+            return condition, values
+        return f"agent_id = ANY (%s::text[]) AND {condition}", (*agents.values, *values)
+
+    def _by(self, column: str, keys: Sequence[Any], known: Sequence[Any]) -> list[Fragment]:
+        kind = "bigint" if column == "number" else "text"
+        statement = f"SELECT {SELECTED} FROM fragments WHERE {column} = ANY (%s::{kind}[])"
+        rows = self._rows(statement, (list(known),)) if known else []
+        found = {getattr(it, column): it for it in map(fragment_of, rows)}
+        return [found[key] for key in dict.fromkeys(keys) if key in found]
+
+    def _rows(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
+        return self._cursor.execute(statement, values).fetchall()
+
+
+class PostgresReading(PostgresFinding):
+    """See `Reading`: what is kept beside the fragments, too."""
+
     def links(self, ids: Iterable[str], relations: Sequence[str] = ()) -> list[Link]:
         """See `Reading`."""
         wanted = list(ids)
@@ -183,24 +205,6 @@ class PostgresReading:
         agents = list(dict.fromkeys((self._agent, DEFAULT_AGENT)))
         rows = self._rows(_REVISIONS, (agents,)) if self._agent else []
         return dict(rows) if all(it is not None for _, it in rows) else {}
-
-    def _meant(self, wanted: Wanted) -> Condition:
-        """Return the condition for the fragments that are meant, and whose they are."""
-        condition, values = conditions_of(wanted)
-        agents = agents_of(self._agent, wanted.agents)
-        if not agents.values:
-            return condition, values
-        return f"agent_id = ANY (%s::text[]) AND {condition}", (*agents.values, *values)
-
-    def _by(self, column: str, keys: Sequence[Any], known: Sequence[Any]) -> list[Fragment]:
-        kind = "bigint" if column == "number" else "text"
-        statement = f"SELECT {SELECTED} FROM fragments WHERE {column} = ANY (%s::{kind}[])"
-        rows = self._rows(statement, (list(known),)) if known else []
-        found = {getattr(it, column): it for it in map(fragment_of, rows)}
-        return [found[key] for key in dict.fromkeys(keys) if key in found]
-
-    def _rows(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
-        return self._cursor.execute(statement, values).fetchall()
 
 
 def _in_order(column: str) -> str:
