@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import cache
 
 from core.lessons.answers.json_answer import as_json
+from core.postgres.repeating import repeats_when_cut
 from core.text.budget import Budget
 from core.text.tokens import estimate_tokens
 from rooms.fragments.answers import changed, explored, numbers, recalled, remembered, restored
@@ -157,6 +158,7 @@ class Call(Frame):
             lambda: changed.pinned_text(done, self._lang), lambda: changed.pinned(done)
         )
 
+    @repeats_when_cut
     def whole(self, id_: str) -> str:
         """Answer with one fragment as JSON, whatever state it is in. Raises NoSuchFragmentError."""
         with self._room.engine.reading() as reading:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
+from core.postgres.repeating import repeats_when_cut
 from core.text.budget import Budget
 from rooms.fragments.engine import Reading, Wanted
 from rooms.fragments.fragment import Activity, Fragment
@@ -36,6 +37,7 @@ class Context(NamedTuple):
     left_out: int = 0
 
 
+@repeats_when_cut
 def restore_context(
     room: Room,
     *,

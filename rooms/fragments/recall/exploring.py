@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from core.postgres.repeating import repeats_when_cut
 from rooms.fragments.errors import NoSuchFragmentError
 from rooms.fragments.fragment import Fragment
 from rooms.fragments.recall.links import Step, steps_from
@@ -20,6 +21,7 @@ class Explored(NamedTuple):
     steps: list[Step]
 
 
+@repeats_when_cut
 def explore(room: Room, start_id: str, *, agent: str = "") -> Explored:
     """Return what a fragment is linked to: causes, cures, then the rest, in both directions.
 

@@ -6,6 +6,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from core.errors import SentinelError
+from core.postgres.repeating import repeats_when_cut
 from core.text.budget import Budget
 from rooms.fragments.engine import Reading, Wanted
 from rooms.fragments.fragment import Fragment
@@ -46,6 +47,7 @@ def plain_line(fragment: Fragment) -> str:
     return f"{fragment.id} {day} {fragment.kind}/{fragment.topic}: {fragment.content}"
 
 
+@repeats_when_cut
 def recall(
     room: Room,
     query: Query,
@@ -121,14 +123,22 @@ def _vector_of(
         chosen = embedder or embedder_of(os.environ)
         if chosen is None:
             return b"", None
-        with room.engine.reading() as reading:
-            if not reading.has(Wanted(has_vector=True)):
-                return b"", None
-            if not is_of(reading, chosen):
-                raise OtherModelError
+        if not _has_vectors(room, chosen):
+            return b"", None
         return chosen.embed([query.question])[0], None
     except SentinelError as error:
         return b"", error
+
+
+@repeats_when_cut
+def _has_vectors(room: Room, embedder: Embedder) -> bool:
+    """Return whether there is any vector. Raises OtherModelError for those of another model."""
+    with room.engine.reading() as reading:
+        if not reading.find(Wanted(has_vector=True), limit=1):
+            return False
+        if not is_of(reading, embedder):
+            raise OtherModelError
+        return True
 
 
 def _within(

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from core.postgres.repeating import repeats_when_cut
 from rooms.fragments.engine import Reading, Wanted
 from rooms.fragments.fragment import Suspicion, Version
 from rooms.fragments.room import Room, readers
@@ -54,6 +55,7 @@ class Statistics:
         return self.live + self.superseded + sum(self.deleted.values()) + self.figures["purged"]
 
 
+@repeats_when_cut
 def statistics_of(room: Room, *, agent: str = "") -> Statistics:
     """Return the counts of the fragments that a caller sees, "" for all.
 
