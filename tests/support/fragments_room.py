@@ -1,13 +1,16 @@
 """Makes rooms of fragments below a directory of a test, with a clock that the test sets."""
 
+import shutil
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from core.cancellation import NO_CANCELLATION, Cancellation
 from core.settings import Settings
 from rooms.fragments.config import Config
-from rooms.fragments.fragment import Fragment, Link
+from rooms.fragments.engine import Engine, Wanted
+from rooms.fragments.fragment import Activity, Fragment, Link, ToolFeedback
 from rooms.fragments.room import Room
 from rooms.fragments.saving.drafting import Draft
 from rooms.fragments.saving.remembering import remember
@@ -31,6 +34,24 @@ class Clock:
         return self()
 
 
+class Files:
+    """Keeps each room in the file of its path."""
+
+    def engine_at(self, path: Path, cancellation: Cancellation = NO_CANCELLATION) -> Engine:
+        """The engine of a path."""
+        return SqliteEngine(path, timeout_s=5, cancellation=cancellation)
+
+    def copy(self, path: Path, other: Path) -> None:
+        """Copy a room that nobody has open, with all that lies beside it."""
+        shutil.copytree(path.parent, other.parent)
+
+
+class Places:
+    """Where the rooms of a test are kept; `both_engines` says where else."""
+
+    here: Any = Files()
+
+
 def a_room(tmp_path: Path, *, clock: Callable[[], str] | None = None, **settings: Any) -> Room:
     """The fragments of `memory.db` in this directory, which is made with the first write.
 
@@ -40,7 +61,7 @@ def a_room(tmp_path: Path, *, clock: Callable[[], str] | None = None, **settings
     figures = {name: settings.pop(name) for name in Config._fields if name in settings}
     config = Config(**{"path": tmp_path / "memory.db", **figures})
     return Room(
-        engine=SqliteEngine(config.path, timeout_s=5),
+        engine=Places.here.engine_at(config.path),
         config=config,
         settings=Settings(**{"lock_timeout_s": 5, **settings}),
         clock=clock or Clock(),
@@ -58,6 +79,15 @@ def stored(room: Room, *ids: str) -> list[Fragment]:
     """The fragments of these ids as they are stored, those in the bin, too."""
     with room.engine.reading() as reading:
         return reading.by_ids(ids)
+
+
+def is_unused(room: Room) -> bool:
+    """Whether nothing was ever stored: there is no file, or on a server nothing in the tables."""
+    if not room.engine.keeps_agents_apart:
+        return not room.engine.exists()
+    with room.engine.reading() as reading:
+        noted = reading.entries(Activity) + reading.entries(ToolFeedback)
+        return not noted and not reading.find(Wanted(state="all"), limit=1)
 
 
 def figures(room: Room) -> dict[str, int]:

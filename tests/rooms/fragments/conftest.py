@@ -8,8 +8,10 @@ import pytest
 from core.settings import Settings
 from rooms.fragments.room import Room, open_room
 from rooms.fragments.tools import _Room
+from tests.support.both_engines import databases as databases
 from tests.support.fragment_tools import offered
 from tests.support.session_tools import Call, calling, refusing
+from tests.support.team_engines import team_server as team_server
 
 MODELS = ("SENTINEL_MEMORY_EMBEDDINGS", "SENTINEL_MEMORY_JUDGE", "OPENAI_API_KEY")
 

@@ -32,8 +32,10 @@ from rooms.fragments.fragment import (
 from rooms.fragments.kinds import KINDS, LIFETIMES, PRIVACIES, TIERS, Relation
 from rooms.fragments.room import Room
 from rooms.fragments.saving.drafting import Draft, prepared
+from tests.support.both_engines import IN_A_FILE
+from tests.support.both_engines import kept_in_seldom as kept_in_seldom
 from tests.support.cli_process import TOKEN
-from tests.support.fragments_room import START, Clock, a_room
+from tests.support.fragments_room import START, Clock, a_room, is_unused
 
 HOSTILE = "<script>alert(1)</script> # a\u202eb ]( `x` @./.env"
 LATER = "2026-06-01T10:00:00+00:00"
@@ -301,7 +303,7 @@ def test_an_empty_room_is_said(tmp_path: Path) -> None:
     assert "No fragment fits." in text_of(room, "markdown")
     assert "해당하는 조각이 없습니다." in text_of(room, "html", lang="ko")
     assert len(text_of(room, "jsonl").splitlines()) == 1
-    assert not room.engine.exists()
+    assert is_unused(room)
 
 
 class TestFiles:
@@ -325,6 +327,7 @@ class TestFiles:
             export(room, "markdown", str(tmp_path / "CLAUDE.md"), Choice())
         assert refused.value.key == "output_reserved"
 
+    @IN_A_FILE
     @pytest.mark.skipif(os.name == "nt", reason="links and modes of POSIX")
     def test_a_link_is_not_followed_and_the_mode_is_that_of_the_database(
         self, room: Room, tmp_path: Path

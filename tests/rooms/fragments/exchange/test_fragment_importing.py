@@ -25,9 +25,11 @@ from rooms.fragments.saving.amending import Amendment, amend
 from rooms.fragments.saving.drafting import Draft
 from rooms.fragments.saving.forgetting import forget
 from rooms.fragments.saving.remembering import remember
+from tests.support.both_engines import IN_A_FILE
+from tests.support.both_engines import kept_in_seldom as kept_in_seldom
 from tests.support.cli_process import TOKEN
 from tests.support.fragment_sources import DUMP, GRAPH, make_lines, make_memory_db
-from tests.support.fragments_room import START, a_room
+from tests.support.fragments_room import START, a_room, is_unused
 from tests.support.samples import a_principle, a_record
 
 HEAD = {"format": MARK, "version": VERSION}
@@ -267,6 +269,7 @@ class TestOurs:
         assert TOKEN not in found.id
 
 
+@IN_A_FILE
 def test_no_secret_comes_in_and_strict_leaves_the_fragment_out(tmp_path: Path) -> None:
     row = {**DUMP[0], "content": f"The key is {TOKEN}.", "keywords": [TOKEN], "linked_to": []}
     version = {**DUMP[3], "content": TOKEN}
@@ -297,7 +300,7 @@ def test_what_is_no_file_of_fragments_is_refused(tmp_path: Path) -> None:
 
 def test_a_room_that_was_never_used_stays_unmade_by_a_plan(room: Room, tmp_path: Path) -> None:
     assert planned(room, read_source(make_lines(tmp_path / "dump.jsonl", *DUMP))).new
-    assert not room.engine.exists()
+    assert is_unused(room)
 
 
 def test_several_batches_and_their_progress(room: Room, tmp_path: Path) -> None:

@@ -14,8 +14,9 @@ from rooms.fragments.room import Room
 from rooms.fragments.saving.drafting import Draft
 from rooms.fragments.saving.remembering import remember
 from rooms.fragments.services.errors import OtherModelError, ServiceError
+from tests.support.both_engines import kept_in_seldom as kept_in_seldom
 from tests.support.embedding_service import embedder, embeddings, numbers_of, texts_of
-from tests.support.fragments_room import Clock, a_room
+from tests.support.fragments_room import Clock, a_room, is_unused
 from tests.support.stand_in_service import Answer, Asked, StandIn, stand_in
 
 
@@ -104,7 +105,7 @@ def test_a_room_without_fragments_asks_nobody_and_makes_no_file(
     done = fill(room, embedder(service))
     assert (done.count, done.left) == (0, 0)
     assert service.asked == []
-    assert not room.engine.exists()
+    assert is_unused(room)
 
 
 def test_a_failure_keeps_what_was_embedded_before_it(room: Room, service: StandIn) -> None:
@@ -292,7 +293,7 @@ def test_reembedding_with_the_same_model_changes_nothing(room: Room, service: St
 def test_reembedding_a_room_without_fragments_is_no_failure(room: Room, service: StandIn) -> None:
     assert reembed(room, embedder(service)).count == 0
     assert service.asked == []
-    assert not room.engine.exists()
+    assert is_unused(room)
 
 
 def test_reembedding_lets_go_of_vectors_that_only_the_bin_has(room: Room, service: StandIn) -> None:

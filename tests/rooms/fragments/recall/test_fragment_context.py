@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from core.text.tokens import estimate_tokens
+from rooms.fragments.engine import Wanted
 from rooms.fragments.errors import FragmentsError
 from rooms.fragments.fragment import Activity, Fragment
 from rooms.fragments.recall.context import Context, restore_context
@@ -15,6 +16,7 @@ from rooms.fragments.saving.activity import end_session
 from rooms.fragments.saving.drafting import Draft
 from rooms.fragments.saving.remembering import remember
 from tests.rooms.fragments.recall.test_fragment_recall import add
+from tests.support.both_engines import kept_in as kept_in
 from tests.support.fragments_room import START, Clock, a_room
 
 
@@ -25,9 +27,8 @@ def _contents(fragments: list[Fragment]) -> list[str]:
 @pytest.fixture
 def room(tmp_path: Path) -> Room:
     made = a_room(tmp_path)
-    add(made, "A plain fact", "A pinned fact", importance=0.2)
-    with made.engine.writing() as writing:
-        writing.touch([2], {"is_anchor": True})
+    add(made, "A plain fact", importance=0.2)
+    add(made, "A pinned fact", importance=0.2, is_anchor=True)
     add(made, "Comments are Korean", kind="preference", importance=0.9)
     add(made, "NOAUTH: the password is missing", kind="error", importance=0.8)
     add(made, "Test, build, push", kind="procedure", importance=0.7)
@@ -71,7 +72,7 @@ def test_the_context_keeps_its_budget_and_counts_the_rest(room: Room) -> None:
 def test_it_is_no_use_of_a_fragment(room: Room) -> None:
     restore_context(room)
     with room.engine.reading() as reading:
-        assert {it.access_count for it in reading.by_numbers(range(1, 10))} == {0}
+        assert {it.access_count for it in reading.find(Wanted(state="all"))} == {0}
 
 
 def test_sessions_that_nobody_reflected_on_are_told_for_a_week(tmp_path: Path) -> None:

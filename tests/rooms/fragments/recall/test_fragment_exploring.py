@@ -9,6 +9,7 @@ from rooms.fragments.fragment import Link
 from rooms.fragments.kinds import Relation
 from rooms.fragments.recall.exploring import explore
 from tests.rooms.fragments.recall.test_fragment_recall import add
+from tests.support.both_engines import kept_in as kept_in
 from tests.support.fragments_room import START, a_room
 
 

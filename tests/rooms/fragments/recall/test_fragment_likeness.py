@@ -10,6 +10,7 @@ from rooms.fragments.recall.likeness import Alike, alike
 from rooms.fragments.room import Room
 from rooms.fragments.saving.drafting import Draft
 from rooms.fragments.saving.remembering import remember
+from tests.support.both_engines import kept_in_seldom as kept_in_seldom
 from tests.support.fragments_room import a_room
 
 

@@ -18,7 +18,9 @@ from rooms.fragments.fragment import Fragment, Link, hash_of
 from rooms.fragments.recall.recalling import Query, plain_line, recall
 from rooms.fragments.recall.using import count_later
 from rooms.fragments.room import Room
-from tests.support.fragments_room import START, Clock, a_room
+from tests.support.both_engines import SELDOM_ON_A_SERVER
+from tests.support.both_engines import kept_in as kept_in
+from tests.support.fragments_room import START, Clock, a_room, is_unused
 
 
 def add(room: Room, *contents: str, **values: object) -> list[Fragment]:
@@ -315,6 +317,7 @@ def test_where_nothing_is_stored_nothing_is_found_or_made(tmp_path: Path) -> Non
     assert list(tmp_path.iterdir()) == []
 
 
+@SELDOM_ON_A_SERVER
 @settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
@@ -327,6 +330,6 @@ def test_any_question_is_answered(
     tmp_path: Path, text: str, keywords: list[str], topic: str
 ) -> None:
     room = a_room(tmp_path)
-    if not room.engine.exists():
+    if is_unused(room):
         add(room, "The shop runs on Node 20", "배포는 금요일에 하지 않는다", "NULL \0 *")
     recall(room, Query(text=text, keywords=tuple(keywords), topic=topic, tags=tuple(keywords)))

@@ -12,6 +12,7 @@ from rooms.fragments.recall.recalling import Query, recall
 from rooms.fragments.room import Room
 from rooms.fragments.services.errors import ServiceError
 from tests.rooms.fragments.recall.test_fragment_recall import add
+from tests.support.both_engines import kept_in_seldom as kept_in_seldom
 from tests.support.fragments_room import a_room
 
 _FIELDS = ("car automobile vehicle", "bread baker loaf", "rain weather umbrella")

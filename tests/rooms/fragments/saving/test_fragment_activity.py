@@ -18,7 +18,8 @@ from rooms.fragments.saving.activity import (
 from rooms.fragments.saving.feedback import give_feedback
 from rooms.fragments.saving.forgetting import pin
 from rooms.fragments.saving.reflecting import Reflection, reflect
-from tests.support.fragments_room import START, Clock, a_room, figures, saved, stored
+from tests.support.both_engines import kept_in as kept_in
+from tests.support.fragments_room import START, Clock, a_room, figures, is_unused, saved, stored
 
 
 def activities(room: Room) -> list[Activity]:
@@ -103,7 +104,7 @@ def test_a_session_that_reflected_or_wrote_nothing_leaves_no_fact(room: Room) ->
 
 def test_ending_where_nothing_was_stored_makes_nothing(room: Room) -> None:
     assert end_session(room, "s1") == Ended(0)
-    assert not room.engine.exists()
+    assert is_unused(room)
 
 
 def test_two_sessions_that_look_alike_leave_one_fact(room: Room) -> None:
@@ -174,4 +175,4 @@ def test_a_feedback_that_cannot_be_noted_is_refused(
     with pytest.raises(FragmentsError) as caught:
         give_feedback(room, given)
     assert str(caught.value).startswith(said)
-    assert not room.engine.exists()
+    assert is_unused(room)

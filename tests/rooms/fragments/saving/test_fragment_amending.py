@@ -16,6 +16,8 @@ from rooms.fragments.room import Room
 from rooms.fragments.saving.amending import Amended, Amendment, amend
 from rooms.fragments.saving.forgetting import forget, pin
 from rooms.fragments.saving.linking import link
+from tests.support.both_engines import SELDOM_ON_A_SERVER
+from tests.support.both_engines import kept_in as kept_in
 from tests.support.fragments_room import Clock, a_room, figures, links_of, saved, stored
 
 NODE = "The shop runs on Node.js 20"
@@ -221,6 +223,7 @@ def test_an_unpinned_fragment_can_be_pinned_by_an_amendment_and_back(
     assert (loose.tier, loose.decayed_at, loose.expires_at > clock()) == ("warm", clock(), True)
 
 
+@SELDOM_ON_A_SERVER
 @given(
     st.lists(
         st.tuples(st.sampled_from("abcd"), st.sampled_from("abcd"), st.booleans()), max_size=12

@@ -16,7 +16,9 @@ from rooms.fragments.saving.amending import Amendment, amend
 from rooms.fragments.saving.forgetting import forget, pin, restore
 from rooms.fragments.saving.linking import link
 from rooms.fragments.sqlite.adapter import SqliteEngine
-from tests.support.fragments_room import Clock, a_room, figures, links_of, saved, stored
+from tests.support.both_engines import IN_A_FILE
+from tests.support.both_engines import kept_in as kept_in
+from tests.support.fragments_room import Clock, a_room, figures, is_unused, links_of, saved, stored
 
 
 def refused(room: Room, **given: Any) -> str:
@@ -151,9 +153,10 @@ def test_where_nothing_was_ever_stored_nothing_is_changed_or_made(room: Room) ->
     ):
         with pytest.raises(FragmentsError, match=r"^a: there is no such fragment"):
             call()
-    assert not room.engine.exists()
+    assert is_unused(room)
 
 
+@IN_A_FILE
 def test_what_is_gone_for_good_leaves_no_word_in_the_index(room: Room) -> None:
     for at in range(20):
         saved(room, f"The shop has door {at}")
@@ -164,6 +167,7 @@ def test_what_is_gone_for_good_leaves_no_word_in_the_index(room: Room) -> None:
     assert not any(b"zanzibaromat" in it.read_bytes().lower() for it in files)
 
 
+@IN_A_FILE
 def test_a_fragment_is_gone_though_its_bytes_have_to_wait(tmp_path: Path) -> None:
     room = a_room(tmp_path)
     room = replace(room, engine=SqliteEngine(room.config.path, timeout_s=0.2))

@@ -14,6 +14,8 @@ from rooms.fragments.recall.recalling import Query, recall
 from rooms.fragments.room import Room
 from rooms.fragments.saving.forgetting import forget
 from rooms.fragments.saving.linking import link
+from tests.support.both_engines import SELDOM_ON_A_SERVER
+from tests.support.both_engines import kept_in as kept_in
 from tests.support.fragments_room import START, a_room, figures, links_of, saved, stored
 
 
@@ -109,6 +111,7 @@ def test_two_that_are_linked_are_suspected_no_more(room: Room) -> None:
     assert (left.first_id, left.second_id) == (one.id, third.id)
 
 
+@SELDOM_ON_A_SERVER
 @given(st.lists(st.permutations("abcd").map(lambda it: (it[0], it[1])), max_size=20), st.data())
 @settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_what_is_superseded_has_a_successor_and_no_circle_arises(
@@ -137,6 +140,7 @@ def test_what_is_superseded_has_a_successor_and_no_circle_arises(
     assert not any(start == end for start, end in reached)
 
 
+@SELDOM_ON_A_SERVER
 def test_a_place_is_taken_over_with_very_many_links_in_one_go(room: Room) -> None:
     hub, new = saved(room, "The hub of all"), saved(room, "What comes after")
     with room.engine.writing() as writing:

@@ -14,6 +14,8 @@ from rooms.fragments.fragment import Activity, TaskFeedback
 from rooms.fragments.room import Room
 from rooms.fragments.saving.activity import unreflected
 from rooms.fragments.saving.reflecting import Reflected, Reflection, parts_of, reflect
+from tests.support.both_engines import SELDOM_ON_A_SERVER
+from tests.support.both_engines import kept_in as kept_in
 from tests.support.fragments_room import START, Clock, a_room, figures, links_of, saved
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -145,6 +147,7 @@ def test_what_is_refused_stores_nothing_of_a_reflection(room: Room) -> None:
     assert "topic: " in refused(room, decisions=("Use pnpm",), topic="x" * 51)
 
 
+@SELDOM_ON_A_SERVER
 def test_a_reflection_that_is_broken_off_stores_nothing(tmp_path: Path) -> None:
     left = iter(range(100))
 

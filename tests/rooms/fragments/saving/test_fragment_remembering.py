@@ -16,6 +16,7 @@ from rooms.fragments.saving.drafting import Draft
 from rooms.fragments.saving.forgetting import forget
 from rooms.fragments.saving.linking import cures, link
 from rooms.fragments.saving.remembering import Remembered, remember
+from tests.support.both_engines import kept_in as kept_in
 from tests.support.fragments_room import START, Clock, a_room, figures
 
 NODE = "The shop runs on Node.js 20"

@@ -30,6 +30,7 @@ from rooms.fragments.saving.remembering import remember
 from rooms.fragments.upkeep.consolidating import consolidate
 from rooms.fragments.upkeep.daily import tend
 from rooms.fragments.upkeep.statistics import statistics_of
+from tests.support.both_engines import kept_in as kept_in
 from tests.support.fragments_room import Clock, a_room
 from tests.support.upkeep_room import all_of, whole
 

@@ -11,6 +11,7 @@ from rooms.fragments.meaning.embedder import Embedder
 from rooms.fragments.room import Room
 from rooms.fragments.services.errors import ServiceError
 from rooms.fragments.upkeep.consolidating import consolidate
+from tests.support.both_engines import kept_in_seldom as kept_in_seldom
 from tests.support.fragments_room import Clock, a_room
 from tests.support.upkeep_room import all_of, figures_of, saved
 

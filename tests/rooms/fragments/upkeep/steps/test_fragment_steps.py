@@ -18,7 +18,9 @@ from rooms.fragments.saving.forgetting import forget
 from rooms.fragments.saving.linking import link
 from rooms.fragments.upkeep.consolidating import consolidate
 from rooms.fragments.upkeep.running import STEPS
-from tests.support.fragments_room import Clock
+from tests.support.both_engines import IN_A_FILE, SELDOM_ON_A_SERVER
+from tests.support.both_engines import kept_in as kept_in
+from tests.support.fragments_room import Clock, is_unused
 from tests.support.upkeep_room import all_of, changed, figures_of, links_of, now_of, saved, state_of
 
 
@@ -32,7 +34,7 @@ def test_there_are_the_eleven_steps_of_the_specification_in_their_order() -> Non
 def test_a_room_where_nothing_was_saved_stays_one(room: Room) -> None:
     report = consolidate(room)
     assert figures_of(report) == {} and len(report.steps) == 11
-    assert not room.engine.exists() and not list(room.config.path.parent.iterdir())
+    assert is_unused(room) and not list(room.config.path.parent.iterdir())
 
 
 def test_fragments_move_down_the_tiers_and_up_again(room: Room, clock: Clock) -> None:
@@ -205,6 +207,7 @@ def test_feedback_is_reported_by_tool_and_thinned_after_a_year(room: Room, clock
     assert report.feedback.success == 1.0 and report.feedback.pain_points == ("slow",)
 
 
+@IN_A_FILE  # a server takes none
 def test_links_that_lead_nowhere_and_old_activities_are_tidied_up(room: Room, clock: Clock) -> None:
     one = saved(room, "The shop runs on Node 20", is_anchor=True)
     with room.engine.writing() as writing:
@@ -220,6 +223,7 @@ def test_links_that_lead_nowhere_and_old_activities_are_tidied_up(room: Room, cl
         assert [it.session_id for it in reading.entries(Activity)] == ["new"]
 
 
+@IN_A_FILE
 def test_an_index_that_has_got_out_of_step_is_mended(room: Room) -> None:
     one = saved(room, "The shop runs on Node 20", keywords=("node",))
     with closing(sqlite3.connect(room.config.path)) as connection, connection:
@@ -233,6 +237,7 @@ def test_an_index_that_has_got_out_of_step_is_mended(room: Room) -> None:
     assert "tidying" not in figures_of(consolidate(room))
 
 
+@SELDOM_ON_A_SERVER
 def test_pages_of_many_fragments_come_to_the_same_figures(room: Room, clock: Clock) -> None:
     for place in range(650):  # more than two pages
         saved(room, f"Fact {place} of the shop", topic=f"t{place}")

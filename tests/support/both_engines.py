@@ -1,0 +1,103 @@
+"""Runs the tests of a file over both engines: with their rooms in files, and on a server.
+
+    from tests.support.both_engines import kept_in as kept_in
+
+A file whose tests cost much there takes `kept_in_seldom`; the marks `IN_A_FILE` and
+`SELDOM_ON_A_SERVER` are for single tests. One database is emptied for each test, as to make one
+takes ten times as long; a test with several rooms has others beside it.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from core.cancellation import NO_CANCELLATION, Cancellation
+from rooms.fragments.engine import Engine
+from rooms.fragments.postgres.adapter import PostgresEngine
+from rooms.fragments.postgres.security import POLICIES
+from tests.support.fragments_room import Places
+from tests.support.team_engines import TeamServer, a_server
+
+_LONG = pytest.param("server", marks=pytest.mark.long)
+IN_A_FILE = pytest.mark.parametrize("kept_in", ["file"], indirect=True)
+SELDOM_ON_A_SERVER = pytest.mark.parametrize("kept_in", ["file", _LONG], indirect=True)
+
+
+class Databases:
+    """Gives each path a database: the first one that is emptied, each further one a fresh one."""
+
+    def __init__(self, server: TeamServer) -> None:
+        self._server = server
+        self._first = self._new()
+        self._by_path = dict[Path, PostgresEngine]()
+
+    def engine_at(self, path: Path, cancellation: Cancellation = NO_CANCELLATION) -> Engine:
+        """See `Files`."""
+        if path not in self._by_path:
+            self._by_path[path] = self._new() if self._by_path else self._first
+        engine = self._by_path[path]
+        if cancellation is NO_CANCELLATION:
+            return engine
+        return PostgresEngine(engine.server, timeout_s=5, cancellation=cancellation)
+
+    def copy(self, path: Path, other: Path) -> None:
+        """See `Files`."""
+        engine = self._by_path[path]
+        engine.close()
+        with engine.pool.as_login(changes=False) as connection:
+            name = connection.info.dbname
+        engine.close()
+        server = self._server.postgres
+        copied = server.dsn(server.new_database(name))
+        self._by_path[other] = PostgresEngine(a_server(copied), timeout_s=5)
+
+    def empty(self) -> None:
+        """Forget all paths, and what the first database holds."""
+        for engine in self._by_path.values():
+            if engine is not self._first:
+                engine.close()
+        self._by_path.clear()
+        with self._first.pool.as_login() as connection:
+            for table in POLICIES.keys() - {"schema_version"}:
+                connection.execute(f"DELETE FROM agent_memory.{table}")
+
+    def close(self) -> None:
+        """Let go of all connections."""
+        self._first.close()
+
+    def _new(self) -> PostgresEngine:
+        return PostgresEngine(a_server(self._server.new_dsn()), timeout_s=5)
+
+
+@pytest.fixture(scope="session")
+def databases(team_server: TeamServer) -> Iterator[Databases]:
+    """The databases of this worker."""
+    made = Databases(team_server)
+    yield made
+    made.close()
+
+
+def _kept_in(request: pytest.FixtureRequest, patch: pytest.MonkeyPatch) -> Iterator[str]:
+    place: str = request.param
+    if place == "file":
+        yield place
+        return
+    databases: Databases = request.getfixturevalue("databases")
+    patch.setattr(Places, "here", databases)
+    yield place
+    databases.empty()
+
+
+@pytest.fixture(autouse=True, params=["file", "server"])
+def kept_in(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """Where the rooms of a test are kept."""
+    yield from _kept_in(request, monkeypatch)
+
+
+@pytest.fixture(name="kept_in", autouse=True, params=["file", _LONG])
+def kept_in_seldom(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[str]:
+    """Where they are kept, on a server only where tests may cost much."""
+    yield from _kept_in(request, monkeypatch)
