@@ -120,7 +120,7 @@ class Version:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolFeedback:
-    """Whether the answer of a tool was of use."""
+    """Whether the answer of a tool was of use to an agent."""
 
     tool_name: str
     relevant: bool
@@ -130,17 +130,19 @@ class ToolFeedback:
     session_id: str = ""
     trigger_type: str = "voluntary"
     created_at: str = ""
+    agent: str = DEFAULT_AGENT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskFeedback:
-    """How the work of a session went."""
+    """How the work of an agent's session went."""
 
     session_id: str = ""
     overall_success: bool = True
     tool_highlights: tuple[str, ...] = ()
     tool_pain_points: tuple[str, ...] = ()
     created_at: str = ""
+    agent: str = DEFAULT_AGENT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -33,9 +33,13 @@ _FRAGMENTS = _Table(
 )
 _VERSIONS = _Table("fragment_versions", "id", ("content", "topic", "keywords", "amended_by"))
 _OTHERS = (
-    _Table("tool_feedback", "id", ("tool_name", "suggestion", "context", "session_id")),
-    _Table("task_feedback", "id", ("tool_highlights", "tool_pain_points", "session_id")),
-    _Table("activities", "session_id", ("session_id", "agent_id")),
+    _Table(
+        *("tool_feedback", "id"), ("tool_name", "suggestion", "context", "session_id", "agent_id")
+    ),
+    _Table(
+        *("task_feedback", "id"), ("tool_highlights", "tool_pain_points", "session_id", "agent_id")
+    ),
+    _Table("activities", "rowid", ("session_id", "agent_id")),
     _Table("state", "name", ("value",)),
 )
 _LEFT_BEHIND = "fragment_id NOT IN (SELECT id FROM fragments)"

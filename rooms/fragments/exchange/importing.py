@@ -164,7 +164,6 @@ class _Planner:
         row = row_of(draft.type, self._room.config)
         moments = {it: min(getattr(given, it), now) for it in _MOMENTS}
         moments["created_at"] = moments["created_at"] or now
-        agent = fit.text(given.agent.strip(), NAME_CHARS) or DEFAULT_AGENT
         fragment = replace(
             given,
             **moments,
@@ -175,7 +174,7 @@ class _Planner:
             importance=row.importance if item.importance is None else item.importance,
             content_hash=hash_of(draft.content),
             estimated_tokens=estimate_tokens(draft.content),
-            agent=DEFAULT_AGENT if agent.lower() in REFUSED_AGENTS else agent,
+            agent=fit.agent(given.agent),
             session=fit.text(given.session, NAME_CHARS),
             last_session=fit.text(given.last_session, NAME_CHARS),
             deletion=given.deletion if given.deletion in _DELETIONS else "",
@@ -257,7 +256,8 @@ class _Planner:
         if not all(ends.values()):
             self._plan.faults.append(Fault(0, "no_end"))
             return None
-        done: Entry = replace(clean, **ends)
+        names = {"agent": fit.agent(clean.agent)} if hasattr(clean, "agent") else {}
+        done: Entry = replace(clean, **ends, **names)
         return done
 
 
@@ -290,6 +290,11 @@ class _Fit:
             return text
         self.count += 1
         return f"{text[: most - 1].rstrip()}…"
+
+    def agent(self, name: str) -> str:
+        """Return the name of an agent, DEFAULT_AGENT for what nobody may be called."""
+        name = self.text(name.strip(), NAME_CHARS) or DEFAULT_AGENT
+        return DEFAULT_AGENT if name.lower() in REFUSED_AGENTS else name
 
     def draft(self, item: Incoming) -> Draft:
         """Return what a fragment says, its labels within their limits."""
@@ -337,9 +342,15 @@ def _new_links(
 
 
 def _new_entries(reading: Reading, entries: Sequence[Entry]) -> list[Entry]:
-    """Return what was not noted here yet, as often as it is noted there."""
+    """Return what was not noted here yet, as often as it is noted there.
+
+    Of two that take each other's place, as when sessions of two agents become one's, the first.
+    """
     here, new = dict[tuple[type[Any], str], Counter[object]](), list[Entry]()
+    firsts = {_key_of(it): it for it in reversed(entries)}
     for entry in entries:
+        if firsts[_key_of(entry)] != entry:
+            continue
         kind, of = type(entry), entry.fragment_id if isinstance(entry, Version) else ""
         if (kind, of) not in here:
             here[kind, of] = Counter(map(_key_of, reading.entries(kind, of=of)))
@@ -353,9 +364,9 @@ def _new_entries(reading: Reading, entries: Sequence[Entry]) -> list[Entry]:
 def _key_of(entry: Entry) -> object:
     """Return what two entries share that are the same."""
     if isinstance(entry, Activity):
-        return entry.session_id
+        return Activity, entry.agent, entry.session_id
     if isinstance(entry, Suspicion):
-        return entry.first_id, entry.second_id
+        return Suspicion, entry.first_id, entry.second_id
     return entry
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
 from rooms.fragments.engine import Entry
-from rooms.fragments.fragment import Activity, Fragment, Link
+from rooms.fragments.fragment import Activity, Fragment, Link, TaskFeedback, ToolFeedback
 
 # Whose form a source has: an export of this room, a database and a dump of the specifications, a
 # graph of server-memory, a memory log.
@@ -52,9 +52,11 @@ class Source:
 
 
 def as_of(source: Source, agent: str) -> Source:
-    """Return a source whose fragments, and notes on sessions, are all one agent's."""
+    """Return a source whose fragments, feedback and notes on sessions are all one agent's.
+
+    Who amended a fragment stays as it is: that was somebody.
+    """
     items = [replace(it, fragment=replace(it.fragment, agent=agent)) for it in source.items]
-    entries = [
-        replace(it, agent=agent) if isinstance(it, Activity) else it for it in source.entries
-    ]
+    own = Activity, ToolFeedback, TaskFeedback
+    entries = [replace(it, agent=agent) if isinstance(it, own) else it for it in source.entries]
     return replace(source, items=items, entries=entries)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from core.settings import NAME_CHARS
 from rooms.fragments.fragment import SITUATION_CHARS, SUGGESTION_CHARS, ToolFeedback
-from rooms.fragments.room import Room, named
+from rooms.fragments.room import Room, named, writer
 from rooms.fragments.saving import activity
 from rooms.fragments.saving.errors import SavingError
 from rooms.fragments.saving.texts import Given, cleaned
@@ -32,6 +32,7 @@ def give_feedback(room: Room, feedback: ToolFeedback) -> None:
         session_id=session,
         trigger_type=trigger,
         created_at=feedback.created_at or room.clock(),
+        agent=writer(room, ""),
     )
     with room.engine.writing() as writing:
         writing.note([done])

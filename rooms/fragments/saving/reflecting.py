@@ -15,7 +15,7 @@ from rooms.fragments.fragment import (
     TaskFeedback,
 )
 from rooms.fragments.key_terms import keywords_of
-from rooms.fragments.room import Room, named
+from rooms.fragments.room import Room, named, writer
 from rooms.fragments.saving import activity
 from rooms.fragments.saving.drafting import Draft, Prepared, prepared
 from rooms.fragments.saving.remembering import Remembered, stored
@@ -95,7 +95,8 @@ def reflect(room: Room, reflection: Reflection, *, agent: str = "", session: str
             _join(writing, done, room.clock())
             saved += done
         if ready.feedback:
-            writing.note([replace(ready.feedback, session_id=session, created_at=room.clock())])
+            given = replace(ready.feedback, session_id=session, agent=writer(room, agent))
+            writing.note([replace(given, created_at=room.clock())])
         wrote = sum(it.is_new for it in saved)
         activity.note(writing, room, session, agent, wrote=wrote)
         activity.note_reflection(writing, room, session)

@@ -130,5 +130,23 @@ MIGRATIONS: Migrations = (
         # Before its first use it is made by what keeps it current.
         "CREATE VIRTUAL TABLE fragments_fts USING fts5(content, topic, keywords)",
     ),
+    (  # what several agents of a server did and said, and have brought into a file
+        "ALTER TABLE tool_feedback ADD COLUMN agent_id TEXT NOT NULL DEFAULT 'default'",
+        "ALTER TABLE task_feedback ADD COLUMN agent_id TEXT NOT NULL DEFAULT 'default'",
+        "ALTER TABLE activities RENAME TO activities_of_one",
+        """CREATE TABLE activities (
+  session_id TEXT NOT NULL,
+  agent_id TEXT NOT NULL DEFAULT 'default',
+  started_at TEXT NOT NULL,
+  last_at TEXT NOT NULL,
+  calls INTEGER NOT NULL DEFAULT 0,
+  written INTEGER NOT NULL DEFAULT 0,
+  reflected_at TEXT NOT NULL DEFAULT '',
+  ended_at TEXT NOT NULL DEFAULT '',
+  PRIMARY KEY (session_id, agent_id)
+)""",
+        "INSERT INTO activities SELECT * FROM activities_of_one",
+        "DROP TABLE activities_of_one",
+    ),
 )
 # fmt: on

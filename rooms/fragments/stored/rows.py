@@ -74,7 +74,7 @@ TABLES: dict[type[Any], Table] = {
     ),
     Activity: Table(
         *("activities", _fields(Activity), ("session_id",), "last_at"),
-        *("started_at, session_id", True),
+        *("started_at, session_id, agent_id", True),
     ),
     Suspicion: Table(
         *("suspicions", _fields(Suspicion), ("first_id", "second_id"), "found_at"),

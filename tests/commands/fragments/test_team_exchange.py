@@ -11,7 +11,16 @@ import pytest
 
 from core.text.tokens import estimate_tokens
 from rooms.fragments.engine import Wanted
-from rooms.fragments.fragment import Activity, Fragment, Link, Suspicion, Version, hash_of
+from rooms.fragments.fragment import (
+    Activity,
+    Fragment,
+    Link,
+    Suspicion,
+    TaskFeedback,
+    ToolFeedback,
+    Version,
+    hash_of,
+)
 from rooms.fragments.postgres.adapter import PostgresEngine
 from rooms.fragments.sqlite.adapter import SqliteEngine
 from tests.support.cli_process import Run
@@ -40,7 +49,8 @@ def a_fragment(id_: str, content: str, agent: str, day: int, **more: Any) -> Fra
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     """A file with fragments of two agents, one of which say the same: links, versions, a pin, the
-    bin, one that is superseded, a session, and two that may contradict each other."""
+    bin, one that is superseded, two sessions of one name, what each said of the tools and of its
+    work, and two fragments that may contradict each other."""
     path = tmp_path / "data" / "memory.db"
     engine = SqliteEngine(path, timeout_s=5)
     with engine.writing() as writing:
@@ -66,6 +76,13 @@ def file(tmp_path: Path) -> Path:
                     amended_by="alice"),
             Activity(session_id="s1", agent="alice", started_at=DAY.format(1),
                      last_at=DAY.format(1), calls=4, written=2),
+            Activity(session_id="s1", agent="robert", started_at=DAY.format(3),
+                     last_at=DAY.format(3), calls=1, reflected_at=DAY.format(3)),
+            *(ToolFeedback(tool_name="recall", relevant=True, sufficient=False, session_id="s1",
+                           suggestion="더 짧게 😀", created_at=DAY.format(3), agent=it)
+              for it in ("alice", "robert", "robert")),
+            TaskFeedback(session_id="s1", overall_success=False, tool_pain_points=("slow",),
+                         created_at=DAY.format(3), agent="robert"),
             Suspicion(first_id="alice001", second_id="alice002", similarity=0.5,
                       found_at=DAY.format(4)),
         ])  # fmt: skip
@@ -98,7 +115,7 @@ def test_from_a_file_to_a_server_and_back_nothing_is_lost(
     desk: Desk, file: Path, team_server: TeamServer, tmp_path: Path
 ) -> None:
     first = exported(desk, str(file), "a.jsonl")
-    assert len(first) == 10
+    assert len(first) == 15
     dsn = team_server.empty_dsn()
     assert "Saved: 5." in run(desk, dsn, "import", "a.jsonl", "--yes").out
     assert "Nothing to save." in run(desk, dsn, "import", "a.jsonl", "--yes").out
@@ -111,7 +128,13 @@ def test_from_a_file_to_a_server_and_back_nothing_is_lost(
         seen = reading.find(Wanted(state="all"))
         assert {it.id for it in seen} == {"alice001", "alice002"}
         assert reading.holding("bundle", 9).shares(0.25).keys() == {seen[0].number}
+        assert [it.agent for it in reading.entries(ToolFeedback)] == ["alice"]
+        assert [it.agent for it in reading.entries(Activity)] == ["alice"]
     engine.close()
+    other = team_server.empty_dsn()  # and from a server to another one
+    assert "Saved: 5." in run(desk, other, "import", "b.jsonl", "--yes").out
+    assert exported(desk, other, "d.jsonl") == first
+    assert "Nothing to save." in run(desk, back, "import", "d.jsonl", "--yes").out
 
 
 def test_all_can_be_imported_as_one_agents(desk: Desk, file: Path, team_server: TeamServer) -> None:
@@ -124,6 +147,9 @@ def test_all_can_be_imported_as_one_agents(desk: Desk, file: Path, team_server: 
     engine = PostgresEngine(a_server(dsn), timeout_s=5)
     with engine.reading() as reading:
         assert [it.agent for it in reading.entries(Activity)] == ["carol"]
+        for kind, count in ((ToolFeedback, 3), (TaskFeedback, 1)):
+            assert [it.agent for it in reading.entries(kind)] == ["carol"] * count
+        assert [it.amended_by for it in reading.entries(Version)] == ["alice"]
         assert len(reading.links(["alice001", "robert02"])) == 2
     engine.close()
 
