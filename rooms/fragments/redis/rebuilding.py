@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from rooms.fragments.engine import Wanted, pages_of
+from rooms.fragments.engine import Engine, Wanted, pages_of
 from rooms.fragments.redis.engine import CachedEngine
 from rooms.fragments.redis.keyword_sets import words_of
 
@@ -37,6 +37,8 @@ def rebuild(
         bound = engine.for_agent(agent)
         with bound.inner.reading() as reading:
             revision = reading.revisions().get(agent, "")
+            if not revision:  # of rows that came in beside the program: nothing tells their state
+                continue
             if not is_whole and bound.cache.sets.are_of(agent, revision):
                 current += 1
                 continue
@@ -45,7 +47,17 @@ def rebuild(
                 for it in some:
                     for word in words_of(it.keywords):
                         numbers.setdefault(word, []).append(it.number)
-        if not revision or not bound.cache.sets.put(agent, revision, numbers):
+        if not bound.cache.sets.put(agent, revision, numbers):
             return Rebuilt(made, current, len(agents) - made - current)
         made += 1
     return Rebuilt(made, current)
+
+
+def keep_current(engine: Engine) -> None:
+    """Make the keyword sets anew that are behind, as after very many changes or a restart of Redis.
+
+    engine: that of all agents, which may have no Redis beside it. Where all are right, each agent
+    costs a question here and one there. Raises DatabaseError.
+    """
+    if isinstance(engine, CachedEngine) and engine.cache.client.is_worth_asking:
+        rebuild(engine)

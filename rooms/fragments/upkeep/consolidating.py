@@ -89,6 +89,10 @@ def consolidate(
         end_idle_sessions(whole)
         fill = _filling(whole, embedder) if embedder else None
         run = _done(whole, judge, fill, begins)
+        if room.config.cache:
+            from rooms.fragments.redis.rebuilding import keep_current  # only a team has one
+
+            keep_current(whole.engine)
     with room.engine.reading() as reading:
         return _report(reading, run, room)
 

@@ -16,13 +16,14 @@ from rooms.fragments.judging.settings import has_judge
 from rooms.fragments.meaning.embedder import embedder_of
 from rooms.fragments.meaning.filling import fill
 from rooms.fragments.redis.engine import check_of
+from rooms.fragments.redis.rebuilding import keep_current
 from rooms.fragments.room import Room, open_room
 from rooms.fragments.saving.activity import end_idle_sessions, end_session
 from rooms.fragments.upkeep.daily import do_daily
 from rooms.fragments.upkeep.errors import UpkeepBusyError
 
 PAUSE_S = 60.0  # between two looks
-_IDLE_LOOKS = 60  # between two looks for idle sessions, which reads all of them
+_IDLE_LOOKS = 60  # between two looks for idle sessions and keyword sets, which reads all of them
 
 
 class Begun(NamedTuple):
@@ -115,5 +116,6 @@ def _do(
     with room.engine.only_one(timeout_s=0):
         if ends_idle:
             end_idle_sessions(room)
+            keep_current(room.engine)
         if embedder:
             fill(room, embedder, progress=check_goes_on)
