@@ -110,10 +110,10 @@ def _earlier(now: str, by: timedelta) -> str:
 
 
 def _minutes_of(activity: Activity) -> int:
-    """Return how long a session was; 0 where another program wrote its moments."""
+    """Return how long a session was; 0 where the clock was set back, or its moments are none."""
     try:
         start, last = map(datetime.fromisoformat, (activity.started_at, activity.last_at))
-        return round((last - start).total_seconds() / 60)
+        return max(round((last - start).total_seconds() / 60), 0)
     except (TypeError, ValueError):
         return 0
 

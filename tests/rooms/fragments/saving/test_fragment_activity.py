@@ -107,6 +107,16 @@ def test_ending_where_nothing_was_stored_makes_nothing(room: Room) -> None:
     assert is_unused(room)
 
 
+def test_a_clock_that_was_set_back_within_a_session_makes_it_no_shorter_than_nothing(
+    room: Room, clock: Clock
+) -> None:
+    saved(room, "alpha", session="s1")
+    clock.wait(days=-1)
+    saved(room, "beta", session="s1")
+    ended = end_session(room, "s1").reflected
+    assert ended and "ended after 0 min" in ended.content
+
+
 def test_two_sessions_that_look_alike_leave_one_fact(room: Room) -> None:
     for session in ("s1", "s2"):
         saved(room, f"says {session}", session=session)
