@@ -16,7 +16,7 @@ from core.errors import SentinelError
 from core.settings import Settings
 from rooms.fragments.config import Config
 from rooms.fragments.engine import Engine, Wanted
-from rooms.fragments.fragment import CONTENT_BYTES, ToolFeedback
+from rooms.fragments.fragment import CONTENT_BYTES, Fragment, ToolFeedback
 from rooms.fragments.kinds import RELATIONS
 from rooms.fragments.postgres.adapter import PostgresEngine
 from rooms.fragments.recall.context import restore_context
@@ -50,6 +50,11 @@ _ID = re.compile(r"\b[a-z2-9]{8}\b")
 # A number is of one database; whose session used what all share, a server keeps to itself; how
 # alike two texts are depends on how many there are, which a server works out from a part.
 _OWN_OF_ONE = re.compile(r"similarity=[0-9.]+|number=\d+|last_session='[^']*'|path='[^']*'")
+
+
+def said_by(fragment: Fragment) -> str:
+    """What counts for a budget: an id would, too, and is another one on each engine."""
+    return fragment.content
 
 
 class Team:
@@ -134,7 +139,8 @@ class Team:
             tokens=pick.choice((100, 1_000, 9_000)),
             limit=pick.choice((0, 3)),
         )
-        found = recall(self.room, query, agent=agent, session=self._session(agent))
+        session = self._session(agent)
+        found = recall(self.room, query, agent=agent, session=session, line=said_by)
         return [it.id for it in found.fragments], [it.to_id for it in found.linked], found.left_out
 
     def _find(self, agent: str) -> Any:
@@ -184,7 +190,7 @@ class Team:
 
     def _context(self, agent: str) -> Any:
         session, types = self._session(agent), ("fact", "error", "preference")
-        found = restore_context(self.room, types=types, session=session, agent=agent)
+        found = restore_context(self.room, types=types, session=session, agent=agent, line=said_by)
         ids = [[it.id for it in some] for some in (found.core, found.working)]
         return ids, found.left_out
 
