@@ -29,7 +29,7 @@ class Opening:
     in_turn: bool = True
 
     def statements(self, *, lock_s: float, wait_s: float) -> str:
-        """Return the statements; the last one answers with the role, and whether it bypasses.
+        """Return the statements; the last answers with role, whether it bypasses, and the process.
 
         lock_s: how long to wait for its turn; wait_s: for a lock on rows, later.
         """
@@ -53,7 +53,7 @@ class Opening:
             *([f"SET LOCAL ROLE {self.role}"] if self.role else []),
             f"SELECT {given}",
             *self._turn(),
-            "SELECT current_user, rolsuper OR rolbypassrls,"
+            "SELECT current_user, rolsuper OR rolbypassrls, pg_catalog.pg_backend_pid(),"
             f" pg_catalog.set_config('lock_timeout', '{_ms(wait_s)}', true)"
             " FROM pg_catalog.pg_roles WHERE rolname = current_user",
         ))  # fmt: skip

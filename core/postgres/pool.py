@@ -94,7 +94,7 @@ class Pool:
         """
         import psycopg
 
-        given: dict[str, Any] = parameters(self.server)
+        given: dict[str, Any] = {**parameters(self.server), "prepare_threshold": None}
         with connecting(self.server.name):
             connection: Connection[Any] = psycopg.connect(self.server.dsn, **given)
         try:
@@ -155,13 +155,17 @@ class Pool:
                     cursor = connection.execute(statements)
                     while cursor.nextset():
                         pass
-                    role, bypasses, _ = cursor.fetchone() or ("", True, "")
+                    role, bypasses, process, _ = cursor.fetchone() or ("", True, 0, "")
             except ServerBusyError:
                 _undo(connection)
                 self._go_on_waiting()
                 if time.monotonic() >= deadline:
                     raise
                 continue
+            if process != connection.info.backend_pid:
+                # A pooler is between, which may lend a connection on which another client has
+                # prepared another statement by the same name.
+                connection.prepare_threshold = None
             if bypasses and opening.role:
                 raise RoleError("bypasses", path=self.server.name, role=role)
             return

@@ -22,8 +22,8 @@ class Server:
     dsn: its address with all that a connection needs, also the password; it is shown nowhere.
     name: what is shown in its place, without password and parameters. most_connections: of one
     process. idle_s: how long one without work is kept. wait_s: for one that is free, and for locks.
-    query_s: what one statement may take. prepares: whether statements are prepared, which a pooler
-    between may not allow.
+    query_s: what one statement may take. prepares: whether statements are prepared; never through a
+    pooler that is noticed.
     """
 
     dsn: str = field(repr=False)
