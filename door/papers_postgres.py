@@ -84,8 +84,9 @@ class PostgresPapers:
             return connection.execute(statement, (self._clock(),)).rowcount
 
     def check(self) -> None:
-        """See `Papers`."""
-        self._where("false")
+        """See `Papers`. In a transaction that may write: a standby begins none."""
+        with self._pool.transaction(in_turn=False) as connection:
+            connection.execute(f"select from {_TABLE} where false")
 
     def close(self) -> None:
         """See `Papers`."""

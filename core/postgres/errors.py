@@ -45,6 +45,12 @@ class ServerUnreachableError(ServerError):
     key = "unreachable"
 
 
+class ServerNotProvenError(ServerError):
+    """The connection cannot be secured as the address demands. Facts: path, reason."""
+
+    key = "not_proven"
+
+
 class ServerRefusedError(ServerError):
     """The server answers and lets nobody in. Facts: path, reason; the key says what is wrong."""
 
@@ -107,11 +113,18 @@ class NoRightError(ServerError):
     key = "no_right"
 
 
+class NotOwnerError(NoRightError):
+    """Another program's tables are of another user. Facts: path, reason."""
+
+    key = "not_owner"
+
+
 _LOGIN = re.compile(
     r"authentication failed|pg_hba\.conf|role .{0,200} does not exist|no password supplied"
 )
 _DATABASE = re.compile(r"database .{0,200} does not exist")
 _FULL = re.compile(r"too many (?:clients|connections)|connection slots|connection limit")
+_TLS = re.compile(r"(?i)\bssl|sslmode|sslrootcert|certificate")
 _STARTING = re.compile(r"(?:starting up|shutting down|in recovery|not accepting)")
 
 
@@ -123,6 +136,8 @@ def failed_connection(name: str, error: Exception | None) -> ServerError:
         return ServerError("bad_address", path=name)  # its words may quote the password
     text = str(error or "")
     reason = _reason(text)
+    if "FATAL" not in text and (said := next(filter(_TLS.search, text.splitlines()), "")):
+        return ServerNotProvenError(path=name, reason=_reason(said))
     if "FATAL" not in text or _STARTING.search(text):
         return ServerUnreachableError(path=name, reason=reason)
     kinds = (("login", _LOGIN), ("no_database", _DATABASE), ("full", _FULL))
@@ -171,6 +186,8 @@ def told(
         return RoleError("no_roles" if phase == "begin" else "denied", path=name)
     if state in ("3F000", "42P01", "42703", "42883"):
         return SchemaMissingError(path=name)
+    if state == "0A000" and phase == "begin":  # a standby begins no transaction that writes
+        return ServerError("read_only", path=name)
     if state in ("53100", "25006", "53200", "53300"):
         keys = {"53100": "disk_full", "25006": "read_only", "53200": "memory", "53300": "full"}
         return ServerError(keys[state], path=name)

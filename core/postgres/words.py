@@ -16,6 +16,8 @@ WORDS: Table = {
     # connections
     "unreachable": ("The database server {path} does not answer ({reason}). Nothing was saved; what it has stored is not lost. Check that it runs and that this machine reaches it, then make the same call again.",
         "데이터베이스 서버 {path}이(가) 응답하지 않습니다({reason}). 저장된 것은 없고, 서버에 이미 저장된 내용은 사라지지 않았습니다. 서버가 실행 중이고 이 컴퓨터에서 접속할 수 있는지 확인한 뒤 같은 호출을 다시 하세요."),
+    "not_proven": ("The connection to the database server {path} is not as secure as its address demands ({reason}). No password was sent, and nothing was read or saved. Correct sslmode and sslrootcert in SENTINEL_MEMORY_FRAGMENTS or the server's certificate, then start the program again.",
+        "데이터베이스 서버 {path}(으)로 가는 연결이 주소가 요구하는 만큼 안전하지 않습니다({reason}). 비밀번호를 보내지 않았고 아무것도 읽거나 저장하지 않았습니다. SENTINEL_MEMORY_FRAGMENTS의 sslmode와 sslrootcert 또는 서버의 인증서를 고친 뒤 프로그램을 다시 시작하세요."),
     "login": ("The database server {path} does not let this user in. Nothing was read or saved. Correct the user or the password in SENTINEL_MEMORY_FRAGMENTS (or POSTGRES_USER, POSTGRES_PASSWORD), then start the program again.",
         "데이터베이스 서버 {path}이(가) 이 사용자의 로그인을 거절했습니다. 아무것도 읽거나 저장하지 않았습니다. SENTINEL_MEMORY_FRAGMENTS(또는 POSTGRES_USER, POSTGRES_PASSWORD)의 사용자나 비밀번호를 고친 뒤 프로그램을 다시 시작하세요."),
     "no_database": ("The server answers, but has no database of that name: {path}. Nothing was read or saved. Create it (createdb) or correct SENTINEL_MEMORY_FRAGMENTS, then start the program again.",
@@ -65,6 +67,8 @@ WORDS: Table = {
         "{path}의 agent_memory 스키마에는 이 프로그램이 넘겨받을 수 없는 테이블이 있습니다({reason}). 아무것도 바뀌지 않았습니다. 그 스키마의 이름을 바꾸거나 다른 데이터베이스를 쓴 뒤 다시 시도하세요."),
     "no_right": ("The user of {path} may not make what is missing ({reason}). Nothing was changed. Give the output of {cli} fragments migrate --sql to the administrator of the server, then try again.",
         "{path}의 사용자에게는 빠진 것을 만들 권한이 없습니다({reason}). 아무것도 바뀌지 않았습니다. {cli} fragments migrate --sql의 출력을 서버 관리자에게 전달해 실행한 뒤 다시 시도하세요."),
+    "not_owner": ("The user of {path} does not own the schema agent_memory that another program has made ({reason}). Nothing was changed. Run {cli} fragments migrate once with a superuser's address in SENTINEL_MEMORY_FRAGMENTS, then set this address again.",
+        "{path}의 사용자는 다른 프로그램이 만든 agent_memory 스키마의 소유자가 아닙니다({reason}). 아무것도 바뀌지 않았습니다. SENTINEL_MEMORY_FRAGMENTS에 슈퍼유저의 주소를 넣고 {cli} fragments migrate를 한 번 실행한 뒤 이 주소로 되돌리세요."),
     "no_such_encoding": ("The database {path} is not encoded in UTF-8, so it cannot hold every text. Nothing was changed. Create one with: createdb --encoding=UTF8 --template=template0 NAME.",
         "데이터베이스 {path}의 인코딩이 UTF-8이 아니어서 모든 글을 담을 수 없습니다. 아무것도 바뀌지 않았습니다. createdb --encoding=UTF8 --template=template0 이름 명령으로 새로 만드세요."),
 }

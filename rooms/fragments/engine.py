@@ -217,6 +217,9 @@ class Engine(Protocol):
     def keeps_agents_apart(self) -> bool:
         """Whether an agent sees nothing of another; False where all is one person's."""
 
+    def keeps_vectors(self) -> bool:
+        """Return whether embeddings are kept; False for a server without the extension."""
+
     def for_agent(self, agent: str) -> "Engine":
         """Return the engine as an agent has it: its fragments and those of DEFAULT_AGENT, of which
         it changes only its own. "" for all agents, as upkeep and whoever runs the server has it.

@@ -35,10 +35,11 @@ def run(arguments: argparse.Namespace) -> int:
     pool = Pool(server)
     try:
         found = schema.Schema(pool).look()
+        is_done = found.is_current and not found.has_waiting_vectors
         if arguments.sql:
-            print_lines([f"{it};" for it in ([] if found.is_current else schema.script(found))])
+            print_lines([f"{it};" for it in ([] if is_done else schema.script(found))])
             return 0
-        if found.is_current:
+        if is_done:
             print_within([word(lang, "current", path=plain(server.name), version=found.version)])
             return 0
         done = _takes_over if found.is_foreign else _makes
@@ -52,12 +53,15 @@ def _makes(pool: "Pool", arguments: argparse.Namespace, lang: Language) -> int:
     from rooms.fragments.postgres import schema
 
     tables, path = schema.Schema(pool), plain(pool.server.name)
-    count = len(schema.script(tables.look()))
+    found = tables.look()
+    count = len(schema.script(found))
     print_within([word(lang, "would_make", path=path, count=count)])
+    if found.has_waiting_vectors:
+        print_within([word(lang, "would_convert")])
     if not is_confirmed(arguments, word, lang, word(lang, "ask")):
         return int(not arguments.dry_run)
-    tables.prepare()
-    print_within([word(lang, "made", path=path, version=tables.look().version)])
+    version = tables.complete().version
+    print_within([word(lang, "made", path=path, version=version)])
     return 0
 
 

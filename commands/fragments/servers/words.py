@@ -10,6 +10,8 @@ WORDS: Table = {
         "{path}의 테이블은 최신입니다(스키마 {version}). 아무것도 바뀌지 않았습니다."),
     "would_make": ("On {path}, statements to run: {count}. They make the roles sentinel_room and sentinel_upkeep, the schema agent_memory, its tables, and who sees which rows. To read them: {cli} fragments migrate --sql",
         "{path}에서 실행할 문장: {count}개. sentinel_room, sentinel_upkeep 역할과 agent_memory 스키마, 테이블, 누가 어떤 행을 보는지를 만듭니다. 문장 보기: {cli} fragments migrate --sql"),
+    "would_convert": ("The extension vector has been added since: the table of the fragments is written anew with a column for vectors, and nobody reads or writes until that is done. Start the servers again afterwards; they then embed what has no embedding.",
+        "이후 vector 확장이 추가되었습니다. 조각 테이블에 벡터 열을 만들려고 테이블을 새로 쓰며, 끝날 때까지 아무도 읽거나 쓰지 못합니다. 끝나면 서버를 다시 시작하세요. 그러면 임베딩이 없는 조각을 임베딩합니다."),
     "would_take": ("Another program has made the tables on {path}. Its schema gets the name {former} and stays as it is; what it holds is copied into new tables, all in one transaction:",
         "{path}의 테이블은 다른 프로그램이 만든 것입니다. 그 스키마는 {former}(으)로 이름만 바뀌고 그대로 남으며, 내용은 한 트랜잭션으로 새 테이블에 복사됩니다."),
     "rows": ("{name}: {count:,}", "{name}: {count:,}개"),

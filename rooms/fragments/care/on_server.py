@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from core.errors import SentinelError
 from core.lessons.upkeep.health import Finding, Severity
 from core.messages import Facts
+from core.postgres.errors import ServerError
 from core.postgres.opening import ROOM_ROLE, UPKEEP_ROLE
 from core.postgres.pool import Pool
 from core.postgres.server import Server
@@ -65,10 +66,7 @@ def look_at(server: Server) -> ServerHealth:
     try:
         return _look(pool, Schema(pool))
     except SentinelError as error:
-        facts = {"en": error.text("en"), "ko": error.text("ko")}
-        return ServerHealth(
-            server.name, [Finding("fragments_server_unusable", "error", facts=facts)]
-        )
+        return ServerHealth(server.name, [_unusable(error)])
     finally:
         pool.close()
 
@@ -79,6 +77,8 @@ def _look(pool: Pool, schema: Schema) -> ServerHealth:
     with pool.as_login(changes=False) as connection:
         free, now, size, version, vectors = _row(connection, _FREE)
         findings = [*_about_server(connection, name, found, free, now)]
+        if _row(connection, "SELECT pg_is_in_recovery()")[0]:
+            findings.append(_unusable(ServerError("read_only", path=name)))
     engine = f"PostgreSQL {version.partition(' ')[0]}" + f", pgvector {vectors}" * bool(vectors)
     if not found.version:
         return ServerHealth(name, findings, kept=0, size=size, engine=engine)
@@ -109,7 +109,7 @@ def _about_server(
         if idle:
             facts = {"path": name, "names": ", ".join(map(safe, idle)), "days": _IDLE_DAYS}
             yield Finding("fragments_server_keys", "note", facts=facts)
-    if not found.vectors_in:
+    if not found.vectors_in or found.has_waiting_vectors:
         yield Finding("fragments_server_vectors", "note", facts={"path": name})
     if free < _FEW_FREE:
         yield Finding(
@@ -118,6 +118,11 @@ def _about_server(
     skew_s = round(abs(now - datetime.now(UTC).timestamp()))
     if skew_s > _MOST_SKEW_S:
         yield Finding("fragments_server_clock", "warning", facts={"path": name, "seconds": skew_s})
+
+
+def _unusable(error: SentinelError) -> Finding:
+    facts = {"en": error.text("en"), "ko": error.text("ko")}
+    return Finding("fragments_server_unusable", "error", facts=facts)
 
 
 def _row(connection: "Connection[Any]", query: str) -> Any:

@@ -15,7 +15,7 @@ from rooms.fragments.meaning.background import Background
 from rooms.fragments.meaning.embedder import Embedder, embedder_of
 from rooms.fragments.room import Room
 from rooms.fragments.saving.linking import linked_by_itself
-from rooms.fragments.services.errors import OtherModelError, ServiceError
+from rooms.fragments.services.errors import NoVectorsError, OtherModelError, ServiceError
 
 MODEL_STATE, DIMENSIONS_STATE = "embedding_model", "embedding_dimensions"
 AT_ONCE = 32  # texts in one request; some services take no more
@@ -57,10 +57,11 @@ def fill(
     """Embed live fragments that have no embedding, the oldest first, whoever's they are.
 
     limit: how many at most. progress: called after each batch. A text that the model cannot embed
-    is passed over, and tried again by the next call. Raises OtherModelError, ServiceError,
-    DatabaseError, WaitEndedError; what was embedded until then is stored.
+    is passed over, and tried again by the next call. Raises NoVectorsError, OtherModelError,
+    ServiceError, DatabaseError, WaitEndedError; what was embedded until then is stored.
     """
     room = room.for_all()  # one model is that of all
+    _check_keeps(room)
     with room.engine.reading() as reading:
         _check(reading, embedder)
     return _fill(room, embedder, limit, progress)
@@ -73,6 +74,7 @@ def reembed(room: Room, embedder: Embedder, *, progress: Progress | None = None)
     not answer costs nothing. A call that ended early is gone on with by the next one, and where all
     are of this model already, nothing happens. Raises ServiceError, DatabaseError, WaitEndedError.
     """
+    _check_keeps(room)
     with room.engine.reading() as reading:
         first = reading.find(Wanted(), limit=AT_ONCE)
     if not embedder.dimensions:  # a service may give others by the same name now
@@ -165,6 +167,12 @@ def _embedded(embedder: Embedder, fragments: Sequence[Fragment]) -> list[_Pair]:
             if not error.may_be_of_these or (is_last and not pairs):
                 raise
     return pairs
+
+
+def _check_keeps(room: Room) -> None:
+    """Raise NoVectorsError before a service is asked for what would not be stored."""
+    if not room.engine.keeps_vectors():
+        raise NoVectorsError(room.engine.name)
 
 
 def _check(reading: Reading, embedder: Embedder) -> None:

@@ -43,6 +43,10 @@ class PostgresEngine:
         """See `Engine`."""
         return True
 
+    def keeps_vectors(self) -> bool:
+        """See `Engine`. Where there are no tables yet, nothing has to be embedded, either."""
+        return not self.schema.is_ready() or self.schema.has_vectors
+
     def for_agent(self, agent: str) -> "PostgresEngine":
         """See `Engine`."""
         return PostgresEngine(
@@ -86,7 +90,10 @@ class PostgresEngine:
         wait_s = self._timeout_s if wait_s is None else wait_s
         with self.pool.transaction(agent=self.agent, wait_s=wait_s) as connection:
             has_vectors = self.schema.has_vectors
-            yield PostgresWriting(connection, self.agent, has_vectors=has_vectors)
+            writing = PostgresWriting(connection, self.agent, has_vectors=has_vectors)
+            if not self.agent:  # the upkeep, as a change in a file
+                writing.keep_index()
+            yield writing
 
     def exists(self) -> bool:
         """See `Engine`. Whether the tables are there."""

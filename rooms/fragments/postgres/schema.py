@@ -32,12 +32,14 @@ _LOOK = """SELECT current_user,
   ARRAY(SELECT rolname::text FROM pg_roles WHERE rolname = ANY (%(roles)s) AND pg_has_role(oid,
     CASE WHEN current_setting('server_version_num')::int < 160000 THEN 'MEMBER' ELSE 'SET' END)),
   (SELECT quote_ident(nspname) FROM pg_extension JOIN pg_namespace n ON n.oid = extnamespace
-    WHERE extname = 'vector'),
-  EXISTS (SELECT FROM pg_available_extensions WHERE name = 'vector'),
+    WHERE extname = 'vector' AND string_to_array(extversion, '.')::int[] >= '{0,8}'),
+  EXISTS (SELECT FROM pg_available_extensions
+    WHERE name = 'vector' AND string_to_array(default_version, '.')::int[] >= '{0,8}'),
   (SELECT pg_get_userbyid(nspowner)::text FROM pg_namespace WHERE nspname = 'agent_memory'),
   ARRAY(SELECT relname::text FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace
     WHERE nspname = 'agent_memory' AND relkind IN ('r', 'p', 'v', 'm', 'f')),
-  (SELECT format_type(atttypid, NULL) FROM pg_attribute WHERE attname = 'embedding' AND attrelid =
+  (SELECT typname::text FROM pg_attribute JOIN pg_type t ON t.oid = atttypid
+    WHERE attname = 'embedding' AND attrelid =
     (SELECT c.oid FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace
       WHERE nspname = 'agent_memory' AND relname = 'fragments'))"""
 
@@ -47,9 +49,10 @@ class Found:
     """What is there.
 
     user: of the address. roles: of ours that there are; taken: that the user may take. vectors_in:
-    the schema of the extension `vector`, "" without it; has_vectors: whether the server has it to
-    give. owner: of the schema, "" without one. names: of its tables. embedding: the type of that
-    column. version: of the tables, 0 where there are none of ours.
+    the schema of the extension `vector`, "" without one that is new enough for `vectors.py`;
+    has_vectors: whether the server has it to give. owner: of the schema, "" without one. names: of
+    its tables. embedding: the type of that column. version: of the tables, 0 where there are none
+    of ours.
     """
 
     user: str
@@ -74,6 +77,11 @@ class Found:
         return self.version == tables.KNOWN and len(self.taken) == len(security.ROLES)
 
     @property
+    def has_waiting_vectors(self) -> bool:
+        """Whether the tables were made without the extension, and it has been added since."""
+        return bool(self.version and self.vectors_in) and self.embedding != tables.VECTOR
+
+    @property
     def path(self) -> str:
         """The schemas in which the room's names are looked up."""
         return f"{tables.SCHEMA}, {self.vectors_in}" if self.vectors_in else tables.SCHEMA
@@ -90,7 +98,8 @@ class Schema:
     @property
     def has_vectors(self) -> bool:
         """Whether the server compares vectors; known once the tables are there."""
-        return bool(self._found and self._found.embedding == tables.VECTOR)
+        found = self._found
+        return bool(found and found.vectors_in and found.embedding == tables.VECTOR)
 
     def is_ready(self) -> bool:
         """Return whether the tables are there; False where nothing was ever stored.
@@ -110,6 +119,14 @@ class Schema:
             with self._guard:
                 if not self.is_ready():
                     self._use(self._made())
+
+    def complete(self) -> Found:
+        """Make all that is missing, also what no process makes by itself; return what is there.
+
+        That is a column for vectors, whose table is written anew. Raises DatabaseError.
+        """
+        self._use(self._made(with_vectors=True))
+        return self.look()
 
     def look(self) -> Found:
         """Return what is there. Raises DatabaseError, SchemaNewerError among them."""
@@ -132,16 +149,20 @@ class Schema:
         with connecting(self._pool.server.name):
             connection: Connection[Any] = psycopg.connect(self._pool.server.dsn, **given)
             try:
-                connection.execute(f"SET ROLE {UPKEEP_ROLE}")
+                # No role is set: it would outlive this on a connection that a pooler lends on.
+                skipped = list[str]()
+                connection.add_notice_handler(lambda it: skipped.append(it.severity or ""))
                 connection.execute(f"VACUUM {', '.join(_EMPTIED)}")
             finally:
                 connection.close()
+        if skipped:
+            raise RoleError("no_roles", path=self._pool.server.name)
 
     def _use(self, found: Found) -> None:
         self._pool.path = found.path
         self._found = found
 
-    def _made(self) -> Found:
+    def _made(self, *, with_vectors: bool = False) -> Found:
         """Make what is missing, in one transaction that others wait for; return what is there."""
         for left in reversed(range(_AT_ONCE)):
             try:
@@ -150,7 +171,7 @@ class Schema:
                     found = self._looked(connection)
                     if found.is_foreign:
                         raise SchemaForeignError(path=self._pool.server.name)
-                    if not found.is_current:
+                    if not found.is_current or (with_vectors and found.has_waiting_vectors):
                         self._make(connection, found)
                         found = self._looked(connection)
                     return found
@@ -231,6 +252,8 @@ def before(found: Found) -> list[str]:
     missing = [it for it in security.ROLES if it not in found.roles]
     made = [security.make_role(it) for it in missing]
     made += [security.grant_role(it, user) for it in security.ROLES if it not in found.taken]
+    if found.vectors_in not in ("", "public"):
+        made.append(f"GRANT USAGE ON SCHEMA {found.vectors_in} TO {', '.join(security.ROLES)}")
     if not found.owner:
         made.append(f"CREATE SCHEMA {tables.SCHEMA} AUTHORIZATION {UPKEEP_ROLE}")
     return made
@@ -245,7 +268,7 @@ def table_statements(found: Found) -> list[str]:
     """Return what makes the tables and the index of vectors."""
     embedding = tables.VECTOR if found.vectors_in else tables.NO_VECTOR
     made = tables.statements(found.version, embedding)
-    if found.version and found.vectors_in and found.embedding == tables.NO_VECTOR:
+    if found.has_waiting_vectors:
         made.append(
             "ALTER TABLE agent_memory.fragments ALTER COLUMN embedding TYPE vector"
             " USING embedding::vector"

@@ -6,10 +6,11 @@ seen that all is there removes the former schema.
 """
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from core.postgres.errors import SchemaForeignError, ServerError
+from core.postgres.errors import NotOwnerError, SchemaForeignError, ServerError
 from core.postgres.opening import UPKEEP_ROLE
 from core.postgres.pool import Pool
 from rooms.fragments.fragment import Fragment, hash_of, plain_keyword
@@ -41,7 +42,7 @@ class Former:
 
 def former(pool: Pool) -> Former:
     """Return what there is to take over. Raises DatabaseError where it is something else."""
-    with pool.as_login(changes=False) as connection:
+    with pool.as_login(changes=False) as connection, _owning(pool):
         found = _foreign(pool, connection)
         connection.execute("SET LOCAL row_security = off")  # hidden rows are an error
         rows = {
@@ -63,7 +64,7 @@ def former(pool: Pool) -> Former:
 def take_over(pool: Pool) -> Former:
     """Take the tables over; return what was copied. Raises DatabaseError; then all is as before."""
     counted = former(pool)
-    with pool.as_login() as connection:
+    with pool.as_login() as connection, _owning(pool):
         schema.lock(connection)
         found = _foreign(pool, connection)
         connection.execute(f"ALTER SCHEMA {tables.SCHEMA} RENAME TO {FORMER}")
@@ -81,6 +82,18 @@ def take_over(pool: Pool) -> Former:
         _as_owner(connection, security.statements())
         connection.execute("RESET search_path")
     return counted
+
+
+@contextmanager
+def _owning(pool: Pool) -> Iterator[None]:
+    """Say of a right that is missing that the tables are somebody else's."""
+    from psycopg.errors import InsufficientPrivilege
+
+    try:
+        yield
+    except InsufficientPrivilege as error:
+        reason = (error.diag.message_primary or "").strip()
+        raise NotOwnerError(path=pool.server.name, reason=reason) from error
 
 
 def _foreign(pool: Pool, connection: "Connection[Any]") -> schema.Found:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from core.full_text.indexed import INDEXED_VERSION
 from rooms.fragments.engine import Wanted, pages_of
 from rooms.fragments.fragment import Embedding, Fragment, column_of
 from rooms.fragments.postgres import terms, vectors
@@ -14,6 +15,7 @@ from rooms.fragments.postgres.rows import stored, values_of
 
 # The fields of a fragment that its terms are made of, and those that say whether it is live.
 _KNOWN = frozenset(("content", "topic", "keywords", "deleted_at", "superseded_at"))
+_INDEX = "index"  # in the state: which version of `indexed` the terms are of
 _THESE = "number = ANY (%s::bigint[])"
 
 
@@ -129,15 +131,28 @@ class PostgresWriting(PostgresNoting):
                 is_current = False
         whose, own = ("WHERE agent_id = %s", (self._agent,)) if self._agent else ("", ())
         [(count,)] = self._rows(f"SELECT count(*) FROM fragment_terms {whose}", own)
-        counted = dict(self._rows(f"SELECT agent_id, texts FROM revisions {whose}", own))
-        if is_current and count == known and texts == Counter(counted):
+        if is_current and count == known:
+            self._note_index()
             return False
+        self._cursor.execute("SET LOCAL statement_timeout = 0")  # millions of rows, in one
         self._cursor.execute(f"DELETE FROM fragment_terms {whose}", own)
         self._cursor.execute(f"UPDATE revisions SET texts = 0 {whose}", own)
         for some in pages_of(self, wanted):
             terms.put(self._cursor, {(it.agent, it.number): terms.terms_of(it) for it in some})
         self._revise()
+        self._note_index()
         return True
+
+    def keep_index(self) -> bool:
+        """Make the terms anew where another version of `terms_of` made them; as upkeep alone.
+
+        Return whether they were.
+        """
+        return self.state().get(_INDEX) != str(INDEXED_VERSION) and self.mend_index()
+
+    def _note_index(self) -> None:
+        if not self._agent:
+            self.set_state({_INDEX: str(INDEXED_VERSION)})
 
     def _own(self, numbers: Iterable[int]) -> list[Fragment]:
         return [it for it in self.by_numbers(numbers) if self._agent in ("", it.agent)]

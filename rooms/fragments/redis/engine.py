@@ -30,6 +30,10 @@ class CachedEngine:
         """See `Engine`."""
         return self.inner.keeps_agents_apart
 
+    def keeps_vectors(self) -> bool:
+        """See `Engine`."""
+        return self.inner.keeps_vectors()
+
     def for_agent(self, agent: str) -> "CachedEngine":
         """See `Engine`."""
         return CachedEngine(self.inner.for_agent(agent), self.cache, agent)

@@ -46,6 +46,13 @@ class OtherModelError(ServiceError):
         super().__init__("other_model")
 
 
+class NoVectorsError(ServiceError):
+    """The server that keeps the fragments keeps no embeddings. Facts: path."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__("no_vectors", path=path)
+
+
 def no_package(variable: str, package: str, *packages: str) -> ServiceError:
     """Return the refusal for a package that is not installed. packages: all that are needed."""
     install = " ".join((sys.executable, "-m pip install", *(packages or (package,))))

@@ -54,6 +54,8 @@ WORDS: Table = {
         "SENTINEL_MEMORY_JUDGE에 {judge}이(가) 있는데 {variable}의 값이 없습니다. 아무것도 바뀌지 않았습니다. 값을 넣거나 목록에서 {judge}을(를) 빼세요."),
     "bad_directory": ("SENTINEL_MEMORY_JUDGE does not name the absolute path of a directory behind onnx:. Nothing was changed. Set it to one such as onnx:/srv/models/nli, then start again.",
         "SENTINEL_MEMORY_JUDGE에서 onnx: 뒤의 값이 디렉터리의 절대 경로가 아닙니다. 아무것도 바뀌지 않았습니다. onnx:/srv/models/nli 같은 경로를 넣은 뒤 다시 시작하세요."),
+    "no_vectors": ("The database {path} keeps no embeddings: its tables were made without the extension vector 0.8 or newer. Nothing was sent or changed; fragments are found by their words meanwhile. Have an administrator run CREATE EXTENSION vector there, then run `{cli} fragments migrate`.",
+        "데이터베이스 {path}은(는) 임베딩을 보관하지 않습니다. vector 확장 0.8 이상 없이 테이블을 만들었기 때문입니다. 보내거나 바꾼 것은 없고, 그동안 조각은 단어로 찾습니다. 관리자가 그곳에서 CREATE EXTENSION vector를 실행한 뒤 `{cli} fragments migrate`를 실행하세요."),
     "other_model": ("The fragments have embeddings of another model or size than the settings name, and the two cannot be compared. Nothing was changed or sent; fragments are found by their words meanwhile. Run `{cli} fragments embed` to embed all of them anew, which sends their texts to the service, or set the former model again.",
         "조각의 임베딩이 지금 설정된 것과 다른 모델이나 크기로 만들어져 서로 비교할 수 없습니다. 바꾸거나 보낸 것은 없고, 그동안 조각은 단어로 찾습니다. `{cli} fragments embed`를 실행해 모두 다시 임베딩하거나(조각의 글이 서비스로 전송됩니다) 예전 모델로 되돌리세요."),
 }

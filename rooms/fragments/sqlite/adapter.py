@@ -48,6 +48,10 @@ class SqliteEngine:
         """See `Engine`."""
         return False
 
+    def keeps_vectors(self) -> bool:
+        """See `Engine`."""
+        return True
+
     def for_agent(self, agent: str) -> "SqliteEngine":
         """See `Engine`."""
         return self
