@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from core.postgres.errors import NoRightError, SchemaForeignError, SchemaNewerError
+from core.postgres.errors import NoRightError, NotOwnerError, SchemaForeignError, SchemaNewerError
 from core.postgres.pool import Pool
 from rooms.fragments.engine import Wanted
 from rooms.fragments.fragment import hash_of
@@ -231,6 +231,25 @@ def test_a_takeover_that_fails_leaves_all_as_it_was(anothers: Pool) -> None:
     assert Schema(anothers).look() == before
 
 
+def test_a_user_who_does_not_own_another_programs_tables_is_told_how_they_are_taken_over(
+    anothers: Pool, team_server: TeamServer
+) -> None:
+    with anothers.as_login() as connection:
+        connection.execute("CREATE ROLE stranger LOGIN; GRANT sentinel_room TO stranger")
+        connection.execute("GRANT sentinel_upkeep TO stranger")
+    dsn = anothers.server.dsn.replace("//owner@", "//stranger@")
+    stranger = Pool(a_server(dsn))
+    for call in (takeover.former, takeover.take_over):
+        with pytest.raises(NotOwnerError, match="superuser"):
+            call(stranger)
+    takeover.take_over(anothers)
+    engine = PostgresEngine(stranger.server, timeout_s=10.0)
+    with engine.for_agent("bob").reading() as reading:
+        assert len(reading.find(Wanted())) == 667
+    engine.close()
+    stranger.close()
+
+
 @pytest.mark.parametrize("kind", ["empty", "another's"])
 def test_the_command_shows_then_does(
     empty: Pool, kind: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -249,3 +268,26 @@ def test_the_command_shows_then_does(
     assert done.code == 0, done.errors
     assert Schema(empty).look().is_current
     assert "up to date" in Run.of(capsys, "fragments", "migrate").out
+
+
+def test_an_owner_without_any_right_makes_the_tables_where_the_roles_are_there() -> None:
+    with postgres() as running:
+        database = running.new_database()
+        administrator = Pool(a_server(running.dsn(database)))
+        with administrator.as_login() as connection:
+            for statement in (
+                "CREATE ROLE sentinel LOGIN",
+                "CREATE ROLE sentinel_room NOLOGIN NOSUPERUSER NOBYPASSRLS",
+                "CREATE ROLE sentinel_upkeep NOLOGIN NOSUPERUSER NOBYPASSRLS",
+                "GRANT sentinel_room, sentinel_upkeep TO sentinel",
+                f'ALTER DATABASE "{database}" OWNER TO sentinel',
+                "CREATE EXTENSION vector",
+            ):
+                connection.execute(statement)
+        owner = Pool(a_server(running.dsn(database, user="sentinel")))
+        tables = Schema(owner)
+        tables.prepare()
+        assert tables.look().is_current and tables.has_vectors
+        tables.vacuum()
+        owner.close()
+        administrator.close()

@@ -1,0 +1,199 @@
+"""Tests servers as they are found elsewhere: standbys, poolers, those without the extension."""
+
+import contextlib
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from core.full_text.indexed import INDEXED_VERSION
+from core.postgres.errors import ServerError
+from core.postgres.pool import Pool
+from core.settings import Settings
+from rooms.fragments.care.on_server import look_at
+from rooms.fragments.config import read_config
+from rooms.fragments.engine import Wanted
+from rooms.fragments.fragment import Embedding, Fragment
+from rooms.fragments.meaning.filling import fill
+from rooms.fragments.meaning.vectors import vector_of
+from rooms.fragments.postgres import schema
+from rooms.fragments.postgres.adapter import PostgresEngine
+from rooms.fragments.postgres.schema import Schema
+from rooms.fragments.room import Room
+from rooms.fragments.services.errors import NoVectorsError
+from tests.support.cli_process import Run
+from tests.support.embedding_service import embedder, embeddings
+from tests.support.real_engines import postgres
+from tests.support.stand_in_service import stand_in
+from tests.support.team_engines import TeamServer, a_server
+from tests.support.team_engines import team_server as team_server
+
+
+def engine_of(pool: Pool) -> PostgresEngine:
+    return PostgresEngine(pool.server, timeout_s=10.0)
+
+
+@pytest.fixture
+def without_vectors(team_server: TeamServer) -> Iterator[Pool]:
+    """A database whose tables were made before it got the extension, with one fragment."""
+    dsn = team_server.empty_dsn()
+    pool = Pool(a_server(dsn))
+    with psycopg.connect(dsn, autocommit=True) as connection, connection.transaction():
+        found = schema.look(connection)
+        for statement in schema.before(found):
+            connection.execute(statement)
+        connection.execute("SET LOCAL ROLE sentinel_upkeep")
+        for statement in schema.inside(found):
+            connection.execute(statement)
+    engine = engine_of(pool)
+    with engine.writing() as writing:
+        writing.add([Fragment(id="one", content="kept as it is", topic="t", keywords=("kept",))])
+    engine.close()
+    yield pool
+    pool.close()
+
+
+def test_no_service_is_asked_for_embeddings_that_the_server_would_not_keep(
+    without_vectors: Pool,
+) -> None:
+    engine = engine_of(without_vectors)
+    room = Room(engine=engine, settings=Settings(), config=read_config({}))
+    with stand_in(embeddings) as service, pytest.raises(NoVectorsError, match="CREATE EXTENSION"):
+        fill(room, embedder(service))
+    assert service.asked == []
+    engine.close()
+
+
+def test_the_extension_added_later_is_taken_up_by_the_command_and_by_nothing_else(
+    without_vectors: Pool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("SENTINEL_MEMORY_FRAGMENTS", without_vectors.server.dsn)
+    assert "up to date" in Run.of(capsys, "fragments", "migrate", "--yes").out
+    with without_vectors.as_login() as connection:
+        connection.execute("CREATE EXTENSION vector")
+    assert [it.kind for it in look_at(without_vectors.server).findings] == [
+        "fragments_server_vectors"
+    ]
+    tables = Schema(without_vectors)
+    assert tables.is_ready() and not tables.has_vectors
+    shown = Run.of(capsys, "fragments", "migrate", "--dry-run").out
+    assert "written anew" in " ".join(shown.split()) and "Nothing was changed." in shown
+    assert "TYPE vector" in Run.of(capsys, "fragments", "migrate", "--sql").out
+    assert Schema(without_vectors).look().embedding == "_float4"
+    done = Run.of(capsys, "fragments", "migrate", "--yes")
+    assert done.code == 0, done.errors
+    assert look_at(without_vectors.server).findings == []
+    engine = engine_of(without_vectors)
+    vector = vector_of([0.6, 0.8])
+    with engine.writing() as writing:
+        [one] = writing.find(Wanted(keywords=("kept",)))
+        writing.put_vectors([Embedding(one.number, vector)])
+    with engine.reading() as reading:
+        assert reading.near(vector, Wanted(), 1) == [(one.number, 1.0)]
+    engine.close()
+    assert "Nothing was changed." in Run.of(capsys, "fragments", "migrate", "--yes").out
+
+
+def test_the_extension_in_a_schema_of_its_own_is_found(team_server: TeamServer) -> None:
+    pool = Pool(a_server(team_server.empty_dsn()))
+    with pool.as_login() as connection:
+        connection.execute("CREATE SCHEMA extensions; CREATE EXTENSION vector SCHEMA extensions")
+    tables = Schema(pool)
+    tables.prepare()
+    assert tables.has_vectors and tables.look().is_current
+    pool.close()
+
+
+def test_terms_of_another_version_are_made_anew_by_the_upkeep(team_server: TeamServer) -> None:
+    pool = Pool(a_server(team_server.new_dsn()))
+    engine = engine_of(pool)
+    with engine.for_agent("alice").writing() as writing:
+        writing.add([Fragment(id="one", content="a lighthouse", topic="sea", agent="alice")])
+    with pool.transaction() as connection:
+        connection.execute("DELETE FROM agent_memory.fragment_terms WHERE term <> '*'")
+        connection.execute(
+            "INSERT INTO agent_memory.state VALUES ('', 'index', '1')"
+            " ON CONFLICT (agent_id, name) DO UPDATE SET value = '1'"
+        )
+    with engine.writing() as writing:  # as upkeep; what it does is nothing to do with the index
+        assert writing.state()["index"] == str(INDEXED_VERSION)
+        assert not writing.mend_index()
+    with pool.transaction() as connection:
+        rows = connection.execute(
+            "SELECT count(*) FROM agent_memory.fragment_terms WHERE term = 'lighthouse'"
+        ).fetchone()
+    assert rows == (1,)
+    engine.close()
+    pool.close()
+
+
+def test_a_standby_is_read_and_says_that_it_takes_no_changes() -> None:
+    with postgres() as running:
+        server = a_server(running.dsn(running.new_database()))
+        engine = PostgresEngine(server, timeout_s=5.0)
+        with engine.writing() as writing:
+            writing.add([Fragment(id="one", content="kept", topic="t")])
+        engine.close()
+        running.stop("fast")
+        (running.directory / "data" / "standby.signal").touch()
+        running.start()
+        with engine.reading() as reading:
+            assert [it.id for it in reading.find(Wanted())] == ["one"]
+        with pytest.raises(ServerError, match="standby"), engine.writing():
+            pass
+        [found] = look_at(server).findings
+        assert (found.kind, found.severity) == ("fragments_server_unusable", "error")
+        engine.close()
+
+
+@contextlib.contextmanager
+def pooler(directory: Path, behind: Path) -> Iterator[None]:
+    """Pass a connection on as a pooler does: it names a process that is not that of the server."""
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(directory / ".s.PGSQL.5432"))
+        listening.listen()
+
+        def pass_on(source: socket.socket, target: socket.socket) -> None:
+            with contextlib.suppress(OSError):
+                while some := source.recv(65_536):
+                    at = some.find(b"K\0\0\0\x0c")
+                    if target is not to_server and at >= 0:
+                        some = some[: at + 5] + (1).to_bytes(4, "big") + some[at + 9 :]
+                    target.sendall(some)
+
+        to_server = socket.socket(socket.AF_UNIX)
+        to_server.connect(str(behind / ".s.PGSQL.5432"))
+
+        def serve() -> None:
+            client, _ = listening.accept()
+            threading.Thread(target=pass_on, args=(client, to_server), daemon=True).start()
+            pass_on(to_server, client)
+
+        threading.Thread(target=serve, daemon=True).start()
+        yield
+        to_server.close()
+
+
+@pytest.mark.parametrize("is_pooled", [True, False])
+def test_nothing_is_prepared_where_a_pooler_is_between(
+    team_server: TeamServer, tmp_path: Path, is_pooled: bool
+) -> None:
+    dsn = team_server.new_dsn()
+    real = team_server.postgres.directory
+    between = pooler(tmp_path, real) if is_pooled else contextlib.nullcontext()
+    with between:
+        place = dsn.replace(str(real), str(tmp_path)) if is_pooled else dsn
+        pool = Pool(a_server(place, DB_MAX_CONNECTIONS="1"))
+        prepared = -1
+        for _ in range(8):
+            with pool.transaction(agent="alice") as connection:
+                connection.execute(
+                    "SELECT count(*) FROM agent_memory.fragments WHERE id = %s", ("a",)
+                )
+                row = connection.execute("SELECT count(*) FROM pg_prepared_statements").fetchone()
+                prepared = row[0] if row else -1
+        pool.close()
+    assert (prepared == 0) is is_pooled
