@@ -69,7 +69,8 @@ FOREIGN = {
     "core.disk": {"filelock"},
     "core.postgres": {"psycopg", "psycopg_pool"},
     "door": set(
-        "anyio fastmcp mcp prometheus_client pydantic sse_starlette starlette uvicorn".split()
+        "anyio fastmcp mcp prometheus_client pydantic pydantic_core sse_starlette starlette"
+        " uvicorn".split()
     ),
     "commands.demo": {"fastmcp"},  # as a client of the server
 }

@@ -154,8 +154,14 @@ def _resource_document(access: Provider) -> _Endpoint:
 
 def _open(path: str, endpoint: _Endpoint, method: str) -> Route:
     """Return a route that a client in any page may use: nothing here goes by a cookie."""
-    limited = RequestBodyLimitMiddleware(request_response(endpoint), MOST_BODY_BYTES)
     methods = [method, "OPTIONS"]
+
+    async def handle(request: Request) -> Response:
+        if request.method == "OPTIONS":  # of no browser: a page's question goes no further than CORS
+            return Response(status_code=204, headers={"Allow": ", ".join(methods)})
+        return await endpoint(request)
+
+    limited = RequestBodyLimitMiddleware(request_response(handle), MOST_BODY_BYTES)
     app = CORSMiddleware(
         limited,
         allow_origins=["*"],

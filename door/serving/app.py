@@ -32,6 +32,7 @@ from door.serving.sse import LegacyStreams, legacy_routes
 from door.serving.streams import Streams
 from door.serving.watching.health import Check, Health
 from door.serving.watching.metrics import CONTENT_TYPE, CallCounter, Metrics
+from door.wire.messages import Sentences
 
 PATH = "/mcp"
 _CHALLENGE = {"WWW-Authenticate": "Bearer"}
@@ -89,6 +90,7 @@ def open_door(service: Service, options: Options) -> Door:
         routes += legacy_routes(server, service.auth, bodies, service.on_session_end)
     routes += _metadata_alias(app)
     metrics = _metrics(service, book, sessions, streams, bodies)
+    server.add_middleware(Sentences())
     routes += _pages(service, book, streams, metrics)
     app.router.lifespan_context = _both(app.router.lifespan_context, streaming.lifespan)
     app.router.redirect_slashes = False  # a redirect would name addresses to strangers

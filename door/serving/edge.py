@@ -7,10 +7,20 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from door.serving.answers import SAFE_HEADERS, body_refusal, note, of_failure, refusal
 from door.serving.bodies import MOST_FORM_BYTES, Bodies, BodyRefusal, replayed
 from door.serving.watching.metrics import Metrics
+from door.serving.words import say
+from door.wire.heads import head_refusal
+from protocol.call import language
 
 OWN_BODIES = ("/mcp", "/message")  # taken behind the credential
-_PLAIN = {403: "wrong_origin", 404: "no_page", 405: "no_method", 421: "wrong_host"}
-_LENGTHS = {b"content-length", b"transfer-encoding"}
+_PLAIN = {
+    401: "needs_key",
+    403: "wrong_origin",
+    404: "no_page",
+    405: "no_method",
+    406: "not_acceptable",
+    421: "wrong_host",
+}
+_KEPT = (b"allow", b"www-authenticate")  # headers of a bare refusal
 _FORM_S = 10.0
 
 
@@ -43,9 +53,8 @@ class Edge:
                 )
 
     async def _served(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if {name for name, _ in scope["headers"]} >= _LENGTHS:
-            # A proxy may see another end of it; RFC 9112, 6.1: the connection ends with the answer.
-            await body_refusal(BodyRefusal(400, "two_lengths"))(scope, receive, send)
+        if answer := head_refusal(scope):
+            await answer(scope, receive, send)
             return
         if scope["path"] in OWN_BODIES or scope["method"] in ("GET", "HEAD", "OPTIONS"):
             await self._app(scope, receive, send)
@@ -77,8 +86,8 @@ class _Answer:
             self.is_stream = kind.startswith(b"text/event-stream")
             if self.status in _PLAIN and kind.startswith(b"text/plain"):
                 self._is_replaced = True
-                allowed = headers.get(b"allow", b"").decode("latin-1")
-                more = {"Allow": allowed} if allowed else None
+                kept = [name for name in _KEPT if name in headers]
+                more = {name.decode(): headers[name].decode("latin-1") for name in kept}
                 answer = refusal(self.status, _PLAIN[self.status], headers=more)
                 await answer(self._scope, _nothing, self._with_headers)
                 return

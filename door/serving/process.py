@@ -13,7 +13,6 @@ from types import FrameType
 
 import uvicorn
 from sse_starlette.sse import AppStatus
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from core.disk.atomic import reason_of
 from core.errors import SentinelError
@@ -24,13 +23,12 @@ from door.serving.book import LOOK_S, SWEEP_S, Upkeep
 from door.serving.options import Options, ServingError, bracketed
 from door.serving.watching.log_lines import say_in_lines
 from door.serving.words import say
+from door.wire.connection import Connection
+from door.wire.heads import MOST_HEAD_BYTES
 from protocol.call import language
 
 GRACE_S = 10.0  # for what is under way at the end
-HEADERS_S = 15.0  # in which the head of a request must be complete
 KEEP_ALIVE_S = 75  # longer than proxies keep a connection, so that the proxy ends it
-MOST_HEADER_BYTES = 32 * 1024
-MOST_CONNECTIONS = 4_000
 _WANTED_FILES = 8_192
 _BACKLOG = 1_024
 
@@ -115,55 +113,18 @@ def _look_s(options: Options) -> float:
 def _config(door: Door, options: Options) -> uvicorn.Config:
     return uvicorn.Config(
         door.app,
-        http=_Connection,
+        http=Connection,
         ws="none",
         lifespan="on",
         log_config=None,
         access_log=False,
         server_header=False,
         proxy_headers=bool(options.url),
-        limit_concurrency=MOST_CONNECTIONS,
         backlog=_BACKLOG,
         timeout_keep_alive=KEEP_ALIVE_S,
         timeout_graceful_shutdown=round(GRACE_S),
-        h11_max_incomplete_event_size=MOST_HEADER_BYTES,
+        h11_max_incomplete_event_size=MOST_HEAD_BYTES,
     )
-
-
-class _Connection(H11Protocol):
-    """A connection that is closed where the head of a request does not come in time."""
-
-    _timer: asyncio.TimerHandle | None = None
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(transport)
-        self._watch()
-
-    def data_received(self, data: bytes) -> None:
-        super().data_received(data)
-        self._watch()
-
-    def on_response_complete(self) -> None:
-        super().on_response_complete()
-        self._watch()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        super().connection_lost(exc)
-        self._stop()
-
-    def _watch(self) -> None:
-        """Begin to wait for a head, unless a request is being served or none has begun."""
-        is_served = self.cycle is not None and not self.cycle.response_complete
-        rests = self.timeout_keep_alive_task is not None  # its own timer ends it
-        if is_served or rests:
-            self._stop()
-        elif self._timer is None:
-            self._timer = self.loop.call_later(HEADERS_S, self.transport.abort)
-
-    def _stop(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
 
 
 class _Server(uvicorn.Server):

@@ -4,12 +4,10 @@ The protocol library serves each request by itself (stateless), so that any proc
 is a paper. A client of 2026-07-28 has none. https://modelcontextprotocol.io/specification
 """
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
 from anyio.to_thread import run_sync
-from mcp.types import PARSE_ERROR
 from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -21,6 +19,14 @@ from door.serving.book import Book, Session
 from door.serving.entry import NOBODY, credential_of
 from door.serving.streams import Streams
 from door.serving.words import say
+from door.wire.messages import (
+    EVENTS,
+    MessageRefusal,
+    check_kinds,
+    is_answer,
+    listed,
+    message_of,
+)
 from protocol.call import language
 from protocol.caller import Caller, calling
 from protocol.half_characters import answerable
@@ -77,23 +83,27 @@ class Sessions:
                 body = answerable(await room.body(scope, receive, MOST_BYTES))
             except BodyRefusal as error:
                 text = say(language(), error.key, **error.facts)
-                headers = {"Connection": "close"}  # the rest of the body may still come
-                await rpc_error(error.status, text, headers=headers)(scope, receive, send)
+                close = {"Connection": "close"}  # the rest of the body may still come
+                await rpc_error(error.status, text, headers=close)(scope, receive, send)
+                return
+            headers = Headers(scope=scope)
+            try:
+                check_kinds(headers.get("content-type", ""), headers.get("accept", ""))
+                message = message_of(body)
+            except MessageRefusal as error:
+                text = say(language(), error.key)
+                answer = rpc_error(error.status, text, code=error.code, of=error.id)
+                await answer(scope, receive, send)
                 return
             self.calls += 1
             try:
-                await self._call(who, body, scope, replayed(body, receive), send)
+                await self._call(who, message, scope, replayed(body, receive), send)
             finally:
                 self.calls -= 1
 
     async def _call(
-        self, who: Credential, body: bytes, scope: Scope, receive: Receive, send: Send
+        self, who: Credential, message: dict[str, Any], scope: Scope, receive: Receive, send: Send
     ) -> None:
-        message = _parsed(body)
-        if message is None:
-            answer = rpc_error(400, say(language(), "bad_json"), code=PARSE_ERROR)
-            await answer(scope, receive, send)
-            return
         headers = Headers(scope=scope)
         session_id, begins = headers.get(ID_HEADER), message.get("method") == "initialize"
         session, client = None, _client(message, begins=begins)
@@ -105,6 +115,9 @@ class Sessions:
                 await answer(scope, receive, send)
                 return
         name, client_name = (session.name, session.client) if session else ("", client["client"])
+        if is_answer(message):
+            await Response(status_code=202)(scope, receive, send)
+            return
         if begins and is_older:
             send = _Greeting(send, self._book, who, client).send
         with calling(Caller(agent=who.agent, session=name, client=client_name)):
@@ -129,7 +142,7 @@ class Sessions:
             text, allowed = say(language(), "no_stream"), {"Allow": "POST, DELETE"}
             return rpc_error(405, text, headers=allowed)
         accepted = headers.get("accept", "*/*")
-        if not {"text/event-stream", "text/*", "*/*"} & _listed(accepted):
+        if not {EVENTS, "text/*", "*/*"} & listed(accepted):
             return rpc_error(406, say(language(), "not_acceptable"))
         session = await run_sync(self._book.use, session_id, who)
         if session is None:
@@ -180,21 +193,13 @@ async def _nothing() -> Message:
     return {"type": "http.disconnect"}
 
 
-def _parsed(body: bytes) -> dict[str, Any] | None:
-    try:
-        message = json.loads(body)
-    except (ValueError, RecursionError):  # a depth or a number that no client of ours sends
-        return None
-    return message if isinstance(message, dict) else None
-
-
 def _wants_events(message: Mapping[str, Any], headers: Headers) -> bool:
     """Return whether more than the answer may come: progress needs a stream of events."""
     params = message.get("params")
     meta = params.get("_meta") if isinstance(params, dict) else None
     asked = isinstance(meta, dict) and "progressToken" in meta
     is_lasting = str(message.get("method", "")).startswith("subscriptions/")
-    return (asked or is_lasting) and "text/event-stream" in headers.get("accept", "")
+    return (asked or is_lasting) and EVENTS in headers.get("accept", "")
 
 
 def _client(message: Mapping[str, Any], *, begins: bool) -> dict[str, str]:
@@ -214,11 +219,10 @@ def _text(value: object) -> str:
 def _result(body: bytes) -> dict[str, Any] | None:
     """Return the result that an answer holds, as JSON or as the last event of a stream."""
     for line in reversed(body.splitlines()):
-        message = _parsed(line.removeprefix(b"data:"))
-        if message and isinstance(message.get("result"), dict):
+        try:
+            message = message_of(line.removeprefix(b"data:"))
+        except MessageRefusal:
+            continue  # another line of an event
+        if isinstance(message.get("result"), dict):
             return dict(message["result"])
     return None
-
-
-def _listed(accepted: str) -> set[str]:
-    return {part.partition(";")[0].strip().lower() for part in accepted.split(",")}

@@ -113,6 +113,19 @@ class HttpServer:
         finally:
             connection.close()
 
+    def raw(self, *pieces: bytes, within_s: float = WAIT_S) -> bytes:
+        """Send bytes as they are, and return all that comes until the server closes."""
+        got = b""
+        with socket.create_connection(("127.0.0.1", self.port), within_s) as client:
+            try:
+                for piece in pieces:
+                    client.sendall(piece)
+                while some := client.recv(65_536):
+                    got += some
+            except ConnectionError:  # it closed while something was still on its way
+                pass
+        return got
+
     def begin(self, version: str = OLDER[-1], *, key: str | None = None) -> str:
         """Begin a session and return its id."""
         info = {"name": "tests", "version": "1"}

@@ -17,6 +17,7 @@ from core.notices import LOGGER, shown
 from door.serving.options import ServingError
 
 KEPT_DAYS = 14
+_FOREIGN = ("fastmcp", "mcp", "uvicorn", "uvicorn.error")
 _QUIET = ("uvicorn.access", "httpx", "httpx2", "asyncio", "sse_starlette")
 
 
@@ -51,7 +52,7 @@ def say_in_lines(directory: str, port: int) -> None:
     if directory:
         handlers.append(_file(directory, port))
     root = logging.getLogger()
-    for name in (None, "fastmcp", "mcp", "uvicorn", "uvicorn.error", LOGGER):
+    for name in (None, *_FOREIGN, LOGGER):
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate = [], True
         logger.setLevel(logging.NOTSET)  # else a stranger's wrong key is a line of a library's
@@ -63,6 +64,8 @@ def say_in_lines(directory: str, port: int) -> None:
     logging.getLogger("fastmcp").setLevel(logging.WARNING)  # else a line for every stranger
     for name in _QUIET:
         logging.getLogger(name).setLevel(logging.CRITICAL)
+    for name in _FOREIGN:  # else strangers could fill the disk: a line for each request
+        logging.getLogger(name).setLevel(logging.ERROR)
 
 
 def _file(directory: str, port: int) -> logging.Handler:

@@ -1,0 +1,1 @@
+"""What travels: connections of clients, and the messages that come on them."""
