@@ -418,8 +418,16 @@ def serve_http(rooms: tuple[str, ...]) -> None:
 
     begun = begin(read_settings(os.environ), os.environ, cancellation)
     engine = begun.name, begun.check
-    ended = begun.end_session
-    serve(mcp, VERSION, options, rooms, engine=engine, cache=begun.cache, on_session_end=ended)
+    serve(
+        mcp,
+        VERSION,
+        options,
+        rooms,
+        engine=engine,
+        cache=begun.cache,
+        on_session_end=begun.end_session,
+        gauges=begun.figures,
+    )
 
 
 if __name__ == "__main__":

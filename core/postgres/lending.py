@@ -3,7 +3,7 @@
 import logging
 import os
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from core.cancellation import Cancellation
 from core.postgres.errors import ServerBusyError, ServerWaitEndedError, failed_connection
@@ -34,6 +34,14 @@ def parameters(server: Server) -> dict[str, Any]:
         "connect_timeout": max(round(server.wait_s), 2),
         **_KEEPALIVES,
     }
+
+
+class Usage(NamedTuple):
+    """How many connections serve a call or are being made, how many rest, how many calls wait."""
+
+    in_use: int
+    idle: int
+    waiting: int
 
 
 class Lender:
@@ -76,6 +84,13 @@ class Lender:
     def look_through(self) -> None:
         """Close the connections that have ended meanwhile, as after a restart of the server."""
         self._pool.check()
+
+    def usage(self) -> Usage:
+        """Return what of the connections is used now."""
+        stats = self._pool.get_stats()
+        idle = stats.get("pool_available", 0)
+        in_use = stats.get("pool_size", 0) - idle
+        return Usage(in_use, idle, stats.get("requests_waiting", 0))
 
     def close(self) -> None:
         """Close all connections."""

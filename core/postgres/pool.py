@@ -27,7 +27,7 @@ from core.postgres.errors import (
     connecting,
     translated,
 )
-from core.postgres.lending import Lender, parameters
+from core.postgres.lending import Lender, Usage, parameters
 from core.postgres.opening import AGENT_SETTING as AGENT_SETTING
 from core.postgres.opening import ROOM_ROLE, UPKEEP_ROLE, Opening, literal
 from core.postgres.server import Server
@@ -102,6 +102,11 @@ class Pool:
             yield
         finally:
             connection.close()
+
+    def usage(self) -> Usage:
+        """Return what of the connections is used now; nothing is opened for it."""
+        lender = self._lender
+        return lender.usage() if lender else Usage(0, 0, 0)
 
     def close(self) -> None:
         """Let go of all connections; the next transaction opens new ones."""

@@ -157,7 +157,7 @@ def _open(path: str, endpoint: _Endpoint, method: str) -> Route:
     methods = [method, "OPTIONS"]
 
     async def handle(request: Request) -> Response:
-        if request.method == "OPTIONS":  # of no browser: a page's question goes no further than CORS
+        if request.method == "OPTIONS":  # a browser's go no further than CORS
             return Response(status_code=204, headers={"Allow": ", ".join(methods)})
         return await endpoint(request)
 

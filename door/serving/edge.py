@@ -20,7 +20,7 @@ _PLAIN = {
     406: "not_acceptable",
     421: "wrong_host",
 }
-_KEPT = (b"allow", b"www-authenticate")  # headers of a bare refusal
+_OF_TEXT = (b"content-type", b"content-length")
 _FORM_S = 10.0
 
 
@@ -86,8 +86,8 @@ class _Answer:
             self.is_stream = kind.startswith(b"text/event-stream")
             if self.status in _PLAIN and kind.startswith(b"text/plain"):
                 self._is_replaced = True
-                kept = [name for name in _KEPT if name in headers]
-                more = {name.decode(): headers[name].decode("latin-1") for name in kept}
+                kept = [(name, it) for name, it in headers.items() if name not in _OF_TEXT]
+                more = {name.decode(): it.decode("latin-1") for name, it in kept}
                 answer = refusal(self.status, _PLAIN[self.status], headers=more)
                 await answer(self._scope, _nothing, self._with_headers)
                 return

@@ -3,6 +3,7 @@
 import asyncio
 import os
 from collections.abc import Callable, Sequence
+from types import MappingProxyType
 
 from fastmcp import FastMCP
 
@@ -13,6 +14,7 @@ from door.serving.app import Service
 from door.serving.options import Options, ServingError
 from door.serving.process import run
 from door.serving.watching.health import Check
+from door.serving.watching.metrics import Gauges
 from door.serving.words import say
 from protocol.call import language
 
@@ -26,12 +28,13 @@ def serve(
     engine: tuple[str, Check] | None,
     cache: tuple[str, Check] | None = None,
     on_session_end: Callable[[str, str], None] = lambda agent, session: None,
+    gauges: Gauges = MappingProxyType({}),
 ) -> None:
     """Serve until a signal comes, and end the process. Raises SentinelError.
 
     engine: of the fragments, its name and a check of it, None where they are not served. cache: of
     the Redis beside them, without which the server works as well.
-    on_session_end: see `Service`.
+    on_session_end, gauges: see `Service`.
     """
     papers = papers_of(os.environ)
     keys = keys_of(os.environ, papers)
@@ -50,6 +53,7 @@ def serve(
             on_session_end=on_session_end,
             checks={name: it for name, it in looked_at.items() if it},
             optional=frozenset({"redis"}),
+            gauges=gauges,
         )
 
     def said(url: str) -> str:

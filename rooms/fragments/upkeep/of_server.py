@@ -12,11 +12,11 @@ from core.cancellation import NO_CANCELLATION, Cancellation
 from core.errors import SentinelError, WaitEndedError
 from core.notices import warn
 from core.settings import Settings
+from rooms.fragments.engine import Engine
 from rooms.fragments.judging.settings import has_judge
 from rooms.fragments.meaning.embedder import embedder_of
 from rooms.fragments.meaning.filling import fill
-from rooms.fragments.redis.engine import check_of
-from rooms.fragments.redis.rebuilding import keep_current
+from rooms.fragments.redis.engine import CachedEngine, check_of
 from rooms.fragments.room import Room, open_room
 from rooms.fragments.saving.activity import end_idle_sessions, end_session
 from rooms.fragments.upkeep.daily import do_daily
@@ -30,13 +30,15 @@ class Begun(NamedTuple):
     """What a server over HTTP needs of the room.
 
     name: of the place. check: raises DatabaseError where it cannot be read. end_session: see
-    `end_session_of`, with the agent and the name of the session. cache: see `check_of`.
+    `end_session_of`, with the agent and the name of the session. cache: see `check_of`. figures: of
+    the connections to a server, by name.
     """
 
     name: str
     check: Callable[[], None]
     end_session: Callable[[str, str], None]
     cache: tuple[str, Callable[[], None]] | None
+    figures: Mapping[str, Callable[[], float]]
 
 
 def begin(settings: Settings, environment: Mapping[str, str], cancellation: Cancellation) -> Begun:
@@ -52,7 +54,23 @@ def begin(settings: Settings, environment: Mapping[str, str], cancellation: Canc
 
     given = (settings, environment, threading.Event(), cancellation)
     threading.Thread(target=upkeep_of_server, args=given, name="upkeep", daemon=True).start()
-    return Begun(engine.name, check, end, check_of(engine))
+    return Begun(engine.name, check, end, check_of(engine), _figures(engine))
+
+
+def _figures(engine: Engine) -> Mapping[str, Callable[[], float]]:
+    """Return how many connections are in use, rest and are waited for; none of a file."""
+    inner = engine.inner if isinstance(engine, CachedEngine) else engine
+    if not inner.keeps_agents_apart:
+        return {}
+    from rooms.fragments.postgres.adapter import PostgresEngine  # a file needs none of it
+
+    assert isinstance(inner, PostgresEngine)
+    pool = inner.pool
+    return {
+        "db_connections_in_use": lambda: pool.usage().in_use,
+        "db_connections_idle": lambda: pool.usage().idle,
+        "db_calls_waiting": lambda: pool.usage().waiting,
+    }
 
 
 def upkeep_of_server(

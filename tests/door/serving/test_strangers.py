@@ -111,7 +111,8 @@ def beside_the_addresses() -> Iterator[Try]:
         "/mcp;x=1", "/mcp%2F", "/MCP", "/metrics/", "/health/", "/admin", "/docs", "/openapi.json",
         "/.env", "/.git/config", "/door.db", "/memory.db", "/../../etc/passwd", "/static/",
         "/consent/", "/authorize/", "/.well-known/", "/.well-known/openid-configuration",
-        "/server-status", "/debug", "/sse/", "/message/", "//evil.example/%2e%2e", "/\\evil.example",
+        "/server-status", "/debug", "/sse/", "/message/", "//evil.example/%2e%2e",
+        "/\\evil.example",
     ):  # fmt: skip
         yield Try(404, "GET", path)
     for method in ("PUT", "PATCH", "TRACE", "PROPFIND", "CONNECT", "MCP"):

@@ -151,7 +151,7 @@ _values = st.recursive(
     lambda it: st.lists(it, max_size=4) | st.dictionaries(st.text(max_size=8), it, max_size=4),
     max_leaves=10,
 )
-_names = st.sampled_from(["jsonrpc", "id", "method", "params", "result", "error", "_meta", "\ud800"])
+_names = st.sampled_from("jsonrpc id method params result error _meta \ud800".split())
 
 
 @st.composite
@@ -165,7 +165,7 @@ def bodies(draw: Any) -> bytes:
     depth = draw(st.sampled_from([0, 0, 0, 1, 150, 3_000]))
     if depth > 1:
         text = text.replace('"x"', "[" * depth + "]" * depth)
-    return ("[" * (depth == 1) + text + "]" * (depth == 1)).encode()
+    return f"[{text}]".encode() if depth == 1 else text.encode()
 
 
 @SHARED
