@@ -37,6 +37,16 @@ class SentinelError(Exception):
         return f"{self.record}: {text}" if self.record else text
 
 
+def placeless(error: SentinelError, lang: Language) -> str:
+    """Return the sentence of an error for who is not to know where the memory is."""
+    facts = error.facts
+    error.facts = {**facts, "path": "memory"}
+    try:
+        return error.text(lang)
+    finally:
+        error.facts = facts
+
+
 class BlankFieldError(SentinelError, ValueError):
     """A required field is empty or only white space. Facts: field."""
 

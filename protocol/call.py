@@ -18,7 +18,7 @@ from fastmcp.exceptions import FastMCPError, ToolError, ValidationError
 from fastmcp.server.dependencies import get_context
 
 from core import notices
-from core.errors import SentinelError
+from core.errors import SentinelError, placeless
 from core.messages import Language, Table
 from core.notices import LOGGER
 from core.program import SERVER
@@ -124,6 +124,17 @@ def opened_project(*, writes: bool = False) -> Iterator[tuple[Project, Settings]
     yield project, settings
 
 
+def told(error: SentinelError) -> str:
+    """Return the sentence of an error for the client of this call.
+
+    Over HTTP it does not name where the memory is, which is the operator's: standard error does.
+    """
+    if caller() is None or not isinstance(error, OSError):
+        return error.text(language())
+    warn((error.text(language()),))
+    return placeless(error, language())
+
+
 def with_sentences(function: Callable[..., str], failure: type[FastMCPError]) -> Callable[..., str]:
     """Return a function for the protocol: what the given one refuses or fails at is a sentence.
 
@@ -139,7 +150,7 @@ def with_sentences(function: Callable[..., str], failure: type[FastMCPError]) ->
         except SentinelError as error:
             is_argument = isinstance(error, ValueError) and failure is not ToolError
             raised = ValidationError if is_argument else failure
-            raise raised(one_line(error.text(language())), log_level=logging.DEBUG) from error
+            raise raised(one_line(told(error)), log_level=logging.DEBUG) from error
         except Exception as error:
             where = "".join(traceback.format_tb(error.__traceback__, limit=-3))
             _log.error("unexpected %s\n%s", type(error).__name__, where)

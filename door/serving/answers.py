@@ -8,8 +8,7 @@ from typing import Any
 from mcp.types import INTERNAL_ERROR, INVALID_REQUEST
 from starlette.responses import JSONResponse, Response
 
-from core.errors import SentinelError
-from core.notices import LOGGER
+from core.errors import SentinelError, placeless
 from door.serving.bodies import BodyRefusal
 from door.serving.words import say
 from protocol.call import language
@@ -61,14 +60,6 @@ def of_failure(error: Exception) -> Response:
     The client may be a stranger; `note` tells the operator.
     """
     if isinstance(error, SentinelError):
-        return rpc_error(503, say(language(), "no_storage"), code=INTERNAL_ERROR, headers=RETRY)
-    return rpc_error(500, say(language(), "failed"), code=INTERNAL_ERROR)
-
-
-def note(error: Exception) -> None:
-    """Write a line on an error: the sentence of ours, of others the kind and the place."""
-    lang = language()
-    said = error.text(lang) if isinstance(error, SentinelError) else type(error).__name__
-    _log.error("%s", say(lang, "failed_request", error=said))
-    if not isinstance(error, SentinelError):
-        _log.error("%s", "".join(traceback.format_tb(error.__traceback__, limit=-3)))
+        text = placeless(error, language())  # whoever asks: it may be a stranger
+        return rpc_error(503, text, code=INTERNAL_ERROR, of=of, headers=RETRY)
+    return rpc_error(500, say(language(), "failed"), code=INTERNAL_ERROR, of=of)

@@ -18,6 +18,9 @@ from door.serving.watching.metrics import Gauges
 from door.serving.words import say
 from protocol.call import language
 
+# What /health calls them: an address is the operator's, and any key is shown the details.
+_CALLED = {"papers": "papers", "engine": "fragments", "redis": "redis"}
+
 
 def serve(
     server: FastMCP,
@@ -40,7 +43,8 @@ def serve(
     keys = keys_of(os.environ, papers)
     if not options.is_open and not keys.any():
         raise ServingError("no_key", cli=CLI)
-    looked_at = {"papers": ("papers", papers.check), "engine": engine, "redis": cache}
+    looked_at = {"papers": ("", papers.check), "engine": engine, "redis": cache}
+    checks = {name: (_CALLED[name], it[1]) for name, it in looked_at.items() if it}
     entry = "without_key" if options.is_open else "with_key"
 
     def service(url: str) -> Service:
@@ -51,7 +55,7 @@ def serve(
             papers=papers,
             auth=None if options.is_open else Access(papers, keys, url=url),
             on_session_end=on_session_end,
-            checks={name: it for name, it in looked_at.items() if it},
+            checks=checks,
             optional=frozenset({"redis"}),
             gauges=gauges,
         )

@@ -4,7 +4,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 
-from core.errors import SentinelError
+from core.errors import SentinelError, placeless
 from protocol.call import language
 
 WITHIN_S = 1.5
@@ -39,7 +39,7 @@ class _Checking:
         try:
             self._check()
         except SentinelError as error:
-            fault = error.text(language())
+            fault = placeless(error, language())
         except Exception as error:
             fault = type(error).__name__
         with self._news:

@@ -1,0 +1,105 @@
+"""Tests a server whose operator has set up embeddings and a judge, each a service of its own."""
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tests.support.embedding_service import embeddings, texts_of
+from tests.support.http_server import HttpServer
+from tests.support.stand_in_service import Answer, Asked, StandIn, stand_in
+from tests.support.team_engines import TeamServer
+from tests.support.team_engines import team_server as team_server
+
+TOKEN = "ghp_" + "a1B2c3D4e5" * 4
+MODEL_KEY = "sk-the-key-of-the-operator-0123456789"
+SLOW, FAST = "The pool holds at most 20 connections.", "The pool holds at most 50 connections."
+
+
+class Served(NamedTuple):
+    server: HttpServer
+    embedder: StandIn
+    judge: StandIn
+
+
+def meaning(asked: Asked) -> Answer:
+    """Answer as if all that is said of the pool were about the same."""
+    texts = ["the pool" if "pool" in it else it for it in asked.body["input"]]
+    return embeddings(asked._replace(body={**asked.body, "input": texts}))
+
+
+def verdict(asked: Asked) -> Answer:
+    said = json.dumps({"label": "contradiction", "confidence": 0.97})
+    return Answer({"choices": [{"message": {"role": "assistant", "content": said}}]})
+
+
+@pytest.fixture
+def served(team_server: TeamServer, tmp_path: Path) -> Iterator[Served]:
+    with stand_in(meaning) as embedder, stand_in(verdict) as judge:
+        environment = {
+            "SENTINEL_MEMORY_FRAGMENTS": team_server.new_dsn(),
+            "SENTINEL_MEMORY_EMBEDDINGS": embedder.address,
+            "EMBEDDING_MODEL": "bge-m3",
+            "SENTINEL_MEMORY_JUDGE": "chat",
+            "SENTINEL_MEMORY_JUDGE_URL": judge.address,
+            "SENTINEL_MEMORY_JUDGE_MODEL": "small",
+            "OPENAI_API_KEY": MODEL_KEY,
+        }
+        with HttpServer(tmp_path, environment=environment) as server:
+            yield Served(server, embedder, judge)
+
+
+def test_no_secret_leaves_for_a_model_and_answers_are_right(served: Served) -> None:
+    server, embedder, judge = served
+    server.tool("remember", content=f"The deploy uses {TOKEN} for the registry", topic="deploy")
+    for content in (SLOW, FAST):
+        assert "Remembered" in server.tool("remember", content=content, topic="pool")
+    server.tool("memory_consolidate")
+    end = time.monotonic() + 20
+    while not any("registry" in it for it in texts_of(embedder)):
+        assert time.monotonic() < end
+        time.sleep(0.1)
+    assert "registry" in server.tool("recall", text=f"which registry has {TOKEN}")
+    sent = json.dumps([embedder.bodies, judge.bodies])
+    assert TOKEN not in sent and "[REDACTED" in sent
+    assert any("20 connections" in json.dumps(it) for it in judge.bodies)
+    found = server.tool("recall", text="how many connections does the pool hold")
+    assert "50 connections" in found
+    for told in (server.said, server.ask("GET", "/metrics")[2].decode()):
+        assert TOKEN not in told and MODEL_KEY not in told and embedder.address not in told
+
+
+def test_without_its_models_a_server_answers_still(served: Served) -> None:
+    server, embedder, judge = served
+    server.tool("remember", content=SLOW, topic="pool")
+    for broken in (Answer({"error": "overloaded"}, 500), Answer(b"<html>", 200)):
+        embedder.answer = judge.answer = lambda asked, it=broken: it  # type: ignore[misc]
+        began = time.monotonic()
+        assert "Remembered" in server.tool("remember", content=f"{broken.status} {FAST}")
+        assert "20 connections" in server.tool("recall", text="pool connections")
+        assert time.monotonic() - began < 10
+        report = server.tool("memory_consolidate")
+        assert "Traceback" not in report and MODEL_KEY not in report
+        assert server.ask("GET", "/health")[0] == 200
+    assert "Traceback" not in server.said and MODEL_KEY not in server.said
+
+
+def test_a_model_that_hangs_holds_up_no_recall_for_long(served: Served) -> None:
+    server, embedder, _ = served
+    server.tool("remember", content=SLOW, topic="pool")
+
+    def hang(asked: Asked) -> Answer:
+        time.sleep(60)
+        return Answer({}, 500)
+
+    embedder.answer = hang
+    began = time.monotonic()
+    assert "20 connections" in server.tool("recall", text="pool connections")
+    assert time.monotonic() - began < 30
+    began = time.monotonic()
+    for _ in range(5):  # it is not asked again at once
+        assert "20 connections" in server.tool("recall", text="pool connections")
+    assert time.monotonic() - began < 20
