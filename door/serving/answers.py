@@ -11,6 +11,7 @@ from starlette.responses import JSONResponse, Response
 from core.errors import SentinelError, placeless
 from door.serving.bodies import BodyRefusal
 from door.serving.words import say
+from door.wire.messages import MessageRefusal
 from protocol.call import language
 
 RETRY = {"Retry-After": "2"}
@@ -54,11 +55,13 @@ def rpc_error(
     return JSONResponse(body, status, headers=headers)
 
 
-def of_failure(error: Exception) -> Response:
-    """Return what a client is told of an error: never where the database is, or what it said.
+def refused(error: MessageRefusal) -> Response:
+    """Return the answer to a body that is no message."""
+    return rpc_error(error.status, say(language(), error.key), code=error.code, of=error.id)
 
-    The client may be a stranger; `note` tells the operator.
-    """
+
+def of_failure(error: Exception, *, of: Any = None) -> Response:
+    """Return what a client is told of an error: our own have a sentence, others tell nothing."""
     if isinstance(error, SentinelError):
         text = placeless(error, language())  # whoever asks: it may be a stranger
         return rpc_error(503, text, code=INTERNAL_ERROR, of=of, headers=RETRY)

