@@ -418,16 +418,9 @@ def serve_http(rooms: tuple[str, ...]) -> None:
 
     begun = begin(read_settings(os.environ), os.environ, cancellation)
     engine = begun.name, begun.check
-    serve(
-        mcp,
-        VERSION,
-        options,
-        rooms,
-        engine=engine,
-        cache=begun.cache,
-        on_session_end=begun.end_session,
-        gauges=begun.figures,
-    )
+    ended, figures = begun.end_session, begun.figures
+    given = mcp, VERSION, options, rooms
+    serve(*given, engine=engine, cache=begun.cache, on_session_end=ended, gauges=figures)
 
 
 if __name__ == "__main__":

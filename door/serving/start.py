@@ -36,16 +36,13 @@ def serve(
     """Serve until a signal comes, and end the process. Raises SentinelError.
 
     engine: of the fragments, its name and a check of it, None where they are not served. cache: of
-    the Redis beside them, without which the server works as well.
-    on_session_end, gauges: see `Service`.
+    the Redis beside them, without which the server works as well. The others: see `Service`.
     """
     papers = papers_of(os.environ)
-    keys = keys_of(os.environ, papers)
+    keys, entry = keys_of(os.environ, papers), "without_key" if options.is_open else "with_key"
     if not options.is_open and not keys.any():
         raise ServingError("no_key", cli=CLI)
     looked_at = {"papers": ("", papers.check), "engine": engine, "redis": cache}
-    checks = {name: (_CALLED[name], it[1]) for name, it in looked_at.items() if it}
-    entry = "without_key" if options.is_open else "with_key"
 
     def service(url: str) -> Service:
         return Service(
@@ -55,7 +52,7 @@ def serve(
             papers=papers,
             auth=None if options.is_open else Access(papers, keys, url=url),
             on_session_end=on_session_end,
-            checks=checks,
+            checks={name: (_CALLED[name], it[1]) for name, it in looked_at.items() if it},
             optional=frozenset({"redis"}),
             gauges=gauges,
         )

@@ -3,7 +3,6 @@
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from threading import Lock
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
@@ -84,9 +83,6 @@ class Effectiveness(Part):
     overall_success: bool
     tool_highlights: _Listed = None
     tool_pain_points: _Listed = None
-
-
-_consolidating = Lock()
 
 
 class _Room:
@@ -342,21 +338,8 @@ def memory_stats() -> str:
 
 def memory_consolidate() -> str:
     """Run upkeep now: ageing, duplicates, contradictions to settle. Call it when asked to."""
-    with opened("memory_consolidate") as call, _in_turn():
-        return call.memory_consolidate(report_progress)
-
-
-@contextmanager
-def _in_turn() -> Iterator[None]:
-    """Let one call of a server consolidate: each that waits would hold a connection of its own."""
-    if not _consolidating.acquire(blocking=caller() is None):
-        from rooms.fragments.upkeep.errors import UpkeepError
-
-        raise UpkeepError("under_way")
-    try:
-        yield
-    finally:
-        _consolidating.release()
+    with opened("memory_consolidate") as call:
+        return call.memory_consolidate(report_progress, waits=caller() is None)
 
 
 def graph_explore(startId: str, agentId: Text = None) -> str:

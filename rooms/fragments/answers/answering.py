@@ -126,19 +126,19 @@ class Call(Frame):
             lambda: numbers.text(counted, self._lang), lambda: numbers.declared(counted)
         )
 
-    def memory_consolidate(self, progress: Callable[[int, int, str], object]) -> str:
-        """Carry out the upkeep."""
+    def memory_consolidate(
+        self, progress: Callable[[int, int, str], object], *, waits: bool = True
+    ) -> str:
+        """Carry out the upkeep. waits: for another call that does; else UpkeepError."""
         from rooms.fragments.answers import upkept  # few sessions ask
         from rooms.fragments.judging.judge import judge_of
         from rooms.fragments.meaning.embedder import embedder_of
         from rooms.fragments.upkeep.consolidating import consolidate
+        from rooms.fragments.upkeep.turn import in_turn
 
-        report = consolidate(
-            self._room,
-            progress=progress,
-            judge=judge_of(os.environ),
-            embedder=embedder_of(os.environ),
-        )
+        judge, embedder = judge_of(os.environ), embedder_of(os.environ)
+        with in_turn(waits=waits):
+            report = consolidate(self._room, progress=progress, judge=judge, embedder=embedder)
         scene = self._scene
         return self._answer(lambda: upkept.text(report, scene), lambda: upkept.declared(report))
 
