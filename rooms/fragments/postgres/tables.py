@@ -78,10 +78,6 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
   WHERE source IS NOT NULL""",
         "CREATE INDEX idx_fragments_verified ON agent_memory.fragments (verified_at)",
         "CREATE INDEX idx_fragments_anchor ON agent_memory.fragments (agent_id) WHERE is_anchor",
-        # Every context asks for it, and it is mostly empty.
-        """CREATE INDEX idx_fragments_working ON agent_memory.fragments
-  (agent_id, created_at DESC, number DESC)
-  WHERE lifetime = 'working' AND deleted_at IS NULL AND superseded_at IS NULL""",
         """CREATE INDEX idx_fragments_session ON agent_memory.fragments (session_id)
   WHERE session_id IS NOT NULL""",
         """CREATE INDEX idx_fragments_expires ON agent_memory.fragments (expires_at)
@@ -168,15 +164,13 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
   PRIMARY KEY (agent_id, name)
 )""",
         # What stands for the fragments of an agent in one state: a text that never was, so that a
-        # database that was put back does not take what others keep of its lost days for its own;
-        # and how many live fragments it has, which each question wants to know.
+        # database that was put back does not take what others keep of its lost days for its own.
         """CREATE TABLE agent_memory.revisions (
   agent_id text PRIMARY KEY,
   revision uuid NOT NULL DEFAULT gen_random_uuid(),
   former uuid,
   made_in xid8 NOT NULL DEFAULT pg_current_xact_id(),
-  made_at timestamptz NOT NULL DEFAULT now(),
-  texts bigint NOT NULL DEFAULT 0
+  made_at timestamptz NOT NULL DEFAULT now()
 )""",
         f"""CREATE FUNCTION agent_memory.revise() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -211,6 +205,21 @@ END $$""",
 )""",
         "CREATE INDEX idx_papers_parent ON agent_memory.papers (parent) WHERE parent <> ''",
         "CREATE INDEX idx_papers_expires ON agent_memory.papers (expires_at) WHERE expires_at > 0",
+    ),
+    (
+        # What is to be embedded: few where there is a model, and it is asked for every minute.
+        """CREATE INDEX idx_fragments_unembedded ON agent_memory.fragments (number)
+  WHERE embedding IS NULL AND deleted_at IS NULL AND superseded_at IS NULL""",
+        # Every context asks for it, and it is mostly empty.
+        """CREATE INDEX idx_fragments_working ON agent_memory.fragments
+  (agent_id, created_at DESC, number DESC)
+  WHERE lifetime = 'working' AND deleted_at IS NULL AND superseded_at IS NULL""",
+        # How many live fragments an agent has, which each question wants to know.
+        "ALTER TABLE agent_memory.revisions ADD COLUMN texts bigint NOT NULL DEFAULT 0",
+        """INSERT INTO agent_memory.revisions AS r (agent_id, texts)
+  SELECT agent_id, count(*) FROM agent_memory.fragments
+  WHERE deleted_at IS NULL AND superseded_at IS NULL GROUP BY agent_id
+  ON CONFLICT (agent_id) DO UPDATE SET texts = excluded.texts""",
     ),
 )
 VERSION_TABLE = """CREATE TABLE agent_memory.schema_version (

@@ -9,8 +9,8 @@ import pytest
 from core.postgres.errors import NoRightError, NotOwnerError, SchemaForeignError, SchemaNewerError
 from core.postgres.pool import Pool
 from rooms.fragments.engine import Wanted
-from rooms.fragments.fragment import hash_of
-from rooms.fragments.postgres import schema, takeover
+from rooms.fragments.fragment import Fragment, hash_of
+from rooms.fragments.postgres import schema, tables, takeover
 from rooms.fragments.postgres.adapter import PostgresEngine
 from rooms.fragments.postgres.schema import Schema
 from tests.support.cli_process import Run
@@ -132,17 +132,17 @@ def test_a_user_without_rights_works_after_the_administrators_statements() -> No
         with administrator.as_login() as connection:
             connection.execute("CREATE ROLE plain_one LOGIN")
         plain = Pool(a_server(running.dsn(database, user="plain_one")))
-        tables = Schema(plain)
-        assert not tables.is_ready()
+        made = Schema(plain)
+        assert not made.is_ready()
         with pytest.raises(NoRightError, match="--sql"):
-            tables.prepare()
-        script = schema.script(tables.look())
+            made.prepare()
+        script = schema.script(made.look())
         import psycopg
 
         with psycopg.connect(running.dsn(database), autocommit=True) as connection:
             for statement in script:
                 connection.execute(statement)
-        assert tables.is_ready() and tables.has_vectors
+        assert made.is_ready() and made.has_vectors
         with plain.transaction(agent="alice") as lent:
             lent.execute("INSERT INTO tool_feedback (tool_name, relevant, sufficient)"
                          " VALUES ('x', true, true)")  # fmt: skip
@@ -291,3 +291,35 @@ def test_an_owner_without_any_right_makes_the_tables_where_the_roles_are_there()
         tables.vacuum()
         owner.close()
         administrator.close()
+
+
+# What the second version added, away.
+FIRST = """
+ALTER TABLE agent_memory.revisions DROP COLUMN texts;
+DROP INDEX agent_memory.idx_fragments_working, agent_memory.idx_fragments_unembedded;
+DELETE FROM agent_memory.schema_version WHERE version > 1;
+"""
+
+
+def test_tables_of_the_first_version_are_brought_up_to_date(empty: Pool) -> None:
+    engine = PostgresEngine(empty.server, timeout_s=5)
+    texts = [("a", "The shop runs on Node"), ("b", "Node 22 it is"), ("c", "Node 18 it was")]
+    fragments = [Fragment(id=id_, content=text, agent="ann") for id_, text in texts]
+    fragments.append(Fragment(id="d", content="Everybody has Node"))
+    with engine.writing() as writing:
+        added = writing.add(fragments)
+        writing.touch([added[2].number], {"deleted_at": "2026-01-01T00:00:00+00:00"})
+    with engine.reading() as reading:
+        before = reading.holding("node shop", 100)
+    engine.close()
+    assert before.total == 3
+    with empty.as_login() as connection:
+        connection.execute(FIRST)
+    assert Schema(empty).look().version == 1
+    later = PostgresEngine(empty.server, timeout_s=5)
+    with later.reading() as reading:
+        assert reading.holding("node shop", 100) == before
+    assert Schema(empty).look().version == tables.KNOWN
+    with later.writing() as writing:
+        assert not writing.mend_index()
+    later.close()
