@@ -8,7 +8,8 @@ from typing import Any
 from mcp.types import INTERNAL_ERROR, INVALID_REQUEST
 from starlette.responses import JSONResponse, Response
 
-from core.errors import SentinelError, placeless
+from core.errors import SentinelError
+from core.notices import LOGGER
 from door.serving.bodies import BodyRefusal
 from door.serving.words import say
 from door.wire.messages import MessageRefusal
@@ -61,8 +62,20 @@ def refused(error: MessageRefusal) -> Response:
 
 
 def of_failure(error: Exception, *, of: Any = None) -> Response:
-    """Return what a client is told of an error: our own have a sentence, others tell nothing."""
+    """Return what a client is told of an error: never where the database is, or what it said.
+
+    The client may be a stranger; `note` tells the operator.
+    """
     if isinstance(error, SentinelError):
-        text = placeless(error, language())  # whoever asks: it may be a stranger
+        text = say(language(), "no_storage")
         return rpc_error(503, text, code=INTERNAL_ERROR, of=of, headers=RETRY)
     return rpc_error(500, say(language(), "failed"), code=INTERNAL_ERROR, of=of)
+
+
+def note(error: Exception) -> None:
+    """Write a line on an error: the sentence of ours, of others the kind and the place."""
+    lang = language()
+    said = error.text(lang) if isinstance(error, SentinelError) else type(error).__name__
+    _log.error("%s", say(lang, "failed_request", error=said))
+    if not isinstance(error, SentinelError):
+        _log.error("%s", "".join(traceback.format_tb(error.__traceback__, limit=-3)))

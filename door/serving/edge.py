@@ -7,9 +7,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from door.serving.answers import SAFE_HEADERS, body_refusal, note, of_failure, refusal
 from door.serving.bodies import MOST_FORM_BYTES, Bodies, BodyRefusal, replayed
 from door.serving.watching.metrics import Metrics
-from door.serving.words import say
 from door.wire.heads import head_refusal
-from protocol.call import language
 
 OWN_BODIES = ("/mcp", "/message")  # taken behind the credential
 _PLAIN = {

