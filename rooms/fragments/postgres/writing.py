@@ -131,7 +131,8 @@ class PostgresWriting(PostgresNoting):
                 is_current = False
         whose, own = ("WHERE agent_id = %s", (self._agent,)) if self._agent else ("", ())
         [(count,)] = self._rows(f"SELECT count(*) FROM fragment_terms {whose}", own)
-        if is_current and count == known:
+        counted = dict(self._rows(f"SELECT agent_id, texts FROM revisions {whose}", own))
+        if is_current and count == known and texts == Counter(counted):
             self._note_index()
             return False
         self._cursor.execute("SET LOCAL statement_timeout = 0")  # millions of rows, in one

@@ -134,7 +134,7 @@ def _vector_of(
 def _has_vectors(room: Room, embedder: Embedder) -> bool:
     """Return whether there is any vector. Raises OtherModelError for those of another model."""
     with room.engine.reading() as reading:
-        if not reading.find(Wanted(has_vector=True), limit=1):
+        if not reading.has(Wanted(has_vector=True)):
             return False
         if not is_of(reading, embedder):
             raise OtherModelError

@@ -89,12 +89,16 @@ def consolidate(
         end_idle_sessions(whole)
         fill = _filling(whole, embedder) if embedder else None
         run = _done(whole, judge, fill, begins)
-        if room.config.cache:
-            from rooms.fragments.redis.rebuilding import keep_current  # only a team has one
-
-            keep_current(whole.engine)
+        _keep_sets_current(whole)
     with room.engine.reading() as reading:
         return _report(reading, run, room)
+
+
+def _keep_sets_current(room: Room) -> None:
+    if room.config.cache:
+        from rooms.fragments.redis.rebuilding import keep_current  # only a team has one
+
+        keep_current(room.engine)
 
 
 def _filling(room: Room, embedder: "Embedder") -> Callable[[], object]:
