@@ -53,6 +53,9 @@ class Papers(Protocol):
     def listed(self, kind: Kind) -> list[Paper]:
         """Return the papers of a kind that have not expired, the oldest first."""
 
+    def count(self, kind: Kind) -> int:
+        """Return how many papers of a kind have not expired."""
+
     def expired(self, kind: Kind) -> list[Paper]:
         """Return the papers of a kind that have expired and are still there, the oldest first."""
 

@@ -73,6 +73,13 @@ class PostgresPapers:
         """See `Papers`."""
         return self._where(f"kind = %s and {_FRESH}", kind, self._clock())
 
+    def count(self, kind: Kind) -> int:
+        """See `Papers`."""
+        statement = f"select count(*) from {_TABLE} where kind = %s and {_FRESH}"
+        with self._pool.transaction(changes=False) as connection:
+            row = connection.execute(statement, (kind, self._clock())).fetchone()
+            return int(row[0]) if row else 0
+
     def expired(self, kind: Kind) -> list[Paper]:
         """See `Papers`."""
         return self._where(f"kind = %s and not {_FRESH}", kind, self._clock())

@@ -95,6 +95,15 @@ class SqlitePapers:
         """See `Papers`."""
         return self._where(f"kind = ? AND {_FRESH}", kind, self._clock())
 
+    def count(self, kind: Kind) -> int:
+        """See `Papers`."""
+        with self._database.reading() as connection:
+            if connection is None:
+                return 0
+            statement = f"SELECT count(*) FROM papers WHERE kind = ? AND {_FRESH}"
+            [counted] = connection.execute(statement, (kind, self._clock())).fetchone()
+            return int(counted)
+
     def expired(self, kind: Kind) -> list[Paper]:
         """See `Papers`."""
         return self._where(f"kind = ? AND NOT {_FRESH}", kind, self._clock())

@@ -98,7 +98,7 @@ class Book:
 
     def count(self) -> int:
         """Return how many sessions there are."""
-        return len(self._papers.listed("session"))
+        return self._papers.count("session")
 
     def sweep(self) -> None:
         """Remove what has expired, sessions not before they were ended."""

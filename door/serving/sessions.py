@@ -5,6 +5,7 @@ is a paper. A client of 2026-07-28 has none. https://modelcontextprotocol.io/spe
 """
 
 from collections.abc import Mapping
+from math import ceil
 from typing import Any
 
 from anyio.to_thread import run_sync
@@ -12,6 +13,7 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from door.access.tries import Allowance
 from door.keys import Credential
 from door.serving.answers import RETRY, note, of_failure, refusal, refused, rpc_error
 from door.serving.bodies import MOST_BYTES, Bodies, BodyRefusal, replayed
@@ -33,6 +35,7 @@ from protocol.half_characters import answerable
 
 ID_HEADER, VERSION_HEADER = "mcp-session-id", "mcp-protocol-version"
 WITH_SESSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "")
+SESSIONS_AT_ONCE = 200  # that one credential begins; then one a second
 MOST_CALLS = 256  # under way at a time; the threads of the tools are some more
 METHODS = ["GET", "POST", "DELETE"]
 _CLIENT_KEY = "io.modelcontextprotocol/clientInfo"
@@ -59,6 +62,7 @@ class Sessions:
         self._in_json, self._in_events = in_json, in_events
         self._book, self._streams, self._bodies = book, streams, bodies
         self._nobody = NOBODY if is_open else None
+        self._beginning = Allowance(SESSIONS_AT_ONCE, 1.0)  # each is a row that lives for a while
         self._most_calls, self.calls = most_calls, 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -117,6 +121,12 @@ class Sessions:
             await Response(status_code=202)(scope, receive, send)
             return
         if begins and is_older:
+            if wait_s := self._beginning.take(who.paper):
+                retry = {"Retry-After": str(ceil(wait_s))}
+                text = say(language(), "too_many_sessions")
+                answer = rpc_error(429, text, of=message.get("id"), headers=retry)
+                await answer(scope, receive, send)
+                return
             send = _Greeting(send, self._book, who, client).send
         with calling(Caller(agent=who.agent, session=name, client=client_name)):
             app = self._in_events if _wants_events(message, headers) else self._in_json

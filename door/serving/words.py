@@ -68,6 +68,8 @@ WORDS: dict[str, tuple[str, str]] = {
         "요청이 {most:,}바이트를 넘습니다. 바뀐 것은 없습니다. 한 번에 더 적게 보내세요."),
     "too_slow": ("The request did not arrive within {seconds} seconds. Nothing was changed. Send it again.",
         "요청이 {seconds}초 안에 다 오지 않았습니다. 바뀐 것은 없습니다. 다시 보내세요."),
+    "too_many_sessions": ("This key begins too many sessions. Nothing was changed. Go on in one that has begun, or try again in a moment.",
+        "이 키로 시작한 세션이 너무 많습니다. 바뀐 것은 없습니다. 이미 시작한 세션을 이어 쓰거나 잠시 뒤에 다시 시도하세요."),
     "too_busy": ("The server is busy. Nothing was changed. Try again in a moment.",
         "서버가 바쁩니다. 바뀐 것은 없습니다. 잠시 뒤에 다시 시도하세요."),
     "no_encoding": ("A compressed request is not taken. Nothing was changed. Send it without Content-Encoding.",

@@ -16,6 +16,7 @@ from door.access.grants import CONSENT_S, MOST_CONSENTS
 from door.access.tries import Tries
 from door.keys import Keys
 from door.papers_postgres import PostgresPapers
+from door.serving.sessions import SESSIONS_AT_ONCE
 from tests.support.door_flow import BACK, Clock, Door
 from tests.support.http_server import HttpServer
 from tests.support.real_engines import free_port, postgres
@@ -297,3 +298,19 @@ def _asking(client: str, **given: str) -> str:
         **given,
     }
     return f"/authorize?{urlencode(query)}"
+
+
+def test_one_key_cannot_fill_the_database_with_sessions(team: Team) -> None:
+    client = {"name": "flood", "version": "1"}
+    given = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client}
+    begun = 0
+    for _ in range(SESSIONS_AT_ONCE * 2):
+        status, headers, answer = team.http.call("initialize", given, key=team.keys["bob"])
+        if status != 200:
+            break
+        begun += 1
+    assert (status, headers["retry-after"]) == (429, "1")
+    assert "too many sessions" in answer["error"]["message"]
+    assert SESSIONS_AT_ONCE <= begun < SESSIONS_AT_ONCE * 2
+    assert team.http.call("initialize", given, key=team.keys["alice"])[0] == 200
+    assert team.saved("bob", "The shop runs on Node")  # a session that is there goes on
