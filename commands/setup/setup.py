@@ -7,7 +7,7 @@ import argparse
 import os
 import shlex
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -33,6 +33,7 @@ from commands.setup.levels import known_files
 from commands.setup.lines import change_lines, shown_path
 from commands.setup.plan import Plan, plan
 from commands.setup.remote.telling import add_remote, approval_lines, next_steps, remote_of
+from commands.setup.rooms.choice import asked_rooms, asks_rooms, given_rooms, tell_rooms
 from commands.setup.words import WORDS, word
 from commands.terminal.columns import INDENT
 from commands.terminal.console import (
@@ -45,11 +46,11 @@ from commands.terminal.console import (
 from commands.terminal.printing import painted_diff, print_lines, said
 from commands.terminal.safe_text import complain, plain, plain_lines
 from commands.terminal.screen import screen_here
-from core.errors import RoomsError, SentinelError
+from core.errors import SentinelError
 from core.messages import Facts, Language
 from core.parser import add_project, language_here, one_of
-from core.project import FRAGMENTS_PLACE, Project
-from core.settings import read_rooms, read_settings
+from core.project import Project
+from core.settings import read_settings
 
 KEYS = [client.key for client in CLIENTS]
 
@@ -90,9 +91,16 @@ def run(arguments: argparse.Namespace) -> int:
     job = _job(arguments, project, installation, lang)
     job = replace(job, url=url, key_variable=key_variable)
     _tell_project(arguments, project, job)
-    _tell_rooms(job)
+    tell_rooms(job)
     if arguments.all and not arguments.remove:
         _tell_found(job)
+    if asks_rooms(arguments, job):
+        rooms = asked_rooms(lang)
+        if rooms is None:
+            print(word(lang, "not_changed"))
+            return 1
+        job = replace(job, rooms=rooms or None)
+        tell_rooms(job)
     planned = plan(job)
     screen = screen_here()
     for change in planned.changes:
@@ -137,24 +145,6 @@ def _tell_approvals(planned: Plan, job: Job) -> None:
         ):
             if tool in planned.tools:
                 print_lines([word(job.reader, key)])
-
-
-def _tell_rooms(job: Job) -> None:
-    """Say what a room that was asked for does, and what it costs."""
-    for room in job.rooms or () if not (job.remove or job.url) else ():
-        if f"room_{room}" in WORDS:
-            print_lines([word(job.reader, f"room_{room}")])
-        if room.startswith("fragments") and job.machine.variable(FRAGMENTS_PLACE):
-            print_lines([word(job.reader, "place_stays", variable=FRAGMENTS_PLACE)])
-
-
-def _rooms(text: str | None, refuse: Callable[[str], object]) -> tuple[str, ...] | None:
-    """Return the rooms of `--rooms`, None where it is not given."""
-    try:
-        return None if text is None else read_rooms(text)
-    except RoomsError as error:
-        refuse(word(language_here(), "bad_rooms", known=str(error.facts["known"])))
-        return None
 
 
 def _check(arguments: argparse.Namespace) -> None:
@@ -212,7 +202,7 @@ def _job(
         hooks=not arguments.no_hooks,
         prompt=arguments.prompt_hook,
         approvals=not arguments.no_approvals,
-        rooms=_rooms(arguments.rooms, arguments.refuse),
+        rooms=given_rooms(arguments),
         level="user" if arguments.user else "local" if arguments.local else "project",
         tree=tree_of(project.root, known_files()),
     )

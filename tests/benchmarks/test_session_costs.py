@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from commands.setup.rooms.choice import TOKENS
 from tests.support.stdio_client import ROOT
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
@@ -48,6 +49,11 @@ def test_the_tools_of_every_other_room_cost_what_is_promised_at_most(count: Coun
     assert {it: parts["tools"] <= MOST_OF_ROOMS[it] for it, parts in costs.items()} == (
         dict.fromkeys(MOST_OF_ROOMS, True)
     )
+
+
+def test_setup_names_the_tokens_of_the_tools_of_each_room(count: Count) -> None:
+    rooms = {room: parts["tools"] for room, parts in room_costs(count).items()}
+    assert {"lessons": session_costs("en", count)["tools"], **rooms} == TOKENS
 
 
 @pytest.mark.parametrize("name", ["docs/reference.md", "docs/reference.ko.md"])

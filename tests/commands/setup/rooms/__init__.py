@@ -1,0 +1,1 @@
+"""Tests the rooms of the memory in setup."""
