@@ -9,6 +9,7 @@ import pytest
 
 from commands.clients.table import CLIENTS, RECORDING
 from commands.setup.files import Level
+from commands.setup.rooms.choice import TOKENS
 from commands.setup.words import word
 from core.messages import Language
 from tests.support.desk import Desk
@@ -168,24 +169,26 @@ def test_everything_of_the_room_is_taken_out_again(bench: Bench) -> None:
 
 @pytest.mark.parametrize("lang", ["en", "ko"])
 @pytest.mark.parametrize(
-    ("room", "cost", "tool"),
+    ("room", "tool"),
     [
-        ("sessions", "1,200", "context_recommend"),
-        ("fragments", "1,450", "graph_explore"),
-        ("fragments:core", "650", "unpin"),
+        ("sessions", "context_recommend"),
+        ("sessions:core", "context_warn"),
+        ("fragments", "graph_explore"),
+        ("fragments:core", "unpin"),
     ],
 )
 def test_the_command_says_what_the_room_does_and_costs(
-    room: str, cost: str, tool: str, lang: Language, desk: Desk
+    room: str, tool: str, lang: Language, desk: Desk
 ) -> None:
     given = ("setup", "claude-code", "--rooms", f"lessons,{room}", "--dry-run")
     code, out, _ = desk.run(*given, SENTINEL_MEMORY_LANG=lang)
     said = " ".join(out.split())
     assert code == 0
-    assert " ".join(word(lang, f"room_{room}").split()) in said
+    facts = {"tokens": TOKENS[room], "core": TOKENS.get(f"{room}:core", 0)}
+    assert word(lang, f"room_{room}", **facts) in said
+    assert f"{TOKENS[room]:,}" in said
     about = " ".join(word(lang, "approves_fragments").split())
     assert (about in said) == room.startswith("fragments")
-    assert cost in said
     assert tool in said
 
 
