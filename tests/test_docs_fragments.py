@@ -9,7 +9,7 @@ import pytest
 
 from commands.fragments.fragments import ACTIONS
 from core.project import FRAGMENTS_PLACE
-from core.settings import NAME_CHARS, ROOMS
+from core.settings import NAME_CHARS
 from rooms.fragments import config, fragment, tools
 from rooms.fragments.answers.objects import as_object
 from rooms.fragments.judging import settings as judging
@@ -53,8 +53,6 @@ def test_the_table_of_tools_names_every_tool_with_its_parameters(name: str) -> N
 @pytest.mark.parametrize("name", BOTH)
 def test_the_five_tools_of_the_profile_are_those_that_it_offers(name: str) -> None:
     core = [it.function.__name__ for it in tools.TOOLS if it.is_core]
-    [row] = [row for row in rows_of(name, 2) if "lessons,fragments:core" in row[0]]
-    assert names_in(row[1]) == core
     assert names_in(text_of(name).split("\n## 4.")[1].split("\n\n")[1])[1:] == core
 
 
@@ -191,10 +189,7 @@ def test_the_tables_and_indexes_are_those_of_the_database(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", BOTH)
-def test_every_room_and_action_is_named(name: str) -> None:
-    first = [names_in(row[0])[0] for row in rows_of(name, 2) if names_in(row[0])]
-    named = {word for it in first for word in it.split(",") if it.count(",") < 2}
-    assert named == {"lessons", "fragments", *(f"fragments:{it}" for it in ROOMS["fragments"])}
+def test_every_action_is_named(name: str) -> None:
     actions = [it.split()[0] for row in rows_of(name, 14) for it in names_in(row[0])]
     assert sorted(actions) == sorted(ACTIONS)
 
@@ -216,7 +211,7 @@ def test_the_costs_of_the_tools_are_those_that_a_client_hands_to_a_model(name: s
     core = [it.function.__name__ for it in tools.TOOLS if it.is_core]
     few = [it for it in offered if it["name"] in core]
     costs = [f"{tokens_of(as_offered(some)):,}" for some in (offered, few)]
-    assert [row[1] for row in rows_of(name, 2)][5:7] == costs
+    assert [row[1] for row in rows_of(name, 2)][:2] == costs
 
 
 def as_offered(some: list[dict[str, object]]) -> str:

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from commands.clients.table import CLIENTS, RECORDING
-from core.settings import ROOMS
 from rooms.sessions import session
 from rooms.sessions.config import _KEYS, Config
 from rooms.sessions.schema import MIGRATIONS
@@ -74,13 +73,6 @@ def test_the_tables_and_indexes_are_those_of_the_database(name: str) -> None:
     assert told == columns
     assert sorted(re.findall(r"`(idx_\w+)`", text_of(name))) == sorted(indexes)
     assert "`PRAGMA user_version`" in text_of(name)
-
-
-@pytest.mark.parametrize("name", BOTH)
-def test_every_room_and_profile_is_named(name: str) -> None:
-    first = [names_in(row[0])[0] for row in rows_of(name, 2) if names_in(row[0])]
-    named = {word for it in first for word in it.split(",")}
-    assert named == {"lessons", "sessions", *(f"sessions:{it}" for it in ROOMS["sessions"])}
 
 
 @pytest.mark.parametrize("name", BOTH)
