@@ -332,8 +332,9 @@ def offer_rooms(rooms: Sequence[str]) -> tuple[SentinelError, ...]:
     """Offer what these rooms have, and no more; return what is wrong with their settings."""
     errors = tuple[SentinelError, ...]()
     names = [room.partition(":")[0] for room in rooms]
-    instructions = [INSTRUCTIONS] if "lessons" in names else []
-    if "lessons" not in names:
+    has_lessons = "lessons" in names
+    instructions = [INSTRUCTIONS] if has_lessons else []
+    if not has_lessons:
         withdraw_log()
     for name, room in zip(names, rooms, strict=True):
         core_only = room.endswith(":core")
@@ -341,7 +342,6 @@ def offer_rooms(rooms: Sequence[str]) -> tuple[SentinelError, ...]:
             from rooms.sessions import tools as sessions  # a room that is off costs nothing
 
             instructions.append(SESSIONS_INSTRUCTIONS)
-            has_lessons = "lessons" in names
             sessions.offer(mcp, cancellation, core_only=core_only, has_lessons=has_lessons)
             injecting.append(sessions.injected)
         elif name == "fragments":
@@ -349,9 +349,11 @@ def offer_rooms(rooms: Sequence[str]) -> tuple[SentinelError, ...]:
 
             instructions.append(FRAGMENTS_INSTRUCTIONS)
             errors += fragments.settings_errors()
-            fragments.offer(mcp, cancellation, core_only=core_only)
+            fragments.offer(mcp, cancellation, core_only=core_only, has_lessons=has_lessons)
             injecting.append(fragments.injected)
             at_end.append(fragments.end_session)
+    if {"sessions", "fragments"} <= set(names):  # each is whole without the other
+        fragments.hand_over_to(sessions.take_reflection, sessions.has_saved)
     mcp.instructions = "\n".join(instructions)
     return errors
 
@@ -414,13 +416,12 @@ def serve_http(rooms: tuple[str, ...]) -> None:
     if not any(room.startswith("fragments") for room in rooms):
         serve(mcp, VERSION, options, rooms, engine=None)
         return
+    from rooms.fragments.tools import has_saved
     from rooms.fragments.upkeep.of_server import begin
 
-    begun = begin(read_settings(os.environ), os.environ, cancellation)
-    engine = begun.name, begun.check
-    ended, figures = begun.end_session, begun.figures
-    given = mcp, VERSION, options, rooms
-    serve(*given, engine=engine, cache=begun.cache, on_session_end=ended, gauges=figures)
+    begun = begin(read_settings(os.environ), os.environ, cancellation, has_saved)
+    engine, ended = (begun.name, begun.check), begun.end_session
+    serve(mcp, VERSION, options, rooms, engine=engine, cache=begun.cache, on_session_end=ended)
 
 
 if __name__ == "__main__":

@@ -57,3 +57,15 @@ def session_of(given: str | None = None) -> str:
         return named or PROCESS
     day = f"{datetime.now(UTC):%Y-%m-%d}"
     return who.session or named or " ".join(filter(None, (who.client, day)))
+
+
+def process_of() -> str:
+    """Return what tells the work of this caller from that of every other one.
+
+    Over stdio that is the process. Over HTTP it is the door's session; a caller without one is told
+    from others with the same client by the agent of its credential.
+    """
+    who = _caller.get()
+    if who is None or who.session:
+        return session_of()
+    return f"{who.agent} {session_of()}"

@@ -19,6 +19,8 @@ from rooms.fragments.kinds import Kind, Lifetime, Privacy, Relation
 if TYPE_CHECKING:
     from rooms.fragments.answers.answering import Call
     from rooms.fragments.fragment import TaskFeedback
+    from rooms.fragments.room import HasSaved
+    from rooms.fragments.saving.reflecting import HandOver
 
 DEFAULT_TOKENS, CONTEXT_TOKENS = 1_000, 2_000
 DEFAULT_TYPES = ("preference", "error", "procedure")  # of context
@@ -90,6 +92,9 @@ class _Room:
 
     cancellation: Cancellation = NO_CANCELLATION
     core_only = False
+    has_lessons = False
+    hand_over: "HandOver | None" = None
+    has_saved: "HasSaved | None" = None
     is_used = False  # by a call over stdio, of which the process is the session
 
 
@@ -110,6 +115,9 @@ def opened(changing: str = "", *, session: str | None = None) -> "Iterator[Call]
         project=project_name(),
         session=session_of(session),
         agent=who.agent if who else "",
+        hand_over=_Room.hand_over,
+        has_saved=has_saved,
+        has_lessons=_Room.has_lessons,
     )
     call = Call(settings, offer)
     yield call
@@ -393,6 +401,11 @@ def end_session() -> None:
             call.close()
 
 
+def hand_over_to(take: "HandOver", saved: "HasSaved") -> None:
+    """Give what belongs to sessions to the room of these; see `reflect` and `Room.has_saved`."""
+    _Room.hand_over, _Room.has_saved = take, saved
+
+
 class _Tool(NamedTuple):
     function: Callable[..., str]
     title: str
@@ -421,12 +434,25 @@ TOOLS: Sequence[_Tool] = (
 # fmt: on
 
 
-def offer(server: SessionlessServer, cancellation: Cancellation, *, core_only: bool) -> None:
+def has_saved(agent: str, session: str) -> bool:
+    """Return whether what a caller did in a session is in the sessions; see `Room`."""
+    return _Room.has_saved is not None and _Room.has_saved(agent, session)
+
+
+def offer(
+    server: SessionlessServer,
+    cancellation: Cancellation,
+    *,
+    core_only: bool,
+    has_lessons: bool = False,
+) -> None:
     """Offer the tools of the room, and its resource.
 
-    core_only: the five that the work of a day needs.
+    core_only: the five that the work of a day needs. has_lessons: whether those of the log are
+    offered too.
     """
-    _Room.cancellation, _Room.core_only = cancellation, core_only
+    _Room.cancellation, _Room.core_only, _Room.has_lessons = cancellation, core_only, has_lessons
+    _Room.hand_over = _Room.has_saved = None
     for tool in TOOLS:
         if tool.is_core or not core_only:
             offered = server.offer_tool(

@@ -1,15 +1,16 @@
 """The tools of the sessions, as a model sees them."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 from pydantic import BeforeValidator, Field
 
 from core.cancellation import NO_CANCELLATION, Cancellation
+from core.errors import SentinelError
 from core.text.budget import Budget
 from protocol.call import client_name, opened_project, warn_if_cancelled
-from protocol.caller import session_of
+from protocol.caller import caller, process_of
 from protocol.lenient import NULL, Name, NotNegative, OneToTwenty, Part, Text, Texts, listed, word
 from protocol.tools import SessionlessServer
 from rooms.sessions.session import (
@@ -166,7 +167,7 @@ def context_save(
         changes=_changes(codeChanges),
     )
     with opened(writes=True) as call:
-        done = call.save(draft, agent=agent_of(client_name()), process=session_of())
+        done = call.save(draft, agent=agent_of(client_name()), process=process_of())
         warn_if_cancelled("context_save")
         return call.saved(done, draft)
 
@@ -254,6 +255,30 @@ def context_recommend(currentGoal: str, limit: Limit = None) -> str:
     """
     with opened() as call:
         return call.recommend(currentGoal, limit)
+
+
+def take_reflection(summary: str, questions: Sequence[str]) -> str:
+    """Put the summary and the open questions of a reflection into the session of the caller.
+
+    Returns the name of that session, which is made where there is none. Raises SentinelError, and
+    then nothing is saved.
+    """
+    from rooms.sessions.agents import agent_of
+
+    # Over HTTP a client of the same name may be anybody's.
+    facts = {"agent": agent_of(client_name()), "process": process_of()}
+    with opened(writes=True) as call:
+        return call.take(summary, questions, alone=caller() is None, **facts)
+
+
+def has_saved(agent: str, session: str) -> bool:
+    """Return whether a caller has saved a session in this project, as far as that can be told.
+
+    agent: of the credential. session: as `protocol.caller.session_of` has named it.
+    """
+    with suppress(SentinelError, OSError), opened() as call:
+        return call.has_saved((session, f"{agent} {session}"))
+    return False
 
 
 def injected(query: str, budget: Budget) -> list[str]:

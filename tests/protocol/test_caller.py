@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from protocol.call import client_name, project_name
-from protocol.caller import PROCESS, Caller, caller, calling, session_of
+from protocol.caller import PROCESS, Caller, caller, calling, process_of, session_of
 
 
 def test_over_stdio_a_session_is_what_is_named_else_the_process() -> None:
@@ -25,6 +25,17 @@ def test_over_http_it_is_the_doors_else_what_is_named_else_the_client_and_the_da
     with calling(Caller(agent="alice")):
         assert session_of() == f"{datetime.now(UTC):%Y-%m-%d}"
     assert caller() is None
+
+
+def test_the_work_of_two_people_with_the_same_client_is_told_apart() -> None:
+    assert process_of() == PROCESS
+    with calling(Caller(agent="alice", session="d1", client="cursor")):
+        assert process_of() == "d1"
+    with calling(Caller(agent="alice", client="cursor")):
+        alice = process_of()
+        assert alice == f"alice {session_of()}"
+    with calling(Caller(agent="bob", client="cursor")):
+        assert process_of() != alice
 
 
 def test_where_a_server_over_http_was_started_names_no_project(

@@ -92,9 +92,16 @@ class Call(Frame):
     def reflect(self, reflection: Reflection, *, agent: str) -> str:
         """Keep what a session brought."""
         given = replace(reflection, source=self._offer.project[:SOURCE_CHARS])
-        done = reflect(self._room, given, agent=agent, session=self._offer.session)
+        done = reflect(
+            self._room,
+            given,
+            agent=agent,
+            session=self._offer.session,
+            hand_over=self._offer.hand_over,
+        )
         return self._answer(
-            lambda: remembered.reflected_text(done, self._lang), lambda: remembered.reflected(done)
+            lambda: remembered.reflected_text(done, self._lang),
+            lambda: remembered.reflected(done, self._lang),
         )
 
     def context(self, *, tokens: int, types: Sequence[str], agent: str) -> str:

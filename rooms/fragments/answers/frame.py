@@ -14,15 +14,18 @@ from rooms.fragments.answers.objects import as_object
 from rooms.fragments.errors import FragmentsError
 from rooms.fragments.fragment import Fragment
 from rooms.fragments.recall.recalling import Line
-from rooms.fragments.room import Room, agent_of, open_room
+from rooms.fragments.room import HasSaved, Room, agent_of, nobody, open_room
 from rooms.fragments.saving.activity import end_session
+from rooms.fragments.saving.reflecting import HandOver
 
 
 class Offer(NamedTuple):
     """How a server offers the room, and for whom it is called.
 
     core_only: without links, reflection and upkeep. project: the name of its directory. session:
-    that of the caller. agent: of its credential, "" for a caller over stdio.
+    that of the caller. agent: of its credential, "" for a caller over stdio. hand_over: see
+    `reflect`, None without the sessions. has_saved: see `Room`. has_lessons: with the tools of the
+    memory log beside it.
     """
 
     cancellation: Cancellation = NO_CANCELLATION
@@ -30,6 +33,9 @@ class Offer(NamedTuple):
     project: str = ""
     session: str = ""
     agent: str = ""
+    hand_over: HandOver | None = None
+    has_saved: HasSaved = nobody
+    has_lessons: bool = False
 
 
 class Frame:
@@ -37,7 +43,8 @@ class Frame:
 
     def __init__(self, settings: Settings, offer: Offer) -> None:
         self._settings, self._offer = settings, offer
-        self._room: Room = _bound(open_room(settings, os.environ, offer.cancellation), offer.agent)
+        room = open_room(settings, os.environ, offer.cancellation, offer.has_saved)
+        self._room: Room = _bound(room, offer.agent)
 
     def go_on(self) -> None:
         """Have done in the background what a write gives rise to."""
