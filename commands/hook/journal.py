@@ -59,6 +59,23 @@ class Session(NamedTuple):
             versions.update(versions_in(event, "shown"), versions_in(event, "withheld"))
         return versions
 
+    def shown_at_trigger(self, agent: str, path: str) -> list[str]:
+        """Return versions of the records put before this agent as it wrote their trigger here.
+
+        Only those that it has not forgotten since. Of an action on several files nothing tells in
+        which one the trigger stood: none of its records is among these.
+        """
+        found, file = dict[str, None](), [checksum_of(path)]
+        for event in self.events:
+            if event.get("agent", "") != agent:
+                continue
+            if event["event"] == "session-start" and event.get("source") in _FORGETTING:
+                found.clear()
+            if event.get("files") == file:
+                shown = versions_in(event, "shown")
+                found.update((it, None) for it in versions_in(event, "triggered") if it in shown)
+        return list(found)
+
     @property
     def log_at_start(self) -> str | None:
         """The state of the memory log when the session was first noted; None before that."""
@@ -90,6 +107,11 @@ class Session(NamedTuple):
         finally:
             os.close(file)
         return Session(self.path, _current(self.path, _events(before)))
+
+
+def checksum_of(path: str) -> str:
+    """Return what stands for the name of a file in the notes."""
+    return f"{zlib.crc32(path.encode('utf-8', 'surrogatepass')):08x}"
 
 
 def versions_in(event: Mapping[str, Any], name: str) -> list[str]:

@@ -4,11 +4,10 @@ Nothing of a text is noted: ids of records, and checksums of the names of files.
 """
 
 import os
-import zlib
 from collections.abc import Sequence
 from typing import Any
 
-from commands.hook.journal import Session, version_of
+from commands.hook.journal import Session, checksum_of, version_of
 from core.lessons.recall.candidates import stands
 from core.lessons.recall.reading import MOST_TRIGGERS, Action
 from core.lessons.record import Record
@@ -50,8 +49,3 @@ def has_trigger(record: Record, text: str) -> bool:
     """Return whether a trigger of the record stands in what somebody writes."""
     text = normal_form("NFC", text)
     return any(stands(piece, text) for piece in record.when[:MOST_TRIGGERS])
-
-
-def checksum_of(path: str) -> str:
-    """Return what stands for the name of a file in the notes."""
-    return f"{zlib.crc32(path.encode('utf-8', 'surrogatepass')):08x}"

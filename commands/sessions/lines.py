@@ -1,6 +1,7 @@
 """Lays sessions out for a terminal: one line each in a table, whole, or as a tree of a chain."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from commands.sessions.words import word
@@ -9,6 +10,7 @@ from commands.terminal.days import day_text
 from commands.terminal.safe_text import plain, plain_lines
 from commands.terminal.screen import Screen
 from core.messages import Language
+from rooms.sessions.actions.kinds import KINDS, result_of
 
 if TYPE_CHECKING:
     from rooms.sessions.session import Action, Session
@@ -134,10 +136,10 @@ def _items(session: "Session", lang: Language) -> Iterator[tuple[str, str, str, 
 
 
 def _action_line(action: "Action", lang: Language) -> str:
-    known = action.kind in ("command", "edit", "error")
-    kind = word(lang, action.kind) if known else action.kind
+    kind = word(lang, action.kind) if action.kind in KINDS else action.kind
     path = action.file_path if action.file_path not in action.content else ""
-    result = f"→ {action.result}" if action.result else ""
+    ended = result_of(action, partial(word, lang))
+    result = f"→ {ended}" if ended else ""
     words = (_minute(action.created_at), f"{kind}:", action.content, path, result)
     return plain(" ".join(filter(None, words)))
 

@@ -49,6 +49,9 @@ WORDS: dict[str, tuple[str, str]] = {
     "command": ("command", "명령"),
     "edit": ("edit", "편집"),
     "error": ("error", "오류"),
+    "lesson": ("lesson", "교훈"),
+    "followed": ("followed", "따름"),
+    "shown": ("shown, not followed so far", "보았지만 아직 따르지 않음"),
     # an export
     "written": ("Written: {path} (sessions: {count:,}).", "{path} 파일에 썼습니다(세션 {count:,}개)."),
     # archives

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from operator import attrgetter, itemgetter
 from typing import Any
 
-from commands.hook.journal import Session, is_recent, versions_in
-from commands.hook.trial import checksum_of, has_trigger
+from commands.hook.journal import Session, checksum_of, is_recent, versions_in
+from commands.hook.trial import has_trigger
 from commands.stats.hook_use import SAVED_WITHIN_S, START
 from commands.stats.intervals import Share
 from core.lessons.answers.counting import DAY_S, last_s

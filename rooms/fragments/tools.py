@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 DEFAULT_TOKENS, CONTEXT_TOKENS = 1_000, 2_000
 DEFAULT_TYPES = ("preference", "error", "procedure")  # of context
+_TO = ".."  # between two dates
 MODEL_VARIABLES = ("SENTINEL_MEMORY_EMBEDDINGS", "SENTINEL_MEMORY_JUDGE")
 
 # The arguments, with what a model reads of each.
@@ -55,9 +56,6 @@ _FILTERS: dict[str, object] = {"type": "object", "properties": {
     "type": _TEXT, "tags": {"items": _TEXT, "type": "array"},
     "date": {**_TEXT, "description": "ISO from..to"}}}
 # fmt: on
-
-
-_TO = ".."  # between two dates
 
 
 def _span(value: object) -> object:
@@ -210,20 +208,12 @@ def forget(
 ) -> str:
     """Put a fragment or a topic into the bin for 30 days. Call it for what is wrong."""
     with opened("forget") as call:
-        return call.forget(
-            id_=id or "",
-            topic=topic or "",
-            force=bool(force),
-            hard=bool(hard),
-            agent=agentId or "",
-        )
+        facts = {"id_": id or "", "topic": topic or "", "agent": agentId or ""}
+        return call.forget(force=bool(force), hard=bool(hard), **facts)
 
 
 def link(
-    fromId: str,
-    toId: str,
-    relationType: OtherRelation = "related",
-    agentId: Text = None,
+    fromId: str, toId: str, relationType: OtherRelation = "related", agentId: Text = None
 ) -> str:
     """Relate two fragments: an error is resolved_by its cure, the old superseded_by the new."""
     with opened("link") as call:
@@ -279,17 +269,15 @@ def reflect(
         errors_resolved=tuple(errors_resolved or ()),
         new_procedures=tuple(new_procedures or ()),
         open_questions=tuple(open_questions or ()),
-        effectiveness=_effectiveness(task_effectiveness),
+        effectiveness=_effectiveness(task_effectiveness) if task_effectiveness else None,
     )
     with opened("reflect", session=sessionId) as call:
         return call.reflect(reflection, agent=agentId or "")
 
 
-def _effectiveness(given: Effectiveness | None) -> "TaskFeedback | None":
+def _effectiveness(given: Effectiveness) -> "TaskFeedback":
     from rooms.fragments.fragment import TaskFeedback
 
-    if given is None:
-        return None
     return TaskFeedback(
         overall_success=given.overall_success,
         tool_highlights=tuple(given.tool_highlights or ()),
@@ -306,12 +294,9 @@ def context(
     """What to know before any work: pinned and important fragments, and those of this session.
     Call it once, when a session starts.
     """
+    wanted = tuple(filter(None, types or DEFAULT_TYPES))
     with opened(session=sessionId) as call:
-        return call.context(
-            tokens=tokenBudget or CONTEXT_TOKENS,
-            types=tuple(filter(None, types or DEFAULT_TYPES)),
-            agent=agentId or "",
-        )
+        return call.context(tokens=tokenBudget or CONTEXT_TOKENS, types=wanted, agent=agentId or "")
 
 
 def tool_feedback(
@@ -384,10 +369,9 @@ def settings_errors() -> tuple[SentinelError, ...]:
     """Return what is wrong with the settings of models; no model is asked for it."""
     if not any(os.environ.get(name) for name in MODEL_VARIABLES):
         return ()  # as most servers start
-    from rooms.fragments.judging.settings import check as check_judges
-    from rooms.fragments.meaning.settings import check as check_embeddings
+    from rooms.fragments.models import check
 
-    return (*check_embeddings(os.environ), *check_judges(os.environ))
+    return tuple(check(os.environ))
 
 
 def end_session() -> None:
@@ -440,11 +424,7 @@ def has_saved(agent: str, session: str) -> bool:
 
 
 def offer(
-    server: SessionlessServer,
-    cancellation: Cancellation,
-    *,
-    core_only: bool,
-    has_lessons: bool = False,
+    server: SessionlessServer, cancellation: Cancellation, *, core_only: bool, has_lessons: bool
 ) -> None:
     """Offer the tools of the room, and its resource.
 
@@ -455,17 +435,10 @@ def offer(
     _Room.hand_over = _Room.has_saved = None
     for tool in TOOLS:
         if tool.is_core or not core_only:
-            offered = server.offer_tool(
-                tool.title,
-                reads=tool.reads,
-                repeats=tool.repeats,
-                destroys=tool.destroys,
-                shown_defaults={"types": DEFAULT_TYPES} if tool.function is context else None,
-            )
-            offered(tool.function)
-    server.offer_resource(
-        "memory://fragment/{id}",
-        name="fragment",
-        title="One fragment",
-        mime_type="application/json",
-    )(fragment)
+            shown = {"types": DEFAULT_TYPES} if tool.function is context else None
+            server.offer_tool(
+                tool.title, reads=tool.reads, repeats=tool.repeats, destroys=tool.destroys,
+                shown_defaults=shown,
+            )(tool.function)  # fmt: skip
+    known = {"name": "fragment", "title": "One fragment", "mime_type": "application/json"}
+    server.offer_resource("memory://fragment/{id}", **known)(fragment)

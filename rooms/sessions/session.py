@@ -212,9 +212,10 @@ class Session:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Action:
-    """A command, an edit or an error of a client, as a hook recorded it.
+    """A command, an edit or an error of a client as a hook recorded it, or a lesson it was shown.
 
-    kind: command, edit or error. result: success, failed, or the end of what was printed.
+    kind: of KINDS. result: success, failed, or the end of what was printed; of a lesson
+    FOLLOWED or SHOWN. content: of a lesson its id and topic.
     """
 
     id: str

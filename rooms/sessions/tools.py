@@ -276,8 +276,12 @@ def has_saved(agent: str, session: str) -> bool:
 
     agent: of the credential. session: as `protocol.caller.session_of` has named it.
     """
-    with suppress(SentinelError, OSError), opened() as call:
-        return call.has_saved((session, f"{agent} {session}"))
+    from rooms.sessions.search.current import current
+    from rooms.sessions.store import open_sessions
+
+    with suppress(SentinelError, OSError), opened_project() as (project, settings):
+        store = open_sessions(project.root, settings, _Room.cancellation)
+        return any(current(store, it) for it in (session, f"{agent} {session}"))
     return False
 
 

@@ -149,9 +149,9 @@ def test_what_the_sessions_cannot_take_is_a_fragment_and_the_answer_says_so(
     said = desk.call("reflect", **REFLECTION)
     assert "No session took the summary, so it is kept as a fragment (" in said
     assert "\n" not in said
-    kept = " ".join(reversed(desk.contents))
-    assert all(it in kept for it in (*REFLECTION["open_questions"], *REFLECTION["decisions"]))
-    assert REFLECTION["summary"] in kept
+    kept = "\n".join(desk.contents)
+    wanted = (*REFLECTION["open_questions"], *REFLECTION["decisions"])
+    assert all(it in kept for it in (*wanted, *REFLECTION["summary"].split(". ")))
 
 
 def test_secrets_reach_neither_room(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator
+from functools import partial
 from urllib.parse import quote
 
 from commands.view.escaping import as_line, as_name, as_text, spoken
@@ -12,6 +13,7 @@ from commands.view.sessions.words import WORDS, word
 from core.lessons.answers.rendering import day_of
 from core.lessons.record import seconds_of
 from core.messages import Language
+from rooms.sessions.actions.kinds import KINDS, LESSON, result_of
 from rooms.sessions.session import OUTCOMES, STATUSES, Action, Session, shortened
 
 ACTION_CHARS, RESULT_CHARS = 300, 200  # of what is shown of an action
@@ -226,9 +228,11 @@ def _actions(item: Item, lang: Language) -> list[str]:
 
 
 def _action(action: Action, lang: Language) -> str:
-    kind = word(lang, action.kind) if action.kind in ("command", "edit", "error") else action.kind
-    content = as_line(shortened(action.content, ACTION_CHARS))
-    result = "" if action.result == "success" else as_line(shortened(action.result, RESULT_CHARS))
+    kind = word(lang, action.kind) if action.kind in KINDS else action.kind
+    where = f"{action.content} {action.file_path}" if action.kind == LESSON else action.content
+    content = as_line(shortened(where, ACTION_CHARS))
+    told = result_of(action, partial(word, lang))
+    result = "" if told == "success" else as_line(shortened(told, RESULT_CHARS))
     ended = f' <span class="result">{result}</span>' if result else ""
     known = f' class="{action.kind}"' if action.kind in WORDS else ""
     return (

@@ -31,7 +31,7 @@ from rooms.sessions.answers import (
 from rooms.sessions.answers.hints import hint_of, is_order, name_of
 from rooms.sessions.answers.words import say
 from rooms.sessions.saving import handed_over
-from rooms.sessions.search.current import current, has_saved
+from rooms.sessions.search.current import current
 from rooms.sessions.search.found import Criteria, Hit, Page
 from rooms.sessions.search.reading import read_whole
 from rooms.sessions.search.searching import resembling, search
@@ -97,10 +97,6 @@ class Call:
         stored = current(self._store, process, agent=agent if alone else "")
         draft = handed_over(stored, summary, questions)
         return name_of(self._store.save(draft, agent=agent, process=process).session)
-
-    def has_saved(self, processes: Sequence[str]) -> bool:
-        """Return whether one of these processes has saved a session."""
-        return has_saved(self._store, processes)
 
     def saved(self, done: Saved, draft: Draft) -> str:
         """Answer a save of a draft; it is done, whatever else cannot be read."""

@@ -13,6 +13,7 @@ from core.messages import Language
 from core.text.budget import Budget
 from core.text.printable import one_line
 from core.text.tokens import estimate_tokens
+from rooms.sessions.actions.kinds import FOLLOWED, LESSON, SHOWN, lessons_in
 from rooms.sessions.answers.hints import brief, day_of, hint, is_order, name_of
 from rooms.sessions.answers.words import say
 from rooms.sessions.session import Action, Session
@@ -40,7 +41,8 @@ def text(
     summary, cut = _summary(session, lang, budget)
     lines += summary
     own = budget.split_off(1 - _ACTIONS_SHARE if actions else 1.0)
-    items = list(_items(session, lang))
+    noted, actions = lessons_in(actions), [it for it in actions if it.kind != LESSON]
+    items = [*_warnings(session, lang), *_lessons(noted, lang), *_items(session, lang)]
     shown = [line for line in items if own.take(line)]
     budget.add(own)
     newest = list(_newest(actions, lang, budget))
@@ -112,12 +114,24 @@ def _summary(session: Session, lang: Language, budget: Budget) -> tuple[list[str
     return [line], len(whole) - len(kept)
 
 
-def _items(session: Session, lang: Language) -> Iterator[str]:
-    """Yield a line for each decision, approach, blocker and change, the telling ones first."""
+def _warnings(session: Session, lang: Language) -> Iterator[str]:
+    """Yield a line for each failure and each open blocker, the last one first."""
     for tried in reversed(session.failed):
         yield _because("failed", tried.description, tried.reason, lang)
     for blocker in reversed(session.open_blockers):
         yield field_line(say(lang, "open"), blocker.description)
+
+
+def _lessons(noted: Sequence[Action], lang: Language) -> Iterator[str]:
+    """Yield a line with the lessons that were followed, and one with those that were shown only."""
+    for result in (FOLLOWED, SHOWN):
+        names = [f"{it.content} ({it.file_path})" for it in noted if it.result == result]
+        if names:
+            yield field_line(say(lang, f"lessons_{result}"), ", ".join(map(one_line, names)))
+
+
+def _items(session: Session, lang: Language) -> Iterator[str]:
+    """Yield a line for each decision, other approach, resolved blocker and change."""
     for decision in reversed(session.decisions):
         yield _because("decision", decision.what, decision.why, lang)
     for result in ("partial", "success"):

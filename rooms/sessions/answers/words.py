@@ -36,6 +36,8 @@ WORDS: Table = {
     "success": ("worked:", "성공한 시도:"),
     "open": ("blocked:", "막힌 일:"),
     "closed": ("unblocked:", "해결한 일:"),
+    "lessons_followed": ("lessons followed:", "따른 교훈:"),
+    "lessons_shown": ("lessons shown, not followed so far:", "보았지만 아직 따르지 않은 교훈:"),
     "decision": ("decided:", "결정:"),
     "files": ("files:", "파일:"),
     "changes": ("changes:", "변경:"),

@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 from core.messages import Language
+from rooms.sessions.actions.kinds import KINDS, result_of
 from rooms.sessions.exchange.words import say
 from rooms.sessions.session import Action, Session
 
@@ -62,8 +64,12 @@ def outcome(result: str, lang: Language) -> str:
 
 def kind_of(action: Action, lang: Language) -> str:
     """Return what an action was, in the reader's language."""
-    known = action.kind in ("command", "edit", "error")
-    return say(lang, action.kind) if known else action.kind
+    return say(lang, action.kind) if action.kind in KINDS else action.kind
+
+
+def ended(action: Action, lang: Language) -> str:
+    """Return how an action went, as far as it is known; unescaped."""
+    return result_of(action, partial(say, lang))
 
 
 def done_in(action: Action) -> str:

@@ -11,6 +11,7 @@ from rooms.sessions.exchange.document import (
     Head,
     Whole,
     done_in,
+    ended,
     facts_of,
     kind_of,
     outcome,
@@ -45,7 +46,8 @@ def _session(whole: Whole, head: Head) -> str:
         for action in whole.actions:
             start = f"<time>{line(action.created_at[:16].replace('T', ' '))}</time>"
             kind = line(kind_of(action, lang))
-            result = f" → {line(action.result)}" if action.result else ""
+            told = ended(action, lang)
+            result = f" → {line(told)}" if told else ""
             done = f"<code>{block(done_in(action))}</code>"
             lines.append(f"<li>{start} {kind}: {done}{result}</li>")
         lines += ["</ul>", "</details>"]

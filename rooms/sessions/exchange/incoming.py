@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 from core.exchange.json_values import objects_at, text_at, texts_in
 from core.text.normal_form import moment_of
 from core.text_redaction import redacted
+from rooms.sessions.actions.kinds import KINDS
 from rooms.sessions.saving import with_flag
 from rooms.sessions.session import (
     ENDED,
@@ -31,7 +32,6 @@ from rooms.sessions.session import (
 
 _OUR_ID = re.compile(r"ctx_[0-9a-f]{12}")
 _OUR_ACTION = re.compile(r"[a-z]{2,6}_[0-9a-f]{6,32}")
-_KINDS = ("command", "edit", "error")
 _UNKNOWN_AGENT = "unknown"
 _GOAL_CHARS = 10_000  # of a goal that go into an id
 
@@ -253,7 +253,7 @@ def _actions(context: Data, id_: str) -> Iterator[Action]:
             own = f"act_{_hash(f'{id_} {given or at}')}"
             yield Action(
                 id=given if _OUR_ACTION.fullmatch(given) else own,
-                kind=text_at(it, "type") if it.get("type") in _KINDS else "command",
+                kind=text_at(it, "type") if it.get("type") in KINDS else "command",
                 content=content,
                 result=text_at(it, "result"),
                 file_path=text_at(it, "filePath"),

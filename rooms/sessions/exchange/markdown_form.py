@@ -11,6 +11,7 @@ from rooms.sessions.exchange.document import (
     Head,
     Whole,
     done_in,
+    ended,
     facts_of,
     kind_of,
     outcome,
@@ -46,7 +47,8 @@ def _session(whole: Whole, head: Head) -> str:
         lines += ["", f"### {say(lang, 'actions')}", ""]
         for action in whole.actions:
             start = " ".join((_minute(action.created_at), kind_of(action, lang)))
-            result = f" → {inline(one_line(action.result))}" if action.result else ""
+            told = one_line(ended(action, lang))
+            result = f" → {inline(told)}" if told else ""
             done = as_code(one_line(done_in(action)))
             lines.append(f"- {started(inline(one_line(start).strip()))}: {done}{result}")
     return "\n".join([*lines, ""])

@@ -32,6 +32,9 @@ WORDS: Table = {
     "command": ("command", "명령"),
     "edit": ("edit", "편집"),
     "error": ("error", "오류"),
+    "lesson": ("lesson", "교훈"),
+    "followed": ("followed", "따름"),
+    "shown": ("shown, not followed so far", "보았지만 아직 따르지 않음"),
     # where a document may be written
     "output_name": ("{path}: a file for an export as {form} ends with {suffixes}. Nothing was written. Choose such a name.",
         "{path}: {form} 형식의 파일 이름은 {suffixes}(으)로 끝나야 합니다. 아무것도 쓰지 않았습니다. 그런 이름으로 다시 지정하세요."),

@@ -1,7 +1,5 @@
 """Finds the session that a caller is at, without being told which one."""
 
-from collections.abc import Sequence
-
 from core.lessons.record import utc_now
 from rooms.sessions.rows import sessions_where
 from rooms.sessions.session import Session
@@ -29,8 +27,3 @@ def current(store: SessionStore, process: str, *, agent: str = "") -> Session | 
             return own
         found = list(sessions_where(connection, _OPEN, (agent, utc_now(), _OPEN_DAYS)))
     return found[0] if agent and len(found) == 1 else None
-
-
-def has_saved(store: SessionStore, processes: Sequence[str]) -> bool:
-    """Return whether one of these processes has saved a session. Raises DatabaseError."""
-    return any(current(store, process) for process in processes)

@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
+from rooms.sessions.actions.kinds import LESSON
 from rooms.sessions.rows import as_texts, tags_of
 from rooms.sessions.store import SessionStore
 
@@ -25,6 +26,7 @@ class Statistics(NamedTuple):
 
 _WITHIN = "(:since = '' OR coalesce(updated_at, created_at) >= :since)"
 _EACH = f"SELECT id, status, agent, tags, archive FROM contexts WHERE {_WITHIN}"
+_DONE = f"type != '{LESSON}'"  # a lesson that was shown is nothing that was done
 _HAS_FAILED = "json_extract(metadata, tried.fullkey || '.result') = 'failed'"
 _FAILED = (
     "SELECT count(*) FROM contexts, json_each(metadata, '$.approaches') AS tried"
@@ -33,12 +35,12 @@ _FAILED = (
 _OF_ARCHIVE = (
     "SELECT id, (SELECT count(*) FROM json_each(metadata, '$.approaches') AS tried"
     f" WHERE {_HAS_FAILED}),"
-    " (SELECT count(*) FROM actions WHERE context_id = contexts.id)"
+    f" (SELECT count(*) FROM actions WHERE context_id = contexts.id AND {_DONE})"
     f" FROM contexts WHERE {_WITHIN} AND json_valid(metadata)"
 )
 _ACTIONS = (
-    "SELECT count(*) FROM actions WHERE :since = '' OR context_id IN"
-    f" (SELECT id FROM contexts WHERE {_WITHIN})"
+    f"SELECT count(*) FROM actions WHERE {_DONE} AND (:since = '' OR context_id IN"
+    f" (SELECT id FROM contexts WHERE {_WITHIN}))"
 )
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from commands.hook.journal import Session
-from commands.hook.trial import ONE_IN, checksum_of, is_withheld
+from commands.hook.journal import Session, checksum_of
+from commands.hook.trial import ONE_IN, is_withheld
 from core.project import state_directory
 from tests.support.client_events import claude, claude_edit, environment_of, run_hook
 from tests.support.desk import Desk as AnyDesk

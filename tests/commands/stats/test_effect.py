@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from commands.hook.journal import Session
-from commands.hook.trial import checksum_of
+from commands.hook.journal import Session, checksum_of
 from commands.stats.effect import Change, Effect, changes_of, count_effect, units_of
 from commands.stats.intervals import Share
 from core.lessons.git.project.history import Commit, Hunk

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from rooms.sessions.search.current import current, has_saved
+from rooms.sessions.search.current import current
 from rooms.sessions.session import Draft
 from rooms.sessions.store import SessionStore
 from rooms.sessions.upkeep.archive import archive_before
@@ -26,12 +26,12 @@ def at(store: SessionStore, process: str = "p1", agent: str = "cursor") -> str:
 
 def test_it_is_the_last_that_its_process_saved_whether_it_ended_or_not(tmp_path: Path) -> None:
     store = a_room(tmp_path)
-    assert at(store) == "" and not has_saved(store, ("p1",))
+    assert at(store) == ""
     save(store, "Old", hours=3)
     save(store, "New", hours=2, status="completed")
     save(store, "Of another window", "p2", hours=1)
     assert at(store) == "#2"
-    assert has_saved(store, ("p0", "p1")) and not has_saved(store, ("p0", ""))
+    assert at(store, "p0", agent="") == at(store, "", agent="") == ""
 
 
 def test_after_a_restart_it_is_the_one_that_the_client_left_open(tmp_path: Path) -> None:
