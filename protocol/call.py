@@ -108,6 +108,16 @@ def project_name() -> str:
     return "" if no_project_kind(folder, os.environ) else os.path.basename(folder)
 
 
+def project_here() -> Project | None:
+    """Return the project whose memory log this call may read, None where there is none."""
+    try:
+        project = find_project(arguments.project, os.environ, Path.cwd())
+        project.check_readable()
+    except (SentinelError, OSError):
+        return None
+    return None if no_project_kind(project.folder, os.environ) else project
+
+
 @contextmanager
 def opened_project(*, writes: bool = False) -> Iterator[tuple[Project, Settings]]:
     """Yield the project and the settings of one call, from `--project`, environment and directory.

@@ -10,7 +10,13 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 from core.cancellation import NO_CANCELLATION, Cancellation
 from core.errors import SentinelError
 from core.text.budget import Budget
-from protocol.call import opened_settings, project_name, report_progress, warn_if_cancelled
+from protocol.call import (
+    opened_settings,
+    project_here,
+    project_name,
+    report_progress,
+    warn_if_cancelled,
+)
 from protocol.caller import caller, session_of
 from protocol.lenient import NULL, Part, Share, Text, Texts, listed, no_flag, parsed, word
 from protocol.tools import SessionlessServer
@@ -18,7 +24,6 @@ from rooms.fragments.kinds import Kind, Lifetime, Privacy, Relation
 
 if TYPE_CHECKING:
     from rooms.fragments.answers.answering import Call
-    from rooms.fragments.fragment import TaskFeedback
     from rooms.fragments.room import HasSaved
     from rooms.fragments.saving.reflecting import HandOver
 
@@ -115,7 +120,7 @@ def opened(changing: str = "", *, session: str | None = None) -> "Iterator[Call]
         agent=who.agent if who else "",
         hand_over=_Room.hand_over,
         has_saved=has_saved,
-        has_lessons=_Room.has_lessons,
+        log=project_here if _Room.has_lessons else None,
     )
     call = Call(settings, offer)
     yield call
@@ -261,28 +266,20 @@ def reflect(
     task_effectiveness: Effectiveness | NULL = None,
 ) -> str:
     """Keep what a session taught, a fragment for each item. Call it once, when the work ends."""
+    from rooms.fragments.fragment import TaskFeedback
     from rooms.fragments.saving.reflecting import Reflection
 
+    told = task_effectiveness.model_dump(exclude_none=True) if task_effectiveness else None
     reflection = Reflection(
         summary=summary,
         decisions=tuple(decisions or ()),
         errors_resolved=tuple(errors_resolved or ()),
         new_procedures=tuple(new_procedures or ()),
         open_questions=tuple(open_questions or ()),
-        effectiveness=_effectiveness(task_effectiveness) if task_effectiveness else None,
+        effectiveness=TaskFeedback(**told) if told else None,
     )
     with opened("reflect", session=sessionId) as call:
         return call.reflect(reflection, agent=agentId or "")
-
-
-def _effectiveness(given: Effectiveness) -> "TaskFeedback":
-    from rooms.fragments.fragment import TaskFeedback
-
-    return TaskFeedback(
-        overall_success=given.overall_success,
-        tool_highlights=tuple(given.tool_highlights or ()),
-        tool_pain_points=tuple(given.tool_pain_points or ()),
-    )
 
 
 def context(

@@ -31,6 +31,8 @@ _DAMPING = 0.3  # of records with many words
 # What a record must share with a prompt: more than one telling word, or a file and its anchor.
 _NEEDED, _ANCHORED_PROMPT, _BESIDE_THE_LESSON = 1.4, 2.0, 0.8
 
+_MOST_LOOKED_AT, _MOST_NEAR = 2_000, 8  # of an index
+
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[\uac00-\ud7a3]{2}")
 _WORD_CHARS = 3
 _FIRST_HANGUL = "\uac00"
@@ -111,6 +113,35 @@ def for_prompt(
         if score >= _NEEDED:
             found.append((score, at))
     return [records[at] for _, at in sorted(found, reverse=True)]
+
+
+class PromptIndex:
+    """Records read once for many prompts: reading them takes some 20 µs each, a prompt 0.2 ms."""
+
+    def __init__(self, records: Sequence[Record]) -> None:
+        self._records = records
+        self._having = dict[str, list[int]]()
+        for at, record in enumerate(records):
+            for word in _words(" ".join(record.texts)):
+                self._having.setdefault(word, []).append(at)
+
+    def search(self, prompt: str) -> list[Record]:
+        """Return what `for_prompt` finds among the few that share most, by the rarest words.
+
+        They are weighed as among all of these records.
+        """
+        text, shared, looked_at = worded(prompt), Counter[int](), 0
+        sought = (_words(text) - _OF_ANY_TASK) & self._having.keys()
+        for word in sorted(sought, key=lambda it: len(self._having[it])):
+            shared.update(self._having[word])
+            looked_at += len(self._having[word])
+            if looked_at > _MOST_LOOKED_AT:
+                break
+        near = {at for at, count in shared.most_common(_MOST_NEAR) if count > 1}
+        near |= _anchored(self._records, list(islice(dict.fromkeys(files_in(text)), MOST_FILES)))
+        chosen = [self._records[at] for at in sorted(near)]
+        having = {word: len(self._having[word]) for word in sought}
+        return for_prompt(prompt, chosen, len(self._records), having) if chosen else []
 
 
 def _weights(work: Work) -> dict[str, float]:

@@ -20,6 +20,7 @@ from rooms.fragments.answers.words import say
 from rooms.fragments.fragment import SOURCE_CHARS, ToolFeedback, Version
 from rooms.fragments.recall.context import restore_context
 from rooms.fragments.recall.exploring import explore
+from rooms.fragments.recall.lesson import lesson_on
 from rooms.fragments.recall.recalling import Query, recall
 from rooms.fragments.recall.using import count_later
 from rooms.fragments.room import readers
@@ -43,10 +44,11 @@ class Call(Frame):
         source = draft.source.strip() or self._offer.project[:SOURCE_CHARS]
         draft = replace(draft, source=source)
         done = remember(self._room, draft, agent=agent, session=self._offer.session)
-        core_only, lang = self._offer.core_only, self._lang
+        lang, core_only = self._lang, self._offer.core_only
+        lesson = lesson_on(done.fragment, self._offer.log, self._settings)
         return self._answer(
-            lambda: remembered.text(done, lang, core_only=core_only),
-            lambda: remembered.declared(done, lang, core_only=core_only),
+            lambda: remembered.text(done, lang, lesson, core_only=core_only),
+            lambda: remembered.declared(done, lang, lesson, core_only=core_only),
         )
 
     def recall(self, query: Query, *, agent: str) -> str:
@@ -93,15 +95,12 @@ class Call(Frame):
         """Keep what a session brought."""
         given = replace(reflection, source=self._offer.project[:SOURCE_CHARS])
         done = reflect(
-            self._room,
-            given,
-            agent=agent,
-            session=self._offer.session,
+            self._room, given, agent=agent, session=self._offer.session,
             hand_over=self._offer.hand_over,
-        )
+        )  # fmt: skip
+        lang = self._lang
         return self._answer(
-            lambda: remembered.reflected_text(done, self._lang),
-            lambda: remembered.reflected(done, self._lang),
+            lambda: remembered.reflected_text(done, lang), lambda: remembered.reflected(done, lang)
         )
 
     def context(self, *, tokens: int, types: Sequence[str], agent: str) -> str:

@@ -13,6 +13,7 @@ from rooms.fragments.answers.lines import Scene
 from rooms.fragments.answers.objects import as_object
 from rooms.fragments.errors import FragmentsError
 from rooms.fragments.fragment import Fragment
+from rooms.fragments.recall.lesson import Log
 from rooms.fragments.recall.recalling import Line
 from rooms.fragments.room import HasSaved, Room, agent_of, nobody, open_room
 from rooms.fragments.saving.activity import end_session
@@ -24,8 +25,8 @@ class Offer(NamedTuple):
 
     core_only: without links, reflection and upkeep. project: the name of its directory. session:
     that of the caller. agent: of its credential, "" for a caller over stdio. hand_over: see
-    `reflect`, None without the sessions. has_saved: see `Room`. has_lessons: with the tools of the
-    memory log beside it.
+    `reflect`, None without the sessions. has_saved: see `Room`. log: see
+    `lesson_on`.
     """
 
     cancellation: Cancellation = NO_CANCELLATION
@@ -35,7 +36,7 @@ class Offer(NamedTuple):
     agent: str = ""
     hand_over: HandOver | None = None
     has_saved: HasSaved = nobody
-    has_lessons: bool = False
+    log: Log | None = None
 
 
 class Frame:
