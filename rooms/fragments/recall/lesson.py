@@ -31,10 +31,10 @@ def lesson_on(fragment: Fragment, log: Log | None, settings: Settings) -> Record
     if project is None:
         return None
     try:
-        found = _index_of(project, settings).search(fragment.content)
+        found = _index_of(project, settings).first(fragment.content)
     except (SentinelError, OSError):
         return None
-    return next(filter(is_harmless, found), None)
+    return found if found and is_harmless(found) else None
 
 
 def _index_of(project: Project, settings: Settings) -> PromptIndex:
