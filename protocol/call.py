@@ -94,28 +94,23 @@ def opened_settings() -> Settings:
     return settings
 
 
-def project_name() -> str:
-    """Return the name of the project's directory, "" for a home, root or system directory.
+def project_here() -> Project | None:
+    """Return the project of this call, None in a home, root or system directory."""
+    try:
+        project = find_project(arguments.project, os.environ, Path.cwd())
+    except OSError:  # the working directory is gone
+        return None
+    return None if no_project_kind(project.folder, os.environ) else project
+
+
+def name_of(project: Project | None) -> str:
+    """Return the name of the project's directory, "" for none.
 
     Where a server over HTTP was started says nothing of who calls: it has to be given a project.
     """
-    if caller() and not arguments.project:
+    if project is None or (caller() and not arguments.project):
         return ""
-    try:
-        folder = find_project(arguments.project, os.environ, Path.cwd()).folder
-    except OSError:  # the working directory is gone
-        return ""
-    return "" if no_project_kind(folder, os.environ) else os.path.basename(folder)
-
-
-def project_here() -> Project | None:
-    """Return the project whose memory log this call may read, None where there is none."""
-    try:
-        project = find_project(arguments.project, os.environ, Path.cwd())
-        project.check_readable()
-    except (SentinelError, OSError):
-        return None
-    return None if no_project_kind(project.folder, os.environ) else project
+    return os.path.basename(project.folder)
 
 
 @contextmanager

@@ -11,9 +11,9 @@ from core.cancellation import NO_CANCELLATION, Cancellation
 from core.errors import SentinelError
 from core.text.budget import Budget
 from protocol.call import (
+    name_of,
     opened_settings,
     project_here,
-    project_name,
     report_progress,
     warn_if_cancelled,
 )
@@ -110,17 +110,17 @@ def opened(changing: str = "", *, session: str | None = None) -> "Iterator[Call]
     from rooms.fragments.answers.answering import Call  # a server starts faster without it
     from rooms.fragments.answers.frame import Offer
 
-    settings, who = opened_settings(), caller()
+    settings, who, project = opened_settings(), caller(), project_here()
     _Room.is_used = _Room.is_used or who is None
     offer = Offer(
         _Room.cancellation,
         core_only=_Room.core_only,
-        project=project_name(),
+        project=name_of(project),
         session=session_of(session),
         agent=who.agent if who else "",
         hand_over=_Room.hand_over,
         has_saved=has_saved,
-        log=project_here if _Room.has_lessons else None,
+        log=project if _Room.has_lessons else None,
     )
     call = Call(settings, offer)
     yield call

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from protocol.call import client_name, project_name
+from protocol.call import client_name, name_of, project_here
 from protocol.caller import PROCESS, Caller, caller, calling, process_of, session_of
 
 
@@ -45,8 +45,8 @@ def test_where_a_server_over_http_was_started_names_no_project(
     monkeypatch.delenv("SENTINEL_MEMORY_PROJECT", raising=False)
     monkeypatch.delenv("CLAUDE_PROJECT_DIR", raising=False)
     monkeypatch.chdir(tmp_path / "shop")
-    assert project_name() == "shop"
+    assert name_of(project_here()) == "shop"
     with calling(Caller(agent="alice")):
-        assert project_name() == ""
+        assert name_of(project_here()) == ""
         monkeypatch.setattr("protocol.call.arguments.project", str(tmp_path / "shop"))
-        assert project_name() == "shop"
+        assert name_of(project_here()) == "shop"

@@ -32,7 +32,7 @@ _DAMPING = 0.3  # of records with many words
 # What a record must share with a prompt: more than one telling word, or a file and its anchor.
 _NEEDED, _ANCHORED_PROMPT, _BESIDE_THE_LESSON = 1.4, 2.0, 0.8
 
-_MOST_LOOKED_AT, _MOST_NEAR = 500, 3  # of an index
+_MOST_LOOKED_AT, _MOST_NEAR = 300, 3  # of an index
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[\uac00-\ud7a3]{2}")
 _WORD_CHARS = 3
@@ -133,9 +133,10 @@ class PromptIndex:
         text, looked_at, shares = worded(prompt), 0, dict[int, float]()
         sought = (_words(text) - _OF_ANY_TASK) & self._having.keys()
         for word in sorted(sought, key=lambda it: len(self._having[it])):
-            for at in self._having[word]:
-                shares[at] = shares.get(at, 0.0) + self._rarity[word]
-            looked_at += len(self._having[word])
+            having, rarity = self._having[word], self._rarity[word]
+            for at in having:
+                shares[at] = shares.get(at, 0.0) + rarity
+            looked_at += len(having)
             if looked_at > _MOST_LOOKED_AT:
                 break
         files = list(islice(dict.fromkeys(files_in(text)), MOST_FILES))

@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 from core.cancellation import NO_CANCELLATION, Cancellation
 from core.lessons.answers.json_answer import as_json
 from core.messages import Language
+from core.project import Project
 from core.settings import DEFAULT_AGENT, Settings
 from rooms.fragments.answers.afterwards import go_on, resting
 from rooms.fragments.answers.lines import Scene
 from rooms.fragments.answers.objects import as_object
 from rooms.fragments.errors import FragmentsError
 from rooms.fragments.fragment import Fragment
-from rooms.fragments.recall.lesson import Log
 from rooms.fragments.recall.recalling import Line
 from rooms.fragments.room import HasSaved, Room, agent_of, nobody, open_room
 from rooms.fragments.saving.activity import end_session
@@ -36,7 +36,7 @@ class Offer(NamedTuple):
     agent: str = ""
     hand_over: HandOver | None = None
     has_saved: HasSaved = nobody
-    log: Log | None = None
+    log: Project | None = None
 
 
 class Frame:

@@ -4,7 +4,6 @@ Nothing is written to the log. One that cannot be read has nothing to say.
 """
 
 import os
-from collections.abc import Callable
 from functools import lru_cache
 
 from core.errors import SentinelError
@@ -19,19 +18,16 @@ from rooms.fragments.fragment import Fragment
 KINDS = frozenset(("error", "decision", "procedure"))  # what a rule can be made of
 MOST_READ = 2_000  # records, the later ones
 
-Log = Callable[[], Project | None]
 
-
-def lesson_on(fragment: Fragment, log: Log | None, settings: Settings) -> Record | None:
+def lesson_on(fragment: Fragment, log: Project | None, settings: Settings) -> Record | None:
     """Return the lesson that a fragment is about, None where the log has none.
 
-    log: returns the project whose log is meant; None where its tools are not offered.
+    log: the project whose log is meant, None where its tools are not offered.
     """
-    project = log() if log and fragment.kind in KINDS else None
-    if project is None:
+    if log is None or fragment.kind not in KINDS:
         return None
     try:
-        found = _index_of(project, settings).first(fragment.content)
+        found = _index_of(log, settings).first(fragment.content)
     except (SentinelError, OSError):
         return None
     return found if found and is_harmless(found) else None
