@@ -279,7 +279,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "fragments_server_index": ("{path}: the index {names} was not built to its end, so no search uses it; the fragments are sound. As an administrator: REINDEX SCHEMA CONCURRENTLY agent_memory",
         "{path}: 색인 {names}이(가) 끝까지 만들어지지 않아 검색에 쓰이지 않습니다. 조각은 온전합니다. 관리자로 실행하세요: REINDEX SCHEMA CONCURRENTLY agent_memory"),
     "fragments_server_vectors": ("{path}: this database has no extension vector 0.8 or newer, so fragments are found by their words. As an administrator: CREATE EXTENSION vector, or ALTER EXTENSION vector UPDATE; then: {cli} fragments migrate",
-        "{path}: 이 데이터베이스에는 vector 확장이 없어 조각을 단어로 찾습니다. 관리자로 실행하세요: CREATE EXTENSION vector"),
+        "{path}: 이 데이터베이스에는 vector 확장 0.8 이상이 없어 조각을 단어로 찾습니다. 관리자로 CREATE EXTENSION vector나 ALTER EXTENSION vector UPDATE를 실행한 다음: {cli} fragments migrate"),
     "fragments_server_keys": ("{path}: keys that nobody has used for {days} days: {names}. Take back what nobody needs: {cli} door remove NAME",
         "{path}: {days}일 동안 쓰이지 않은 키: {names}. 필요 없는 키는 {cli} door remove NAME으로 없애세요."),
     "fragments_redis": ("{path}: Redis is switched on and does not answer. Nothing is lost: what it would remember is asked of PostgreSQL each time. Start it, or remove SENTINEL_MEMORY_REDIS and REDIS_ENABLED.",

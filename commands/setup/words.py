@@ -58,7 +58,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "no_rooms": ("{text}: these are not rooms of the list, each once. Nothing is chosen yet; give numbers or names, such as 1 2.",
         "{text}: 목록에 없거나 두 번 적은 방이 있어 아직 고르지 않았습니다. 1 2처럼 번호나 이름을 한 번씩 적으세요."),
     "without_lessons": ("Without lessons no tool reads or writes the memory log; hooks still show it. setup --rooms lessons,{rooms} adds its tools.",
-        "lessons를 켜지 않으면 기억 로그를 읽고 쓰는 도구가 없습니다. 훅은 그대로 로그를 보여 줍니다. 도구까지 쓰려면 setup --rooms lessons,{rooms}로 켜세요."),
+        "lessons를 켜지 않으면 기억 로그를 읽고 쓰는 도구가 없습니다. 훅은 그대로 로그를 보여 줍니다. 도구까지 쓰려면 setup --rooms lessons,{rooms}(으)로 켜세요."),
     "approves_fragments": ("The tools of the fragments work on this user's database instead. forget with force or hard removes for good, else fragments stay in a bin for 30 days. Texts are sent only where settings name a service for embeddings or judgements.",
         "조각 도구는 .context 대신 이 사용자의 데이터베이스를 다룹니다. forget은 force나 hard를 주면 완전히 지우고, 그 밖에는 30일 동안 휴지통에 둡니다. 임베딩이나 판정 서비스를 설정했을 때만 내용을 보냅니다."),
     # a server that others run
