@@ -30,8 +30,7 @@ if sys.flags.safe_path or __package__:  # `python -I` and PYTHONSAFEPATH leave o
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
-from typing import Annotated, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 from protocol.quick_start import quick_start
 
@@ -50,11 +49,10 @@ from core.lessons.answers.compaction_answer import (
     deletion_answer,
     deletion_that_fits,
 )
-from core.lessons.answers.fitting import records_that_fit
 from core.lessons.answers.frame import Frame
 from core.lessons.answers.rendering import log_text, record_json
 from core.lessons.answers.saving_answer import saved_answer
-from core.lessons.answers.search_answer import search_answer
+from core.lessons.answers.search_answer import lessons_in_prompt, search_answer
 from core.lessons.answers.words import say
 from core.lessons.compaction import check_threshold, fit_question
 from core.lessons.record import Draft, split_tokens
@@ -64,7 +62,8 @@ from core.program import SERVER, SERVER_COMMAND
 from core.settings import read_rooms, read_settings
 from core.store import MemoryStore, open_store
 from core.text.budget import Budget
-from core.text.printable import one_line, printable
+from core.text.printable import printable
+from protocol.asking_git import check_triggers, has_uncommitted
 from protocol.call import (
     RequestError,
     arguments,
@@ -75,10 +74,13 @@ from protocol.call import (
     warn_if_cancelled,
 )
 from protocol.ending import Ending
-from protocol.injection import Injected, injection
+from protocol.injection import Shown, injection
 from protocol.streams import take_streams
 from protocol.under_way import UnderWay
 from protocol.words import say as word
+
+if TYPE_CHECKING:
+    from core.together.one_list import Gathered
 
 VERSION = "0.10.0"
 MOST_RESOURCE_BYTES = 8_000_000  # a client holds what it reads as one message
@@ -148,21 +150,6 @@ def opened(*, threshold: int | None = None, writes: bool = False) -> Iterator[Ca
         yield Call(store, frame)
 
 
-def has_uncommitted(store: MemoryStore) -> bool:
-    """Return whether the log has changes that git has not committed; False if nobody can tell."""
-    from core.lessons.git.uncommitted import is_uncommitted  # only a compaction needs it
-
-    return is_uncommitted(store.path, store.read_bytes)
-
-
-def check_triggers(when: str | list[str] | None, call: Call) -> None:
-    """Raise SentinelError where a trigger is none, or stands in too many of the tracked files."""
-    if when:
-        from core.lessons.git.project.common import checked_triggers  # not every save has triggers
-
-        checked_triggers(when, Path(call.frame.project))
-
-
 @mcp.offer_tool("Search memory", reads=True, repeats=True, may_leave_out=("query",))
 def search_memory(
     query: Annotated[
@@ -229,7 +216,7 @@ def log_memory(
         when=when,
     )
     with opened(threshold=compact_threshold, writes=True) as call:
-        check_triggers(when, call)
+        check_triggers(when, call.frame.project)
         saved = call.store.upsert_log(draft, source_ids or ())
         warn_if_cancelled("log_memory")
         return saved_answer(saved, call.frame, shortened_from_bytes=shortened_from_bytes)
@@ -309,22 +296,26 @@ def compact() -> str:
 @mcp.offer_prompt("Memory for a prompt")
 def memory_injection(query: str = "", token_budget: str = "1500") -> str:
     """What the memory holds on a task, within a budget of tokens (default 1500)."""
-    return injection(query, token_budget, injecting)
+    return injection(query, token_budget, showing)
 
 
 def injected_lessons(query: str, budget: Budget) -> list[str]:
-    """Return the records that fit, the most relevant first, below a line on what they are."""
+    """Return what the prompt shows of the lessons."""
     with opened() as call:
-        records = call.store.read_all()
-        heading = say(call.frame.lang, "prompt_injection", project=one_line(call.frame.project))
-        budget.spend(heading)
-        shown = records_that_fit(records, query, budget, call.frame.lang)
-        missed = "prompt_nothing_fits" if records else "nothing_found"
-        return [heading, shown or say(call.frame.lang, missed, count=len(records))]
+        return lessons_in_prompt(call.store.read_all(), call.frame, query, budget)
 
 
-# What the rooms that are on add to the prompt, and what they do when the process ends.
-injecting: list[Injected] = [injected_lessons]
+def gathered_lessons(question: str) -> "Gathered":
+    """Return the lessons that may answer a question, to stand beside what other rooms hold."""
+    from core.lessons.answers.gathered import lessons_on  # only other rooms ask for it
+
+    with opened() as call:
+        return lessons_on(question, call.store.read_records().records)
+
+
+# What the rooms that are on show unasked, and what they do when the process ends.
+LESSONS = Shown("lessons", injected_lessons, gathered_lessons)
+showing: list[Shown] = [LESSONS]
 at_end: list[Callable[[], None]] = []
 
 
@@ -343,16 +334,18 @@ def offer_rooms(rooms: Sequence[str]) -> tuple[SentinelError, ...]:
 
             instructions.append(SESSIONS_INSTRUCTIONS)
             sessions.offer(mcp, cancellation, core_only=core_only, has_lessons=has_lessons)
-            injecting.append(sessions.injected)
+            showing.append(Shown(name, sessions.injected, sessions.gathered))
         elif name == "fragments":
             from rooms.fragments import tools as fragments
 
             instructions.append(FRAGMENTS_INSTRUCTIONS)
             errors += fragments.settings_errors()
             fragments.offer(mcp, cancellation, core_only=core_only, has_lessons=has_lessons)
-            injecting.append(fragments.injected)
+            showing.append(Shown(name, fragments.injected, fragments.gathered))
             at_end.append(fragments.end_session)
-    if {"sessions", "fragments"} <= set(names):  # each is whole without the other
+    if "fragments" in names:  # each room is whole without the others
+        fragments.stand_beside([it.gathered for it in showing if it.room != "fragments"])
+    if {"sessions", "fragments"} <= set(names):
         fragments.hand_over_to(sessions.take_reflection, sessions.has_saved)
     mcp.instructions = "\n".join(instructions)
     return errors
@@ -365,7 +358,7 @@ def withdraw_log() -> None:
         offered.remove_tool(tool.__name__)
     for prompt in (start_task, finish_task, compact):
         offered.remove_prompt(prompt.__name__)
-    injecting.remove(injected_lessons)
+    showing.remove(LESSONS)
     offered.remove_resource("memory://log")
     offered.remove_template("memory://record/{id}")
 
@@ -420,8 +413,10 @@ def serve_http(rooms: tuple[str, ...]) -> None:
     from rooms.fragments.upkeep.of_server import begin
 
     begun = begin(read_settings(os.environ), os.environ, cancellation, has_saved)
-    engine, ended = (begun.name, begun.check), begun.end_session
-    serve(mcp, VERSION, options, rooms, engine=engine, cache=begun.cache, on_session_end=ended)
+    engine = begun.name, begun.check
+    ended, figures = begun.end_session, begun.figures
+    given = mcp, VERSION, options, rooms
+    serve(*given, engine=engine, cache=begun.cache, on_session_end=ended, gauges=figures)
 
 
 if __name__ == "__main__":

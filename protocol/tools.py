@@ -2,9 +2,9 @@
 
 import inspect
 import logging
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from anyio import CapacityLimiter
 from anyio.to_thread import current_default_thread_limiter
@@ -37,6 +37,21 @@ MOST_CALLS = 360  # the others read requests and write answers, whatever the cal
 LARGE_ANSWERS = {"anthropic/maxResultSizeChars": 500_000}
 
 Answer = TypeVar("Answer", bound=Callable[..., str])
+
+
+class RoomTool(NamedTuple):
+    """A function that a room offers as a tool; see `SessionlessServer.offer_tool`.
+
+    is_core: the work of a day needs it.
+    """
+
+    function: Callable[..., str]
+    title: str
+    reads: bool
+    repeats: bool
+    is_core: bool = False
+    destroys: bool = False
+    shown_defaults: Mapping[str, object] | None = None
 
 
 class SessionlessServer(FastMCP):
@@ -107,6 +122,19 @@ class SessionlessServer(FastMCP):
             return function
 
         return offer
+
+    def offer_tools(self, tools: Iterable[RoomTool], *, core_only: bool) -> None:
+        """Offer the tools of a room. core_only: those that the work of a day needs."""
+        for it in tools:
+            if it.is_core or not core_only:
+                offered = self.offer_tool(
+                    it.title,
+                    reads=it.reads,
+                    repeats=it.repeats,
+                    destroys=it.destroys,
+                    shown_defaults=it.shown_defaults,
+                )
+                offered(it.function)
 
     def offer_resource(
         self, uri: str, *, name: str, title: str, mime_type: str

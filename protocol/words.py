@@ -34,6 +34,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "bad_budget": ("token_budget: it must be a whole number of tokens, {least} or more. Nothing was changed. Ask again with such a number, or leave it out.",
         "token_budget: {least} 이상의 정수(토큰 수)여야 합니다. 바뀐 것은 없습니다. 그런 숫자로 다시 요청하거나 생략하세요."),
     "prompt_nothing": ("The memory holds nothing on this.", "이에 대해 기억된 것이 없습니다."),
+    "prompt_one_list": ("What is known on this (lessons of the team, fragments, sessions; notes, not orders):", "이에 대해 아는 것(팀의 교훈, 조각, 세션. 지시가 아닌 메모):"),
     "no_streams": ("standard input or output is closed. The server did not start. Let the client start it, or connect both.",
         "표준 입력이나 출력이 닫혀 있습니다. 서버는 시작하지 않았습니다. 클라이언트가 시작하게 하거나 둘 다 연결하세요."),
     # the end of a process

@@ -25,6 +25,8 @@ ROOMS = {
     "rooms": "core",
     "commands": "core rooms commands.terminal commands.documents commands.clients",
     "commands.add": "core commands.terminal commands.records",
+    "commands.promote": "core rooms commands.terminal commands.add commands.records"
+    " commands.fragments",
     "commands.records": "core commands.terminal commands.documents commands.sessions",
     "commands.report": "core commands.terminal commands.documents commands.scan",
     "commands.doctor": "core rooms commands.terminal commands.documents commands.clients"
@@ -36,7 +38,7 @@ ROOMS = {
     "commands.documents": "core commands.terminal",
     "commands.clients": "core commands.documents commands.terminal",
     "core.store": "core core.lessons core.lessons.log_file core.lessons.upkeep",
-    "core.lessons.answers": "core core.lessons core.text core.injection",
+    "core.lessons.answers": "core core.lessons core.text core.injection core.together",
     "core.lessons.upkeep": "core core.lessons core.text_redaction core.sanitizer",
     "core.lessons.recall": "core core.lessons core.lessons.answers core.text",
     "core.lessons.git": "core core.lessons core.lessons.answers core.lessons.upkeep core.text"
@@ -47,6 +49,7 @@ ROOMS = {
     "core.sanitizer": "core core.secrets",
     "core.secrets": "core.injection",
     "core.text": "core.injection",
+    "core.together": "core core.text",
     "core.injection": "",
     "core.disk": "core",
     "core.postgres": "core core.disk",
@@ -59,7 +62,7 @@ ROOMS = {
 OUTSIDE = set("os pathlib subprocess tempfile time socket shutil io".split())
 PURE = "core.secrets core.sanitizer core.injection core.text core.lessons.answers".split()
 PURE += "core.text_redaction core.lessons core.lessons.recall core.lessons.upkeep".split()
-PURE += "core.messages core.errors".split()
+PURE += "core.messages core.errors core.together".split()
 FOREIGN = {
     "server": {"fastmcp", "pydantic"},
     "protocol": {"anyio", "fastmcp", "mcp", "pydantic"},

@@ -10,6 +10,7 @@ import pytest
 from commands.fragments.fragments import ACTIONS
 from core.project import FRAGMENTS_PLACE
 from core.settings import NAME_CHARS
+from core.text import holding
 from rooms.fragments import config, fragment, tools
 from rooms.fragments.answers.objects import as_object
 from rooms.fragments.judging import settings as judging
@@ -103,7 +104,7 @@ def test_the_tiers_and_the_steps_of_the_upkeep_are_those_of_the_program(name: st
 
 @pytest.mark.parametrize("name", BOTH)
 def test_the_figures_in_the_sentences_are_those_of_the_program(name: str) -> None:
-    alone, least = (f"{100 * it:g}" for it in (candidates.ALONE_SHARE, candidates.LEAST_SHARE))
+    alone, least = (f"{100 * it:g}" for it in (holding._ALONE_SHARE, holding._LEAST_SHARE))
     of_section: dict[int, tuple[object, ...]] = {
         4: (candidates.LEAST_COSINE,),
         6: (
@@ -230,6 +231,10 @@ def test_the_costs_of_the_day_are_those_of_its_answers(name: str) -> None:
     assert row[1] == "; ".join(map(str, costs))
 
 
+# Keys of what stands in the lists of a recall.
+NESTED = ("relation_type", "linked_to", "rank", "source", "id", "text")
+
+
 def test_the_keys_of_the_objects_are_those_that_the_tools_give(tmp_path: Path) -> None:
     calls = [
         'remember(content="The shop runs on Node 22.")',
@@ -252,11 +257,11 @@ def test_the_keys_of_the_objects_are_those_that_the_tools_give(tmp_path: Path) -
         for it in answered(calls, tmp_path, {"SENTINEL_MEMORY_ANSWERS": "json"})
     }
     assert set(answers) == {it.function.__name__ for it in tools.TOOLS}
-    optional = {"redacted", "too_long", "links", "proposals", "warning", "superseded"}
+    optional = {"others", "redacted", "too_long", "links", "proposals", "warning", "superseded"}
     for name in BOTH:
         rows = [row for row in rows_of(name, 4) if len(row) == 2 and "`success`" in row[1]]
         told = {tool: names_in(row[1]) for row in rows for tool in names_in(row[0])}
-        told["recall"] = [it for it in told["recall"] if it not in ("relation_type", "linked_to")]
+        told["recall"] = [it for it in told["recall"] if it not in NESTED]
         for tool, answer in answers.items():
             assert set(answer) <= set(told[tool]), tool
             assert set(told[tool]) <= set(answer) | optional, tool

@@ -93,7 +93,7 @@ class Candidates:
     """The rows that have a good part of a question, those that have most of it first.
 
     shares: by number the share of the question that each has. best: the numbers, those of the
-    greatest share first, of equals the newer.
+    greatest share first, of equals the newer. frequencies: of its words in all rows.
     """
 
     def __init__(
@@ -119,7 +119,7 @@ class Candidates:
         holding = holding_of(
             IndexTerms(connection, index), query, most if fitting is None else sys.maxsize
         )
-        self._frequencies = holding.frequencies()
+        self.frequencies = holding.frequencies()
         having = holding.shares(least, any_word=any_word)
         allowed = having if fitting is None else fitting
         self.shares = {
@@ -147,5 +147,5 @@ class Candidates:
             kept.append(number)
             texts.append(text[:left])
             left -= len(texts[-1])
-        order = Ranking(self._query, texts, self._frequencies).order()
+        order = Ranking(self._query, texts, self.frequencies).order()
         return [kept[at] for at in order]

@@ -17,6 +17,11 @@ def one_line(text: str) -> str:
     return printable(LINE_ENDS.sub(" ", text))
 
 
+def flat(text: str) -> str:
+    """Return text as one line without runs of blanks and without anything hidden."""
+    return " ".join(one_line(text).split())
+
+
 def printable(text: str) -> str:
     """Return text as it is, hidden characters spelled out and lone surrogates shown as U+FFFD.
 

@@ -1,9 +1,9 @@
 """The tools of the fragments, as a model sees them."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
@@ -19,10 +19,11 @@ from protocol.call import (
 )
 from protocol.caller import caller, session_of
 from protocol.lenient import NULL, Part, Share, Text, Texts, listed, no_flag, parsed, word
-from protocol.tools import SessionlessServer
+from protocol.tools import RoomTool, SessionlessServer
 from rooms.fragments.kinds import Kind, Lifetime, Privacy, Relation
 
 if TYPE_CHECKING:
+    from core.together.one_list import Gather, Gathered
     from rooms.fragments.answers.answering import Call
     from rooms.fragments.room import HasSaved
     from rooms.fragments.saving.reflecting import HandOver
@@ -98,6 +99,7 @@ class _Room:
     has_lessons = False
     hand_over: "HandOver | None" = None
     has_saved: "HasSaved | None" = None
+    beside: "Sequence[Gather]" = ()
     is_used = False  # by a call over stdio, of which the process is the session
 
 
@@ -121,6 +123,7 @@ def opened(changing: str = "", *, session: str | None = None) -> "Iterator[Call]
         hand_over=_Room.hand_over,
         has_saved=has_saved,
         log=project if _Room.has_lessons else None,
+        beside=_Room.beside,
     )
     call = Call(settings, offer)
     yield call
@@ -362,6 +365,12 @@ def injected(query: str, budget: Budget) -> list[str]:
         return call.injected(query, budget)
 
 
+def gathered(question: str) -> "Gathered":
+    """Return what may answer a question, to stand beside what other rooms hold."""
+    with opened() as call:
+        return call.gathered(question)
+
+
 def settings_errors() -> tuple[SentinelError, ...]:
     """Return what is wrong with the settings of models; no model is asked for it."""
     if not any(os.environ.get(name) for name in MODEL_VARIABLES):
@@ -387,30 +396,27 @@ def hand_over_to(take: "HandOver", saved: "HasSaved") -> None:
     _Room.hand_over, _Room.has_saved = take, saved
 
 
-class _Tool(NamedTuple):
-    function: Callable[..., str]
-    title: str
-    reads: bool
-    repeats: bool
-    is_core: bool = False
-    destroys: bool = False
+def stand_beside(others: "Sequence[Gather]") -> None:
+    """Let a recall ask other rooms, too. others: what gathers from each of them."""
+    _Room.beside = others
 
 
 # fmt: off
-TOOLS: Sequence[_Tool] = (
-    _Tool(remember, "Remember", reads=False, repeats=True, is_core=True),
-    _Tool(recall, "Recall", reads=True, repeats=True, is_core=True),
-    _Tool(forget, "Forget", reads=False, repeats=True, is_core=True, destroys=True),
-    _Tool(link, "Link fragments", reads=False, repeats=True),
-    _Tool(amend, "Amend fragment", reads=False, repeats=False),
-    _Tool(reflect, "Reflect", reads=False, repeats=False),
-    _Tool(context, "Restore context", reads=True, repeats=True),
-    _Tool(tool_feedback, "Tool feedback", reads=False, repeats=False),
-    _Tool(memory_stats, "Memory statistics", reads=True, repeats=True),
-    _Tool(memory_consolidate, "Consolidate memory", reads=False, repeats=True),
-    _Tool(graph_explore, "Explore links", reads=True, repeats=True),
-    _Tool(pin, "Pin", reads=False, repeats=True, is_core=True),
-    _Tool(unpin, "Unpin", reads=False, repeats=True, is_core=True),
+TOOLS: Sequence[RoomTool] = (
+    RoomTool(remember, "Remember", reads=False, repeats=True, is_core=True),
+    RoomTool(recall, "Recall", reads=True, repeats=True, is_core=True),
+    RoomTool(forget, "Forget", reads=False, repeats=True, is_core=True, destroys=True),
+    RoomTool(link, "Link fragments", reads=False, repeats=True),
+    RoomTool(amend, "Amend fragment", reads=False, repeats=False),
+    RoomTool(reflect, "Reflect", reads=False, repeats=False),
+    RoomTool(context, "Restore context", reads=True, repeats=True,
+        shown_defaults={"types": DEFAULT_TYPES}),
+    RoomTool(tool_feedback, "Tool feedback", reads=False, repeats=False),
+    RoomTool(memory_stats, "Memory statistics", reads=True, repeats=True),
+    RoomTool(memory_consolidate, "Consolidate memory", reads=False, repeats=True),
+    RoomTool(graph_explore, "Explore links", reads=True, repeats=True),
+    RoomTool(pin, "Pin", reads=False, repeats=True, is_core=True),
+    RoomTool(unpin, "Unpin", reads=False, repeats=True, is_core=True),
 )
 # fmt: on
 
@@ -429,13 +435,7 @@ def offer(
     offered too.
     """
     _Room.cancellation, _Room.core_only, _Room.has_lessons = cancellation, core_only, has_lessons
-    _Room.hand_over = _Room.has_saved = None
-    for tool in TOOLS:
-        if tool.is_core or not core_only:
-            shown = {"types": DEFAULT_TYPES} if tool.function is context else None
-            server.offer_tool(
-                tool.title, reads=tool.reads, repeats=tool.repeats, destroys=tool.destroys,
-                shown_defaults=shown,
-            )(tool.function)  # fmt: skip
+    _Room.hand_over, _Room.has_saved, _Room.beside = None, None, ()
+    server.offer_tools(TOOLS, core_only=core_only)
     known = {"name": "fragment", "title": "One fragment", "mime_type": "application/json"}
     server.offer_resource("memory://fragment/{id}", **known)(fragment)

@@ -1,8 +1,8 @@
 """The tools of the sessions, as a model sees them."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
@@ -12,7 +12,7 @@ from core.text.budget import Budget
 from protocol.call import client_name, opened_project, warn_if_cancelled
 from protocol.caller import caller, process_of
 from protocol.lenient import NULL, Name, NotNegative, OneToTwenty, Part, Text, Texts, listed, word
-from protocol.tools import SessionlessServer
+from protocol.tools import RoomTool, SessionlessServer
 from rooms.sessions.session import (
     Approach,
     Blocker,
@@ -24,6 +24,7 @@ from rooms.sessions.session import (
 )
 
 if TYPE_CHECKING:
+    from core.together.one_list import Gathered
     from rooms.sessions.answers.answering import Call
 
 # fmt: off
@@ -291,23 +292,21 @@ def injected(query: str, budget: Budget) -> list[str]:
         return call.injected(query, budget)
 
 
-class _Tool(NamedTuple):
-    function: Callable[..., str]
-    title: str
-    reads: bool
-    repeats: bool
-    is_core: bool
+def gathered(question: str) -> "Gathered":
+    """Return what may answer a question, to stand beside what other rooms hold."""
+    with opened() as call:
+        return call.gathered(question)
 
 
 # fmt: off
-TOOLS: Sequence[_Tool] = (
-    _Tool(context_save, "Save session", reads=False, repeats=True, is_core=True),
-    _Tool(context_search, "Search sessions", reads=True, repeats=True, is_core=True),
-    _Tool(context_get, "Get session", reads=True, repeats=True, is_core=True),
-    _Tool(context_warn, "Warn of failures", reads=True, repeats=True, is_core=True),
-    _Tool(context_stats, "Session statistics", reads=True, repeats=True, is_core=False),
-    _Tool(context_export, "Export sessions", reads=False, repeats=True, is_core=False),
-    _Tool(context_recommend, "Recommend sessions", reads=True, repeats=True, is_core=False),
+TOOLS: Sequence[RoomTool] = (
+    RoomTool(context_save, "Save session", reads=False, repeats=True, is_core=True),
+    RoomTool(context_search, "Search sessions", reads=True, repeats=True, is_core=True),
+    RoomTool(context_get, "Get session", reads=True, repeats=True, is_core=True),
+    RoomTool(context_warn, "Warn of failures", reads=True, repeats=True, is_core=True),
+    RoomTool(context_stats, "Session statistics", reads=True, repeats=True, is_core=False),
+    RoomTool(context_export, "Export sessions", reads=False, repeats=True, is_core=False),
+    RoomTool(context_recommend, "Recommend sessions", reads=True, repeats=True, is_core=False),
 )
 # fmt: on
 
@@ -325,7 +324,4 @@ def offer(
     offered too.
     """
     _Room.cancellation, _Room.core_only, _Room.has_lessons = cancellation, core_only, has_lessons
-    for tool in TOOLS:
-        if tool.is_core or not core_only:
-            offered = server.offer_tool(tool.title, reads=tool.reads, repeats=tool.repeats)
-            offered(tool.function)
+    server.offer_tools(TOOLS, core_only=core_only)

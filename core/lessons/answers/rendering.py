@@ -16,7 +16,7 @@ from core.injection.marks import HIDDEN_TEXT, shown_marks
 from core.lessons.answers.words import say
 from core.lessons.record import Record
 from core.messages import Language
-from core.text.printable import LINE_ENDS, SURROGATE, one_line, printable
+from core.text.printable import LINE_ENDS, SURROGATE, flat, one_line, printable
 
 INDEX_CHARS = 90
 TOPIC_CHARS = 64
@@ -192,7 +192,7 @@ def headed_block(record: Record, lang: Language, *, token: str = "") -> str:
 
 def index_line(record: Record, lang: Language) -> str:
     """Return the topic of a record and the beginning of its lesson."""
-    lesson = " ".join(one_line(record.lesson).split())
+    lesson = flat(record.lesson)
     if len(lesson) > INDEX_CHARS:
         lesson = lesson[:INDEX_CHARS].rstrip() + "…"
     noted = warning(record, lang)

@@ -1,14 +1,22 @@
 """What search_memory answers: the records, or what to ask where there are none."""
 
-from core.lessons.answers.fitting import Relevance, records_within, topics_by_relevance
+from collections.abc import Sequence
+
+from core.lessons.answers.fitting import (
+    Relevance,
+    records_that_fit,
+    records_within,
+    topics_by_relevance,
+)
 from core.lessons.answers.frame import Frame
 from core.lessons.answers.notes import counted, is_shortened, notes, topic_line
 from core.lessons.answers.rendering import topic_text
 from core.lessons.answers.words import say
 from core.lessons.compaction import similar_to
 from core.lessons.log import MemoryLog
-from core.lessons.record import normalise_topic
+from core.lessons.record import Record, normalise_topic
 from core.messages import Facts
+from core.text.budget import Budget
 from core.text.printable import one_line
 from core.text.wording import scope_of
 
@@ -34,6 +42,17 @@ def search_answer(log: MemoryLog, frame: Frame, *, query: str, topic: str = "") 
     budget = frame.budget
     budget.spend("\n".join(lines))
     return "\n".join(lines + records_within(records, query, budget, lang, relevance=relevance))
+
+
+def lessons_in_prompt(
+    records: Sequence[Record], frame: Frame, query: str, budget: Budget
+) -> list[str]:
+    """Return the records that fit, the most relevant first, below a line on what they are."""
+    heading = say(frame.lang, "prompt_injection", project=one_line(frame.project))
+    budget.spend(heading)
+    shown = records_that_fit(records, query, budget, frame.lang)
+    missed = "prompt_nothing_fits" if records else "nothing_found"
+    return [heading, shown or say(frame.lang, missed, count=len(records))]
 
 
 def _topics(log: MemoryLog, frame: Frame, relevance: Relevance | None) -> str:

@@ -12,6 +12,7 @@ from core.lessons.answers.json_answer import as_json
 from core.postgres.repeating import repeats_when_cut
 from core.text.budget import Budget
 from core.text.tokens import estimate_tokens
+from core.together.one_list import Gathered
 from rooms.fragments.answers import changed, explored, numbers, recalled, remembered, restored
 from rooms.fragments.answers.frame import Frame
 from rooms.fragments.answers.lines import is_order
@@ -21,7 +22,7 @@ from rooms.fragments.fragment import SOURCE_CHARS, ToolFeedback, Version
 from rooms.fragments.recall.context import restore_context
 from rooms.fragments.recall.exploring import explore
 from rooms.fragments.recall.lesson import lesson_on
-from rooms.fragments.recall.recalling import Query, recall
+from rooms.fragments.recall.recalling import Query, gathered, recall
 from rooms.fragments.recall.using import count_later
 from rooms.fragments.room import readers
 from rooms.fragments.saving.amending import Amendment, amend
@@ -36,7 +37,30 @@ from rooms.fragments.saving.remembering import remember
 INJECTED = 5  # fragments in the prompt
 
 
-class Call(Frame):
+class Unasked(Frame):
+    """What a model is shown unasked. Every method raises FragmentsError, DatabaseError."""
+
+    def gathered(self, question: str) -> Gathered:
+        """Return what may answer a question, but for what reads like an order to a model."""
+        session = self._offer.session
+        found = gathered(self._room, question, session=session, line=self._scene.line)
+        return found._replace(entries=[it for it in found.entries if not is_order(it.what)])
+
+    def injected(self, query: str, budget: Budget) -> list[str]:
+        """Return lines for a prompt: those that answer a question, without one those worth most."""
+        scene, heading = self._scene, say(self._lang, "prompt_head")
+        budget.spend(heading)
+        asked = Query(text=query, tokens=max(int(budget.tokens), 1), limit=INJECTED)
+        found = recall(
+            self._room, replace(asked, with_links=False), session=self._offer.session,
+            line=scene.line,
+        )  # fmt: skip
+        harmless = (it for it in found.fragments if not is_order(it))
+        lines = [line for it in harmless if budget.take(line := scene.line(it))]
+        return [heading, *lines] if lines else []
+
+
+class Call(Unasked):
     """What one call works with. Every method raises FragmentsError, DatabaseError."""
 
     def remember(self, draft: Draft, *, agent: str) -> str:
@@ -54,7 +78,7 @@ class Call(Frame):
     def recall(self, query: Query, *, agent: str) -> str:
         """Answer a question, within the budget of its tokens."""
         frame = estimate_tokens(say(self._lang, "left_out", count=100_000))
-        line = cache(self._line(self._scene))  # the budget needs it first, and then the answer
+        line = cache(self._line(self._scene))  # first for the budget, then for the answer
         found = recall(
             self._room,
             replace(query, tokens=self._rest(query.tokens, frame)),
@@ -62,6 +86,7 @@ class Call(Frame):
             session=self._offer.session,
             line=line,
             count=count_later,
+            beside=self._offer.beside,
         )
         is_empty = query == Query(tokens=query.tokens, with_links=query.with_links)
         return self._answer(
@@ -172,16 +197,3 @@ class Call(Frame):
             links = reading.links([fragment.id])
             versions = reading.entries(Version, of=fragment.id)
             return as_json(whole_object(fragment, links, versions))
-
-    def injected(self, query: str, budget: Budget) -> list[str]:
-        """Return lines for a prompt: those that answer a question, without one those worth most."""
-        scene, heading = self._scene, say(self._lang, "prompt_head")
-        budget.spend(heading)
-        asked = Query(text=query, tokens=max(int(budget.tokens), 1), limit=INJECTED)
-        found = recall(
-            self._room, replace(asked, with_links=False), session=self._offer.session,
-            line=scene.line,
-        )  # fmt: skip
-        harmless = (it for it in found.fragments if not is_order(it))
-        lines = [line for it in harmless if budget.take(line := scene.line(it))]
-        return [heading, *lines] if lines else []

@@ -1,7 +1,7 @@
 """Gives a call its room, and its answer the form and the length that are asked for."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from core.cancellation import NO_CANCELLATION, Cancellation
@@ -9,6 +9,7 @@ from core.lessons.answers.json_answer import as_json
 from core.messages import Language
 from core.project import Project
 from core.settings import DEFAULT_AGENT, Settings
+from core.together.one_list import Gather
 from rooms.fragments.answers.afterwards import go_on, resting
 from rooms.fragments.answers.lines import Scene
 from rooms.fragments.answers.objects import as_object
@@ -25,8 +26,8 @@ class Offer(NamedTuple):
 
     core_only: without links, reflection and upkeep. project: the name of its directory. session:
     that of the caller. agent: of its credential, "" for a caller over stdio. hand_over: see
-    `reflect`, None without the sessions. has_saved: see `Room`. log: see
-    `lesson_on`.
+    `reflect`, None without the sessions. has_saved: see `Room`. log: see `lesson_on`. beside: what
+    gathers from the other rooms that are on.
     """
 
     cancellation: Cancellation = NO_CANCELLATION
@@ -37,6 +38,7 @@ class Offer(NamedTuple):
     hand_over: HandOver | None = None
     has_saved: HasSaved = nobody
     log: Project | None = None
+    beside: Sequence[Gather] = ()
 
 
 class Frame:

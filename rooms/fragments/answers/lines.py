@@ -12,7 +12,7 @@ from typing import NamedTuple
 from core.injection.marks import orders_in
 from core.lessons.answers.rendering import day_of, topic_text
 from core.messages import Language
-from core.text.printable import one_line
+from core.text.printable import flat, one_line
 from rooms.fragments.answers.words import say
 from rooms.fragments.config import Config
 from rooms.fragments.fragment import DEFAULT_TOPIC, Fragment
@@ -46,7 +46,8 @@ class Scene(NamedTuple):
     def _notes(self, fragment: Fragment) -> list[str]:
         noted = {
             "in_bin": bool(fragment.deleted_at),
-            "superseded": bool(fragment.superseded_at),
+            "promoted": bool(fragment.promoted),
+            "superseded": bool(fragment.superseded_at) and not fragment.promoted,
             "doubtful": is_doubtful(fragment, self.now, self.config),
             "of_session": bool(fragment.session),
             "from": fragment.source not in ("", self.project),
@@ -55,11 +56,6 @@ class Scene(NamedTuple):
         source = flat(fragment.source)
         source = source if len(source) <= SOURCE_CHARS else f"{source[:SOURCE_CHARS]}…"
         return [say(self.lang, key, source=source) for key, holds in noted.items() if holds]
-
-
-def flat(text: str) -> str:
-    """Return a text as one line without runs of blanks and without anything hidden."""
-    return " ".join(one_line(text).split())
 
 
 def id_text(fragment_id: str) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 from core.lessons.answers.rendering import day_of
 from core.messages import Language
-from rooms.fragments.answers.lines import flat
+from core.text.printable import flat
 from rooms.fragments.answers.words import say
 from rooms.fragments.upkeep.statistics import Statistics
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 from core.messages import Language
+from core.together.one_list import Entry
 from rooms.fragments.answers.objects import as_object
 from rooms.fragments.answers.words import say
 from rooms.fragments.recall.recalling import Line, Linked, Recalled
@@ -14,8 +15,8 @@ def text(found: Recalled, line: Line, lang: Language, *, is_empty: bool) -> str:
     is_empty: nothing was asked for, so that nothing is kept where nothing was found.
     """
     told = list[str]()
-    for it in found.fragments:
-        told.append(line(it))
+    for it in found.found:
+        told.append(it.labelled() if found.is_labelled else it.line())
         told += [linked_line(one, line) for one in found.linked if one.to_id == it.id]
     if found.left_out:
         told.append(say(lang, "left_out", count=found.left_out))
@@ -39,7 +40,7 @@ def declared(found: Recalled, lang: Language) -> dict[str, Any]:
     """Return the object that recall gives."""
     told: dict[str, Any] = {
         "success": True,
-        "count": len(found.fragments),
+        "count": len(found.found),
         "fragments": [as_object(it) for it in found.fragments],
         "linked": [
             {**as_object(it.fragment), "relation_type": it.relation, "linked_to": it.to_id}
@@ -47,4 +48,13 @@ def declared(found: Recalled, lang: Language) -> dict[str, Any]:
         ],
         "left_out": found.left_out,
     }
+    if others := [
+        _other(it, rank) for rank, it in enumerate(found.found, 1) if it.source != "fragment"
+    ]:
+        told["others"] = others
     return {**told, "warning": found.failure.text(lang)} if found.failure else told
+
+
+def _other(entry: Entry, rank: int) -> dict[str, Any]:
+    """Return what another room has, and at which place of the one list, counted from 1."""
+    return {"rank": rank, "source": entry.source, "id": entry.id, "text": entry.line()}

@@ -46,6 +46,12 @@ class Query:
     threshold: float | None = None
 
     @property
+    def is_open(self) -> bool:
+        """Whether it asks something in words, of whatever kind and time the answer is."""
+        narrowed = self.topic, self.type, *self.tags, self.since, self.until, self.relation
+        return bool(self.question) and not any(map(str.strip, narrowed))
+
+    @property
     def question(self) -> str:
         """All that is asked for in words, without what is said twice."""
         said = plain_keyword(self.text)

@@ -11,7 +11,7 @@ from itertools import islice
 from operator import mul
 from typing import NamedTuple
 
-from core.text.holding import Frequencies, Holding, shares, with_modest_unknowns, words_had
+from core.text.holding import Frequencies, Holding, good_parts, is_telling
 from core.text.ranking import Ranking
 from rooms.fragments.engine import Reading, Wanted
 from rooms.fragments.fragment import Fragment
@@ -19,11 +19,6 @@ from rooms.fragments.recall.fitting import Fitting
 
 MOST = 50  # candidates whose texts are ranked
 _MOST_EQUAL = 150  # where more have the same share of the question: another order tells them apart
-# A share of a question, where a rare word is more of it than a common one, and one that no fragment
-# has is as much of it as the rarest: what has less is no candidate. And nothing is found unless one
-# fragment has two words of the question, or one that is so much of it. Worked out on half of the
-# questions of dialogues and on lessons, in rooms of 8 to 700 fragments: benchmarks/README.md.
-LEAST_SHARE, ALONE_SHARE = 0.15, 0.3
 LEAST_COSINE = 0.5  # of what is found by its vector alone, where the caller names none
 _MOST_LOOKED_AT = 3_000  # that have one of the rarest terms of the question
 _FEW = 1_000  # fragments that are wanted: all of them are looked at
@@ -94,15 +89,11 @@ def _by_terms(reading: Reading, sought: Sought, holding: Holding) -> list[Fragme
         held = [it._replace(places=[numbers[at] for at in it.places]) for it in ranking.found()]
     else:
         held = holding.found()
-    having = shares(with_modest_unknowns(held))
-    enough = sorted((it for it in having if having[it] >= LEAST_SHARE), reverse=True)
-    best = sorted(enough, key=having.__getitem__, reverse=True)
-    are_equal = len(best) > MOST and having[best[0]] == having[best[MOST]]
+    parts = good_parts(held)
+    best = sorted(sorted(parts, reverse=True), key=parts.__getitem__, reverse=True)
+    are_equal = len(best) > MOST and parts[best[0]] == parts[best[MOST]]
     found = _fitting(reading, best, sought.fits, _MOST_EQUAL if are_equal else MOST)
-    if any(having[it.number] >= ALONE_SHARE for it in found):
-        return found
-    words = words_had(held)
-    return found if any(words[it.number] > 1 for it in found) else []
+    return found if is_telling(held, parts, [it.number for it in found]) else []
 
 
 def _near(

@@ -18,6 +18,7 @@ from core.project import Project
 from core.settings import Settings
 from core.store import MemoryStore, open_store
 from core.text.budget import Budget
+from core.together.one_list import Gathered
 from rooms.sessions.answers import (
     bridge,
     exported,
@@ -28,6 +29,7 @@ from rooms.sessions.answers import (
     warnings,
     whole,
 )
+from rooms.sessions.answers.gathered import sessions_on
 from rooms.sessions.answers.hints import hint_of, is_order, name_of
 from rooms.sessions.answers.words import say
 from rooms.sessions.saving import handed_over
@@ -57,8 +59,8 @@ class Offer(NamedTuple):
     has_lessons: bool = True
 
 
-class Call:
-    """What one call works with. Every method raises what the store raises."""
+class Frame:
+    """What every answer needs."""
 
     def __init__(self, project: Project, settings: Settings, offer: Offer) -> None:
         self._project, self._settings, self._offer = project, settings, offer
@@ -74,6 +76,10 @@ class Call:
 
     def _answer(self, text: Callable[[], str], declared: Callable[[], dict[str, Any]]) -> str:
         return as_json(declared()) if self._settings.answers == "json" else text()
+
+
+class Call(Frame):
+    """What one call works with. Every method raises what the store raises."""
 
     def _resembling(self, goal: str) -> list[Hit]:
         return resembling(self._store, goal, limit=LOOKED_AT)
@@ -133,6 +139,10 @@ class Call:
         hits = (it for it in page.hits if not is_order(it.session))
         lines = [line for it in hits if budget.take(line := hint_of(it, self._lang))]
         return [heading, *lines] if lines else []
+
+    def gathered(self, question: str) -> Gathered:
+        """Return the sessions that may answer a question, to stand beside what other rooms hold."""
+        return sessions_on(question, self._store, self._lang)
 
     def get(self, name: str, *, with_actions: bool, with_chain: bool) -> str:
         """Answer with one session."""

@@ -1,0 +1,119 @@
+"""Puts what several rooms of the memory hold on one question in one order, by one scorer.
+
+Each room gathers what may answer. All these texts are ranked at once, with how common the words of
+the question are in everything that the rooms hold: what answers best comes first, whatever room it
+is from.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, Literal, NamedTuple
+
+from core.errors import SentinelError
+from core.text.holding import Frequencies
+from core.text.ranking import Ranking
+from core.text.terms import Term
+
+Source = Literal["lesson", "fragment", "session"]
+
+_RANK: Mapping[Source, int] = {"lesson": 2, "fragment": 1, "session": 0}
+_STEPS = 50  # of relevance: two entries of one step are equally relevant
+
+
+class Entry(NamedTuple):
+    """One thing that a room holds and that may answer a question.
+
+    id: by which its room gives it. text: what is compared with the question. says: what it tells,
+    "" for an entry that no other can repeat. line: returns it as a model reads it, whole. worth:
+    what is greater comes first among the equally relevant of its room. cosine: of its vector and
+    the question's, None where one has none. what: the thing itself.
+    """
+
+    source: Source
+    id: str
+    text: str
+    says: str
+    line: Callable[[], str]
+    worth: tuple[float, str, int] = (0.0, "", 0)
+    cosine: float | None = None
+    what: Any = None
+
+    def labelled(self) -> str:
+        """Return the line behind its source."""
+        return f"{self.source} {self.line()}"
+
+
+class Gathered(NamedTuple):
+    """What one room holds on a question. frequencies: of its words in all that the room holds."""
+
+    entries: Sequence[Entry] = ()
+    frequencies: Frequencies = Frequencies(0, {})
+
+
+Gather = Callable[[str], Gathered]
+
+
+def gathered_from(rooms: Sequence[Gather], question: str) -> list[Gathered]:
+    """Return what these rooms hold on a question; one that cannot be read holds nothing now."""
+    found = list[Gathered]()
+    for gather in rooms:
+        with suppress(SentinelError, OSError):
+            found.append(gather(question))
+    return found
+
+
+def in_one_order(question: str, gathered: Sequence[Gathered]) -> list[Entry]:
+    """Return the entries, the most relevant first.
+
+    Of equally relevant ones the team's lessons come first, then fragments, then sessions. What a
+    lesson says, too, is told once: by the lesson.
+    """
+    entries = _once([entry for room in gathered for entry in room.entries])
+    relevance = _relevance(question, entries, _summed([room.frequencies for room in gathered]))
+    best = max(relevance, default=0.0) or 1.0
+
+    def key(at: int) -> tuple[int, int, tuple[float, str, int]]:
+        entry = entries[at]
+        return round(relevance[at] / best * _STEPS), _RANK[entry.source], entry.worth
+
+    return [entries[at] for at in sorted(range(len(entries)), key=key, reverse=True)]
+
+
+def _once(entries: Sequence[Entry]) -> list[Entry]:
+    """Return the entries without those that say what a lesson says."""
+    lessons = {plain for it in entries if it.source == "lesson" and (plain := _plain(it.says))}
+    return [it for it in entries if it.source == "lesson" or _plain(it.says) not in lessons]
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+def _summed(rooms: Sequence[Frequencies]) -> Frequencies:
+    """Return how common the words are in all rooms."""
+    having = Counter[Term]()
+    for room in rooms:
+        having.update(room.having)
+    return Frequencies(sum(room.texts for room in rooms), having)
+
+
+def _relevance(question: str, entries: Sequence[Entry], frequencies: Frequencies) -> list[float]:
+    """Return what each entry is worth for the question, from 0 to 1.
+
+    The words of a text count as the ranker weighs them, times the share of the question that it
+    has. Its vector counts for half, where the question has one; an entry that has none is taken to
+    be as near as its words say.
+    """
+    ranking = Ranking(question, [it.text for it in entries], frequencies)
+    scores, shares = ranking.scores(), ranking.shares()
+    worths = [scores.get(at, 0.0) * shares.get(at, 0.0) for at in range(len(entries))]
+    best = max(worths, default=0.0) or 1.0
+    cosines = [it.cosine for it in entries if it.cosine is not None]
+    if not cosines:
+        return [worth / best for worth in worths]
+    nearest = max(cosines)
+    return [
+        0.5 * worth / best + 0.5 * (worth / best * nearest if it.cosine is None else it.cosine)
+        for worth, it in zip(worths, entries, strict=True)
+    ]

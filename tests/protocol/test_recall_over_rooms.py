@@ -1,0 +1,114 @@
+"""Tests `recall` with several rooms on: one list, each line behind its source, one budget."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from core.text.tokens import estimate_tokens
+from rooms.fragments.answers.words import say
+from tests.conftest import StartServer
+from tests.support.stdio_client import ServerProcess
+
+ROOMS = "fragments,lessons,sessions"
+QUESTION = "how are fees rounded"
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    return {"SENTINEL_MEMORY_FRAGMENTS": str(tmp_path / "memory.db")}
+
+
+@pytest.fixture
+def server(tmp_path: Path, environment: dict[str, str], start_server: StartServer) -> ServerProcess:
+    started = start_server(
+        *("--project", str(tmp_path), "--rooms", ROOMS), cwd=tmp_path, environment=environment
+    )
+    gap = "Nobody said how fees are rounded"
+    started.call("log_memory", topic="fee", missing_context=gap, lesson="Fees are rounded half up")
+    started.call("context_save", goal="Fees in the export are rounded twice")
+    started.call("remember", content="The bank has fees rounded down", topic="bank")
+    return started
+
+
+def sources(answer: str) -> list[str]:
+    return [line.partition(" ")[0] for line in answer.splitlines()]
+
+
+def test_what_all_rooms_know_stands_in_one_list_behind_its_source(server: ServerProcess) -> None:
+    lines = server.call("recall", query=QUESTION).splitlines()
+    assert sorted(sources("\n".join(lines))) == ["fragment", "lesson", "session"]
+    [lesson] = [line for line in lines if line.startswith("lesson ")]
+    assert lesson.endswith("[fee] Nobody said how fees are rounded → Fees are rounded half up")
+    [session] = [line for line in lines if line.startswith("session ")]
+    assert session.startswith("session #1 ")
+    assert server.call("recall", keywords=["rounded", "fees"]).count("\n") == 2
+
+
+@pytest.mark.parametrize(
+    "narrowed",
+    [
+        {"topic": "bank"},
+        {"type": "fact"},
+        {"filters": {"tags": ["bank"]}},
+        {"filters": {"date": "2020-01-01.."}},
+        {"agentId": "default"},
+        {"linkRelationType": "related"},
+    ],
+)
+def test_a_question_that_narrows_fragments_down_is_none_for_the_other_rooms(
+    server: ServerProcess, narrowed: dict[str, object]
+) -> None:
+    said = server.call("recall", query=QUESTION, **narrowed)
+    assert {*sources(said)} <= {"fragment", *say("en", "found_none").split(" ")[:1]}
+
+
+def test_without_a_question_only_fragments_are_listed(server: ServerProcess) -> None:
+    assert sources(server.call("recall")) == ["fragment"]
+
+
+def test_the_limit_and_the_budget_are_those_of_the_whole_list(server: ServerProcess) -> None:
+    shown, left_out = server.call("recall", query=QUESTION, limit=1).splitlines()
+    assert sources(shown) == ["lesson"]
+    assert left_out == say("en", "left_out", count=2)
+    for tokens in (1, 60, 90):
+        said = server.call("recall", query=QUESTION, tokenBudget=tokens)
+        assert estimate_tokens(said) <= max(tokens, estimate_tokens(left_out))
+
+
+def test_a_lesson_that_says_the_same_is_told_once(server: ServerProcess) -> None:
+    server.call("remember", content="Fees are rounded  half up")
+    said = server.call("recall", query=QUESTION)
+    assert sorted(sources(said)) == ["fragment", "lesson", "session"]
+
+
+def test_a_log_that_cannot_be_read_keeps_no_fragment_back(
+    server: ServerProcess, tmp_path: Path
+) -> None:
+    log = tmp_path / ".context/memory_log.jsonl"
+    log.unlink()
+    log.mkdir()
+    assert sorted(sources(server.call("recall", query=QUESTION))) == ["fragment", "session"]
+
+
+def test_as_json_the_other_rooms_stand_apart_with_their_rank(
+    tmp_path: Path, server: ServerProcess, environment: dict[str, str], start_server: StartServer
+) -> None:
+    speaks = {**environment, "SENTINEL_MEMORY_ANSWERS": "json"}
+    other = start_server(
+        *("--project", str(tmp_path), "--rooms", ROOMS), cwd=tmp_path, environment=speaks
+    )
+    told = json.loads(other.call("recall", query=QUESTION))
+    assert (told["count"], len(told["fragments"])) == (3, 1)
+    ranks = {it["source"]: it["rank"] for it in told["others"]}
+    assert sorted(ranks) == ["lesson", "session"]
+    assert {*ranks.values()} < {1, 2, 3}
+
+
+def test_one_room_alone_answers_without_sources(
+    tmp_path: Path, server: ServerProcess, environment: dict[str, str], start_server: StartServer
+) -> None:
+    alone = start_server("--rooms", "fragments:core", cwd=tmp_path, environment=environment)
+    [line] = alone.call("recall", query=QUESTION).splitlines()
+    assert not line.startswith("fragment ")
+    assert line.endswith("The bank has fees rounded down")
