@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -32,6 +32,17 @@ TEXTS = {"topic": "topic", "missing": "missing_context", "lesson": "lesson"}
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `cli.py add`."""
+    add_texts(parser)
+    parser.description = explain("add_about")
+    add_examples(
+        parser,
+        "add",
+        'add --topic ci --missing "Node version" --lesson "Use Node 22"',
+    )
+
+
+def add_texts(parser: argparse.ArgumentParser) -> None:
+    """Add the options for what is saved, and how."""
     parser.add_argument("--topic", metavar="TOPIC", help=explain("add_topic"))
     for option in ("missing", "lesson", "ask"):
         help_text = explain(f"add_{option}")
@@ -43,23 +54,33 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(refuse=parser.error)
     add_project(parser)
     add_confirmation(parser)
-    parser.description = explain("add_about")
-    add_examples(
-        parser,
-        "add",
-        'add --topic ci --missing "Node version" --lesson "Use Node 22"',
-    )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Take the texts, from an editor where one is missing; show, ask, save; 1 when not saved."""
     opened = open_memory(arguments, writes=not arguments.dry_run)
+    return add_given(arguments, opened, again="add")
+
+
+def add_given(
+    arguments: argparse.Namespace,
+    opened: Opened,
+    *,
+    again: str,
+    then: Callable[[Saved], list[str]] = lambda _saved: [],
+) -> int:
+    """Save what the arguments say, from an editor where a text is missing; 1 when not saved.
+
+    again: the command that takes a kept text up. then: what else is to be done with a saved record;
+    returns what to print.
+    """
     check_log_is_there(opened.project)
     given = {name: getattr(arguments, option) or "" for option, name in TEXTS.items()}
     given |= {"ask_next_time": arguments.ask or ""}
     given |= {"paths": "\n".join(arguments.path), "when": "\n".join(arguments.when)}
     head = word(opened.lang, "add_head", limits=limits())
-    text, save = text_for_editor(head, list(given.values())), partial(_added, arguments, opened)
+    text = text_for_editor(head, list(given.values()))
+    save = partial(_added, arguments, opened, then)
     if arguments.source:
         return from_file(opened.lang, text, arguments.source, save)
     missing = [option for option, name in TEXTS.items() if not given[name].strip()]
@@ -70,12 +91,13 @@ def run(arguments: argparse.Namespace) -> int:
     if not sys.stdin.isatty() or any(getattr(arguments, it) is not None for it in missing):
         options = ", ".join(f"--{it}" for it in missing)
         arguments.refuse(word(opened.lang, "text_missing", options=options))
-    return in_editor(opened.lang, text, save, "add")
+    return in_editor(opened.lang, text, save, again)
 
 
 def _added(
     arguments: argparse.Namespace,
     opened: Opened,
+    then: Callable[[Saved], list[str]],
     _: Mapping[str, str],
     texts: Mapping[str, str],
 ) -> list[str]:
@@ -83,14 +105,14 @@ def _added(
     draft, lang = _draft(texts, opened.project.root), opened.lang
     trial = opened.store.upsert_log(draft, dry_run=True)
     if trial.is_repeated:
-        return saved_lines(opened, trial)
+        return [*saved_lines(opened, trial), *(() if arguments.dry_run else then(trial))]
     print_within([*_preview(opened, trial), ""])
     if not arguments.yes:
         print_within(redacted_lines(trial.redacted, lang, "would_redact"))
     if not is_confirmed(arguments, common_word, lang, word(lang, "ask_add")):
         return []
     saved = opened.store.upsert_log(draft)
-    return saved_lines(opened, saved)
+    return [*saved_lines(opened, saved), *then(saved)]
 
 
 def _draft(texts: Mapping[str, str], root: Path) -> Draft:

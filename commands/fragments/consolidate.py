@@ -74,7 +74,12 @@ def _lines(report: "Report", screen: Screen, lang: Language) -> list[str]:
                 plain(f"{INDENT}{pair.earlier.id}: {pair.earlier.content}"),
                 plain(f"{INDENT * 2}{pair.later.id}: {pair.later.content}"),
             ]
-    for key, fragments in (("doubtful", report.stale), ("promotable", report.promotable)):
+    listed = {
+        "doubtful": report.stale,
+        "promotable": report.promotable,
+        "for_the_log": report.for_the_log,
+    }
+    for key, fragments in listed.items():
         if fragments:
             lines += [
                 "",
@@ -110,4 +115,5 @@ def _as_json(report: "Report") -> dict[str, Any]:
         ],
         "stale": [*map(as_data, report.stale)],
         "promotable": [*map(as_data, report.promotable)],
+        "forTheLog": [*map(as_data, report.for_the_log)],
     }

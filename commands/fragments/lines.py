@@ -113,6 +113,9 @@ def _fields(fragment: "Fragment", lang: Language) -> Iterator[tuple[str, str]]:
         why = word(lang, fragment.deletion or "forgotten")
         date = _minute(fragment.deleted_at)
         yield "state", word(lang, "in_bin", date=date, why=why, id=fragment.id)
+    elif fragment.promoted:
+        facts = {"record": plain(fragment.record_id), "id": fragment.id}
+        yield "state", word(lang, "in_the_log", date=_minute(fragment.superseded_at), **facts)
     elif fragment.superseded_at:
         yield "state", word(lang, "superseded", date=_minute(fragment.superseded_at))
 

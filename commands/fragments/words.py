@@ -52,6 +52,8 @@ WORDS: dict[str, tuple[str, str]] = {
     "state": ("state", "상태"),
     "in_bin": ("in the bin since {date} ({why}); `{cli} fragments restore {id}` takes it out",
         "{date}부터 휴지통에 있음({why}). `{cli} fragments restore {id}`(으)로 꺼낼 수 있습니다"),
+    "in_the_log": ("a lesson of a memory log since {date}: record {record}; recall leaves it out. `{cli} promote --undo {id}` takes it back",
+        "{date}에 기억 로그의 교훈이 됨: 기록 {record}. 회상에서 빠집니다. `{cli} promote --undo {id}`(으)로 되돌립니다"),
     "superseded": ("superseded since {date}: recall leaves it out", "{date}에 다른 조각으로 대체됨: 회상에서 빠집니다"),
     "versions": ("before", "이전"),
     "until": ("until {date}, by {agent}", "{date}까지, {agent}"),
@@ -143,6 +145,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "pairs": ("These may contradict each other; your agent settles them with link or amend, or correct them here with forget:",
         "서로 모순일 수 있는 조각입니다. 에이전트가 link나 amend로 정하거나, 여기서 forget으로 지울 수 있습니다:"),
     "doubtful": ("Unverified for long; recall them and amend what no longer holds:", "오래 확인하지 않은 조각입니다. 더는 맞지 않는 것을 고치세요:"),
+    "for_the_log": ("Worth a lesson of the team; `{cli} promote {id}` takes one into the project's memory log:", "팀의 교훈이 될 만한 조각입니다. `{cli} promote {id}`(으)로 프로젝트의 기억 로그에 옮깁니다:"),
     "promotable": ("Often used; worth pinning with `{cli} fragments pin {id}`:", "자주 쓰이는 조각입니다. `{cli} fragments pin {id}`처럼 고정할 만합니다:"),
     "more_rows": ("… {more:,} more", "… 이 밖에 {more:,}개"),
     # an export

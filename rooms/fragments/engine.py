@@ -49,6 +49,7 @@ class Wanted:
     keywords: tuple[str, ...] = ()
     session: str = ""
     source: str = ""
+    privacy: str = ""
     content_hash: str = ""
     since: str = ""
     until: str = ""

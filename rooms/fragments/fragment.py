@@ -40,10 +40,11 @@ class Fragment:
     whose it is. session: that of a working memory, else "". importance: from 0 to 1. stale_days:
     see `TypeRow`. expires_at: when its lifetime ends, "" for never. deleted_at: since when it is in
     the bin, and why (`forgotten`, `expired`, `stale`, `merged`, `ended`). superseded_at: since when
-    another has its place. access_count: how often it was recalled; sessions_count: in how many
-    sessions, the last of them is last_session. verified_at: when somebody last said that it holds;
-    checked_at: when it was last compared with others, for contradictions. decayed_at: up to when
-    its importance has decayed.
+    another has its place. promoted: the record of a memory log that has it, `id`, or `id@fp` where
+    the promotion made the record; "" for none. access_count: how often it was recalled;
+    sessions_count: in how many sessions, the last of them is last_session. verified_at: when
+    somebody last said that it holds; checked_at: when it was last compared with others, for
+    contradictions. decayed_at: up to when its importance has decayed.
     """
 
     number: int = 0
@@ -77,11 +78,17 @@ class Fragment:
     deleted_at: str = ""
     deletion: str = ""
     superseded_at: str = ""
+    promoted: str = ""
 
     @property
     def is_live(self) -> bool:
         """Whether it can be recalled."""
         return not (self.deleted_at or self.superseded_at)
+
+    @property
+    def record_id(self) -> str:
+        """The id of the record that it became, "" for none."""
+        return self.promoted.partition("@")[0]
 
     @property
     def text(self) -> str:

@@ -114,6 +114,7 @@ def is_meant(it: Fragment, wanted: Wanted, with_vector: set[str]) -> bool:
         {*map(plain, wanted.keywords)} <= keywords,
         wanted.session in ("", it.session),
         wanted.source in ("", it.source),
+        wanted.privacy in ("", it.privacy),
         wanted.content_hash in ("", it.content_hash),
         it.created_at >= since,
         not until or it.created_at <= until or it.created_at.startswith(until),

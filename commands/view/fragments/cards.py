@@ -117,7 +117,9 @@ def _notices(item: Item, lang: Language) -> list[str]:
         date = day_of(fragment.superseded_at)
         links = ", ".join(brief_link(it, lang) for it in item.successors[:MOST_TIES])
         key = "superseded_by_these" if links else "superseded"
-        lines.append(f'<p class="replaced">{as_line(word(lang, key, date=date))} {links}</p>')
+        key = "promoted" if fragment.promoted else key
+        told = word(lang, key, date=date, record=fragment.record_id)
+        lines.append(f'<p class="replaced">{as_line(told)} {links}</p>')
     return lines
 
 

@@ -43,6 +43,8 @@ WORDS: dict[str, tuple[str, str]] = {
     "public": ("public", "공개"),
     "team": ("for the team", "팀 공유"),
     "working": ("for one session", "세션 동안만"),
+    "promoted": ("No longer recalled since {date}: it is a lesson of a memory log, record {record}.",
+        "{date}부터 회상하지 않습니다. 기억 로그의 교훈(기록 {record})이 되었습니다."),
     "superseded": ("No longer recalled since {date}: another fragment has its place.",
         "{date}부터 회상되지 않습니다. 다른 조각이 대신합니다."),
     "superseded_by_these": ("Superseded on {date} by", "{date}에 이것으로 대체됨:"),

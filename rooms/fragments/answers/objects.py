@@ -31,6 +31,7 @@ def as_object(fragment: Fragment) -> dict[str, Any]:
         "session_id": fragment.session,
         "expires_at": fragment.expires_at,
         "superseded_at": fragment.superseded_at,
+        "promoted": fragment.record_id,
         "deleted_at": fragment.deleted_at,
         "reads_like_order": is_order(fragment),
     }

@@ -5,7 +5,8 @@ from typing import Any
 
 from core.messages import Language
 from core.text.budget import Budget
-from rooms.fragments.answers.lines import Scene, flat, json_text
+from core.text.printable import flat
+from rooms.fragments.answers.lines import Scene, json_text
 from rooms.fragments.answers.objects import as_object
 from rooms.fragments.answers.words import say
 from rooms.fragments.upkeep.consolidating import Report
@@ -29,6 +30,7 @@ def text(report: Report, scene: Scene) -> str:
         ("suspected", [pair_block(it, scene) for it in report.suspicions]),
         ("stale", [scene.line(it) for it in report.stale]),
         ("promotable", [scene.line(it) for it in report.promotable]),
+        ("for_the_log", [scene.line(it) for it in report.for_the_log]),
     )
     for heading, blocks in listed:
         kept = [block for block in blocks if budget.take(block)]
@@ -64,6 +66,7 @@ def declared(report: Report) -> dict[str, Any]:
         ],
         "stale": [as_object(it) for it in report.stale],
         "promotable": [as_object(it) for it in report.promotable],
+        "for_the_log": [as_object(it) for it in report.for_the_log],
         "feedback": list(_feedback(report.feedback.tools)),
     }
 

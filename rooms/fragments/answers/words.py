@@ -10,6 +10,7 @@ WORDS: Table = {
     # of a line
     "in_bin": ("in the bin", "휴지통"),
     "superseded": ("superseded", "대체됨"),
+    "promoted": ("a lesson by now", "교훈이 됨"),
     "doubtful": ("not verified lately", "확인한 지 오래됨"),
     "of_session": ("this session only", "이 세션만"),
     "from": ("from {source}", "출처 {source}"),
@@ -28,6 +29,7 @@ WORDS: Table = {
     "linked_before": ("Linked so already: {from_id} {relation} {to_id}.", "이미 그렇게 연결되어 있습니다: {from_id} {relation} {to_id}."),
     "amended": ("Amended: {id}. What it said before is kept.", "고쳤습니다: {id}. 이전 내용은 보관합니다."),
     "verified": ("Unchanged, and noted as still right: {id}.", "바뀐 것 없이, 여전히 맞다고 기록했습니다: {id}."),
+    "known_promoted": ("Known already: {id}, a lesson in the memory log of a project by now.", "이미 아는 조각: {id}. 지금은 프로젝트 기억 로그의 교훈입니다."),
     "replaced": ("Remembered: {id}. It takes the place of {old}, which recall leaves out from now on.", "기억했습니다: {id}. 이 조각이 {old}을(를) 대신하며, {old}은(는) 이제 회상되지 않습니다."),
     "pinned": ("Pinned: {id}. It never ages out.", "고정했습니다: {id}. 오래되어도 사라지지 않습니다."),
     "unpinned": ("No longer pinned: {id}. It ages like others of its kind.", "고정을 풀었습니다: {id}. 같은 종류의 다른 조각처럼 오래되면 사라집니다."),
@@ -82,6 +84,7 @@ WORDS: Table = {
     "suspected": ("May contradict each other ({count}). Settle each pair: contradicts, superseded_by the later one, or related where both hold:", "서로 모순일 수 있는 쌍 {count}개. 쌍마다 정하세요. 모순이면 contradicts, 나중 것이 대신하면 superseded_by, 둘 다 맞으면 related:"),
     "stale": ("Not verified lately. Amend what changed, forget what is wrong:", "확인한 지 오래된 것. 달라졌으면 amend, 틀렸으면 forget:"),
     "promotable": ("Often of use; pin what must not be lost:", "자주 쓰인 것. 잃으면 안 되는 것은 pin:"),
+    "for_the_log": ("Worth a lesson of the team; the user promotes one with `{cli} promote ID`:", "팀의 교훈이 될 만한 것. 사용자가 `{cli} promote ID`로 옮깁니다:"),
     "feedback_head": ("Feedback on tools:", "도구 평가:"),
     "feedback_of": ("{tool}: {count}, relevant {relevant}%, sufficient {sufficient}%", "{tool}: {count}회, 관련 있음 {relevant}%, 충분함 {sufficient}%"),
     "upkeep_left_out": ("Left out here: {count}. Settle these first, then call again.", "여기서 생략한 것 {count}개. 먼저 위의 것을 정리한 뒤 다시 호출하세요."),

@@ -71,7 +71,7 @@ def _parts(wanted: Wanted) -> Iterator[Condition]:
         elif words:
             yield f"{column} = ANY (%s::text[])", (list(words),)
     same = {"session_id": wanted.session, "source": wanted.source,
-            "content_hash": wanted.content_hash}  # fmt: skip
+            "privacy_scope": wanted.privacy, "content_hash": wanted.content_hash}  # fmt: skip
     for column, word in same.items():
         if word:
             yield f"{column} = %s", (word,)

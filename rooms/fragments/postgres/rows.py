@@ -18,7 +18,7 @@ from rooms.fragments.stored.rows import (
 )
 
 _NULL_FOR_NONE = frozenset(
-    ("content_hash", "source", "session", "last_session", "deletion", "amended_by")
+    ("content_hash", "source", "session", "last_session", "deletion", "amended_by", "promoted")
 )
 
 

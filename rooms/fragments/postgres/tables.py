@@ -221,6 +221,7 @@ END $$""",
   WHERE deleted_at IS NULL AND superseded_at IS NULL GROUP BY agent_id
   ON CONFLICT (agent_id) DO UPDATE SET texts = excluded.texts""",
     ),
+    ("ALTER TABLE agent_memory.fragments ADD COLUMN promoted text",),
 )
 VERSION_TABLE = """CREATE TABLE agent_memory.schema_version (
   version integer PRIMARY KEY,

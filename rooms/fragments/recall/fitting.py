@@ -35,6 +35,7 @@ class Fitting:
             and (not self._keywords or self._keywords.issubset(map(plain_keyword, it.keywords)))
             and asked.session in ("", it.session)
             and asked.source in ("", it.source)
+            and asked.privacy in ("", it.privacy)
             and asked.since <= it.created_at
             and (not asked.until or it.created_at < end_of(asked.until))
             and asked.is_anchor in (None, it.is_anchor)

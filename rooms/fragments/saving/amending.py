@@ -118,6 +118,8 @@ def _prepared(given: Amendment, strict: bool) -> _Ready:
 
 def _check_live(reading: Reading, fragment: Fragment) -> None:
     """Raise SavingError for a fragment whose place another has: nobody reads it any more."""
+    if fragment.promoted:
+        raise SavingError("is_promoted", id=fragment.id, record=fragment.record_id)
     if fragment.superseded_at:
         for other in reading.by_ids(successors(reading, fragment.id)):
             raise SavingError("has_successor", id=fragment.id, other=other.id)

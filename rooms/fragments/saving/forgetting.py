@@ -75,6 +75,8 @@ def restore(room: Room, id_: str, *, agent: str = "") -> Fragment:
         found = changeable(writing, room, id_, agents, in_bin=True)
         if found.is_live:
             return found
+        if found.promoted and not found.deleted_at:
+            raise SavingError("is_promoted", id=found.id, record=found.record_id)
         same = same_content(writing, found.agent, found.content_hash)
         if same and same.id != found.id and not same.deleted_at:
             raise SavingError("same_content", other=same.id)
@@ -86,6 +88,7 @@ def restore(room: Room, id_: str, *, agent: str = "") -> Fragment:
             deleted_at="",
             deletion="",
             superseded_at="",
+            promoted="",
         )
         writing.replace([back])
         writing.count_up({"restored": int(bool(found.deleted_at))})

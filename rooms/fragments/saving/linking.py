@@ -187,7 +187,8 @@ def _put(writing: Writing, room: Room, start: Fragment, end: Fragment, word: Rel
         supersede(writing, start, end, now, owner=room.agent)
     else:
         writing.put_links([made])
-        if start.superseded_at and room.owns(start) and not successors(writing, start.id):
+        is_lost = bool(start.superseded_at) and not start.promoted
+        if is_lost and room.owns(start) and not successors(writing, start.id):
             writing.replace([replace(start, superseded_at="", updated_at=now, decayed_at=now)])
     return Linked(made, is_new=before is None, before=before.relation if before else "")
 

@@ -116,6 +116,8 @@ def _said_again(
     writing: Writing, room: Room, same: Fragment, draft: Draft, session: str
 ) -> Remembered:
     """Return the fragment that says the same, with what the draft asks for beyond it."""
+    if same.promoted and not same.deleted_at:
+        return Remembered(same, False, was="promoted")
     row, now = _row(draft, room.config), room.clock()
     fragment = _living_longer(same, row, session if same.session else "", now)
     tier: Tier = "permanent" if same.is_anchor else "hot"
@@ -135,6 +137,7 @@ def _said_again(
             deleted_at="",
             deletion="",
             superseded_at="",
+            promoted="",
         )
     if draft.is_anchor:
         fragment = with_anchor(fragment, is_anchor=True)

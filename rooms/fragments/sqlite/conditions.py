@@ -57,6 +57,7 @@ def _parts(wanted: Wanted) -> Iterator[tuple[str, tuple[Any, ...]]]:
     compared: dict[str, Any] = {
         "session_id = ?": wanted.session,
         "source = ?": wanted.source,
+        "privacy_scope = ?": wanted.privacy,
         "content_hash = ?": wanted.content_hash,
         "created_at >= ?": wanted.since,
         "created_at < ?": end_of(wanted.until),

@@ -148,5 +148,6 @@ MIGRATIONS: Migrations = (
         "INSERT INTO activities SELECT * FROM activities_of_one",
         "DROP TABLE activities_of_one",
     ),
+    ("ALTER TABLE fragments ADD COLUMN promoted TEXT NOT NULL DEFAULT ''",),
 )
 # fmt: on

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NoReturn
 from core.errors import WaitEndedError
 from rooms.fragments.engine import Reading, Wanted
 from rooms.fragments.fragment import Fragment
+from rooms.fragments.promotion.promoting import for_the_log
 from rooms.fragments.room import Room
 from rooms.fragments.saving.activity import end_idle_sessions
 from rooms.fragments.upkeep import life
@@ -41,7 +42,8 @@ class Report:
 
     steps: [] for an agent of a team, as they count what others have. suspicions: pairs that may
     contradict each other, for the caller to settle with `link` or `amend`. stale: what nobody has
-    verified for long, to be looked at. promotable: what may be worth pinning. feedback: what was
+    verified for long, to be looked at. promotable: what may be worth pinning. for_the_log: what has
+    earned a place in the log of a project. feedback: what was
     said of the tools. is_dry: nothing was changed.
     """
 
@@ -49,6 +51,7 @@ class Report:
     suspicions: list[Pair]
     stale: list[Fragment]
     promotable: list[Fragment]
+    for_the_log: list[Fragment]
     feedback: FeedbackReport
     is_dry: bool = False
 
@@ -160,6 +163,7 @@ def _report(reading: Reading, run: Run, room: Room, *, is_dry: bool = False) -> 
         suspicions=_unsettled(reading, run.begun_at, room),
         stale=_doubtful(reading, run.begun_at, room),
         promotable=_promotable(reading, room),
+        for_the_log=for_the_log(reading, room.own, MOST_LISTED),
         feedback=feedback_report(reading),
         is_dry=is_dry,
     )

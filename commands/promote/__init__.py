@@ -1,0 +1,1 @@
+"""Takes a fragment into the memory log of a project, or back."""

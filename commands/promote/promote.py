@@ -1,0 +1,98 @@
+"""Takes a fragment through the log's own door into the memory of a project, or takes it back."""
+
+import argparse
+from typing import TYPE_CHECKING
+
+from commands.add.add import add_given, add_texts
+from commands.fragments.room import open_fragments
+from commands.promote.words import word
+from commands.records.lines import commit_lines, whole
+from commands.terminal.console import Opened, add_examples, explain, is_confirmed, open_memory
+from commands.terminal.printing import print_lines, print_within
+from commands.terminal.safe_text import plain
+from commands.terminal.screen import screen_here
+from commands.terminal.words import word as common_word
+from core.lessons.outcomes import Saved
+from core.lessons.record import Record
+from core.parser import language_here
+
+if TYPE_CHECKING:
+    from rooms.fragments.fragment import Fragment
+    from rooms.fragments.room import Room
+
+_ONLY_NEW = ("topic", "missing", "lesson", "ask", "path", "when", "source")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `cli.py promote`."""
+    parser.add_argument("fragment", metavar="FRAGMENT", help=explain("promote_fragment"))
+    parser.add_argument("--undo", action="store_true", help=explain("promote_undo"))
+    add_texts(parser)
+    parser.description = explain("promote_about")
+    add_examples(
+        parser,
+        "promote k3fa9x2m",
+        'promote k3fa9x2m --missing "How the worker gets the password"',
+        "promote --undo k3fa9x2m",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Save the lesson and take the fragment out of recall, or undo both; 1 when not done."""
+    for name in _ONLY_NEW if arguments.undo else ():
+        if getattr(arguments, name):
+            option = "--from" if name == "source" else f"--{name}"
+            arguments.refuse(common_word(language_here(), "together", one="--undo", other=option))
+    opened = open_memory(arguments, writes=not arguments.dry_run)
+    room = open_fragments().room
+    return _undo(arguments, opened, room) if arguments.undo else _promote(arguments, opened, room)
+
+
+def _promote(arguments: argparse.Namespace, opened: Opened, room: "Room") -> int:
+    from rooms.fragments.promotion.promoting import promote, said_by
+
+    fragment, said = said_by(room, arguments.fragment)
+    if fragment.promoted:
+        facts = {"id": plain(fragment.id), "record": plain(fragment.record_id)}
+        print_lines([word(opened.lang, "promoted_before", **facts)])
+        return 0
+    own = {"topic": fragment.topic, "missing": said.gap, "lesson": said.lesson}
+    for option, text in own.items():
+        if text and getattr(arguments, option) is None:
+            setattr(arguments, option, text)
+
+    def then(saved: Saved) -> list[str]:
+        is_own = saved.record.seen == 1 and not saved.is_repeated and not saved.record.updated
+        promote(room, fragment.id, saved.record.token if is_own else saved.record.id)
+        return [word(opened.lang, "promoted", id=plain(fragment.id))]
+
+    return add_given(arguments, opened, again=f"promote {plain(fragment.id)}", then=then)
+
+
+def _undo(arguments: argparse.Namespace, opened: Opened, room: "Room") -> int:
+    """Put the fragment back into recall, then take its record out of the log."""
+    from rooms.fragments.promotion.promoting import check_promoted, take_back
+
+    fragment, lang = check_promoted(room, arguments.fragment), opened.lang
+    own, is_there = _record_of(fragment, opened)
+    key = "would_undo" if own else "would_only_undo"
+    preview = [word(lang, key, id=plain(fragment.id))]
+    preview += ["", *whole(own, screen_here(), lang)] if own else []
+    print_within([*preview, ""])
+    if not is_confirmed(arguments, common_word, lang, word(lang, "ask_undo")):
+        return int(not arguments.dry_run)
+    take_back(room, fragment.id)
+    record, lines = plain(fragment.record_id), [word(lang, "undone", id=plain(fragment.id))]
+    if own and opened.store.delete_by_ids([own.token])[0].removed:
+        lines.append(word(lang, "record_gone", record=record))
+    else:
+        lines.append(word(lang, "record_stays" if is_there else "record_absent", record=record))
+    print_lines([*lines, *commit_lines(opened)])
+    return 0
+
+
+def _record_of(fragment: "Fragment", opened: Opened) -> tuple[Record | None, bool]:
+    """Return the record that the promotion made, if nobody has changed it; whether any is there."""
+    there = opened.store.read().with_id(fragment.record_id).values()
+    own = next((it for it in there if it.token == fragment.promoted), None)
+    return own, bool(there)

@@ -1,0 +1,118 @@
+"""Hands a fragment over to the memory log of a project, and takes it back.
+
+The log is written first, by whoever calls: then the fragment leaves recall and names its record. It
+stays in the database, so that nothing is lost and nothing is told twice.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from rooms.fragments.engine import Reading, Wanted
+from rooms.fragments.fragment import Fragment
+from rooms.fragments.kinds import Tier
+from rooms.fragments.room import Room, readers
+from rooms.fragments.saving.errors import SavingError
+from rooms.fragments.saving.finding import changeable, changing, kept, same_content
+from rooms.fragments.saving.making import renewed
+
+IMPORTANCE, SESSIONS = 0.8, 3  # of what has earned it: so important, recalled in so many sessions
+KINDS = ("error", "procedure")
+TEAM = "team"  # the privacy of what its author wants to be promoted
+_AT_ONCE = 300
+
+
+class Said(NamedTuple):
+    """What a fragment says to a log: what was missing, and the lesson; "" for what it does not."""
+
+    gap: str
+    lesson: str
+
+
+def said_by(room: Room, id_: str) -> tuple[Fragment, Said]:
+    """Return a fragment, and what it says to a log.
+
+    An error is what was missing and its cure the lesson; a procedure is the lesson, and the error
+    that it resolves what was missing. Raises FragmentsError, DatabaseError.
+    """
+    with room.engine.reading() as reading:
+        fragment = kept(reading, id_, readers(room, ""))
+        if not room.owns(fragment):
+            raise SavingError("shared", id=fragment.id, owner=fragment.agent)
+        if fragment.superseded_at and not fragment.promoted:
+            raise SavingError("is_superseded", id=fragment.id)
+        if fragment.kind == "error":
+            return fragment, Said(fragment.content, _beside(reading, fragment, is_error=True))
+        return fragment, Said(_beside(reading, fragment, is_error=False), fragment.content)
+
+
+def promote(room: Room, id_: str, record: str) -> Fragment:
+    """Take a fragment out of recall, for a log has it now. Raises FragmentsError, DatabaseError.
+
+    record: `id@fp` of the record where the promotion made it, else its id.
+    """
+    now = room.clock()
+    with changing(room, id_) as writing:
+        found = changeable(writing, room, id_, readers(room, ""))
+        done = replace(found, superseded_at=found.superseded_at or now, promoted=record)
+        writing.replace([done])
+    return done
+
+
+def check_promoted(room: Room, id_: str) -> Fragment:
+    """Return a fragment that was promoted. Raises FragmentsError for another, DatabaseError."""
+    with room.engine.reading() as reading:
+        found = changeable(reading, room, id_, readers(room, ""))
+    if not found.promoted:
+        raise SavingError("not_promoted", id=found.id)
+    return found
+
+
+def take_back(room: Room, id_: str) -> Fragment:
+    """Put a fragment that was promoted back into recall; it begins to age again.
+
+    Raises FragmentsError, also for one that was not promoted, DatabaseError.
+    """
+    with changing(room, id_) as writing:
+        found = changeable(writing, room, id_, readers(room, ""))
+        if not found.promoted:
+            raise SavingError("not_promoted", id=found.id)
+        same = same_content(writing, found.agent, found.content_hash)
+        if same and same.id != found.id and same.is_live:
+            raise SavingError("same_content", other=same.id)
+        tier: Tier = "permanent" if found.is_anchor else "hot"
+        back = replace(renewed(found, room.clock()), superseded_at="", promoted="", tier=tier)
+        writing.replace([back])
+    return back
+
+
+def has_earned_it(fragment: Fragment) -> bool:
+    """Return whether a live fragment is worth a place in the log of a project."""
+    is_used = fragment.importance >= IMPORTANCE and fragment.sessions_count >= SESSIONS
+    return fragment.privacy == TEAM or (fragment.kind in KINDS and is_used)
+
+
+def for_the_log(reading: Reading, agents: Sequence[str], most: int) -> list[Fragment]:
+    """Return what has earned a place in the log of a project, what its author asks for first.
+
+    agents: whose, () for all. most: how many at most.
+    """
+    asked = Wanted(agents=tuple(agents), privacy=TEAM)
+    found = reading.find(asked, order="worth", limit=most)
+    for is_anchor in (True, False):  # each of them the most important first
+        wanted, at = Wanted(agents=tuple(agents), kinds=KINDS, is_anchor=is_anchor), 0
+        while page := reading.find(wanted, order="worth", limit=_AT_ONCE, offset=at):
+            found += [it for it in page if it.privacy != TEAM and has_earned_it(it)]
+            at += len(page)
+            if page[-1].importance < IMPORTANCE or len(found) >= most:
+                break
+    return found[:most]
+
+
+def _beside(reading: Reading, fragment: Fragment, *, is_error: bool) -> str:
+    """Return what cured an error, or the error that this one cured; "" where nothing says it."""
+    links = reading.links([fragment.id], ["resolved_by"])
+    ends = [it.to_id if is_error else it.from_id for it in links]
+    found = reading.by_ids(it for it in ends if it != fragment.id)
+    others = [it for it in found if it.is_live or (it.promoted and not it.deleted_at)]
+    return others[-1].content if others else ""
