@@ -8,12 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from commands.terminal.console import Opened
+from commands.terminal.rooms_here import has_sessions
 from core.lessons.upkeep.health import Finding
 from core.messages import Facts
-from core.project import CONTEXT_DIRECTORY
 
 _PREFIX = "sessions_"  # of the kinds of all findings here
-_FOLDER = "sessions"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +39,7 @@ def is_of_sessions(finding: Finding) -> bool:
 def look_at_sessions(opened: Opened) -> SessionsCheckup | None:
     """Examine the sessions of a project; None where it has none. Nothing is changed."""
     root = opened.project.root
-    if not os.path.isdir(root / CONTEXT_DIRECTORY / _FOLDER):
+    if not has_sessions(root):
         return None
     from rooms.sessions.actions.recording import COUNTED_DAYS, dropped
     from rooms.sessions.upkeep.health import examine

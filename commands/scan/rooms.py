@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Literal
 from commands.scan.lines import INDENT, shown_path
 from commands.scan.words import word
 from commands.terminal.console import Opened
-from commands.terminal.rooms_here import has_fragments
+from commands.terminal.rooms_here import has_fragments, has_sessions
 from commands.terminal.safe_text import plain
 from core.messages import Language
-from core.project import CONTEXT_DIRECTORY, FRAGMENTS_PLACE
+from core.project import FRAGMENTS_PLACE
 
 if TYPE_CHECKING:
     from core.upkeep.cleaning import Held, Redaction
@@ -26,14 +26,12 @@ if TYPE_CHECKING:
 Room = Literal["sessions", "fragments"]
 ROOMS: tuple[Room, ...] = "sessions", "fragments"
 
-_FOLDER = "sessions"
-
 
 def is_there(opened: Opened, room: Room) -> bool:
     """Return whether the project has sessions, or its user fragments."""
     if room == "fragments":
         return has_fragments(os.environ)
-    return os.path.isdir(opened.project.root / CONTEXT_DIRECTORY / _FOLDER)
+    return has_sessions(opened.project.root)
 
 
 def is_on_server() -> bool:

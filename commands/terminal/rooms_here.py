@@ -1,11 +1,18 @@
-"""Tells whether a user has fragments, without loading anything of their room."""
+"""Tells which rooms a person has beside the log, without loading anything of them."""
 
 import os
 from collections.abc import Mapping
+from pathlib import Path
 
-from core.project import FRAGMENTS_PLACE, data_directory
+from core.project import CONTEXT_DIRECTORY, FRAGMENTS_PLACE, data_directory
 
 FILE_NAME = "memory.db"  # as in rooms.fragments.config
+FOLDER = "sessions"  # of their settings, wherever their database is
+
+
+def has_sessions(root: Path) -> bool:
+    """Return whether a project may have sessions: their directory is there."""
+    return os.path.isdir(root / CONTEXT_DIRECTORY / FOLDER)
 
 
 def has_fragments(environment: Mapping[str, str]) -> bool:

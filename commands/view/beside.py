@@ -7,14 +7,12 @@ import os
 from typing import NamedTuple
 
 from commands.terminal.console import Opened
-from commands.terminal.rooms_here import has_fragments
+from commands.terminal.rooms_here import has_fragments, has_sessions
 from commands.terminal.safe_text import plain, warn
 from commands.view.page import Page
 from commands.view.part import Part
 from core.errors import SentinelError
-from core.project import CONTEXT_DIRECTORY
 
-SESSIONS = "sessions"  # the directory of their settings, wherever their database is
 SCOPES = ("all", "public", "none")  # of fragments
 
 
@@ -38,7 +36,7 @@ def beside(opened: Opened, page: Page, *, scope: str, is_own: bool) -> Beside:
 
 def _sessions(opened: Opened, page: Page) -> Beside:
     root = opened.project.root
-    if not (root / CONTEXT_DIRECTORY / SESSIONS).is_dir():
+    if not has_sessions(root):
         return Beside()
     from commands.view.sessions.reading import read_sessions
     from commands.view.sessions.section import part_of
