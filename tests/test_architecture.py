@@ -27,11 +27,16 @@ ROOMS = {
     "commands.add": "core commands.terminal commands.records",
     "commands.promote": "core rooms commands.terminal commands.add commands.records"
     " commands.fragments",
-    "commands.records": "core commands.terminal commands.documents commands.sessions",
+    "commands.rooms": "core rooms commands.terminal commands.sessions commands.fragments",
+    "commands.records": "core commands.terminal commands.documents commands.rooms",
+    "commands.shell": "core rooms commands.terminal commands.clients commands.rooms",
+    "commands.exchange": "core rooms commands.terminal commands.documents commands.clients"
+    " commands.rooms",
     "commands.report": "core commands.terminal commands.documents commands.scan",
     "commands.doctor": "core rooms commands.terminal commands.documents commands.clients"
     " commands.setup",
-    "commands.stats": "core rooms commands.terminal commands.hook commands.clients",
+    "commands.stats": "core rooms commands.terminal commands.hook commands.clients commands.rooms"
+    " commands.sessions commands.fragments",
     "commands.view": "core rooms commands.terminal commands.documents commands.hook",
     "commands.door": "core door commands.terminal",
     "commands.terminal": "core",

@@ -11,6 +11,7 @@ from commands.exchange.client_files import Choice, put_block, put_rules
 from commands.exchange.export_words import word
 from commands.exchange.formats import as_json, markdown
 from commands.exchange.rule_files import CLIENTS, client_named
+from commands.rooms.choice import FRAGMENTS, SESSIONS, add_room, hand_over, other_room
 from commands.terminal.console import (
     Opened,
     add_examples,
@@ -28,6 +29,8 @@ from core.lessons.record import Record, utc_now
 from core.parser import add_project, language_here
 
 FORMATS = ("markdown", "json")
+OTHER_FORMATS = ("jsonl", "html")  # of the other rooms
+_TAKEN = {SESSIONS: ("format", "output"), FRAGMENTS: ("format", "output", "public")}
 TYPES = ("log", "principle")
 APART = (
     *(("--block", other) for other in ("--format", "-o", "--type")),
@@ -40,12 +43,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `cli.py export`."""
     add_project(parser)
     form = explain("export_format")
-    parser.add_argument("--format", type=_format, choices=FORMATS, help=form)
+    parser.add_argument("--format", choices=(*FORMATS, *OTHER_FORMATS), help=form)
+    add_room(parser)
     add_output(parser, explain("export_output"))
     add_topics(parser)
     types = explain("export_type")
     parser.add_argument("--type", action="append", choices=TYPES, help=types)
     into_files = parser.add_mutually_exclusive_group()
+    parser.add_argument("--public", action="store_true", help=explain("export_public"))
     block = explain("export_block")
     into_files.add_argument("--block", type=file_name, metavar="FILE", help=block)
     rules = explain("export_rules")
@@ -57,6 +62,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write what the user asked for; return 1 when a file is in the way, or nothing to write."""
+    if room := other_room(arguments):
+        return hand_over(arguments, room, "export", takes=_TAKEN[room])
     _check(arguments)
     opened = open_memory(arguments, writes=bool(arguments.rules and not arguments.dry_run))
     lang = opened.lang
@@ -73,16 +80,15 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _format(text: str) -> str:
-    """Return the name of a format. Raises ArgumentTypeError for the former `html`."""
-    if text == "html":
-        raise argparse.ArgumentTypeError(word(language_here(), "no_html"))
-    return text
-
-
 def _check(arguments: argparse.Namespace) -> None:
     """Refuse options that contradict each other. Raises SystemExit(2)."""
     lang = language_here()
+    if arguments.format == "html":
+        arguments.refuse(f"argument --format: {word(lang, 'no_html')}")
+    is_of_fragments = {"--format jsonl": arguments.format == "jsonl", "--public": arguments.public}
+    for option in (it for it, is_given in is_of_fragments.items() if is_given):
+        facts = {"one": option, "other": f"--room {FRAGMENTS}"}
+        arguments.refuse(common_word(lang, "needs", **facts))
     given = {f"--{name.replace('_', '-')}" for name, value in vars(arguments).items() if value}
     given |= {"-o"} if arguments.output else set()
     for one, other in APART:

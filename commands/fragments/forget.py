@@ -45,7 +45,11 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json and not (arguments.yes or arguments.dry_run):
         facts = {"one": "--json", "other": "--yes / --dry-run"}
         arguments.refuse(common_word(lang, "needs", **facts))
-    opened = open_fragments()
+    return forget_named(open_fragments(), arguments)
+
+
+def forget_named(opened: Opened, arguments: argparse.Namespace) -> int:
+    """Show what the arguments of `fragments forget` mean, ask, forget; see `run`."""
     going, pinned = _meant(opened, arguments)
     if arguments.json:
         done = [] if arguments.dry_run else _forget(opened, arguments, going)

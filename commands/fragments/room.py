@@ -10,6 +10,7 @@ from commands.terminal.console import explain, settings_here
 from commands.terminal.safe_text import plain, warn
 from core.errors import SentinelError
 from core.messages import Language
+from core.settings import Settings
 
 if TYPE_CHECKING:  # the room costs nothing where nobody asks for it
     from rooms.fragments.fragment import Fragment
@@ -41,11 +42,16 @@ class Opened(NamedTuple):
 
 def open_fragments() -> Opened:
     """Open the fragments of this person; creates nothing. Raises SentinelError."""
-    from rooms.fragments.room import open_room
-
     settings = settings_here()
     for warning in settings.warnings:
         warn(warning)
+    return fragments_of(settings)
+
+
+def fragments_of(settings: Settings) -> Opened:
+    """Return the fragments of this person; creates nothing. Raises SentinelError."""
+    from rooms.fragments.room import open_room
+
     room = open_room(settings, os.environ)
     return Opened(room, settings.lang, room.engine.exists())
 

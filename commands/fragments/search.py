@@ -1,15 +1,19 @@
 """Lists the fragments that answer a question, the most relevant first."""
 
 import argparse
+from typing import TYPE_CHECKING, Any
 
 from commands.fragments.lines import fragment_table
 from commands.fragments.list import MOST_ROWS, common_filters, nothing_lines
-from commands.fragments.room import as_data, open_fragments
+from commands.fragments.room import Opened, as_data, open_fragments
 from commands.fragments.words import word
 from commands.terminal.console import add_examples, explain
 from commands.terminal.printing import print_within
 from commands.terminal.safe_text import plain_json
 from commands.terminal.screen import screen_here
+
+if TYPE_CHECKING:
+    from rooms.fragments.recall.recalling import Recalled
 
 _TOKENS = 1_000_000  # what is found is bounded by its number
 
@@ -25,22 +29,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print what was found; always 0. Raises SentinelError when it cannot be read."""
-    from rooms.fragments.recall.recalling import Query, recall
-
     opened, screen = open_fragments(), screen_here()
     lang, limit = opened.lang, arguments.limit or MOST_ROWS
-    query = Query(
-        text=" ".join(arguments.words),
+    found = found_on(
+        opened,
+        " ".join(arguments.words),
+        limit,
+        agent=arguments.agent or "",
         type=arguments.type or "",
         topic=arguments.topic or "",
         tags=tuple(arguments.tag or ()),
         since=arguments.since or "",
         until=arguments.until or "",
-        tokens=_TOKENS,
-        limit=limit,
-        with_links=False,
     )
-    found = recall(opened.room, query, agent=arguments.agent or "")
     shown, count = found.fragments, len(found.fragments) + found.left_out
     if arguments.json:
         print(plain_json({"found": count, "fragments": [*map(as_data, shown)]}))
@@ -52,3 +53,19 @@ def run(arguments: argparse.Namespace) -> int:
     lines = fragment_table(shown, screen, lang)
     print_within([*lines, "", word(lang, key, shown=len(shown), count=count)])
     return 0
+
+
+def found_on(
+    opened: Opened, text: str, limit: int, *, agent: str = "", is_use: bool = True, **narrowed: Any
+) -> "Recalled":
+    """Return the fragments that answer a question, at most that many.
+
+    agent: only from this one. is_use: whether that counts as use of them. narrowed: more that
+    `Query` takes. Raises SentinelError.
+    """
+    from rooms.fragments.recall.recalling import Query, recall
+    from rooms.fragments.recall.using import count_use
+
+    query = Query(text=text, tokens=_TOKENS, limit=limit, with_links=False, **narrowed)
+    count = count_use if is_use else lambda *_: None
+    return recall(opened.room, query, agent=agent, count=count)

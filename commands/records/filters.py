@@ -111,9 +111,14 @@ def newest_first(records: Sequence[Record]) -> list[Record]:
 
 
 def print_json(opened: Opened, records: Iterable[Record], **facts: object) -> None:
-    """Print the records as data for scripts; docs/commands.md describes the keys."""
+    """Print the records as data for scripts."""
+    print(plain_json(as_data(opened, records, **facts)))
+
+
+def as_data(opened: Opened, records: Iterable[Record], **facts: object) -> dict[str, object]:
+    """Return the records as data for scripts; docs/commands.md describes the keys."""
     project = str(opened.project.root)
-    print(plain_json({"project": project, **facts, "records": [*map(as_json, records)]}))
+    return {"project": project, **facts, "records": [*map(as_json, records)]}
 
 
 def as_json(record: Record) -> dict[str, object]:

@@ -1,12 +1,15 @@
-"""Deletes records, after it has shown them in full and a person has said yes."""
+"""Deletes records, sessions and fragments, after it shows them whole and a person says yes."""
 
 import argparse
-import re
 
 from commands.records.lines import commit_lines, whole
 from commands.records.words import word
+from commands.rooms.choice import LESSONS, add_room, hand_over, other_room
+from commands.rooms.forgetting import forget_beside
+from commands.rooms.naming import by_room
 from commands.terminal.columns import hung
 from commands.terminal.console import (
+    Opened,
     add_confirmation,
     add_examples,
     add_ids,
@@ -24,29 +27,33 @@ from core.lessons.record import Record
 from core.messages import Language
 from core.parser import add_project
 
-_SESSION = re.compile(r"#[0-9]+|ctx_\S*")
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `cli.py forget`."""
     add_ids(parser)
     add_project(parser)
+    add_room(parser)
     add_confirmation(parser)
     add_examples(parser, "forget 3f2a --dry-run", "forget 3f2a 91bc")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Show, ask, delete; 1 when it was not confirmed, or when some record cannot be named.
-
-    What only sessions are called (`#12`, `ctx_…`) is a session.
-    """
-    if all(map(_SESSION.fullmatch, arguments.ids)):
-        from commands.sessions.forget import forget_named
-
-        return forget_named(arguments, arguments.ids)
+    """Show, ask, delete, room by room; 1 when one was not confirmed, or something stayed."""
+    if room := other_room(arguments):
+        takes = ("yes", "dry_run")
+        return hand_over(arguments, room, "forget", *arguments.ids, takes=takes)
     opened = open_memory(arguments, writes=not arguments.dry_run)
     log = opened.store.read()
-    named = {record.token: record for record in (one_named(name, log) for name in arguments.ids)}
+    ids = {LESSONS: arguments.ids}
+    if not arguments.room:
+        ids = by_room(opened, log, arguments.ids, "forget")
+    records = [one_named(name, log) for name in ids.pop(LESSONS, ())]
+    code = _forget_records(opened, arguments, records) if records else 0
+    return max(code, forget_beside(opened, arguments, ids))
+
+
+def _forget_records(opened: Opened, arguments: argparse.Namespace, records: list[Record]) -> int:
+    named = {record.token: record for record in records}
     print("\n".join(_preview(list(named.values()), opened.lang)))
     if not is_confirmed(arguments, common_word, opened.lang, word(opened.lang, "ask_forget")):
         return int(not arguments.dry_run)

@@ -13,6 +13,8 @@ from commands.records.filters import (
 )
 from commands.records.lines import record_table
 from commands.records.words import word
+from commands.rooms.choice import add_room, hand_over, other_room
+from commands.rooms.counting import count_lines
 from commands.terminal.console import add_examples, open_memory
 from commands.terminal.printing import print_within
 from commands.terminal.safe_text import plain
@@ -20,18 +22,22 @@ from commands.terminal.screen import screen_here
 from core.parser import add_project
 
 MOST_ROWS = 25  # on a terminal, unless --limit says otherwise
-KEPT = ("project", "topic", "type", "since", "author", "questions")
+FILTERS = ("topic", "type", "since", "author", "questions")
+KEPT = ("project", *FILTERS)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `cli.py list`."""
     add_project(parser)
     add_filters(parser)
-    add_examples(parser, "list --since 7d", "list --topic auth --questions")
+    add_room(parser)
+    add_examples(parser, "list --topic auth --questions", "list --room sessions")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the records; always 0. Raises SentinelError when the log cannot be read."""
+    if room := other_room(arguments):
+        return hand_over(arguments, room, "list")
     opened = open_memory(arguments)
     log = opened.store.read()
     found = newest_first(filtered(opened, log, arguments))
@@ -48,6 +54,8 @@ def run(arguments: argparse.Namespace) -> int:
         if more := len(found) - len(shown):
             options = _options(arguments, limit=len(found))
             lines.append(word(opened.lang, "more_listed", more=more, options=options))
+    if not arguments.room and not any(getattr(arguments, name) for name in FILTERS):
+        lines += count_lines(opened)
     print_within(lines)
     return 0
 

@@ -1,18 +1,31 @@
-"""Lists the records that have every word, the most relevant first, and shows where it is."""
+"""Lists the records that have every word, the most relevant first, and shows where it is.
+
+Below them stands what the other rooms know on the words.
+"""
 
 import argparse
 
-from commands.records.filters import add_filters, filtered, nothing_lines, print_json
+from commands.records.filters import add_filters, as_data, filtered, nothing_lines
 from commands.records.found import entry_of, found_lines
 from commands.records.words import word
-from commands.terminal.console import add_examples, explain, open_memory
+from commands.rooms.choice import (
+    LESSONS,
+    add_room,
+    hand_over,
+    meant_beside,
+    named_rooms,
+    other_room,
+)
+from commands.rooms.searching import found_beside, section_lines
+from commands.terminal.console import Opened, add_examples, explain, open_memory
 from commands.terminal.printing import print_within
-from commands.terminal.safe_text import plain
+from commands.terminal.safe_text import plain, plain_json
 from commands.terminal.screen import screen_here
 from core.messages import Language
 from core.parser import add_project
 from core.text.matching import Search
 
+SEARCHED_BY = {"sessions": "list", "fragments": "search"}  # actions of the rooms' commands
 FEW = 5  # of so many or fewer hits it is said how many there are with --loose
 
 
@@ -22,13 +35,36 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--loose", action="store_true", help=explain("search_loose"))
     add_project(parser)
     add_filters(parser)
-    add_examples(parser, "search timeout", "search payment retry --type principle")
+    add_room(parser, several=True)
+    add_examples(parser, "search payment retry --type principle", "search redis --room sessions")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print what was found; always 0. Raises SentinelError when the log cannot be read."""
+    query = " ".join(arguments.words)
+    if room := other_room(arguments):
+        words = (SEARCHED_BY[room], *arguments.words)
+        return hand_over(arguments, room, *words)
     opened = open_memory(arguments)
-    lang, log, query = opened.lang, opened.store.read(), " ".join(arguments.words)
+    beside = meant_beside(arguments, opened)
+    if LESSONS in (named_rooms(arguments) or [LESSONS]):
+        lines, data = _of_log(opened, arguments, query)
+    else:
+        lines, data = [], {"project": str(opened.project.root), "query": query}
+    found = found_beside(opened, arguments, beside, query)
+    if arguments.json:
+        print(plain_json(data | {it.room: it.data for it in found}))
+    else:
+        more = section_lines(opened, found)
+        print_within([*lines, *more] if lines else more[1:])
+    return 0
+
+
+def _of_log(
+    opened: Opened, arguments: argparse.Namespace, query: str
+) -> tuple[list[str], dict[str, object]]:
+    """Return what the log has on the words: for a terminal, or with `--json` for scripts."""
+    lang, log = opened.lang, opened.store.read()
     records = list(log.records)
     entries = [entry_of(record, token="@" in query) for record in records]
     search = Search(query, entries, loose=arguments.loose)
@@ -36,8 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
     found = [records[at] for at in search.hits() if id(records[at]) in fitting]
     shown = found[: arguments.limit]
     if arguments.json:
-        print_json(opened, shown, query=query, total=log.count, found=len(found))
-        return 0
+        return [], as_data(opened, shown, query=query, total=log.count, found=len(found))
     more = 0
     if fitting and len(found) <= FEW and not arguments.loose:
         loose = Search(query, entries, loose=True).hits()
@@ -53,8 +88,7 @@ def run(arguments: argparse.Namespace) -> int:
         lines = nothing_lines(opened, log, arguments)
     if more:
         lines.append(word(lang, "loose_more", more=more))
-    print_within(lines)
-    return 0
+    return lines, {}
 
 
 def _advice(search: Search, lang: Language) -> list[str]:

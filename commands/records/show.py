@@ -1,10 +1,14 @@
-"""Shows whole records, wrapped to the width of the terminal."""
+"""Shows whole records, sessions and fragments, wrapped to the width of the terminal."""
 
 import argparse
 
-from commands.records.filters import print_json
+from commands.records.filters import as_data
 from commands.records.lines import whole
+from commands.rooms.choice import LESSONS, add_room, hand_over, other_room
+from commands.rooms.naming import by_room
+from commands.rooms.showing import shown_blocks, shown_data
 from commands.terminal.console import add_examples, add_ids, add_json, open_memory
+from commands.terminal.safe_text import plain_json
 from commands.terminal.screen import screen_here
 from core.lessons.git.naming import records_named
 from core.parser import add_project
@@ -15,18 +19,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_ids(parser)
     add_project(parser)
     add_json(parser)
-    add_examples(parser, "show 3f2a", "show 3f2a 91bc --json")
+    add_room(parser)
+    add_examples(parser, "show 3f2a 91bc --json", "show '#12' k3fa9x2m")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the records. Raises HistoryError where an argument names none."""
+    """Print what was named; 0. Raises SentinelError where an argument names nothing."""
+    if room := other_room(arguments):
+        return hand_over(arguments, room, "show", *arguments.ids, takes=("json",))
     opened = open_memory(arguments)
     log = opened.store.read()
-    named = {it.token: it for name in arguments.ids for it in records_named(name, log)}
+    ids = (
+        {LESSONS: arguments.ids} if arguments.room else by_room(opened, log, arguments.ids, "show")
+    )
+    named = {it.token: it for name in ids.pop(LESSONS, ()) for it in records_named(name, log)}
     records = list(named.values())
     if arguments.json:
-        print_json(opened, records)
+        print(plain_json(as_data(opened, records) | shown_data(opened, ids)))
         return 0
     screen = screen_here()
-    print("\n\n".join("\n".join(whole(record, screen, opened.lang)) for record in records))
+    blocks = ["\n".join(whole(record, screen, opened.lang)) for record in records]
+    print("\n\n".join([*blocks, *shown_blocks(opened, ids)]))
     return 0

@@ -29,15 +29,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Show, ask, remove; see `forget_named`."""
-    return forget_named(arguments, arguments.names)
+    room = open_room(arguments, writes=not arguments.dry_run)
+    return forget_named(room, arguments, arguments.names)
 
 
-def forget_named(arguments: argparse.Namespace, names: Sequence[str]) -> int:
+def forget_named(room: Room, arguments: argparse.Namespace, names: Sequence[str]) -> int:
     """Show the sessions of these numbers and ids, ask, and remove them.
 
     1 when it was not confirmed, or when bytes are left. Raises SentinelError.
     """
-    room = open_room(arguments, writes=not arguments.dry_run)
     sessions = {session.id: session for session in map(room.named, names)}
     _show(room, list(sessions.values()))
     if not is_confirmed(arguments, common_word, room.lang, word(room.lang, "ask_forget")):

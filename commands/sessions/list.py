@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 25  # on a terminal, unless --limit says otherwise
 FILTERS = "status", "tag", "agent", "since", "until", "limit", "json"
-_ALL = 1_000_000_000
+ALL = 1_000_000_000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -62,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
         since=arguments.since or "",
         until=arguments.until or "",
     )
-    limit = arguments.limit or (MOST_ROWS if screen.is_terminal and not arguments.json else _ALL)
+    limit = arguments.limit or (MOST_ROWS if screen.is_terminal and not arguments.json else ALL)
     page = search(room.store, criteria, limit=limit) if room.is_there else Page([], 0)
     sessions = [hit.session for hit in page.hits]
     if arguments.json:
@@ -75,7 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
     key = "found" if criteria.query else "listed"
     lines += ["", word(room.lang, key, shown=len(sessions), count=page.total)]
     if more := page.total - len(sessions):
-        options = _options(criteria, limit=page.total)
+        options = options_of(criteria, limit=page.total)
         lines.append(word(room.lang, "more_listed", more=more, options=options))
     print_within(lines)
     return 0
@@ -115,7 +115,7 @@ def _names_in(room: Room) -> tuple[list[str], list[str], int]:
         return [*tags], agents, count
 
 
-def _options(criteria: "Criteria", *, limit: int) -> str:
+def options_of(criteria: "Criteria", *, limit: int) -> str:
     """Return the words and options that list the same sessions and more of them."""
     words = criteria.query.split()
     for name in ("status", "agent", "since", "until"):

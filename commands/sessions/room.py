@@ -52,9 +52,13 @@ def open_room(arguments: argparse.Namespace, *, writes: bool = False) -> Room:
 
     writes: refuse a directory that is no project.
     """
+    return room_of(open_memory(arguments, writes=writes))
+
+
+def room_of(opened: Opened) -> Room:
+    """Return the sessions of a project that is open; creates nothing. Raises SentinelError."""
     from rooms.sessions.store import exist_in, open_sessions
 
-    opened = open_memory(arguments, writes=writes)
     root = opened.project.root
     return Room(opened, open_sessions(root, opened.settings), exist_in(root))
 

@@ -1,6 +1,7 @@
 """Shows whole sessions: their texts, their actions, and the chain that each is part of."""
 
 import argparse
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from commands.sessions.lines import whole
@@ -24,15 +25,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the sessions; always 0. Raises SessionNameError where an argument names none."""
-    room, screen = open_room(arguments), screen_here()
-    named = {it.id: it for it in map(room.named, arguments.names)}
-    shown = [_whole(room, session) for session in named.values()]
+    room = open_room(arguments)
     if arguments.json:
-        print(plain_json(room.as_json(sessions=[_as_json(room, *it) for it in shown])))
-        return 0
-    blocks = [whole(*it, room.store.chain(it[0]), screen, room.lang) for it in shown]
-    print("\n\n".join("\n".join(lines) for lines in blocks))
+        print(plain_json(room.as_json(sessions=data_of(room, arguments.names))))
+    else:
+        print("\n\n".join(blocks_of(room, arguments.names)))
     return 0
+
+
+def blocks_of(room: Room, names: Sequence[str]) -> list[str]:
+    """Return the text of each session of these numbers and ids. Raises SessionNameError."""
+    screen, shown = screen_here(), _named(room, names)
+    chains = [room.store.chain(session) for session, _ in shown]
+    blocks = [whole(*it, chain, screen, room.lang) for it, chain in zip(shown, chains, strict=True)]
+    return ["\n".join(lines) for lines in blocks]
+
+
+def data_of(room: Room, names: Sequence[str]) -> list[dict[str, object]]:
+    """Return these sessions as data, with their actions. Raises SessionNameError."""
+    return [_as_json(room, *it) for it in _named(room, names)]
+
+
+def _named(room: Room, names: Sequence[str]) -> "list[tuple[Session, list[Action]]]":
+    named = {it.id: it for it in map(room.named, names)}
+    return [_whole(room, session) for session in named.values()]
 
 
 def _whole(room: Room, session: "Session") -> "tuple[Session, list[Action]]":

@@ -27,7 +27,7 @@ _sentinel_memory() {
     COMPREPLY=($(compgen -W "$choices" -- "$cur"))
     local IFS=$'\n' line
     case $values in
-        topics | ids | gone | sessions | fragments | subjects)
+        topics | ids | gone | sessions | fragments | subjects | things)
             for line in $(sentinel-memory completion "$values" ${project[@]+"${project[@]}"} 2> /dev/null); do
                 [[ $line == "$cur"* ]] && COMPREPLY+=("$(printf %q "$line")")
             done ;;

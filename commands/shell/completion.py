@@ -3,17 +3,20 @@
 import argparse
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from importlib.resources import files
 from typing import NamedTuple
 
 from commands.clients.table import CLIENTS
-from commands.terminal.console import add_examples, explain, open_memory, settings_here
+from commands.rooms.choice import SESSIONS, rooms_here
+from commands.terminal.console import Opened, add_examples, explain, open_memory, settings_here
 from commands.terminal.safe_text import plain
+from core.errors import SentinelError
 from core.parser import add_project
 
 # What a script asks this command for; gone: what left the log, sessions: numbers of the newest,
-# fragments: ids of the newest, subjects: topics of fragments.
-MEMORY = "topics", "ids", "gone", "sessions", "fragments", "subjects"
+# fragments: ids of the newest, subjects: topics of fragments, things: of whatever room.
+MEMORY = "topics", "ids", "gone", "sessions", "fragments", "subjects", "things"
 MOST_SESSIONS = MOST_FRAGMENTS = 100
 NAME = "sentinel-memory"
 CLIENT_KEYS = tuple(client.key for client in CLIENTS)
@@ -69,11 +72,14 @@ def run(arguments: argparse.Namespace) -> int:
         print("\n".join(name for name in names if plain(name) == name))
         return 0
     if arguments.shell in MEMORY:
-        store = open_memory(arguments).store
+        opened = open_memory(arguments)
+        store = opened.store
         records = store.read().records
         names = [it.topic if arguments.shell == "topics" else it.id for it in records]
         if arguments.shell == "gone":
             names = [it.record.id for it in store.read_replaced() if it.record.id not in names]
+        if arguments.shell == "things":
+            names += _names_beside(opened, arguments)
         print("\n".join(name for name in dict.fromkeys(names) if name and plain(name) == name))
         return 0
     names = arguments.names
@@ -81,6 +87,10 @@ def run(arguments: argparse.Namespace) -> int:
     offers = {name: it for command in names for name, it in _offers(command, parsers[command])}
     ids = offers["restore"]  # which refuses what is in the log
     offers["restore"] = [it._replace(value="gone") if it.value == "ids" else it for it in ids]
+    for name in ("show", "forget"):
+        offers[name] = [
+            it._replace(value="things") if it.value == "ids" else it for it in offers[name]
+        ]
     for name in filter(_is_of_fragments, offers):
         offers[name] = [
             it._replace(value="subjects") if it.value == "topics" else it for it in offers[name]
@@ -102,6 +112,18 @@ def _numbers_of_sessions(arguments: argparse.Namespace) -> list[str]:
     with store.database.reading() as connection:
         rows = connection.execute(statement, (MOST_SESSIONS,)) if connection else ()
         return [str(number) for (number,) in rows]
+
+
+def _names_beside(opened: Opened, arguments: argparse.Namespace) -> list[str]:
+    """Return the names of the newest sessions and fragments, of rooms that can be read."""
+    names = list[str]()
+    for room in rooms_here(opened):
+        with suppress(SentinelError):
+            if room == SESSIONS:
+                names += [f"#{number}" for number in _numbers_of_sessions(arguments)]
+            else:
+                names += _names_of_fragments(topics=False)
+    return names
 
 
 def _names_of_fragments(*, topics: bool) -> list[str]:

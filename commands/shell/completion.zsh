@@ -24,7 +24,7 @@ _sentinel_memory() {
     fi
     (($#choices)) && _describe value choices
     case $values in
-        topics | ids | gone | sessions | fragments | subjects) compadd -- ${(f)"$(sentinel-memory completion $values $project 2> /dev/null)"} ;;
+        topics | ids | gone | sessions | fragments | subjects | things) compadd -- ${(f)"$(sentinel-memory completion $values $project 2> /dev/null)"} ;;
         folders) _files -/ ;;
         files) _files ;;
     esac

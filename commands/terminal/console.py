@@ -67,8 +67,8 @@ def add_id(parser: argparse.ArgumentParser, key: str = "id") -> None:
 
 
 def add_ids(parser: argparse.ArgumentParser) -> None:
-    """Add the records that a command is about."""
-    parser.add_argument("ids", metavar="ID", nargs="+", help=explain("id"))
+    """Add the records, sessions and fragments that a command is about."""
+    parser.add_argument("ids", metavar="ID", nargs="+", help=explain("any_id"))
 
 
 def add_json(parser: argparse._ActionsContainer) -> None:

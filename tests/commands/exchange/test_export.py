@@ -303,7 +303,7 @@ def test_a_file_in_no_directory_is_an_error(export: Command) -> None:
         (["--remove"], "--remove can only be used with --block / --rules"),
         (["--dry-run"], "--dry-run can only be used with --block / --rules"),
         (["--force"], "--force can only be used with -o FILE"),
-        (["--format", "pdf"], "--format: pdf is none of markdown, json."),
+        (["--format", "pdf"], "--format: pdf is none of markdown, json, jsonl, html."),
         (["--format", "html"], "another command writes the page now: python cli.py view -o FILE"),
         (["--rules", "emacs"], "--rules: emacs is none of cursor, claude-code, vscode."),
     ],

@@ -31,6 +31,8 @@ LINES = [
     ("sentinel-memory help unc", ["uncompact"]),
     (f"sentinel-memory show {RECORDS[0].id[:6]}", [RECORDS[0].id]),
     (f"sentinel-memory -p . show {RECORDS[1].id[:6]}", [RECORDS[1].id]),
+    ("sentinel-memory forget frag", ["frag-0001", "frag-0002"]),
+    ("sentinel-memory search redis --room ", ["fragments", "lessons", "sessions"]),
     ("sentinel-memory list --topic auth", ["auth", "auth token"]),
     ("sentinel-memory restore ", [GONE.id]),
     ("sentinel-memory list --author ", []),
