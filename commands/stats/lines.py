@@ -19,10 +19,13 @@ from core.messages import Facts
 MONTH_CHARS = 7
 
 
-def lines_of(stats: Stats, screen: Screen) -> list[str]:
-    """Return the sections, a blank line between them; only the project's path may be wider."""
+def lines_of(stats: Stats, screen: Screen, rooms: Sequence[str] = ()) -> list[str]:
+    """Return the sections, a blank line between them; only the project's path may be wider.
+
+    rooms: lines about each room, below the head.
+    """
     page = Page(stats.frame.lang, screen)
-    head = [page.project(stats.frame.project)]
+    head = [page.project(stats.frame.project), *rooms]
     flaws = {
         **{"skipped": stats.log.skipped, "conflicts": stats.log.conflicts},
         **{"hidden": len(stats.log.hidden), "unsettled": len(stats.log.unsettled)},

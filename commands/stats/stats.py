@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from commands.hook.journal import Session, sessions_in
+from commands.rooms.choice import FRAGMENTS, LESSONS, SESSIONS, add_room
 from commands.stats.data import as_json
 from commands.stats.effect import (
     MOST_GIT_S,
@@ -19,7 +20,7 @@ from commands.stats.effect import (
     count_effect,
     units_of,
 )
-from commands.stats.figures import count
+from commands.stats.figures import Stats, count
 from commands.stats.fragments.figures import FragmentStats, count_fragments, fragments_data
 from commands.stats.fragments.lines import fragment_lines
 from commands.stats.fragments.words import word as fragment_word
@@ -27,6 +28,9 @@ from commands.stats.lines import lines_of
 from commands.stats.parts import Page
 from commands.stats.replay import COMMITS, MOST_S, replay
 from commands.stats.replay_lines import replay_data, replay_lines
+from commands.stats.sessions.figures import SessionStats, count_sessions, sessions_data
+from commands.stats.sessions.lines import room_lines, session_lines
+from commands.stats.sessions.words import word as session_word
 from commands.terminal.console import (
     Opened,
     add_examples,
@@ -36,6 +40,7 @@ from commands.terminal.console import (
     open_memory,
     positive,
 )
+from commands.terminal.printing import print_lines
 from commands.terminal.progress import progress
 from commands.terminal.safe_text import plain, plain_json, warn
 from commands.terminal.screen import screen_here
@@ -57,6 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_project(parser)
     add_json(parser)
     add_threshold(parser)
+    add_room(parser)
     parser.add_argument(
         "--replay",
         nargs="?",
@@ -68,8 +74,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     seconds = explain("stats_seconds", seconds=MOST_S)
     parser.add_argument("--seconds", type=positive, metavar="S", help=seconds)
     parser.add_argument("--strict", action="store_true", help=explain("stats_strict"))
-    parser.set_defaults(refuse=parser.error)
-    add_examples(parser, "stats", "stats --replay 100")
+    add_examples(parser, "stats --replay 100", "stats --room sessions")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -78,9 +83,37 @@ def run(arguments: argparse.Namespace) -> int:
         if getattr(arguments, option) and not arguments.replay:
             lang = language_here()
             arguments.refuse(common_word(lang, "needs", one=f"--{option}", other="--replay"))
+    if arguments.replay and arguments.room not in (None, LESSONS):
+        facts = {"one": "--replay", "other": f"--room {LESSONS}"}
+        arguments.refuse(common_word(language_here(), "needs", **facts))
     opened = open_memory(arguments)
     if arguments.replay:
         return _replayed(opened, arguments)
+    sessions, fragments = _beside(opened, arguments.room)
+    data: dict[str, object] = {
+        **({SESSIONS: sessions_data(sessions)} if sessions else {}),
+        **({FRAGMENTS: fragments_data(fragments)} if fragments else {}),
+    }
+    screen, page = screen_here(), Page(opened.lang, screen_here())
+    lines = list[str]()
+    if arguments.room in (None, LESSONS):
+        stats = _of_log(opened, arguments)
+        data = as_json(stats) | data
+        lines = lines_of(stats, screen, room_lines(stats, sessions, fragments, page))
+    sections = [session_lines(sessions, page)] if sessions else []
+    sections += [fragment_lines(fragments, page)] if fragments else []
+    lines += [line for section in sections for line in ("", *page.titled(section))]
+    if arguments.json:
+        print(plain_json(data))
+    elif lines:
+        print("\n".join(lines if lines[0] else lines[1:]))
+    else:
+        print_lines(_empty_lines(opened, arguments.room))
+    return 0
+
+
+def _of_log(opened: Opened, arguments: argparse.Namespace) -> Stats:
+    """Count what the log holds, and what hooks showed of it."""
     root = str(opened.project.root)
     frame = Frame(project=root, settings=opened.settings, own_threshold=arguments.threshold)
     sessions = list(sessions_in(state_directory(root, os.environ)))
@@ -88,27 +121,32 @@ def run(arguments: argparse.Namespace) -> int:
     log = MemoryLog.parse(data)
     with progress(opened.lang):
         effect = _effect(opened.project.root, log.records, sessions, now_s)
-    stats = count(log, len(data), sessions, effect, frame, now_s=now_s)
-    fragments = _fragments(opened)
-    if arguments.json:
-        more = {"fragments": fragments_data(fragments)} if fragments else {}
-        print(plain_json(as_json(stats) | more))
-        return 0
-    lines, page = lines_of(stats, screen_here()), Page(opened.lang, screen_here())
-    if fragments:
-        lines += ["", *page.titled(fragment_lines(fragments, page))]
-    print("\n".join(lines))
-    return 0
+    return count(log, len(data), sessions, effect, frame, now_s=now_s)
 
 
-def _fragments(opened: Opened) -> FragmentStats | None:
-    """Count the user's fragments; what keeps them from being read is said."""
-    try:
-        return count_fragments(opened.settings)
-    except SentinelError as error:
-        reason = plain(error.text(opened.lang))
-        warn(fragment_word(opened.lang, "unread", reason=reason))
-        return None
+def _beside(opened: Opened, room: str | None) -> tuple[SessionStats | None, FragmentStats | None]:
+    """Count the other rooms that are meant; what keeps one from being read is said."""
+    sessions = fragments = None
+    if room in (None, SESSIONS):
+        try:
+            sessions = count_sessions(opened.project.root, opened.settings)
+        except SentinelError as error:
+            warn(session_word(opened.lang, "unread", reason=plain(error.text(opened.lang))))
+    if room in (None, FRAGMENTS):
+        try:
+            fragments = count_fragments(opened.settings)
+        except SentinelError as error:
+            warn(fragment_word(opened.lang, "unread", reason=plain(error.text(opened.lang))))
+    return sessions, fragments
+
+
+def _empty_lines(opened: Opened, room: str) -> list[str]:
+    """Say what a room is that holds nothing."""
+    if room == SESSIONS:
+        from commands.sessions.room import empty_lines
+    else:
+        from commands.fragments.room import empty_lines
+    return empty_lines(opened.lang)
 
 
 def _effect(

@@ -27,7 +27,7 @@ def fragment_lines(stats: FragmentStats, page: Page) -> list[str]:
     )
     for key, counts in columns:
         if counts:
-            lines += page.said(word(lang, key, listed=_listed(counts)))
+            lines += page.said(word(lang, key, listed=listed(counts)))
     if counted.live:
         facts = {"pinned": counted.anchors, "used": stats.used, "uses": stats.uses}
         lines += page.said(word(lang, "use", count=counted.live, **facts))
@@ -43,7 +43,7 @@ def fragment_lines(stats: FragmentStats, page: Page) -> list[str]:
     return [*lines, *page.said(word(lang, key, day=day_of(counted.upkeep_at)))]
 
 
-def _listed(counts: Mapping[str, int]) -> str:
+def listed(counts: Mapping[str, int]) -> str:
     """Return values with their counts, most first; names are those of the data."""
     order = sorted(counts.items(), key=lambda it: (-it[1], it[0]))
     named = [f"{plain(safe(name)) or '?'} {count:,}" for name, count in order[:MOST_VALUES]]

@@ -1,0 +1,38 @@
+"""Prints the figures of sessions as one section, and one line for each of several rooms."""
+
+from commands.stats.figures import Stats
+from commands.stats.fragments.figures import FragmentStats
+from commands.stats.fragments.lines import listed
+from commands.stats.parts import Page
+from commands.stats.sessions.figures import SessionStats
+from commands.stats.sessions.words import word
+
+
+def session_lines(stats: SessionStats, page: Page) -> list[str]:
+    """Return the section, its title first."""
+    counted, effect, lang = stats.counted, stats.effect, page.lang
+    lines = [word(lang, "sessions", count=counted.sessions)]
+    if not counted.sessions:
+        return lines
+    lines += page.said(word(lang, "statuses", listed=listed(counted.by_status)))
+    lines += page.said(word(lang, "warned", warned=effect.warned, failed=counted.failed))
+    lines += page.said(word(lang, "continued", continued=effect.continued))
+    lessons = {"shown": effect.shown, "followed": effect.followed}
+    return [*lines, *page.said(word(lang, "lessons", **lessons))]
+
+
+def room_lines(
+    stats: Stats, sessions: SessionStats | None, fragments: FragmentStats | None, page: Page
+) -> list[str]:
+    """Return a line for each room where there are several, [] where there is the log alone."""
+    if not sessions and not fragments:
+        return []
+    back = len(stats.came_back)
+    lines = [word(page.lang, "of_lessons", count=stats.log.count, back=back)]
+    if sessions:
+        came = {"shown": sessions.effect.shown, "followed": sessions.effect.followed}
+        lines.append(word(page.lang, "of_sessions", count=sessions.counted.sessions, **came))
+    if fragments:
+        facts = {"count": fragments.counted.live, "used": fragments.used}
+        lines.append(word(page.lang, "of_fragments", **facts))
+    return lines

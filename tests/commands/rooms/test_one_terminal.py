@@ -1,0 +1,441 @@
+"""Tests the commands for the log over all rooms: what they show, find, forget and count."""
+
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commands.terminal.columns import cells
+from core.messages import Language
+from core.settings import Settings
+from rooms.fragments.engine import Wanted
+from rooms.fragments.fragment import Fragment, hash_of
+from rooms.fragments.room import Room
+from rooms.sessions.session import Action, Session
+from rooms.sessions.store import SessionStore, open_sessions
+from tests.support.cli_process import Command, Run
+from tests.support.fragments_room import a_room
+from tests.support.git_clones import path_of, write
+from tests.support.samples import a_record
+from tests.support.session_samples import keep
+from tests.support.shown_pages import LANGUAGES
+from tests.support.stdio_client import ROOT
+
+RECORD = a_record("Which tests need Redis", topic="build", lesson="Run make redis before tests")
+SETTINGS = Settings()
+DAY = "2020-03-{:02}T10:00:00+00:00"
+LOG_LIST = [
+    "  id        last    topic  lesson",
+    f"  {RECORD.id[:8]}   1 Mar  build  Run make redis before tests",
+    "",
+    "Records: 1 of 1, the newest first.",
+]
+TABLES = {
+    "sessions": [
+        "  #  saved        status  goal",
+        "  2   2 Mar 2020  coding  Move redis to the new host 2",
+        "  1   1 Mar 2020  coding  Move redis to the new host 1",
+    ],
+    "fragments": [
+        "  id        saved        kind   imp.  fragment",
+        "  redis001   1 Mar 2020  error  0.80  NOAUTH from redis: no password given.",
+    ],
+}
+
+
+def a_session(number: int, **more: str) -> Session:
+    day = DAY.format(number)
+    dates: dict[str, Any] = {"started_at": day, "created_at": day, "updated_at": day}
+    goal = f"Move redis to the new host {number}"
+    session = Session(number=number, id=f"ctx_{number:012x}", goal=goal, status="coding", **dates)
+    return replace(session, **more)  # type: ignore[arg-type]
+
+
+def a_lesson(number: int, result: str, *, file: str = "a.py") -> Action:
+    return Action(
+        id=f"act_{number}_{file}_{result}",
+        context_id=f"ctx_{number:012x}",
+        kind="lesson",
+        content=f"{RECORD.id}: Run make redis",
+        result=result,
+        file_path=file,
+        created_at=DAY.format(number + (result == "followed")),
+    )
+
+
+def a_fragment(id_: str, content: str = "NOAUTH from redis: no password given.") -> Fragment:
+    day = DAY.format(1)
+    dates = {"created_at": day, "updated_at": day, "verified_at": day}
+    about: dict[str, Any] = {
+        **dates,
+        "topic": "redis",
+        "kind": "error",
+        "importance": 0.8,
+        "estimated_tokens": 12,
+    }
+    return Fragment(id=id_, content=content, content_hash=hash_of(content), **about)
+
+
+@pytest.fixture(autouse=True)
+def width(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A terminal of 80 cells; the user has no fragments."""
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("SENTINEL_MEMORY_FRAGMENTS", str(tmp_path / "data" / "memory.db"))
+
+
+@pytest.fixture
+def log(project: Path) -> bytes:
+    """The log of the project, which has one record."""
+    return write(project, RECORD)
+
+
+@pytest.fixture
+def sessions(project: Path) -> SessionStore:
+    """The sessions of the project: two, with a lesson that was followed and one that was not."""
+    store = open_sessions(project, SETTINGS)
+    lessons = [a_lesson(1, "shown"), a_lesson(1, "followed"), a_lesson(1, "shown", file="b.py")]
+    second = a_session(2, parent_id=f"ctx_{1:012x}")
+    keep(store, [(a_session(1), lessons), (second, [])])
+    return store
+
+
+@pytest.fixture
+def room(tmp_path: Path) -> Room:
+    """The fragments of the user: one."""
+    made = a_room(tmp_path / "data")
+    with made.engine.writing() as writing:
+        writing.add([a_fragment("redis001")])
+    return made
+
+
+def uses_of(room: Room) -> list[int]:
+    with room.engine.reading() as reading:
+        return [it.access_count for it in reading.find(Wanted(state="all"), limit=9)]
+
+
+# a search
+
+
+def test_a_search_shows_below_the_log_what_each_other_room_knows(
+    log: bytes, sessions: SessionStore, room: Room, command: Command
+) -> None:
+    own = command("search", "redis", "--room", "lessons").lines
+    assert command("search", "redis").lines == [
+        *own,
+        "",
+        "Sessions found: 2",
+        *TABLES["sessions"],
+        "",
+        "Fragments found: 1",
+        *TABLES["fragments"],
+    ]
+    assert uses_of(room) == [0]  # somebody may have looked for a lesson
+
+
+def test_a_room_without_a_hit_is_named_and_one_that_is_not_there_is_not(
+    log: bytes, sessions: SessionStore, command: Command
+) -> None:
+    assert command("search", "make").lines[-2:] == ["", "Sessions found: 0"]
+
+
+def test_five_of_a_room_are_shown_with_the_command_for_the_others(
+    log: bytes, project: Path, room: Room, command: Command
+) -> None:
+    keep(open_sessions(project, SETTINGS), [(a_session(number), []) for number in range(1, 8)])
+    with room.engine.writing() as writing:
+        writing.add([a_fragment(f"redis00{n}", f"redis {n} needs port {n}") for n in range(2, 8)])
+    lines = command("search", "redis").lines
+    assert "… 2 more: `python cli.py sessions list redis --limit 7`" in lines
+    assert lines[-1] == "… 2 more: `python cli.py fragments search redis --limit 7`"
+    assert len([line for line in lines if "Move redis to the new host" in line]) == 5
+    assert len(command("sessions", "list", "redis", "--limit", "7").lines) == 10
+    assert command("search", "redis", "--limit", "7").out.count("Move redis to the new") == 7
+
+
+def test_a_room_that_is_named_alone_answers_by_its_own_command(
+    log: bytes, sessions: SessionStore, room: Room, command: Command
+) -> None:
+    for by, ours in {
+        "sessions list redis": "search redis --room sessions",
+        "fragments search redis": "search redis --room fragments",
+        "sessions list": "list --room sessions",
+        "sessions list --limit 1": "list --room sessions --limit 1",
+        "sessions list --json": "list --room sessions --json",
+        "fragments list": "list --room fragments",
+        "sessions show 2": "show 2 --room sessions",
+        "fragments show redis001 --json": "show redis001 --room fragments --json",
+        "sessions export 1 2 --format markdown": "export --room sessions",
+        "sessions list --since 2020-03-02": "list --room sessions --since 2020-03-02",
+    }.items():
+        told, expected = command(*ours.split()), command(*by.split())
+        assert told.code == 0
+        assert told.out.partition("Exported")[0] == expected.out.partition("Exported")[0], ours
+
+
+def test_several_rooms_that_are_named_are_searched_without_the_log(
+    log: bytes, sessions: SessionStore, room: Room, command: Command
+) -> None:
+    found = command("search", "redis", "--room", "fragments", "--room", "sessions")
+    assert found.lines == [
+        "Sessions found: 2",
+        *TABLES["sessions"],
+        "",
+        "Fragments found: 1",
+        *TABLES["fragments"],
+    ]
+
+
+def test_a_search_as_data_has_a_key_for_each_room_that_is_there(
+    log: bytes, sessions: SessionStore, room: Room, command: Command
+) -> None:
+    told = command("search", "redis", "--json").told
+    assert [it["id"] for it in told["fragments"]] == ["redis001"]
+    assert [it["number"] for it in told["sessions"]] == [2, 1]
+    own = command("search", "redis", "--json", "--room", "lessons").told
+    assert [*own] == ["project", "query", "total", "found", "records"]
+    assert {key: told[key] for key in own} == own
+    both = command("search", "redis", "--json", "--room", "lessons", "--room", "sessions").told
+    assert [*both] == [*own, "sessions"]
+
+
+@pytest.mark.parametrize("option", ["--topic=build", "--type=log", "--questions"])
+def test_an_option_of_the_log_means_the_log_alone(
+    log: bytes, sessions: SessionStore, room: Room, command: Command, option: str
+) -> None:
+    assert "Sessions" not in command("search", "redis", option).out
+    assert "Sessions" not in command("list", option).out
+    for words in (
+        ("search", "redis", option, "--room", "sessions"),
+        ("search", "redis", option, "--room", "sessions", "--room", "lessons"),
+        ("list", option, "--room", "fragments"),
+    ):
+        name = option.partition("=")[0]
+        assert command(*words).refused == f"{name} can only be used with --room lessons"
+
+
+def test_a_room_that_cannot_be_read_takes_nothing_from_the_others(
+    log: bytes, sessions: SessionStore, tmp_path: Path, command: Command
+) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "memory.db").write_bytes(b"no database" * 400)
+    for words in ("search redis", "list", f"show {RECORD.id}", "stats"):
+        told = command(*words.split())
+        assert (told.code, told.errors.partition(": ")[0]) == (0, "Without fragments"), words
+        assert RECORD.id[:8] in told.out or words == "stats"
+    named = command("search", "redis", "--room", "sessions", "--room", "fragments")
+    assert (named.code, named.out) == (1, "")
+
+
+# a list
+
+
+def test_a_list_counts_the_other_rooms_and_names_what_lists_them(
+    log: bytes, sessions: SessionStore, room: Room, command: Command
+) -> None:
+    assert command("list").lines == [
+        *LOG_LIST,
+        "Sessions: 2 (`python cli.py list --room sessions`)",
+        "Fragments: 1 (`python cli.py list --room fragments`)",
+    ]
+    assert command("list", "--room", "lessons").lines == LOG_LIST
+    assert [*command("list", "--json").told] == ["project", "total", "found", "records"]
+
+
+@pytest.mark.parametrize("has_directory", [False, True])
+def test_a_project_with_the_log_alone_has_nothing_of_the_others(
+    log: bytes, project: Path, command: Command, has_directory: bool
+) -> None:
+    if has_directory:  # a server with sessions was started once, and nothing was saved
+        (project / ".context" / "sessions").mkdir()
+    assert command("list").lines == LOG_LIST
+    for words in ("search redis", "stats", f"show {RECORD.id}", "search redis --json"):
+        told = command(*words.split())
+        assert (told.code, told.errors) == (0, "")
+        assert not {"Sessions", "Fragments", "sessions", "fragments"} & {*told.out.split()} - {
+            "sessions"
+        }, words
+        if "json" not in words:
+            assert told.out == command(*words.split(), "--room", "lessons").out
+
+
+LOADED = """
+import sys, cli
+assert cli.main(sys.argv[1:]) == 0
+print(sorted({name.partition(".")[0] for name in sys.modules} & {"rooms", "sqlite3"}),
+      file=sys.stderr)
+"""
+
+
+@pytest.mark.parametrize(
+    "words", ["list", "search redis", f"show {RECORD.id}", "stats", f"forget {RECORD.id} -n"]
+)
+@pytest.mark.parametrize(("has_sessions", "loaded"), [(0, "[]"), (1, "['rooms', 'sqlite3']")])
+def test_a_room_is_loaded_only_where_it_is(
+    log: bytes, project: Path, words: str, has_sessions: bool, loaded: str
+) -> None:
+    if has_sessions:
+        keep(open_sessions(project, SETTINGS), [(a_session(1), [])])
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    started = (sys.executable, "-c", LOADED, *words.split())
+    told = Run.process(*started, cwd=project, environment=environment)
+    assert (told.code, told.errors.splitlines()[-1]) == (0, loaded)
+
+
+# by an id
+
+
+def test_whatever_an_id_names_is_shown(
+    log: bytes, sessions: SessionStore, room: Room, command: Command
+) -> None:
+    each = {
+        RECORD.id[:6]: command("show", RECORD.id, "--room", "lessons").out,
+        "#2": command("sessions", "show", "2").out,
+        "2": command("sessions", "show", "2").out,
+        f"ctx_{1:012x}": command("sessions", "show", "1").out,
+        "redis001": command("fragments", "show", "redis001").out,
+    }
+    for name, text in each.items():
+        assert command("show", name).out == text
+    together = command("show", "redis001", "#2", RECORD.id)
+    assert together.out == "\n".join([each[RECORD.id[:6]], each["#2"], each["redis001"]])
+    told = command("show", "redis001", "#2", RECORD.id, "--json").told
+    assert [*told] == ["project", "records", "sessions", "fragments"]
+    assert (told["sessions"][0]["number"], told["fragments"][0]["id"]) == (2, "redis001")
+
+
+def test_an_id_that_nothing_has_names_the_rooms_that_were_asked(
+    log: bytes, sessions: SessionStore, room: Room, command: Command
+) -> None:
+    for name in ("show", "forget"):
+        told = command(name, "nobody12")
+        assert (told.code, told.out) == (1, "")
+        assert told.errors.startswith(
+            "nobody12: there is nothing of this id in the log, the sessions, the fragments. "
+        )
+
+
+def test_an_id_of_several_rooms_has_to_be_told_which(
+    log: bytes, sessions: SessionStore, room: Room, command: Command
+) -> None:
+    with room.engine.writing() as writing:
+        writing.add([a_fragment(RECORD.id[:8], "Another text.")])
+    for name in ("show", "forget"):
+        told = command(name, RECORD.id[:8])
+        assert (told.code, told.errors) == (
+            1,
+            f"{RECORD.id[:8]} is in several rooms: the log, the fragments. Nothing was changed."
+            f" Name the room: `python cli.py {name} {RECORD.id[:8]} --room lessons`\n",
+        )
+    assert "Another text." in command("show", RECORD.id[:8], "--room", "fragments").out
+    assert RECORD.lesson in command("show", RECORD.id[:8], "--room", "lessons").out
+
+
+# forgetting
+
+
+def test_each_room_forgets_in_its_own_way(
+    log: bytes, project: Path, sessions: SessionStore, room: Room, command: Command
+) -> None:
+    names = ("redis001", "#2", RECORD.id)
+    for options in ((), ("--dry-run",)):  # there is no terminal to confirm on
+        told = command("forget", *names, *options)
+        assert told.code == (0 if options else 1)
+        assert path_of(project).read_bytes() == log
+        assert command("list", "--room", "fragments").out.count("redis001") == 1
+    told = command("forget", *names, "--yes")
+    assert (told.code, told.errors) == (0, "")
+    assert "Removed: 1." in told.lines
+    assert "Moved into the bin: 1." in told.out
+    assert command("list").lines[0] == "The memory of this project has no records yet."
+    assert [it["number"] for it in command("sessions", "--json").told["sessions"]] == [1]
+    assert "redis001" in command("fragments", "list", "--state", "bin").out
+
+
+def test_nothing_goes_where_one_id_names_nothing(
+    log: bytes, project: Path, sessions: SessionStore, room: Room, command: Command
+) -> None:
+    assert command("forget", RECORD.id, "redis001", "nobody12", "--yes").code == 1
+    assert path_of(project).read_bytes() == log
+    assert command("fragments").out.count("redis001") == 1
+
+
+# figures
+
+
+def test_the_figures_have_a_line_for_each_room_and_what_came_of_the_sessions(
+    log: bytes, sessions: SessionStore, room: Room, command: Command
+) -> None:
+    lines = command("stats").lines
+    assert lines[1:5] == [
+        "Lessons: 1; gaps that came back: 0",
+        "Sessions: 2; lessons followed: 1 of 2",
+        "Fragments: 1; recalled at least once: 0",
+        "",
+    ]
+    section = [
+        "Sessions of this project: 2",
+        "  By status: coding 2.",
+        "  With something that failed or is in the way: 0. Failed approaches: 0.",
+        "  Continued by a later session: 1.",
+        "  Lessons that hooks showed at their trigger: 2, followed: 1.",
+    ]
+    assert command("stats", "--room", "sessions").lines == section
+    at = lines.index(section[0])
+    assert lines[at : at + 5] == section
+    told = command("stats", "--json").told
+    assert told["sessions"] == {
+        "sessions": 2,
+        "statuses": {"coding": 2},
+        "agents": {"": 2},
+        "with_warnings": 0,
+        "failed_approaches": 0,
+        "continued": 1,
+        "lessons_shown": 2,
+        "lessons_followed": 1,
+    }
+    assert [*command("stats", "--json", "--room", "fragments").told] == ["fragments"]
+
+
+def test_a_room_that_holds_nothing_says_what_it_is(log: bytes, command: Command) -> None:
+    assert command("stats", "--room", "sessions").lines[0] == "This project has no sessions yet."
+    assert command("stats", "--room", "fragments").lines[0] == "There are no fragments yet."
+    assert command("list", "--room", "sessions").lines[0] == "This project has no sessions yet."
+
+
+def test_an_export_of_a_room_takes_its_formats(
+    log: bytes, project: Path, sessions: SessionStore, room: Room, command: Command
+) -> None:
+    written = command("export", "--room", "fragments", "--format", "jsonl", "-o", "f.jsonl")
+    assert (written.code, written.lines[0]) == (0, "Written: f.jsonl (fragments: 1).")
+    assert '"redis001"' in (project / "f.jsonl").read_text("utf-8")
+    public = command("export", "--room", "fragments", "--public", "--format", "jsonl")
+    assert "redis001" not in public.out
+    assert command("export", "--room", "sessions", "-o", "s.html").code == 0
+    for words, said in {
+        "--room sessions --type log": "--type can only be used with --room lessons",
+        "--room sessions --public": "--public can only be used with --room lessons",
+        "--format jsonl": "--format jsonl can only be used with --room fragments",
+        "--public": "--public can only be used with --room fragments",
+    }.items():
+        assert command("export", *words.split()).refused == said
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_no_line_is_wider_than_the_terminal(
+    log: bytes,
+    sessions: SessionStore,
+    room: Room,
+    command: Command,
+    lang: Language,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("SENTINEL_MEMORY_LANG", lang)
+    for words in ("list", "search redis", "stats --room sessions", "show '#1' redis001"):
+        for columns in ("40", "60", "80"):
+            monkeypatch.setenv("COLUMNS", columns)
+            told = command(*words.replace("'", "").split())
+            assert told.code == 0
+            assert max(map(cells, told.lines)) <= int(columns), words
