@@ -48,7 +48,7 @@ def gathered(
     if not is_telling(found, parts, best):
         return Gathered(frequencies=frequencies)
     entries = [
-        Entry(source, str(places[at]), texts[places[at]], "", str, worth=(0.0, "", places[at]))
+        Entry(source, str(places[at]), texts[places[at]], (), str, worth=(0.0, "", places[at]))
         for at in best
     ]
     return Gathered(entries, frequencies)

@@ -24,16 +24,16 @@ _STEPS = 50  # of relevance: two entries of one step are equally relevant
 class Entry(NamedTuple):
     """One thing that a room holds and that may answer a question.
 
-    id: by which its room gives it. text: what is compared with the question. says: what it tells,
-    "" for an entry that no other can repeat. line: returns it as a model reads it, whole. worth:
-    what is greater comes first among the equally relevant of its room. cosine: of its vector and
-    the question's, None where one has none. what: the thing itself.
+    id: by which its room gives it. text: what is compared with the question. says: each thing that
+    it tells, () for an entry that no other can repeat. line: returns it as a model reads it, whole.
+    worth: what is greater comes first among the equally relevant of its room. cosine: of its vector
+    and the question's, None where one has none. what: the thing itself.
     """
 
     source: Source
     id: str
     text: str
-    says: str
+    says: tuple[str, ...]
     line: Callable[[], str]
     worth: tuple[float, str, int] = (0.0, "", 0)
     cosine: float | None = None
@@ -81,13 +81,15 @@ def in_one_order(question: str, gathered: Sequence[Gathered]) -> list[Entry]:
 
 
 def _once(entries: Sequence[Entry]) -> list[Entry]:
-    """Return the entries without those that say what a lesson says."""
-    lessons = {plain for it in entries if it.source == "lesson" and (plain := _plain(it.says))}
-    return [it for it in entries if it.source == "lesson" or _plain(it.says) not in lessons]
+    """Return the entries without those that say nothing but what a lesson says."""
+    told = {it for lesson in entries if lesson.source == "lesson" for it in _said_by(lesson)}
+    return [
+        it for it in entries if it.source == "lesson" or not _said_by(it) or _said_by(it) - told
+    ]
 
 
-def _plain(text: str) -> str:
-    return " ".join(text.casefold().split())
+def _said_by(entry: Entry) -> set[str]:
+    return {plain for it in entry.says if (plain := " ".join(it.casefold().split()))}
 
 
 def _summed(rooms: Sequence[Frequencies]) -> Frequencies:

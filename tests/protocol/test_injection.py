@@ -79,7 +79,7 @@ def test_without_a_question_what_one_room_leaves_the_next_may_spend() -> None:
 
 def test_a_question_gets_one_list_within_the_budget() -> None:
     def entry(source: Source, text: str) -> Entry:
-        return Entry(source, text, text, "", lambda: text)
+        return Entry(source, text, text, (), lambda: text)
 
     def nothing(_query: str, _budget: Budget) -> list[str]:
         return []

@@ -34,7 +34,7 @@ def _entry(record: Record, at: int) -> Entry:
         source="lesson",
         id=record.id,
         text=" ".join(record.texts),
-        says=record.lesson,
+        says=(record.missing_context, record.lesson),
         line=lambda: lesson_line(record),
         worth=(0.0, record.updated or record.created, at),
     )

@@ -43,8 +43,8 @@ class Report:
     steps: [] for an agent of a team, as they count what others have. suspicions: pairs that may
     contradict each other, for the caller to settle with `link` or `amend`. stale: what nobody has
     verified for long, to be looked at. promotable: what may be worth pinning. for_the_log: what has
-    earned a place in the log of a project. feedback: what was
-    said of the tools. is_dry: nothing was changed.
+    earned a place in the log of a project. feedback: what was said of the tools. is_dry: nothing
+    was changed.
     """
 
     steps: list[Done]

@@ -32,7 +32,7 @@ def _entry(session: Session, lang: Language) -> Entry:
         source="session",
         id=session.id,
         text="\n".join(session.texts),
-        says="",
+        says=(),
         line=lambda: hint(session, lang),
         worth=(0.0, session.date, session.number),
     )

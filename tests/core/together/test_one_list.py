@@ -14,7 +14,7 @@ from tests.support.samples import a_record
 
 
 def entry(source: Source, text: str, *, says: str = "", cosine: float | None = None) -> Entry:
-    return Entry(source, text, text, says or text, lambda: text, cosine=cosine)
+    return Entry(source, text, text, (says or text,), lambda: text, cosine=cosine)
 
 
 def common(count: int, **having: int) -> Frequencies:
@@ -55,18 +55,18 @@ def test_a_word_that_is_rare_in_all_rooms_counts_for_more() -> None:
 
 
 def test_what_a_lesson_says_is_told_once() -> None:
-    lesson = entry("lesson", "vault: use two doors", says="Use two doors")
-    same = entry("fragment", "use  TWO doors")
+    lesson = entry("lesson", "vault: use two doors")._replace(says=("The vault", "Use two doors"))
+    same, gap = entry("fragment", "use  TWO doors"), entry("fragment", "the vault")
     other = entry("fragment", "use two doors and a lock")
-    silent = entry("session", "use two doors today")._replace(says="")
-    found = in_one_order("two doors", [Gathered([same, other, silent]), Gathered([lesson])])
+    silent = entry("session", "use two doors today")._replace(says=())
+    found = in_one_order("two doors", [Gathered([same, gap, other, silent]), Gathered([lesson])])
     assert {it.text for it in found} == {it.text for it in (lesson, other, silent)}
 
 
 @pytest.mark.parametrize("says", ["", " ", "\n"])
 def test_a_lesson_that_says_nothing_hides_nothing(says: str) -> None:
-    lesson = entry("lesson", "doors")._replace(says=says)
-    silent = entry("session", "doors today")._replace(says="")
+    lesson = entry("lesson", "doors")._replace(says=(says,))
+    silent = entry("session", "doors today")._replace(says=())
     assert len(in_one_order("doors", [Gathered([lesson, silent])])) == 2
 
 
@@ -99,7 +99,7 @@ def records(*lessons: str) -> list[Record]:
 
 
 def sources(found: Gathered) -> Sequence[str]:
-    return [it.says for it in found.entries]
+    return [it.says[-1] for it in found.entries]
 
 
 def test_lessons_with_a_good_part_of_a_question_are_gathered() -> None:
