@@ -19,18 +19,16 @@ HANDSHAKE: Era = "2025-11-25"
 STATELESS: Era = "2026-07-28"
 WAIT_S = 60.0
 
-_CLIENT = {"name": "stdio_client", "version": "1"}
-_META = {
+Message = dict[str, Any]
+
+_META: Message = {
     "io.modelcontextprotocol/protocolVersion": STATELESS,
-    "io.modelcontextprotocol/clientInfo": _CLIENT,
     "io.modelcontextprotocol/clientCapabilities": {},
 }
 _OWN_VARIABLES = ("SENTINEL_MEMORY_", "CLAUDE_PROJECT_DIR", "FASTMCP_")
 _PR_CAPBSET_DROP, _CAP_DAC_OVERRIDE, _CAP_DAC_READ_SEARCH = 24, 1, 2
 _CAPABILITY_VERSION_3 = 0x20080522
 _LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None  # loaded before any fork
-
-Message = dict[str, Any]
 
 
 class ServerProcess:
@@ -41,6 +39,7 @@ class ServerProcess:
     cwd: its working directory; what it says to people is kept in `stderr_path`.
     environment: added to that of the tests, without what would configure a server there.
     script: the file that is run, that of the checkout unless another copy is meant.
+    client: what the client calls itself.
     is_read: whether its output is read; else the test reads and closes `process.stdout` itself.
     """
 
@@ -53,8 +52,10 @@ class ServerProcess:
         era: Era = HANDSHAKE,
         script: Path = ROOT / "server.py",
         is_read: bool = True,
+        client: str = "stdio_client",
     ) -> None:
         self.era = era
+        self._client = {"name": client, "version": "1"}
         self.stderr_path = stderr_path
         self.stdout_lines: list[bytes] = []
         self._answers: dict[int, Message] = {}
@@ -102,7 +103,7 @@ class ServerProcess:
         if self._greeting is None and self.era == STATELESS:
             self._greeting = self._result("server/discover", {})
         elif self._greeting is None:
-            hello = {"protocolVersion": HANDSHAKE, "capabilities": {}, "clientInfo": _CLIENT}
+            hello = {"protocolVersion": HANDSHAKE, "capabilities": {}, "clientInfo": self._client}
             self._greeting = self._result("initialize", hello)
             self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
         return self._greeting
@@ -200,7 +201,8 @@ class ServerProcess:
         """The next request, for whoever sends it in another way."""
         self._last_id += 1
         if self.era == STATELESS:
-            params = {**params, "_meta": _META}
+            meta = {"io.modelcontextprotocol/clientInfo": self._client, **_META}
+            params = {**params, "_meta": meta}
         return {"jsonrpc": "2.0", "id": self._last_id, "method": method, "params": params}
 
     def _ask(self, method: str, params: Message) -> int:
