@@ -94,7 +94,8 @@ def test_counts_and_upkeep_are_objects(call: Call) -> None:
     assert told(call, "memory_stats")["kinds"] == {"error": 1}
     report = told(call, "memory_consolidate")
     assert len(report["steps"]) == 11
-    assert list(report) == ["steps", "contradictions", "stale", "promotable", "feedback"]
+    lists = ["steps", "contradictions", "stale", "promotable", "for_the_log", "feedback"]
+    assert list(report) == lists
 
 
 def test_characters_that_nobody_sees_are_escapes(call: Call) -> None:
