@@ -44,14 +44,16 @@ def run(arguments: argparse.Namespace) -> int:
             option = "--from" if name == "source" else f"--{name}"
             arguments.refuse(common_word(language_here(), "together", one="--undo", other=option))
     opened = open_memory(arguments, writes=not arguments.dry_run)
-    room = open_fragments().room
-    return _undo(arguments, opened, room) if arguments.undo else _promote(arguments, opened, room)
+    fragments = open_fragments()
+    [fragment] = fragments.named([arguments.fragment.strip("` ")])
+    act = _undo if arguments.undo else _promote
+    return act(arguments, opened, fragments.room, fragment.id)
 
 
-def _promote(arguments: argparse.Namespace, opened: Opened, room: "Room") -> int:
+def _promote(arguments: argparse.Namespace, opened: Opened, room: "Room", id_: str) -> int:
     from rooms.fragments.promotion.promoting import promote, said_by
 
-    fragment, said = said_by(room, arguments.fragment)
+    fragment, said = said_by(room, id_)
     if fragment.promoted:
         facts = {"id": plain(fragment.id), "record": plain(fragment.record_id)}
         print_lines([word(opened.lang, "promoted_before", **facts)])
@@ -69,11 +71,11 @@ def _promote(arguments: argparse.Namespace, opened: Opened, room: "Room") -> int
     return add_given(arguments, opened, again=f"promote {plain(fragment.id)}", then=then)
 
 
-def _undo(arguments: argparse.Namespace, opened: Opened, room: "Room") -> int:
+def _undo(arguments: argparse.Namespace, opened: Opened, room: "Room", id_: str) -> int:
     """Put the fragment back into recall, then take its record out of the log."""
     from rooms.fragments.promotion.promoting import check_promoted, take_back
 
-    fragment, lang = check_promoted(room, arguments.fragment), opened.lang
+    fragment, lang = check_promoted(room, id_), opened.lang
     own, is_there = _record_of(fragment, opened)
     key = "would_undo" if own else "would_only_undo"
     preview = [word(lang, key, id=plain(fragment.id))]

@@ -95,18 +95,34 @@ def has_earned_it(fragment: Fragment) -> bool:
 def for_the_log(reading: Reading, agents: Sequence[str], most: int) -> list[Fragment]:
     """Return what has earned a place in the log of a project, what its author asks for first.
 
-    agents: whose, () for all. most: how many at most.
+    An error whose cure is a lesson by now is not among it, and neither is the cure of such an
+    error. agents: whose, () for all. most: how many at most.
     """
-    asked = Wanted(agents=tuple(agents), privacy=TEAM)
-    found = reading.find(asked, order="worth", limit=most)
+    found = list[Fragment]()
+    wanted = [Wanted(agents=tuple(agents), privacy=TEAM)]
     for is_anchor in (True, False):  # each of them the most important first
-        wanted, at = Wanted(agents=tuple(agents), kinds=KINDS, is_anchor=is_anchor), 0
-        while page := reading.find(wanted, order="worth", limit=_AT_ONCE, offset=at):
-            found += [it for it in page if it.privacy != TEAM and has_earned_it(it)]
-            at += len(page)
-            if page[-1].importance < IMPORTANCE or len(found) >= most:
+        wanted.append(Wanted(agents=tuple(agents), kinds=KINDS, is_anchor=is_anchor))
+    for at, of in enumerate(wanted):
+        offset = 0
+        while page := reading.find(of, order="worth", limit=_AT_ONCE, offset=offset):
+            earned = [it for it in page if has_earned_it(it) and (not at or it.privacy != TEAM)]
+            found += _untold(reading, earned)
+            offset += len(page)
+            if len(found) >= most:
+                return found[:most]
+            if at and page[-1].importance < IMPORTANCE:
                 break
-    return found[:most]
+    return found
+
+
+def _untold(reading: Reading, fragments: Sequence[Fragment]) -> list[Fragment]:
+    """Return those that no lesson says: an error and its cure are one lesson."""
+    links = reading.links([it.id for it in fragments], ["resolved_by"])
+    ends = {end for it in links for end in (it.from_id, it.to_id)}
+    promoted = {it.id for it in reading.by_ids(ends) if it.promoted and not it.deleted_at}
+    pairs = [{it.from_id, it.to_id} for it in links]
+    told = {end for pair in pairs if pair & promoted for end in pair}
+    return [it for it in fragments if it.id not in told]
 
 
 def _beside(reading: Reading, fragment: Fragment, *, is_error: bool) -> str:

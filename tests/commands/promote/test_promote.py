@@ -55,7 +55,7 @@ def test_an_error_and_its_cure_become_a_lesson_and_a_fragment_again(
     assert shown.code == 0, shown.errors
     assert store.read().count == 0
     assert set(recalled(room)) == {*pair}
-    done = command("promote", error, "-p", str(project), "--yes")
+    done = command("promote", f"`{error}`", "-p", str(project), "--yes")
     assert done.code == 0, done.errors
     [record] = store.read().records
     assert record.texts[:3] == (
@@ -152,4 +152,5 @@ def test_unknown_fragments_and_no_log_are_said(
     unknown = command("promote", "nosuch99", "-p", str(project), "--yes")
     assert unknown.code == 1
     assert "there is no such fragment" in unknown.errors
+    assert "`python cli.py fragments` lists them" in unknown.errors
     assert set(recalled(room)) == {*pair}

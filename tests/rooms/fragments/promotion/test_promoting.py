@@ -175,6 +175,20 @@ def test_used_and_important_errors_and_procedures_have_earned_it(room: Room) -> 
     assert not any(map(has_earned_it, others))
 
 
+def test_half_of_a_pair_that_is_a_lesson_is_not_listed(room: Room) -> None:
+    error = saved(room, "The deploy serves the old bundle", type="error", privacy="team")
+    cure = saved(room, "Purge the cache before a deploy", type="procedure", privacy="team")
+    link(room, error.id, cure.id, "resolved_by")
+    assert set(for_the_log_of(room)) == {error.id, cure.id}
+    for one in (error, cure):
+        promote(room, one.id, RECORD)
+        assert for_the_log_of(room) == []
+        take_back(room, one.id)
+    promote(room, error.id, RECORD)
+    forget(room, id=error.id)
+    assert for_the_log_of(room) == [cure.id]
+
+
 def test_a_database_of_the_version_before_is_brought_up_to_date(tmp_path: Path) -> None:
     room = a_room(tmp_path)
     first = saved(room, "Purge the cache", type="procedure")
