@@ -15,9 +15,11 @@ from commands.terminal.words import word as common_word
 from core.lessons.outcomes import Saved
 from core.lessons.record import Record
 from core.parser import language_here
+from core.together.one_list import as_said
 
 if TYPE_CHECKING:
     from rooms.fragments.fragment import Fragment
+    from rooms.fragments.promotion.promoting import Said
     from rooms.fragments.room import Room
 
 _ONLY_NEW = ("topic", "missing", "lesson", "ask", "path", "when", "source")
@@ -58,6 +60,10 @@ def _promote(arguments: argparse.Namespace, opened: Opened, room: "Room", id_: s
         facts = {"id": plain(fragment.id), "record": plain(fragment.record_id)}
         print_lines([word(opened.lang, "promoted_before", **facts)])
         return 0
+    if not any(getattr(arguments, name) for name in _ONLY_NEW):
+        known = _known(opened, said)
+        if known:
+            return _joined(arguments, opened, room, id_, known)
     own = {"topic": fragment.topic, "missing": said.gap, "lesson": said.lesson}
     for option, text in own.items():
         if text and getattr(arguments, option) is None:
@@ -69,6 +75,33 @@ def _promote(arguments: argparse.Namespace, opened: Opened, room: "Room", id_: s
         return [word(opened.lang, "promoted", id=plain(fragment.id))]
 
     return add_given(arguments, opened, again=f"promote {plain(fragment.id)}", then=then)
+
+
+def _known(opened: Opened, said: "Said") -> Record | None:
+    """Return the record that says already what a fragment says, if there is one.
+
+    A colleague may have promoted the same, or the fragment has come from the log.
+    """
+    for record in opened.store.read_all() if said.lesson else ():
+        is_same = as_said(record.lesson) == as_said(said.lesson)
+        if is_same and (not said.gap or as_said(record.missing_context) == as_said(said.gap)):
+            return record
+    return None
+
+
+def _joined(
+    arguments: argparse.Namespace, opened: Opened, room: "Room", id_: str, known: Record
+) -> int:
+    """Take a fragment out of recall whose lesson the log has; 1 when not done."""
+    from rooms.fragments.promotion.promoting import promote
+
+    lines = [word(opened.lang, "would_join", id=plain(id_)), ""]
+    print_within([*lines, *whole(known, screen_here(), opened.lang), ""])
+    if not is_confirmed(arguments, common_word, opened.lang, word(opened.lang, "ask_join")):
+        return int(not arguments.dry_run)
+    promote(room, id_, known.id)
+    print_lines([word(opened.lang, "promoted", id=plain(id_))])
+    return 0
 
 
 def _undo(arguments: argparse.Namespace, opened: Opened, room: "Room", id_: str) -> int:

@@ -7,7 +7,9 @@ from core.messages import Table, sentence
 # fmt: off
 WORDS: Table = {
     "promoted": ("{id} is a lesson now, and recall leaves the fragment out. `{cli} promote --undo {id}` takes it back.",
-        "{id}은(는) 이제 교훈이며, 회상에서는 빠집니다. `{cli} promote --undo {id}`(으)로 되돌립니다."),
+        "{id}은(는) 이제 교훈이며, 회상에서는 빠집니다. `{cli} promote --undo {id}`로 되돌립니다."),
+    "would_join": ("The log has this lesson already and would stay as it is. Fragment {id} would leave recall:", "로그에 이미 이 교훈이 있어 로그는 그대로이고, 조각 {id}은(는) 회상에서 빠집니다:"),
+    "ask_join": ("Take it out of recall?", "회상에서 뺄까요?"),
     "promoted_before": ("{id}: it is the lesson {record} already. Nothing was changed. `{cli} promote --undo {id}` takes it back.",
         "{id}: 이미 교훈 {record}입니다. 바뀐 것은 없습니다. `{cli} promote --undo {id}`(으)로 되돌립니다."),
     "would_undo": ("Fragment {id} would be recalled again, and this record would leave the log:", "조각 {id}을(를) 다시 회상하고, 이 기록은 로그에서 빠집니다:"),

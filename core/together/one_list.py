@@ -89,7 +89,12 @@ def _once(entries: Sequence[Entry]) -> list[Entry]:
 
 
 def _said_by(entry: Entry) -> set[str]:
-    return {plain for it in entry.says if (plain := " ".join(it.casefold().split()))}
+    return {words for it in entry.says if (words := as_said(it))}
+
+
+def as_said(text: str) -> str:
+    """Return a text as it is compared with others: case, and how wide its blanks are, apart."""
+    return " ".join(text.casefold().split())
 
 
 def _summed(rooms: Sequence[Frequencies]) -> Frequencies:

@@ -124,6 +124,32 @@ def test_a_record_that_was_there_or_was_changed_stays(
     assert f"Record {record.id} stays in the log" in back.out
 
 
+def test_a_lesson_that_the_log_has_is_joined_and_nothing_is_asked(
+    command: Command, room: Room, project: Path, store: MemoryStore
+) -> None:
+    lone = saved(room, "Run make restart after a rotation", type="procedure", topic="redis")
+    texts = ("--topic", "ops", "--missing", "How the worker comes back", "--lesson")
+    there = command("add", *texts, "Run make  restart after a rotation", "-p", str(project), "-y")
+    assert there.code == 0
+    before = store.read().records
+    shown = command("promote", lone.id, "-p", str(project), "--dry-run")
+    assert (shown.code, room_ids(room)) == (0, [lone.id])
+    assert "The log has this lesson already" in shown.out
+    done = command("promote", lone.id, "-p", str(project), "--yes")
+    assert (done.code, room_ids(room)) == (0, [])
+    back = command("promote", "--undo", lone.id, "-p", str(project), "--yes")
+    assert (back.code, room_ids(room)) == (0, [lone.id])
+    assert f"Record {before[0].id} stays in the log" in back.out
+    assert store.read().records == before
+    given = ("--missing", "What to do after a rotation", "--yes")
+    assert command("promote", lone.id, *given, "-p", str(project)).code == 0
+    assert store.read().count == 2  # who says what was missing wants a record
+
+
+def room_ids(room: Room) -> list[str]:
+    return [it.id for it in recall(room, Query(text="restart rotation")).fragments]
+
+
 def test_in_another_project_only_the_fragment_comes_back(
     command: Command, room: Room, project: Path, store: MemoryStore, tmp_path: Path,
     pair: tuple[str, str],
