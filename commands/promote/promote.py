@@ -109,7 +109,7 @@ def _undo(arguments: argparse.Namespace, opened: Opened, room: "Room", id_: str)
     from rooms.fragments.promotion.promoting import check_promoted, take_back
 
     fragment, lang = check_promoted(room, id_), opened.lang
-    own, is_there = _record_of(fragment, opened)
+    own = _record_of(fragment, opened)
     key = "would_undo" if own else "would_only_undo"
     preview = [word(lang, key, id=plain(fragment.id))]
     preview += ["", *whole(own, screen_here(), lang)] if own else []
@@ -121,13 +121,24 @@ def _undo(arguments: argparse.Namespace, opened: Opened, room: "Room", id_: str)
     if own and opened.store.delete_by_ids([own.token])[0].removed:
         lines.append(word(lang, "record_gone", record=record))
     else:
-        lines.append(word(lang, "record_stays" if is_there else "record_absent", record=record))
+        lines.append(_what_stays(fragment, opened))
     print_lines([*lines, *commit_lines(opened)])
     return 0
 
 
-def _record_of(fragment: "Fragment", opened: Opened) -> tuple[Record | None, bool]:
-    """Return the record that the promotion made, if nobody has changed it; whether any is there."""
+def _record_of(fragment: "Fragment", opened: Opened) -> Record | None:
+    """Return the record that the promotion made, if nobody has changed it."""
     there = opened.store.read().with_id(fragment.record_id).values()
-    own = next((it for it in there if it.token == fragment.promoted), None)
-    return own, bool(there)
+    return next((it for it in there if it.token == fragment.promoted), None)
+
+
+def _what_stays(fragment: "Fragment", opened: Opened) -> str:
+    """Say what the log has of a fragment whose record was not taken out."""
+    id_, log = fragment.record_id, opened.store.read()
+    facts, key = {"record": plain(id_)}, "record_absent"
+    if log.with_id(id_):
+        key = "record_stays"
+    for principle in log.records:
+        if any(it.partition("@")[0] == id_ for it in principle.source_ids):
+            key, facts["principle"] = "record_merged", plain(principle.id)
+    return word(opened.lang, key, **facts)

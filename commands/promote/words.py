@@ -18,7 +18,9 @@ WORDS: Table = {
     "undone": ("{id} is a fragment again.", "{id}은(는) 다시 조각입니다."),
     "record_gone": ("Record {record} has left the log, and is kept beside it.", "기록 {record}을(를) 로그에서 뺐고, 옆에 보관합니다."),
     "record_stays": ("Record {record} stays in the log: the promotion did not make it, or somebody has changed it since. `{cli} forget {record}` removes it.",
-        "기록 {record}은(는) 로그에 남습니다. 이 조각이 만든 기록이 아니거나 그 뒤에 누군가 고쳤습니다. 지우려면 `{cli} forget {record}`을(를) 실행하세요."),
+        "기록 {record}은(는) 로그에 남습니다. 이 조각이 만든 기록이 아니거나 그 뒤에 누군가 고쳤습니다. 지우려면 `{cli} forget {record}`를 실행하세요."),
+    "record_merged": ("Record {record} was merged into the principle {principle}, which stays in the log. `{cli} show {principle}` shows it.",
+        "기록 {record}은(는) principle {principle}(으)로 합쳐졌고, 이 principle은 로그에 남습니다. `{cli} show {principle}`로 볼 수 있습니다."),
     "record_absent": ("Record {record} is not in the log of this project.", "이 프로젝트의 로그에는 기록 {record}이(가) 없습니다."),
 }
 # fmt: on

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from core.lessons.record import Draft
 from core.project import find_project
 from core.settings import Settings
 from core.store import MemoryStore, open_store
@@ -148,6 +149,20 @@ def test_a_lesson_that_the_log_has_is_joined_and_nothing_is_asked(
 
 def room_ids(room: Room) -> list[str]:
     return [it.id for it in recall(room, Query(text="restart rotation")).fragments]
+
+
+def test_what_was_merged_into_a_principle_stays_there_and_is_named(
+    command: Command, room: Room, project: Path, store: MemoryStore, pair: tuple[str, str]
+) -> None:
+    command("promote", pair[0], "-p", str(project), "--yes")
+    [record] = store.read().records
+    draft = Draft(type="principle", topic="deploy", missing_context="", lesson="Purge caches")
+    principle = store.upsert_log(draft, [record.token]).record
+    back = command("promote", "--undo", pair[0], "-p", str(project), "--yes")
+    assert back.code == 0, back.errors
+    assert f"Record {record.id} was merged into the principle {principle.id}" in back.out
+    assert [it.id for it in store.read().records] == [principle.id]
+    assert set(recalled(room)) == {*pair}
 
 
 def test_in_another_project_only_the_fragment_comes_back(
