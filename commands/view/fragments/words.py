@@ -27,7 +27,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "group_fact": ("Facts", "사실"),
     "group_relation": ("Relations", "관계"),
     "group_pinned": ("Pinned", "고정된 조각"),
-    "group_superseded": ("Superseded", "대체된 조각"),
+    "group_superseded": ("No longer recalled", "회상하지 않는 조각"),
     "kind_linked": ("With links", "연결된 조각"),
     "kind_public": ("Public", "공개 조각"),
     "kind_suspect": ("Suspicious fragments", "의심스러운 조각"),

@@ -269,9 +269,11 @@ def test_fragments_stand_below_lessons_and_sessions_by_kind(lang: Language) -> N
     assert (
         headings
         == {
-            "en": "Pinned,Preferences,Procedures,Errors,Decisions,Facts,Relations,Superseded,"
-            "How they are linked".split(","),
-            "ko": "고정된 조각,선호,절차,오류,결정,사실,관계,대체된 조각,조각의 연결".split(","),
+            "en": "Pinned,Preferences,Procedures,Errors,Decisions,Facts,Relations,"
+            "No longer recalled,How they are linked".split(","),
+            "ko": "고정된 조각,선호,절차,오류,결정,사실,관계,회상하지 않는 조각,조각의 연결".split(
+                ","
+            ),
         }[lang]
     )
     assert page.index('id="topics"') < page.index('id="fragments"') < page.index("statistics-title")
