@@ -22,10 +22,32 @@ class Rounds:
     saves_each: int
     kills: int
     counts: Sequence[int]
+    room_starts: int
+    room_races: int
 
 
-FULL = Rounds(starts=15, calls=40, memory=5, races=5, saves_each=100, kills=20, counts=(50, 1_000))
-QUICK = Rounds(starts=1, calls=5, memory=1, races=1, saves_each=10, kills=1, counts=(50,))
+FULL = Rounds(
+    starts=9,
+    calls=40,
+    memory=3,
+    races=3,
+    saves_each=100,
+    kills=12,
+    counts=(50, 1_000),
+    room_starts=5,
+    room_races=2,
+)
+QUICK = Rounds(
+    starts=1,
+    calls=5,
+    memory=1,
+    races=1,
+    saves_each=10,
+    kills=1,
+    counts=(50,),
+    room_starts=1,
+    room_races=1,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -160,6 +160,86 @@ DAMAGE_NOTES = (
     "torn line is the only copy of a record.",
 )
 
+_ROOM_ROWS = """ The
+store is empty for tokens and start, and has 50 of the curated lessons for the calls: a save of one
+more, a search for one word. The labelled sets are those of `benchmarks/ranking.py`: all texts of a
+set go in through the server's own tools, and each question is asked as it stands. nDCG@10 is
+counted out of the order of the answer, a hit is any text in the answer that belongs to the
+question, and the tokens say how long the answer is. Lost saves are counted as under
+"Concurrency"."""
+
+ROOM_TEXTS = {
+    "lessons": "The memory log, which is the default, beside knowledge graphs." + _ROOM_ROWS,
+    "sessions": (
+        "The sessions alone (`--rooms sessions`) beside a server that keeps the context of "
+        "sessions. In it a text is a context item." + _ROOM_ROWS
+    ),
+    "fragments": (
+        "The fragments alone (`--rooms fragments`), on SQLite and without embeddings, beside "
+        "servers that keep facts." + _ROOM_ROWS
+    ),
+}
+
+ROOM_NOTES = {
+    "lessons": (
+        "A search of the graphs looks for the whole question as one piece of text, so that it "
+        "finds next to nothing; an agent that sends single words would find more.",
+        "Sentinel-Memory's search orders and leaves out nothing that its budget of tokens holds: "
+        "a hit in a small set says little there, nDCG@10 says how early it comes.",
+    ),
+    "sessions": (
+        "Ten hits are asked of both. mcp-memory-keeper is asked by `context_semantic_search`, "
+        "since its `context_search` looks for the whole question as one piece of text. It looks "
+        "in the session of the caller only, so that in the race and in the calls it has to look "
+        "through less.",
+        "A save of mcp-memory-keeper syncs nothing to the disk; a save of a session does.",
+        "A line of context_search is a session's number, date and goal; one more call reads the "
+        "session. A context item comes whole.",
+    ),
+    "fragments": (
+        "recall stays within its 1,000 tokens and is silent where nothing is about the question. "
+        "The graphs look for the whole question as one piece of text.",
+        "mcp-memory-service stands here by its list of tools and its start. Its store needs SQLite "
+        "with loadable extensions, which not every Python has, and its search a model that it "
+        "downloads; with neither there is nothing to save into or to judge.",
+    ),
+}
+
+ROOMS_TEXT = """\
+What a session pays for each room by itself and for all of them (`--rooms
+lessons,sessions,fragments`): tokens of tools and instructions (`o200k_base`), and the start of the
+server until its tools are listed. The ratio of all three is to the lessons alone, which are the
+default."""
+
+ABSENT_TEXT = """\
+Servers of these kinds that were tried for this document in November 2026 and have no column, or not
+in every row."""
+
+WHY_ABSENT = (
+    (
+        "mcp-memory-service",
+        "12.4.0, 12.2.0",
+        "The newest asks for a certifi (2026.10.19) that the package index did not have; 12.2.0 "
+        "installs. Saving needs loadable SQLite extensions, searching by meaning a model download.",
+    ),
+    ("basic-memory", "0.24.1", "No version runs on Python 3.11; all ask for Python 3.12."),
+    (
+        "@gannonh/memento-mcp",
+        "0.3.9",
+        "It needs a Neo4j server, and an OpenAI key for its embeddings.",
+    ),
+    (
+        "@iachilles/memento",
+        "none",
+        "The package registry did not have it; by its documentation it downloads the model bge-m3.",
+    ),
+    (
+        "context-sync",
+        "none",
+        "The package registry had no package of this name, and no other was looked for.",
+    ),
+)
+
 TAIL = """\
 ## What is unfair to whom
 
