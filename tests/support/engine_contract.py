@@ -428,7 +428,16 @@ class Storing:
 
 def a_whole_fragment(text: str) -> Fragment:
     """A fragment whose every field has a value of its own."""
-    texts = ("content", "topic", "source", "agent", "session", "content_hash", "last_session")
+    texts = (
+        "content",
+        "topic",
+        "source",
+        "agent",
+        "session",
+        "content_hash",
+        "last_session",
+        "promoted",
+    )
     moments = ("accessed_at", "created_at", "updated_at", "verified_at", "checked_at", "decayed_at")
     values: dict[str, Any] = {
         **{name: f"{name} {text}" for name in texts},

@@ -23,6 +23,7 @@ from rooms.fragments.stored.rows import MOMENTS, SELECTED, TABLES, entry_of, fra
 if TYPE_CHECKING:
     from psycopg import Connection
 
+INDEX = "index"  # in the state: which version of `indexed` the terms are of; nobody else asks
 _ORDERS: dict[Order, str] = {
     "number": "number",
     "newest": "created_at DESC, number DESC",
@@ -193,8 +194,9 @@ class PostgresReading(PostgresFinding):
 
     def state(self) -> dict[str, str]:
         """See `Reading`. Figures that agents have counted are added up."""
-        kept = dict[str, str]()
-        for name, value in self._rows('SELECT name, value FROM state ORDER BY name COLLATE "C"'):
+        kept, statement = dict[str, str](), "SELECT name, value FROM state WHERE name <> %s"
+        rows = self._rows(f'{statement} ORDER BY name COLLATE "C"', (INDEX,))
+        for name, value in rows:
             before = kept.get(name, "0")
             is_figure = before.isdecimal() and value.isdecimal()
             kept[name] = str(int(before) + int(value)) if is_figure else value

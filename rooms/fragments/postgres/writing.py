@@ -11,11 +11,11 @@ from rooms.fragments.fragment import Embedding, Fragment, column_of
 from rooms.fragments.postgres import terms, vectors
 from rooms.fragments.postgres.conditions import numbers_of
 from rooms.fragments.postgres.noting import PostgresNoting
+from rooms.fragments.postgres.reading import INDEX
 from rooms.fragments.postgres.rows import stored, values_of
 
 # The fields of a fragment that its terms are made of, and those that say whether it is live.
 _KNOWN = frozenset(("content", "topic", "keywords", "deleted_at", "superseded_at"))
-_INDEX = "index"  # in the state: which version of `indexed` the terms are of
 _THESE = "number = ANY (%s::bigint[])"
 
 
@@ -149,11 +149,12 @@ class PostgresWriting(PostgresNoting):
 
         Return whether they were.
         """
-        return self.state().get(_INDEX) != str(INDEXED_VERSION) and self.mend_index()
+        noted = self._rows("SELECT value FROM state WHERE name = %s", (INDEX,))
+        return noted != [(str(INDEXED_VERSION),)] and self.mend_index()
 
     def _note_index(self) -> None:
         if not self._agent:
-            self.set_state({_INDEX: str(INDEXED_VERSION)})
+            self.set_state({INDEX: str(INDEXED_VERSION)})
 
     def _own(self, numbers: Iterable[int]) -> list[Fragment]:
         return [it for it in self.by_numbers(numbers) if self._agent in ("", it.agent)]

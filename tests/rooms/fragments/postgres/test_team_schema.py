@@ -293,8 +293,9 @@ def test_an_owner_without_any_right_makes_the_tables_where_the_roles_are_there()
         administrator.close()
 
 
-# What the second version added, away.
+# What later versions added, away.
 FIRST = """
+ALTER TABLE agent_memory.fragments DROP COLUMN promoted;
 ALTER TABLE agent_memory.revisions DROP COLUMN texts;
 DROP INDEX agent_memory.idx_fragments_working, agent_memory.idx_fragments_unembedded;
 DELETE FROM agent_memory.schema_version WHERE version > 1;

@@ -112,6 +112,7 @@ def test_how_the_work_went_is_noted_with_the_session(room: Room) -> None:
                 tool_highlights=("recall: fast",),
                 tool_pain_points=("login [REDACTED]",),
                 created_at=START,
+                agent="cursor",
             )
         ]
 
