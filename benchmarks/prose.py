@@ -163,7 +163,7 @@ DAMAGE_NOTES = (
 _ROOM_ROWS = """ The
 store is empty for tokens and start, and has 50 of the curated lessons for the calls: a save of one
 more, a search for one word. The labelled sets are those of `benchmarks/ranking.py`: all texts of a
-set go in through the server's own tools, and each question is asked as it stands. nDCG@10 is
+set go in through the server's own tools, and each question is asked unchanged. nDCG@10 is
 counted out of the order of the answer, a hit is any text in the answer that belongs to the
 question, and the tokens say how long the answer is. Lost saves are counted as under
 "Concurrency"."""
@@ -199,9 +199,9 @@ ROOM_NOTES = {
     "fragments": (
         "recall stays within its 1,000 tokens and is silent where nothing is about the question. "
         "The graphs look for the whole question as one piece of text.",
-        "mcp-memory-service stands here by its list of tools and its start. Its store needs SQLite "
-        "with loadable extensions, which not every Python has, and its search a model that it "
-        "downloads; with neither there is nothing to save into or to judge.",
+        "Of mcp-memory-service only its list of tools and its start are compared. Its store needs "
+        "SQLite with loadable extensions, which not every Python has, and its search a model that "
+        "it downloads; with neither there is nothing to save into or to judge.",
     ),
 }
 

@@ -33,7 +33,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = explain("promote_about")
     add_examples(
         parser,
-        "promote k3fa9x2m",
         'promote k3fa9x2m --missing "How the worker gets the password"',
         "promote --undo k3fa9x2m",
     )

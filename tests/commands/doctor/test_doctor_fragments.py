@@ -7,6 +7,7 @@ import pytest
 
 from rooms.fragments.fragment import Fragment
 from rooms.fragments.sqlite.adapter import SqliteEngine
+from rooms.fragments.sqlite.schema import MIGRATIONS
 from tests.support.cli_process import Run
 from tests.support.doctor_desk import Desk
 from tests.support.stdio_client import ROOT
@@ -37,13 +38,14 @@ def test_the_first_line_counts_the_fragments_and_the_long_form_says_whose_they_a
     size = engine.path.stat().st_size
     assert (
         f"Fragments {engine.path} (on this machine, over all projects; fragments: 3, in the bin:"
-        f" 0, schema: 1, bytes: {size:,}, mode: 600)"
+        f" 0, schema: {len(MIGRATIONS)}, bytes: {size:,}, mode: 600)"
     ) in done.lines
     korean = healthy.doctor("--verbose", SENTINEL_MEMORY_LANG="ko")
     assert "✓ 조각 3개" in korean.lines[0] and "이 컴퓨터의 모든 프로젝트에서 씀" in korean.out
     told = healthy.doctor("--json").told["fragments"]
     assert (told["count"], told["in_bin"], told["findings"]) == (3, 0, [])
-    assert (told["path"], told["schema"], told["mode"]) == (str(engine.path), 1, "600")
+    assert (told["path"], told["mode"]) == (str(engine.path), "600")
+    assert told["schema"] == len(MIGRATIONS)
 
 
 def test_settings_that_mean_nothing_and_models_that_are_not_there_are_said(
