@@ -15,6 +15,7 @@ from hypothesis.stateful import (
     invariant,
     multiple,
     rule,
+    run_state_machine_as_test,
 )
 
 from rooms.fragments.errors import FragmentsError
@@ -30,7 +31,7 @@ from rooms.fragments.saving.remembering import remember
 from rooms.fragments.upkeep.consolidating import consolidate
 from rooms.fragments.upkeep.daily import tend
 from rooms.fragments.upkeep.statistics import statistics_of
-from tests.support.both_engines import kept_in as kept_in
+from tests.support.both_engines import kept_in_seldom as kept_in_seldom
 from tests.support.fragments_room import Clock, a_room
 from tests.support.upkeep_room import all_of, whole
 
@@ -210,10 +211,11 @@ class Life(RuleBasedStateMachine):
                     assert len(reading.entries(Version, of=id_)) >= known.versions
 
 
-TestLife = Life.TestCase
-TestLife.settings = settings(
-    max_examples=25,
-    stateful_step_count=30,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-)
+def test_a_life_breaks_no_rule() -> None:
+    at_most = settings(
+        max_examples=25,
+        stateful_step_count=30,
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
+    run_state_machine_as_test(Life, settings=at_most)
