@@ -14,7 +14,7 @@ from rooms.fragments.kinds import Tier
 from rooms.fragments.room import Room, readers
 from rooms.fragments.saving.errors import SavingError
 from rooms.fragments.saving.finding import changeable, changing, kept, same_content
-from rooms.fragments.saving.making import renewed
+from rooms.fragments.saving.making import recallable, renewed
 
 IMPORTANCE, SESSIONS = 0.8, 3  # of what has earned it: so important, recalled in so many sessions
 KINDS = ("error", "procedure")
@@ -62,10 +62,7 @@ def promote(room: Room, id_: str, record: str) -> Fragment:
 def check_promoted(room: Room, id_: str) -> Fragment:
     """Return a fragment that was promoted. Raises FragmentsError for another, DatabaseError."""
     with room.engine.reading() as reading:
-        found = changeable(reading, room, id_, readers(room, ""))
-    if not found.promoted:
-        raise SavingError("not_promoted", id=found.id)
-    return found
+        return _promoted(reading, room, id_)
 
 
 def take_back(room: Room, id_: str) -> Fragment:
@@ -74,14 +71,12 @@ def take_back(room: Room, id_: str) -> Fragment:
     Raises FragmentsError, also for one that was not promoted, DatabaseError.
     """
     with changing(room, id_) as writing:
-        found = changeable(writing, room, id_, readers(room, ""))
-        if not found.promoted:
-            raise SavingError("not_promoted", id=found.id)
+        found = _promoted(writing, room, id_)
         same = same_content(writing, found.agent, found.content_hash)
         if same and same.id != found.id and same.is_live:
             raise SavingError("same_content", other=same.id)
         tier: Tier = "permanent" if found.is_anchor else "hot"
-        back = replace(renewed(found, room.clock()), superseded_at="", promoted="", tier=tier)
+        back = replace(recallable(renewed(found, room.clock())), tier=tier)
         writing.replace([back])
     return back
 
@@ -112,6 +107,13 @@ def for_the_log(reading: Reading, agents: Sequence[str], most: int) -> list[Frag
                 return found[:most]
             if at and page[-1].importance < IMPORTANCE:
                 break
+    return found
+
+
+def _promoted(reading: Reading, room: Room, id_: str) -> Fragment:
+    found = changeable(reading, room, id_, readers(room, ""))
+    if not found.promoted:
+        raise SavingError("not_promoted", id=found.id)
     return found
 
 

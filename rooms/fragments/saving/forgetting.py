@@ -10,7 +10,7 @@ from rooms.fragments.room import Room, readers
 from rooms.fragments.saving.drafting import plain_id
 from rooms.fragments.saving.errors import SavingError
 from rooms.fragments.saving.finding import changeable, changing, same_content
-from rooms.fragments.saving.making import renewed, with_anchor
+from rooms.fragments.saving.making import recallable, renewed, with_anchor
 from rooms.fragments.saving.remembering import brought_back
 
 
@@ -82,13 +82,9 @@ def restore(room: Room, id_: str, *, agent: str = "") -> Fragment:
             raise SavingError("same_content", other=same.id)
         brought_back(writing, found.id, now)
         back = replace(
-            renewed(found, now),
+            recallable(renewed(found, now)),
             session="",
             tier="permanent" if found.is_anchor else "hot",
-            deleted_at="",
-            deletion="",
-            superseded_at="",
-            promoted="",
         )
         writing.replace([back])
         writing.count_up({"restored": int(bool(found.deleted_at))})

@@ -51,6 +51,11 @@ def renewed(fragment: Fragment, now: str) -> Fragment:
     return replace(fragment, expires_at=expires_at, updated_at=now, verified_at=now, decayed_at=now)
 
 
+def recallable(fragment: Fragment) -> Fragment:
+    """Return a fragment that is recalled again, wherever it was: bin, another's place, a log."""
+    return replace(fragment, deleted_at="", deletion="", superseded_at="", promoted="")
+
+
 def with_anchor(fragment: Fragment, *, is_anchor: bool) -> Fragment:
     """Return a fragment that is pinned, or not any more."""
     if fragment.is_anchor == is_anchor:

@@ -15,7 +15,7 @@ from rooms.fragments.saving.drafting import Draft, Prepared, prepared
 from rooms.fragments.saving.errors import SavingError
 from rooms.fragments.saving.finding import kept, same_content, successors
 from rooms.fragments.saving.linking import linked_by_itself, put_related
-from rooms.fragments.saving.making import expiry, fresh_id, row_of, with_anchor, working
+from rooms.fragments.saving.making import expiry, fresh_id, recallable, row_of, with_anchor, working
 
 
 class Remembered(NamedTuple):
@@ -130,15 +130,7 @@ def _said_again(
             importance = draft.importance
         outdated = tuple(brought_back(writing, same.id, now, owner=room.agent))
         writing.count_up({"restored": int(bool(same.deleted_at))})
-        fragment = replace(
-            fragment,
-            importance=importance,
-            decayed_at=now,
-            deleted_at="",
-            deletion="",
-            superseded_at="",
-            promoted="",
-        )
+        fragment = replace(recallable(fragment), importance=importance, decayed_at=now)
     if draft.is_anchor:
         fragment = with_anchor(fragment, is_anchor=True)
     writing.replace([fragment])
