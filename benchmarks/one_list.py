@@ -43,7 +43,7 @@ def gathered(
     """Return what one room holds on a question; it knows no other."""
     found = Ranking(question, [texts[at] for at in places]).found()
     parts = good_parts(found)
-    best = sorted(parts, key=lambda it: (parts[it], it), reverse=True)[:MOST]
+    best = list(parts)[:MOST]
     frequencies = Frequencies(len(places), {it.term: len(it.places) for it in found})
     if not is_telling(found, parts, best):
         return Gathered(frequencies=frequencies)

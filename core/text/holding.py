@@ -129,9 +129,13 @@ def with_modest_unknowns(found: Sequence[Found]) -> list[Found]:
 
 
 def good_parts(found: Sequence[Found]) -> dict[int, float]:
-    """Return by text the share of a question that it has, where it may be an answer."""
+    """Return by text the share of a question that it has, where it may be an answer.
+
+    The greatest share comes first, of equals the later text.
+    """
     having = shares(with_modest_unknowns(found))
-    return {at: share for at, share in having.items() if share >= _LEAST_SHARE}
+    enough = [at for at, share in having.items() if share >= _LEAST_SHARE]
+    return {at: having[at] for at in sorted(enough, key=lambda it: (having[it], it), reverse=True)}
 
 
 def is_telling(found: Sequence[Found], parts: Mapping[int, float], places: Iterable[int]) -> bool:

@@ -21,8 +21,7 @@ def lessons_on(question: str, records: Sequence[Record]) -> Gathered:
     """
     found = Ranking(question, Searchable(records)).found()
     parts = good_parts(found)
-    best = sorted(sorted(parts, reverse=True), key=parts.__getitem__, reverse=True)
-    places = [at for at in best if is_usable(records[at]) and is_harmless(records[at])][:MOST]
+    places = [at for at in parts if is_usable(records[at]) and is_harmless(records[at])][:MOST]
     frequencies = Frequencies(len(records), {it.term: len(it.places) for it in found})
     if not is_telling(found, parts, places):
         return Gathered(frequencies=frequencies)

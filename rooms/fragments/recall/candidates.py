@@ -90,7 +90,7 @@ def _by_terms(reading: Reading, sought: Sought, holding: Holding) -> list[Fragme
     else:
         held = holding.found()
     parts = good_parts(held)
-    best = sorted(sorted(parts, reverse=True), key=parts.__getitem__, reverse=True)
+    best = list(parts)
     are_equal = len(best) > MOST and parts[best[0]] == parts[best[MOST]]
     found = _fitting(reading, best, sought.fits, _MOST_EQUAL if are_equal else MOST)
     return found if is_telling(held, parts, [it.number for it in found]) else []
