@@ -20,6 +20,7 @@ from protocol.caller import PROCESS
 from rooms.fragments import tools
 from tests.contract.given import SECRET
 from tests.support.fragment_tools import offered
+from tests.support.offered_rooms import put_back
 from tests.support.session_tools import ask
 from tests.support.stand_in_service import Answer, Asked, stand_in
 from tests.support.stdio_client import ServerProcess
@@ -100,9 +101,8 @@ def room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Room]:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("SENTINEL_MEMORY_FRAGMENTS", str(tmp_path / "memory.db"))
     monkeypatch.setenv("SENTINEL_MEMORY_ANSWERS", "json")
-    before = tools._Room.cancellation, tools._Room.core_only, tools._Room.is_used
-    yield Room(tmp_path / "memory.db")
-    tools._Room.cancellation, tools._Room.core_only, tools._Room.is_used = before
+    with put_back():
+        yield Room(tmp_path / "memory.db")
 
 
 def several(

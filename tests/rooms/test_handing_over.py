@@ -17,6 +17,7 @@ from rooms.sessions import tools as sessions
 from rooms.sessions.store import open_sessions
 from tests.conftest import StartServer
 from tests.support.http_server import HttpServer
+from tests.support.offered_rooms import rooms_at
 from tests.support.session_tools import calling
 from tests.support.stdio_client import ServerProcess
 
@@ -60,20 +61,9 @@ class Desk:
 
 @pytest.fixture
 def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
-    for name in ("SENTINEL_MEMORY_LANG", "SENTINEL_MEMORY_ANSWERS", "CLAUDE_PROJECT_DIR"):
-        monkeypatch.delenv(name, raising=False)
     desk = Desk(tmp_path)
-    monkeypatch.setenv("SENTINEL_MEMORY_PROJECT", str(desk.root))
-    monkeypatch.setenv("SENTINEL_MEMORY_STATE", str(tmp_path / "state"))
-    monkeypatch.setenv("SENTINEL_MEMORY_FRAGMENTS", str(desk.database))
-    kept = [
-        (fragments._Room, "cancellation core_only has_lessons hand_over has_saved is_used"),
-        (sessions._Room, "cancellation core_only has_lessons"),
-    ]
-    before = [(room, name, getattr(room, name)) for room, names in kept for name in names.split()]
-    yield desk
-    for room, name, value in before:
-        setattr(room, name, value)
+    with rooms_at(desk.root, monkeypatch):
+        yield desk
 
 
 def test_a_reflection_without_a_session_begins_one_with_its_summary(desk: Desk) -> None:

@@ -12,6 +12,7 @@ from protocol.tools import SessionlessServer
 from rooms.fragments import tools as fragments
 from rooms.sessions import tools as sessions
 from tests.support.git_clones import write
+from tests.support.offered_rooms import rooms_at
 from tests.support.samples import a_record
 from tests.support.session_tools import calling
 
@@ -45,20 +46,9 @@ class Desk:
 
 @pytest.fixture
 def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
-    for name in ("SENTINEL_MEMORY_LANG", "SENTINEL_MEMORY_ANSWERS", "CLAUDE_PROJECT_DIR"):
-        monkeypatch.delenv(name, raising=False)
     desk = Desk(tmp_path)
-    monkeypatch.setenv("SENTINEL_MEMORY_PROJECT", str(desk.root))
-    monkeypatch.setenv("SENTINEL_MEMORY_STATE", str(tmp_path / "state"))
-    monkeypatch.setenv("SENTINEL_MEMORY_FRAGMENTS", str(tmp_path / "memory.db"))
-    kept = [
-        (fragments._Room, "cancellation core_only has_lessons hand_over has_saved is_used"),
-        (sessions._Room, "cancellation core_only has_lessons"),
-    ]
-    before = [(room, name, getattr(room, name)) for room, names in kept for name in names.split()]
-    yield desk
-    for room, name, value in before:
-        setattr(room, name, value)
+    with rooms_at(desk.root, monkeypatch):
+        yield desk
 
 
 def failing(desk: Desk) -> str:

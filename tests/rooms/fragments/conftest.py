@@ -7,9 +7,9 @@ import pytest
 
 from core.settings import Settings
 from rooms.fragments.room import Room, open_room
-from rooms.fragments.tools import _Room
 from tests.support.both_engines import databases as databases
 from tests.support.fragment_tools import offered
+from tests.support.offered_rooms import put_back
 from tests.support.session_tools import Call, calling, refusing
 from tests.support.team_engines import team_server as team_server
 
@@ -26,9 +26,8 @@ def database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     path = tmp_path / "memory.db"
     monkeypatch.setenv("SENTINEL_MEMORY_PROJECT", str(project))
     monkeypatch.setenv("SENTINEL_MEMORY_FRAGMENTS", str(path))
-    before = _Room.cancellation, _Room.core_only, _Room.is_used
-    yield path
-    _Room.cancellation, _Room.core_only, _Room.is_used = before
+    with put_back():
+        yield path
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 
 from core.settings import Settings
 from rooms.sessions.store import SessionStore, open_sessions
-from rooms.sessions.tools import _Room
+from tests.support.offered_rooms import put_back
 from tests.support.session_tools import Call, calling, offered, refusing
 
 
@@ -20,9 +20,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     root.mkdir()
     monkeypatch.setenv("SENTINEL_MEMORY_PROJECT", str(root))
     monkeypatch.setenv("SENTINEL_MEMORY_STATE", str(tmp_path / "state"))
-    before = _Room.cancellation, _Room.core_only, _Room.has_lessons
-    yield root
-    _Room.cancellation, _Room.core_only, _Room.has_lessons = before
+    with put_back():
+        yield root
 
 
 @pytest.fixture
