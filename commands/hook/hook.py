@@ -56,9 +56,10 @@ if TYPE_CHECKING:
     import argparse
 
 MOST_S = 5  # a terminal, or a pipe that nobody closes, would be read for ever
-# What a hook may work, in seconds of the processor, whatever the log holds; on a slow machine as
-# many times its start. No step holds the interpreter for long: what each of them reads is bounded.
-MOST_WORK_S, MOST_STARTS = 0.19, 2.0
+# What a hook may work, in seconds of the processor, whatever the log holds; on a slow or busy
+# machine as many times its start, of which 10,000 records take three to four. No step holds the
+# interpreter for long: what each of them reads is bounded.
+MOST_WORK_S, MOST_STARTS = 0.19, 5.0
 _LOOK_S = 0.01
 MOST_LOG_BYTES = 8_000_000  # a log has some 16,000 records then
 MOST_WITH_GIT = 5_000  # records of a log for which there is still time to ask git and to rank
