@@ -15,6 +15,7 @@ from pathlib import Path
 
 from commands.documents.words import WORDS
 from core.disk.atomic import (
+    NEW_MODE,
     Identity,
     identity_of,
     is_there,
@@ -126,16 +127,19 @@ def facts_of(path: Path, found: WayOut) -> dict[str, str | int]:
     }
 
 
-def write_new(path: Path, text: str, *, force: bool, project: Path) -> None:
+def write_new(
+    path: Path, content: str | bytes, *, force: bool, project: Path, mode: int = NEW_MODE
+) -> None:
     """Write a file that nobody had, or with `force` whatever stood there. Raises ExportError.
 
-    project: whose links are not followed out of it.
+    project: whose links are not followed out of it. mode: of a new file, before the umask.
     """
     check_stays(path, project, named=True)
     with _written(path):
         if is_there(path) and not force:
             raise ExportError("exists", path=str(path))
-        replace_whole(path, text.encode("utf-8"))
+        data = content.encode("utf-8") if isinstance(content, str) else content
+        replace_whole(path, data, mode=mode)
 
 
 def diff(before: str, after: str, old: str, new: str, *, context: int = 3) -> list[str]:

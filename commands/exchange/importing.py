@@ -25,6 +25,7 @@ from commands.exchange.sources import (
     read_source,
     retopiced,
 )
+from commands.exchange.together import taking
 from commands.terminal.console import (
     Opened,
     add_confirmation,
@@ -69,6 +70,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Show, ask, save; return 1 when nobody confirms. Raises SourceError, ExportError."""
+    if taking.holds_rooms(arguments.file):
+        return taking.run(arguments, lessons=_take)
     if fragments.holds_fragments(arguments.file, arguments.format):
         return fragments.run(arguments)
     if arguments.agent:
@@ -78,13 +81,14 @@ def run(arguments: argparse.Namespace) -> int:
         root = find_project(arguments.project, os.environ, Path.cwd()).root
         check_stays(Path(arguments.file), root, named=True)
     is_sessions = sessions.holds_sessions(arguments.file, arguments.format)
-    return sessions.run(arguments) if is_sessions else _of_lessons(arguments)
+    if is_sessions:
+        return sessions.run(arguments)
+    return _take(arguments, read_source(arguments.file, arguments.format, now=utc_now()))
 
 
-def _of_lessons(arguments: argparse.Namespace) -> int:
+def _take(arguments: argparse.Namespace, source: Source) -> int:
     """Import lessons."""
     lang = language_here()
-    source = read_source(arguments.file, arguments.format, now=utc_now())
     opened = open_memory(arguments, writes=not arguments.dry_run)
     check_log_is_there(opened.project)
     log = opened.store.read()

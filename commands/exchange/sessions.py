@@ -59,15 +59,19 @@ def holds_sessions(path: str, wanted: str | None) -> bool:
 
 def run(arguments: argparse.Namespace) -> int:
     """Show, ask, save; return 1 when nobody confirms. Raises SentinelError."""
-    from rooms.sessions.exchange.importing import carry_out, planned
-    from rooms.sessions.store import exist_in, open_sessions
-
     if arguments.topic:
         facts = {"one": "--topic", "other": f"--format {SESSIONS}"}
         arguments.refuse(common_word(language_here(), "together", **facts))
+    return take(arguments, _read(arguments.file))
+
+
+def take(arguments: argparse.Namespace, source: "Source") -> int:
+    """Show, ask, save what was read; return 1 when nobody confirms. Raises SentinelError."""
+    from rooms.sessions.exchange.importing import carry_out, planned
+    from rooms.sessions.store import exist_in, open_sessions
+
     opened = open_memory(arguments, writes=not arguments.dry_run)
     lang, project = opened.lang, opened.project.root
-    source = _read(arguments.file)
     store, is_first = open_sessions(project, opened.settings), not exist_in(project)
     with progress(lang):
         plan = planned(store, source)

@@ -74,7 +74,17 @@ class Source:
 def read_source(path: str, wanted: str | None, *, now: str) -> Source:
     """Read a file, or standard input for `-`. Raises SourceError."""
     shown = SHOWN_STDIN if path == STDIN else path
-    data = _checked(shown, _bytes_of(path, shown)).removeprefix(BOM)
+    return read_text(_bytes_of(path, shown), shown, wanted, now=now)
+
+
+def read_text(data: bytes, shown: str, wanted: str | None, *, now: str) -> Source:
+    """Read what a file holds. shown: its name. wanted: the format it must have, None for any.
+
+    Raises SourceError.
+    """
+    if len(data) > MOST_BYTES:
+        raise SourceError("too_large", path=shown, most=MOST_BYTES)
+    data = _checked(shown, data).removeprefix(BOM)
     is_large = len(data) > MOST_TEXT_BYTES
     readers: dict[str, Callable[[str, bytes], Source | None]] = {
         EXPORT: _export,
@@ -126,8 +136,6 @@ def _bytes_of(path: str, shown: str) -> bytes:
         raise SourceError("unreadable", path=shown, reason=reason_of(error)) from error
     except AttributeError:  # there is no standard input
         raise SourceError("unreadable", path=shown, reason="closed") from None
-    if len(data) > MOST_BYTES:
-        raise SourceError("too_large", path=shown, most=MOST_BYTES)
     return data
 
 

@@ -18,6 +18,7 @@ from core.parser import language_here
 LESSONS, SESSIONS, FRAGMENTS = "lessons", "sessions", "fragments"
 ROOMS = (LESSONS, SESSIONS, FRAGMENTS)
 _T = TypeVar("_T")
+_OF_READING = ("limit", "json", "since", "loose")  # options of a list that every room takes
 _OF_ANY = ("help", "project", "room")  # options that mean the same in every room
 
 
@@ -56,10 +57,10 @@ def meant_beside(arguments: argparse.Namespace, opened: Opened) -> list[str]:
     """
     if named := named_rooms(arguments):
         others = [room for room in ROOMS[1:] if room in named]
-        if others and (only := _given_but(arguments, ("limit", "json", "since", "loose"))):
+        if others and (only := typed_beside(arguments, _OF_READING)):
             _refuse(arguments, only[0])
         return others
-    return [] if _given_but(arguments, ("limit", "json", "since", "loose")) else rooms_here(opened)
+    return [] if typed_beside(arguments, _OF_READING) else rooms_here(opened)
 
 
 def unless_unread(opened: Opened, room: str, ask: Callable[[], _T]) -> _T | None:
@@ -84,7 +85,7 @@ def hand_over(
     words: its arguments. takes: which of the given options it knows, too; any other is refused.
     Raises SentinelError, SystemExit(2).
     """
-    if only := _given_but(arguments, takes):
+    if only := typed_beside(arguments, takes):
         _refuse(arguments, only[0])
     typed = [action]
     if room == SESSIONS and arguments.project:  # fragments are of no project
@@ -99,15 +100,11 @@ def hand_over(
     return int(chosen.run(parser.parse_args([*typed, *words])))
 
 
-def since_text(moment_s: float | None) -> str:
-    """Return the moment of `--since` in ISO 8601, as the rooms take it; "" for none."""
-    if moment_s is None:
-        return ""
-    return datetime.fromtimestamp(moment_s, UTC).isoformat(timespec="seconds")
+def typed_beside(arguments: argparse.Namespace, known: Sequence[str]) -> list[str]:
+    """Return the options that were given beside these, as they are spelled.
 
-
-def _given_but(arguments: argparse.Namespace, known: Sequence[str]) -> list[str]:
-    """Return the options that were given and are not among these, as they are spelled."""
+    known: their names in `arguments`; those that mean the same in every room need not be there.
+    """
     parser = cast(argparse.ArgumentParser, arguments.parsers(arguments.command)[arguments.command])
     return [
         it.option_strings[-1]
@@ -116,6 +113,13 @@ def _given_but(arguments: argparse.Namespace, known: Sequence[str]) -> list[str]
         and it.dest not in (*known, *_OF_ANY)
         and getattr(arguments, it.dest) != it.default
     ]
+
+
+def since_text(moment_s: float | None) -> str:
+    """Return the moment of `--since` in ISO 8601, as the rooms take it; "" for none."""
+    if moment_s is None:
+        return ""
+    return datetime.fromtimestamp(moment_s, UTC).isoformat(timespec="seconds")
 
 
 def _refuse(arguments: argparse.Namespace, option: str) -> None:

@@ -19,7 +19,7 @@ _SHARING_RETRY_S = 1.0
 _Result = TypeVar("_Result")
 
 Identity = tuple[int, ...] | None
-_MODE = 0o666  # of a new file, less what the user's umask takes
+NEW_MODE = 0o666  # of a new file, less what the user's umask takes
 Content = bytes | Iterable[bytes | memoryview]  # whole, or piece by piece
 _COMPARED_BYTES = 1_000_000
 
@@ -123,7 +123,7 @@ def make_directory(directory: Path) -> None:
 
 @contextlib.contextmanager
 def prepared(
-    target: Path, data: Content, name: str = "", *, like: Path | None = None, mode: int = _MODE
+    target: Path, data: Content, name: str = "", *, like: Path | None = None, mode: int = NEW_MODE
 ) -> Iterator[Path]:
     """A temporary file beside `target` with its mode and owner and this content, on disk.
 
@@ -141,15 +141,19 @@ def prepared(
 
 
 def replace_whole(
-    path: Path, data: bytes, check: Callable[[Path], None] = lambda target: None
+    path: Path,
+    data: bytes,
+    check: Callable[[Path], None] = lambda target: None,
+    *,
+    mode: int = NEW_MODE,
 ) -> None:
     """Replace the content of a file by `data`, in one step and on disk; a link stays one.
 
     check: gets the path without links just before the replacement; what it raises prevents that.
-    Raises OSError.
+    mode: of a new file, before the umask. Raises OSError.
     """
     target = real_path(path)
-    with prepared(target, data) as temporary:
+    with prepared(target, data, mode=mode) as temporary:
         check(target)
         rename(temporary, target)
     sync_directory(target.parent)
@@ -184,7 +188,7 @@ def _replaceable(target: Path) -> os.stat_result | None:
 
 
 def _write_synced(
-    path: Path, data: Content, like: os.stat_result | None, mode: int = _MODE
+    path: Path, data: Content, like: os.stat_result | None, mode: int = NEW_MODE
 ) -> None:
     """Write a new file and wait until it is on disk; an error removes it again."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)

@@ -60,15 +60,20 @@ def holds_fragments(path: str, wanted: str | None) -> bool:
 
 def run(arguments: argparse.Namespace) -> int:
     """Show, ask, save; return 1 when nobody confirms. Raises SentinelError."""
+    if arguments.topic:
+        facts = {"one": "--topic", "other": f"--format {FRAGMENTS}"}
+        arguments.refuse(common_word(language_here(), "together", **facts))
+    return take(arguments, _read(arguments.file))
+
+
+def take(arguments: argparse.Namespace, source: "Source") -> int:
+    """Show, ask, save what was read; return 1 when nobody confirms. Raises SentinelError."""
     from rooms.fragments.exchange.importing import carry_out, planned
     from rooms.fragments.exchange.incoming import as_of
     from rooms.fragments.room import open_room, own_name
 
-    if arguments.topic:
-        facts = {"one": "--topic", "other": f"--format {FRAGMENTS}"}
-        arguments.refuse(common_word(language_here(), "together", **facts))
     settings = settings_here()
-    lang, source = settings.lang, _read(arguments.file)
+    lang = settings.lang
     if arguments.agent:
         source = as_of(source, own_name(arguments.agent, "--agent"))
     room = open_room(settings, os.environ)

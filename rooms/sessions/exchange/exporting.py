@@ -84,6 +84,13 @@ def pieces(
         yield from _pieces(wholes, FORMS[form], _head(store, count, lang))
 
 
+@contextmanager
+def counted(store: SessionStore, form: FormName) -> Iterator[tuple[int, Iterator[str]]]:
+    """Yield how many sessions there are, and the whole document of them, as of one moment."""
+    with _chosen(store, "", "", ()) as (count, wholes):
+        yield count, _pieces(wholes, FORMS[form], _head(store, count, None))
+
+
 def document(
     sessions: Iterable[tuple[Session, Sequence[Action]]],
     form: FormName,

@@ -2,9 +2,7 @@
 
 import os
 import sys
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -12,21 +10,16 @@ from commands.terminal.columns import cells
 from core.messages import Language
 from core.settings import Settings
 from rooms.fragments.engine import Wanted
-from rooms.fragments.fragment import Fragment, hash_of
 from rooms.fragments.room import Room
-from rooms.sessions.session import Action, Session
 from rooms.sessions.store import SessionStore, open_sessions
 from tests.support.cli_process import Command, Run
-from tests.support.fragments_room import a_room
-from tests.support.git_clones import path_of, write
-from tests.support.samples import a_record
+from tests.support.git_clones import path_of
+from tests.support.room_samples import RECORD, a_fragment, a_session
 from tests.support.session_samples import keep
 from tests.support.shown_pages import LANGUAGES
 from tests.support.stdio_client import ROOT
 
-RECORD = a_record("Which tests need Redis", topic="build", lesson="Run make redis before tests")
 SETTINGS = Settings()
-DAY = "2020-03-{:02}T10:00:00+00:00"
 LOG_LIST = [
     "  id        last    topic  lesson",
     f"  {RECORD.id[:8]}   1 Mar  build  Run make redis before tests",
@@ -44,71 +37,6 @@ TABLES = {
         "  redis001   1 Mar 2020  error  0.80  NOAUTH from redis: no password given.",
     ],
 }
-
-
-def a_session(number: int, **more: str) -> Session:
-    day = DAY.format(number)
-    dates: dict[str, Any] = {"started_at": day, "created_at": day, "updated_at": day}
-    goal = f"Move redis to the new host {number}"
-    session = Session(number=number, id=f"ctx_{number:012x}", goal=goal, status="coding", **dates)
-    return replace(session, **more)  # type: ignore[arg-type]
-
-
-def a_lesson(number: int, result: str, *, file: str = "a.py") -> Action:
-    return Action(
-        id=f"act_{number}_{file}_{result}",
-        context_id=f"ctx_{number:012x}",
-        kind="lesson",
-        content=f"{RECORD.id}: Run make redis",
-        result=result,
-        file_path=file,
-        created_at=DAY.format(number + (result == "followed")),
-    )
-
-
-def a_fragment(id_: str, content: str = "NOAUTH from redis: no password given.") -> Fragment:
-    day = DAY.format(1)
-    dates = {"created_at": day, "updated_at": day, "verified_at": day}
-    about: dict[str, Any] = {
-        **dates,
-        "topic": "redis",
-        "kind": "error",
-        "importance": 0.8,
-        "estimated_tokens": 12,
-    }
-    return Fragment(id=id_, content=content, content_hash=hash_of(content), **about)
-
-
-@pytest.fixture(autouse=True)
-def width(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A terminal of 80 cells; the user has no fragments."""
-    monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.setenv("SENTINEL_MEMORY_FRAGMENTS", str(tmp_path / "data" / "memory.db"))
-
-
-@pytest.fixture
-def log(project: Path) -> bytes:
-    """The log of the project, which has one record."""
-    return write(project, RECORD)
-
-
-@pytest.fixture
-def sessions(project: Path) -> SessionStore:
-    """The sessions of the project: two, with a lesson that was followed and one that was not."""
-    store = open_sessions(project, SETTINGS)
-    lessons = [a_lesson(1, "shown"), a_lesson(1, "followed"), a_lesson(1, "shown", file="b.py")]
-    second = a_session(2, parent_id=f"ctx_{1:012x}")
-    keep(store, [(a_session(1), lessons), (second, [])])
-    return store
-
-
-@pytest.fixture
-def room(tmp_path: Path) -> Room:
-    """The fragments of the user: one."""
-    made = a_room(tmp_path / "data")
-    with made.engine.writing() as writing:
-        writing.add([a_fragment("redis001")])
-    return made
 
 
 def uses_of(room: Room) -> list[int]:

@@ -1,0 +1,1 @@
+"""Carries all rooms in one file, and takes them from there."""
