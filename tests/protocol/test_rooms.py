@@ -11,6 +11,7 @@ from core.lessons.agent_rules import FRAGMENTS_INSTRUCTIONS, INSTRUCTIONS, SESSI
 from core.messages import Language
 from tests.conftest import StartServer
 from tests.support.cli_process import Run
+from tests.support.costly import one_in
 from tests.support.sentences import say
 from tests.support.stdio_client import HANDSHAKE, ROOT, STATELESS, Era, ServerProcess
 
@@ -94,7 +95,7 @@ def test_the_environment_names_rooms_and_the_command_line_wins(
 
 
 @pytest.mark.parametrize(
-    "rooms", ["kitchen", "sessions:bare", "sessions,sessions:core", "lessons:x"]
+    "rooms", one_in(4, ["kitchen", "sessions:bare", "sessions,sessions:core", "lessons:x"])
 )
 @pytest.mark.parametrize("lang", ["en", "ko"])
 def test_an_unknown_room_ends_the_start_with_a_sentence(

@@ -69,6 +69,7 @@ def test_it_says_where_it_happened_and_leaves_nothing_there(told: Demo) -> None:
     assert [path.name for path in (told.at / "elsewhere").iterdir()] == [".env"]
 
 
+@pytest.mark.long
 def test_a_project_that_is_kept_is_not_said_to_go(tmp_path: Path) -> None:
     kept = tmp_path / "kept"
     told = run_demo(tmp_path, "--keep", str(kept), full=False)

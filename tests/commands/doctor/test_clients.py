@@ -21,6 +21,7 @@ from commands.doctor.words import WORDS
 from commands.setup.hooks import handler_of
 from commands.setup.words import WORDS as WORDS_OF_SETUP
 from tests.support.cli_process import Run
+from tests.support.costly import one_in
 from tests.support.doctor_desk import Desk
 from tests.support.git_clones import git
 from tests.support.stdio_client import ROOT
@@ -211,7 +212,7 @@ CASES: dict[str, Case] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", one_in(4, CASES))
 def test_what_breaks_is_told_and_the_command_that_is_named_mends_it(
     project: Desk, case: str
 ) -> None:
@@ -239,7 +240,7 @@ def of_level(level: str) -> list[str]:
 @pytest.mark.parametrize(
     ("missing", "other"), [(sys.executable, "/gone/python"), (PROGRAM, "/gone/cli.py")]
 )
-@pytest.mark.parametrize("level", ["project", "local", "user"])
+@pytest.mark.parametrize("level", one_in(3, ["project", "local", "user"]))
 def test_hooks_that_start_what_is_gone_are_told_for_every_client_and_level(
     project: Desk, level: str, missing: str, other: str
 ) -> None:
@@ -275,7 +276,7 @@ def test_entries_that_start_what_is_gone_are_told_for_every_client(project: Desk
     assert mended(project, found) == before
 
 
-@pytest.mark.parametrize("level", ["project", "user"])
+@pytest.mark.parametrize("level", one_in(2, ["project", "user"]))
 def test_what_a_user_has_left_out_is_a_note_and_no_other_command_brings_it(
     project: Desk, level: str
 ) -> None:
@@ -391,7 +392,7 @@ def test_no_file_of_a_client_however_torn_makes_the_doctor_fail(project: Desk, s
 ODD = ("[]", "1", "null", '"a"', "{}", '{"hooks": []}', '{"hooks": {"Stop": [1, {"hooks": 2}]}}')
 
 
-@pytest.mark.parametrize("odd", ODD)
+@pytest.mark.parametrize("odd", one_in(4, ODD))
 def test_no_odd_value_in_a_file_of_a_client_makes_the_doctor_fail(project: Desk, odd: str) -> None:
     set_up(project, *KEYS)
     for path in project.root.rglob("*.json"):

@@ -687,6 +687,7 @@ def test_closed_and_full_streams_are_passed_over(desk: Desk, redirected: str) ->
     assert Run.process(*command, given=given, **desk.beside) == (0, "", errors)
 
 
+@pytest.mark.long
 @posix
 def test_a_terminal_is_not_waited_for_without_an_end(desk: Desk) -> None:
     ours, theirs = os.openpty()

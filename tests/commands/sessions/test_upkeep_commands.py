@@ -134,6 +134,7 @@ def test_a_session_that_is_not_there_stops_all(store: SessionStore, command: Com
     assert store.get("1").goal == "Feed the zebra"
 
 
+@pytest.mark.long
 def test_bytes_that_another_process_holds_are_said(store: SessionStore, command: Command) -> None:
     with closing(sqlite3.connect(store.path)) as reader:
         reader.execute("BEGIN")

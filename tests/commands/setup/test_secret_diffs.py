@@ -8,6 +8,7 @@ import pytest
 
 from commands.setup.lines import change_lines
 from tests.support.client_files import Target, targets, theirs
+from tests.support.costly import one_in
 from tests.support.setup_bench import Bench
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the bench has paths of POSIX")
@@ -62,7 +63,7 @@ def forms(target: Target) -> list[tuple[str, str]]:
     return made
 
 
-@pytest.mark.parametrize("target", CONFIGURATIONS, ids=str)
+@pytest.mark.parametrize("target", one_in(3, CONFIGURATIONS), ids=str)
 def test_a_diff_shows_no_value_of_the_user(target: Target, tmp_path: Path) -> None:
     leaks = []
     for at, (name, text) in enumerate(forms(target)):

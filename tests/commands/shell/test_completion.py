@@ -15,6 +15,7 @@ import cli
 from core.store import MemoryStore
 from rooms.fragments.fragment import Fragment
 from tests.support.cli_process import Command
+from tests.support.costly import one_in
 from tests.support.fragments_room import START, a_room
 from tests.support.git_clones import path_of, write
 from tests.support.samples import a_record
@@ -90,7 +91,7 @@ def said(*words: str) -> str:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="bash of Windows may be that of another system")
-@pytest.mark.parametrize(("line", "expected"), LINES)
+@pytest.mark.parametrize(("line", "expected"), one_in(4, LINES, names=2))
 def test_bash_completes(shop: Path, line: str, expected: list[str]) -> None:
     words = line.split(" ")
     asked = f"""

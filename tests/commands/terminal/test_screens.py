@@ -9,6 +9,7 @@ import pytest
 from commands.terminal.columns import cells, uncoloured
 from core.lessons.log import MemoryLog
 from tests.support.cli_process import Run
+from tests.support.costly import one_in
 from tests.support.git_clones import commit, git
 from tests.support.rows import none_of
 from tests.support.stdio_client import ROOT
@@ -49,7 +50,7 @@ def seen(root: Path, words: str, lang: str) -> list[str]:
 
 
 @pytest.mark.parametrize("lang", ["en", "ko"])
-@pytest.mark.parametrize("words", SCREENS)
+@pytest.mark.parametrize("words", one_in(3, SCREENS))
 def test_no_line_is_wider_than_the_terminal(shop: Path, words: str, lang: str) -> None:
     lines = seen(shop, words, lang)
     assert len(lines) > 1 or words == "scan"

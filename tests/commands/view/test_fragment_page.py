@@ -241,6 +241,7 @@ def test_of_many_the_newest_and_those_that_matter_most_are_shown(
     assert "shown here" not in page_with_fragments(sample_found(5))
 
 
+@pytest.mark.long
 def test_ten_thousand_fragments_make_a_page_of_bounded_size(tmp_path: Path) -> None:
     fragments = [
         replace(it, content=f"{it.number} {it.content} {'word ' * 200}"[:1000])

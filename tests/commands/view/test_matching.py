@@ -114,6 +114,7 @@ def made_queries(
     )
 
 
+@pytest.mark.long
 def test_the_page_finds_what_the_terminal_finds_in_the_same_order(tmp_path: Path) -> None:
     node = shutil.which("node")
     if not node:

@@ -54,6 +54,7 @@ def kill(pool: Pool, process: int) -> None:
         connection.execute("SELECT pg_terminate_backend(%s, 5000)", (process,))
 
 
+@pytest.mark.long
 def test_a_server_that_is_restarted_is_found_again() -> None:
     with postgres() as running:
         pool = Pool(a_server(running.dsn(running.new_database()), DB_CONN_TIMEOUT_MS="2000"))

@@ -13,6 +13,7 @@ import pytest
 from door.keys import Keys
 from door.papers_sqlite import FILE_NAME, SqlitePapers
 from rooms.fragments.upkeep.running import STEPS
+from tests.support.costly import one_in
 from tests.support.http_server import KEY, OLDER, STATELESS, HttpServer
 
 SOON = {"SESSION_TTL_MINUTES": "0.05"}
@@ -57,7 +58,7 @@ def facts_of(server: HttpServer) -> list[dict[str, Any]]:
     return found
 
 
-@pytest.mark.parametrize("end", [end_by_word, end_by_itself])
+@pytest.mark.parametrize("end", one_in(2, [end_by_word, end_by_itself]))
 def test_a_session_that_wrote_and_never_reflected_leaves_one_fact_for_two_days(
     tmp_path: Path, end: Callable[[HttpServer, str], None]
 ) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.costly import one_in
 from tests.support.http_server import KEY, OLDER, HttpServer
 
 BAD = "another-key-for-the-tests-987654"
@@ -259,7 +260,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("arguments", "environment", "word"), REFUSED)
+@pytest.mark.parametrize(("arguments", "environment", "word"), one_in(3, REFUSED, names=3))
 def test_it_refuses_to_start_with_a_sentence(
     tmp_path: Path, arguments: tuple[str, ...], environment: dict[str, str], word: str
 ) -> None:

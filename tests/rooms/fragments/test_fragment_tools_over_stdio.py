@@ -96,6 +96,7 @@ def test_upkeep_tells_its_progress_to_who_asks(
     assert all(it["message"] for it in told)
 
 
+@pytest.mark.long
 def test_writers_at_once_lose_nothing(
     tmp_path: Path, environment: dict[str, str], start_server: StartServer
 ) -> None:

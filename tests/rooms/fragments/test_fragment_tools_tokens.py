@@ -5,6 +5,7 @@ from statistics import mean
 import pytest
 
 from core.messages import Language
+from tests.support.costly import one_in
 from tests.support.session_tools import FAILURES, Call, tokens_of
 
 pytestmark = pytest.mark.parametrize("lang", ["en", "ko"])
@@ -42,7 +43,7 @@ def test_a_line_costs_some_twenty_tokens_beside_its_text(call: Call, speaks: Lan
     assert mean(frames) <= FRAME[speaks]
 
 
-@pytest.mark.parametrize("budget", [120, 250, 1_000])
+@pytest.mark.parametrize("budget", one_in(3, [250, 120, 1_000]))
 def test_an_answer_stays_within_its_budget(call: Call, budget: int, speaks: Language) -> None:
     for at in range(4):
         for text in texts(speaks):

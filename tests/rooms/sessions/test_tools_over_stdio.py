@@ -69,6 +69,7 @@ def test_two_servers_share_the_sessions_and_each_answers_in_its_form(
     assert told["message"] == "Saved #2."
 
 
+@pytest.mark.long
 def test_saves_at_once_are_all_kept(project: Path, start_server: StartServer) -> None:
     servers = [start_server("--project", str(project), *ROOMS, cwd=project) for _ in range(3)]
 

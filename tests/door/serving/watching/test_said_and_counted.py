@@ -81,6 +81,7 @@ def test_no_text_of_anybody_is_in_the_log_the_figures_or_the_health(
         assert "Traceback" not in server.said and "failed" not in server.said
 
 
+@pytest.mark.long
 def test_the_names_of_figures_do_not_grow_with_what_is_sent(tmp_path: Path) -> None:
     with HttpServer(tmp_path) as server:
 
@@ -129,6 +130,7 @@ def wait_for(server: HttpServer, name: str, value: float) -> None:
         time.sleep(0.05)
 
 
+@pytest.mark.long
 def test_the_figures_tell_how_the_connections_are_used(
     team_server: TeamServer, tmp_path: Path
 ) -> None:
@@ -171,6 +173,7 @@ def test_one_consolidation_runs_at_a_time(team_server: TeamServer, tmp_path: Pat
         assert "already" not in server.tool("memory_consolidate")
 
 
+@pytest.mark.long
 def test_calls_and_health_come_back_with_postgresql(tmp_path: Path) -> None:
     with postgres() as database:
         dsn = database.dsn(database.new_database())

@@ -90,6 +90,7 @@ def _prepare(dsn: str) -> None:
     pool.close()
 
 
+@pytest.mark.long
 def test_twenty_processes_that_start_at_once_make_the_tables_once() -> None:
     with postgres() as running:  # without the roles, which are of a whole server
         dsn = running.dsn(running.new_database())

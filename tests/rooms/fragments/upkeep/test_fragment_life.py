@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -211,9 +212,10 @@ class Life(RuleBasedStateMachine):
                     assert len(reading.entries(Version, of=id_)) >= known.versions
 
 
+@pytest.mark.hypothesis  # the full profile tries more lives
 def test_a_life_breaks_no_rule() -> None:
     at_most = settings(
-        max_examples=25,
+        max_examples=settings().max_examples // 5,
         stateful_step_count=30,
         deadline=None,
         suppress_health_check=[HealthCheck.too_slow],

@@ -88,6 +88,7 @@ class Mortal:
             self._left -= 1
 
 
+@pytest.mark.long
 @POSIX
 def test_a_run_that_is_killed_in_every_page_ends_with_the_same_figures(
     tmp_path: Path, clock: Clock

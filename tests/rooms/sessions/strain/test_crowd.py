@@ -71,6 +71,7 @@ def test_eight_processes_that_save_a_hundred_times_lose_nothing(tmp_path: Path) 
     assert shown(tmp_path)["id"] == last
 
 
+@pytest.mark.long
 def test_processes_that_begin_at_once_share_one_new_database(tmp_path: Path) -> None:
     for turn in range(5):
         root = tmp_path / str(turn)

@@ -284,6 +284,7 @@ def test_a_gitignore_that_leads_elsewhere_is_not_written_through(
     assert profile.read_text() == "export A=1\n"
 
 
+@pytest.mark.long
 def test_a_last_number_that_damage_has_made_up_takes_no_longer(store: SessionStore) -> None:
     last = store.get("60")
     with store.writing() as connection:

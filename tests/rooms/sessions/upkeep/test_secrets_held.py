@@ -146,6 +146,7 @@ def test_without_sessions_nothing_is_written(tmp_path: Path) -> None:
     assert list(store.root.iterdir()) == []
 
 
+@pytest.mark.long
 def test_a_reader_that_holds_the_old_state_is_told_of_and_the_next_run_completes_it(
     store: SessionStore,
 ) -> None:
