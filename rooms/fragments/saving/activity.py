@@ -157,6 +157,7 @@ def _noted(writing: Writing, room: Room, ended: Activity, now: str) -> Fragment:
                 created_at=now,
                 updated_at=now,
                 verified_at=now,
+                checked_at=now,  # two sessions are two facts, however alike their words are
                 estimated_tokens=estimate_tokens(content),
                 expires_at=after(now, TYPES["working"].hours),
             )

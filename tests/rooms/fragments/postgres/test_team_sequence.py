@@ -130,7 +130,7 @@ class Team:
         return done.fragment, done.is_new
 
     def _recall(self, agent: str) -> Any:
-        """By filters and worth; which texts answer a question is asked of `_find`."""
+        """By filters and worth; by a question in `_find`."""
         pick = self.random
         query = Query(
             topic=pick.choice(("", "", "payment", f"{agent} 결제")),
@@ -144,12 +144,12 @@ class Team:
         return [it.id for it in found.fragments], [it.to_id for it in found.linked], found.left_out
 
     def _find(self, agent: str) -> Any:
-        """Whether a fragment is found by all that it says; how many others are like it differs."""
+        """What is found by all that a fragment says."""
         with self.room.engine.reading() as reading:
             said = [it.content for it in reading.by_ids([self._one(agent)])]
         query = Query(text=" ".join(said), tokens=90_000)
         found = recall(self.room, query, agent=agent, count=lambda *_: None)
-        return bool(said) and said[0] in [it.content for it in found.fragments]
+        return said, [said_by(it) for it in found.fragments]
 
     def _forget(self, agent: str) -> Any:
         pick = self.random

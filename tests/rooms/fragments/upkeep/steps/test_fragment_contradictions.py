@@ -8,9 +8,12 @@ import pytest
 
 from rooms.fragments.fragment import Embedding, Fragment, Link, Suspicion
 from rooms.fragments.room import Room
+from rooms.fragments.saving.activity import end_session
 from rooms.fragments.saving.amending import Amendment, amend
+from rooms.fragments.saving.drafting import Draft
 from rooms.fragments.saving.forgetting import forget
 from rooms.fragments.saving.linking import link
+from rooms.fragments.saving.remembering import remember
 from rooms.fragments.services.errors import ServiceError
 from rooms.fragments.upkeep.consolidating import consolidate
 from rooms.fragments.upkeep.steps.step import Verdict
@@ -240,4 +243,15 @@ def test_a_rehearsal_asks_no_judge(room: Room, clock: Clock) -> None:
     judge = JudgeOf("contradiction", 1.0)
     report = consolidate(room, dry_run=True, judge=judge)
     assert judge.asked == [] and len(report.suspicions) == 1
+    assert suspicions_of(room) == []
+
+
+def test_what_is_noted_of_sessions_is_no_contradiction(room: Room, clock: Clock) -> None:
+    for at in range(3):
+        for text in ("Alpha is here.", "Bravo is there.", "Charlie is gone.")[: at + 1]:
+            draft = Draft(content=f"{text} {at}", topic=f"t{at}{text[0]}")
+            remember(room, draft, session=f"s{at}")
+        clock.wait(hours=1)
+        assert end_session(room, f"s{at}").reflected
+    consolidate(room)
     assert suspicions_of(room) == []
