@@ -19,6 +19,7 @@ from commands.terminal.days import day_text
 from commands.terminal.printing import print_lines
 from commands.terminal.progress import progress
 from commands.terminal.records import counted_kinds
+from commands.terminal.rooms_here import rooms_with
 from commands.terminal.safe_text import plain
 from commands.terminal.screen import Screen, screen_here
 from commands.terminal.words import word as common_word
@@ -86,7 +87,7 @@ def take(arguments: argparse.Namespace, source: "Source") -> int:
         saved = carry_out(store, plan)
     print_lines([word(lang, "saved", count=len(saved))])
     if is_first:
-        print_lines([word(lang, "switch_on")])
+        print_lines([word(lang, "switch_on", rooms=rooms_with(SESSIONS))])
     return 0
 
 

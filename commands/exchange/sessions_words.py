@@ -41,7 +41,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "dry": ("Nothing was saved (--dry-run).", "아무것도 저장하지 않았습니다(--dry-run)."),
     "saved": ("Saved in one transaction: {count:,}. {cli} sessions lists them.",
         "{count:,}개를 한 번에 저장했습니다. {cli} sessions로 볼 수 있습니다."),
-    "switch_on": ("To have agents use them: `{cli} setup --all --rooms lessons,sessions`", "에이전트가 쓰게 하려면: `{cli} setup --all --rooms lessons,sessions`"),
+    "switch_on": ("To have agents use them: `{cli} setup --all --rooms {rooms}`", "에이전트가 쓰게 하려면: `{cli} setup --all --rooms {rooms}`"),
 }
 # fmt: on
 

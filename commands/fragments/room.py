@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from commands.fragments.words import WORDS, word
 from commands.terminal.console import explain, settings_here
+from commands.terminal.rooms_here import rooms_with
 from commands.terminal.safe_text import plain, warn
 from core.errors import SentinelError
 from core.messages import Language
@@ -58,7 +59,8 @@ def fragments_of(settings: Settings) -> Opened:
 
 def empty_lines(lang: Language) -> list[str]:
     """Say what fragments are and how to switch them on."""
-    return [word(lang, key) for key in ("none", "what", "switch_on")]
+    switch_on = word(lang, "switch_on", rooms=rooms_with("fragments"))
+    return [word(lang, "none"), word(lang, "what"), switch_on]
 
 
 def add_ids(parser: argparse.ArgumentParser, nargs: str = "+") -> None:

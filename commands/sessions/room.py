@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from commands.sessions.words import WORDS, word
 from commands.terminal.console import Opened, open_memory
+from commands.terminal.rooms_here import rooms_with
 from commands.terminal.safe_text import plain
 from core.errors import SentinelError
 from core.messages import Language
@@ -65,7 +66,8 @@ def room_of(opened: Opened) -> Room:
 
 def empty_lines(lang: Language) -> list[str]:
     """Say what sessions are and how to switch them on."""
-    return [word(lang, key) for key in ("none", "what", "switch_on")]
+    switch_on = word(lang, "switch_on", rooms=rooms_with("sessions"))
+    return [word(lang, "none"), word(lang, "what"), switch_on]
 
 
 def as_data(session: "Session") -> dict[str, Any]:

@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from core.project import CONTEXT_DIRECTORY, FRAGMENTS_PLACE, data_directory
+from core.project import CONTEXT_DIRECTORY, FRAGMENTS_PLACE, data_directory, find_project
 
 FILE_NAME = "memory.db"  # as in rooms.fragments.config
 FOLDER = "sessions"  # of their settings, wherever their database is
@@ -24,3 +24,15 @@ def has_fragments(environment: Mapping[str, str]) -> bool:
     if not given or os.path.isdir(place):
         place = place and os.path.join(place, FILE_NAME)
     return bool(place) and os.path.lexists(place)
+
+
+def rooms_with(room: str) -> str:
+    """Return what `setup --rooms` takes to switch a room on here, and none off that has something.
+
+    Here is the project of the working directory, in which the user would type it.
+    """
+    there = {
+        "sessions": has_sessions(find_project(None, os.environ, Path.cwd()).root),
+        "fragments": has_fragments(os.environ),
+    }
+    return ",".join(["lessons", *(it for it, is_there in there.items() if is_there or it == room)])

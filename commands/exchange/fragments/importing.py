@@ -19,6 +19,7 @@ from commands.terminal.days import day_text
 from commands.terminal.printing import print_lines
 from commands.terminal.progress import progress
 from commands.terminal.records import counted_kinds
+from commands.terminal.rooms_here import rooms_with
 from commands.terminal.safe_text import plain
 from commands.terminal.screen import Screen, screen_here
 from commands.terminal.words import word as common_word
@@ -96,7 +97,7 @@ def take(arguments: argparse.Namespace, source: "Source") -> int:
 def _further(is_first: bool, lang: Language) -> Iterator[str]:
     """Yield what a person may want to do next."""
     if is_first:
-        yield word(lang, "switch_on")
+        yield word(lang, "switch_on", rooms=rooms_with(FRAGMENTS))
     if os.environ.get("SENTINEL_MEMORY_EMBEDDINGS", "").strip():
         yield word(lang, "embed")
 

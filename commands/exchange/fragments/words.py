@@ -54,7 +54,7 @@ WORDS: dict[str, tuple[str, str]] = {
         "확인을 받을 터미널이 없어 아무것도 저장하지 않았습니다. 위 목록을 확인한 뒤 --yes를 붙여 다시 실행하세요."),
     "dry": ("Nothing was saved (--dry-run).", "아무것도 저장하지 않았습니다(--dry-run)."),
     "saved": ("Saved: {count:,}. {cli} fragments lists them.", "{count:,}개를 저장했습니다. {cli} fragments로 볼 수 있습니다."),
-    "switch_on": ("To have agents use them: `{cli} setup --all --rooms lessons,fragments`", "에이전트가 쓰게 하려면: `{cli} setup --all --rooms lessons,fragments`"),
+    "switch_on": ("To have agents use them: `{cli} setup --all --rooms {rooms}`", "에이전트가 쓰게 하려면: `{cli} setup --all --rooms {rooms}`"),
     "embed": ("To find them by meaning, too: `{cli} fragments embed`", "뜻으로도 찾으려면: `{cli} fragments embed`"),
 }
 # fmt: on
