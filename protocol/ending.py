@@ -73,7 +73,8 @@ class Ending:
         self._put_away()
         with contextlib.suppress(OSError, ValueError):
             for sentence in self._under_way.report(language()):
-                print(f"{SERVER}: {sentence}", file=sys.stderr, flush=True)
+                # In one piece: where the input ends as well, the main thread may end the process.
+                print(f"{SERVER}: {sentence}\n", end="", file=sys.stderr, flush=True)
         if cause < 0 and os.name == "posix":
             os.kill(os.getpid(), -cause)
         os._exit(cause if cause >= 0 else 128 - cause)
