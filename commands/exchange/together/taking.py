@@ -56,15 +56,14 @@ def run(arguments: argparse.Namespace, *, lessons: _Take) -> int:
     check_stays(Path(arguments.file), opened.project.root, named=True)
     takes: dict[str, _Take] = {LESSONS: lessons, SESSIONS: sessions.take, FRAGMENTS: fragments.take}
     code, lang = 0, opened.lang
-    for room, source in _read(arguments.file).items():
+    for at, (room, source) in enumerate(_read(arguments.file).items()):
         name = word(lang, room)
-        print_lines([screen_here().painted(name, "bold"), ""])
+        print_lines([*([""] if at else ()), screen_here().painted(name, "bold"), ""])
         try:
             code = max(code, takes[room](arguments, source))
         except SentinelError as error:
             code = 1
             complain(word(lang, "failed", room=name, reason=plain(error.text(lang))))
-        print_lines([""])
     return code
 
 

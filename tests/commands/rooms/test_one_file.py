@@ -82,7 +82,7 @@ def test_all_rooms_go_into_one_file_and_come_out_of_it_as_they_were(
     assert elsewhere("export", "-o", str(second)).code == 1
     taken = elsewhere("import", str(first), "--yes")
     assert (taken.code, taken.errors) == (0, "")
-    assert "`python cli.py setup --all --rooms lessons,sessions,fragments`" in taken.lines[-2]
+    assert "`python cli.py setup --all --rooms lessons,sessions,fragments`" in taken.lines[-1]
     assert elsewhere("export", "-o", str(second)).lines[0] == WRITTEN.format(second, 1, 2, 2)
     ours, theirs = members(first), members(second)
     assert json.loads(ours["lessons.json"])["records"] == [RECORD.as_json()]
