@@ -5,6 +5,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -225,12 +226,12 @@ ODD: list[Any] = [
 @pytest.mark.long
 @ALL
 def test_hostile_payloads_end_well(client: str, desk: Desk) -> None:
+    """Each client gets a third of all pairs of a key and a value."""
     given = ran(client, desk.root, "npm test")
-    for key in [*given, "error"]:
-        for odd in ODD:
-            done = desk.hook(client, {**given, key: odd})
-            assert (done.out, done.code) == ("", 0), (key, odd)
-            assert "Traceback" not in done.errors
+    for key, odd in [*product([*given, "error"], ODD)][[*CLIENTS].index(client) % 3 :: 3]:
+        done = desk.hook(client, {**given, key: odd})
+        assert (done.out, done.code) == ("", 0), (key, odd)
+        assert "Traceback" not in done.errors
 
 
 def test_what_is_no_payload_is_said_in_one_line(desk: Desk) -> None:

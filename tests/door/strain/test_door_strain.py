@@ -128,7 +128,7 @@ def test_thousands_of_calls_and_broken_messages_do_not_grow_the_server(server: H
 
     assert round_of(1, 1_000) == []
     before = resident_mb(server)
-    assert round_of(2, 9_000) == []
+    assert round_of(2, 5_000) == []
     assert resident_mb(server) - before < MOST_GROWTH_MB
 
 

@@ -215,7 +215,7 @@ class Life(RuleBasedStateMachine):
 @pytest.mark.hypothesis  # the full profile tries more lives
 def test_a_life_breaks_no_rule() -> None:
     at_most = settings(
-        max_examples=settings().max_examples // 5,
+        max_examples=max(5, settings().max_examples // 10),
         stateful_step_count=30,
         deadline=None,
         suppress_health_check=[HealthCheck.too_slow],
