@@ -49,7 +49,7 @@ def fewest(found: Iterable[Words]) -> list[Words]:
     """Those that hold no other one: a way with more words is found all the more."""
     kept: list[Words] = []
     for words in sorted(set(found), key=len):
-        if not any(fewer <= words for fewer in kept):
+        if not any(map(words.issuperset, kept)):
             kept.append(words)
     return kept
 
