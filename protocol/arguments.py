@@ -42,12 +42,12 @@ MOST_SENTENCES = 5
 
 
 def argument_sentence(
-    error: ValidationError, tool: str, known: Sequence[str], lang: Language
+    error: ValidationError, tool: str, schema: Mapping[str, Any], lang: Language
 ) -> str:
     """Write one sentence for each refused argument, in the order in which they were found.
 
-    error: what pydantic found wrong with a call of `tool`. known: the arguments that the tool has.
-    Of many in a list, the first few are named.
+    error: what pydantic found wrong with a call of `tool`. schema: of its arguments, without
+    references. Of many in a list, the first few are named.
     """
     sentences: dict[str, str] = {}
     refused = set[object]()
@@ -57,22 +57,23 @@ def argument_sentence(
             continue
         refused.update(loc[:end] for end in range(1, len(loc) + 1))
         name = _name(loc, is_own=detail["type"] == "extra_forbidden")
-        sentences.setdefault(name, _sentence(detail, name, tool, known, lang))
+        sentences.setdefault(name, _sentence(detail, name, tool, schema, lang))
     return "\n".join([*sentences.values()][:MOST_SENTENCES])
 
 
 def _sentence(
-    detail: Mapping[str, Any], name: str, tool: str, known: Sequence[str], lang: Language
+    detail: Mapping[str, Any], name: str, tool: str, schema: Mapping[str, Any], lang: Language
 ) -> str:
     kind, given, shown = detail["type"], detail["input"], one_line(name)[:60]
     halves = LONE_SURROGATE in (given, *_items(given)) or {*detail["loc"]} & LONE_SURROGATE.keys()
     if halves:
         return LoneSurrogateError(field=shown).text(lang)
     if kind in ("unexpected_keyword_argument", "extra_forbidden"):
-        if name in detail["loc"]:
-            facts = {"field": shown[:40], "tool": tool, "known": ", ".join(known)}
-            return say(lang, "unknown_argument", **facts)
-        return say(lang, "unknown_part", field=shown, tool=tool)
+        is_whole = name in detail["loc"]
+        known = ", ".join(_fields_at(schema, detail["loc"][:-1]))
+        field = shown[:40] if is_whole else shown
+        key = "unknown_argument" if is_whole else "unknown_part"
+        return say(lang, key, field=field, tool=tool, known=known)
     if kind in _MISSING:
         return say(lang, "missing_argument", field=shown, tool=tool)
     if kind == "literal_error" and name == "type" and tool == "log_memory":
@@ -103,6 +104,20 @@ def _name(loc: Sequence[str | int], *, is_own: bool = False) -> str:
     if all(isinstance(step, int) for step in steps):
         return field
     return field + "".join(f"[{it}]" if isinstance(it, int) else f".{it}" for it in steps)
+
+
+def _fields_at(schema: Mapping[str, Any], loc: Sequence[str | int]) -> list[str]:
+    """Return the fields that an object at this place may have."""
+    for step in (*loc, None):
+        branches = [
+            it for it in schema.get("anyOf", [schema]) if {"properties", "items"} & it.keys()
+        ]
+        schema = branches[0] if branches else {}
+        if isinstance(step, int):
+            schema = schema.get("items", {})
+        elif step in schema.get("properties", {}):  # else it names a branch of a union
+            schema = schema["properties"][step]
+    return list(schema.get("properties", {}))
 
 
 def _is_branch(step: str | int) -> bool:

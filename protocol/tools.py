@@ -266,8 +266,8 @@ class _ArgumentSentences(Middleware):
                 raise
             name = context.message.name
             tool = await self._server.get_tool(name)
-            known = list(tool.parameters["properties"]) if tool else []
-            text = argument_sentence(cause, name, known, language())
+            schema = tool.parameters if tool else {}
+            text = argument_sentence(cause, name, schema, language())
             raise ToolError(text, log_level=logging.DEBUG) from error
 
 

@@ -125,7 +125,11 @@ def wrong(field: str, expected: str, tool: str = "context_save") -> str:
         ({"decisions": [{"what": "ok"}, {"why": "SECRET"}]},
          say("en", "missing_argument", field="decisions[1].what", tool="context_save")),
         ({"decisions": [{"what": "ok", "color": "SECRET"}]},
-         say("en", "unknown_part", field="decisions[0].color", tool="context_save")),
+         say("en", "unknown_part", field="decisions[0].color", tool="context_save",
+             known="what, why")),
+        ({"codeChanges": {"files": ["SECRET"]}},
+         say("en", "unknown_part", field="codeChanges.files", tool="context_save",
+             known="modifiedFiles, summary")),
         ({"status": "SECRET"},
          say("en", "wrong_word", field="status", tool="context_save", known=", ".join(STATUSES))),
         ({"approaches": [{"description": "x", "result": "SECRET"}]},
@@ -150,7 +154,8 @@ def test_a_wrong_argument_is_named_and_never_repeated(
         ({"scope": "SECRET"},
          say("en", "wrong_word", field="scope", tool="context_search", known="project, global")),
         ({"dateRange": {"since": "SECRET"}},
-         say("en", "unknown_part", field="dateRange.since", tool="context_search")),
+         say("en", "unknown_part", field="dateRange.since", tool="context_search",
+             known="from, to")),
     ],
 )  # fmt: skip
 def test_a_wrong_argument_of_a_search_is_named(
