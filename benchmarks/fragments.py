@@ -9,6 +9,7 @@ change: no 100,000, no echo, no peer, no LoCoMo. The exit status is 1 where a li
 """
 
 import argparse
+import math
 import random
 import sys
 import tempfile
@@ -47,7 +48,9 @@ WORDS_EACH, KEYWORDS_EACH = 20, 3
 MINUTES = 525_600  # over which the fragments were saved
 # Above the echo, in milliseconds of the wall clock, on a machine that does nothing else.
 MOST_ABOVE_ECHO = {10_000: 5.0, 100_000: 60.0}
-QUICK_MS = {1_000: 6.0, 10_000: 10.0}  # of processor time for a recall, on a machine of any load
+QUICK_MS = {1_000: 6.0, 10_000: 10.0}  # of processor time for a recall, where `slowness` is 1
+UNIT_MS, TRIES = 6.5, 3
+Taken = tuple[str, float, float]  # a name, milliseconds of the clock, of the processor
 FLOORS = {"turns": 0.34, "observations": 0.74, "lessons": 0.87, "lessons among others": 0.69}
 FEW_HITS = {"observations": 0.88, "lessons": 0.8}  # in rooms of a few texts
 HITS_BESIDE = 2.0  # times the hits of all words, in the sets of short texts
@@ -163,6 +166,31 @@ def print_start(root: Path) -> list[str]:
     return [started.name] if started.figure > started.target else []
 
 
+def slowness() -> float:
+    """Return how many times the time of a fixed piece of work is that where the limits were set."""
+    taken = []
+    for _ in range(9):
+        begun = time.process_time()
+        sorted(str(it) for it in range(40_000))
+        taken.append(1000 * (time.process_time() - begun))
+    return max(1.0, median(taken) / UNIT_MS)
+
+
+def timed(room: Room, count: int, *, quick: bool) -> tuple[list[Taken], list[str]]:
+    """Return what `speed` measures, and which of it is too slow in each of several tries.
+
+    Only a quick run has limits: other processes may take the cache for seconds.
+    """
+    for _ in range(TRIES if quick else 1):
+        before = slowness()
+        taken = list(speed(room, count, 20 if quick else 60))
+        most_ms = QUICK_MS[count] * max(before, slowness()) if quick else math.inf
+        slow = [it for it, _, spent_ms in taken if "question" in it and spent_ms > most_ms]
+        if not slow:
+            break
+    return taken, slow
+
+
 def print_speed(root: Path, *, quick: bool) -> list[str]:
     """Print times; return what is slower than it may be."""
     missed = []
@@ -170,10 +198,10 @@ def print_speed(root: Path, *, quick: bool) -> list[str]:
     for count in SIZES[: 2 if quick else 3]:
         path = root / str(count) / "memory.db"
         room = filled_room(path, count)
-        for name, wall_ms, spent_ms in speed(room, count, 20 if quick else 60):
+        taken, slow = timed(room, count, quick=quick)
+        for name, wall_ms, spent_ms in taken:
             print(f"{name:<44} {wall_ms:>9.2f} {spent_ms:>10.2f}", flush=True)
-            if quick and "question" in name and spent_ms > QUICK_MS[count]:
-                missed.append(name)
+        missed += slow
         room.engine.close()
         if quick:
             continue
