@@ -55,7 +55,10 @@ def store_of(root: Path, count: int) -> SessionStore:
     return store
 
 
-@pytest.mark.parametrize("count", [100, 2_000, pytest.param(10_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize(
+    "count",
+    [100, 2_000, *(pytest.param(many, marks=pytest.mark.long) for many in (10_000, 100_000))],
+)
 def test_a_session_is_found_by_every_form_of_its_words(tmp_path: Path, count: int) -> None:
     store = store_of(tmp_path, count)
     faults = list[tuple[str, str]]()
