@@ -2,14 +2,13 @@
 
 import argparse
 import importlib
-import os
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import TypeVar, cast
 
 from commands.rooms.words import word
 from commands.terminal.console import Opened, explain
-from commands.terminal.rooms_here import has_fragments, has_sessions
+from commands.terminal.rooms_here import rooms_beside
 from commands.terminal.safe_text import plain, warn
 from commands.terminal.words import word as common_word
 from core.errors import SentinelError
@@ -45,8 +44,7 @@ def other_room(arguments: argparse.Namespace) -> str:
 
 def rooms_here(opened: Opened) -> list[str]:
     """Return the rooms beside the log that may hold something; loads nothing of them."""
-    there = {SESSIONS: has_sessions(opened.project.root), FRAGMENTS: has_fragments(os.environ)}
-    return [room for room, is_there in there.items() if is_there]
+    return rooms_beside(opened.project.root)
 
 
 def meant_beside(arguments: argparse.Namespace, opened: Opened) -> list[str]:

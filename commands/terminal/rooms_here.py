@@ -26,13 +26,16 @@ def has_fragments(environment: Mapping[str, str]) -> bool:
     return bool(place) and os.path.lexists(place)
 
 
+def rooms_beside(root: Path) -> list[str]:
+    """Return the rooms beside the log that may hold something in a project, or of its user."""
+    there = {"sessions": has_sessions(root), "fragments": has_fragments(os.environ)}
+    return [room for room, is_there in there.items() if is_there]
+
+
 def rooms_with(room: str) -> str:
     """Return what `setup --rooms` takes to switch a room on here, and none off that has something.
 
     Here is the project of the working directory, in which the user would type it.
     """
-    there = {
-        "sessions": has_sessions(find_project(None, os.environ, Path.cwd()).root),
-        "fragments": has_fragments(os.environ),
-    }
-    return ",".join(["lessons", *(it for it, is_there in there.items() if is_there or it == room)])
+    there = rooms_beside(find_project(None, os.environ, Path.cwd()).root)
+    return ",".join(["lessons", *(it for it in ("sessions", "fragments") if it in (room, *there))])
