@@ -30,6 +30,7 @@ from commands.terminal.printing import print_lines
 from commands.terminal.progress import progress
 from commands.terminal.safe_text import plain, warn
 from commands.terminal.words import word as common_word
+from core.disk.atomic import NEW_MODE
 from core.lessons.record import Record, utc_now
 from core.parser import language_here
 
@@ -76,8 +77,8 @@ def run(arguments: argparse.Namespace) -> int:
         warn(word(lang, "empty"))
         return 1
     path, is_mine = Path(arguments.output), bool(packed.sessions or packed.private)
-    mode = {"mode": _MINE_ALONE} if is_mine else {}
-    write_new(path, packed.data, force=arguments.force, project=opened.project.root, **mode)
+    mode = _MINE_ALONE if is_mine else NEW_MODE
+    write_new(path, packed.data, force=arguments.force, project=opened.project.root, mode=mode)
     counts = {LESSONS: len(records), SESSIONS: packed.sessions, FRAGMENTS: packed.fragments}
     print(plain(word(lang, "written", path=arguments.output, **counts)))
     if is_mine:

@@ -59,6 +59,14 @@ def elsewhere(
     return run
 
 
+@pytest.fixture
+def path(log: bytes, sessions: SessionStore, room: Room, tmp_path: Path, command: Command) -> Path:
+    """The file with all that is here."""
+    made = tmp_path / "all.zip"
+    assert command("export", "-o", str(made)).code == 0
+    return made
+
+
 def test_all_rooms_go_into_one_file_and_come_out_of_it_as_they_were(
     log: bytes,
     sessions: SessionStore,
@@ -103,15 +111,8 @@ def held_in(name: str, files: dict[str, str]) -> list[object]:
 
 
 def test_each_file_in_it_can_be_imported_alone(
-    log: bytes,
-    sessions: SessionStore,
-    room: Room,
-    tmp_path: Path,
-    command: Command,
-    elsewhere: Callable[..., Run],
+    path: Path, tmp_path: Path, elsewhere: Callable[..., Run]
 ) -> None:
-    path = tmp_path / "all.zip"
-    assert command("export", "-o", str(path)).code == 0
     with zipfile.ZipFile(path) as archive:
         archive.extractall(tmp_path / "alone")
     for name in ALL:
@@ -212,15 +213,8 @@ def test_an_import_of_all_takes_no_option_of_one_room(
 
 
 def test_a_room_of_the_file_that_is_unsound_leaves_all_as_it_was(
-    log: bytes,
-    sessions: SessionStore,
-    room: Room,
-    tmp_path: Path,
-    command: Command,
-    elsewhere: Callable[..., Run],
+    path: Path, tmp_path: Path, elsewhere: Callable[..., Run]
 ) -> None:
-    path = tmp_path / "all.zip"
-    assert command("export", "-o", str(path)).code == 0
     for name in ALL:
         sound = members(path)
         bad = packed(tmp_path / "bad.zip", **{**sound, name: "{}"})
@@ -231,15 +225,8 @@ def test_a_room_of_the_file_that_is_unsound_leaves_all_as_it_was(
 
 
 def test_a_room_that_cannot_be_saved_does_not_keep_the_others_from_it(
-    log: bytes,
-    sessions: SessionStore,
-    room: Room,
-    tmp_path: Path,
-    command: Command,
-    elsewhere: Callable[..., Run],
+    path: Path, tmp_path: Path, elsewhere: Callable[..., Run]
 ) -> None:
-    path = tmp_path / "all.zip"
-    assert command("export", "-o", str(path)).code == 0
     (tmp_path / "other" / ".context" / "sessions").write_text("in the way")
     told = elsewhere("import", str(path), "--yes")
     assert told.code == 1
