@@ -20,6 +20,7 @@ from rooms.fragments.postgres.terms import EVERY, agents_of
 FEW = 20_000  # fragments, all of which are looked at
 DIGITS = 6  # of a cosine
 _SPARE = 40  # more of the nearest than are wanted: the server adds up less exactly
+_FEWEST_HELD, _MOST_HELD = 400, 1_000  # vectors that the index holds while it looks (`ef_search`)
 _FLOAT_BYTES, _HEAD_BYTES = 4, 4
 
 
@@ -113,7 +114,7 @@ def _nearest(
         cursor.execute(
             "SELECT set_config('hnsw.iterative_scan', 'strict_order', true),"
             " set_config('hnsw.ef_search', %s, true)",
-            (str(min(max(some * 2, 100), 1_000)),),
+            (str(min(max(some * 2, _FEWEST_HELD), _MOST_HELD)),),
         )
         order = f"{tables.indexed(size)} <=> {tables.indexed(size).replace('embedding', '%s')}"
     else:
