@@ -1,5 +1,6 @@
 """Starts servers for the tests and leaves none behind; sets how long properties are tried."""
 
+import gc
 import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -24,6 +25,12 @@ os.environ["LANG"] = "C.UTF-8"
 settings.register_profile("short", deadline=None, max_examples=25)
 settings.register_profile("full", deadline=None, max_examples=200)
 settings.load_profile("short")
+
+
+def pytest_collection_finish() -> None:
+    """Keep the collector of garbage off what is here by now, so that forked children share it."""
+    gc.collect()
+    gc.freeze()
 
 
 StartServer = Callable[..., ServerProcess]  # see ServerProcess

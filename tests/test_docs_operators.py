@@ -2,6 +2,7 @@
 
 import argparse
 import re
+from functools import cache
 
 import pytest
 
@@ -16,12 +17,14 @@ HERE = "docs/operators"
 BOTH = [f"{HERE}/README.md", f"{HERE}/README.ko.md"]
 SAMPLE, COMPOSE = f"{HERE}/example.env", f"{HERE}/compose.yaml"
 OF_OTHERS = {"MEMORY_NAME", "FORWARDED_ALLOW_IPS"}  # of these files themselves, of uvicorn
-SOURCES = "".join(
-    path.read_text(encoding="utf-8")
-    for room in ("core", "rooms", "door", "commands")
-    for path in ROOT.glob(f"{room}/**/*.py")
-)
 NAME = r"[A-Z][A-Z0-9]*_[A-Z0-9_]+|PORT"
+
+
+@cache
+def sources() -> str:
+    rooms = ("core", "rooms", "door", "commands")
+    paths = [path for room in rooms for path in ROOT.glob(f"{room}/**/*.py")]
+    return "".join(path.read_text(encoding="utf-8") for path in paths)
 
 
 def names_of(sample: str) -> list[str]:
@@ -31,7 +34,7 @@ def names_of(sample: str) -> list[str]:
 def test_the_sample_names_only_settings_that_are_read() -> None:
     names = names_of(text_of(SAMPLE))
     assert "SENTINEL_MEMORY_FRAGMENTS" in names
-    assert [it for it in names if f'"{it}"' not in SOURCES and it not in OF_OTHERS] == []
+    assert [it for it in names if f'"{it}"' not in sources() and it not in OF_OTHERS] == []
 
 
 def test_compose_takes_what_it_needs_from_the_sample() -> None:
@@ -67,9 +70,9 @@ def test_the_table_of_flags_holds_every_flag_of_the_door(name: str) -> None:
 def test_the_table_of_settings_names_only_what_is_read(name: str) -> None:
     cells = re.findall(r"^\| ((?:`[A-Z_]+`(?:, )?)+) \|", text_of(name), re.M)
     names = {it for cell in cells for it in re.findall(r"`([A-Z_]+)`", cell)}
-    assert {it for it in names if f'"{it}"' not in SOURCES} == set()
+    assert {it for it in names if f'"{it}"' not in sources()} == set()
     prefixes = ("POSTGRES_", "DB_", "REDIS_", "CACHE_")
-    read = {it for it in re.findall(rf'"({NAME})"', SOURCES) if it.startswith(prefixes)}
+    read = {it for it in re.findall(rf'"({NAME})"', sources()) if it.startswith(prefixes)}
     assert read <= names
 
 

@@ -717,15 +717,6 @@ CONFLICT = "- a\n<<<<<<< HEAD\n- b\n=======\n- c\n>>>>>>> theirs\n"
         (b"- a\n- \xff", "is not UTF-8 (line 2). Nothing was saved."),
         (CONFLICT, "contains git conflict markers (line 2). Nothing was saved."),
         (CONFLICT.replace("\n", "\r\n"), "contains git conflict markers (line 2)."),
-        (
-            b"x" * (MOST_BYTES + 1),
-            "is larger than 64,000,000 bytes. Nothing was saved. Split the file.",
-        ),
-        (
-            b"x" * (MOST_TEXT_BYTES + 1),
-            "is larger than 5,000,000 bytes and neither an export nor a memory log of this program."
-            " Nothing was saved. Split the file.",
-        ),
         ('{"a": 1}', "has none of the formats that can be imported"),
         ("[1]", "has none of the formats that can be imported"),
         ('{"a": 1}\n{"b": 2}\n', "has none of the formats that can be imported"),
@@ -743,14 +734,35 @@ CONFLICT = "- a\n<<<<<<< HEAD\n- b\n=======\n- c\n>>>>>>> theirs\n"
         ),
     ],
     ids=[
-        *("utf-16", "binary", "latin-1", "conflict", "conflict-crlf", "large", "large-text"),
+        *("utf-16", "binary", "latin-1", "conflict", "conflict-crlf"),
         *("object", "list", "lines", "newer", "document", "page"),
     ],
 )
 def test_what_cannot_be_imported_is_refused_whole(
     take: Command, project: Path, data: str | bytes, said: str
 ) -> None:
-    refused = take(data, "--yes")
+    check_refused(take(data, "--yes"), project, said)
+
+
+@pytest.mark.parametrize(
+    ("most", "said"),
+    [
+        (MOST_BYTES, "is larger than 64,000,000 bytes. Nothing was saved. Split the file."),
+        (
+            MOST_TEXT_BYTES,
+            "is larger than 5,000,000 bytes and neither an export nor a memory log of this program."
+            " Nothing was saved. Split the file.",
+        ),
+    ],
+    ids=["file", "text"],
+)
+def test_what_is_too_large_is_refused_whole(
+    take: Command, project: Path, most: int, said: str
+) -> None:
+    check_refused(take(b"x" * (most + 1), "--yes"), project, said)
+
+
+def check_refused(refused: Run, project: Path, said: str) -> None:
     assert (refused.code, refused.out) == (1, "")
     assert refused.errors.startswith(f"{project.parent / 'source'} {said}")
     assert list(project.iterdir()) == []

@@ -12,7 +12,7 @@ from core.injection.suspicions import marks_of
 from core.text.printable import one_line
 from tests.support.rows import none_of
 
-CODE_POINTS = [chr(code) for code in range(0x110000)]
+CODE_POINTS = range(0x110000)
 
 # Default_Ignorable_Code_Point as the lines of DerivedCoreProperties-16.0.0.txt have it.
 IGNORABLE = """
@@ -53,7 +53,7 @@ def test_every_format_control_and_private_character_is_known() -> None:
     known = re.compile(f"[{HIDDEN_CLASS}]")
     none_of(
         hex(ord(char))
-        for char in CODE_POINTS
+        for char in map(chr, CODE_POINTS)
         if unicodedata.category(char) in ("Cc", "Cf", "Co")
         and char not in seen
         and not known.match(char)
@@ -64,7 +64,7 @@ def test_no_letter_mark_number_or_sign_that_is_seen_is_taken_for_hidden() -> Non
     hidden = {*chars_of(IGNORABLE), *chars_of(OTHERS), "\U00016fe4", "\U0001d159"}
     none_of(
         hex(ord(char))
-        for char in CODE_POINTS
+        for char in map(chr, CODE_POINTS)
         if unicodedata.category(char)[0] in "LMNPSZ"
         and char not in hidden
         and revealed(f"a{char}b") != f"a{char}b"
@@ -149,7 +149,7 @@ def test_a_text_has_a_twin_only_if_it_looks_like_ascii_altogether() -> None:
 
 def test_a_plain_text_is_ascii_without_a_hidden_character() -> None:
     hidden = re.compile(f"[{HIDDEN_CLASS}]")
-    for char in CODE_POINTS:
+    for char in map(chr, CODE_POINTS):
         assert is_plain(f"a{char}\t\r\n") == (char.isascii() and not hidden.match(char)), ascii(
             char
         )
