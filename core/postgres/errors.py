@@ -119,11 +119,14 @@ class NotOwnerError(NoRightError):
     key = "not_owner"
 
 
-_LOGIN = re.compile(
-    r"authentication failed|pg_hba\.conf|role .{0,200} does not exist|no password supplied"
-)
-_DATABASE = re.compile(r"database .{0,200} does not exist")
-_FULL = re.compile(r"too many (?:clients|connections)|connection slots|connection limit")
+_NO_PASSWORD = "no password supplied"  # libpq says so by itself, of a server that asked for one
+_REFUSALS = {  # the first that fits: a wrong password comes with a second try that has no TLS
+    "login": re.compile(rf"authentication failed|role .{{0,200}} does not exist|{_NO_PASSWORD}"),
+    "no_entry": re.compile(r"pg_hba\.conf"),
+    "no_database": re.compile(r"database .{0,200} does not exist"),
+    "full": re.compile(r"too many (?:clients|connections)|connection slots|connection limit"),
+}
+_ADVICE = "Is the server running"  # of libpq, in a line below what happened
 _TLS = re.compile(r"(?i)\bssl|sslmode|sslrootcert|certificate")
 _STARTING = re.compile(r"(?:starting up|shutting down|in recovery|not accepting)")
 
@@ -135,14 +138,15 @@ def failed_connection(name: str, error: Exception | None) -> ServerError:
     if error is not None and not isinstance(error, OperationalError):
         return ServerError("bad_address", path=name)  # its words may quote the password
     text = str(error or "")
-    reason = _reason(text)
-    if "FATAL" not in text and (said := next(filter(_TLS.search, text.splitlines()), "")):
+    lines, reason = text.splitlines(), _reason(text)
+    if "FATAL" not in text and (said := next(filter(_TLS.search, lines), "")):
         return ServerNotProvenError(path=name, reason=_reason(said))
-    if "FATAL" not in text or _STARTING.search(text):
+    if _NO_PASSWORD not in text and ("FATAL" not in text or _STARTING.search(text)):
         return ServerUnreachableError(path=name, reason=reason)
-    kinds = (("login", _LOGIN), ("no_database", _DATABASE), ("full", _FULL))
-    key = next((key for key, pattern in kinds if pattern.search(text)), "refused")
-    return ServerRefusedError(key, path=name, reason=reason)
+    for key, pattern in _REFUSALS.items():
+        if said := next(filter(pattern.search, lines), ""):
+            return ServerRefusedError(key, path=name, reason=_reason(said.rpartition("FATAL:")[2]))
+    return ServerRefusedError("refused", path=name, reason=reason)
 
 
 @contextlib.contextmanager
@@ -212,8 +216,9 @@ def _said(error: "Error") -> str:
 
 
 def _reason(text: str) -> str:
-    """Return the last line of why no connection was made."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    """Return the last line of why no connection was made, without libpq's advice."""
+    lines = [line for it in text.splitlines() if (line := it.strip())]
+    lines = [line for line in lines if not line.startswith(_ADVICE)]
     return shown(lines[-1] if lines else "no answer")[:_REASON_CHARS]
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.postgres.errors import ServerSettingError
+from core.postgres.errors import ServerSettingError, failed_connection
 from core.postgres.server import server_of
 
 NAMES = {
@@ -86,3 +86,45 @@ def test_times_of_the_environment_are_thousandths_of_a_second() -> None:
     given = {"DB_IDLE_TIMEOUT_MS": "1500", "DB_CONN_TIMEOUT_MS": "250"}
     server = server_of("postgresql://h/d", given)
     assert (server.idle_s, server.wait_s) == (1.5, 0.25)
+
+
+WHERE = 'connection to server at "127.0.0.1", port 5432 failed: '
+NO_ENTRY = f'{WHERE}FATAL:  no pg_hba.conf entry for host "127.0.0.1", user "a", database "d", '
+WRONG_PASSWORD = f'{WHERE}FATAL:  password authentication failed for user "a"'
+
+
+@pytest.mark.parametrize(
+    ("said", "key", "reason"),
+    [
+        (
+            'server certificate for "db.other" does not match host name "localhost"',
+            "not_proven",
+            f'{WHERE}server certificate for "db.other" does not match host name "localhost"',
+        ),
+        (
+            "SSL error: certificate verify failed",
+            "not_proven",
+            f"{WHERE}SSL error: certificate verify failed",
+        ),
+        (
+            "Connection refused\n\tIs the server running on that host and accepting"
+            " TCP/IP connections?",
+            "unreachable",
+            f"{WHERE}Connection refused",
+        ),
+        ("fe_sendauth: no password supplied", "login", ""),
+        (f"{WRONG_PASSWORD}\n{NO_ENTRY}no encryption".removeprefix(WHERE), "login", ""),
+        (f"{NO_ENTRY}no encryption".removeprefix(WHERE), "no_entry", 'd", no encryption'),
+        (
+            f"{NO_ENTRY}SSL encryption\n{NO_ENTRY}no encryption".removeprefix(WHERE),
+            "no_entry",
+            'd", SSL encryption',
+        ),
+    ],
+)
+def test_what_libpq_says_is_told_as_what_happened(said: str, key: str, reason: str) -> None:
+    from psycopg import OperationalError
+
+    told = failed_connection("postgresql://a@h/d", OperationalError(f"{WHERE}{said}"))
+    assert told.key == key
+    assert f"{reason})" in str(told) if reason else "does not let this user in" in str(told)
