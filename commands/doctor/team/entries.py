@@ -1,6 +1,7 @@
 """Says how clients reach a server that others run, and asks it whether it answers."""
 
 import json
+import ssl
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -10,7 +11,7 @@ from commands.clients.machine import Machine
 from commands.clients.team_entries import TeamEntry, team_entries
 from commands.setup.files import Tree
 from commands.setup.remote.address import AddressError, checked_url, is_readable_on_the_way
-from core.lessons.upkeep.health import Finding
+from core.lessons.upkeep.health import Finding, Severity
 from core.messages import Facts
 
 _WAIT_S, _MOST_BYTES = 5.0, 100_000
@@ -48,16 +49,13 @@ def server_findings(machine: Machine) -> Iterator[Finding]:
         except AddressError:
             continue
     for url in urls:
-        state, reason = health_of(url)
-        facts: Facts = {"url": url, "reason": reason}
-        if state == "ok":
-            yield Finding("team_answers", "note", facts=facts)
-        else:
-            yield Finding("team_unwell" if state else "team_silent", "error", facts=facts)
+        kind, reason = health_of(url)
+        severity: Severity = "note" if kind == "team_answers" else "error"
+        yield Finding(kind, severity, facts={"url": url, "reason": reason})
 
 
 def health_of(url: str) -> tuple[str, str]:
-    """Return what `/health` beside a URL says: its status, "" for no answer, and why.
+    """Return what `/health` beside a URL says: the kind of the finding, and why.
 
     No redirect is followed, no key is sent.
     """
@@ -71,7 +69,9 @@ def health_of(url: str) -> tuple[str, str]:
         return _told(error.read(_MOST_BYTES), error.code)
     except (OSError, ValueError) as error:
         reason = getattr(error, "reason", error)
-        return "", getattr(reason, "strerror", None) or type(reason).__name__
+        if isinstance(reason, ssl.SSLCertVerificationError):
+            return "team_not_proven", reason.verify_message.rstrip(".")
+        return "team_silent", getattr(reason, "strerror", None) or type(reason).__name__
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
@@ -84,9 +84,9 @@ def _told(body: bytes, code: int) -> tuple[str, str]:
         said = json.loads(body)
         state = str(said["status"]).lower()
     except (ValueError, KeyError, TypeError, RecursionError):
-        return "", f"HTTP {code}"
+        return "team_silent", f"HTTP {code}"
     is_well = code == 200 and state in ("ok", "healthy", "up")
-    return ("ok", "") if is_well else ("unwell", f"HTTP {code}: {state[:80]}")
+    return ("team_answers", "") if is_well else ("team_unwell", f"HTTP {code}: {state[:80]}")
 
 
 def _is_tracked(it: TeamEntry, machine: Machine, tree: Tree | None) -> bool:

@@ -1,10 +1,13 @@
 """Tests what the doctor says of the entries for a server that others run."""
 
+import datetime
 import json
 import os
+import ssl
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import ClassVar
 
 import pytest
@@ -97,3 +100,48 @@ def test_a_server_is_asked_only_on_demand_and_without_the_key(
     server.shutdown()
     server.server_close()
     assert found(healthy, "--online", **asked) == [by_key, ("team_silent", "error")]
+
+
+def certificate(directory: Path, name: str) -> Path:
+    """Make a certificate of its own authority, in a file with its key."""
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    key, now = ec.generate_private_key(ec.SECP256R1()), datetime.datetime.now(datetime.UTC)
+    called = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
+    made = x509.CertificateBuilder(called, called, key.public_key(), x509.random_serial_number())
+    made = made.not_valid_before(now - datetime.timedelta(days=1))
+    made = made.not_valid_after(now + datetime.timedelta(days=1))
+    made = made.add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
+    pem = serialization.Encoding.PEM
+    form, plain = serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    path = directory / f"{name}.pem"
+    whole = made.sign(key, hashes.SHA256()).public_bytes(pem)
+    path.write_bytes(key.private_bytes(pem, form, plain) + whole)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "is_known", "said"),
+    [("localhost", False, "self-signed"), ("other.example", True, "Hostname mismatch")],
+)
+def test_a_certificate_that_is_not_trusted_is_told_from_silence(
+    healthy: Desk,
+    server: ThreadingHTTPServer,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    is_known: bool,
+    said: str,
+) -> None:
+    path = certificate(tmp_path, name)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(path)
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    known = {"SSL_CERT_FILE": str(path)} if is_known else {}
+    write(healthy, f"https://localhost:{server.server_port}/mcp", "Bearer ${SENTINEL_MEMORY_KEY}")
+    monkeypatch.setattr(_Health, "asked", [])
+    told = healthy.doctor("--online", SENTINEL_MEMORY_KEY=KEY, **known)
+    assert "does not trust the server's certificate" in told.out and said in told.out
+    assert KEY not in told.out and _Health.asked == []
