@@ -8,6 +8,7 @@ import pytest
 
 import cli
 from core.parser import Parser, add_serving
+from door.serving.bodies import MOST_BYTES
 from tests.support.documents import blocks, text_of
 from tests.support.stdio_client import ROOT
 from tests.test_docs_commands import OPTION, OPTIONS, calls
@@ -88,6 +89,14 @@ def test_every_command_of_the_page_exists(name: str) -> None:
 def test_both_editions_type_the_same() -> None:
     english, korean = (blocks(text_of(name), "sh") for name in BOTH)
     assert english == korean
+
+
+def test_nginx_passes_on_what_the_server_takes_and_believes_no_client() -> None:
+    [english], [korean] = (blocks(text_of(name), "nginx") for name in BOTH)
+    assert english == korean
+    [mebibytes] = re.findall(r"client_max_body_size (\d+)m;", english)
+    assert int(mebibytes) * 1024 * 1024 > MOST_BYTES  # so that the sentence is the server's
+    assert "X-Forwarded-For $remote_addr;" in english and "Host $host;" in english
 
 
 @pytest.mark.parametrize("name", BOTH)
