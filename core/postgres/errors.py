@@ -114,7 +114,7 @@ class NoRightError(ServerError):
 
 
 class NotOwnerError(NoRightError):
-    """Another program's tables are of another user. Facts: path, reason."""
+    """The user of the address may not take another program's tables over. Facts: path, reason."""
 
     key = "not_owner"
 
@@ -126,9 +126,9 @@ _REFUSALS = {  # the first that fits: a wrong password comes with a second try t
     "no_database": re.compile(r"database .{0,200} does not exist"),
     "full": re.compile(r"too many (?:clients|connections)|connection slots|connection limit"),
 }
-_ADVICE = "Is the server running"  # of libpq, in a line below what happened
+_EXPLAINED = ("Is the server running", "DETAIL:", "HINT:")  # below the line of what happened
 _TLS = re.compile(r"(?i)\bssl|sslmode|sslrootcert|certificate")
-_STARTING = re.compile(r"(?:starting up|shutting down|in recovery|not accepting)")
+_STARTING = re.compile(r"(?:starting up|shutting down|in recovery|not (?:yet )?accepting)")
 
 
 def failed_connection(name: str, error: Exception | None) -> ServerError:
@@ -178,6 +178,8 @@ def told(
 ) -> DatabaseError:
     """Return the error of ours that an error of the server stands for."""
     state = error.sqlstate or ""
+    if phase == "commit" and error.diag.severity_nonlocalized in ("FATAL", "PANIC"):
+        return CommitUnknownError(path=name)  # as where WAL finds the disk full: it may be in it
     if state[:2] in ("08", "") or state in ("57P01", "57P02", "57P03", "57P05", "25P03", "25P04"):
         return _cut(name, error, phase)
     if state == "57014":
@@ -201,7 +203,8 @@ def told(
 def _cut(name: str, error: "Error", phase: Phase) -> DatabaseError:
     from psycopg import OperationalError
 
-    if not isinstance(error, OperationalError):  # psycopg itself: a value that cannot be sent
+    if not (error.sqlstate or isinstance(error, OperationalError)):
+        # psycopg itself: a value that cannot be sent
         return ServerError("failed", path=name, state="client", reason=type(error).__name__)
     if phase == "commit":
         return CommitUnknownError(path=name)
@@ -216,9 +219,9 @@ def _said(error: "Error") -> str:
 
 
 def _reason(text: str) -> str:
-    """Return the last line of why no connection was made, without libpq's advice."""
+    """Return the last line of why no connection was made, without what explains it."""
     lines = [line for it in text.splitlines() if (line := it.strip())]
-    lines = [line for line in lines if not line.startswith(_ADVICE)]
+    lines = [line for line in lines if not line.startswith(_EXPLAINED)]
     return shown(lines[-1] if lines else "no answer")[:_REASON_CHARS]
 
 

@@ -1,0 +1,52 @@
+"""Tests what is told where PostgreSQL runs out of disk, ends itself, or recovers."""
+
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg.errors import DiskFull, TransactionTimeout
+from psycopg.pq import DiagnosticField
+
+from core.postgres.errors import (
+    CommitUnknownError,
+    ConnectionCutError,
+    Phase,
+    ServerError,
+    ServerUnreachableError,
+    failed_connection,
+    told,
+)
+
+# As PostgreSQL 18 said it while it recovered from a full disk.
+RECOVERING = """connection failed: FATAL:  the database system is not yet accepting connections
+DETAIL:  Consistent recovery state has not been yet reached."""
+
+
+def said(error: psycopg.Error, phase: Phase) -> Any:
+    return told("postgresql://h/d", error, phase, query_s=30, waited_s=10)
+
+
+def failed(severity: bytes) -> DiskFull:
+    return DiskFull("No space left", info={DiagnosticField.SEVERITY_NONLOCALIZED: severity})
+
+
+@pytest.mark.parametrize("phase", ["begin", "body", "commit"])
+def test_a_full_disk_is_said_to_be_one(phase: Phase) -> None:
+    error = said(failed(b"ERROR"), phase)
+    assert isinstance(error, ServerError) and error.key == "disk_full"
+    assert "is full. Nothing was saved" in str(error)
+
+
+def test_a_server_that_ends_itself_at_the_commit_may_have_stored_the_change() -> None:
+    assert isinstance(said(failed(b"PANIC"), "commit"), CommitUnknownError)
+    assert said(failed(b"PANIC"), "body").key == "disk_full"
+
+
+def test_a_limit_that_ends_the_connection_is_told_as_its_end() -> None:
+    assert isinstance(said(TransactionTimeout("too long"), "body"), ConnectionCutError)
+
+
+def test_a_server_that_still_recovers_does_not_answer_yet() -> None:
+    error = failed_connection("postgresql://h/d", psycopg.OperationalError(RECOVERING))
+    assert isinstance(error, ServerUnreachableError)
+    assert "not yet accepting connections" in str(error) and "DETAIL" not in str(error)
