@@ -8,6 +8,11 @@ ALL_WRITERS = "sentinel-memory: all writers"  # whose lock upkeep has alone, and
 # The planner takes all agents to be alike, and for one with many rows it would read and sort them
 # all, where an index has their order. Without bitmaps that index costs the least.
 _PLANS = {"enable_bitmapscan": "off"}
+# A role may have this limit from PostgreSQL 17 on; tables take as long as they need.
+_NO_END = (
+    "SELECT pg_catalog.set_config(name, '0', true) FROM pg_catalog.pg_settings"
+    " WHERE name = 'transaction_timeout'"
+)
 _IDLE_S = 300  # in a transaction: of a process that hangs, after which others get its locks
 
 
@@ -38,6 +43,7 @@ class Opening:
             "statement_timeout": str(_ms(self.query_s)),
             "lock_timeout": str(_ms(lock_s)),
             "idle_in_transaction_session_timeout": str(_IDLE_S * 1_000),
+            "row_security": "on",  # a role may have it off, for its backups
             "TimeZone": "UTC",
             "DateStyle": "ISO",
             AGENT_SETTING: self.agent,
@@ -52,6 +58,7 @@ class Opening:
             f"BEGIN ISOLATION LEVEL {kind}",
             *([f"SET LOCAL ROLE {self.role}"] if self.role else []),
             f"SELECT {given}",
+            *([] if self.role else [_NO_END]),
             *self._turn(),
             "SELECT current_user, rolsuper OR rolbypassrls, pg_catalog.pg_backend_pid(),"
             f" pg_catalog.set_config('lock_timeout', '{_ms(wait_s)}', true)"

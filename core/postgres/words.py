@@ -58,6 +58,8 @@ WORDS: Table = {
         "{path}에 sentinel_room, sentinel_upkeep 역할이 없거나 이 사용자가 그 역할을 맡을 수 없습니다. 아무것도 읽거나 저장하지 않았습니다. {cli} fragments migrate를 실행하고, 역할을 만들 권한이 없는 사용자라면 {cli} fragments migrate --sql의 출력을 관리자에게 전달하세요."),
     "bypasses": ("Row security would not bind the role {role} on {path}: somebody has made it a superuser or given it BYPASSRLS. Nothing was read or saved. Take that right away: ALTER ROLE {role} NOSUPERUSER NOBYPASSRLS.",
         "{path}의 {role} 역할에는 행 보안이 적용되지 않습니다. 누군가 슈퍼유저로 만들었거나 BYPASSRLS를 주었습니다. 아무것도 읽거나 저장하지 않았습니다. 그 권한을 거두세요: ALTER ROLE {role} NOSUPERUSER NOBYPASSRLS."),
+    "not_member": ("The tables on {path} are there, but its user {user} may not take the roles that work with them. Nothing was read or changed. Run as an administrator of the server: GRANT sentinel_room, sentinel_upkeep TO {user}",
+        "{path}에 테이블은 있지만 사용자 {user}가 테이블을 다루는 역할을 맡을 수 없습니다. 아무것도 읽거나 바꾸지 않았습니다. 서버 관리자로 실행하세요: GRANT sentinel_room, sentinel_upkeep TO {user}"),
     # tables
     "schema_missing": ("The tables of the fragments are missing on {path}, or not all of them are there. Nothing was saved. Run {cli} fragments migrate: it shows what is missing before it makes it.",
         "{path}에 조각의 테이블이 없거나 일부가 빠져 있습니다. 저장된 것은 없습니다. {cli} fragments migrate를 실행하세요. 빠진 것을 먼저 보여 준 뒤에 만듭니다."),
@@ -69,8 +71,10 @@ WORDS: Table = {
         "{path}의 agent_memory 스키마에는 이 프로그램이 넘겨받을 수 없는 테이블이 있습니다({reason}). 아무것도 바뀌지 않았습니다. 그 스키마의 이름을 바꾸거나 다른 데이터베이스를 쓴 뒤 다시 시도하세요."),
     "no_right": ("The user of {path} may not make what is missing ({reason}). Nothing was changed. Give the output of {cli} fragments migrate --sql to the administrator of the server, then try again.",
         "{path}의 사용자에게는 빠진 것을 만들 권한이 없습니다({reason}). 아무것도 바뀌지 않았습니다. {cli} fragments migrate --sql의 출력을 서버 관리자에게 전달해 실행한 뒤 다시 시도하세요."),
-    "not_owner": ("The user of {path} does not own the schema agent_memory that another program has made ({reason}). Nothing was changed. Run {cli} fragments migrate once with a superuser's address in SENTINEL_MEMORY_FRAGMENTS, then set this address again.",
-        "{path}의 사용자는 다른 프로그램이 만든 agent_memory 스키마의 소유자가 아닙니다({reason}). 아무것도 바뀌지 않았습니다. SENTINEL_MEMORY_FRAGMENTS에 슈퍼유저의 주소를 넣고 {cli} fragments migrate를 한 번 실행한 뒤 이 주소로 되돌리세요."),
+    "not_owner": ("The user of {path} may not take over what another program has made in the schema agent_memory ({reason}). Nothing was changed. Give the output of {cli} fragments migrate --sql to the administrator of the server, then run {cli} fragments migrate again.",
+        "{path}의 사용자에게는 다른 프로그램이 agent_memory 스키마에 만든 것을 넘겨받을 권한이 없습니다({reason}). 아무것도 바뀌지 않았습니다. {cli} fragments migrate --sql의 출력을 서버 관리자에게 전달해 실행한 뒤 {cli} fragments migrate를 다시 실행하세요."),
+    "row_unknown": ("A row of the schema agent_memory on {path} does not fit into the new tables ({reason}). Nothing was changed. Correct or delete such rows there, then run {cli} fragments migrate again.",
+        "{path}의 agent_memory 스키마에 새 테이블에 맞지 않는 행이 있습니다({reason}). 아무것도 바뀌지 않았습니다. 그런 행을 고치거나 지운 뒤 {cli} fragments migrate를 다시 실행하세요."),
     "no_such_encoding": ("The database {path} is not encoded in UTF-8, so it cannot hold every text. Nothing was changed. Create one with: createdb --encoding=UTF8 --template=template0 NAME.",
         "데이터베이스 {path}의 인코딩이 UTF-8이 아니어서 모든 글을 담을 수 없습니다. 아무것도 바뀌지 않았습니다. createdb --encoding=UTF8 --template=template0 이름 명령으로 새로 만드세요."),
 }

@@ -26,7 +26,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Show what is missing, and make it once somebody agrees; 1 otherwise. Raises SentinelError."""
     from core.postgres.pool import Pool
     from rooms.fragments.config import database_server
-    from rooms.fragments.postgres import schema
+    from rooms.fragments.postgres import schema, takeover
 
     lang, server = settings_here().lang, database_server(os.environ)
     if server is None:
@@ -37,7 +37,8 @@ def run(arguments: argparse.Namespace) -> int:
         found = schema.Schema(pool).look()
         is_done = found.is_current and not found.has_waiting_vectors
         if arguments.sql:
-            print_lines([f"{it};" for it in ([] if is_done else schema.script(found))])
+            statements = takeover.script(pool) if found.is_foreign else schema.script(found)
+            print_lines([f"{it};" for it in ([] if is_done else statements)])
             return 0
         if is_done:
             print_within([word(lang, "current", path=plain(server.name), version=found.version)])

@@ -193,8 +193,14 @@ class Schema:
             raise NoRightError(path=path, reason=reason) from error
 
     def _looked(self, connection: "Connection[Any]") -> Found:
-        found = look(connection)
+        from psycopg.errors import InsufficientPrivilege
+
         path = self._pool.server.name
+        try:
+            found = look(connection)
+        except InsufficientPrivilege as error:
+            user = _quoted(connection.info.user)
+            raise RoleError("not_member", path=path, user=user) from error
         if found.version > tables.KNOWN:
             raise SchemaNewerError(path=path, found=found.version, known=tables.KNOWN)
         if found.version and len(found.roles) < len(security.ROLES):
@@ -220,7 +226,7 @@ def look(connection: "Connection[Any]") -> Found:
 
 
 def _version(connection: "Connection[Any]") -> int:
-    """Return the version of the tables; whoever may not take the role is told so."""
+    """Return the version of the tables; only the role that owns them may read it."""
     connection.execute(f"SET LOCAL ROLE {UPKEEP_ROLE}")
     row = connection.execute("SELECT max(version) FROM agent_memory.schema_version").fetchone()
     connection.execute("RESET ROLE")
@@ -242,13 +248,15 @@ def make_schema(connection: "Connection[Any]", found: Found) -> None:
     """Make what is missing around the tables: the roles, the extension, the empty schema."""
     for statement in before(found):
         connection.execute(statement)
-    if not found.vectors_in and found.has_vectors:
+    if found.vectors_in:
+        _try_names(connection, found.vectors_in)
+    elif found.has_vectors:
         _add_extension(connection)
 
 
 def before(found: Found) -> list[str]:
     """Return what the address's own user or an administrator runs: the roles and the schema."""
-    user = '"' + found.user.replace('"', '""') + '"'
+    user = _quoted(found.user)
     missing = [it for it in security.ROLES if it not in found.roles]
     made = [security.make_role(it) for it in missing]
     made += [security.grant_role(it, user) for it in security.ROLES if it not in found.taken]
@@ -257,6 +265,10 @@ def before(found: Found) -> list[str]:
     if not found.owner:
         made.append(f"CREATE SCHEMA {tables.SCHEMA} AUTHORIZATION {UPKEEP_ROLE}")
     return made
+
+
+def _quoted(user: str) -> str:
+    return '"' + user.replace('"', '""') + '"'
 
 
 def inside(found: Found) -> list[str]:
@@ -302,3 +314,11 @@ def _add_extension(connection: "Connection[Any]") -> None:
             connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
     except Error:
         return
+
+
+def _try_names(connection: "Connection[Any]", vectors_in: str) -> None:
+    """See that both roles reach the extension: what may not be granted is only a warning."""
+    for role in security.ROLES:
+        connection.execute(f"SET LOCAL ROLE {role}")
+        connection.execute(f"SELECT '{vectors_in}.vector'::regtype")
+    connection.execute("RESET ROLE")

@@ -7,9 +7,10 @@ seen that all is there removes the former schema.
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from core.notices import shown
 from core.postgres.errors import NotOwnerError, SchemaForeignError, ServerError
 from core.postgres.opening import UPKEEP_ROLE
 from core.postgres.pool import Pool
@@ -29,6 +30,25 @@ _COLUMNS = """SELECT attname::text, format_type(atttypid, atttypmod), attnotnull
   pg_get_expr(adbin, adrelid) FROM pg_attribute LEFT JOIN pg_attrdef d
   ON d.adrelid = attrelid AND d.adnum = attnum
   WHERE attrelid = %s::regclass AND attnum > 0 AND NOT attisdropped ORDER BY attnum"""
+# As statements, what the user lacks to take the tables over. Of a superuser it becomes no member.
+_LACKING = """WITH things (name, owner) AS (
+  SELECT 'SCHEMA agent_memory', nspowner FROM pg_namespace WHERE nspname = 'agent_memory'
+  UNION ALL SELECT format('TABLE agent_memory.%%I', relname), relowner FROM pg_class
+  WHERE relnamespace = 'agent_memory'::regnamespace AND relname = ANY (%(copied)s))
+SELECT DISTINCT CASE WHEN rolsuper THEN format('ALTER %%s OWNER TO %%I', name, current_user)
+  ELSE format('GRANT %%I TO %%I', rolname, current_user) END
+  FROM things JOIN pg_roles o ON o.oid = owner WHERE NOT pg_has_role(owner, 'USAGE')
+UNION ALL SELECT format('ALTER ROLE %%I INHERIT', rolname) FROM pg_roles
+  WHERE rolname = current_user AND NOT rolinherit AND %(version)s < 160000
+UNION ALL SELECT format('ALTER TABLE agent_memory.%%I NO FORCE ROW LEVEL SECURITY', relname)
+  FROM pg_class, pg_roles WHERE relnamespace = 'agent_memory'::regnamespace
+  AND relname = ANY (%(copied)s) AND relrowsecurity AND relforcerowsecurity
+  AND rolname = current_user AND NOT (rolsuper OR rolbypassrls)
+UNION ALL SELECT format('GRANT CREATE ON DATABASE %%I TO %%I', current_database(), current_user)
+  WHERE NOT has_database_privilege(current_database(), 'CREATE')
+UNION ALL SELECT format('GRANT USAGE ON SCHEMA %%I TO %%I', nspname, current_user)
+  FROM pg_extension JOIN pg_namespace n ON n.oid = extnamespace WHERE extname = 'vector'
+  AND nspname <> 'agent_memory' AND NOT has_schema_privilege(n.oid, 'USAGE')"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,39 +63,25 @@ class Former:
 def former(pool: Pool) -> Former:
     """Return what there is to take over. Raises DatabaseError where it is something else."""
     with pool.as_login(changes=False) as connection, _owning(pool):
-        found = _foreign(pool, connection)
-        connection.execute("SET LOCAL row_security = off")  # hidden rows are an error
-        rows = {
-            it: _count(connection, f"SELECT count(*) FROM {tables.SCHEMA}.{it}")
-            for it in _COPIED
-            if it in found.names
-        }
-        columns = {name for name, *_ in _columns(connection, f"{tables.SCHEMA}.fragments")}
-        whole = f"FROM {tables.SCHEMA}.fragments"
-        linked = f"SELECT coalesce(sum(cardinality(linked_to)), 0) {whole}"
-        vectors = f"SELECT count(embedding) {whole}"
-        return Former(
-            rows,
-            _count(connection, linked) if "linked_to" in columns else 0,
-            _count(connection, vectors) if "embedding" in columns else 0,
-        )
+        return _counted(connection, _foreign(pool, connection))
 
 
 def take_over(pool: Pool) -> Former:
     """Take the tables over; return what was copied. Raises DatabaseError; then all is as before."""
-    counted = former(pool)
     with pool.as_login() as connection, _owning(pool):
         schema.lock(connection)
         found = _foreign(pool, connection)
+        copied = [it for it in _COPIED if it in found.names]
+        for table in copied:  # nothing is added while it is copied
+            connection.execute(f"LOCK TABLE {tables.SCHEMA}.{table} IN SHARE MODE")
+        counted = _counted(connection, found)
         connection.execute(f"ALTER SCHEMA {tables.SCHEMA} RENAME TO {FORMER}")
         schema.make_schema(connection, schema.look(connection))
         now = schema.look(connection)
         connection.execute(f"SET LOCAL search_path = {now.path}")
         _as_owner(connection, schema.table_statements(now))
-        connection.execute("SET LOCAL row_security = off")
-        for table in _COPIED:
-            if table in found.names:
-                _copy(connection, table)
+        for table in copied:
+            _copy(connection, table)
         if counted.linked:
             _copy_linked(connection)
         _fill(connection)
@@ -84,16 +90,53 @@ def take_over(pool: Pool) -> Former:
     return counted
 
 
+def script(pool: Pool) -> list[str]:
+    """Return what an administrator runs so that the address's user may take the tables over."""
+    with pool.as_login(changes=False) as connection:
+        found = schema.look(connection)
+        given = {"copied": list(_COPIED), "version": connection.info.server_version}
+        rows = connection.execute(_LACKING, given).fetchall()
+    lacking = [statement for (statement,) in rows]
+    if found.vectors_in == tables.SCHEMA:
+        lacking.append("ALTER EXTENSION vector SET SCHEMA public")
+        found = replace(found, vectors_in="public")
+    if found.has_vectors and not found.vectors_in:
+        lacking.append("CREATE EXTENSION IF NOT EXISTS vector")
+    lacking += schema.before(found)
+    return ["BEGIN", *lacking, "COMMIT"] if lacking else []
+
+
+def _counted(connection: "Connection[Any]", found: schema.Found) -> Former:
+    connection.execute("SET LOCAL row_security = off")  # hidden rows are an error
+    rows = {
+        it: _count(connection, f"SELECT count(*) FROM {tables.SCHEMA}.{it}")
+        for it in _COPIED
+        if it in found.names
+    }
+    columns = {name for name, *_ in _columns(connection, f"{tables.SCHEMA}.fragments")}
+    whole = f"FROM {tables.SCHEMA}.fragments"
+    linked = f"SELECT coalesce(sum(cardinality(linked_to)), 0) {whole}"
+    vectors = f"SELECT count(embedding) {whole}"
+    return Former(
+        rows,
+        _count(connection, linked) if "linked_to" in columns else 0,
+        _count(connection, vectors) if "embedding" in columns else 0,
+    )
+
+
 @contextmanager
 def _owning(pool: Pool) -> Iterator[None]:
-    """Say of a right that is missing that the tables are somebody else's."""
-    from psycopg.errors import InsufficientPrivilege
+    """Say which right is missing, or of what kind the row is that does not fit."""
+    from psycopg.errors import DataError, InsufficientPrivilege, IntegrityError
 
     try:
         yield
     except InsufficientPrivilege as error:
         reason = (error.diag.message_primary or "").strip()
         raise NotOwnerError(path=pool.server.name, reason=reason) from error
+    except (DataError, IntegrityError) as error:
+        reason = shown((error.diag.message_primary or "").strip())
+        raise ServerError("row_unknown", path=pool.server.name, reason=reason) from error
 
 
 def _foreign(pool: Pool, connection: "Connection[Any]") -> schema.Found:
@@ -110,6 +153,8 @@ def _foreign(pool: Pool, connection: "Connection[Any]") -> schema.Found:
         raise ServerError("schema_unknown", path=path, reason=f"fragments: {', '.join(lacks)}")
     if _count(connection, f"SELECT count(*) FROM pg_namespace WHERE nspname = '{FORMER}'"):
         raise ServerError("schema_unknown", path=path, reason=f"{FORMER} exists")
+    if found.vectors_in == tables.SCHEMA:  # the former schema takes it along when it is removed
+        raise NotOwnerError(path=path, reason="the extension vector is in agent_memory")
     return found
 
 

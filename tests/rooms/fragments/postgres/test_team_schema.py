@@ -241,7 +241,7 @@ def test_a_user_who_does_not_own_another_programs_tables_is_told_how_they_are_ta
     dsn = anothers.server.dsn.replace("//owner@", "//stranger@")
     stranger = Pool(a_server(dsn))
     for call in (takeover.former, takeover.take_over):
-        with pytest.raises(NotOwnerError, match="superuser"):
+        with pytest.raises(NotOwnerError, match="--sql"):
             call(stranger)
     takeover.take_over(anothers)
     engine = PostgresEngine(stranger.server, timeout_s=10.0)
@@ -263,7 +263,8 @@ def test_the_command_shows_then_does(
     assert "Nothing was changed." in shown.out
     assert not Schema(empty).look().version
     assert ("fragments: 1,000" in shown.out) == (kind != "empty")
-    assert "CREATE POLICY" in Run.of(capsys, "fragments", "migrate", "--sql").out
+    statements = Run.of(capsys, "fragments", "migrate", "--sql").out
+    assert ("CREATE POLICY" in statements) == (kind == "empty")
     assert Run.of(capsys, "fragments", "migrate").code == 1  # nobody can be asked
     done = Run.of(capsys, "fragments", "migrate", "--yes")
     assert done.code == 0, done.errors
