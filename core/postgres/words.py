@@ -59,7 +59,7 @@ WORDS: Table = {
     "bypasses": ("Row security would not bind the role {role} on {path}: somebody has made it a superuser or given it BYPASSRLS. Nothing was read or saved. Take that right away: ALTER ROLE {role} NOSUPERUSER NOBYPASSRLS.",
         "{path}의 {role} 역할에는 행 보안이 적용되지 않습니다. 누군가 슈퍼유저로 만들었거나 BYPASSRLS를 주었습니다. 아무것도 읽거나 저장하지 않았습니다. 그 권한을 거두세요: ALTER ROLE {role} NOSUPERUSER NOBYPASSRLS."),
     "not_member": ("The tables on {path} are there, but its user {user} may not take the roles that work with them. Nothing was read or changed. Run as an administrator of the server: GRANT sentinel_room, sentinel_upkeep TO {user}",
-        "{path}에 테이블은 있지만 사용자 {user}가 테이블을 다루는 역할을 맡을 수 없습니다. 아무것도 읽거나 바꾸지 않았습니다. 서버 관리자로 실행하세요: GRANT sentinel_room, sentinel_upkeep TO {user}"),
+        "{path}에 테이블은 있지만 사용자 {user}이(가) 테이블을 다루는 역할을 맡을 수 없습니다. 아무것도 읽거나 바꾸지 않았습니다. 서버 관리자로 실행하세요: GRANT sentinel_room, sentinel_upkeep TO {user}"),
     # tables
     "schema_missing": ("The tables of the fragments are missing on {path}, or not all of them are there. Nothing was saved. Run {cli} fragments migrate: it shows what is missing before it makes it.",
         "{path}에 조각의 테이블이 없거나 일부가 빠져 있습니다. 저장된 것은 없습니다. {cli} fragments migrate를 실행하세요. 빠진 것을 먼저 보여 준 뒤에 만듭니다."),
