@@ -67,7 +67,9 @@ class Databases:
         self._first.close()
 
     def _new(self) -> PostgresEngine:
-        return PostgresEngine(a_server(self._server.new_dsn()), timeout_s=5)
+        server = self._server.postgres  # its databases are emptied and used by several files
+        name = server.new_database(self._server.template, is_kept=True)
+        return PostgresEngine(a_server(server.dsn(name)), timeout_s=5)
 
 
 @pytest.fixture(scope="session")

@@ -42,6 +42,7 @@ class Postgres:
     def __init__(self, binaries: Path, directory: Path, settings: dict[str, str]) -> None:
         self.directory, self._binaries, self._settings = directory, binaries, settings
         self._data, self._numbers = directory / "data", count(1)
+        self._made: list[tuple[str, str]] = []  # databases, each behind the file of its test
 
     @property
     def user(self) -> str:
@@ -53,13 +54,23 @@ class Postgres:
         rest = "".join(f"&{name}={value}" for name, value in more.items())
         return f"postgresql://{user}@/{database}?host={self.directory}{rest}"
 
-    def new_database(self, template: str = "template0") -> str:
-        """Make a database and return its name."""
+    def new_database(self, template: str = "template0", *, is_kept: bool = False) -> str:
+        """Make a database and return its name.
+
+        is_kept: for as long as the server runs. Otherwise it goes when the tests of another file
+        ask for one: each takes 8 MB, and hundreds of them would be written to the disk.
+        """
         import psycopg
 
         name = f"memory_{os.getpid()}_{next(self._numbers)}"
+        file = os.environ.get("PYTEST_CURRENT_TEST", "").partition("::")[0]
         with psycopg.connect(self.dsn(), autocommit=True) as connection:
+            for _, over in [it for it in self._made if it[0] != file]:
+                connection.execute(f'DROP DATABASE IF EXISTS "{over}" WITH (FORCE)')
             connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
+        self._made = [it for it in self._made if it[0] == file]
+        if not is_kept:
+            self._made.append((file, name))
         return name
 
     def make(self) -> None:

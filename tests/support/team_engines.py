@@ -39,7 +39,7 @@ class TeamServer:
 def team_server() -> Iterator[TeamServer]:
     """The server of this worker; it is started once."""
     with postgres() as running:
-        template = running.new_database()
+        template = running.new_database(is_kept=True)
         pool = Pool(a_server(running.dsn(template)))
         Schema(pool).prepare()
         pool.close()
