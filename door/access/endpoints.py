@@ -22,7 +22,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route, request_response
 
 from door.access.consent import COOKIE, Consent, new_cookie
-from door.access.page import failed
+from door.access.page import failed, language_of
+from door.access.page_words import word
 from door.access.provider import BROWSER, Provider
 from door.access.registering import SCOPE
 from door.access.tries import group_of
@@ -30,6 +31,8 @@ from door.access.watched import TOKEN_PATH, address_of
 from door.hosts import is_loopback
 
 MOST_BODY_BYTES = 16_384
+RETRY_S = 2
+_PAGES, _FOR_PROGRAMS = ("/authorize", "/consent"), (TOKEN_PATH, "/register", "/revoke")
 _NO_STORE = {"Cache-Control": "no-store", "Pragma": "no-cache"}
 _Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -49,6 +52,18 @@ def routes(access: Provider) -> list[Route]:
         _own("/authorize", _authorization(access), "GET"),
         _own("/consent", consent.handle, "GET", "POST"),
     ]
+
+
+def without_database(request: Request) -> Response | None:
+    """Return what a login is told while the database is away; None for any other request."""
+    path = request.url.path
+    if path in _PAGES:
+        return failed(request, "no_storage", status=503, wait_s=RETRY_S)
+    if path not in _FOR_PROGRAMS:
+        return None
+    told = word(language_of(request), "no_storage")
+    body = {"error": "temporarily_unavailable", "error_description": told}
+    return JSONResponse(body, 503, headers={**_NO_STORE, "Retry-After": str(RETRY_S)})
 
 
 def _authorization(access: Provider) -> _Endpoint:

@@ -35,6 +35,8 @@ WORDS: Table = {
         "클라이언트가 이 서버에서 줄 수 없는 것을 요청했습니다. 아무도 들여보내지 않았고, 다른 주소로 보내지도 않았습니다. 클라이언트를 업데이트한 뒤 다시 연결하세요."),
     "too_many_questions": ("Too many connections were begun from your network. Nobody was let in. Wait {wait_s} s, then start the connection in your client again.",
         "같은 네트워크에서 연결을 너무 많이 시작했습니다. 아무도 들여보내지 않았습니다. {wait_s}초 뒤에 클라이언트에서 연결을 다시 시작하세요."),
+    "no_storage": ("The server cannot use its database at the moment. Nobody was let in. Wait a moment, then start the connection in your client again; whoever runs the server finds the reason in its log.",
+        "서버가 지금 데이터베이스를 쓸 수 없습니다. 아무도 들여보내지 않았습니다. 잠시 뒤에 클라이언트에서 연결을 다시 시작하세요. 원인은 서버 로그에 있습니다."),
     "gone_title": ("Nobody was let in", "들여보내지 않았습니다"),
     "allowed": ("Allowed", "허용했습니다"),
     "denied": ("Denied", "거부했습니다"),

@@ -18,6 +18,8 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from core.disk.database import DatabaseError
+from core.errors import SentinelError
+from door.access.endpoints import without_database
 from door.access.oauth import Access
 from door.access.watched import Watched
 from door.papers import Papers
@@ -198,5 +200,6 @@ def _pages(service: Service, book: Book, streams: Streams, metrics: Metrics | No
     return [Route("/health", show_health), Route("/metrics", show_metrics)]
 
 
-async def _on_error(_: Request, error: Exception) -> Response:
-    return of_failure(error)
+async def _on_error(request: Request, error: Exception) -> Response:
+    login = without_database(request) if isinstance(error, SentinelError) else None
+    return login or of_failure(error)

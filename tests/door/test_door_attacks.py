@@ -102,15 +102,29 @@ def test_a_refresh_token_and_a_state_that_the_database_does_not_take_are_refused
     assert headers["location"].startswith(f"{BACK}?error=invalid_request&")
 
 
+AWAY = (
+    ("POST", "/mcp", "application/json"),
+    ("GET", "/authorize?client_id=x", "text/html"),
+    ("GET", "/consent?txn=x", "text/html"),
+    ("POST", "/token", "application/json"),
+    ("POST", "/register", "application/json"),
+)
+
+
 def test_a_stranger_learns_nothing_of_a_database_that_is_away(tmp_path: Path) -> None:
     with postgres() as server:
         dsn = server.dsn(server.new_database())
         with HttpServer(tmp_path, environment={PLACE: dsn}) as running:
             running.ask("POST", "/mcp", {}, key="smk_x")
             server.stop()
-            for method, path in (("POST", "/mcp"), ("GET", "/authorize?client_id=x")):
-                status, headers, body = running.ask(method, path, key="smk_x")
+            for method, path, kind in AWAY:
+                form = b"grant_type=authorization_code&client_id=x&code=y&code_verifier=z"
+                given = {"redirect_uris": [BACK]} if path == "/register" else form
+                more = FORM if given == form else {}
+                status, headers, body = running.ask(method, path, given, key="smk_x", headers=more)
                 told = body.decode()
+                assert kind in headers["content-type"], path
+                assert ("temporarily_unavailable" in told) == (path in ("/token", "/register"))
                 assert (status, headers["retry-after"]) == (503, "2"), path
                 assert "cannot use its database" in told
                 for piece in ("postgresql", str(server.directory), server.user):
