@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +75,7 @@ class Team:
         """Who saved the sessions of the project with a goal, as the room calls them."""
         path = self.project / ".context" / "sessions" / "history.db"
         asked = "SELECT agent FROM contexts WHERE goal = ?"
-        with sqlite3.connect(path) as connection:
+        with closing(sqlite3.connect(path)) as connection:
             return [str(name) for [name] in connection.execute(asked, (goal,))]
 
     def _started(self) -> HttpServer:

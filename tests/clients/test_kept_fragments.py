@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 from collections import Counter
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -81,7 +82,7 @@ def offered(request: Request) -> list[str]:
 
 
 def rows(desk: Desk, query: str) -> list[tuple[object, ...]]:
-    with sqlite3.connect(desk.home / DATABASE) as connection:
+    with closing(sqlite3.connect(desk.home / DATABASE)) as connection:
         return connection.execute(query).fetchall()
 
 

@@ -5,6 +5,7 @@ and saves; the actions then belong to the session that it has saved.
 """
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -69,7 +70,8 @@ def test_commands_and_edits_belong_to_the_session_that_their_conversation_saves(
     ]
     requests = desk.run(started, script)
     assert "#1" in requests[-1].answers[-2]
-    with sqlite3.connect(desk.project / ".context" / "sessions" / "history.db") as connection:
+    path = desk.project / ".context" / "sessions" / "history.db"
+    with closing(sqlite3.connect(path)) as connection:
         kept = connection.execute(
             "SELECT type, content, coalesce(result, ''), coalesce(file_path, '')"
             " FROM actions JOIN contexts c"

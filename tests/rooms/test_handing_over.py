@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -183,7 +184,7 @@ def test_the_end_of_a_process_notes_only_what_nobody_saved(
     if saves:
         server.call("context_save", goal="Count the doors")
     assert server.close() == 0
-    with sqlite3.connect(tmp_path / "memory.db") as connection:
+    with closing(sqlite3.connect(tmp_path / "memory.db")) as connection:
         noted = connection.execute("SELECT content FROM fragments WHERE topic = 'session'")
         assert len(noted.fetchall()) == (0 if saves else 1)
 

@@ -23,6 +23,7 @@ from core.lessons.record import Draft, Record, new_record
 from core.store import MemoryStore
 from tests.support.cli_process import TOKEN, Command
 from tests.support.cli_process import DiscreetRun as Run
+from tests.support.cli_process import Run as AnyRun
 from tests.support.git_clones import path_of, saved
 from tests.support.samples import LATER, NOW, a_draft, a_principle, a_record
 from tests.support.stdio_client import ROOT
@@ -762,7 +763,7 @@ def test_what_is_too_large_is_refused_whole(
     check_refused(take(b"x" * (most + 1), "--yes"), project, said)
 
 
-def check_refused(refused: Run, project: Path, said: str) -> None:
+def check_refused(refused: AnyRun, project: Path, said: str) -> None:
     assert (refused.code, refused.out) == (1, "")
     assert refused.errors.startswith(f"{project.parent / 'source'} {said}")
     assert list(project.iterdir()) == []

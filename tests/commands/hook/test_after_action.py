@@ -5,6 +5,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -46,7 +47,7 @@ class Desk:
         if not self.path.exists():
             return []
         columns = "type, content, coalesce(result, ''), coalesce(file_path, '')"
-        with sqlite3.connect(self.path) as connection:
+        with closing(sqlite3.connect(self.path)) as connection:
             return connection.execute(f"SELECT {columns} FROM {table} ORDER BY rowid").fetchall()
 
 

@@ -1,6 +1,7 @@
 """Tests what a session notes of a lesson that a hook showed: followed, or shown only."""
 
 import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -70,7 +71,7 @@ class Desk(AnyDesk):
         """What is noted of lessons."""
         path = self.root / ".context" / "sessions" / "history.db"
         columns = "type, content, result, coalesce(file_path, '')"
-        with sqlite3.connect(path) as connection:
+        with closing(sqlite3.connect(path)) as connection:
             question = f"SELECT {columns} FROM {table} WHERE type = 'lesson' ORDER BY rowid"
             return connection.execute(question).fetchall()
 
@@ -171,7 +172,7 @@ def test_a_file_that_is_gone_or_too_long_tells_nothing_and_the_edit_is_recorded(
     assert desk.hook("after-action", edited("claude-code", desk.root, FILE)) == ""
     assert desk.rows() == []
     path = desk.root / ".context" / "sessions" / "history.db"
-    with sqlite3.connect(path) as connection:  # the same within two seconds is one
+    with closing(sqlite3.connect(path)) as connection:  # the same within two seconds is one
         assert connection.execute("SELECT type FROM waiting_actions").fetchall() == [("edit",)]
 
 

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +53,7 @@ def waiting(project: Path) -> list[tuple[Any, ...]]:
     path = project / ".context" / "sessions" / "history.db"
     if not path.exists():
         return []
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         return connection.execute(statement).fetchall()
 
 

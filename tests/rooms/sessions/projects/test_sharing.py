@@ -5,6 +5,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -25,7 +26,7 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def hints(state: Path) -> list[tuple[object, ...]]:
-    with sqlite3.connect(state / "global.db") as connection:
+    with closing(sqlite3.connect(state / "global.db")) as connection:
         return connection.execute("SELECT number, goal, has_warnings FROM hints").fetchall()
 
 

@@ -5,6 +5,7 @@ import os
 import signal
 import sqlite3
 import time
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -112,7 +113,7 @@ def test_a_session_in_both_places_is_taken_as_it_is_in_the_database(tmp_path: Pa
     archive_before(store, DAY)
     read, actions = whole(store, store.get("#1"))
     assert (read.goal, len(actions)) == ("Fix it at last", 2)
-    with sqlite3.connect(archives_of(store)[0]) as connection:
+    with closing(sqlite3.connect(archives_of(store)[0])) as connection:
         assert connection.execute("SELECT count(*) FROM contexts").fetchone() == (1,)
 
 
@@ -148,7 +149,7 @@ def test_a_kill_at_any_moment_loses_and_doubles_nothing(tmp_path: Path, written:
     archive_before(store, DAY)
     assert {it.archive for it in _all(store)} == {"archive-2024.db"}
     assert {it.id: _told(store, it) for it in _all(store)} == seen
-    with sqlite3.connect(archives_of(store)[0]) as connection:
+    with closing(sqlite3.connect(archives_of(store)[0])) as connection:
         for table in ("contexts", "actions"):
             assert connection.execute(f"SELECT count(*) FROM {table}").fetchone() == (600,)
 
@@ -188,7 +189,7 @@ def test_an_archive_that_cannot_be_read_leaves_the_hint_and_says_so(tmp_path: Pa
     with pytest.raises(DatabaseDamagedError):
         whole(store, hint)
     path.write_bytes(data)
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA user_version = 99")
     connection.close()
     with pytest.raises(DatabaseNewerError):
