@@ -10,6 +10,7 @@ from typing import ClassVar
 from core.messages import MESSAGES, Language, Table, sentence
 
 _PATH_CHARS = 300
+_WITHHELD = {"en": "the server's log says why", "ko": "이유는 서버 로그에 있습니다"}
 
 
 class SentinelError(Exception):
@@ -18,11 +19,13 @@ class SentinelError(Exception):
     key: names the sentence in `words`, the table of the room that raises the error. A class for one
     situation sets it; a class for a whole room takes it as its first argument.
     record: the version id of the record that it is about, where several were given.
+    placed: the facts that may say where the memory is.
     """
 
     words: ClassVar[Table] = MESSAGES
     key = ""
     record = ""
+    placed: ClassVar[tuple[str, ...]] = ("path",)
 
     def __init__(self, key: str = "", /, **facts: str | int) -> None:
         super().__init__()
@@ -40,7 +43,8 @@ class SentinelError(Exception):
 def placeless(error: SentinelError, lang: Language) -> str:
     """Return the sentence of an error for who is not to know where the memory is."""
     facts = error.facts
-    error.facts = {**facts, "path": "memory"}
+    withheld = {name: "memory" if name == "path" else _WITHHELD[lang] for name in error.placed}
+    error.facts = {**facts, **withheld}
     try:
         return error.text(lang)
     finally:

@@ -268,7 +268,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "team_silent": ("{url}: no answer ({reason}). Check the address and the network, then run {cli} doctor --online again.",
         "{url}: 응답이 없습니다({reason}). 주소와 네트워크를 확인한 뒤 {cli} doctor --online을 다시 실행하세요."),
     "team_not_proven": ("{url}: this machine does not trust the server's certificate ({reason}). Nothing was sent. Use the name that the certificate holds, or make its authority known here: SSL_CERT_FILE for {cli}, NODE_EXTRA_CA_CERTS for clients that run on Node. Then run {cli} doctor --online again.",
-        "{url}: 이 컴퓨터가 서버의 인증서를 믿지 않습니다({reason}). 아무것도 보내지 않았습니다. 인증서에 적힌 이름으로 접속하거나 인증서를 발급한 기관을 이 컴퓨터에 알려 주세요. {cli}에는 SSL_CERT_FILE, Node로 도는 클라이언트에는 NODE_EXTRA_CA_CERTS입니다. 그런 다음 {cli} doctor --online을 다시 실행하세요."),
+        "{url}: 이 컴퓨터가 서버의 인증서를 믿지 않습니다({reason}). 아무것도 보내지 않았습니다. 인증서에 적힌 이름으로 접속하거나 인증서를 발급한 기관을 이 컴퓨터에 알려 주세요. {cli}에는 SSL_CERT_FILE, Node로 실행되는 클라이언트에는 NODE_EXTRA_CA_CERTS입니다. 그런 다음 {cli} doctor --online을 다시 실행하세요."),
     "fragments_of_server": ("Fragments {path} ({engine}; of all agents: {agents:,}; fragments: {count:,}, in the bin: {in_bin:,}, schema: {schema}, bytes: {size:,})",
         "조각 {path}({engine}, 모든 에이전트 {agents:,}, 조각 {count:,}개, 휴지통 {in_bin:,}개, 스키마 {schema}, {size:,}바이트)"),
     "fragments_server_unusable": ("Fragments: {said}", "조각: {said}"),

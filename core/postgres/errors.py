@@ -43,18 +43,21 @@ class ServerUnreachableError(ServerError):
     """No server answers there, or it ends the connection while it starts. Facts: path, reason."""
 
     key = "unreachable"
+    placed = ("path", "reason")  # libpq names hosts, sockets and users
 
 
 class ServerNotProvenError(ServerError):
     """The connection cannot be secured as the address demands. Facts: path, reason."""
 
     key = "not_proven"
+    placed = ("path", "reason")
 
 
 class ServerRefusedError(ServerError):
     """The server answers and lets nobody in. Facts: path, reason; the key says what is wrong."""
 
     key = "refused"
+    placed = ("path", "reason")
 
 
 class ServerBusyError(ServerError, DatabaseBusyError):

@@ -7,6 +7,8 @@ import pytest
 from psycopg.errors import DiskFull, TransactionTimeout
 from psycopg.pq import DiagnosticField
 
+from core.errors import placeless
+from core.messages import Language
 from core.postgres.errors import (
     CommitUnknownError,
     ConnectionCutError,
@@ -50,3 +52,22 @@ def test_a_server_that_still_recovers_does_not_answer_yet() -> None:
     error = failed_connection("postgresql://h/d", psycopg.OperationalError(RECOVERING))
     assert isinstance(error, ServerUnreachableError)
     assert "not yet accepting connections" in str(error) and "DETAIL" not in str(error)
+
+
+@pytest.mark.parametrize("lang", ["en", "ko"])
+@pytest.mark.parametrize(
+    "why",
+    [
+        'connection to server on socket "/run/db/.s.PGSQL.5432" failed: No such file or directory',
+        'could not translate host name "db.internal" to address: Name or service not known',
+        'FATAL:  no pg_hba.conf entry for host "10.0.0.5", user "a", database "d", no encryption',
+        'server certificate for "db.other" does not match host name "db.internal"',
+    ],
+)
+def test_a_client_elsewhere_is_not_told_where_the_server_is(why: str, lang: Language) -> None:
+    error = failed_connection("postgresql://a@db.internal/d", psycopg.OperationalError(why))
+    shown = placeless(error, lang)
+    assert ("the server's log says why" if lang == "en" else "이유는 서버 로그에") in shown
+    for piece in ("/run/db", "db.internal", "db.other", "10.0.0.5", '"a"', "postgresql://"):
+        assert piece not in shown
+    assert why.rpartition("FATAL:  ")[2] in error.text(lang)  # the operator is told
