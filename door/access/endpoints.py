@@ -31,7 +31,7 @@ from door.access.watched import TOKEN_PATH, address_of
 from door.hosts import is_loopback
 
 MOST_BODY_BYTES = 16_384
-RETRY_S = 2
+_RETRY_S = 2
 _PAGES, _FOR_PROGRAMS = ("/authorize", "/consent"), (TOKEN_PATH, "/register", "/revoke")
 _NO_STORE = {"Cache-Control": "no-store", "Pragma": "no-cache"}
 _Endpoint = Callable[[Request], Awaitable[Response]]
@@ -58,12 +58,12 @@ def without_database(request: Request) -> Response | None:
     """Return what a login is told while the database is away; None for any other request."""
     path = request.url.path
     if path in _PAGES:
-        return failed(request, "no_storage", status=503, wait_s=RETRY_S)
+        return failed(request, "no_storage", status=503, wait_s=_RETRY_S)
     if path not in _FOR_PROGRAMS:
         return None
     told = word(language_of(request), "no_storage")
     body = {"error": "temporarily_unavailable", "error_description": told}
-    return JSONResponse(body, 503, headers={**_NO_STORE, "Retry-After": str(RETRY_S)})
+    return JSONResponse(body, 503, headers={**_NO_STORE, "Retry-After": str(_RETRY_S)})
 
 
 def _authorization(access: Provider) -> _Endpoint:
