@@ -62,8 +62,13 @@ def without_database(request: Request) -> Response | None:
     if path not in _FOR_PROGRAMS:
         return None
     told = word(language_of(request), "no_storage")
-    body = {"error": "temporarily_unavailable", "error_description": told}
-    return JSONResponse(body, 503, headers={**_NO_STORE, "Retry-After": str(_RETRY_S)})
+    return _unavailable(503, _RETRY_S, error_description=told)
+
+
+def _unavailable(status: int, wait_s: float, **more: str) -> Response:
+    """Return the error of OAuth after which a program tries again."""
+    headers = {**_NO_STORE, "Retry-After": str(math.ceil(wait_s))}
+    return JSONResponse({"error": "temporarily_unavailable", **more}, status, headers=headers)
 
 
 def _authorization(access: Provider) -> _Endpoint:
@@ -106,9 +111,7 @@ def _registration(access: Provider) -> _Endpoint:
 
     async def handle(request: Request) -> Response:
         if wait_s := access.registrations.take(group_of(address_of(request.scope))):
-            headers = {**_NO_STORE, "Retry-After": str(math.ceil(wait_s))}
-            error = {"error": "temporarily_unavailable"}
-            return JSONResponse(error, status_code=429, headers=headers)
+            return _unavailable(429, wait_s)
         response = await handler.handle(request)
         response.headers.update(_NO_STORE)
         return response

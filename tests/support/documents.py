@@ -61,7 +61,7 @@ def tables_and_indexes(
     migrations: Migrations, *, but: str
 ) -> tuple[dict[str, list[str]], list[str]]:
     """The columns of each table of a schema, and its indexes. but: how tables of FTS5 begin."""
-    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+    with closing(sqlite3.connect(":memory:")) as connection:
         for statement in (it for version in migrations for it in version):
             connection.execute(statement)
         columns = {

@@ -53,7 +53,7 @@ def waiting(project: Path) -> list[tuple[Any, ...]]:
     path = project / ".context" / "sessions" / "history.db"
     if not path.exists():
         return []
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+    with closing(sqlite3.connect(path)) as connection:
         return connection.execute(statement).fetchall()
 
 

@@ -191,7 +191,6 @@ def test_an_archive_that_cannot_be_read_leaves_the_hint_and_says_so(tmp_path: Pa
     path.write_bytes(data)
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA user_version = 99")
-    connection.close()
     with pytest.raises(DatabaseNewerError):
         whole(store, hint)
     assert store.get("#1") == hint
