@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from fastmcp import Client
 from fastmcp.exceptions import ToolError
+from mcp.types import Implementation
 
 from core.cancellation import NO_CANCELLATION
 from protocol.tools import SessionlessServer
@@ -17,6 +18,8 @@ from rooms.sessions import tools
 
 Count = Callable[[str], int]
 Call = Callable[..., str]
+
+CLIENT = Implementation(name="tests", version="1")  # which the library names otherwise by version
 
 # What was tried, and why it failed.
 FAILURES = {
@@ -66,7 +69,7 @@ def ask(server: SessionlessServer, question: Callable[[Client[Any]], Any]) -> An
     """What a client of this server is answered."""
 
     async def connected() -> Any:
-        async with Client(server) as client:
+        async with Client(server, client_info=CLIENT) as client:
             return await question(client)
 
     return asyncio.run(connected())

@@ -47,7 +47,7 @@ def test_a_saved_session_is_found_read_and_warned_of(call: Call, project: Path) 
     )
     said = call("context_get", id="#1")
     assert re.sub("ctx_[0-9a-f]{12}", "ctx_ID", said) == (
-        f"#1 ctx_ID · completed · mcp · saved {DAY} · tags: auth, jwt\n"
+        f"#1 ctx_ID · completed · tests · saved {DAY} · tags: auth, jwt\n"
         "goal: Add JWT login to the checkout service\n"
         "summary: Login works.\n"
         "  Refresh is missing.\n"
@@ -302,7 +302,7 @@ def test_statistics_count_by_status_client_and_tag(call: Call, store: SessionSto
     act(store, store.get("1"), "npm test", "npm run build", "npm start")
     saved(store, "Old work", now=OLD, tags=("auth",))
     assert call("context_stats") == (
-        "Sessions: 2 (all)\nstatus: completed 2\nagents: cursor 1, mcp 1\n"
+        "Sessions: 2 (all)\nstatus: completed 2\nagents: cursor 1, tests 1\n"
         "tags: auth 2, jwt 1\nfailed approaches: 1; actions a session: 1.5"
     )
     assert call("context_stats", range="last_7_days").splitlines()[0] == (
