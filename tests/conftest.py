@@ -2,6 +2,7 @@
 
 import gc
 import os
+import signal
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from itertools import count
@@ -20,6 +21,11 @@ from tests.support.stdio_client import ServerProcess
 for name in ("LC_ALL", "LC_MESSAGES"):
     os.environ.pop(name, None)
 os.environ["LANG"] = "C.UTF-8"
+
+# A job in the background ignores SIGINT, and its children inherit that: one that a test interrupts
+# would never end.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # No deadline: other workers take the processor at times. `--hypothesis-profile full` looks longer.
 settings.register_profile("short", deadline=None, max_examples=25)
