@@ -15,7 +15,7 @@ from tests.support.cli_process import Run
 from tests.support.samples import a_line, a_record
 
 NEEDS_CLIENTS = [
-    pytest.mark.long,
+    pytest.mark.night,
     pytest.mark.skipif(
         not INSTALLED.is_dir() and not os.environ.get("CI"),
         reason="the clients are not installed: npm ci --prefix tests/clients --ignore-scripts",

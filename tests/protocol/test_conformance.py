@@ -46,7 +46,7 @@ PASSES_AS_IT_IS = {
     "tools-list",
 }
 
-pytestmark = [pytest.mark.long, needs_packages(INSTALLED)]
+pytestmark = [pytest.mark.night, needs_packages(INSTALLED)]
 
 Checks = dict[tuple[str, str], tuple[str, str]]  # scenario and check: status and what was wrong
 

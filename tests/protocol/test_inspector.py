@@ -21,7 +21,7 @@ from tests.support.stdio_client import ROOT, WAIT_S
 INSTALLED = "tests/inspector"
 LAUNCHER = "@modelcontextprotocol/inspector/clients/launcher/build/index.js"
 
-pytestmark = [pytest.mark.long, needs_packages(INSTALLED)]
+pytestmark = [pytest.mark.night, needs_packages(INSTALLED)]
 
 Processes = dict[str, "subprocess.Popen[str]"]
 

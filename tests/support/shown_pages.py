@@ -22,7 +22,7 @@ AXE = Path(__file__).parents[2] / "tests" / "browser" / "node_modules" / "axe-co
 NARROW = (320, 640)
 
 needs_browser = [
-    pytest.mark.long,
+    pytest.mark.night,
     pytest.mark.skipif(
         not found() and not os.environ.get("CI"),
         reason="there is no chromium with its chromedriver on the PATH",

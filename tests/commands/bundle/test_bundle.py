@@ -418,14 +418,14 @@ def in_node(*arguments: str, home: Path) -> str:
     return done.out
 
 
-@pytest.mark.long
+@pytest.mark.night
 @packer_installed
 def test_the_packer_finds_no_fault_with_the_manifest(unpacked: Path, tmp_path: Path) -> None:
     said = packer("validate", str(unpacked / "manifest.json"), home=tmp_path)
     assert said == "Manifest schema validation passes!\n"
 
 
-@pytest.mark.long
+@pytest.mark.night
 @packer_installed
 def test_the_packer_unpacks_every_file_as_it_was(bundle: Bundle, tmp_path: Path) -> None:
     packed, folder = tmp_path / NAME, tmp_path / "풀린 곳"
@@ -437,7 +437,7 @@ def test_the_packer_unpacks_every_file_as_it_was(bundle: Bundle, tmp_path: Path)
     assert found == bundle.files
 
 
-@pytest.mark.long
+@pytest.mark.night
 @packer_installed
 def test_the_packer_tells_a_bundle_that_nobody_has_signed(bundle: Bundle, tmp_path: Path) -> None:
     packed = tmp_path / NAME
@@ -447,7 +447,7 @@ def test_the_packer_tells_a_bundle_that_nobody_has_signed(bundle: Bundle, tmp_pa
     assert said == f"File: {NAME}\nSize: {size:.2f} KB\n\nWARNING: Not signed\n"
 
 
-@pytest.mark.long
+@pytest.mark.night
 @packer_installed
 @pytest.mark.parametrize(
     ("chosen", "language"),
@@ -473,7 +473,7 @@ def test_the_packer_fills_in_what_the_user_chose(
     }
 
 
-@pytest.mark.long
+@pytest.mark.night
 @packer_installed
 def test_a_client_starts_nothing_before_the_project_is_chosen(
     manifest: dict[str, Any], tmp_path: Path
