@@ -46,6 +46,7 @@ def test_a_text_far_above_its_limit_is_refused_before_any_rule_reads_it(
     assert not (tmp_path / "log.jsonl").exists()
 
 
+@pytest.mark.long  # it measures the time
 @pytest.mark.parametrize(
     "paths",
     [
@@ -88,6 +89,7 @@ def test_many_values_are_found_again_where_nothing_names_them() -> None:
         assert clean.endswith(f"{', '.join([MARKER] * 200)}, and {values[0]}tail stays")
 
 
+@pytest.mark.long  # it measures the time
 def test_many_tokens_that_touch_others_go_with_their_words() -> None:
     chain = expand("v1.0-{h24}-{h146}")[0] * 100
     hints = " ".join(["ghp_", "glpat-", "xoxb-", "sk_live_", "npm_", "hvs.", "dop_v1_", "SG."] * 9)
@@ -96,6 +98,7 @@ def test_many_tokens_that_touch_others_go_with_their_words() -> None:
     assert "v1.0-" not in redact(text).text
 
 
+@pytest.mark.long  # it measures the time
 @pytest.mark.parametrize(
     "piece",
     [

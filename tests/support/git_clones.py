@@ -227,3 +227,14 @@ def tokens_of(clone: Path, *key_texts: str) -> list[str]:
     wanted = key_texts or [record.key_text for record in records]
     tokens = {record.key_text: record.token for record in records}
     return [tokens[key_text] for key_text in wanted]
+
+
+def slow_git(path: Path) -> Path:
+    """Put there a git that answers as the real one does, a minute too late; return its path."""
+    real = shutil.which("git")
+    path.write_text(
+        f"#!{sys.executable}\nimport os, sys, time\ntime.sleep(60)\n"
+        f"os.execv({real!r}, [{real!r}, *sys.argv[1:]])\n"
+    )
+    path.chmod(0o755)
+    return path

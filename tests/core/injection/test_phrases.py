@@ -695,6 +695,7 @@ def test_a_long_hostile_text_takes_no_long_time(unit: str) -> None:
     assert perf_counter() - begun < 2  # measured: 0.2 s at most
 
 
+@pytest.mark.long
 def test_an_ordinary_text_takes_no_time() -> None:
     text = (" ".join(LESSONS[:8]) + " ".join(KOREAN_LESSONS[:8]))[:300]
     marks_of(text)

@@ -139,6 +139,7 @@ def test_the_id_of_a_line_that_hides_others_steers_no_terminal() -> None:
     assert not {"\x1b", "\n"} & set(note)
 
 
+@pytest.mark.long  # it measures the time
 def test_versions_of_one_gap_are_compared_in_linear_time() -> None:
     def seconds(count: int) -> float:
         records = [a_record(lesson=f"lesson {number}") for number in range(count)]
@@ -153,6 +154,7 @@ def test_versions_of_one_gap_are_compared_in_linear_time() -> None:
     assert seconds(4_000) < 24 * few
 
 
+@pytest.mark.long  # it measures the time
 def test_logs_that_list_records_they_never_were_are_passed_over_quickly() -> None:
     texts = "\n".join(f"a long line {number}" for number in range(200))
     line = hostile(lesson=texts, missing_context="anything of [REDACTED] at all")

@@ -139,6 +139,7 @@ def test_unseen_characters_are_those_of_unicode() -> None:
     assert not known & {0x9, 0xA, 0xB, 0xC, 0xD, 0x1B}
 
 
+@pytest.mark.long  # it measures the time
 @pytest.mark.parametrize(
     "piece",
     [

@@ -25,6 +25,7 @@ def test_a_long_text_gets_the_same_form_as_a_short_one(word: str) -> None:
     assert normal_form("NFKC", text) == unicodedata.normalize("NFKC", text)
 
 
+@pytest.mark.long  # it measures the time
 def test_marks_without_an_end_take_a_time_that_grows_with_them() -> None:
     def took(pairs: int) -> float:
         start = time.process_time()

@@ -99,6 +99,7 @@ def test_any_text_is_judged(text: str) -> None:
     assert is_source_code(text) in (True, False)
 
 
+@pytest.mark.long  # it measures the time
 @pytest.mark.parametrize(
     "unit", ["a", "; ", "{", "def a", "<a", "a.", "x = ", " ", "a(", "#1", "A-1"]
 )

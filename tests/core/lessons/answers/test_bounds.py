@@ -78,6 +78,7 @@ def took(action: Callable[[], object]) -> float:
     return time.process_time() - start
 
 
+@pytest.mark.long  # it measures the time
 def test_topics_that_are_all_made_of_the_same_letters_do_not_hold_a_call() -> None:
     letters = "abcdefghijklmnopqrstuvwxyz012345"
     turned = [letters[at % 32 :] + letters[: at % 32] for at in range(TOPICS_COMPARED)]
@@ -85,6 +86,7 @@ def test_topics_that_are_all_made_of_the_same_letters_do_not_hold_a_call() -> No
     assert took(lambda: similar_topics(topics)) < 15  # some 2 s; without a bound half a minute
 
 
+@pytest.mark.long  # it measures the time
 def test_a_search_of_four_times_the_records_takes_about_four_times_as_long() -> None:
     def searching(count: int) -> float:
         lines = [of_payment(at, f"topic {at % 50}").to_line() for at in range(count)]

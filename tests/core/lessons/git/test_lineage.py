@@ -180,11 +180,11 @@ def test_git_is_asked_for_authors_no_longer_than_wanted(project: Path) -> None:
         with pytest.raises(HistoryError) as found:
             asked(path_of(project), log_of(project), deadline_s=time.monotonic())
         assert found.value.key == "git_slow"
-    history = History(path_of(project), log_of(project), deadline_s=time.monotonic() + 5)
+    history = History(path_of(project), log_of(project), deadline_s=time.monotonic() + 60)
     with OldLogs(history.repository) as logs:
         [commit, *_] = history.commits.matching()
         history.repository.git.deadline_s = time.monotonic()
-        with pytest.raises(HistoryError, match="did not answer within 5 s"):
+        with pytest.raises(HistoryError, match=r"did not answer within [0-9]+ s"):
             logs.content(commit.changes[0].after)
 
 

@@ -82,6 +82,7 @@ def test_of_many_files_some_are_looked_at_evenly() -> None:
     assert found("a/", files=files) == []
 
 
+@pytest.mark.long  # it measures the time
 def test_no_log_holds_the_question_up() -> None:
     records = [
         replace(a_record(str(at)), paths=tuple(f"**/a{at}*b{it}*" for it in range(300)))
