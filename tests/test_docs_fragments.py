@@ -33,7 +33,7 @@ from tests.support.session_tools import tokens_of
 ENGLISH, KOREAN = "docs/fragments.md", "docs/fragments.ko.md"
 BOTH = [ENGLISH, KOREAN]
 MEASURED = "benchmarks/README.md"
-LANGUAGES = [(ENGLISH, "en"), (KOREAN, "ko")]
+LANGUAGES = [(ENGLISH, "en"), pytest.param(KOREAN, "ko", marks=pytest.mark.long)]
 FLEETING = re.compile(r"\b\d{4}-\d\d-\d\d\b")
 # A particle follows what is before it, and an id is another one each time.
 PARTICLE = re.compile(r"(?<=[a-z2-9]{8})(?:을|를|은|는)")
@@ -235,6 +235,7 @@ def test_the_costs_of_the_day_are_those_of_its_answers(name: str) -> None:
 NESTED = ("relation_type", "linked_to", "rank", "source", "id", "text")
 
 
+@pytest.mark.long
 def test_the_keys_of_the_objects_are_those_that_the_tools_give(tmp_path: Path) -> None:
     calls = [
         'remember(content="The shop runs on Node 22.")',

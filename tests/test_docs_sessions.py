@@ -88,7 +88,9 @@ def test_every_client_has_its_events_after_an_action(name: str) -> None:
         assert set(names_in(told)) == events, client.name
 
 
-@pytest.mark.parametrize(("name", "lang"), [(ENGLISH, "en"), (KOREAN, "ko")])
+@pytest.mark.parametrize(
+    ("name", "lang"), [(ENGLISH, "en"), pytest.param(KOREAN, "ko", marks=pytest.mark.long)]
+)
 def test_the_day_is_what_the_server_answers(name: str, lang: str, tmp_path: Path) -> None:
     shown = [it for it in blocks(text_of(name), "text") if it.startswith("context_")]
     assert [call_of(it)[1] for it in shown][:2] == ["context_save", "context_warn"]

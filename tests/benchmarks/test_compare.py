@@ -16,7 +16,6 @@ from pathlib import Path
 import pytest
 
 from core.lessons.record import Draft
-from tests.support.costly import one_in
 from tests.support.stdio_client import ROOT
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
@@ -235,7 +234,8 @@ def test_records_in_a_database_are_found_and_none_in_a_broken_one(tmp_path: Path
     assert LibsqlMemory().held(store) == set()
 
 
-@pytest.mark.parametrize("room", one_in(2, [Sessions(), Fragments()]), ids=lambda it: it.name)
+@pytest.mark.long
+@pytest.mark.parametrize("room", [Sessions(), Fragments()], ids=lambda it: it.name)
 def test_what_a_room_was_told_is_found_in_its_file(tmp_path: Path, room: Room) -> None:
     outcome = race(room, room.place(tmp_path), 2, 3)
     assert (len(outcome.acknowledged), outcome.lost, outcome.refused) == (6, set(), set())
