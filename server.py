@@ -63,7 +63,7 @@ from core.settings import read_rooms, read_settings
 from core.store import MemoryStore, open_store
 from core.text.budget import Budget
 from core.text.printable import printable
-from protocol.asking_git import check_triggers, has_uncommitted
+from protocol.asking_git import check_missing, check_triggers, has_uncommitted
 from protocol.call import (
     RequestError,
     arguments,
@@ -141,6 +141,7 @@ def opened(*, threshold: int | None = None, writes: bool = False) -> Iterator[Ca
         if threshold is not None:
             check_threshold(threshold)
         store = open_store(project, settings, cancellation)
+        store.check_missing_by(check_missing)
         frame = Frame(
             project=str(project.root),
             settings=settings,

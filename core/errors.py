@@ -219,6 +219,14 @@ class LogLinkError(LogReadError):
         super().__init__(key, path=path, link=seen, target=aim, rm=rm, mkdir=mkdir)
 
 
+class LogMissingError(LogReadError):
+    """git has the memory log, and the file is not there. Facts: path, log, command.
+
+    The key says why. path: the top of the work tree, in which `command` brings the file back. log:
+    the file from there.
+    """
+
+
 class LogWriteError(SentinelError, OSError):
     """The memory log could not be replaced; the old file is intact. Facts: path, reason."""
 

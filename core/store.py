@@ -18,7 +18,7 @@ from core.lessons.incoming import (
     redacted_renewals,
 )
 from core.lessons.log import MemoryLog, log_of_passing
-from core.lessons.log_file import REPLACED_NAME, Change, LogFile, is_long
+from core.lessons.log_file import REPLACED_NAME, Change, LogFile, is_long, place_of
 from core.lessons.outcomes import Added, BroughtBack, Removal, Renewed, Saved
 from core.lessons.record import Draft, Record, normalise_topic, split_tokens, utc_now
 from core.notices import tell
@@ -49,8 +49,12 @@ class LogReader:
 
     @property
     def place(self) -> Path:
-        """Where git is asked about the log; see `LogFile.place`."""
-        return self._file.place()
+        """Where git is asked about the log; see `place_of`."""
+        return place_of(self.path)
+
+    def check_missing_by(self, check: Callable[[Path], None]) -> None:
+        """Have a missing file checked before it counts as an empty log; see `LogFile`."""
+        self._file.check_missing = check
 
     def read(self) -> MemoryLog:
         """Return one complete version of the log, without a lock."""
@@ -142,10 +146,9 @@ class LogUpkeep(LogReader):
     def clean(self, *, dry_run: bool = False) -> "Cleaning":
         """Take the secrets out of every line, as `upkeep.cleaning` does, in one atomic write.
 
-        A save leaves topic and question as they came, because a model is told and can correct
-        them. Here a person asks for it, after the fact and for the whole file, so that all fields
-        are cleaned, other keys and lines that are no records, too, and what was replaced. A file
-        without secrets is not written. dry_run: only say what would be cleaned in the log.
+        A save leaves topic and question as they came, since a model is told. Here a person asks,
+        after the fact: all fields are cleaned, other keys and lines that are no records, too, and
+        what was replaced. dry_run: only say what would be cleaned in the log.
         """
         from core.lessons.upkeep.cleaning import clean  # as above
         from core.lessons.upkeep.replaced import cleaned
@@ -166,10 +169,7 @@ class LogUpkeep(LogReader):
     def _change(
         self, change: Callable[[MemoryLog], tuple[MemoryLog, _Result]], *, dry_run: bool = False
     ) -> _Result:
-        """Replace the log by what `change` makes of it; what leaves it is kept beside it.
-
-        dry_run: only say what it would do.
-        """
+        """Replace the log by what `change` makes of it, unless `dry_run`; keep what leaves it."""
 
         def rewrite(data: bytes) -> Change[_Result]:
             before = self._parsed(data)
@@ -284,7 +284,6 @@ class MemoryStore(LogUpkeep):
 
         Each becomes the newest version of its id: `updated` is now, so that neither a merge nor
         the `source_ids` of a principle hides it.
-
         instead_of: token (`id@fp`) of a principle that goes in the same write; the records take
         its place. since: the log that the caller has looked at; a record that is another one now
         is not written over. dry_run: only say what would be written, without the lock.

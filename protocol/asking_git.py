@@ -12,6 +12,13 @@ def has_uncommitted(store: MemoryStore) -> bool:
     return is_uncommitted(store.path, store.read_bytes)
 
 
+def check_missing(log_path: Path) -> None:
+    """Raise LogMissingError where git has a log that is not there."""
+    from core.lessons.git.uncommitted import check_missing  # a log that is there needs no git
+
+    check_missing(log_path)
+
+
 def check_triggers(when: str | list[str] | None, project: str) -> None:
     """Raise SentinelError where a trigger is none, or stands in too many of the tracked files.
 

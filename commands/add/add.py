@@ -14,7 +14,6 @@ from commands.terminal.console import (
     Opened,
     add_confirmation,
     add_examples,
-    check_log_is_there,
     explain,
     is_confirmed,
     open_memory,
@@ -74,7 +73,7 @@ def add_given(
     again: the command that takes a kept text up. then: what else is to be done with a saved record;
     returns what to print.
     """
-    check_log_is_there(opened.project)
+    opened.store.read_bytes()  # one that cannot be read is said before anybody writes a text
     given = {name: getattr(arguments, option) or "" for option, name in TEXTS.items()}
     given |= {"ask_next_time": arguments.ask or ""}
     given |= {"paths": "\n".join(arguments.path), "when": "\n".join(arguments.when)}

@@ -45,7 +45,7 @@ from commands.terminal.printing import said
 from commands.terminal.safe_text import plain, plain_json
 from commands.terminal.screen import Screen, screen_here
 from commands.terminal.words import word as common_word
-from core.errors import LogReadError
+from core.errors import LogMissingError, LogReadError
 from core.lessons.log import MemoryLog
 from core.lessons.log_file import ASIDE_NAME
 from core.lessons.record import utc_now
@@ -107,14 +107,16 @@ def look(opened: Opened, threshold: int, *, online: bool = False) -> Checkup:
 
     online: ask the servers that clients reach by a URL whether they answer, too.
     """
-    data, unreadable = b"", None
+    data, unreadable, missing = b"", None, None
     try:
         data = opened.store.read_bytes()
+    except LogMissingError as error:
+        missing = error
     except LogReadError as error:
         unreadable = error
     log = MemoryLog.parse(data)
     home = Path(os.path.expanduser("~"))
-    surroundings = around(opened.project, opened.store, os.environ, unreadable)
+    surroundings = around(opened.project, opened.store, os.environ, unreadable, missing)
     return Checkup(
         findings=[
             *examine(log, now=utc_now(), threshold=threshold),

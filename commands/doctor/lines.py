@@ -19,10 +19,11 @@ SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 # What the first line says already; --verbose tells of each place.
 FOLDED = ("client_here", "client_elsewhere", "sessions_carried", "sessions_not_carried")
 _OF_GIT = frozenset(
-    "git_missing git_refuses objects_missing no_git ignored untracked uncommitted sparse unmerged"
-    " companion_untracked deleted no_union lock_not_ignored overruled lock_tracked"
+    "git_missing git_refuses objects_missing no_git ignored untracked uncommitted unmerged"
+    " companion_untracked no_union lock_not_ignored overruled lock_tracked"
     " side_tracked".split()
 )
+MISSING = frozenset(("log_deleted", "log_sparse", "log_passed_over", "log_not_checked_out"))
 _NOT_SHARED = {
     "no_git": "head_no_git",
     "ignored": "head_ignored",
@@ -93,6 +94,8 @@ def first_lines(checkup: Checkup, screen: Screen, lang: Language) -> list[str]:
 def _log(checkup: Checkup, findings: Sequence[Finding], lang: Language) -> tuple[Sign, str]:
     if not checkup.is_readable:
         return "error", word(lang, "head_unreadable")
+    if any(it.kind in MISSING for it in findings):
+        return "warning", word(lang, "head_missing")
     if any(it.kind == "no_log" for it in findings):
         return "note", word(lang, "head_no_log")
     key = "head_log_1" if checkup.count == 1 else "head_log"

@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from commands.doctor.memories import other_memories
 from core.disk.atomic import is_odd
 from core.disk.lock import held
-from core.errors import LogBusyError, LogReadError, ProjectRefusedError
+from core.errors import LogBusyError, LogMissingError, LogReadError, ProjectRefusedError
 from core.lessons.git.errors import HistoryError
 from core.lessons.git.work_tree import WorkTree
 from core.lessons.log_file import ASIDE_NAME, COMPANIONS, LOCK_SUFFIX, REPLACED_NAME
@@ -34,10 +34,11 @@ def around(
     store: MemoryStore,
     environment: Mapping[str, str],
     unreadable: LogReadError | None = None,
+    missing: LogMissingError | None = None,
 ) -> list[Finding]:
     """Return all that somebody should know about the surroundings of this project's log.
 
-    unreadable: why the log could not be read, None when it was.
+    unreadable: why the log could not be read, None when it was. missing: why it is not there.
     """
     findings = list(_about_project(project, environment))
     if unreadable and unreadable.key in LINKS:
@@ -46,7 +47,9 @@ def around(
     if unreadable:
         findings.append(Finding("not_readable", "error", facts=unreadable.facts))
     else:
-        findings += _about_disk(store)
+        if missing:
+            findings.append(Finding(missing.key, "warning", facts=missing.facts))
+        findings += _about_disk(store, is_new=missing is None)
     return [*findings, *_about_git(store.path)]
 
 
@@ -59,10 +62,10 @@ def _about_project(project: Project, environment: Mapping[str, str]) -> Iterator
     yield from other_memories(project)
 
 
-def _about_disk(store: MemoryStore) -> Iterator[Finding]:
+def _about_disk(store: MemoryStore, *, is_new: bool) -> Iterator[Finding]:
     path = store.path
     target = Path(os.path.realpath(path))
-    if not os.path.exists(path):
+    if is_new and not os.path.exists(path):
         yield Finding("no_log", "note")
     if path.is_symlink() or path.parent.is_symlink():
         yield Finding("link", "note", facts={"path": str(target)})
@@ -182,8 +185,6 @@ def _about_tracking(path: Path, tree: WorkTree, name: str) -> Iterator[Finding]:
         has_head = not tree.run("rev-parse", "--verify", "--quiet", "HEAD").returncode
         if not has_head or not tree.ask("rev-list", "--max-count=1", "HEAD", "--", name):
             yield Finding("uncommitted", "note")
-    if listed("-t", "--", name).startswith(b"S "):
-        yield Finding("sparse", "warning")
     for companion in COMPANIONS if tracked else ():
         beside = str(PurePosixPath(name).with_name(companion))
         if os.path.lexists(path.with_name(companion)) and not listed("--", beside):
@@ -191,8 +192,6 @@ def _about_tracking(path: Path, tree: WorkTree, name: str) -> Iterator[Finding]:
             yield Finding("companion_untracked", "note", facts=facts)
     if listed("--unmerged", "--", name):
         yield Finding("unmerged", "error")
-    elif listed("--deleted", "--", name):
-        yield Finding("deleted", "warning")
 
 
 def _about_companion(kind: str, path: Path, name: str) -> Iterator[Finding]:

@@ -30,7 +30,6 @@ from commands.terminal.console import (
     Opened,
     add_confirmation,
     add_examples,
-    check_log_is_there,
     explain,
     is_confirmed,
     open_memory,
@@ -90,7 +89,6 @@ def _take(arguments: argparse.Namespace, source: Source) -> int:
     """Import lessons."""
     lang = language_here()
     opened = open_memory(arguments, writes=not arguments.dry_run)
-    check_log_is_there(opened.project)
     log = opened.store.read()
     if arguments.topic:
         retopiced(source, arguments.topic)

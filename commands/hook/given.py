@@ -62,10 +62,18 @@ def project_of(
 
     argument: what `--project` names. Raises ProjectMissingError.
     """
+    project = named_project(client, moment, environment, argument)
+    has_memory = os.path.lexists(os.path.join(project.folder, CONTEXT_DIRECTORY))
+    return project if has_memory else None
+
+
+def named_project(
+    client: str, moment: Moment, environment: Mapping[str, str], argument: str | None
+) -> Project:
+    """Return the project, whether it has a memory or not. Raises ProjectMissingError."""
     if not HOOKS[client].gives_project:
         # Cursor sets it for the first of several open folders, others inherit it from Claude Code.
         environment = {**environment, "CLAUDE_PROJECT_DIR": ""}
     project = find_project(argument, environment, folder_of(moment) or os.getcwd())
     project.check_readable()
-    has_memory = os.path.lexists(os.path.join(project.folder, CONTEXT_DIRECTORY))
-    return project if has_memory else None
+    return project

@@ -36,11 +36,12 @@ from commands.hook.given import (
     OddInputError,
     arguments_in,
     is_of_another,
+    named_project,
     payload_here,
-    project_of,
 )
 from commands.hook.journal import Session, forget_old, open_session, version_of
 from core.disk.plain import read_plain
+from core.errors import LogMissingError
 from core.lessons.answers.fitting import is_usable
 from core.lessons.answers.reminders import Briefing, action_briefing, prompt_briefing
 from core.lessons.answers.words import say
@@ -54,6 +55,7 @@ from core.text.tokens import estimate_tokens
 
 if TYPE_CHECKING:
     import argparse
+    from pathlib import Path
 
 MOST_S = 5  # a terminal, or a pipe that nobody closes, would be read for ever
 # What a hook may work, in seconds of the processor, whatever the log holds; on a slow or busy
@@ -168,7 +170,13 @@ def respond(
     moment = read_moment(client, event, payload)
     if event in ("before-action", "prompt") and not moment.says_something:
         return "", None
-    scene = _scene(client, event, moment, environment, project)
+    try:
+        scene = _scene(client, event, moment, environment, project)
+    except LogMissingError as error:
+        if event != "session-start":  # which has said it
+            return "", None
+        text = one_line(error.text(read_settings(environment).lang))
+        return answer(client, event, moment, text), None
     if scene is None:
         return "", None
     briefing = _BRIEFINGS[event](scene)
@@ -178,11 +186,17 @@ def respond(
 def _scene(
     client: str, event: str, moment: Moment, environment: Mapping[str, str], argument: str | None
 ) -> Scene | None:
-    """Return the scene; None in a project without a memory, which hooks of a user meet as well."""
-    project = project_of(client, moment, environment, argument)
-    if project is None:
-        return None
+    """Return the scene; None in a project without a memory, which hooks of a user meet as well.
+
+    Raises LogMissingError at a start and at a stop; what stands between them shows nothing anyway,
+    and is too frequent to ask git.
+    """
+    project = named_project(client, moment, environment, argument)
     root = project.folder
+    if not os.path.lexists(os.path.join(root, CONTEXT_DIRECTORY)):
+        if event == "session-start":
+            _check_missing(project.log_path)
+        return None
     log_path = os.path.join(root, CONTEXT_DIRECTORY, LOG_NAME)
     if os.path.isfile(log_path) and os.path.getsize(log_path) > MOST_LOG_BYTES:
         raise OddInputError("too_large")
@@ -190,7 +204,9 @@ def _scene(
     if data is None:
         from core.lessons.log_file import LogFile  # follows links
 
-        data = LogFile(project.log_path, lock_timeout_s=0).read()
+        file = LogFile(project.log_path, lock_timeout_s=0)
+        file.check_missing = _check_missing if event in ("session-start", "stop") else None
+        data = file.read()
     directory = state_directory(root, environment)
     return Scene(
         client=client,
@@ -203,6 +219,12 @@ def _scene(
         session=open_session(directory, moment.session),
         directory=directory,
     )
+
+
+def _check_missing(log_path: "Path") -> None:
+    from core.lessons.git.uncommitted import check_missing  # a log that is there needs no git
+
+    check_missing(log_path)
 
 
 def _at_start(scene: Scene) -> Briefing:

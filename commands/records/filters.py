@@ -10,7 +10,6 @@ from commands.terminal.console import (
     Opened,
     add_json,
     add_topics,
-    check_log_is_there,
     explain,
     moment,
     positive,
@@ -79,7 +78,6 @@ def nothing_lines(opened: Opened, log: MemoryLog, arguments: argparse.Namespace)
     """Say why no record is shown, and which topics resemble one that is not there."""
     lang = opened.lang
     if not log.count:
-        check_log_is_there(opened.project)
         return [word(lang, "empty")]
     lines = [word(lang, "none_fits", count=log.count)]
     for topic in map(normalise_topic, arguments.topic or ()):

@@ -173,18 +173,15 @@ def open_memory(arguments: argparse.Namespace, *, writes: bool = False) -> Opene
         project.check_writable(os.environ)
     else:
         project.check_readable()
-    return Opened(project=project, settings=settings, store=open_store(project, settings))
+    store = open_store(project, settings)
+    store.check_missing_by(_check_missing)
+    return Opened(project=project, settings=settings, store=store)
 
 
-def check_log_is_there(project: Project) -> None:
-    """Refuse where git has a memory log and the file is gone. Raises HistoryError."""
-    from core.lessons.git.errors import HistoryError
-    from core.lessons.git.uncommitted import is_deleted
+def _check_missing(log_path: Path) -> None:
+    from core.lessons.git.uncommitted import check_missing  # a log that is there needs no git
 
-    log_path = project.log_path
-    if not os.path.islink(log_path.parent) and is_deleted(log_path):  # a link has its own errors
-        path = log_path.relative_to(project.root).as_posix()
-        raise HistoryError("log_deleted", path=path, root=str(project.root))
+    check_missing(log_path)
 
 
 def is_confirmed(

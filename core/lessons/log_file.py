@@ -72,7 +72,11 @@ class Change(NamedTuple, Generic[_Result]):
 
 
 class LogFile:
-    """The file at `path`; the first replacement creates it and its directory."""
+    """The file at `path`; the first replacement creates it and its directory.
+
+    check_missing: called with the path before a missing file counts as an empty log, and before
+    anything is made in its place; raises LogMissingError where it is no new one.
+    """
 
     def __init__(
         self, path: Path, lock_timeout_s: float, cancellation: Cancellation = NO_CANCELLATION
@@ -80,24 +84,10 @@ class LogFile:
         self.path = path
         self._lock_timeout_s = lock_timeout_s
         self._cancellation = cancellation
+        self.check_missing: Callable[[Path], None] | None = None
         self._companions = _Companions(path)
         self._last = b""
         self._side = _SideFile(path, self._companions)
-
-    def place(self) -> Path:
-        """Return where the file is once its links are followed, which one to another file is not.
-
-        Raises LogLinkError for a directory that is a link to another one.
-        """
-        try:
-            memory_at(self.path)
-        except FileNotFoundError:
-            pass
-        except OSError:
-            if os.path.islink(self.path.parent):
-                raise
-            return Path(os.path.realpath(self.path.parent), self.path.name)
-        return Path(os.path.realpath(self.path))
 
     def read(self) -> bytes:
         """Return the whole file, b"" where there is none. Raises LogReadError."""
@@ -180,7 +170,16 @@ class LogFile:
             read = with_sharing_retry(lambda: read_regular(memory_at(self.path), self._last))
             self._last = read[0]
             return read
-        return b"", None
+        # A git that was writing the file may be done by now.
+        return self._read() if self._is_checked() else (b"", None)
+
+    def _is_checked(self) -> bool:
+        """Check a missing file, once; return whether that was still to be done."""
+        check = self.check_missing
+        if check and not os.path.lexists(self.path):
+            check(self.path)
+            self.check_missing = None
+        return bool(check)
 
     @contextlib.contextmanager
     def _locked(self) -> Iterator[None]:
@@ -188,6 +187,7 @@ class LogFile:
         try:
             with contextlib.suppress(FileNotFoundError, NotADirectoryError):
                 memory_at(self.path)  # before anything is made beside what is none
+            self._is_checked()
             make_directory(self.path.parent)
             with held(
                 str(real_path(self.path)) + LOCK_SUFFIX,
@@ -219,6 +219,22 @@ class LogFile:
                 rename(temporary, target)
         sync_directory(target.parent)
         return True
+
+
+def place_of(path: Path) -> Path:
+    """Return where a log is once its links are followed, which one to another file is not.
+
+    Raises LogLinkError for a directory that is a link to another one.
+    """
+    try:
+        memory_at(path)
+    except FileNotFoundError:
+        pass
+    except OSError:
+        if os.path.islink(path.parent):
+            raise
+        return Path(os.path.realpath(path.parent), path.name)
+    return Path(os.path.realpath(path))
 
 
 def is_long(path: Path) -> bool:

@@ -6,8 +6,6 @@ from core.messages import sentence
 
 # fmt: off
 WORDS: dict[str, tuple[str, str]] = {
-    "log_deleted": ("git has the memory log, but the file is missing here: {path}. Nothing was read or changed, since a save would begin a new log in its place. Run git restore {path} in {root}, then repeat the command. If it was deleted on purpose, run git rm --cached {path} first.",
-        "git에는 기억 로그가 있지만 여기에는 파일이 없습니다({path}). 이대로 저장하면 새 로그가 그 자리에 생기므로 아무것도 읽거나 바꾸지 않았습니다. {root}에서 git restore {path}을(를) 실행한 뒤 다시 실행하세요. 일부러 지웠다면 먼저 git rm --cached {path}을(를) 실행하세요."),
     # git
     "no_git": ("git was not found, and earlier versions are read through it. The log itself is unchanged. Install git, or put it on the PATH, then repeat the command.",
         "git을 찾을 수 없습니다. 이전 버전은 git으로 읽습니다. 로그는 그대로입니다. git을 설치하거나 PATH에 넣은 뒤 다시 실행하세요."),

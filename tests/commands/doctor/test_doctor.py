@@ -453,8 +453,8 @@ def test_a_sparse_checkout_without_the_log_is_a_warning(healthy: Desk, tmp_path:
     done = healthy.doctor(cwd=clone)
     assert done.code == 1
     assert done.found[0] == (
-        "warning  The sparse checkout leaves out the log, so a save would start an empty one."
-        " Run: git sparse-checkout add .context"
+        "warning  The sparse checkout leaves out the log, so nothing is read or saved."
+        f" Run in {clone}: git sparse-checkout add .context"
     )
 
 
@@ -674,8 +674,8 @@ def test_a_log_that_was_deleted_can_be_brought_back(healthy: Desk, whole: bool) 
         1,
         [
             "warning  git has the log, but the file is missing here. git restore"
-            " .context/memory_log.jsonl brings it back; a save would start a new one.",
-            "note     There is no memory log yet; the first save creates it.",
+            f" .context/memory_log.jsonl in {healthy.root} brings it back; until then nothing is"
+            " read or saved.",
         ],
     )
     git(healthy.root, "restore", ".context/memory_log.jsonl")
