@@ -5,7 +5,7 @@ import shlex
 from commands.records.lines import commit_lines, redacted_lines
 from commands.records.words import word
 from commands.terminal.console import Opened
-from commands.terminal.records import joined, named_record
+from commands.terminal.records import joined, named_record, topic_name
 from commands.terminal.safe_text import plain
 from core.injection.marks import HIDDEN_TEXT
 from core.lessons.answers.notes import flaw_notes
@@ -66,15 +66,15 @@ def _about_texts(saved: Saved, lang: Language) -> list[str]:
 def _about_topic(saved: Saved, lang: Language) -> list[str]:
     """Say where a topic is too broad, too narrow, or like another one."""
     topic = saved.record.topic
-    facts, lines = {"topic": plain(topic_text(topic)), "old": _typed(topic)}, list[str]()
+    facts, lines = {"topic": topic_name(topic), "old": _typed(topic)}, list[str]()
     if scope := scope_of(topic):
         lines.append(word(lang, f"topic_{scope}", **facts))
     if alike := [] if saved.record.updated else resembled(topic, saved.log.topics):
-        near = joined(map(topic_text, alike[:5]))
+        near = joined(map(topic_name, alike[:5]))
         lines.append(word(lang, "similar_topic", topics=near, new=_typed(alike[0]), **facts))
     return lines
 
 
 def _typed(topic: str) -> str:
     """Return a topic as somebody types it in a command; one that cannot be typed is `TOPIC`."""
-    return shlex.quote(topic) if topic_text(topic) == topic == plain(topic) else "TOPIC"
+    return shlex.quote(topic) if topic_text(topic) == topic == topic_name(topic) else "TOPIC"

@@ -36,11 +36,11 @@ from commands.terminal.console import (
 )
 from commands.terminal.printing import print_lines
 from commands.terminal.progress import progress
-from commands.terminal.records import INDENT, block, text_lines
+from commands.terminal.records import INDENT, block, text_lines, topic_name
 from commands.terminal.safe_text import plain
 from commands.terminal.screen import screen_here
 from commands.terminal.words import word as common_word
-from core.lessons.answers.rendering import topic_text, warning
+from core.lessons.answers.rendering import warning
 from core.lessons.compaction import is_required, similar_to, worth_using
 from core.lessons.log import MemoryLog
 from core.lessons.outcomes import Added, Offered
@@ -167,13 +167,13 @@ def _preview(opened: Opened, source: Source, trial: Added, log: MemoryLog) -> li
 
 
 def _topic_line(topic: str, log: MemoryLog, lang: Language) -> str:
-    shown = plain(topic_text(topic))
+    shown = topic_name(topic)
     if topic in log.topics:
         return word(lang, "known_topic", topic=shown)
     near = worth_using(similar_to(topic, list(log.topics)))[:MOST_SIMILAR]
     if not near:
         return word(lang, "new_topic", topic=shown)
-    similar = plain(", ".join(map(topic_text, near)))
+    similar = ", ".join(map(topic_name, near))
     return word(lang, "like_topic", topic=shown, similar=similar)
 
 

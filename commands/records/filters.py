@@ -15,8 +15,8 @@ from commands.terminal.console import (
     positive,
 )
 from commands.terminal.progress import progress
+from commands.terminal.records import readable, topic_name
 from commands.terminal.safe_text import plain, plain_json
-from core.lessons.answers.rendering import topic_text
 from core.lessons.git.errors import HistoryError
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, normalise_topic, seconds_of
@@ -91,10 +91,10 @@ def unknown_topic(topic: str, log: MemoryLog, opened: Opened) -> str:
     from core.lessons.compaction import similar_to
 
     near = similar_to(topic, list(log.topics))
-    shown = plain(topic_text(topic))
+    shown = topic_name(topic)
     if not near:
         return word(opened.lang, "no_topic", topic=shown)
-    similar = plain(", ".join(map(topic_text, near)))
+    similar = ", ".join(map(topic_name, near))
     return word(opened.lang, "no_topic_but", topic=shown, similar=similar)
 
 
@@ -121,6 +121,7 @@ def as_data(opened: Opened, records: Iterable[Record], **facts: object) -> dict[
 
 def as_json(record: Record) -> dict[str, object]:
     """Return everything about one record; every key is always there, null for what it lacks."""
+    record = readable(record)
     return {
         "id": record.id,
         "token": record.token,

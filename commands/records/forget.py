@@ -17,7 +17,7 @@ from commands.terminal.console import (
     open_memory,
 )
 from commands.terminal.printing import print_lines
-from commands.terminal.records import joined
+from commands.terminal.records import joined, readable
 from commands.terminal.safe_text import complain, plain_json
 from commands.terminal.screen import screen_here
 from commands.terminal.words import word as common_word
@@ -79,6 +79,6 @@ def _print_deleted(removal: Removal, lang: Language) -> None:
     print(word(lang, "forgotten", count=len(removal.removed)))
     if not screen_here().is_terminal:  # where somebody has just read them
         for record in removal.removed:
-            print(plain_json(record.as_json(), indent=None))
+            print(plain_json(readable(record).as_json(), indent=None))
     if removal.removed:
         print_lines([word(lang, "kept", id=joined([removal.removed[0].id]))])

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from commands.records.lines import laid_out
 from commands.terminal.columns import INDENT, cells, fitted
-from commands.terminal.records import LABELS
+from commands.terminal.records import LABELS, readable
 from commands.terminal.safe_text import plain
 from commands.terminal.screen import Screen
 from core.lessons.answers.rendering import topic_text
@@ -37,6 +37,7 @@ def found_lines(
 
     known: all records of the log. questions: the last column holds the open question.
     """
+    records = [readable(record) for record in records]
     head, blocks = laid_out(records, known, screen.width, lang, questions=questions)
     lines = [screen.painted(line, "bold") for line in head]
     for record, (*first, last) in zip(records, blocks, strict=True):

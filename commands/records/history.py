@@ -13,12 +13,14 @@ from commands.terminal.records import (
     block,
     change_lines,
     named_record,
+    readable,
     replacing,
     text_lines,
+    topic_name,
 )
 from commands.terminal.safe_text import plain, plain_json
 from commands.terminal.screen import screen_here
-from core.lessons.answers.rendering import topic_text
+from core.lessons.clean_record import clean_value
 from core.lessons.git.comparing import changes
 from core.lessons.git.errors import HistoryError
 from core.lessons.git.naming import named
@@ -106,7 +108,7 @@ def story_of(opened: Opened, name: str, *, everywhere: bool) -> Story:
 def _lines(lang: Language, story: Story, *, everywhere: bool) -> list[str]:
     lines = _now_lines(lang, story)
     for record in story.former:
-        facts = {"id": plain(record.id), "topic": plain(topic_text(record.topic))}
+        facts = {"id": plain(record.id), "topic": topic_name(record.topic)}
         lines.append(word(lang, "moved", **facts))
     key = "versions" if story.events else "no_versions"
     key = f"{key}_all" if everywhere else key
@@ -131,7 +133,7 @@ def _now_lines(lang: Language, story: Story) -> list[str]:
     else:
         lines = [word(lang, "now_gone_new" if story.is_new else "now_gone")]
     for principle, token in now.principles:
-        facts = {"by": replacing(principle), "topic": plain(topic_text(principle.topic))}
+        facts = {"by": replacing(principle), "topic": topic_name(principle.topic)}
         lines.append(word(lang, "replaced_by", token=plain(token), **facts))
     return [_bold(plain(story.id)), *lines]
 
@@ -187,14 +189,14 @@ def _as_json(opened: Opened, story: Story, *, everywhere: bool) -> dict[str, obj
         "committed": not story.is_new,
         "version": _version(now.record),
         "replaced": [
-            {"token": token, "principle": principle.token, "topic": principle.topic}
+            {"token": token, "principle": principle.token, "topic": readable(principle).topic}
             for principle, token in now.replaced
         ],
         "everywhere": everywhere,
         "shallow": "cut" in story.notes,
         "events": [_event_json(event) for event in story.events],
         "kept": [
-            {"at": it.at, "by": it.by, "token": it.token, "record": it.record.as_json()}
+            {"at": it.at, "by": it.by, "token": it.token, "record": readable(it.record).as_json()}
             for it in story.kept
         ],
         "originals": [
@@ -213,10 +215,10 @@ def _event_json(event: Event) -> dict[str, object]:
         "date": event.commit.date,
         "subject": event.commit.subject,
         "version": _version(event.record),
-        "changed": {key: [old, new] for key, old, new in changed},
+        "changed": {key: [clean_value(it)[0] for it in values] for key, *values in changed},
         "principle": event.principle.token if event.principle else None,
     }
 
 
 def _version(record: Record | None) -> dict[str, object] | None:
-    return {"token": record.token, "record": record.as_json()} if record else None
+    return {"token": record.token, "record": readable(record).as_json()} if record else None

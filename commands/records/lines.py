@@ -8,7 +8,7 @@ from commands.records.words import word
 from commands.terminal.columns import INDENT, cells, fitted, hung, table
 from commands.terminal.console import Opened
 from commands.terminal.days import day_text
-from commands.terminal.records import counted_kinds, named_record, text_lines
+from commands.terminal.records import counted_kinds, named_record, readable, text_lines
 from commands.terminal.safe_text import plain
 from commands.terminal.screen import Screen
 from core.lessons.answers.rendering import topic_text, warning
@@ -65,6 +65,7 @@ def laid_out(
 
 def whole(record: Record, screen: Screen, lang: Language) -> list[str]:
     """Return everything about one record that a person may need, each line within the screen."""
+    record = readable(record)
     lines = [named_record(record, lang), *text_lines(record)]
     given = {
         "paths": ", ".join(record.paths),
@@ -92,6 +93,7 @@ def redacted_lines(kinds: Iterable[str], lang: Language, key: str = "redacted") 
 
 
 def _row(record: Record, id_chars: int, lang: Language, *, questions: bool) -> list[str]:
+    record = readable(record)
     text = " ".join(plain(record.ask_next_time if questions else record.lesson).split())
     return [
         plain(record.id)[:id_chars],

@@ -20,10 +20,10 @@ from commands.terminal.console import (
 )
 from commands.terminal.days import day_text
 from commands.terminal.printing import print_within
+from commands.terminal.records import topic_name
 from commands.terminal.safe_text import complain, plain, plain_json
 from commands.terminal.screen import Screen, screen_here
 from commands.terminal.words import word as common_word
-from core.lessons.answers.rendering import topic_text
 from core.lessons.answers.words import say
 from core.lessons.compaction import (
     Group,
@@ -37,6 +37,7 @@ from core.lessons.outcomes import Renewal, Renewed
 from core.lessons.record import Record, normalise_topic, seconds_of
 from core.messages import Language
 from core.parser import add_project
+from core.text_redaction import redacted
 
 MOST_PAIRS = 10
 
@@ -82,7 +83,7 @@ def _lines(
             f"{len(group.records):,}",
             f"{_principles(group):,}",
             day_text(_last(group), lang),
-            plain(topic_text(group.topic)),
+            topic_name(group.topic),
         ]
         for group in groups
     ]
@@ -91,7 +92,7 @@ def _lines(
     count = sum(len(group.records) for group in groups)
     sentences = ["", word(lang, "topics", topics=len(groups), count=count)]
     for pair in pairs[:MOST_PAIRS]:
-        names = {"topic": topic_text(pair.topic), "other": topic_text(pair.other)}
+        names = {"topic": topic_name(pair.topic), "other": topic_name(pair.other)}
         reason = say(lang, f"reason_{pair.reason}", shared=pair.shared)
         sentences.append(plain(word(lang, "similar", **names, reason=reason)))
     if more := len(pairs[MOST_PAIRS:]):
@@ -108,7 +109,7 @@ def _as_json(
         "project": str(opened.project.root),
         "topics": [
             {
-                "topic": group.topic,
+                "topic": redacted(group.topic)[0],
                 "records": len(group.records),
                 "principles": _principles(group),
                 "last": _last(group),
@@ -116,7 +117,12 @@ def _as_json(
             for group in groups
         ],
         "similar": [
-            {"topic": it.topic, "other": it.other, "reason": it.reason, "shared": it.shared}
+            {
+                "topic": redacted(it.topic)[0],
+                "other": redacted(it.other)[0],
+                "reason": it.reason,
+                "shared": it.shared,
+            }
             for it in pairs
         ],
     }
@@ -157,7 +163,7 @@ def _preview(
     lang, screen = opened.lang, screen_here()
     before = [record for record in log.records if record.token in changed]
     topic = trial.renewals[0].after.topic
-    facts = {"old": topic_text(before[0].topic), "new": topic_text(topic)}
+    facts = {"old": topic_name(before[0].topic), "new": topic_name(topic)}
     key = "would_merge" if topic in log.topics else "would_rename"
     lines = [plain(word(lang, key, **facts, count=len(before), there=log.topics[topic])), ""]
     lines += record_table(before, log.records, screen, lang)

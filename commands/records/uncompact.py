@@ -15,7 +15,7 @@ from commands.terminal.console import (
     open_memory,
 )
 from commands.terminal.progress import progress
-from commands.terminal.records import block, joined
+from commands.terminal.records import block, joined, readable
 from commands.terminal.safe_text import plain_json
 from core.lessons.git.errors import HistoryError
 from core.lessons.git.naming import named
@@ -140,7 +140,7 @@ def _lines(
     if not outcome.removal.removed:
         return [*lines, word(lang, "principle_kept"), *block(principle, lang)]
     key = "principle_would_go" if dry_run else "principle_went"
-    line = plain_json(principle.as_json(), indent=None)
+    line = plain_json(readable(principle).as_json(), indent=None)
     return [*lines, word(lang, key), *block(principle, lang), line]
 
 

@@ -13,6 +13,7 @@ from commands.terminal.console import Opened, add_examples, explain, open_memory
 from commands.terminal.safe_text import plain
 from core.errors import SentinelError
 from core.parser import add_project
+from core.text_redaction import safe
 
 # What a script asks this command for; gone: what left the log, sessions: numbers of the newest,
 # fragments: ids of the newest, subjects: topics of fragments, things: of whatever room.
@@ -75,7 +76,9 @@ def run(arguments: argparse.Namespace) -> int:
         opened = open_memory(arguments)
         store = opened.store
         records = store.read().records
-        names = [it.topic if arguments.shell == "topics" else it.id for it in records]
+        names = [it.id for it in records]
+        if arguments.shell == "topics":
+            names = [topic for topic in dict.fromkeys(it.topic for it in records) if safe(topic)]
         if arguments.shell == "gone":
             names = [it.record.id for it in store.read_replaced() if it.record.id not in names]
         if arguments.shell == "things":

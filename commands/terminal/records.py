@@ -1,46 +1,83 @@
-"""Prints a record and its changes for a person: one field below the other, safe to print."""
+"""Prints a record and its changes for a person: one field below the other, safe to print.
+
+A hand may have put a secret into the log: what a person reads has a marker in its place. Only what
+is printed is looked through.
+"""
 
 import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
 
 from commands.terminal.safe_text import plain, plain_lines
 from core.lessons.answers.rendering import token_text, topic_text
+from core.lessons.clean_record import clean_record, clean_value
 from core.lessons.git.comparing import BOOKKEEPING, Change
 from core.lessons.record import Record
 from core.messages import Facts, Language
+from core.text_redaction import redacted
 
 LABELS = {"missing_context": "missing", "lesson": "lesson", "ask_next_time": "ask"}
 INDENT = "  "
 
 
+@dataclass(slots=True, kw_only=True)
+class _Readable(Record):
+    """A record without its secrets; its token still names the version that the log has."""
+
+    stored_fingerprint: str
+
+    def fingerprint(self) -> str:
+        return self.stored_fingerprint
+
+
+def readable(record: Record) -> Record:
+    """Return a record as a person may read it, without its secrets, under the token it has."""
+    if isinstance(record, _Readable):
+        return record
+    clean, found = clean_record(record)
+    if not found:
+        return record
+    values = {field.name: getattr(clean, field.name) for field in fields(Record)}
+    return _Readable(**values, stored_fingerprint=record.fingerprint())
+
+
+def topic_name(topic: str) -> str:
+    """Return a topic as a person may read it, safe to print."""
+    return plain(topic_text(redacted(topic)[0]))
+
+
 def named_record(record: Record, lang: Language, *, token: bool = True) -> str:
     """Return one line: the token (or only the id), the type and the topic."""
-    name = token_text(record, lang) if token else record.id
-    return f"{plain(name)}  {record.type} [{plain(topic_text(record.topic))}]"
+    shown = readable(record)
+    name = token_text(shown, lang) if token else shown.id
+    return f"{plain(name)}  {shown.type} [{plain(topic_text(shown.topic))}]"
 
 
 def replacing(record: Record) -> str:
     """Name a record that replaced others: a principle, or a log whose text was changed."""
-    return f"{record.type} {plain(record.token)}"
+    return f"{record.type} {plain(readable(record).token)}"
 
 
 def text_lines(record: Record) -> list[str]:
     """Return the texts of a record, indented, each under its label."""
-    texts = [(label, getattr(record, name)) for name, label in LABELS.items()]
+    shown = readable(record)
+    texts = [(label, getattr(shown, name)) for name, label in LABELS.items()]
     return [line for label, text in texts if text.strip() for line in _labelled(label, text)]
 
 
 def block(record: Record, lang: Language, *, token: bool = True) -> list[str]:
     """Return a whole record: its name, then its texts."""
-    return [INDENT + named_record(record, lang, token=token), *text_lines(record)]
+    shown = readable(record)
+    return [INDENT + named_record(shown, lang, token=token), *text_lines(shown)]
 
 
 def change_lines(found: Sequence[Change]) -> list[str]:
     """Return each key that changed: the old value, then `→` and the new one."""
     telling = [change for change in found if change[0] not in BOOKKEEPING]
     lines: list[str] = []
-    for key, old, new in telling or found:
+    for key, *values in telling or found:
+        old, new = (clean_value(value)[0] for value in values)
         label = LABELS.get(key, plain(key))
         if key in LABELS:
             lines += [*_labelled(label, text_of(old)), *_arrowed(text_of(new))]
