@@ -41,10 +41,7 @@ class RulesFiles:
     @property
     def names(self) -> tuple[str, ...]:
         """Every file that may hold a block of ours."""
-        instead = [row.instead for row in ROWS.values() if row.instead]
-        named = [name for names in self.named.values() for name in names]
-        homes = [row.home for row in ROWS.values()][::-1]
-        return tuple(dict.fromkeys((AGENTS, *instead, *CLAUDE, *named, *homes)))
+        return names_beside(self.named)
 
     @property
     def ours(self) -> list[str]:
@@ -94,6 +91,14 @@ class RulesFiles:
             return without_block(text, BLOCK)
         except BrokenBlockError:
             return text
+
+
+def names_beside(named: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    """Return every file that may hold a block of ours. named: as of `RulesFiles`."""
+    instead = [row.instead for row in ROWS.values() if row.instead]
+    others = [name for names in named.values() for name in names]
+    homes = [row.home for row in ROWS.values()][::-1]
+    return tuple(dict.fromkeys((AGENTS, *instead, *CLAUDE, *others, *homes)))
 
 
 # Imports.

@@ -22,6 +22,7 @@ from commands.setup.entries import LANG
 from commands.setup.files import Remark, Tree
 from commands.setup.here import SERVER, tree_of
 from commands.setup.levels import known_files
+from commands.setup.rules import rules_files
 from core.lessons.upkeep.health import Finding, Severity
 from core.messages import Facts
 
@@ -67,7 +68,7 @@ def client_findings(root: Path, home: Path, environment: Mapping[str, str]) -> l
     """Return what somebody should know about the clients of this machine and the project `root`."""
     variables = {name: value for name, value in environment.items() if name != LANG}
     machine = machine_of(root, server=SERVER, home=home, environment=variables)
-    tree = tree_of(root, known_files())
+    tree = tree_of(root, [*known_files(), *rules_files(machine)])
     set_up = set_up_clients(machine, tree, this_program())
     rules = rules_of(machine, tree, set_up)
     without = [it for one in rules for group in one.absent.values() for it in group]

@@ -74,7 +74,7 @@ def tree_of(root: Path, names: Collection[str]) -> Tree | None:
     """Return what git says of a project and of these files in it; None where it says nothing."""
     try:
         tree = WorkTree(root)
-        said = tree.ask("ls-files", "-z", "--", *names)
+        said = tree.ask("ls-files", "-z", "--", *(f":(literal){name}" for name in names))
         exclude = tree.ask("rev-parse", "--git-path", "info/exclude")
     except HistoryError:
         return None

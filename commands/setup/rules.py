@@ -4,7 +4,7 @@ import os
 from collections.abc import Collection, Sequence
 from functools import cache
 
-from commands.clients.machine import paths_of
+from commands.clients.machine import Machine, paths_of
 from commands.clients.rules_files import (
     BLOCK,
     IMPORTER,
@@ -16,6 +16,7 @@ from commands.clients.rules_files import (
     depends,
     homes_for,
     import_of,
+    names_beside,
     read_by,
     reads,
 )
@@ -46,18 +47,30 @@ def put_in(desk: Desk, job: Job) -> list[Remark]:
     readers = {*job.clients, *(key for key in others if depends(files, key))}
     homes = homes_for(files, readers)
     sound = {name: body for name, body in homes.items() if files.is_sound(name)}
-    notes = [*_import_notes(files, sound), *_reader_notes(files, sound, job)]
+    # What git has was put in by a colleague, for a client that may not be set up here.
+    kept = {files.real(name) for name in job.tracked}
+    staying: Homes = {
+        name: "rules" for name in ours if files.real(name) in kept and not files.imports_ours(name)
+    }
+    notes = [*_import_notes(files, sound), *_reader_notes(files, {**staying, **sound}, job)]
     for name, body in homes.items():
         keys = [IMPORTER] if body == "import" else readers
         reading = [row for row in _rows(keys) if reads(files, row.key, name, homes)]
         with desk.editing(job.root / name, "rules", *reading) as change:
             said = rules(_language(files, name, job), rooms_together(desk, job, reading))
             change.after = _with_rules(change, name, body, said)
+    kept |= set(map(files.real, homes))
     for name in ours:
-        if files.real(name) not in map(files.real, homes):
+        if files.real(name) not in kept:
             _take_out(desk, job, name)
     _refuse_broken(desk, job, files)
     return notes + _cut_notes(files, sound, desk, job)
+
+
+def rules_files(machine: Machine) -> list[str]:
+    """Return the files of a project that may hold rules, and that git can be asked about."""
+    names = names_beside(_named(Desk(machine.root), machine))
+    return [name for name in names if name.isprintable()]
 
 
 def put_out(desk: Desk, job: Job) -> list[Remark]:
@@ -158,7 +171,7 @@ def _rules_now(desk: Desk, job: Job) -> RulesFiles:
     def real(name: str) -> str:
         return os.path.realpath(job.root / name)
 
-    return RulesFiles(text, real, is_sound, _named(desk, job))
+    return RulesFiles(text, real, is_sound, _named(desk, job.machine))
 
 
 def _language(files: RulesFiles, name: str, job: Job) -> Language:
@@ -211,11 +224,11 @@ def _is_all_ours(rest: str) -> bool:
     return rest.replace("\r\n", "\n") in ("", *FRONT_MATTER.values())
 
 
-def _named(desk: Desk, job: Job) -> dict[str, tuple[str, ...]]:
+def _named(desk: Desk, machine: Machine) -> dict[str, tuple[str, ...]]:
     """Return, by client, the files its settings name: those of the project, else of the user."""
     found: dict[str, tuple[str, ...]] = {}
     for client in (row for row in CLIENTS if row.rules and row.rules.setting):
-        for path in (file for place in client.places for file in paths_of(place, job.machine)):
+        for path in (file for place in client.places for file in paths_of(place, machine)):
             names = _names_in(desk.text(path) or "", ROWS[client.key].setting)
             if names:
                 found.setdefault(client.key, names)

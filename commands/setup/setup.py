@@ -34,6 +34,7 @@ from commands.setup.lines import change_lines, shown_path
 from commands.setup.plan import Plan, plan
 from commands.setup.remote.telling import add_remote, approval_lines, next_steps, remote_of
 from commands.setup.rooms.choice import asked_rooms, asks_rooms, given_rooms, tell_rooms
+from commands.setup.rules import rules_files
 from commands.setup.words import WORDS, word
 from commands.terminal.columns import INDENT
 from commands.terminal.console import (
@@ -204,7 +205,7 @@ def _job(
         approvals=not arguments.no_approvals,
         rooms=given_rooms(arguments),
         level="user" if arguments.user else "local" if arguments.local else "project",
-        tree=tree_of(project.root, known_files()),
+        tree=tree_of(project.root, [*known_files(), *rules_files(machine)]),
     )
 
 
