@@ -4,7 +4,13 @@ from core.secrets.names import GENERIC, PLURAL, USUAL, Name
 from core.secrets.rule import compiled
 from core.secrets.value_ends import CLOSERS, LONGEST, bare_end, quoted_end
 from core.secrets.values import (
+    APP_PASSWORD,
     COUNTERS,
+    JOINED,
+    LOOSE,
+    QUOTED,
+    SETTING,
+    is_app_password,
     is_assignment,
     is_certain,
     is_hex,
@@ -31,6 +37,8 @@ _ABOUT = r"[ ]?(?:재설정|정책|규칙|검증|테스트|스캔|발송|문서|
 _GROUPS = r"(?=[A-Za-z\-]{0,24}[0-9])[0-9A-Za-z]{4,6}(?:-[0-9A-Za-z]{4,6}){1,5}"
 _LONG_ROW = 3  # hyphens in a row of words that is no phrase of a sentence
 _INTRODUCED = r"(?:oauth:|(?i:bearer|basic)[ ])"
+_PLACED_NAMES = "비밀번호", "비밀 번호", "비번", "패스워드"  # which no program gives a variable
+_PROPERTY = r"(?!(?:this|self)\.)(?:-D)?[a-z][A-Za-z0-9\-]{0,40}(?:\.[A-Za-z0-9\-]{1,40}){1,8}\."
 _WORDS_OF_MORE = "pass", "pw", "psk", "creds", "credential", "credentials"  # than passwords
 OPENERS = "\"'`(<[{*"
 
@@ -43,6 +51,7 @@ def value_at(
     """Return where the value that begins at `start` stands, if it looks like the name's."""
     end = quoted_end(text, start, quote) if quote else 0
     quoted = end > start
+    between = text[name.end : start] if sign == "=" else ""
     if introduced := compiled(_INTRODUCED).match(text, start):
         start = introduced.end()
     if not quoted:
@@ -52,14 +61,18 @@ def value_at(
             return None
         end = bare_end(text, start)
     end = min([end, *(at for stop in stops if (at := text.find(stop, start, end)) > 0)])
+    if name.is_password and gate == "assigned":
+        groups = compiled(APP_PASSWORD).match(text, start)
+        if groups and is_app_password(groups[0], thought_of=quoted and not name.is_bare_pass(text)):
+            return groups.span()
     value = text[start:end]
     if not value or is_placeholder(value, quoted=quoted):
         return None
     lead = text[name.start : name.word_start]
     if _is_id(text, start, value, gate=gate, lead=lead, word=name.word):
         return None
-    free = quoted or (name.word.isupper() and sign == "=")
-    good = _passes(value, name, gate, quoted=quoted, free=free, following=text[end : end + 4])
+    tie = QUOTED if quoted else _tie_of(text, name, between)
+    good = _passes(value, name, gate, tie=tie, following=text[end : end + 4])
     return (start, end) if good or is_phrase(value, name.word, quoted=quoted) else None
 
 
@@ -75,11 +88,25 @@ def value_before(text: str, end: int, name: Name, gate: str) -> Span | None:
     value = text[start:end]
     if not value or is_placeholder(value):
         return None
-    good = _passes(value, name, gate, quoted=False, free=False, following="")
+    good = _passes(value, name, gate, tie=LOOSE, following="")
     return (start, end) if good else None
 
 
-def _passes(value: str, name: Name, gate: str, *, quoted: bool, free: bool, following: str) -> bool:
+def _tie_of(text: str, name: Name, between: str) -> int:
+    """Return how a value without quotes is tied to its name.
+
+    between: `=` with its blanks, or nothing where another sign or none stands there.
+    """
+    lead, word = text[name.start : name.word_start], text[name.word_start : name.end]
+    is_setting = word.isupper() or bool(compiled(_PROPERTY).fullmatch(lead))
+    if name.korean:
+        is_setting = name.word in _PLACED_NAMES
+    if between == "=":
+        return SETTING if is_setting else JOINED
+    return JOINED if between and is_setting else LOOSE
+
+
+def _passes(value: str, name: Name, gate: str, *, tie: int, following: str) -> bool:
     password = name.is_password
     if name.is_pin:
         value = value.rstrip("#*")
@@ -98,7 +125,7 @@ def _passes(value: str, name: Name, gate: str, *, quoted: bool, free: bool, foll
         words = value.replace("-", "").isalpha() and name.word in _WORDS_OF_MORE
         if bare and words and value.count("-") < _LONG_ROW:
             return False
-        return is_likely(value, password, quoted, free)
+        return is_likely(value, password, tie)
     if gate in ("assigned", "said") or (gate == "bare" and password):
         return is_certain(value, password, following)
     return is_random(value)

@@ -60,6 +60,10 @@ SENTENCE_WORDS = frozenset(
 )
 # fmt: on
 
+# How a value is tied to its name: loosely, by `=` without a blank, by the same in a setting
+# (`DB_PASSWORD=`, `spring.datasource.password=`), where nearly everything is a value, or in quotes.
+LOOSE, JOINED, SETTING, QUOTED = range(4)
+
 COUNTERS = tuple("자회개일분초년월글바비%")  # "8자", "3600초": a number of something
 PLACES = tuple("에서,에 ,에는, 저장소, 페이지, 위키, 버전, 이상, 이하".split(","))  # of a product
 _DOTTED = (
@@ -114,10 +118,13 @@ _WORDS_AROUND_NUMBER = (  # hunter2-blue, WINTER63dragon, 86mango71, violet+silv
 _WORD_WITH_NUMBER = r"[A-Za-z]{3,12}(?:[._\-][A-Za-z]{3,12}){0,3}[._\-]?[0-9]{2,4}[!@#$*]?"
 _PATH_PART = rf"[a-z]{{3,20}}(?:[_.\-][a-z]{{2,20}}){{0,3}}|[0-9]{{1,12}}|[0-9a-f]{{16,64}}|{_UUID}"
 _LABELLED = rf"(?:[A-Za-z][A-Za-z0-9.]{{0,20}}[\-_:/]){{1,6}}(?:[0-9a-f]{{32,128}}|{_UUID})"
+_SAMPLE_PASSWORD = r"^your|password|passwd|secret|(?:pass|pwd)$"  # says itself what it stands for
+APP_PASSWORD = r"(?:[a-z]{4}[ ]){3}[a-z]{4}(?![ ]?[A-Za-z0-9])"
 _VOWEL = r"[aeiouyAEIOUY]"
 _ODD = r"[^A-Za-z0-9_\-./:]|[0-9]{4}|[0-9][A-Za-z]{1,3}[0-9]"
 _CASE_TURN = r"[A-Z][a-z]?[A-Z][a-z]{1,2}[A-Z]|[a-z][A-Z][a-z][A-Z]|[+/=]"
 
+# fmt: off
 # Values by their looks: stand-ins, program text, measures.
 PLACEHOLDER = (
     r"\$(?:[A-Za-z_][A-Za-z0-9_]{0,80}(?![!-~])|[A-Z_]{3,40}/|[({]|[0-9](?![A-Za-z0-9$]))|[{<]|%(?:[({]|[sd](?![!-~])|[A-Z_]{1,60}%)|"
@@ -167,6 +174,7 @@ MEASURE = (
     r"[0-9]{1,5}(?:[~\-][0-9]{1,5})?[~\- ]?(?:byte|bit|char|character|hour|day|week|month|year|"
     r"minute|min|sec|second|ms|kb|mb|gb|th|st|nd|rd|digit|word|time|px|k|m|s|h|d|x)?s?)"
 )
+# fmt: on
 
 
 def is_placeholder(value: str, *, quoted: bool = False) -> bool:
@@ -246,6 +254,22 @@ def _is_scrambled(value: str) -> bool:
     return odd >= 2
 
 
+def _signs_of_chance(value: str) -> int:
+    """Return how many signs there are in letters alone that no one wrote them as words."""
+    if len(value) < 10:
+        return 0
+    rare = len(compiled(_CHANCE).findall(value.casefold()))
+    if value.islower() or value.isupper():
+        return rare
+    humps = compiled(_WORD).findall(value)
+    if TECHNICAL_WORDS.intersection(hump.casefold() for hump in humps if len(hump) > 3):
+        return 0
+    single = sum(len(hump) == 1 for hump in humps[1:])
+    short = sum(len(hump) < 3 for hump in humps)
+    mute = sum(len(hump) > 2 and not compiled(_VOWEL).search(hump) for hump in humps)
+    return rare + single + short + mute
+
+
 def _is_compound(value: str) -> bool:
     """Return whether a value is a name of several parts."""
     return compiled(_SEPARATORS).search(value) is not None and _is_named(value)
@@ -266,16 +290,16 @@ def _is_around_number(value: str) -> bool:
     return not (words & TECHNICAL_WORDS or words & NUMBERED_WORDS)
 
 
-def is_likely(value: str, password: bool, quoted: bool, free: bool) -> bool:
+def is_likely(value: str, password: bool, tie: int) -> bool:
     """Return whether a value assigned to a secret's name is a secret.
 
-    password: a person may have thought the value up. quoted: it stood in quotes. free: in quotes,
-    or behind `=` and a name in capitals, where nearly everything is a value.
+    password: a person may have thought the value up. tie: how it is tied to the name.
     """
+    quoted = tie == QUOTED
     if len(value) < (4 if password else 6 if quoted else 8) or " " in value:
         return False
     if value.isdigit():
-        return password or len(value) >= (8 if free else 20)
+        return password or len(value) >= (8 if quoted else 20)
     if _is_row_of_words(value) or (password and _is_word_with_number(value)):
         return True
     if _is_harmless_shape(value):
@@ -289,9 +313,35 @@ def is_likely(value: str, password: bool, quoted: bool, free: bool) -> bool:
                 return True
             return not (stem in COMMON or _is_compound(value))
         return not _is_named(value) or bool(compiled(_WORDS_AND_NUMBER).fullmatch(value))
-    if password and (free or compiled(_SYMBOL).search(value)):
+    if password and (quoted or compiled(_SYMBOL).search(value)):
         return not compiled(_IDENTIFIER).fullmatch(value) or "_" not in value
+    if value.isalpha() and _is_set(value, password, tie):
+        return True
     return len(value) >= 20 and bool(compiled(_CASE_TURN).search(value)) and not _is_named(value)
+
+
+def _is_set(value: str, password: bool, tie: int) -> bool:
+    """Return whether letters alone, without quotes, are a value and no word of a program."""
+    if tie == SETTING and password:
+        is_known = (COMMON | TECHNICAL_WORDS).issuperset(words_of(value))
+        return not (is_known or compiled(_SAMPLE_PASSWORD).search(value.casefold()))
+    if not password and len(value) < 16:
+        return False
+    if tie == SETTING and compiled(_CHANCE).search(value.casefold()):
+        return True
+    return _signs_of_chance(value) >= (2 if tie in (JOINED, SETTING) else 3)
+
+
+def is_app_password(groups: str, *, thought_of: bool) -> bool:
+    """Return whether four groups of four small letters are a password that a mail service gave.
+
+    thought_of: they stand in quotes behind a password's name, so that words are one as well.
+    """
+    words = set(groups.split())
+    if SENTENCE_WORDS.intersection(words) or (COMMON | TECHNICAL_WORDS).issuperset(words):
+        return False
+    rare = any(not compiled(_VOWEL).search(word) for word in words - TECHNICAL_WORDS - COMMON)
+    return thought_of or rare or bool(compiled(_CHANCE).search(groups))
 
 
 def is_certain(value: str, password: bool, following: str) -> bool:
