@@ -46,7 +46,7 @@ from rooms.sessions.upkeep import archive_file
 
 _NUMBER = re.compile(r"#?([0-9]{1,15})\Z")
 _RECENT = 500  # sessions among which a save looks for the one that it continues
-_OPEN_DAYS = 1  # a client that saves the same goal after more than a day has begun anew
+_OPEN_DAYS = 1  # who saves the same goal after more than a day has begun anew
 _MOST_LINKS = 1_000  # of a chain, which somebody may have tied into a circle
 
 
@@ -101,8 +101,8 @@ class SessionStore:
 
         agent: the client that saves, by its name; "" where it is not known. process: what tells
         this run of a server from others. now: the moment of the save, for an import. A draft
-        without an id continues the session of the same goal that this process, or this client
-        within a day, has saved.
+        without an id continues the session of the same goal that this process or this client has
+        saved within a day, unless it has ended.
         """
         # What knows secrets is loaded with the first save.
         from rooms.sessions.drafting import client_name, prepared
@@ -303,15 +303,18 @@ def _continued(
 ) -> Session | None:
     """Return the session of the same goal that this process or this client is still at.
 
+    One that has ended is not continued: its summary would be lost.
+
     but: the ids of those that come before it, one of which may have had the same goal.
     """
     newest = connection.execute("SELECT max(number) FROM contexts").fetchone()[0] or 0
     condition = (
-        "number > ? AND goal = ? AND archive = '' AND (process = ? AND process != '' OR agent = ?"
-        " AND agent != '' AND ended_at IS NULL AND julianday(updated_at) > julianday(?) - ?)"
+        "number > ? AND goal = ? AND archive = '' AND ended_at IS NULL"
+        " AND julianday(updated_at) > julianday(?) - ?"
+        " AND (process = ? AND process != '' OR agent = ? AND agent != '')"
         " ORDER BY process = ? DESC, number DESC"
     )
-    values = (newest - _RECENT, draft.goal, process, agent, now, _OPEN_DAYS, process)
+    values = (newest - _RECENT, draft.goal, now, _OPEN_DAYS, process, agent, process)
     found = sessions_where(connection, condition, values)
     return next((it for it in found if it.id not in but), None)
 

@@ -149,8 +149,8 @@ def context_save(
     codeChanges: CodeChanges = None,
     id: Updated = None,
 ) -> str:
-    """Save the session: when work ends, pauses or changes hands, and when an approach fails. The
-    same goal again updates it and adds to its lists. Write in the user's language; no secrets, no
+    """Save the session: when work ends, pauses or changes hands, and when an approach fails. An
+    open one of this goal is updated and added to. Write in the user's language; no secrets, no
     source code.
     """
     from rooms.sessions.agents import agent_of

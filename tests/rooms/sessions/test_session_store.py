@@ -169,11 +169,29 @@ def test_an_id_continues_whatever_the_goal_the_process_and_the_day(
     assert count(store) == 1
 
 
-def test_the_same_process_and_goal_go_on_even_after_days_and_an_end(save: Save) -> None:
-    save("a", status="completed")
-    again = save(" a ", agent="cursor", now="2026-03-09T12:00:00+00:00")
+def test_the_same_process_and_goal_go_on_within_a_day(save: Save) -> None:
+    save("a")
+    again = save(" a ", agent="cursor", now="2026-03-02T11:59:59+00:00")
     assert (again.is_new, again.session.number) == (False, 1)
+    assert save("a", agent="cursor", now="2026-03-04T12:00:00+00:00").is_new
     assert save("b").is_new
+
+
+@pytest.mark.parametrize("process", ["p1", "p2"])
+@pytest.mark.parametrize("status", ["completed", "paused"])
+def test_a_session_that_has_ended_keeps_all_it_says_when_its_goal_comes_again(
+    save: Save, store: SessionStore, status: str, process: str
+) -> None:
+    save("a")
+    ended = save("a", status=status, summary="the first", tags=("one",)).session
+    assert ended.number == 1
+    for moment in (NOON, "2026-04-05T12:00:00+00:00"):
+        again = save("a", process=process, status=status, summary="the next", now=moment)
+        assert again.is_new
+    assert store.get("#1") == ended
+    assert count(store) == 3
+    reopened = save("a", id="#1", status="coding")
+    assert (reopened.is_new, reopened.session.summary) == (False, "the first")
 
 
 @pytest.mark.parametrize(
@@ -188,7 +206,7 @@ def test_the_same_client_and_goal_go_on_within_a_day(save: Save, moment: str, is
 def test_a_process_goes_on_with_its_own_session_before_a_newer_one_of_its_client(
     save: Save,
 ) -> None:
-    save(process="p1", status="completed")
+    save(process="p1", agent="cursor")
     save(process="p2")
     assert save(process="p1").session.number == 1
     assert save(process="p3").session.number == 2
