@@ -44,11 +44,17 @@ class Papers(Protocol):
     def take(self, kind: Kind, key: str) -> Paper | None:
         """Return a paper and remove it: of several who ask at once, one gets it."""
 
+    def replace(self, before: Paper, *after: Paper) -> bool:
+        """Keep papers in the place of one, all at once; False where it is gone or another now."""
+
     def touch(self, kind: Kind, key: str, *, used_at: float, expires_at: float) -> bool:
         """Note that a paper was used, and how long it is good; False where there is none."""
 
     def drop(self, kind: Kind, key: str) -> int:
-        """Remove a paper and all that was given for it; return how many there were."""
+        """Remove a paper and all that was given for it; return how many there were.
+
+        What `replace` is about to keep in its place goes as well, or is not kept.
+        """
 
     def listed(self, kind: Kind) -> list[Paper]:
         """Return the papers of a kind that have not expired, the oldest first."""

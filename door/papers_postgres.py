@@ -34,11 +34,8 @@ class PostgresPapers:
 
     def put(self, paper: Paper) -> None:
         """See `Papers`."""
-        body = json.dumps(dict(paper.body), ensure_ascii=False)
-        times = paper.expires_at, paper.made_at, paper.used_at
-        row = paper.kind, paper.key, paper.agent, paper.parent, body, *times
         with self._pool.transaction(in_turn=False) as connection:
-            connection.execute(_PUT, row)
+            connection.execute(_PUT, _row(paper))
 
     def get(self, kind: Kind, key: str) -> Paper | None:
         """See `Papers`."""
@@ -56,6 +53,17 @@ class PostgresPapers:
         is_fresh = paper and (not paper.expires_at or paper.expires_at > self._clock())
         return paper if is_fresh else None
 
+    def replace(self, before: Paper, *after: Paper) -> bool:
+        """See `Papers`."""
+        with self._pool.transaction(in_turn=False) as connection:
+            condition = "kind = %s and key = %s and body = %s::jsonb"
+            lock = f"select from {_TABLE} where {condition} for update"
+            if not connection.execute(lock, (before.kind, before.key, _body(before))).rowcount:
+                return False
+            for paper in after:
+                connection.execute(_PUT, _row(paper))
+            return True
+
     def touch(self, kind: Kind, key: str, *, used_at: float, expires_at: float) -> bool:
         """See `Papers`."""
         statement = f"update {_TABLE} set used_at = %s, expires_at = %s"
@@ -67,6 +75,10 @@ class PostgresPapers:
     def drop(self, kind: Kind, key: str) -> int:
         """See `Papers`."""
         with self._pool.transaction(in_turn=False) as connection:
+            # A statement sees what was there at its begin: children that come while it waits for
+            # the paper would stay.
+            lock = f"select from {_TABLE} where kind = %s and key = %s for update"
+            connection.execute(lock, (kind, key))
             return connection.execute(_WITH_CHILDREN, (kind, key)).rowcount
 
     def listed(self, kind: Kind) -> list[Paper]:
@@ -104,6 +116,15 @@ class PostgresPapers:
         statement = f"select {_COLUMNS} from {_TABLE} where {condition} order by made_at, kind, key"
         with self._pool.transaction(changes=False) as connection:
             return [_paper(row) for row in connection.execute(statement, values)]
+
+
+def _body(paper: Paper) -> str:
+    return json.dumps(dict(paper.body), ensure_ascii=False)
+
+
+def _row(paper: Paper) -> tuple[object, ...]:
+    times = paper.expires_at, paper.made_at, paper.used_at
+    return paper.kind, paper.key, paper.agent, paper.parent, _body(paper), *times
 
 
 def _paper(row: tuple[Any, ...]) -> Paper:

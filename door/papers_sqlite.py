@@ -59,10 +59,7 @@ class SqlitePapers:
     def put(self, paper: Paper) -> None:
         """See `Papers`."""
         with self._writing() as connection:
-            row = _row(paper)
-            marks = ", ".join("?" * len(row))
-            statement = f"INSERT OR REPLACE INTO papers ({_COLUMNS}) VALUES ({marks})"
-            connection.execute(statement, row)
+            _put(connection, paper)
 
     def get(self, kind: Kind, key: str) -> Paper | None:
         """See `Papers`."""
@@ -76,6 +73,19 @@ class SqlitePapers:
             papers = _selected(connection, f"{condition} AND {_FRESH}", kind, key, self._clock())
             connection.execute(f"DELETE FROM papers WHERE {condition}", (kind, key))
             return papers[0] if papers else None
+
+    def replace(self, before: Paper, *after: Paper) -> bool:
+        """See `Papers`."""
+        with self._writing() as connection:
+            condition = "kind = ? AND key = ?"
+            if not any(
+                it.body == before.body
+                for it in _selected(connection, condition, before.kind, before.key)
+            ):
+                return False
+            for paper in after:
+                _put(connection, paper)
+            return True
 
     def touch(self, kind: Kind, key: str, *, used_at: float, expires_at: float) -> bool:
         """See `Papers`."""
@@ -140,6 +150,12 @@ def _selected(connection: sqlite3.Connection, condition: str, *values: object) -
     """Return the papers that a condition holds for, the oldest first."""
     statement = f"SELECT {_COLUMNS} FROM papers WHERE {condition} ORDER BY made_at, number"
     return [_paper(row) for row in connection.execute(statement, values)]
+
+
+def _put(connection: sqlite3.Connection, paper: Paper) -> None:
+    row = _row(paper)
+    marks = ", ".join("?" * len(row))
+    connection.execute(f"INSERT OR REPLACE INTO papers ({_COLUMNS}) VALUES ({marks})", row)
 
 
 def _row(paper: Paper) -> tuple[object, ...]:

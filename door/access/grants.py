@@ -101,8 +101,11 @@ class Grants:
         if asked is None:
             return None
         code = _CODE_PREFIX + secrets.token_urlsafe(_BYTES)
-        paper = credential.paper
-        self._put("code", hash_of(code), CODE_S, asdict(asked), credential=credential, parent=paper)
+        agent, parent, now = credential.agent, credential.paper, self._clock()
+        body = asdict(asked)
+        self._papers.put(
+            _paper("code", hash_of(code), now, CODE_S, body, agent=agent, parent=parent)
+        )
         return code
 
     def code(self, code: str, client: str) -> Paper | None:
@@ -130,31 +133,39 @@ class Grants:
         credential = self._keys.of(str(paper.body["paper"]))
         return (paper, credential) if credential else None
 
-    def refresh(self, token: str, client: str) -> Paper | None:
-        """Return the family of a refresh token of this client, which is its newest."""
+    def refresh(self, token: str, client: str) -> tuple[Paper, str] | None:
+        """Return the family of a refresh token of this client, and the hash of its secret.
+
+        It is the newest, or the one before for `TWICE_S`: that is known, but gives nothing.
+        """
         key, _, secret = token.removeprefix(_REFRESH_PREFIX).partition(".")
         paper = self._papers.get("refresh", key) if secret else None
         if paper is None or paper.body["resource"] != self._resource:
             return None
-        if _holds(paper, secret, client):
-            return paper
-        is_last = hmac.compare_digest(str(paper.body["last"]), hash_of(secret))
-        if not (is_last and self._clock() - paper.used_at < TWICE_S):
+        found = hash_of(secret)
+        is_newest = hmac.compare_digest(str(paper.body["secret"]), found)
+        is_last = hmac.compare_digest(str(paper.body["last"]), found)
+        is_known = is_newest or (is_last and self._clock() - paper.used_at < TWICE_S)
+        if is_known and paper.body["client"] == client:
+            return paper, found
+        if not (is_last and is_known):
             self._papers.drop("refresh", key)
         return None
 
     def rotate(self, key: str, secret: str) -> Given | None:
-        """Give new tokens in the place of a refresh token, once. key, secret: as it was found."""
-        taken = self._papers.take("refresh", key)
-        if taken is None:
+        """Give new tokens in the place of the newest refresh token, once.
+
+        key, secret: as `refresh` found it. None where another was faster, or the family was taken
+        back meanwhile.
+        """
+        family = self._papers.get("refresh", key)
+        if family is None or family.body["secret"] != secret:
             return None
-        if taken.body["secret"] != secret:  # another was faster
-            self._papers.put(taken)
-            return None
-        credential = self._keys.of(taken.parent)
+        credential = self._keys.of(family.parent)
         if credential is None:
+            self._papers.drop("refresh", key)
             return None
-        return self._tokens(key, credential, str(taken.body["client"]), secret)
+        return self._tokens(key, credential, str(family.body["client"]), family)
 
     def revoke(self, kind: Kind, key: str) -> None:
         """Take a token back with its family. kind, key: of its paper."""
@@ -162,52 +173,58 @@ class Grants:
         if paper:
             self._papers.drop("refresh", paper.parent if kind == "access" else key)
 
-    def _tokens(self, family: str, credential: Credential, client: str, last: str = "") -> Given:
+    def _tokens(
+        self, family: str, credential: Credential, client: str, before: Paper | None = None
+    ) -> Given | None:
+        """Give tokens; None where the family is no longer as it was before."""
         access = ACCESS_PREFIX + secrets.token_urlsafe(_BYTES)
         secret = secrets.token_urlsafe(_BYTES)
         body = {"client": client, "paper": credential.paper, "resource": self._resource}
+        last = str(before.body["secret"]) if before else ""
         renewed = {**body, "secret": hash_of(secret), "last": last}
-        by, key = credential, hash_of(access)
-        self._put("refresh", family, REFRESH_S, renewed, credential=by, parent=by.paper)
-        self._put("access", key, ACCESS_S, body, credential=by, parent=family)
-        now = self._clock()
+        agent, parent, key, now = credential.agent, credential.paper, hash_of(access), self._clock()
+        papers = (
+            _paper("refresh", family, now, REFRESH_S, renewed, agent=agent, parent=parent),
+            _paper("access", key, now, ACCESS_S, body, agent=agent, parent=family),
+        )
+        if before is None:
+            for paper in papers:
+                self._papers.put(paper)
+        elif not self._papers.replace(before, *papers):
+            return None
         self._papers.touch("client", client, used_at=now, expires_at=now + USED_CLIENT_S)
         return Given(access=access, refresh=f"{_REFRESH_PREFIX}{family}.{secret}")
 
-    def _put(
-        self,
-        kind: Kind,
-        key: str,
-        lasts_s: float,
-        body: Mapping[str, Any],
-        *,
-        credential: Credential | None = None,
-        parent: str = "",
-    ) -> None:
-        now = self._clock()
-        paper = Paper(
-            kind=kind,
-            key=key,
-            agent=credential.agent if credential else "",
-            parent=parent,
-            body=body,
-            expires_at=now + lasts_s,
-            made_at=now,
-            used_at=0.0 if kind == "client" else now,
-        )
-        self._papers.put(paper)
+    def _put(self, kind: Kind, key: str, lasts_s: float, body: Mapping[str, Any]) -> None:
+        self._papers.put(_paper(kind, key, self._clock(), lasts_s, body))
+
+
+def _paper(
+    kind: Kind,
+    key: str,
+    now: float,
+    lasts_s: float,
+    body: Mapping[str, Any],
+    *,
+    agent: str = "",
+    parent: str = "",
+) -> Paper:
+    return Paper(
+        kind=kind,
+        key=key,
+        agent=agent,
+        parent=parent,
+        body=body,
+        expires_at=now + lasts_s,
+        made_at=now,
+        used_at=0.0 if kind == "client" else now,
+    )
 
 
 def _asked(paper: Paper | None, browser: str) -> Asked | None:
     if paper is None or not hmac.compare_digest(paper.body["browser"], hash_of(browser)):
         return None
     return Asked(**paper.body["asked"])
-
-
-def _holds(family: Paper, secret: str, client: str) -> bool:
-    """Return whether a secret is the newest of a family, and the client is its own."""
-    is_newest = hmac.compare_digest(str(family.body["secret"]), hash_of(secret))
-    return is_newest and family.body["client"] == client
 
 
 def _make_room(papers: Papers, there: list[Paper], most: int) -> None:

@@ -155,17 +155,17 @@ class Provider(OAuthProvider):
     async def load_refresh_token(
         self, client: OAuthClientInformationFull, refresh_token: str
     ) -> RefreshToken | None:
-        """Return a refresh token of this client; it holds what names its state alone."""
-        family = await in_thread(self.grants.refresh, refresh_token, client.client_id)
-        if family is None:
+        """Return a refresh token of this client, also one just renewed; it names its state."""
+        found = await in_thread(self.grants.refresh, refresh_token, client.client_id)
+        if found is None:
             return None
         return _Family(
-            token=family.key,
+            token=found[0].key,
             client_id=client.client_id,
             scopes=[SCOPE],
-            expires_at=int(family.expires_at),
+            expires_at=int(found[0].expires_at),
             resource=self.resource,
-            secret=family.body["secret"],
+            secret=found[1],
         )
 
     async def exchange_refresh_token(
@@ -188,7 +188,7 @@ class Provider(OAuthProvider):
 
 
 class _Family(RefreshToken):
-    """A refresh token as it was found. secret: its hash, by which it is known to be the newest."""
+    """A refresh token as it was found. secret: its hash, which tells whether it is the newest."""
 
     secret: str
 

@@ -80,6 +80,20 @@ def test_one_of_many_takes_a_paper(opens: Open) -> None:
     assert len([it for it in taken if it]) == 1
 
 
+def test_papers_take_the_place_of_one_that_is_as_it_was(opens: Open) -> None:
+    papers = opens()
+    family = replace(PAPER, kind="refresh", key="f1", body={"secret": "1"})
+    renewed, access = replace(family, body={"secret": "2"}), replace(PAPER, parent="f1")
+    assert not papers.replace(family, renewed, access)
+    papers.put(family)
+    assert papers.replace(family, renewed, access)
+    assert not opens().replace(family, replace(family, body={"secret": "3"}))
+    assert (papers.get("refresh", "f1"), papers.get("access", "a1")) == (renewed, access)
+    assert papers.drop("refresh", "f1") == 2
+    assert not papers.replace(renewed, family)
+    assert papers.listed("refresh") == []
+
+
 def test_a_paper_goes_with_what_it_was_given_for(opens: Open) -> None:
     papers = opens()
     key = replace(PAPER, kind="key", key="k1", parent="", expires_at=0.0)
