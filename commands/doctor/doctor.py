@@ -49,9 +49,11 @@ from core.errors import LogMissingError, LogReadError
 from core.lessons.log import MemoryLog
 from core.lessons.log_file import ASIDE_NAME
 from core.lessons.record import utc_now
+from core.lessons.upkeep import secrets
 from core.lessons.upkeep.health import Finding, examine
 from core.parser import add_project
 
+MOST_SECRETS_BYTES = 2_000_000  # to look through as many takes a second
 GIT_FIXES = ("no_union", "lock_not_ignored")
 # Where git gets nothing, or what it needs is said already.
 _NOTHING_TO_ADD = frozenset(
@@ -120,6 +122,7 @@ def look(opened: Opened, threshold: int, *, online: bool = False) -> Checkup:
     return Checkup(
         findings=[
             *examine(log, now=utc_now(), threshold=threshold),
+            *_secrets_of(log),
             *unreachable(log, opened.project.root),
             *surroundings,
         ],
@@ -135,6 +138,17 @@ def look(opened: Opened, threshold: int, *, online: bool = False) -> Checkup:
         is_readable=unreadable is None,
         without_client=way_to_a_client(opened.project),
     )
+
+
+def _secrets_of(log: MemoryLog) -> list[Finding]:
+    """Return the lines with secrets, which only a hand or another program can have put there."""
+    if sum(map(len, log.lines)) > MOST_SECRETS_BYTES:
+        return [Finding("secrets_not_looked_for", "note")]
+    spots = [spot for looked in secrets.look(log) for spot in looked.spots]
+    return [
+        Finding("secret", "error", lines=(spot.line + 1,), facts={"secret": spot.kind})
+        for spot in spots
+    ]
 
 
 def _is_of_room(finding: Finding) -> bool:

@@ -17,6 +17,7 @@ from commands.terminal.console import (
 from commands.terminal.progress import progress
 from commands.terminal.records import readable, topic_name
 from commands.terminal.safe_text import plain, plain_json
+from core.injection.marks import shown_marks
 from core.lessons.git.errors import HistoryError
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, normalise_topic, seconds_of
@@ -136,7 +137,7 @@ def as_json(record: Record) -> dict[str, object]:
         "compacted_at": record.compacted_at or None,
         "source_count": record.source_count,
         "source_ids": list(record.source_ids),
-        "marks": list(record.marks),
+        "marks": list(shown_marks(record.marks, record.texts)),
         "paths": list(record.paths),
         "when": list(record.when),
     }

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from math import inf
 
+from core.injection.marks import orders_in
 from core.lessons.answers.frame import Frame
 from core.lessons.answers.rendering import topic_text
 from core.lessons.answers.words import say
@@ -89,19 +90,28 @@ def counted(
     budget_tokens: float = inf,
 ) -> str:
     """List topics with their counts in one line: at most `at_most` of them, at least one."""
-    shown = _that_fit(counts, at_most, budget_tokens)
+    shown = _that_fit(counts, lang, at_most, budget_tokens)
     listed, more = ", ".join(shown), len(counts) - len(shown)
     return say(lang, "and_more", listed=listed, more=more) if more > 0 else listed
 
 
-def is_shortened(counts: Sequence[tuple[str, int]], budget_tokens: float) -> bool:
+def is_shortened(counts: Sequence[tuple[str, int]], lang: Language, budget_tokens: float) -> bool:
     """Return whether a line of topics leaves some of these out."""
-    return len(_that_fit(counts, TOPICS_SHOWN, budget_tokens)) < len(counts)
+    return len(_that_fit(counts, lang, TOPICS_SHOWN, budget_tokens)) < len(counts)
 
 
-def _that_fit(counts: Sequence[tuple[str, int]], at_most: int, budget_tokens: float) -> list[str]:
-    texts = (f"{topic_text(topic)} ({count})" for topic, count in counts[:at_most])
+def _that_fit(
+    counts: Sequence[tuple[str, int]], lang: Language, at_most: int, budget_tokens: float
+) -> list[str]:
+    texts = (_with_count(topic, count, lang) for topic, count in counts[:at_most])
     return beginning(texts, LIST_SHARE * budget_tokens)
+
+
+def _with_count(topic: str, count: int, lang: Language) -> str:
+    shown = topic_text(topic)
+    if orders_in((), (topic,)):
+        return say(lang, "topic_reads_like", topic=shown, count=count)
+    return f"{shown} ({count})"
 
 
 def beginning(texts: Iterable[str], most_tokens: float) -> list[str]:

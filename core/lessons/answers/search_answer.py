@@ -59,7 +59,7 @@ def _topics(log: MemoryLog, frame: Frame, relevance: Relevance | None) -> str:
     """Return the topics that exist, those with the most records first; where not all are shown,
     those that a question is about."""
     counts, budget_tokens = log.topics.most_common(), frame.settings.budget_tokens
-    if relevance and is_shortened(counts, budget_tokens):
+    if relevance and is_shortened(counts, frame.lang, budget_tokens):
         counts = [(name, log.topics[name]) for name in relevance.topics()]
     return topic_line(counts, frame.lang, budget_tokens)
 

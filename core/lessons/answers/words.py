@@ -23,6 +23,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "head_topic": ("[memory_log - records: {shown} of {count} | topic={topic} | {project}]",
         "[memory_log - {count}건 중 {shown}건 | topic={topic} | {project}]"),
     "topics": ("topics: {topics}", "topic 목록: {topics}"),
+    "topic_reads_like": ("{topic} ({count}, reads like instructions)", "{topic} ({count}, 지시문처럼 읽힘)"),
     "and_more": ("{listed}, +{more} more", "{listed}, 외 {more}개"),
     "skipped": ("Unreadable lines skipped: {skipped}. They are still in the file.",
         "읽을 수 없는 줄 {skipped}개를 건너뛰었습니다. 파일에는 그대로 있습니다."),
