@@ -72,7 +72,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "git에는 기억 로그가 있지만 여기에는 파일이 없습니다({log}). 이대로 저장하면 새 로그가 그 자리에 생기므로 아무것도 읽거나 바꾸지 않았습니다. {path} 디렉터리에서 {command}을(를) 실행한 뒤 다시 시도하세요. 일부러 지웠다면 먼저 git rm --cached {log}을(를) 실행하세요."),
     "log_sparse": ("git has the memory log, but this sparse checkout leaves the file out: {log}. Nothing was read or changed, since a save would begin a new log in its place. Run {command} in the directory {path}, then try again.",
         "git에는 기억 로그가 있지만 희소 체크아웃(sparse checkout)에서 빠져 있습니다({log}). 이대로 저장하면 새 로그가 그 자리에 생기므로 아무것도 읽거나 바꾸지 않았습니다. {path} 디렉터리에서 {command}을(를) 실행한 뒤 다시 시도하세요."),
-    "log_passed_over": ("git has the memory log, but was told to pass over the file (skip-worktree), and it is missing here: {log}. Nothing was read or changed, since a save would begin a new log in its place. Run {command} in the directory {path}, then try again.",
+    "log_passed_over": ("git has the memory log, but was told to skip the file (skip-worktree), and it is missing here: {log}. Nothing was read or changed, since a save would begin a new log in its place. Run {command} in the directory {path}, then try again.",
         "git에는 기억 로그가 있지만 그 파일을 건너뛰도록(skip-worktree) 설정되어 있고, 여기에는 파일이 없습니다({log}). 이대로 저장하면 새 로그가 그 자리에 생기므로 아무것도 읽거나 바꾸지 않았습니다. {path} 디렉터리에서 {command}을(를) 실행한 뒤 다시 시도하세요."),
     "log_not_checked_out": ("git has the memory log, but no file has been checked out here yet: {log}. Nothing was read or changed, since a save would begin a new log in its place. Run {command} in the directory {path}, then try again.",
         "git에는 기억 로그가 있지만 여기에는 아직 아무 파일도 체크아웃되지 않았습니다({log}). 이대로 저장하면 새 로그가 그 자리에 생기므로 아무것도 읽거나 바꾸지 않았습니다. {path} 디렉터리에서 {command}을(를) 실행한 뒤 다시 시도하세요."),
