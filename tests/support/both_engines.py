@@ -3,8 +3,8 @@
     from tests.support.both_engines import kept_in as kept_in
 
 A file whose tests cost much there takes `kept_in_seldom`; the marks `IN_A_FILE` and
-`SELDOM_ON_A_SERVER` are for single tests. One database is emptied for each test, as to make one
-takes ten times as long; a test with several rooms has others beside it.
+`SELDOM_ON_A_SERVER` are for single tests. The databases are emptied after each test, as to make one
+takes a hundred times as long.
 """
 
 from collections.abc import Iterator
@@ -15,9 +15,8 @@ import pytest
 from core.cancellation import NO_CANCELLATION, Cancellation
 from rooms.fragments.engine import Engine
 from rooms.fragments.postgres.adapter import PostgresEngine
-from rooms.fragments.postgres.security import POLICIES
 from tests.support.fragments_room import Places
-from tests.support.team_engines import TeamServer, a_server
+from tests.support.team_engines import EMPTIED, TeamServer, a_server
 
 _LONG = pytest.param("server", marks=pytest.mark.long)
 IN_A_FILE = pytest.mark.parametrize("kept_in", ["file"], indirect=True)
@@ -25,17 +24,20 @@ SELDOM_ON_A_SERVER = pytest.mark.parametrize("kept_in", ["file", _LONG], indirec
 
 
 class Databases:
-    """Gives each path a database: the first one that is emptied, each further one a fresh one."""
+    """Gives each path of a test a database; those of earlier tests are emptied and given again."""
 
     def __init__(self, server: TeamServer) -> None:
         self._server = server
-        self._first = self._new()
+        self._kept, self._copies = list[PostgresEngine](), list[PostgresEngine]()
         self._by_path = dict[Path, PostgresEngine]()
 
     def engine_at(self, path: Path, cancellation: Cancellation = NO_CANCELLATION) -> Engine:
         """See `Files`."""
         if path not in self._by_path:
-            self._by_path[path] = self._new() if self._by_path else self._first
+            taken = len(self._by_path) - len(self._copies)
+            if taken == len(self._kept):
+                self._kept.append(self._new())
+            self._by_path[path] = self._kept[taken]
         engine = self._by_path[path]
         if cancellation is NO_CANCELLATION:
             return engine
@@ -50,21 +52,24 @@ class Databases:
         engine.close()
         server = self._server.postgres
         copied = server.dsn(server.new_database(name))
-        self._by_path[other] = PostgresEngine(a_server(copied), timeout_s=5)
+        self._copies.append(PostgresEngine(a_server(copied), timeout_s=5))
+        self._by_path[other] = self._copies[-1]
 
     def empty(self) -> None:
-        """Forget all paths, and what the first database holds."""
+        """Forget all paths, and what their databases hold."""
         for engine in self._by_path.values():
-            if engine is not self._first:
+            if engine not in self._copies:
+                with engine.pool.as_login() as connection:
+                    connection.execute(EMPTIED)
+            if engine is not self._kept[0]:
                 engine.close()
         self._by_path.clear()
-        with self._first.pool.as_login() as connection:
-            for table in POLICIES.keys() - {"schema_version"}:
-                connection.execute(f"DELETE FROM agent_memory.{table}")
+        self._copies.clear()
 
     def close(self) -> None:
         """Let go of all connections."""
-        self._first.close()
+        for engine in self._kept:
+            engine.close()
 
     def _new(self) -> PostgresEngine:
         server = self._server.postgres  # its databases are emptied and used by several files

@@ -15,7 +15,7 @@ from tests.support.team_engines import a_server
 
 AGENTS = ("alice", "bob", "default")
 WORDS = ("node", "redis", "deploy", "lint", "배포", "token")
-STEPS = 90
+STEPS, SOME_STEPS = 90, 24
 
 
 def a_cache(address: str, database: str, **environment: str) -> Cache:
@@ -61,14 +61,18 @@ def everything_asked(engine: Engine, agent: str) -> list[Any]:
 
 
 def lived(
-    engine: Engine, *, at: Callable[[int], None] = lambda step: None, other: Engine | None = None
+    engine: Engine,
+    steps: int = STEPS,
+    *,
+    at: Callable[[int], None] = lambda step: None,
+    other: Engine | None = None,
 ) -> list[list[Any]]:
     """Change fragments by chance, the same each time, and return what agents are told after it.
 
     at: called before each step. other: an engine of the same data that makes every third change.
     """
     chance, told = random.Random(7), list[list[Any]]()
-    for step in range(STEPS):
+    for step in range(steps):
         at(step)
         agent = chance.choice(AGENTS)
         _change(

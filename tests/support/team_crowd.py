@@ -1,5 +1,6 @@
 """Has processes and threads remember fragments of a team, and judges from outside what is left."""
 
+import threading
 import time
 from collections import Counter
 from collections.abc import Mapping
@@ -20,7 +21,7 @@ from tests.support.faults import Say
 from tests.support.team_engines import a_server
 
 
-def team_room(dsn: str, timeout_s: float = 5.0, **environment: str) -> Room:
+def team_room(dsn: str, timeout_s: float = 60.0, **environment: str) -> Room:
     """The room of every agent on a server. environment: such as DB_MAX_CONNECTIONS."""
     engine = PostgresEngine(a_server(dsn, **environment), timeout_s=timeout_s)
     return Room(engine=engine, config=Config(Path("memory.db")), settings=Settings())
@@ -43,11 +44,11 @@ class Outcome:
     longest_s: float
 
 
-def write_for(room: Room, agent: str, seconds: float) -> Outcome:
-    """Remember one fragment after the other for so long, whatever happens to the server."""
+def write_until(ended: threading.Event, room: Room, agent: str) -> Outcome:
+    """Remember one fragment after the other until it is over, whatever happens to the server."""
     kept, unknown, refused = list[str](), list[str](), list[str]()
-    own, number, longest_s, end = room.for_agent(agent), 0, 0.0, time.monotonic() + seconds
-    while time.monotonic() < end:
+    own, number, longest_s = room.for_agent(agent), 0, 0.0
+    while not ended.is_set():
         number += 1
         given, begun = draft(f"{agent} {number}"), time.monotonic()
         try:
@@ -56,7 +57,7 @@ def write_for(room: Room, agent: str, seconds: float) -> Outcome:
             unknown.append(given.content)
         except DatabaseError as error:
             refused.append(error.text("en"))
-            time.sleep(0.02)
+            ended.wait(0.02)
         longest_s = max(longest_s, time.monotonic() - begun)
     return Outcome(kept, unknown, refused, longest_s)
 

@@ -1,14 +1,19 @@
-"""Gives tests of the team's fragments a server for each worker, and a fresh database for each test.
+"""Gives tests of the team's fragments the server of the run, and databases on it.
 
     from tests.support.team_engines import team_database, team_server
 
-A file of tests imports the fixtures that it uses.
+A file of tests imports the fixtures that it uses. `team_database` is emptied for each test, which
+takes a hundredth of what it takes to make one; a test that changes the tables takes `new_dsn`.
 """
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 
 from core.postgres.pool import Pool
@@ -16,7 +21,21 @@ from core.postgres.server import Server, server_of
 from rooms.fragments.engine import Engine
 from rooms.fragments.postgres.adapter import PostgresEngine
 from rooms.fragments.postgres.schema import Schema
-from tests.support.real_engines import Postgres, postgres
+from rooms.fragments.postgres.security import TABLES
+from tests.support.real_engines import Postgres, shared_postgres
+
+TEMPLATE = "memory_template"
+# Without the triggers, which would note what the tables had lost.
+EMPTIED = "SET LOCAL session_replication_role = replica;" + ";".join(
+    f"DELETE FROM agent_memory.{it}" for it in TABLES if it != "schema_version"
+)
+# What a test left open must neither hold the tables nor change them later.
+_ALONE = """SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity
+  WHERE datname = current_database() AND pid <> pg_backend_pid()"""
+_FROM_ONE = """SELECT setval(oid::regclass, 1, false) FROM pg_class
+  WHERE relnamespace = 'agent_memory'::regnamespace AND relkind = 'S'"""
+_MADE = """SELECT string_agg(concat_ws(' ', relname, relkind, relnatts, relowner), ', '
+  ORDER BY relname) FROM pg_class WHERE relnamespace = 'agent_memory'::regnamespace"""
 
 
 @dataclass(slots=True)
@@ -24,11 +43,33 @@ class TeamServer:
     """A server, and a database on it that has the tables and no rows."""
 
     postgres: Postgres
-    template: str
+    template: str = TEMPLATE
+    _kept: list[tuple[str, str]] = field(default_factory=list)  # addresses, and what is made there
 
     def new_dsn(self, **more: str) -> str:
         """Return the address of a fresh database with the tables; the user is a superuser."""
         return self.postgres.dsn(self.postgres.new_database(self.template), **more)
+
+    def emptied_dsn(self, at: int = 0, **more: str) -> str:
+        """Return the address of a database with the tables, which is emptied at each call.
+
+        at: which one of several. Where a test has changed the tables, it is another database.
+        """
+        while len(self._kept) <= at:
+            self._kept.append(self._new())
+        dsn, made = self._kept[at]
+        with psycopg.connect(dsn) as connection:
+            connection.execute(f"{_ALONE};{EMPTIED};{_FROM_ONE}")
+            [found] = connection.execute(_MADE).fetchone() or [""]
+        if found != made:
+            dsn, _ = self._kept[at] = self._new()
+        return dsn
+
+    def _new(self) -> tuple[str, str]:
+        dsn = self.postgres.dsn(self.postgres.new_database(self.template, is_kept=True))
+        with psycopg.connect(dsn) as connection:
+            [made] = connection.execute(_MADE).fetchone() or [""]
+        return dsn, made
 
     def empty_dsn(self) -> str:
         """Return the address of a fresh database without the tables."""
@@ -36,25 +77,34 @@ class TeamServer:
 
 
 @pytest.fixture(scope="session")
-def team_server() -> Iterator[TeamServer]:
-    """The server of this worker; it is started once."""
-    with postgres() as running:
-        template = running.new_database(is_kept=True)
-        pool = Pool(a_server(running.dsn(template)))
-        Schema(pool).prepare()
-        pool.close()
-        yield TeamServer(running, template)
+def team_server(tmp_path_factory: pytest.TempPathFactory) -> TeamServer:
+    """The server of the run."""
+    base = tmp_path_factory.getbasetemp()
+    return _server_of_run(base.parent if "PYTEST_XDIST_WORKER" in os.environ else base)
+
+
+@cache  # each file that imports the fixture has one of its own
+def _server_of_run(run: Path) -> TeamServer:
+    return TeamServer(shared_postgres(run / "servers", _make_template))
+
+
+def _make_template(server: Postgres) -> None:
+    with psycopg.connect(server.dsn(), autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {TEMPLATE}")
+    pool = Pool(a_server(server.dsn(TEMPLATE)))
+    Schema(pool).prepare()
+    pool.close()
 
 
 @pytest.fixture
 def team_database(team_server: TeamServer) -> str:
-    """The address of a fresh database with the tables, with a superuser's login."""
-    return team_server.new_dsn()
+    """The address of an emptied database with the tables, with a superuser's login."""
+    return team_server.emptied_dsn()
 
 
 @pytest.fixture
 def team_pool(team_database: str) -> Iterator[Pool]:
-    """Connections to a fresh database with the tables."""
+    """Connections to an emptied database with the tables."""
     pool = Pool(a_server(team_database))
     Schema(pool).is_ready()
     yield pool
@@ -63,25 +113,26 @@ def team_pool(team_database: str) -> Iterator[Pool]:
 
 def a_server(dsn: str, **environment: str) -> Server:
     """The server of an address. environment: such as DB_MAX_CONNECTIONS, a few by default."""
-    given = {"DB_MAX_CONNECTIONS": "5", "DB_CONN_TIMEOUT_MS": "5000", **environment}
+    given = {"DB_MAX_CONNECTIONS": "5", "DB_CONN_TIMEOUT_MS": "60000", **environment}
     return server_of(dsn, given)
 
 
 @dataclass(slots=True)
 class PostgresEngines:
-    """Makes engines for the contract suite, each with a database of its own."""
+    """Makes engines for the contract suite."""
 
     server: TeamServer
     agent: str = ""
     made: list[Engine] = field(default_factory=list)
 
-    def new(self) -> Engine:
-        """Return an engine that has stored nothing; not even its tables are there.
+    def new(self, *, is_untouched: bool = False) -> Engine:
+        """Return an engine that has stored nothing; those before it are not used again.
 
-        Those before it let go of their connections, and open others where they are used again.
+        is_untouched: not even its tables are there.
         """
         self.close()
-        return self._made(a_server(self.server.empty_dsn()))
+        server = self.server
+        return self._made(a_server(server.empty_dsn() if is_untouched else server.emptied_dsn()))
 
     def again(self, engine: Any) -> Engine:
         """Return another engine with the same data, as another process has it."""
@@ -91,6 +142,7 @@ class PostgresEngines:
         """Close all that were made."""
         for engine in self.made:
             engine.close()
+        self.made.clear()
 
     def _made(self, server: Server) -> Engine:
         engine = PostgresEngine(server, timeout_s=10.0, agent=self.agent)

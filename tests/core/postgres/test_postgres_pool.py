@@ -2,7 +2,6 @@
 
 import logging
 import threading
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
@@ -41,6 +40,8 @@ def pool(team_pool: Pool) -> Iterator[Pool]:
         connection.execute("CREATE TABLE agent_memory.plain (x int)")
         connection.execute("GRANT SELECT, INSERT ON agent_memory.plain TO sentinel_room")
     yield team_pool
+    with team_pool.transaction() as connection:
+        connection.execute("DROP TABLE agent_memory.plain")
 
 
 def counted(pool: Pool) -> int:
@@ -62,10 +63,8 @@ def test_a_server_that_is_restarted_is_found_again() -> None:
         with ThreadPoolExecutor(5) as threads:  # several connections lie idle
             list(threads.map(lambda _: _count_up(pool), range(20)))
         running.stop("fast")
-        begun = time.monotonic()
         with pytest.raises(ServerUnreachableError) as told, pool.transaction():
             pytest.fail("a transaction began")
-        assert time.monotonic() - begun < 2
         assert "Nothing was saved" in str(told.value)
         running.start()
         _count_up(pool)
@@ -145,14 +144,21 @@ def test_one_agents_changes_wait_for_each_other_and_others_go_on(pool: Pool) -> 
             connection.execute("INSERT INTO plain VALUES (1)")
         with pool.transaction(agent="alice", changes=False):
             pass
+        patient = threading.Thread(target=turn_of_alice, args=(pool,))
+        patient.start()
         for agent in ("alice", ""):
-            begun = time.monotonic()
             with pytest.raises(DatabaseBusyError), pool.transaction(agent=agent, wait_s=0.1):
                 pytest.fail("it had its turn")
-            assert time.monotonic() - begun < 1
+        assert patient.is_alive()  # so those waits ended before this one
+    patient.join()
     upkeep, alice = pool.transaction(), pool.transaction(agent="alice", wait_s=0.1)
     with upkeep, pytest.raises(DatabaseBusyError), alice:
         pytest.fail("it had its turn")
+
+
+def turn_of_alice(pool: Pool) -> None:
+    with pool.transaction(agent="alice", wait_s=600):
+        pass
 
 
 def test_several_who_look_before_they_add_store_a_text_once(team_pool: Pool) -> None:
@@ -173,21 +179,24 @@ def test_several_who_look_before_they_add_store_a_text_once(team_pool: Pool) -> 
 
 
 def test_a_wait_ends_when_the_call_is_cancelled(pool: Pool) -> None:
-    is_cancelled = threading.Event()
-    other = Pool(pool.server, cancellation=Cancellation(is_cancelled.is_set))
-    threading.Timer(0.3, is_cancelled.set).start()
-    begun = time.monotonic()
-    one, another = pool.transaction(agent="alice"), other.transaction(agent="alice", wait_s=60)
+    looks = list[int]()
+
+    def is_cancelled() -> bool:
+        looks.append(1)
+        return len(looks) > 2
+
+    other = Pool(pool.server, cancellation=Cancellation(is_cancelled))
+    one, another = pool.transaction(agent="alice"), other.transaction(agent="alice", wait_s=600)
     with one, pytest.raises(DatabaseWaitEndedError), another:
         pytest.fail("it had its turn")
-    assert time.monotonic() - begun < 3
+    assert len(looks) == 3
     other.close()
 
 
 def test_a_slow_statement_is_ended(team_database: str) -> None:
     pool = Pool(a_server(team_database, DB_QUERY_TIMEOUT="100"))
     with pytest.raises(ServerSlowError), pool.transaction() as connection:
-        connection.execute("SELECT pg_sleep(5)")
+        connection.execute("SELECT pg_sleep(600)")
     pool.close()
 
 
@@ -206,9 +215,10 @@ def test_a_lock_is_had_by_one_and_let_go_by_who_is_killed(pool: Pool) -> None:
         with pool.as_login() as connection:
             connection.execute(
                 "SELECT pg_terminate_backend(pid, 5000) FROM pg_locks"
-                " WHERE locktype = 'advisory' AND pid <> pg_backend_pid()"
+                " WHERE locktype = 'advisory' AND pid <> pg_backend_pid() AND database ="
+                " (SELECT oid FROM pg_database WHERE datname = current_database())"
             )
-        with pool.lock("upkeep", timeout_s=2):
+        with pool.lock("upkeep", timeout_s=60):
             pass
 
 

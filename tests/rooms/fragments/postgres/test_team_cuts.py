@@ -49,7 +49,7 @@ class Cut:
 
 @pytest.fixture
 def dsn(team_server: TeamServer) -> str:
-    return team_server.new_dsn()
+    return team_server.emptied_dsn()
 
 
 def cut(room: Room, dsn: str, *, times: int = 1) -> Room:

@@ -38,7 +38,7 @@ ID = re.compile(r"\b[a-z2-9]{8}\b")
 def environment(team_server: TeamServer, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     for name in ("SENTINEL_MEMORY_AGENT", "SENTINEL_MEMORY_EMBEDDINGS", "SENTINEL_MEMORY_ANSWERS"):
         monkeypatch.delenv(name, raising=False)
-    given = {"SENTINEL_MEMORY_FRAGMENTS": team_server.new_dsn(), "DB_MAX_CONNECTIONS": "4"}
+    given = {"SENTINEL_MEMORY_FRAGMENTS": team_server.emptied_dsn(), "DB_MAX_CONNECTIONS": "4"}
     for name, value in given.items():
         monkeypatch.setenv(name, value)
     return given
@@ -237,7 +237,7 @@ def test_a_session_that_two_processes_end_at_once_is_noted_once(
     for it in ends:
         it.start()
     for it in ends:
-        it.join(20)
+        it.join()
     with team.engine.reading() as reading:
         noted = reading.find(Wanted(kinds=("fact",), topics=("session",)))
     assert [(it.agent, it.source) for it in noted] == [("alice", "s1")]
@@ -286,16 +286,29 @@ def test_the_upkeep_of_a_server_ends_idle_sessions_and_stops(
     given = (Settings(), environment, stop)
     thread = threading.Thread(target=upkeep_of_server, args=given)
     thread.start()
-    end = time.monotonic() + 20
+    end = time.monotonic() + 60
     ended: set[str] = set()
     while ended != {"alice", "bob"} and time.monotonic() < end:
-        time.sleep(0.05)
+        time.sleep(0.02)
         with team.engine.reading() as reading:
             ended = {it.agent for it in reading.entries(Activity) if it.ended_at}
     stop.set()
-    thread.join(5)
-    assert not thread.is_alive()
+    thread.join()
     assert ended == {"alice", "bob"}
+
+
+class _AfterSomeLooks(threading.Event):
+    """Stops the upkeep after so many looks."""
+
+    def __init__(self, looks: int) -> None:
+        super().__init__()
+        self.looks, self._most = 0, looks
+
+    def wait(self, timeout: float | None = None) -> bool:
+        self.looks += 1
+        if self.looks == self._most:
+            self.set()
+        return super().wait(timeout)
 
 
 def test_a_database_that_is_away_is_logged_once_and_tried_again(
@@ -303,15 +316,9 @@ def test_a_database_that_is_away_is_logged_once_and_tried_again(
 ) -> None:
     away = {"SENTINEL_MEMORY_FRAGMENTS": "postgresql://u:hidden@127.0.0.1:9/none",
             "DB_CONN_TIMEOUT_MS": "100"}  # fmt: skip
-    stop = threading.Event()
-    thread = threading.Thread(
-        target=upkeep_of_server, args=(Settings(), away, stop), kwargs={"pause_s": 0.01}
-    )
-    thread.start()
-    time.sleep(1.5)
-    stop.set()
-    thread.join(10)
-    assert not thread.is_alive()
+    stop = _AfterSomeLooks(3)
+    upkeep_of_server(Settings(), away, stop, pause_s=0.01)
+    assert stop.looks == 3
     assert caplog.text.count("has to wait, and is tried again") == 1
     assert "hidden" not in caplog.text
 

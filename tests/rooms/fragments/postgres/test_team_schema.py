@@ -18,16 +18,18 @@ from tests.support.real_engines import postgres
 from tests.support.team_engines import TeamServer, a_server
 from tests.support.team_engines import team_server as team_server
 
-COUNT = 1_000
+COUNT = 300
+ALICES = COUNT // 3
+SHARED = COUNT - ALICES
 # The tables as another program makes them.
-ANOTHERS = """
+ANOTHERS = f"""
 CREATE EXTENSION IF NOT EXISTS vector;
 CREATE SCHEMA agent_memory;
 CREATE TABLE agent_memory.fragments (
   id text PRIMARY KEY, content text NOT NULL, topic text NOT NULL,
-  keywords text[] NOT NULL DEFAULT '{}', type text NOT NULL CHECK (type IN ('fact', 'decision',
+  keywords text[] NOT NULL DEFAULT '{{}}', type text NOT NULL CHECK (type IN ('fact', 'decision',
   'error', 'preference', 'procedure', 'relation')), importance real CHECK (importance <= 1.0),
-  content_hash text UNIQUE, source text, linked_to text[] DEFAULT '{}',
+  content_hash text UNIQUE, source text, linked_to text[] DEFAULT '{{}}',
   agent_id text NOT NULL DEFAULT 'default', access_count integer DEFAULT 0,
   accessed_at timestamptz, created_at timestamptz DEFAULT now(), ttl_tier text DEFAULT 'warm',
   estimated_tokens integer DEFAULT 0, utility_score real DEFAULT 1.0,
@@ -58,7 +60,7 @@ INSERT INTO agent_memory.fragments (id, content, topic, keywords, type, importan
   CASE WHEN i > 1 AND i <= 11 THEN ARRAY['f1'] END, CASE WHEN i % 3 = 0 THEN 'alice' ELSE 'default'
   END, CASE WHEN i % 5 = 0 THEN 'permanent' ELSE 'warm' END, i % 7 = 0,
   CASE WHEN i % 10 = 0 THEN (SELECT array_agg((i % 13 + d) % 17) FROM generate_series(1, 1536)
-  d)::vector END, NULLIF(i % 4, 0) FROM generate_series(1, 1000) i;
+  d)::vector END, NULLIF(i % 4, 0) FROM generate_series(1, {COUNT}) i;
 INSERT INTO agent_memory.fragment_links (from_id, to_id, relation_type)
   VALUES ('f1', 'f2', 'caused_by'), ('f20', 'f30', 'related');
 INSERT INTO agent_memory.fragment_versions (fragment_id, content, topic, keywords, type, importance,
@@ -173,7 +175,10 @@ def test_another_programs_tables_are_refused_with_the_command(anothers: Pool) ->
             call()
 
 
-def test_another_programs_tables_are_taken_over_whole(anothers: Pool) -> None:
+def test_another_programs_tables_are_taken_over_whole(
+    anothers: Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(takeover, "_AT_ONCE", COUNT // 3 + 1)
     counted = takeover.former(anothers)
     assert counted.rows == {
         "fragments": COUNT,
@@ -182,7 +187,7 @@ def test_another_programs_tables_are_taken_over_whole(anothers: Pool) -> None:
         "tool_feedback": 20,
         "task_feedback": 1,
     }
-    assert (counted.linked, counted.vectors) == (10, 100)
+    assert (counted.linked, counted.vectors) == (10, COUNT // 10)
     assert takeover.take_over(anothers) == counted
     engine = PostgresEngine(anothers.server, timeout_s=10.0)
     with engine.writing() as writing:
@@ -196,11 +201,11 @@ def test_another_programs_tables_are_taken_over_whole(anothers: Pool) -> None:
         assert (one.content_hash, one.lifetime) == (hash_of(one.content), "procedural")
         assert (one.tier, one.access_count) == ("permanent", 2)
         assert sum(it.is_anchor for it in found) == COUNT // 7
-        assert Counter(it.agent for it in found) == {"alice": 333, "default": 667}
+        assert Counter(it.agent for it in found) == {"alice": ALICES, "default": SHARED}
         links = writing.links([it.id for it in found])
         assert len(links) == 2 + 9  # f2 is linked with f1 already
         assert {it.from_id for it in links if it.relation == "caused_by"} == {"f1"}
-        assert len(writing.vectors(it.number for it in found)) == 100
+        assert len(writing.vectors(it.number for it in found)) == COUNT // 10
         assert writing.find(Wanted(keywords=("K10",)))[0].id == "f10"
         assert not writing.mend_index()
     with anothers.transaction() as connection:
@@ -219,7 +224,7 @@ def test_another_programs_tables_are_taken_over_whole(anothers: Pool) -> None:
             "INSERT INTO agent_memory.fragment_links (from_id, to_id) VALUES ('f5', 'f6')"
         )
     with engine.for_agent("bob").reading() as reading:
-        assert len(reading.find(Wanted())) == 667
+        assert len(reading.find(Wanted())) == SHARED
     engine.close()
 
 
@@ -246,7 +251,7 @@ def test_a_user_who_does_not_own_another_programs_tables_is_told_how_they_are_ta
     takeover.take_over(anothers)
     engine = PostgresEngine(stranger.server, timeout_s=10.0)
     with engine.for_agent("bob").reading() as reading:
-        assert len(reading.find(Wanted())) == 667
+        assert len(reading.find(Wanted())) == SHARED
     engine.close()
     stranger.close()
 
@@ -262,7 +267,7 @@ def test_the_command_shows_then_does(
     shown = Run.of(capsys, "fragments", "migrate", "--dry-run")
     assert "Nothing was changed." in shown.out
     assert not Schema(empty).look().version
-    assert ("fragments: 1,000" in shown.out) == (kind != "empty")
+    assert (f"fragments: {COUNT}" in shown.out) == (kind != "empty")
     statements = Run.of(capsys, "fragments", "migrate", "--sql").out
     assert ("CREATE POLICY" in statements) == (kind == "empty")
     assert Run.of(capsys, "fragments", "migrate").code == 1  # nobody can be asked

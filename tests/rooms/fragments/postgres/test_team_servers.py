@@ -109,7 +109,7 @@ def test_the_extension_in_a_schema_of_its_own_is_found(team_server: TeamServer) 
 
 
 def test_terms_of_another_version_are_made_anew_by_the_upkeep(team_server: TeamServer) -> None:
-    pool = Pool(a_server(team_server.new_dsn()))
+    pool = Pool(a_server(team_server.emptied_dsn()))
     engine = engine_of(pool)
     with engine.for_agent("alice").writing() as writing:
         writing.add([Fragment(id="one", content="a lighthouse", topic="sea", agent="alice")])
@@ -185,7 +185,7 @@ def pooler(directory: Path, behind: Path) -> Iterator[None]:
 def test_nothing_is_prepared_where_a_pooler_is_between(
     team_server: TeamServer, tmp_path: Path, is_pooled: bool
 ) -> None:
-    dsn = team_server.new_dsn()
+    dsn = team_server.emptied_dsn()
     real = team_server.postgres.directory
     between = pooler(tmp_path, real) if is_pooled else contextlib.nullcontext()
     with between:

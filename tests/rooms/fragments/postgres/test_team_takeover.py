@@ -1,6 +1,7 @@
 """Tests who may take over another program's tables: all rows come along, or nothing changes."""
 
 import threading
+import time
 from collections.abc import Iterator
 from itertools import count
 from typing import Any
@@ -12,7 +13,7 @@ from core.postgres.errors import NoRightError, NotOwnerError, RoleError, ServerE
 from core.postgres.pool import Pool
 from rooms.fragments.postgres import schema, takeover
 from rooms.fragments.postgres.schema import Schema
-from tests.rooms.fragments.postgres.test_team_schema import ANOTHERS, COUNT
+from tests.rooms.fragments.postgres.test_team_schema import ANOTHERS, COUNT, SHARED
 from tests.support.cli_process import Run
 from tests.support.real_engines import Postgres, postgres
 from tests.support.team_engines import a_server
@@ -147,7 +148,7 @@ def test_who_has_the_rights_takes_every_row_over(managed: Managed, name: str) ->
     assert managed.rows("fragments") == managed.rows("fragments", takeover.FORMER) == COUNT
     with managed.pool.transaction(agent="bob", changes=False) as connection:
         row = connection.execute("SELECT count(*) FROM agent_memory.fragments").fetchone()
-    assert row == (667,)
+    assert row == (SHARED,)
 
 
 def test_what_another_writes_meanwhile_is_taken_over_too(managed: Managed) -> None:
@@ -155,12 +156,21 @@ def test_what_another_writes_meanwhile_is_taken_over_too(managed: Managed) -> No
     writer = psycopg.connect(managed.dsn)
     writer.execute("INSERT INTO agent_memory.fragments (id, content, topic, type, importance)"
                    " VALUES ('late', 'Late', 't', 'fact', 0.5)")  # fmt: skip
-    later = threading.Timer(0.5, writer.commit)
+    later = threading.Thread(target=_commit_when_waited_for, args=(writer, managed))
     later.start()
     counted = takeover.take_over(managed.pool)
     later.join()
     writer.close()
     assert counted.rows["fragments"] == COUNT + 1 == managed.rows("fragments")
+
+
+def _commit_when_waited_for(writer: psycopg.Connection[Any], managed: Managed) -> None:
+    with psycopg.connect(managed.dsn, autocommit=True) as connection:
+        waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted"
+        ends = time.monotonic() + 60
+        while connection.execute(waiting).fetchone() == (0,) and time.monotonic() < ends:
+            time.sleep(0.01)
+    writer.commit()
 
 
 def test_a_row_that_does_not_fit_is_named_and_nothing_changes(managed: Managed) -> None:

@@ -1,10 +1,14 @@
-"""Tests that fragments keep the contract of engines with a Redis beside them."""
+"""Tests that fragments keep the contract of engines with a Redis beside them.
+
+The default run has `test_cached_answers.py`, which asks all that is remembered after each change.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, cast
 
 import pytest
+from redis import Redis
 
 from rooms.fragments.engine import Engine, Reading
 from rooms.fragments.postgres.adapter import PostgresEngine
@@ -15,6 +19,8 @@ from tests.support.cached_engines import a_cache
 from tests.support.real_engines import Valkey
 from tests.support.team_engines import PostgresEngines, TeamServer, a_server
 from tests.support.team_engines import team_server as team_server
+
+pytestmark = pytest.mark.long
 
 
 class _Revised:
@@ -44,10 +50,13 @@ class CachedEngines:
     def __init__(self, server: TeamServer, redis: Valkey) -> None:
         self._inner, self._redis, self._made = PostgresEngines(server), redis, list[Engine]()
 
-    def new(self) -> Engine:
+    def new(self, *, is_untouched: bool = False) -> Engine:
         """See `contract.Engines`."""
         self.close()
-        return self._at(a_server(self._inner.server.empty_dsn()))
+        with Redis(port=self._redis.port) as redis:
+            redis.flushall()
+        server = self._inner.server
+        return self._at(a_server(server.empty_dsn() if is_untouched else server.emptied_dsn()))
 
     def again(self, engine: Any) -> Engine:
         """See `contract.Engines`."""
@@ -57,6 +66,7 @@ class CachedEngines:
         """Close all that were made."""
         for engine in self._made:
             engine.close()
+        self._made.clear()
 
     def _at(self, server: Any) -> Engine:
         inner = _Engine(server, timeout_s=10.0)

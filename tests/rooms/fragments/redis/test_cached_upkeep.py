@@ -23,7 +23,7 @@ AGENTS = ("alice", "bob", "default")
 @pytest.fixture
 def environment(team_server: TeamServer, redis_server: Valkey) -> dict[str, str]:
     return {
-        "SENTINEL_MEMORY_FRAGMENTS": team_server.new_dsn(),
+        "SENTINEL_MEMORY_FRAGMENTS": team_server.emptied_dsn(),
         "SENTINEL_MEMORY_REDIS": redis_server.address,
     }
 
@@ -101,9 +101,9 @@ def test_the_thread_of_a_server_makes_them_anew(
     thread = threading.Thread(target=upkeep_of_server, args=(Settings(), environment, stop))
     thread.start()
     try:
-        end = time.monotonic() + 30
-        while sets(redis_server) < 3 and time.monotonic() < end:
-            time.sleep(0.05)
+        ends = time.monotonic() + 60
+        while sets(redis_server) < 3 and time.monotonic() < ends:
+            time.sleep(0.02)
     finally:
         stop.set()
         thread.join()

@@ -18,7 +18,7 @@ class SqliteEngines:
         self._directory, self._numbers = directory, count(1)
         self._made = list[Engine]()
 
-    def new(self) -> Engine:
+    def new(self, *, is_untouched: bool = False) -> Engine:
         """See `contract.Engines`."""
         return self._at(self._directory / str(next(self._numbers)) / "memory.db")
 
