@@ -397,8 +397,13 @@ def test_readers_wait_too_where_another_program_keeps_them_out(path: Path, opene
 @pytest.mark.parametrize("kind", ["is_requested", "is_ending"])
 def test_a_wait_that_ends_early_is_said(path: Path, opened: Opened, kind: str) -> None:
     put(opened(), "second")
-    looks = list[int]()
-    cancellation = Cancellation(**{kind: lambda: not looks.append(1)})
+    looks = list[bool]()
+
+    def look() -> bool:
+        looks.append(True)
+        return True
+
+    cancellation = Cancellation(**{kind: look})
     with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(DatabaseWaitEndedError) as caught:

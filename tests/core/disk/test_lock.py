@@ -42,8 +42,13 @@ def test_a_held_lock_is_waited_for_no_longer_than_said(path: str) -> None:
 
 @pytest.mark.parametrize("kind", ["is_requested", "is_ending"])
 def test_a_wait_that_ends_early_ends_at_once(path: str, kind: str) -> None:
-    looks = list[int]()
-    cancellation = Cancellation(**{kind: lambda: not looks.append(1)})
+    looks = list[bool]()
+
+    def look() -> bool:
+        looks.append(True)
+        return True
+
+    cancellation = Cancellation(**{kind: look})
     with (
         FileLock(path),
         pytest.raises(WaitEndedError),
