@@ -4,6 +4,7 @@ import asyncio
 import json
 import warnings
 from collections.abc import Callable, Iterator
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -52,17 +53,53 @@ GOALS = {
 
 def tokens_of(text: str) -> int:
     """How many tokens of o200k a text costs."""
+    return len(_encoding().encode(text, disallowed_special=()))
+
+
+@cache
+def _encoding() -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        encoding = import_module("bpe_openai").get_encoding("o200k_base")
-    return len(encoding.encode(text, disallowed_special=()))
+        return import_module("bpe_openai").get_encoding("o200k_base")
+
+
+class OfferedOnce:
+    """Servers that offer the tools of one room alone, each of them made once in a process.
+
+    To make the schemas of the tools takes ten times as long as a call. offer: of the room.
+    """
+
+    def __init__(self, name: str, offer: Callable[..., None]) -> None:
+        self._name, self._offer = name, offer
+        self._made = dict[bool, SessionlessServer]()
+
+    def server(self, *, core_only: bool, has_lessons: bool) -> SessionlessServer:
+        """Return a server after the room was told how it is offered, as if the server were new."""
+        new: Any = _NoTools()
+        if core_only not in self._made:
+            new = SessionlessServer(self._name, version="1", instructions="")
+            self._made[core_only] = new
+        self._offer(new, NO_CANCELLATION, core_only=core_only, has_lessons=has_lessons)
+        return self._made[core_only]
+
+
+class _NoTools:
+    """Takes what a room offers, and makes nothing of it."""
+
+    def offer_tools(self, tools: object, *, core_only: bool) -> None:
+        """See `SessionlessServer`."""
+
+    def offer_resource(self, uri: str, **known: str) -> Callable[[Any], Any]:
+        """See `SessionlessServer`."""
+        return lambda function: function
+
+
+_SESSIONS = OfferedOnce("sessions", tools.offer)
 
 
 def offered(*, core_only: bool = False, has_lessons: bool = True) -> SessionlessServer:
     """A server that offers the tools of the sessions alone."""
-    server = SessionlessServer("sessions", version="1", instructions="")
-    tools.offer(server, NO_CANCELLATION, core_only=core_only, has_lessons=has_lessons)
-    return server
+    return _SESSIONS.server(core_only=core_only, has_lessons=has_lessons)
 
 
 def ask(server: SessionlessServer, question: Callable[[Client[Any]], Any]) -> Any:

