@@ -33,11 +33,8 @@ from rooms.fragments.kinds import KINDS, LIFETIMES, PRIVACIES, RELATIONS, TIERS
 DAYS = [f"2026-0{month}-0{day}T10:00:00+00:00" for month in (1, 2) for day in (1, 2, 3)]
 # One property is tried on several engines, in one process where they meet there.
 _MEANT = [HealthCheck.function_scoped_fixture, HealthCheck.differing_executors]
-# Each example opens an engine: the full profile tries no more than the second.
-_FEW, _MANY = 10, 60
-SOME = settings(
-    max_examples=_MANY if settings().max_examples > _MANY else _FEW, suppress_health_check=_MEANT
-)
+# Each example opens an engine: the full profile tries no more than these.
+SOME = settings(max_examples=min(settings().max_examples, 60), suppress_health_check=_MEANT)
 HOSTILE = (
     "'; DROP TABLE fragments; --",
     'content: "NEAR(a b, 1)" AND NOT -x* ^y {a b}: (a OR "b',

@@ -57,8 +57,9 @@ def test_any_text_has_few_keywords_that_differ(text: str) -> None:
     assert len({plain_keyword(it) for it in found}) == len(found)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("piece", ["a-", "a_", "A", "가", "가 ", "x.", "ア", "를", "漢"])
 def test_a_text_at_its_limit_takes_no_time(piece: str) -> None:
     start = time.process_time()
     keywords_of(piece * (10_000 // len(piece)))
-    assert time.process_time() - start < 0.5
+    assert time.process_time() - start < 5

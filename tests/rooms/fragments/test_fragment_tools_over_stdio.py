@@ -5,9 +5,8 @@ import os
 import re
 import sqlite3
 import sys
-import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -15,10 +14,9 @@ import pytest
 from tests.conftest import StartServer
 from tests.support.cli_process import Run
 from tests.support.sentences import say
-from tests.support.stdio_client import HANDSHAKE, ROOT, STATELESS, Era, ServerProcess
+from tests.support.stdio_client import HANDSHAKE, ROOT, STATELESS, ServerProcess
 
 ROOMS = ("--rooms", "fragments")
-SOON_S = 3.0
 STEPS = 11
 
 
@@ -27,17 +25,31 @@ def environment(tmp_path: Path) -> dict[str, str]:
     return {"SENTINEL_MEMORY_FRAGMENTS": str(tmp_path / "memory.db")}
 
 
-@pytest.fixture(params=[HANDSHAKE, STATELESS])
-def server(
+@dataclass(frozen=True)
+class Served:
+    """A server, and the directory with its project and its database."""
+
+    server: ServerProcess
+    top: Path
+
+
+@pytest.fixture(scope="module", params=[HANDSHAKE, STATELESS])
+def served(
     request: pytest.FixtureRequest,
-    tmp_path: Path,
-    environment: dict[str, str],
+    tmp_path_factory: pytest.TempPathFactory,
     start_server: StartServer,
-) -> Iterator[ServerProcess]:
-    era: Era = request.param
-    root = tmp_path / "shop"
-    root.mkdir()
-    yield start_server("--project", str(root), *ROOMS, cwd=root, era=era, environment=environment)
+) -> Served:
+    """Of several tests, each of which remembers something else."""
+    top, era = tmp_path_factory.mktemp("served"), request.param
+    (root := top / "shop").mkdir()
+    environment = {"SENTINEL_MEMORY_FRAGMENTS": str(top / "memory.db")}
+    given = {"cwd": root, "era": era, "environment": environment}
+    return Served(start_server("--project", str(root), *ROOMS, **given), top)
+
+
+@pytest.fixture
+def server(served: Served) -> ServerProcess:
+    return served.server
 
 
 def id_in(said: str) -> str:
@@ -53,9 +65,8 @@ def column(tmp_path: Path, question: str) -> list[object]:
         connection.close()
 
 
-def test_a_fragment_is_kept_recalled_linked_and_forgotten(
-    server: ServerProcess, tmp_path: Path
-) -> None:
+def test_a_fragment_is_kept_recalled_linked_and_forgotten(served: Served) -> None:
+    server, tmp_path = served.server, served.top
     one = id_in(server.call("remember", content="The vault has two doors", type="decision"))
     two = id_in(server.call("remember", content="The second door is bricked up", type="fact"))
     assert server.call("link", fromId=one, toId=two) == f"Linked: {one} related {two}."
@@ -67,7 +78,8 @@ def test_a_fragment_is_kept_recalled_linked_and_forgotten(
     ]
     assert json.loads(read["text"])["is_anchor"] is True
     assert server.call("forget", id=two, hard=True) == f"Removed for good: 1 ({two})."
-    assert column(tmp_path, "SELECT source FROM fragments") == ["shop"]
+    assert column(tmp_path, "SELECT DISTINCT source FROM fragments") == ["shop"]
+    assert column(tmp_path, f"SELECT id FROM fragments WHERE id IN ('{one}', '{two}')") == [one]
     assert not list((tmp_path / "shop").iterdir())
 
 
@@ -82,11 +94,9 @@ def test_a_refusal_is_a_result_with_a_sentence(server: ServerProcess) -> None:
     assert error["message"] == say("en", "no_such_resource", known=known)
 
 
-def test_upkeep_tells_its_progress_to_who_asks(
-    tmp_path: Path, environment: dict[str, str], start_server: StartServer
-) -> None:
-    server = start_server(*ROOMS, cwd=tmp_path, environment=environment)
-    server.call("remember", content="The vault has two doors")
+@pytest.mark.parametrize("served", [HANDSHAKE], indirect=True)
+def test_upkeep_tells_its_progress_to_who_asks(server: ServerProcess) -> None:
+    server.call("remember", content="Deploys happen on Mondays")
     params = {"name": "memory_consolidate", "arguments": {}, "_meta": {"progressToken": "p1"}}
     assert "result" in server.request("tools/call", params)
     lines = [json.loads(line) for line in server.stdout_lines]
@@ -117,9 +127,7 @@ def test_a_save_is_answered_and_working_memory_ended_when_the_input_closes(
     server = start_server(*ROOMS, cwd=tmp_path, environment=environment)
     server.call("remember", content="Look at the vault next", scope="session")
     asked = server.ask_tool("remember", content="The vault has two doors")
-    begun = time.monotonic()
     assert server.close() == 0
-    assert time.monotonic() - begun < SOON_S
     assert server.tool_text(asked).startswith("Remembered: ")
     kept = "SELECT content FROM fragments WHERE deleted_at = '' AND topic != 'session'"
     assert column(tmp_path, kept) == ["The vault has two doors"]
@@ -129,13 +137,12 @@ def test_a_save_is_answered_and_working_memory_ended_when_the_input_closes(
 def test_a_held_database_does_not_hold_up_the_end(
     tmp_path: Path, environment: dict[str, str], start_server: StartServer
 ) -> None:
+    environment["SENTINEL_MEMORY_LOCK_TIMEOUT_S"] = "3600"
     server = start_server(*ROOMS, cwd=tmp_path, environment=environment)
     server.call("remember", content="Look at the vault next", scope="session")
     connection = sqlite3.connect(tmp_path / "memory.db", isolation_level=None)
     connection.execute("BEGIN IMMEDIATE")
-    begun = time.monotonic()
     assert server.close() == 0
-    assert time.monotonic() - begun < SOON_S
     connection.execute("ROLLBACK")
     connection.close()
     assert column(tmp_path, "SELECT deleted_at FROM fragments") == [""]
@@ -154,7 +161,7 @@ def test_a_signal_ends_the_session_too(
     ("variable", "value"),
     [
         ("SENTINEL_MEMORY_EMBEDDINGS", "ftp://models.example"),
-        ("SENTINEL_MEMORY_JUDGE", "oracle"),
+        pytest.param("SENTINEL_MEMORY_JUDGE", "oracle", marks=pytest.mark.long),
     ],
 )
 def test_a_wrong_setting_of_a_model_ends_the_start_where_the_room_is_on(

@@ -2,6 +2,7 @@
 
 import array
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -34,9 +35,17 @@ def place(tmp_path: Path) -> Mapping[str, str]:
 
 
 @pytest.fixture
-def engine(tmp_path: Path) -> SqliteEngine:
+def engine(tmp_path: Path, made: Path) -> SqliteEngine:
     """Two hundred fragments with links, versions and vectors; one is in the bin."""
-    engine = SqliteEngine(tmp_path / "memory.db", timeout_s=5)
+    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
+    return SqliteEngine(tmp_path / "memory.db", timeout_s=5)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The directory with their database."""
+    directory = tmp_path_factory.mktemp("made")
+    engine = SqliteEngine(directory / "memory.db", timeout_s=60)
     with engine.writing() as writing:
         added = writing.add([
             Fragment(id=f"f{at:03}", content=f"word{at} " + "zebra " * 100, topic=f"t{at % 5}",
@@ -58,7 +67,7 @@ def engine(tmp_path: Path) -> SqliteEngine:
         writing.set_state({"model": "m"})
         writing.touch([added[0].number], {"deleted_at": DATE, "deletion": "forgotten"})
     close(engine)
-    return engine
+    return directory
 
 
 def close(engine: SqliteEngine) -> None:

@@ -202,7 +202,11 @@ def rooms(draw: st.DrawFn) -> tuple[list[Fragment], list[Link], list[Any]]:
     return fragments, list(links.values()), entries
 
 
-@settings(deadline=None, max_examples=40, suppress_health_check=list(HealthCheck))
+@settings(
+    deadline=None,
+    max_examples=min(settings().max_examples, 40),
+    suppress_health_check=list(HealthCheck),
+)
 @given(rooms())
 def test_whatever_the_room_holds_comes_back_equal(
     tmp_path_factory: pytest.TempPathFactory,

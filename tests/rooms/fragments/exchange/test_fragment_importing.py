@@ -332,7 +332,11 @@ NAMES = (
 OBJECTS = st.dictionaries(st.sampled_from(NAMES), ANY, max_size=8)
 
 
-@settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
+@settings(
+    deadline=None,
+    max_examples=min(settings().max_examples, 60),
+    suppress_health_check=list(HealthCheck),
+)
 @given(st.booleans(), st.lists(OBJECTS, max_size=5))
 def test_whatever_objects_a_file_has_it_is_refused_or_taken(
     tmp_path_factory: pytest.TempPathFactory, is_ours: bool, values: list[dict[str, Any]]

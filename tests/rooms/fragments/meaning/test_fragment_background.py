@@ -22,7 +22,7 @@ from tests.support.fragments_room import a_room
 from tests.support.stand_in_service import Answer, Asked, StandIn, stand_in
 from tests.support.stdio_client import ROOT
 
-LONG_S = 30.0
+LONG_S = 60.0
 
 
 @pytest.fixture
@@ -78,22 +78,22 @@ def test_without_a_model_no_thread_begins(room: Room, monkeypatch: pytest.Monkey
 def test_a_slow_service_delays_no_answer_and_one_thread_serves_all(
     room: Room, service: StandIn
 ) -> None:
-    goes_on, background = threading.Event(), Background()
+    goes_on, background, answered = threading.Event(), Background(), list[Asked]()
 
     def slow(asked: Asked) -> Answer:
         goes_on.wait(LONG_S)
+        answered.append(asked)
         return embeddings(asked)
 
     service.answer = slow
     used = embedder(service)
-    began = time.monotonic()
     for number in range(5):
         save(room, f"fact {number}")
         fill_in_background(room, used, background=background)
         assert len(threads()) == 1
         assert threads()[0].daemon
-    assert time.monotonic() - began < LONG_S / 2
-    assert not background.wait(0.05)
+    assert not answered
+    assert not background.wait(0)
     goes_on.set()
     assert background.wait(LONG_S)
     assert left(room) == 0
@@ -180,11 +180,12 @@ sys.stdin.readline()
 def test_a_process_ends_at_once_whatever_its_thread_waits_for(
     room: Room, service: StandIn, tmp_path: Path
 ) -> None:
-    asked, goes_on = threading.Event(), threading.Event()
+    asked, goes_on, answered = threading.Event(), threading.Event(), list[Asked]()
 
     def slow(request: Asked) -> Answer:
         asked.set()
         goes_on.wait(LONG_S)
+        answered.append(request)
         return embeddings(request)
 
     service.answer = slow
@@ -197,9 +198,8 @@ def test_a_process_ends_at_once_whatever_its_thread_waits_for(
         env=environment,
     ) as process:
         assert asked.wait(LONG_S)
-        began = time.monotonic()
         printed, complaints = process.communicate(b"end\n", LONG_S)
-    assert time.monotonic() - began < LONG_S / 2
+    assert not answered
     assert (process.returncode, printed, complaints) == (0, b"saved\n", b"")
     goes_on.set()
     service.answer = embeddings

@@ -339,7 +339,9 @@ _STEPS = st.lists(
 
 
 @settings(
-    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=min(settings().max_examples, 12),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(steps=_STEPS)
 def test_whatever_agents_do_each_sees_and_changes_what_a_plain_model_says(

