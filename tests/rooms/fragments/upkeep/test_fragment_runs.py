@@ -22,6 +22,7 @@ from rooms.fragments.upkeep.errors import UpkeepBusyError, UpkeepError
 from rooms.fragments.upkeep.running import STEPS
 from tests.support.both_engines import IN_A_FILE
 from tests.support.both_engines import kept_in_seldom as kept_in_seldom
+from tests.support.costly import one_in
 from tests.support.fragments_room import START, Clock, Places, a_room
 from tests.support.upkeep_room import changed, figures_of, saved, state_of, whole
 
@@ -110,7 +111,7 @@ def test_a_run_that_is_killed_in_every_page_ends_with_the_same_figures(
 
 
 @POSIX
-@pytest.mark.parametrize("step", range(1, len(STEPS) + 1))
+@pytest.mark.parametrize("step", one_in(5, range(1, len(STEPS) + 1)))
 def test_a_run_that_is_killed_at_a_step_goes_on_there(
     tmp_path: Path, clock: Clock, step: int
 ) -> None:
