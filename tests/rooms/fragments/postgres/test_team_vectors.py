@@ -20,7 +20,7 @@ from tests.support.team_engines import TeamServer, a_server
 from tests.support.team_engines import team_server as team_server
 
 DIMENSIONS, CLUSTERS, SMALL = 384, 50, 50
-QUESTIONS = 20
+QUESTIONS = 10
 RECALL = 0.9  # the least share of the ten nearest that the index finds
 
 # Vectors lie about some centres, as those of texts about some subjects do.
