@@ -7,12 +7,12 @@ import re
 import signal
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from tests.support.nursery import begin
 from tests.support.stdio_client import ROOT, WAIT_S
 
 KEY = "a-key-for-the-tests-0123456789"
@@ -32,6 +32,7 @@ class HttpServer:
     """One process. home: below which all that it keeps is. What it says is in `home/stderr*`.
 
     key: of the environment, "" for none. port: 0 for any that is free.
+    is_new: whether it must have an interpreter of its own; see `nursery`.
     """
 
     def __init__(
@@ -42,6 +43,7 @@ class HttpServer:
         port: int = 0,
         environment: Mapping[str, str] | None = None,
         waits: bool = True,
+        is_new: bool = False,
     ) -> None:
         home.mkdir(parents=True, exist_ok=True)
         self.key, self.port = key, port
@@ -51,15 +53,16 @@ class HttpServer:
         }
         own = {"HOME": str(home), "XDG_DATA_HOME": str(home / "data"), **(environment or {})}
         keys = {"SENTINEL_MEMORY_ACCESS_KEY": key} if key else {}
-        command = [sys.executable, str(ROOT / "server.py"), "--rooms", "fragments"]
+        command = [str(ROOT / "server.py"), "--rooms", "fragments"]
         with self.stderr_path.open("wb") as stderr:
-            self.process = subprocess.Popen(
+            self.process = begin(
                 [*command, "--http", str(port), *arguments],
                 stdin=subprocess.DEVNULL,
                 stdout=stderr,
                 stderr=stderr,
                 cwd=home,
-                env={**inherited, **keys, **own},
+                environment={**inherited, **keys, **own},
+                is_new=is_new,
             )
         if waits:
             self._wait()

@@ -12,6 +12,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
+from tests.support.nursery import begin
+
 Era = Literal["2025-11-25", "2026-07-28"]
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -40,6 +42,7 @@ class ServerProcess:
     environment: added to that of the tests, without what would configure a server there.
     script: the file that is run, that of the checkout unless another copy is meant.
     client: what the client calls itself.
+    is_new: whether it must have an interpreter of its own; see `nursery`.
     is_read: whether its output is read; else the test reads and closes `process.stdout` itself.
     """
 
@@ -52,6 +55,7 @@ class ServerProcess:
         era: Era = HANDSHAKE,
         script: Path = ROOT / "server.py",
         is_read: bool = True,
+        is_new: bool = False,
         client: str = "stdio_client",
     ) -> None:
         self.era = era
@@ -67,14 +71,15 @@ class ServerProcess:
             name: value for name, value in os.environ.items() if not name.startswith(_OWN_VARIABLES)
         }
         with stderr_path.open("wb") as stderr:
-            self.process = subprocess.Popen(
-                [sys.executable, str(script), *arguments],
+            self.process = begin(
+                [str(script), *arguments],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=stderr,
                 cwd=cwd,
-                env={**inherited, **(environment or {})},
-                preexec_fn=bound_by_permissions if os.name == "posix" else None,
+                environment={**inherited, **(environment or {})},
+                is_bound=True,
+                is_new=is_new,
             )
         self._reader = threading.Thread(target=self._read, daemon=True)
         if is_read:
