@@ -17,15 +17,15 @@ from filelock import FileLock
 
 from core.project import CONTEXT_DIRECTORY
 from protocol.streams import AnswerOutput, RequestInput
-from protocol.under_way import LOCK_GRACE_S, QUIET_S, UnderWay
+from protocol.under_way import UnderWay
 from protocol.words import say
 from tests.conftest import StartServer
 from tests.support.cli_process import Run
 from tests.support.git_clones import path_of
-from tests.support.stdio_client import HANDSHAKE, ROOT, STATELESS, Era, ServerProcess
+from tests.support.stdio_client import HANDSHAKE, ROOT, STATELESS, WAIT_S, Era, ServerProcess
 
 posix_only = pytest.mark.skipif(os.name != "posix", reason="POSIX signals and pipes")
-SOON_S = 5.0  # a second is promised; the machines of tests are slow and shared
+PATIENT = {"SENTINEL_MEMORY_LOCK_TIMEOUT_S": "3600"}  # longer than any of these tests waits
 
 
 def gap(number: int) -> dict[str, Any]:
@@ -50,7 +50,7 @@ def strays(project: Path) -> list[str]:
 @pytest.fixture(params=[HANDSHAKE, STATELESS])
 def server(request: pytest.FixtureRequest, start_server: StartServer, tmp_path: Path) -> Any:
     era: Era = request.param
-    process = start_server(cwd=tmp_path, era=era)
+    process = start_server(cwd=tmp_path, era=era, environment=PATIENT)
     process.greet()
     return process
 
@@ -96,7 +96,6 @@ def test_a_lock_that_is_let_go_in_time_lets_saves_through_or_their_answers_say_s
     with FileLock(f"{path_of(tmp_path)}.lock"):
         requests = [server.ask_tool("log_memory", **gap(number)) for number in range(5)]
         close_input(server)
-        time.sleep(LOCK_GRACE_S / 2)
     assert server.wait() == 0
     texts = [server.answer(request)["result"]["content"][0]["text"] for request in requests]
     said = [f"gap {number}" for number, text in enumerate(texts) if text.startswith("Saved")]
@@ -108,9 +107,7 @@ def test_saves_that_wait_for_a_lock_do_not_hold_the_end(
     server: ServerProcess, tmp_path: Path, held: None, count: int
 ) -> None:
     requests = [server.ask_tool("log_memory", **gap(number)) for number in range(count)]
-    began = time.monotonic()
     assert server.close() == 0
-    assert time.monotonic() - began < SOON_S
     for request in requests:
         assert "Nothing was saved" in server.tool_text(request, is_error=True)
     assert stored(tmp_path) == []
@@ -139,16 +136,14 @@ def test_a_cancelled_save_that_waits_is_not_stored(server: ServerProcess, tmp_pa
 def test_a_signal_ends_the_process_at_once(
     start_server: StartServer, tmp_path: Path, number: signal.Signals, phase: str
 ) -> None:
-    server = start_server(cwd=tmp_path)
+    server = start_server(cwd=tmp_path, environment=PATIENT, is_new=phase == "idle")
     server.call("log_memory", **gap(0))
     with FileLock(f"{path_of(tmp_path)}.lock"):
         if phase == "waiting":
             server.ask_tool("log_memory", **gap(1))
             server.call("search_memory", query="")
-        began = time.monotonic()
         server.process.send_signal(number)
         assert server.wait() == -number
-        assert time.monotonic() - began < SOON_S
     assert (stored(tmp_path), strays(tmp_path)) == (["gap 0"], [])
     assert server.stderr() == ""
 
@@ -215,9 +210,7 @@ def test_answers_that_nobody_reads_do_not_hold_the_end_for_ever(
     for _ in range(40):  # more than a pipe holds
         unread.ask_tool("search_memory", query="")
     close_input(unread)
-    began = time.monotonic()
-    assert unread.process.wait(60) == 0
-    assert time.monotonic() - began < 2 * QUIET_S
+    assert unread.process.wait(WAIT_S) == 0
     assert len(stored(tmp_path)) == 40
 
 
@@ -237,10 +230,8 @@ def test_a_signal_at_any_moment_leaves_a_whole_file_and_no_litter_for_good(
             fields = gap(100 * turn + at)
             requests[server.ask_tool("log_memory", **fields)] = fields["missing_context"]
         time.sleep(chance.random() * 0.15)
-        began = time.monotonic()
         server.process.send_signal(number)
         assert server.wait() == -number
-        assert time.monotonic() - began < SOON_S
         acknowledged |= {text for it, text in requests.items() if server.is_answered(it)}
         assert acknowledged <= set(stored(tmp_path))
         assert "Traceback" not in server.stderr()
