@@ -49,6 +49,9 @@ NOT_BEFORE_THE_FIRST_ANSWERS = {
     "pygments": "only a traceback for people is coloured",
 }
 
+# What the first call of a room needs.
+OF_ROOMS = {"sqlite3", "numpy", "jsonref", "core.sanitizer", "core.disk.database"}
+
 RUNNER = """
 import atexit, contextlib, runpy, sys
 
@@ -134,38 +137,41 @@ def test_nothing_is_loaded_that_no_first_answer_needs(tmp_path: Path, project: P
     )
 
 
-def test_the_sessions_load_their_work_at_the_first_call_only(tmp_path: Path, project: Path) -> None:
-    loaded = loaded_at_start(tmp_path, project, "lessons,sessions")
-    rooms = {name for name in loaded if name.startswith("rooms.")}
+@pytest.fixture(scope="module")
+def loaded_with_rooms(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
+    """The modules of a server with every room, the fragments of which are a team's."""
+    base = tmp_path_factory.mktemp("rooms")
+    project = base / "project"
+    project.mkdir()
+    place = "postgresql://nobody@nowhere.invalid/memory"
+    rooms = "lessons,sessions,fragments"
+    return {*loaded_at_start(base, project, rooms, SENTINEL_MEMORY_FRAGMENTS=place)}
+
+
+def test_the_sessions_load_their_work_at_the_first_call_only(loaded_with_rooms: set[str]) -> None:
+    rooms = {name for name in loaded_with_rooms if name.startswith("rooms.sessions")}
     assert rooms == {"rooms.sessions", "rooms.sessions.session", "rooms.sessions.tools"}
-    assert not {"sqlite3", "jsonref", "core.sanitizer", "core.disk.database"} & set(loaded)
+    assert not OF_ROOMS & loaded_with_rooms
 
 
-def test_the_fragments_load_their_work_at_the_first_call_only(
-    tmp_path: Path, project: Path
-) -> None:
-    loaded = loaded_at_start(tmp_path, project, "lessons,fragments")
-    rooms = {name for name in loaded if name.startswith("rooms.")}
+def test_the_fragments_load_their_work_at_the_first_call_only(loaded_with_rooms: set[str]) -> None:
+    rooms = {name for name in loaded_with_rooms if name.startswith("rooms.fragments")}
     assert rooms == {"rooms.fragments", "rooms.fragments.kinds", "rooms.fragments.tools"}
-    never = {"sqlite3", "numpy", "jsonref", "core.sanitizer", "core.disk.database"}
-    assert not never & set(loaded)
+    assert not OF_ROOMS & loaded_with_rooms
 
 
-@pytest.mark.parametrize("place", ["memory.db", "postgresql://nobody@nowhere.invalid/memory"])
 def test_what_a_team_needs_is_loaded_at_the_first_call_on_its_server_only(
-    tmp_path: Path, project: Path, place: str
+    tmp_path: Path, project: Path, loaded_with_rooms: set[str]
 ) -> None:
-    is_file = place.endswith(".db")
-    given = str(tmp_path / place) if is_file else place
+    place = str(tmp_path / "memory.db")
+    rooms = "lessons,fragments"
     loaded = loaded_at_start(
-        *(tmp_path, project, "lessons,fragments"),
-        recalls=is_file,
-        SENTINEL_MEMORY_FRAGMENTS=given,
+        tmp_path, project, rooms, recalls=True, SENTINEL_MEMORY_FRAGMENTS=place
     )
-    assert ("sqlite3" in loaded) is is_file
+    assert "sqlite3" in loaded
     none_of(
         name
-        for name in loaded
+        for name in (*loaded, *loaded_with_rooms)
         if name.partition(".")[0] in ("psycopg", "psycopg_pool", "redis", "prometheus_client")
         or name.startswith(("door.", "rooms.fragments.postgres"))
     )

@@ -14,21 +14,30 @@ ROOMS = "fragments,lessons,sessions"
 QUESTION = "how are fees rounded"
 
 
-@pytest.fixture
-def environment(tmp_path: Path) -> dict[str, str]:
-    return {"SENTINEL_MEMORY_FRAGMENTS": str(tmp_path / "memory.db")}
+def environment_of(project: Path) -> dict[str, str]:
+    return {"SENTINEL_MEMORY_FRAGMENTS": str(project / "memory.db")}
 
 
-@pytest.fixture
-def server(tmp_path: Path, environment: dict[str, str], start_server: StartServer) -> ServerProcess:
-    started = start_server(
-        *("--project", str(tmp_path), "--rooms", ROOMS), cwd=tmp_path, environment=environment
-    )
+def filled(start_server: StartServer, project: Path) -> ServerProcess:
+    """A server over rooms that each hold something on the question."""
+    words = "--project", str(project), "--rooms", ROOMS
+    started = start_server(*words, cwd=project, environment=environment_of(project))
     gap = "Nobody said how fees are rounded"
     started.call("log_memory", topic="fee", missing_context=gap, lesson="Fees are rounded half up")
     started.call("context_save", goal="Fees in the export are rounded twice")
     started.call("remember", content="The bank has fees rounded down", topic="bank")
     return started
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("rooms")
+
+
+@pytest.fixture(scope="module")
+def server(project: Path, start_server: StartServer) -> ServerProcess:
+    """A server for those that only ask."""
+    return filled(start_server, project)
 
 
 def sources(answer: str) -> list[str]:
@@ -76,15 +85,19 @@ def test_the_limit_and_the_budget_are_those_of_the_whole_list(server: ServerProc
         assert estimate_tokens(said) <= max(tokens, estimate_tokens(left_out))
 
 
-def test_a_lesson_that_says_the_same_is_told_once(server: ServerProcess) -> None:
+def test_a_lesson_that_says_the_same_is_told_once(
+    tmp_path: Path, start_server: StartServer
+) -> None:
+    server = filled(start_server, tmp_path)
     server.call("remember", content="Fees are rounded  half up")
     said = server.call("recall", query=QUESTION)
     assert sorted(sources(said)) == ["fragment", "lesson", "session"]
 
 
 def test_a_log_that_cannot_be_read_keeps_no_fragment_back(
-    server: ServerProcess, tmp_path: Path
+    tmp_path: Path, start_server: StartServer
 ) -> None:
+    server = filled(start_server, tmp_path)
     log = tmp_path / ".context/memory_log.jsonl"
     log.unlink()
     log.mkdir()
@@ -92,12 +105,11 @@ def test_a_log_that_cannot_be_read_keeps_no_fragment_back(
 
 
 def test_as_json_the_other_rooms_stand_apart_with_their_rank(
-    tmp_path: Path, server: ServerProcess, environment: dict[str, str], start_server: StartServer
+    project: Path, server: ServerProcess, start_server: StartServer
 ) -> None:
-    speaks = {**environment, "SENTINEL_MEMORY_ANSWERS": "json"}
-    other = start_server(
-        *("--project", str(tmp_path), "--rooms", ROOMS), cwd=tmp_path, environment=speaks
-    )
+    speaks = {**environment_of(project), "SENTINEL_MEMORY_ANSWERS": "json"}
+    words = "--project", str(project), "--rooms", ROOMS
+    other = start_server(*words, cwd=project, environment=speaks)
     told = json.loads(other.call("recall", query=QUESTION))
     assert (told["count"], len(told["fragments"])) == (3, 1)
     ranks = {it["source"]: it["rank"] for it in told["others"]}
@@ -106,9 +118,10 @@ def test_as_json_the_other_rooms_stand_apart_with_their_rank(
 
 
 def test_one_room_alone_answers_without_sources(
-    tmp_path: Path, server: ServerProcess, environment: dict[str, str], start_server: StartServer
+    project: Path, server: ServerProcess, start_server: StartServer
 ) -> None:
-    alone = start_server("--rooms", "fragments:core", cwd=tmp_path, environment=environment)
+    words = "--rooms", "fragments:core"
+    alone = start_server(*words, cwd=project, environment=environment_of(project))
     [line] = alone.call("recall", query=QUESTION).splitlines()
     assert not line.startswith("fragment ")
     assert line.endswith("The bank has fees rounded down")
