@@ -1,8 +1,7 @@
 """Tests the page of consent in a real browser, before a real server: who can use it, and how."""
 
 import json
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import parse_qs, urlencode, urlsplit
 
@@ -12,9 +11,10 @@ from selenium.webdriver import Keys
 from core.messages import Language
 from door.access.page_words import word
 from tests.commands.view.test_browser_looks import violations
-from tests.support.headless import DESKTOP, PHONE, TIMEOUT_S
+from tests.support.headless import DESKTOP, PHONE
 from tests.support.http_server import KEY, HttpServer
 from tests.support.shown_pages import LANGUAGES, NARROW, Shown, needs_axe, needs_browser
+from tests.support.waiting import until
 
 pytestmark = needs_browser
 
@@ -68,11 +68,11 @@ class Person:
         """Type where the focus is, then Enter, and wait for the next page."""
         self.browser.js("window.isBefore = true")
         self.browser.type(*keys, Keys.ENTER)
-        _wait(lambda: self.browser.js("return !window.isBefore && document.readyState[0] === 'c'"))
+        until(lambda: self.browser.js("return !window.isBefore && document.readyState[0] === 'c'"))
 
     def answer(self) -> dict[str, list[str]]:
         """What the client is told once the browser has come back to it."""
-        _wait(lambda: self.browser.address.startswith(f"{self.back}?"))
+        until(lambda: self.browser.address.startswith(f"{self.back}?"))
         return parse_qs(urlsplit(self.browser.address).query)
 
     def focus(self) -> str:
@@ -90,13 +90,6 @@ class Person:
             place,
         )
         return str(self.browser.cdp("Page.captureScreenshot", clip=where)["data"])
-
-
-def _wait(until: Callable[[], bool]) -> None:
-    end = time.monotonic() + TIMEOUT_S
-    while not until():
-        assert time.monotonic() < end, "nothing comes"
-        time.sleep(0.02)
 
 
 @pytest.fixture

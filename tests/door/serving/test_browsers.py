@@ -1,12 +1,12 @@
 """Tests what a page in a browser may do: which origins may call, and what they are told of it."""
 
-import time
 from collections.abc import Iterator
 
 import pytest
 
 from tests.support.http_server import KEY, HttpServer
 from tests.support.real_engines import free_port
+from tests.support.waiting import until
 
 OURS, OTHER = "https://pages.example", "https://evil.example"
 PREFLIGHT = {
@@ -124,9 +124,8 @@ def test_a_server_with_an_address_answers_to_its_name(
     given = ("--url", "https://memory.example", "--http", str(port))
     with HttpServer(home, *given, waits=False) as named:
         named.port = port
-        while "is served" not in named.said:
-            assert named.process.poll() is None
-            time.sleep(0.05)
+        until(lambda: "is served" in named.said or named.process.poll() is not None)
+        assert named.process.poll() is None, named.said
         for host, status in {
             "memory.example": 200,
             "memory.example:443": 200,

@@ -1,8 +1,8 @@
 """Tests that a tool knows who calls it, whoever else calls at the same moment."""
 
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 
 from fastmcp import FastMCP
 from starlette.testclient import TestClient
@@ -13,8 +13,9 @@ from door.papers_sqlite import SqlitePapers
 from door.serving.app import Service, open_door
 from door.serving.options import Options
 from protocol.caller import caller
+from tests.support.stdio_client import WAIT_S
 
-URL, AGENTS = "http://127.0.0.1:8000", 50
+URL, AGENTS, TOGETHER = "http://127.0.0.1:8000", 50, 10
 
 
 def test_fifty_agents_at_once_are_each_known_by_their_own_name(tmp_path: Path) -> None:
@@ -22,11 +23,12 @@ def test_fifty_agents_at_once_are_each_known_by_their_own_name(tmp_path: Path) -
     keys = Keys(papers, keeps_agents_apart=True)
     secrets = {f"agent{it}": keys.add(f"key{it}", f"agent{it}") for it in range(AGENTS)}
     server = FastMCP("callers")
+    together = Barrier(TOGETHER)
 
     @server.tool
     def whoami() -> str:
         before = caller()
-        time.sleep(0.05)  # others call meanwhile
+        together.wait(WAIT_S)  # others are in the same place now
         assert before == caller()
         return before.agent if before else ""
 

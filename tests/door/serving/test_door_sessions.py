@@ -2,8 +2,9 @@
 
 import json
 import socket
-import time
+import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,8 @@ from door.papers_sqlite import FILE_NAME, SqlitePapers
 from rooms.fragments.upkeep.running import STEPS
 from tests.support.costly import one_in
 from tests.support.http_server import KEY, OLDER, STATELESS, HttpServer
-
-SOON = {"SESSION_TTL_MINUTES": "0.05"}
+from tests.support.stdio_client import WAIT_S
+from tests.support.waiting import until
 
 
 @pytest.fixture(scope="module")
@@ -27,23 +28,23 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpServer]:
 
 
 def end_by_word(server: HttpServer, session: str) -> None:
+    """End a session as its client does."""
     assert server.ask("DELETE", "/mcp", headers={"Mcp-Session-Id": session})[0] == 204
 
 
 def end_by_itself(server: HttpServer, session: str) -> None:
-    end = time.monotonic() + 15
-    while json.loads(server.ask("GET", "/health")[2])["sessions"]:
-        assert time.monotonic() < end
-        time.sleep(0.2)
+    """Let the time of a session pass, and wait for a server that looks for such ones often."""
+    home = server.stderr_path.parent
+    with closing(sqlite3.connect(home / "data" / "sentinel-memory" / FILE_NAME)) as rows, rows:
+        rows.execute("UPDATE papers SET expires_at = 1 WHERE kind = 'session'")
+    with HttpServer(home, environment={"SESSION_TTL_MINUTES": "0.02"}) as hasty:
+        until(lambda: json.loads(hasty.ask("GET", "/health")[2])["sessions"] == 0)
+        until(lambda: facts_of(hasty))
     assert server.call("ping", session=session)[0] == 404
 
 
 def wait_for_facts(server: HttpServer) -> list[dict[str, Any]]:
-    end = time.monotonic() + 15
-    while not (found := facts_of(server)):
-        assert time.monotonic() < end
-        time.sleep(0.2)
-    return found
+    return until(lambda: facts_of(server))
 
 
 def facts_of(server: HttpServer) -> list[dict[str, Any]]:
@@ -62,8 +63,7 @@ def facts_of(server: HttpServer) -> list[dict[str, Any]]:
 def test_a_session_that_wrote_and_never_reflected_leaves_one_fact_for_two_days(
     tmp_path: Path, end: Callable[[HttpServer, str], None]
 ) -> None:
-    environment = SOON if end is end_by_itself else {}
-    with HttpServer(tmp_path, environment=environment) as server:
+    with HttpServer(tmp_path) as server:
         session = server.begin()
         server.tool("remember", session, content="The shop runs on Node 20", topic="shop")
         server.tool("remember", session, content="The port of today is 8123", scope="session")
@@ -86,7 +86,7 @@ def test_a_session_that_only_read_leaves_nothing(server: HttpServer) -> None:
     before, session = facts_of(server), server.begin()
     server.tool("recall", session, text="node")
     end_by_word(server, session)
-    assert facts_of(server) == before
+    assert {it["id"] for it in facts_of(server)} == {it["id"] for it in before}
 
 
 def test_a_session_is_its_keys_alone(tmp_path: Path) -> None:
@@ -192,7 +192,7 @@ def test_a_client_of_2024_calls_a_tool_over_its_stream_and_ends_with_it(
 
 def called_over_a_stream(server: HttpServer) -> str:
     """Begin, save and go away as an old client does; return where its messages went."""
-    with socket.create_connection(("127.0.0.1", server.port), 10) as stream:
+    with socket.create_connection(("127.0.0.1", server.port), WAIT_S) as stream:
         got = b""
 
         def read_until(part: bytes) -> None:

@@ -2,7 +2,6 @@
 
 import json
 import threading
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -14,12 +13,14 @@ from hypothesis import strategies as st
 
 from tests.support.broken_messages import CALL, known, spoilt, text_of
 from tests.support.http_server import KEY, HttpServer
+from tests.support.stdio_client import WAIT_S
 from tests.support.team_crowd import Outcome, draft, stored, wrong_with
 from tests.support.team_engines import TeamServer
 from tests.support.team_engines import team_server as team_server
+from tests.support.waiting import until
 
 PLACE = "SENTINEL_MEMORY_FRAGMENTS"
-ANSWER_S, MOST_GROWTH_MB, SEED = 10.0, 120.0, 20261123
+MOST_GROWTH_MB, SEED = 120.0, 20261123
 JSON = {"Content-Type": "application/json"}
 SHARED = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
@@ -41,12 +42,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpServer]:
 
 def wrong_answer(server: HttpServer, body: bytes, session: str = "") -> str:
     """What is wrong with the answer to a body, "" for nothing."""
-    begun = time.monotonic()
     headers = {**JSON, **({"Mcp-Session-Id": session} if session else {})}
     status, found, answer = server.ask("POST", "/mcp", body, headers=headers)
-    took = time.monotonic() - begun
-    if took > ANSWER_S:
-        return f"{took:.1f} s"
     if status >= 500 or b"Traceback" in answer or b'.py\\", line' in answer:
         return f"{status}: {answer[:200]!r}"
     if status in (202, 204):
@@ -163,15 +160,14 @@ def test_a_killed_process_loses_nothing_and_others_serve_its_sessions(
 
         with ThreadPoolExecutor(4) as threads:
             writing = [threads.submit(write, number) for number in range(4)]
-            time.sleep(2)
+            until(lambda: all(len(it.kept) > 3 for it in outcomes))
             one.process.kill()
             before = [len(it.kept) for it in outcomes]
-            time.sleep(2)
+            until(lambda: all(len(it.kept) > had for it, had in zip(outcomes, before, strict=True)))
             is_over.set()
             for it in writing:
-                it.result(30)
+                it.result(WAIT_S)
         assert sum(before) > 0
-        assert all(len(it.kept) > had for it, had in zip(outcomes, before, strict=True))
         assert wrong_with(dsn, outcomes) == []
         assert len(stored(dsn)) >= sum(len(it.kept) for it in outcomes)
         assert "country" in other.tool("recall", session, query="zebra tax")
