@@ -2,7 +2,6 @@
 
 import re
 import shutil
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
@@ -23,6 +22,7 @@ from tests.support.stdio_client import ServerProcess
 from tests.support.team_engines import TeamServer
 from tests.support.team_engines import team_server as team_server
 from tests.support.three_rooms import ROOMS, Person, everything_in, ready_call, sources
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
 
@@ -101,10 +101,7 @@ class Week:
         """The first person's agent asks for the cure, in so many sessions by now."""
         said = server.call("recall", query=STALE)
         assert ERROR in said and CURE in said
-        end = time.monotonic() + 20
-        while not self.is_counted(sessions):  # the answer comes first
-            assert time.monotonic() < end
-            time.sleep(0.02)
+        until(lambda: self.is_counted(sessions))  # the answer comes first
 
     def is_counted(self, sessions: int) -> bool:
         shown = self.first.types("fragments", "show", self.ids["error"], "--json").told

@@ -6,7 +6,6 @@ import contextlib
 import json
 import re
 import sqlite3
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,7 @@ from tests.support.offered_rooms import put_back
 from tests.support.session_tools import ask
 from tests.support.stand_in_service import Answer, Asked, stand_in
 from tests.support.stdio_client import ServerProcess
+from tests.support.waiting import until
 
 # The schemas as the specifications write them: a table may have more, none may be missing but for
 # `linked_to`, which is the table of links, and `embedding`, which has a table of its own.
@@ -403,15 +403,17 @@ def test_the_threshold_holds_for_what_only_its_meaning_has_found(
     assert "threshold" in room.refusal("recall", text="x", threshold=1.1)
 
 
+def used(room: Room, id_: str) -> int:
+    """How often a fragment was used when it is found by now."""
+    assert room.recalled(text="vault doors") == [id_]
+    return int(room.row(id_)["access_count"])
+
+
 def test_use_is_counted_and_makes_hot_again(room: Room) -> None:
     """It is counted behind the answer, and not at all while another process writes."""
     id_ = room.saved("The vault has two doors")
     room.sql("UPDATE fragments SET ttl_tier = 'cold'")
-    for count in (1, 2):
-        end = time.monotonic() + 20
-        while room.row(id_)["access_count"] < count and time.monotonic() < end:
-            assert room.recalled(text="vault doors") == [id_]
-            time.sleep(0.3)
+    until(lambda: used(room, id_) >= 2)
     row = room.row(id_)
     assert row["access_count"] >= 2 and row["ttl_tier"] == "hot" and row["accessed_at"]
 
