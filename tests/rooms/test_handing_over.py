@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from core.cancellation import NO_CANCELLATION
 from core.settings import Settings
 from protocol.tools import SessionlessServer
 from rooms.fragments import tools as fragments
@@ -18,7 +17,7 @@ from rooms.sessions import tools as sessions
 from rooms.sessions.store import open_sessions
 from tests.conftest import StartServer
 from tests.support.http_server import HttpServer
-from tests.support.offered_rooms import rooms_at
+from tests.support.offered_rooms import both_rooms, rooms_at
 from tests.support.session_tools import calling
 from tests.support.stdio_client import ServerProcess
 
@@ -39,9 +38,7 @@ class Desk:
         self.call = calling(self.offered)
 
     def offered(self) -> SessionlessServer:
-        server = SessionlessServer("both", version="1", instructions="")
-        sessions.offer(server, NO_CANCELLATION, core_only=False)
-        fragments.offer(server, NO_CANCELLATION, core_only=False, has_lessons=False)
+        server = both_rooms(has_lessons=True)
         fragments.hand_over_to(sessions.take_reflection, sessions.has_saved)
         return server
 

@@ -7,12 +7,9 @@ from typing import Any
 
 import pytest
 
-from core.cancellation import NO_CANCELLATION
 from protocol.tools import SessionlessServer
-from rooms.fragments import tools as fragments
-from rooms.sessions import tools as sessions
 from tests.support.git_clones import write
-from tests.support.offered_rooms import rooms_at
+from tests.support.offered_rooms import both_rooms, rooms_at
 from tests.support.samples import a_record
 from tests.support.session_tools import calling
 
@@ -34,10 +31,7 @@ class Desk:
         self.call = calling(self.offered)
 
     def offered(self) -> SessionlessServer:
-        server, given = SessionlessServer("all", version="1", instructions=""), {"core_only": False}
-        sessions.offer(server, NO_CANCELLATION, **given, has_lessons=self.has_lessons)
-        fragments.offer(server, NO_CANCELLATION, **given, has_lessons=self.has_lessons)
-        return server
+        return both_rooms(has_lessons=self.has_lessons)
 
     def remember(self, content: str = SAYING, type: str = "error", **more: Any) -> list[str]:
         """What the answer says beside the first line."""
