@@ -68,7 +68,9 @@ def close_input(server: ServerProcess) -> None:
     server.process.stdin.close()
 
 
-@pytest.mark.parametrize("count", [1, 7, 50])
+@pytest.mark.parametrize(
+    ("server", "count"), [(HANDSHAKE, 1), (STATELESS, 7), (HANDSHAKE, 50)], indirect=["server"]
+)
 def test_all_requests_under_way_are_answered_when_the_input_closes(
     server: ServerProcess, tmp_path: Path, count: int
 ) -> None:
@@ -102,7 +104,9 @@ def test_a_lock_that_is_let_go_in_time_lets_saves_through_or_their_answers_say_s
     assert sorted(stored(tmp_path)) == said
 
 
-@pytest.mark.parametrize("count", [1, 50])
+@pytest.mark.parametrize(
+    ("server", "count"), [(HANDSHAKE, 1), (STATELESS, 50)], indirect=["server"]
+)
 def test_saves_that_wait_for_a_lock_do_not_hold_the_end(
     server: ServerProcess, tmp_path: Path, held: None, count: int
 ) -> None:

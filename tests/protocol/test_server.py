@@ -5,7 +5,8 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from core.messages import Language
 from core.text.tokens import estimate_tokens
 from tests.support.git_clones import commit, git
 from tests.support.sentences import say
+from tests.support.stdio_client import WAIT_S
 
 SURFACE = Path(__file__).parents[2] / "tests" / "data" / "tool_surface.json"
 NOTHING = f"{say('en', 'nothing_found')}\n{say('en', 'questions')}"
@@ -42,12 +44,29 @@ def log(project: Path) -> Path:
     return project / ".context" / "memory_log.jsonl"
 
 
-def ask(question: Callable[[Client[Any]], Any]) -> Any:
-    async def connected() -> Any:
-        async with Client(server.mcp) as client:
-            return await question(client)
+@pytest.fixture(scope="module", autouse=True)
+def connected() -> Iterator[None]:
+    """A client that stays connected: to connect takes longer than a call."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever)
+    thread.start()
+    client = Client(server.mcp)
+    CONNECTION.update(loop=loop, client=client)
+    ask(Client.__aenter__)
+    yield
+    ask(lambda client: client.__aexit__(None, None, None))
+    CONNECTION.clear()
+    loop.call_soon_threadsafe(loop.stop)
+    thread.join()
+    loop.close()
 
-    return asyncio.run(connected())
+
+CONNECTION: dict[str, Any] = {}
+
+
+def ask(question: Callable[[Client[Any]], Any]) -> Any:
+    asked = question(CONNECTION["client"])
+    return asyncio.run_coroutine_threadsafe(asked, CONNECTION["loop"]).result(WAIT_S)
 
 
 def call(tool: str, **arguments: Any) -> str:
