@@ -79,19 +79,16 @@ def test_a_stream_needs_a_session(server: HttpServer) -> None:
     assert status == 405 and headers["allow"] == "POST, DELETE"
 
 
-STRANGERS = [
-    (method, path)
-    for path in ("/mcp", "/sse", "/message?session_id=0", "/metrics", "/mcp/", "//mcp", "/MCP")
-    for method in ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD")
-]
-
-
-@pytest.mark.parametrize("key", ["", BAD])
-@pytest.mark.parametrize(("method", "path"), STRANGERS)
-def test_a_stranger_gets_nothing(server: HttpServer, method: str, path: str, key: str) -> None:
-    status, headers, body = server.ask(method, path, b"{}", key=key)
-    assert status in (401, 404, 405, 429)
-    assert b"tools" not in body and "mcp-session-id" not in headers and "server" not in headers
+@pytest.mark.parametrize(
+    "path", ["/mcp", "/sse", "/message?session_id=0", "/metrics", "/mcp/", "//mcp", "/MCP"]
+)
+def test_a_stranger_gets_nothing(server: HttpServer, path: str) -> None:
+    for method in ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD"):
+        for key in ("", BAD):
+            status, headers, body = server.ask(method, path, b"{}", key=key)
+            assert status in (401, 404, 405, 429), (method, key)
+            assert b"tools" not in body, (method, key)
+            assert "mcp-session-id" not in headers and "server" not in headers, (method, key)
 
 
 def test_a_stranger_leaves_no_line_in_the_log(server: HttpServer) -> None:
@@ -118,12 +115,12 @@ def test_metrics_name_tools_and_routes_and_nothing_else(server: HttpServer) -> N
     assert 'route="/mcp"' in text and 'tool="other"' in text
 
 
-def test_sessions_are_counted_in_health_and_metrics(tmp_path: Path) -> None:
-    with HttpServer(tmp_path) as server:
-        for count in (1, 2):
-            server.begin()
-            assert json.loads(server.ask("GET", "/health")[2])["sessions"] == count
-            assert f"mcp_sessions {count}.0\n" in server.ask("GET", "/metrics")[2].decode()
+def test_sessions_are_counted_in_health_and_metrics(server: HttpServer) -> None:
+    before = json.loads(server.ask("GET", "/health")[2])["sessions"]
+    for count in (before + 1, before + 2):
+        server.begin()
+        assert json.loads(server.ask("GET", "/health")[2])["sessions"] == count
+        assert f"mcp_sessions {count}.0\n" in server.ask("GET", "/metrics")[2].decode()
 
 
 def test_what_is_no_message_is_refused_with_a_sentence(server: HttpServer) -> None:

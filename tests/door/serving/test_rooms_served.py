@@ -86,7 +86,9 @@ def test_what_one_agent_logs_the_other_finds_and_fragments_stay_apart(team: Team
     assert "whole cents" in log["result"]["contents"][0]["text"]
 
 
-@pytest.mark.parametrize("rooms", ["lessons", "sessions", "lessons,sessions"])
+@pytest.mark.parametrize(
+    "rooms", ["lessons", "sessions", pytest.param("lessons,sessions", marks=pytest.mark.long)]
+)
 def test_rooms_of_a_project_are_served_without_fragments(tmp_path: Path, rooms: str) -> None:
     project = tmp_path / "shop"
     project.mkdir()
