@@ -1,7 +1,6 @@
 import json
 import os
 import subprocess
-import sys
 import tempfile
 import threading
 from pathlib import Path
@@ -9,21 +8,24 @@ from types import TracebackType
 from typing import Any
 
 from tests.contract.given import ROOT, SETTINGS
+from tests.support.nursery import begin
+
+WAIT_S = 60.0
 
 
 class Server:
     def __init__(self, cwd: Path, *arguments: str, **settings: str) -> None:
         environment = {name: value for name, value in os.environ.items() if name not in SETTINGS}
         self.errors = tempfile.TemporaryFile()  # noqa: SIM115
-        self.process = subprocess.Popen(
-            [sys.executable, str(ROOT / "server.py"), *arguments],
+        self.process = begin(
+            [str(ROOT / "server.py"), *arguments],
             cwd=cwd,
-            env=environment | settings,
+            environment=environment | settings,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self.errors,
         )
-        self.watchdog = threading.Timer(40, self.process.kill)
+        self.watchdog = threading.Timer(WAIT_S, self.process.kill)
         self.watchdog.start()
         self.number = 0
         self.hello = self.request(
@@ -76,7 +78,7 @@ class Server:
     def close(self) -> None:
         assert self.process.stdin and self.process.stdout
         self.process.stdin.close()
-        self.process.wait(timeout=20)
+        self.process.wait(WAIT_S)
         self.process.stdout.close()
         self.watchdog.cancel()
         self.errors.close()

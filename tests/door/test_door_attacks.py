@@ -198,7 +198,7 @@ def test_a_request_with_two_lengths_is_refused_and_its_connection_ends(team: Tea
         b"POST /token HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 4\r\n"
         b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + smuggled
     )
-    with socket.create_connection(("127.0.0.1", team.http.port), timeout=20) as connection:
+    with socket.create_connection(("127.0.0.1", team.http.port), timeout=60) as connection:
         connection.sendall(sent)
         answer = b"".join(iter(lambda: connection.recv(65_536), b""))
     assert answer.startswith(b"HTTP/1.1 400 ")
@@ -283,7 +283,7 @@ def test_a_session_and_a_stream_are_their_own_agents(team: Team) -> None:
         key = team.keys["bob"]
         assert team.http.ask(method, "/mcp", message, key=key, headers=headers)[0] == 404
     assert team.http.call("ping", session=session, key=team.keys["alice"])[0] == 200
-    with socket.create_connection(("127.0.0.1", team.http.port), timeout=20) as stream:
+    with socket.create_connection(("127.0.0.1", team.http.port), timeout=60) as stream:
         head = f"GET /sse HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {team.keys['alice']}"
         stream.sendall(f"{head}\r\nAccept: text/event-stream\r\n\r\n".encode())
         told = b""

@@ -50,11 +50,11 @@ def connected() -> Iterator[None]:
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever)
     thread.start()
-    client = Client(server.mcp)
+    client: Any = Client(server.mcp)
     CONNECTION.update(loop=loop, client=client)
     ask(Client.__aenter__)
     yield
-    ask(lambda client: client.__aexit__(None, None, None))
+    ask(lambda _: client.__aexit__(None, None, None))
     CONNECTION.clear()
     loop.call_soon_threadsafe(loop.stop)
     thread.join()
