@@ -11,7 +11,8 @@ from tests.support.waiting import until
 
 def checks_of(server: HttpServer) -> tuple[int, dict[str, Any]]:
     status, _, body = server.ask("GET", "/health")
-    return status, {name: it["status"] for name, it in json.loads(body)["checks"].items()}
+    found = json.loads(body).get("checks", {})  # none where nobody can tell whose the key is
+    return status, {name: it["status"] for name, it in found.items()}
 
 
 def test_health_says_which_of_postgresql_and_redis_is_gone(tmp_path: Path) -> None:
@@ -26,9 +27,9 @@ def test_health_says_which_of_postgresql_and_redis_is_gone(tmp_path: Path) -> No
             well = {"papers": "ok", "engine": "ok", "redis": "ok"}
             assert checks_of(server) == (200, well)
             redis.kill()
-            seen = until(lambda: (it := checks_of(server))[1]["redis"] == "failed" and it)
+            seen = until(lambda: (it := checks_of(server))[1].get("redis") == "failed" and it)
             assert seen == (200, {**well, "redis": "failed"})
             assert "Node 20" in server.tool("recall", text="node")
             database.stop()
-            until(lambda: checks_of(server)[1]["engine"] == "failed")
+            until(lambda: checks_of(server)[1].get("engine") == "failed")
             assert checks_of(server)[0] == 503
