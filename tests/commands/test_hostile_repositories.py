@@ -107,7 +107,7 @@ def run(name: str, desk: Desk, environment: Mapping[str, str], folder: str = "."
     given = claude_edit(cwd, "code") if name == "before-action" else claude(name, cwd, prompt="two")
     state = desk.home.parent / f"state-{len(os.listdir(desk.home.parent))}"
     state.mkdir()
-    done = Run.forked(
+    done = Run.placed(
         *words,
         cwd=cwd,
         environment={**environment, "SENTINEL_MEMORY_STATE": str(state)},

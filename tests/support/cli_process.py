@@ -1,4 +1,4 @@
-"""Runs a command of `cli.py`: in the process of the test, in a forked child, or on its own."""
+"""Runs a command of `cli.py`: in the process of the test, or in one of its own."""
 
 import contextlib
 import json
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Self
 import pytest
 
 import cli
-from tests.support.forked import forked
+from tests.support.in_process import run_in_process
 from tests.support.stdio_client import ROOT, bound_by_permissions
 
 SETTINGS = (
@@ -56,13 +56,14 @@ class Run(NamedTuple):
         return cls(code, captured.out, captured.err)
 
     @classmethod
-    def forked(
+    def placed(
         cls, *words: str, cwd: Path, environment: Mapping[str, str], given: bytes = b""
     ) -> Self:
-        """Carry it out in a child with this directory and environment; given: standard input."""
-        if os.name != "posix":
-            return cls.started(*words, cwd=cwd, environment=environment, given=given)
-        return cls(*forked(cli.main, words, cwd, environment, given))
+        """Carry it out in the process of the test, in this directory and environment.
+
+        given: standard input.
+        """
+        return cls(*run_in_process(cli.main, words, cwd, environment, given))
 
     @classmethod
     def started(

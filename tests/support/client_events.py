@@ -49,7 +49,7 @@ def run_hook(
     where: dict[str, Any] = {"cwd": cwd, "environment": environment, "given": data}
     if options or any(name.startswith(("PYTHON", "LC_")) for name in environment):
         return Ran.started("hook", *words, options=options, **where)
-    return Ran.forked("hook", *words, **where)
+    return Ran.placed("hook", *words, **where)
 
 
 def claude(event: str, project: Path, **more: Any) -> Payload:

@@ -52,7 +52,7 @@ class Desk:
     def run(self, *words: str, cwd: Path | str = "", **variables: str) -> Run:
         """Carry out a command in this directory of the project, or elsewhere."""
         environment = self.environment(**variables)
-        return Run.forked(*words, cwd=self.root / cwd, environment=environment)
+        return Run.placed(*words, cwd=self.root / cwd, environment=environment)
 
     def started(self, *words: str, options: tuple[str, ...] = (), **variables: str) -> Run:
         """The same as a process of its own."""

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -252,14 +252,33 @@ def _message(line: bytes) -> Message | None:
 def bound_by_permissions() -> None:
     """Take from root the right to read and write where the permissions of a file forbid it.
 
-    For a child process, forked or about to become another program.
+    For a child process that is about to become another program.
     """
     if _LIBC is None:
         return
+    for capability in (_CAP_DAC_OVERRIDE, _CAP_DAC_READ_SEARCH):
+        _LIBC.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0)
+    _change_rights(without=1 << _CAP_DAC_OVERRIDE | 1 << _CAP_DAC_READ_SEARCH)
+
+
+@contextlib.contextmanager
+def bound_by_permissions_here() -> Iterator[None]:
+    """Do without that right for a while, in this thread and in those that it starts."""
+    had = _change_rights(without=1 << _CAP_DAC_OVERRIDE | 1 << _CAP_DAC_READ_SEARCH)
+    try:
+        yield
+    finally:
+        _change_rights(back=had)
+
+
+def _change_rights(*, without: int = 0, back: int = 0) -> int:
+    """Take rights from this thread, or give them back; those that it had."""
+    if _LIBC is None:
+        return 0
     capabilities = (ctypes.c_uint32 * 6)()  # twice: effective, permitted, inheritable
     header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
     _LIBC.capget(header, capabilities)
-    for capability in (_CAP_DAC_OVERRIDE, _CAP_DAC_READ_SEARCH):
-        _LIBC.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0)
-        capabilities[0] &= ~(1 << capability)
+    had = capabilities[0]
+    capabilities[0] = had & ~without | back
     _LIBC.capset(header, capabilities)
+    return had

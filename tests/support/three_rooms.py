@@ -62,7 +62,7 @@ class Person:
 
     def types(self, *words: str) -> Run:
         """Type a command in the clone."""
-        return Run.forked(*words, cwd=self.clone, environment=self.environment)
+        return Run.placed(*words, cwd=self.clone, environment=self.environment)
 
     def push(self, message: str) -> None:
         """Commit all there is, take in what others have pushed, and push."""

@@ -207,7 +207,7 @@ def test_a_conflict_is_told_once_and_to_a_person(project: Path, lang: str, said:
     with open(path_of(project), "ab") as log:
         log.write(b"<<<<<<< ours\n=======\n>>>>>>> theirs\n")
     environment = {**os.environ, "SENTINEL_MEMORY_LANG": lang}
-    done = Run.forked("export", cwd=project, environment=environment)
+    done = Run.placed("export", cwd=project, environment=environment)
     assert (done.code, done.errors.replace("\r\n", "\n")) == (0, said)
 
 

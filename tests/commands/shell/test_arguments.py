@@ -95,7 +95,7 @@ def test_a_hook_takes_the_project_before_it_and_behind_it(
     named = [word.format(desk.root) for word in option]
     hook = ["hook", "session-start", "--client", "claude-code"]
     words = [*named, *hook] if is_before else [*hook, *named]
-    done = Run.forked(
+    done = Run.placed(
         *words, cwd=desk.home, environment=desk.environment(), given=b'{"source": "startup"}'
     )
     assert done.code == 0

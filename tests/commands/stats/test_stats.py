@@ -61,7 +61,7 @@ class Desk(AnyDesk):
         """An event of Claude Code in a session of its own."""
         given = json.dumps({"session_id": "one", "cwd": str(self.root), **payload}).encode()
         words = ("hook", event, "--client", "claude-code")
-        assert Run.forked(*words, given=given, **self.place()).code == 0
+        assert Run.placed(*words, given=given, **self.place()).code == 0
 
     @property
     def sessions(self) -> Path:

@@ -37,7 +37,7 @@ def runs(desk: Desk, *records: Record, **variables: str) -> dict[str, Run]:
         "doctor": desk.run("doctor", **variables),
         "stats": desk.run("stats", **variables),
         "view": desk.run("view", "-o", str(page), "--force", **variables),
-        "hook": Run.forked(
+        "hook": Run.placed(
             *("hook", "session-start", "--client", "claude-code"),
             cwd=desk.root,
             environment=desk.environment(**variables, **state),
