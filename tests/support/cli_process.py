@@ -57,13 +57,19 @@ class Run(NamedTuple):
 
     @classmethod
     def placed(
-        cls, *words: str, cwd: Path, environment: Mapping[str, str], given: bytes = b""
+        cls,
+        *words: str,
+        cwd: Path,
+        environment: Mapping[str, str],
+        given: bytes = b"",
+        is_bound: bool = True,
     ) -> Self:
         """Carry it out in the process of the test, in this directory and environment.
 
-        given: standard input.
+        given: standard input. is_bound: without root's right to pass over permissions.
         """
-        return cls(*run_in_process(cli.main, words, cwd, environment, given))
+        done = run_in_process(cli.main, words, cwd, environment, given, is_bound=is_bound)
+        return cls(*done)
 
     @classmethod
     def started(

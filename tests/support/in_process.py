@@ -18,11 +18,20 @@ from typing import IO, Any
 
 import pytest
 
-from commands.hook import hook, surroundings
+from commands.hook import hook, surroundings, work_at_hand
+from commands.stats import stats
 from tests.support.stdio_client import WAIT_S, bound_by_permissions_here
 
 # What keeps open files, connections and models for the next call of the same process.
 _KEEPING = ("rooms", "core.disk", "core.postgres")
+# What a command gives up after: a loaded machine must not change its answer.
+_LIMITS: dict[Any, tuple[str, ...]] = {
+    hook: ("MOST_S", "MOST_WORK_S"),
+    surroundings: ("MOST_S",),
+    work_at_hand: ("WAIT_S",),
+    stats: ("MOST_S", "MOST_GIT_S"),
+}
+_MOST_S = 300  # then a command is taken to wait for ever
 _CACHE = type(functools.lru_cache(lambda: None))
 
 
@@ -32,12 +41,14 @@ def run_in_process(
     cwd: Path,
     environment: Mapping[str, str],
     given: bytes = b"",
+    *,
+    is_bound: bool = True,
 ) -> tuple[int, str, str]:
     """Exit code, standard output and standard error of `main(arguments)`, run there.
 
     A new interpreter takes longer to start than most commands take. given: its standard input.
-    Permissions of files hold for the run, root or not. The limits of time that a hook sets itself
-    are far away: a loaded machine must not change its answer.
+    is_bound: whether permissions of files hold for root, too. Limits of time that the command sets
+    itself are far away.
     """
     threads = {*threading.enumerate()}
     with (
@@ -56,21 +67,29 @@ def run_in_process(
                 contextlib.chdir(cwd),
                 _variables(environment),
                 _streams(stdin, out, errors),
-                bound_by_permissions_here(),
+                bound_by_permissions_here() if is_bound else contextlib.nullcontext(),
             ):
                 then.enter_context(place)
             try:
                 code = main(arguments)
             except SystemExit as error:
                 code = error.code if isinstance(error.code, int) else 1
-            for thread in {*threading.enumerate()} - threads:
-                thread.join(WAIT_S)
-                assert not thread.is_alive(), f"{thread} goes on behind the command"
+            _await_the_end({*threading.enumerate()} - threads)
         texts = []
         for file in (out, errors):
             file.seek(0)
             texts.append(file.read().decode())
     return code, texts[0], texts[1]
+
+
+def _await_the_end(threads: set[threading.Thread]) -> None:
+    """Wait for threads that a command has started, and which a process would take with it."""
+    if threads:
+        _forget()
+        gc.collect()  # a pool of connections ends its threads when it goes
+    for thread in threads:
+        thread.join(WAIT_S)
+        assert not thread.is_alive(), f"{thread} goes on behind the command"
 
 
 @contextlib.contextmanager
@@ -98,8 +117,9 @@ def _caches(name: str) -> list[Any]:
 @contextlib.contextmanager
 def _without_limits() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        for module, limit in ((hook, "MOST_S"), (hook, "MOST_WORK_S"), (surroundings, "MOST_S")):
-            patch.setattr(module, limit, 3_600)
+        for module, limits in _LIMITS.items():
+            for limit in limits:
+                patch.setattr(module, limit, 3_600)
         yield
 
 
@@ -115,10 +135,17 @@ def _collector() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _signals() -> Iterator[None]:
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    alarm = getattr(signal, "SIGALRM", None)  # of POSIX
+    numbers = (signal.SIGINT, signal.SIGTERM, *([alarm] if alarm else []))
+    before = {number: signal.getsignal(number) for number in numbers}
+    if alarm:
+        signal.signal(alarm, lambda *_: pytest.fail(f"no end after {_MOST_S} s"))
+        signal.alarm(_MOST_S)
     try:
         yield
     finally:
+        if alarm:
+            signal.alarm(0)
         for number, handler in before.items():
             signal.signal(number, handler)
 

@@ -1,11 +1,7 @@
 """Tests what `cli.py doctor` says of the fragments that a server keeps."""
 
-import subprocess
-import sys
-
 from core.postgres.pool import Pool
 from tests.support.doctor_desk import Desk, Run
-from tests.support.stdio_client import ROOT
 from tests.support.team_engines import TeamServer, a_server, team_server
 
 __all__ = ["team_server"]  # a fixture
@@ -15,14 +11,7 @@ PASSWORD = "correct-horse-battery"
 
 def doctor(desk: Desk, *options: str, **variables: str) -> Run:
     """With all rights of whoever runs the tests: the server's socket is in a folder of its own."""
-    done = subprocess.run(
-        [sys.executable, str(ROOT / "cli.py"), "doctor", *options],
-        cwd=desk.root,
-        env=desk.environment(**variables),
-        capture_output=True,
-        text=True,
-    )
-    return Run(done.returncode, done.stdout, done.stderr)
+    return Run.placed("doctor", *options, **desk.place(**variables), is_bound=False)
 
 
 def findings(desk: Desk, dsn: str) -> list[tuple[str, str, str]]:

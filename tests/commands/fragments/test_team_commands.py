@@ -2,8 +2,6 @@
 
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Callable
 
 import pytest
@@ -14,7 +12,6 @@ from rooms.fragments.fragment import Fragment, Link, Version, hash_of
 from rooms.fragments.postgres.adapter import PostgresEngine
 from tests.support.cli_process import Run
 from tests.support.desk import Desk
-from tests.support.stdio_client import ROOT
 from tests.support.team_engines import TeamServer, a_server, team_server
 
 __all__ = ["team_server"]  # a fixture
@@ -68,16 +65,10 @@ def told(desk: Desk, dsn: str) -> Told:
 
 def on_server(desk: Desk, dsn: str, *words: str, **variables: str) -> Run:
     """With all rights of whoever runs the tests: the server's socket is in a folder of its own."""
-    done = subprocess.run(
-        [sys.executable, str(ROOT / "cli.py"), *words],
-        cwd=desk.root,
-        env=desk.environment(**{"SENTINEL_MEMORY_FRAGMENTS": dsn, **variables}),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-    )
-    assert PASSWORD not in done.stdout + done.stderr
-    return Run(done.returncode, done.stdout, done.stderr)
+    given = {"SENTINEL_MEMORY_FRAGMENTS": dsn, **variables}
+    done = Run.placed(*words, **desk.place(**given), is_bound=False)
+    assert PASSWORD not in done.out + done.errors
+    return done
 
 
 def ids_of(run: Run, key: str = "fragments") -> set[str]:

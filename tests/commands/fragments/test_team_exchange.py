@@ -1,8 +1,6 @@
 """Tests that fragments go from a file to a server and back, and nothing of them is lost."""
 
 import json
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,7 +23,6 @@ from rooms.fragments.postgres.adapter import PostgresEngine
 from rooms.fragments.sqlite.adapter import SqliteEngine
 from tests.support.cli_process import Run
 from tests.support.desk import Desk
-from tests.support.stdio_client import ROOT
 from tests.support.team_engines import TeamServer, a_server, team_server
 
 __all__ = ["team_server"]  # a fixture
@@ -92,16 +89,10 @@ def file(tmp_path: Path) -> Path:
 
 def run(desk: Desk, place: str, *words: str) -> Run:
     """With all rights of whoever runs the tests: the server's socket is in a folder of its own."""
-    done = subprocess.run(
-        [sys.executable, str(ROOT / "cli.py"), *words],
-        cwd=desk.root,
-        env=desk.environment(SENTINEL_MEMORY_FRAGMENTS=place),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-    )
-    assert (done.returncode, done.stderr) == (0, ""), done
-    return Run(done.returncode, done.stdout, done.stderr)
+    given = {"SENTINEL_MEMORY_FRAGMENTS": place}
+    done = Run.placed(*words, **desk.place(**given), is_bound=False)
+    assert (done.code, done.errors) == (0, ""), done
+    return done
 
 
 def exported(desk: Desk, place: str, name: str) -> list[Any]:

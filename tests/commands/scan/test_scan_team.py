@@ -1,8 +1,5 @@
 """Tests that `cli.py scan` finds secrets among the fragments of a server, and takes them out."""
 
-import subprocess
-import sys
-
 import pytest
 
 from core.postgres.pool import Pool
@@ -21,7 +18,6 @@ from rooms.fragments.redis.place import place_of
 from tests.support.cli_process import TOKEN, Run
 from tests.support.desk import Desk
 from tests.support.real_engines import valkey
-from tests.support.stdio_client import ROOT
 from tests.support.team_engines import TeamServer, a_server, team_server
 
 __all__ = ["team_server"]  # a fixture
@@ -80,16 +76,10 @@ def raw(dsn: str, statement: str, **values: str) -> str:
 
 def scan(desk: Desk, dsn: str, *options: str, **variables: str) -> Run:
     """With all rights of whoever runs the tests: the server's socket is in a folder of its own."""
-    done = subprocess.run(
-        [sys.executable, str(ROOT / "cli.py"), "scan", *options],
-        cwd=desk.root,
-        env=desk.environment(SENTINEL_MEMORY_FRAGMENTS=dsn, **variables),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-    )
-    assert TOKEN not in done.stdout + done.stderr
-    return Run(done.returncode, done.stdout, done.stderr)
+    given = {"SENTINEL_MEMORY_FRAGMENTS": dsn, **variables}
+    done = Run.placed("scan", *options, **desk.place(**given), is_bound=False)
+    assert TOKEN not in done.out + done.errors
+    return done
 
 
 def test_secrets_of_all_agents_are_named_with_the_server(desk: Desk, dsn: str) -> None:

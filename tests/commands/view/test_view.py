@@ -132,6 +132,8 @@ class Desk(AnyDesk):
         return sorted(self.state.rglob("*.html"))
 
     def view(self, *options: str, **variables: str) -> Run:
+        if "BROWSER" in variables:  # Python looks for browsers once in a process
+            return self.started("view", *options, **variables)
         return self.run("view", *options, **variables)
 
     def browser(self, code: int = 0) -> dict[str, str]:
