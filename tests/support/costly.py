@@ -1,6 +1,6 @@
 """Leaves a part of many cases to the default run; the others are for the long one."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
 import pytest
@@ -16,4 +16,27 @@ def one_in(each: int, cases: Iterable[Any], *, names: int = 1) -> list[Any]:
             *((case,) if names == 1 else case), marks=[pytest.mark.long] if at % each else []
         )
         for at, case in enumerate(cases)
+    ]
+
+
+def enough(cases: Iterable[Any], *views: Callable[..., Hashable], names: int = 1) -> list[Any]:
+    """Return cases for `parametrize`, few for the default run and the others marked as long.
+
+    The few have every value of each view of a case: a view of two arguments has all their pairs.
+    names: how many arguments a case has, and a view takes; it is a tuple where there are several.
+    """
+    rows = [(case,) if names == 1 else tuple(case) for case in cases]
+    seen = [{(at, view(*row)) for at, view in enumerate(views)} for row in rows]
+    left, chosen = set[tuple[int, Hashable]]().union(*seen), set[int]()
+    while left:
+        best = max(range(len(rows)), key=lambda at: (len(seen[at] & left), -at))
+        chosen.add(best)
+        left -= seen[best]
+    return [
+        pytest.param(
+            *row,
+            marks=[] if at in chosen else [pytest.mark.long],
+            id="-".join(str(getattr(it, "__name__", it)) for it in row),
+        )
+        for at, row in enumerate(rows)
     ]

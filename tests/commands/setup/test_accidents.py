@@ -2,7 +2,9 @@
 
 import os
 import stat
+from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,6 +12,7 @@ from commands.documents.text_file import ExportError
 from commands.setup.plan import Plan
 from commands.setup.words import word
 from tests.support.client_files import Target, targets, theirs
+from tests.support.costly import enough
 from tests.support.setup_bench import Bench
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="links and modes of POSIX")
@@ -17,6 +20,14 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="links and modes of POSI
 TARGETS = list({target.name: target for target in targets()}.values())
 # A link in git's directory is the user's own: no clone brings one.
 OF_PROJECT = [it for it in TARGETS if it.name.startswith("root/") and "/.git/" not in it.name]
+
+
+def of_each_client(files: list[Target]) -> list[Any]:
+    """All of them; by default one of each client, and of each kind."""
+    return enough(files, lambda it: it.client, lambda it: it.kind)
+
+
+EACH = pytest.mark.parametrize("target", of_each_client(TARGETS))
 
 
 @pytest.fixture
@@ -52,7 +63,7 @@ def refused(bench: Bench, target: Target) -> list[str]:
     return keys
 
 
-@pytest.mark.parametrize("target", OF_PROJECT, ids=str)
+@pytest.mark.parametrize("target", of_each_client(OF_PROJECT))
 def test_a_link_within_the_project_stays_one_and_its_file_is_given_back(
     target: Target, bench: Bench
 ) -> None:
@@ -66,7 +77,7 @@ def test_a_link_within_the_project_stays_one_and_its_file_is_given_back(
     assert (link.is_symlink(), real.read_bytes()) == (True, before)
 
 
-@pytest.mark.parametrize("target", OF_PROJECT, ids=str)
+@pytest.mark.parametrize("target", of_each_client(OF_PROJECT))
 def test_a_link_out_of_the_project_is_refused(target: Target, bench: Bench) -> None:
     link, outside = bench.path(target.name), bench.top / "outside"
     outside.write_text(theirs(target))
@@ -76,7 +87,7 @@ def test_a_link_out_of_the_project_is_refused(target: Target, bench: Bench) -> N
     assert (link.is_symlink(), outside.read_text()) == (True, theirs(target))
 
 
-@pytest.mark.parametrize("target", TARGETS, ids=str)
+@EACH
 def test_a_link_to_nothing_is_refused(target: Target, bench: Bench) -> None:
     link = bench.path(target.name)
     link.parent.mkdir(parents=True, exist_ok=True)
@@ -85,7 +96,7 @@ def test_a_link_to_nothing_is_refused(target: Target, bench: Bench) -> None:
     assert os.readlink(link) == "gone"
 
 
-@pytest.mark.parametrize("target", TARGETS, ids=str)
+@EACH
 def test_the_mode_of_a_file_stays(target: Target, bench: Bench) -> None:
     bench.put({target.name: theirs(target)})
     path = bench.path(target.name)
@@ -94,7 +105,7 @@ def test_the_mode_of_a_file_stays(target: Target, bench: Bench) -> None:
     assert (path.read_text(), stat.S_IMODE(path.stat().st_mode)) == (theirs(target), 0o640)
 
 
-@pytest.mark.parametrize("target", TARGETS, ids=str)
+@EACH
 def test_a_read_only_file_is_refused(target: Target, bench: Bench) -> None:
     bench.put({target.name: theirs(target)})
     path = bench.path(target.name)
@@ -103,8 +114,15 @@ def test_a_read_only_file_is_refused(target: Target, bench: Bench) -> None:
     assert (path.read_text(), stat.S_IMODE(path.stat().st_mode)) == (theirs(target), 0o444)
 
 
-@pytest.mark.parametrize("target", TARGETS, ids=str)
-@pytest.mark.parametrize("kind", ["directory", "pipe", "below a file"])
+@pytest.mark.parametrize(
+    ("kind", "target"),
+    enough(
+        product(["directory", "pipe", "below a file"], TARGETS),
+        lambda kind, target: (kind, target.kind),
+        lambda _, target: target.client,
+        names=2,
+    ),
+)
 def test_what_is_no_file_is_refused(kind: str, target: Target, bench: Bench) -> None:
     path = bench.path(target.name)
     path.parent.parent.mkdir(parents=True, exist_ok=True)
@@ -120,7 +138,7 @@ def test_what_is_no_file_is_refused(kind: str, target: Target, bench: Bench) -> 
     assert bench.files() == mine
 
 
-@pytest.mark.parametrize("target", TARGETS, ids=str)
+@EACH
 def test_another_name_of_a_file_keeps_what_the_user_had(target: Target, bench: Bench) -> None:
     bench.put({target.name: theirs(target)})
     path, other = bench.path(target.name), bench.top / "other name"

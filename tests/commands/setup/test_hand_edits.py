@@ -5,7 +5,8 @@ import json
 import os
 import re
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 from commands.clients.table import ENTRY
 from commands.setup.lines import change_lines
 from tests.support.client_files import Target, holds, targets, theirs
+from tests.support.costly import enough
 from tests.support.file_conditions import BEGIN, END
 from tests.support.setup_bench import Bench
 
@@ -26,6 +28,21 @@ OF_TOML = [target for target in TARGETS if target.kind == "toml"]
 OF_RULES = [target for target in TARGETS if BEGIN in target.fresh and target.name[-1] != "c"]
 
 Edit = Callable[[Any], None]
+
+
+def with_what_it_holds(name: str, target: Target) -> tuple[str, str]:
+    """A case, with what of ours is in the file."""
+    marks = {"server.py": "entry", " hook ": "hooks", "mcp__": "approvals", BEGIN: "rules"}
+    return name, " ".join(part for mark, part in marks.items() if mark in target.fresh)
+
+
+def target_of(_: str, target: Target) -> str:
+    return str(target)
+
+
+def cases_of(names: Iterable[str], tried: list[Target]) -> list[Any]:
+    """Every case with every file; by default each of both, and what stands in it with each case."""
+    return enough(product(names, tried), with_what_it_holds, target_of, names=2)
 
 
 @pytest.fixture
@@ -178,8 +195,7 @@ def ours_in(data: Any) -> list[int]:
     return [sum(is_ours(it) for all_ in entries(data) for it in all_.values()), handlers, approvals]
 
 
-@pytest.mark.parametrize("target", OF_JSON, ids=str)
-@pytest.mark.parametrize("name", EDITS)
+@pytest.mark.parametrize(("name", "target"), cases_of(EDITS, OF_JSON))
 def test_what_was_edited_in_json_is_put_right_and_taken_out(
     name: str, target: Target, bench: Bench
 ) -> None:
@@ -217,8 +233,7 @@ FORMS: dict[str, Callable[[str], str]] = {
 }
 
 
-@pytest.mark.parametrize("target", OF_JSON, ids=str)
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(("form", "target"), cases_of(FORMS, OF_JSON))
 def test_a_file_that_was_formatted_anew_gives_the_users_own_in_that_form(
     form: str, target: Target, bench: Bench
 ) -> None:
@@ -259,8 +274,7 @@ TOML_EDITS: dict[str, Callable[[str], str]] = {
 }
 
 
-@pytest.mark.parametrize("target", OF_TOML, ids=str)
-@pytest.mark.parametrize("name", TOML_EDITS)
+@pytest.mark.parametrize(("name", "target"), cases_of(TOML_EDITS, OF_TOML))
 def test_what_was_edited_in_toml_is_put_right_and_taken_out(
     name: str, target: Target, bench: Bench
 ) -> None:
@@ -317,8 +331,7 @@ WHOLE: dict[str, Callable[[str], str]] = {
 }
 
 
-@pytest.mark.parametrize("target", OF_RULES, ids=str)
-@pytest.mark.parametrize("name", BROKEN)
+@pytest.mark.parametrize(("name", "target"), cases_of(BROKEN, OF_RULES))
 def test_half_a_block_is_left_with_a_sentence(name: str, target: Target, bench: Bench) -> None:
     bench.put({target.name: theirs(target)})
     text = BROKEN[name](setup(bench, target)[0])
@@ -327,8 +340,7 @@ def test_half_a_block_is_left_with_a_sentence(name: str, target: Target, bench: 
     assert setup(bench, target, remove=True) == (text, ["broken_block"])
 
 
-@pytest.mark.parametrize("target", OF_RULES, ids=str)
-@pytest.mark.parametrize("name", WHOLE)
+@pytest.mark.parametrize(("name", "target"), cases_of(WHOLE, OF_RULES))
 def test_a_block_goes_from_where_the_user_put_it(name: str, target: Target, bench: Bench) -> None:
     bench.put({target.name: theirs(target)})
     made = setup(bench, target)[0]

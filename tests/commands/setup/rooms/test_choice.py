@@ -11,6 +11,7 @@ import pytest
 from commands.setup.words import word
 from core.messages import Language
 from tests.support.cli_process import CLI, Run
+from tests.support.costly import one_in
 from tests.support.desk import Desk
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="terminals of POSIX")
@@ -78,11 +79,11 @@ def test_enter_writes_what_a_setup_without_the_question_writes(desk: Desk) -> No
 @pytest.mark.parametrize(
     ("answer", "rooms"),
     [
-        ("1", []),
-        ("1 2", ["--rooms", "lessons,sessions"]),
-        (" 1,3 ", ["--rooms", "lessons,fragments"]),
         ("lessons, Sessions:core 3", ["--rooms", "lessons,sessions:core,fragments"]),
         ("2", ["--rooms", "sessions"]),
+        pytest.param("1", [], marks=pytest.mark.long),
+        pytest.param("1 2", ["--rooms", "lessons,sessions"], marks=pytest.mark.long),
+        pytest.param(" 1,3 ", ["--rooms", "lessons,fragments"], marks=pytest.mark.long),
     ],
 )
 def test_the_entry_names_the_rooms_that_were_chosen(
@@ -93,7 +94,7 @@ def test_the_entry_names_the_rooms_that_were_chosen(
     assert ("Without lessons no tool" in done.out) == (answer == "2")
 
 
-@pytest.mark.parametrize("wrong", ["4", "attic", "1 sessions sessions:core", "0", "12"])
+@pytest.mark.parametrize("wrong", one_in(3, ["attic", "4", "0", "1 sessions sessions:core", "12"]))
 def test_a_wrong_answer_is_told_and_asked_again(wrong: str, desk: Desk) -> None:
     done = at_terminal(desk, f"{wrong}\n1 2\ny\n")
     assert word("en", "no_rooms", text=wrong) in " ".join(done.out.split())
@@ -109,26 +110,33 @@ def test_the_end_of_input_ends_it_with_nothing_written(desk: Desk) -> None:
 
 def test_an_interruption_ends_it_with_nothing_written(desk: Desk) -> None:
     ours, theirs = os.openpty()
-    with subprocess.Popen(
+    running = subprocess.Popen(
         [sys.executable, str(CLI), *SETUP],
         stdin=theirs,
         stdout=theirs,
         cwd=desk.root,
         env=desk.environment(),
-    ) as running:
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # in a job it is ignored
+    )
+    try:
         said = b""
         while b"Enter for" not in said:
             said += os.read(ours, 65_536)
         running.send_signal(signal.SIGINT)
         assert running.wait(timeout=60) == 130
-    os.close(theirs)
-    os.close(ours)
+    finally:
+        running.kill()
+        running.wait()
+        os.close(theirs)
+        os.close(ours)
     assert desk.files() == {}
 
 
 @pytest.mark.parametrize(
     "option",
-    ["--rooms=lessons", "--yes", "--dry-run", "--remove", "--url=https://memory.example.com"],
+    one_in(
+        3, ["--remove", "--yes", "--dry-run", "--rooms=lessons", "--url=https://memory.example.com"]
+    ),
 )
 def test_who_has_said_it_or_writes_no_entry_of_ours_is_not_asked(option: str, desk: Desk) -> None:
     if option == "--remove":
@@ -143,7 +151,7 @@ def test_where_nobody_can_answer_it_is_not_asked(desk: Desk) -> None:
     assert QUESTION not in done.out
 
 
-@pytest.mark.parametrize("variable", [False, True])
+@pytest.mark.parametrize("variable", one_in(2, [False, True]))
 def test_an_entry_that_names_rooms_is_not_asked_about_again(variable: bool, desk: Desk) -> None:
     assert at_terminal(desk, "1 2\ny\n").code == 0
     path = desk.root / ".mcp.json"
