@@ -47,8 +47,8 @@ def run_in_process(
     """Exit code, standard output and standard error of `main(arguments)`, run there.
 
     A new interpreter takes longer to start than most commands take. given: its standard input.
-    is_bound: whether permissions of files hold for root, too. Limits of time that the command sets
-    itself are far away.
+    is_bound: whether permissions of files hold for root, too; what asks `os.access` needs a process
+    of its own. Limits of time that the command sets itself are far away.
     """
     threads = {*threading.enumerate()}
     with (

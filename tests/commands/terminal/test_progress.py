@@ -3,32 +3,50 @@
 import io
 import re
 import sys
-import time
+import threading
 from collections.abc import Callable
 
 import pytest
 
 from commands.terminal import progress as module
 from commands.terminal.progress import progress
+from tests.support.stdio_client import WAIT_S
 
 
 class Terminal(io.StringIO):
+    """Somebody looks at it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._news = threading.Condition()
+
     def isatty(self) -> bool:
         return True
 
+    def write(self, text: str) -> int:
+        with self._news:
+            self._news.notify_all()
+            return super().write(text)
 
-Look = Callable[[io.StringIO], io.StringIO]
+    def wait_for(self, text: str, times: int = 1) -> None:
+        """Wait until it shows this."""
+        with self._news:
+            assert self._news.wait_for(lambda: self.getvalue().count(text) >= times, WAIT_S)
+
+
+Look = Callable[[], Terminal]
 
 
 @pytest.fixture
 def look(monkeypatch: pytest.MonkeyPatch) -> Look:
-    """Takes a stream for standard error, and the waits shorter than they are."""
+    """Takes a terminal for standard error, and the waits shorter than they are."""
     monkeypatch.setattr(module, "SILENCE_S", 0.05)
     monkeypatch.setattr(module, "_EACH_S", 0.01)
 
-    def looked(stream: io.StringIO) -> io.StringIO:
-        monkeypatch.setattr(sys, "stderr", stream)
-        return stream
+    def looked() -> Terminal:
+        made = Terminal()
+        monkeypatch.setattr(sys, "stderr", made)
+        return made
 
     return looked
 
@@ -39,45 +57,49 @@ def test_a_second_of_silence_comes_first() -> None:
 
 @pytest.mark.parametrize(("lang", "said"), [("en", "Reading ... "), ("ko", "읽는 중 ... ")])
 def test_a_long_wait_is_told_in_one_line_that_goes_again(look: Look, lang: str, said: str) -> None:
-    terminal = look(Terminal())
+    terminal = look()
     with progress("ko" if lang == "ko" else "en"):
-        time.sleep(0.2)
+        terminal.wait_for(said, times=3)
     parts = terminal.getvalue().split("\r")
     assert len(parts) > 3 and all(part.startswith(said) for part in parts[1:-2])
     assert re.fullmatch(" +", parts[-2]) and parts[-1] == ""
     assert "\n" not in terminal.getvalue()
 
 
-def test_a_short_wait_is_not_told(look: Look) -> None:
-    terminal = look(Terminal())
+def test_a_short_wait_is_not_told(look: Look, monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = look()
+    monkeypatch.setattr(module, "SILENCE_S", 3_600)
     with progress("en"):
         pass
     assert terminal.getvalue() == ""
 
 
 def test_the_line_goes_when_the_work_fails(look: Look) -> None:
-    terminal = look(Terminal())
+    terminal = look()
     with pytest.raises(ValueError), progress("en"):
-        time.sleep(0.2)
+        terminal.wait_for("Reading")
         raise ValueError
     assert terminal.getvalue().endswith(" \r")
 
 
-def test_where_nobody_looks_nothing_is_told(look: Look) -> None:
-    stream = look(io.StringIO())
+def test_where_nobody_looks_nothing_is_told(look: Look, monkeypatch: pytest.MonkeyPatch) -> None:
+    stream, before = io.StringIO(), threading.active_count()
+    monkeypatch.setattr(sys, "stderr", stream)
     with progress("en"):
-        time.sleep(0.2)
+        assert threading.active_count() == before  # nobody who could tell anything later
     assert stream.getvalue() == ""
 
 
 def test_the_work_says_how_far_it_is_and_a_shorter_line_leaves_nothing_of_a_longer(
     look: Look,
 ) -> None:
-    terminal = look(Terminal())
+    terminal = look()
     with progress("en") as tell:
         tell("Step 10 of 11: duplicates")
-        time.sleep(0.2)
+        terminal.wait_for("duplicates ...")
         tell("Step 11")
-        time.sleep(0.2)
+        terminal.wait_for("Step 11 ...")
     shown = terminal.getvalue()
-    assert re.search(r"\rStep 10 of 11: duplicates \.\.\. \d s\rStep 11 \.\.\. \d s {18}\r", shown)
+    first, second = r"\r(Step 10 of 11: duplicates \.\.\. \d+ s)", r"\r(Step 11 \.\.\. \d+ s)( +)\r"
+    found = re.search(first + second, shown)
+    assert found and len(found[1]) == len(found[2] + found[3])
