@@ -1,6 +1,7 @@
 """Gives the tests of the doctor a project: empty, in git, or with a committed memory."""
 
 import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -28,12 +29,22 @@ def project(bare: Desk) -> Desk:
     return bare
 
 
+@pytest.fixture(scope="session")
+def committed(tmp_path_factory: pytest.TempPathFactory) -> Desk:
+    """A repository in which a first save was committed; each test gets a copy."""
+    top = tmp_path_factory.mktemp("committed")
+    desk = Desk(top / "shop", top / "home")
+    git(desk.root, "init", "--quiet")
+    MemoryStore(desk.log).upsert_log(a_draft("one"))
+    desk.commit()
+    return desk
+
+
 @pytest.fixture
-def healthy(project: Desk) -> Desk:
+def healthy(bare: Desk, committed: Desk) -> Desk:
     """A repository in which a first save was committed."""
-    MemoryStore(project.log).upsert_log(a_draft("one"))
-    project.commit()
-    return project
+    shutil.copytree(committed.root, bare.root, symlinks=True, dirs_exist_ok=True)
+    return bare
 
 
 @pytest.fixture

@@ -1,10 +1,11 @@
 """Tests that the doctor sees all that setup writes: each file is written, broken, and mended again.
 
-The command that the doctor names is typed into a shell as it stands.
+The command that the doctor names is carried out as it stands.
 """
 
 import json
 import os
+import shlex
 import sys
 import tomllib
 from collections.abc import Callable
@@ -58,10 +59,18 @@ def mended(desk: Desk, found: list[dict[str, Any]]) -> list[dict[str, Any]]:
     assert commands
     for line in sorted(commands):
         assert all(f"`{line}`" in it["text"] for it in found if it["facts"].get("command") == line)
-        asks = f"{PROGRAM} " in line
-        done = Run.process("sh", "-c", f"{line} --yes" if asks else line, **desk.place())
+        done = typed(desk, line)
         assert (done.code, done.errors) == (0, "")
     return found_by(desk)
+
+
+def typed(desk: Desk, line: str) -> Run:
+    """Type a line into a shell; a command of this program alone runs here, which is faster."""
+    words = shlex.split(line)
+    if words[:2] == [sys.executable, PROGRAM] and not {"&&", ";", "|"} & {*words}:
+        return desk.run(*words[2:], "--yes")
+    asks = f"{PROGRAM} " in line
+    return Run.process("sh", "-c", f"{line} --yes" if asks else line, **desk.place())
 
 
 def changed(old: str, new: str, *files: str) -> Break:
@@ -212,7 +221,7 @@ CASES: dict[str, Case] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", one_in(4, CASES))
+@pytest.mark.parametrize("case", one_in(8, CASES))
 def test_what_breaks_is_told_and_the_command_that_is_named_mends_it(
     project: Desk, case: str
 ) -> None:
@@ -238,7 +247,8 @@ def of_level(level: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("missing", "other"), [(sys.executable, "/gone/python"), (PROGRAM, "/gone/cli.py")]
+    ("missing", "other"),
+    one_in(2, [(sys.executable, "/gone/python"), (PROGRAM, "/gone/cli.py")], names=2),
 )
 @pytest.mark.parametrize("level", one_in(3, ["project", "local", "user"]))
 def test_hooks_that_start_what_is_gone_are_told_for_every_client_and_level(
@@ -371,7 +381,7 @@ def test_nothing_of_a_hook_reaches_the_terminal_as_a_command(project: Desk) -> N
     assert {char for char in done.out if not char.isprintable()} == {"\n"}
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", one_in(4, range(8)))
 def test_no_file_of_a_client_however_torn_makes_the_doctor_fail(project: Desk, seed: int) -> None:
     set_up(project, *KEYS)
     (project.home / ".codex").mkdir()
@@ -392,7 +402,7 @@ def test_no_file_of_a_client_however_torn_makes_the_doctor_fail(project: Desk, s
 ODD = ("[]", "1", "null", '"a"', "{}", '{"hooks": []}', '{"hooks": {"Stop": [1, {"hooks": 2}]}}')
 
 
-@pytest.mark.parametrize("odd", one_in(4, ODD))
+@pytest.mark.parametrize("odd", one_in(7, ODD))
 def test_no_odd_value_in_a_file_of_a_client_makes_the_doctor_fail(project: Desk, odd: str) -> None:
     set_up(project, *KEYS)
     for path in project.root.rglob("*.json"):

@@ -9,6 +9,7 @@ import stat
 import sys
 import time
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from random import Random
 
@@ -23,6 +24,7 @@ from core.lessons.log_file import COMPANIONS, GITATTRIBUTES, GITIGNORE, REPLACED
 from core.lessons.record import Record
 from core.project import Project
 from core.store import MemoryStore
+from tests.support.costly import enough, one_in
 from tests.support.doctor_desk import Desk, Run
 from tests.support.git_clones import ended_in_conflict, git, install_hook
 from tests.support.samples import a_draft, a_record
@@ -296,7 +298,7 @@ def test_many_records_are_a_note_far_too_many_a_warning_and_the_threshold_can_be
     assert len(bare.doctor("--threshold=51").found) == 1
 
 
-@pytest.mark.parametrize("value", ["0", "-3", "many", "9" * 5000])
+@pytest.mark.parametrize("value", one_in(2, ["0", "-3", "many", "9" * 5000]))
 def test_a_threshold_that_is_none_is_refused(bare: Desk, value: str) -> None:
     done = bare.doctor(f"--threshold={value}")
     assert (done.code, done.out) == (2, "")
@@ -525,9 +527,8 @@ def test_temporary_files_of_killed_writers_are_told_unless_a_writer_is_at_work(b
     )
     assert not Path(f"{bare.log}.lock").exists()
     with held(f"{bare.log}.lock", timeout_s=5):
-        began = time.monotonic()
-        assert len(bare.doctor().found) == 1
-        assert time.monotonic() - began < 5
+        at_once = {"SENTINEL_MEMORY_LOCK_TIMEOUT_S": "3600"}  # who waits for it does not end
+        assert len(bare.doctor(**at_once).found) == 1
     assert len(bare.doctor().found) == 2
     assert bare.doctor("--fix", "--yes").code == 0
     assert not stray.exists()
@@ -550,7 +551,7 @@ def test_a_network_file_system_is_a_note(
     )
 
 
-@pytest.mark.parametrize("name", ["우리 가게", "a\nb", "c\x1b[31md", "[x]*"])
+@pytest.mark.parametrize("name", one_in(2, ["우리 가게", "a\nb", "c\x1b[31md", "[x]*"]))
 def test_a_project_may_have_an_odd_name(tmp_path: Path, name: str) -> None:
     if os.name == "nt":
         pytest.skip("such names are not allowed there")
@@ -793,8 +794,15 @@ def commits(desk: Desk, *options: str, cwd: Path | None = None) -> bool:
 
 
 @posix
-@pytest.mark.parametrize("options", [(), ("--all",), ("--", "code")])
-@pytest.mark.parametrize("folder", [".", "src"])
+@pytest.mark.parametrize(
+    ("folder", "options"),
+    enough(
+        product((".", "src"), ((), ("--all",), ("--", "code"))),
+        lambda folder, _: folder,
+        lambda _, options: options,
+        names=2,
+    ),
+)
 def test_as_a_hook_it_lets_a_healthy_commit_pass(
     healthy: Desk, tmp_path: Path, options: tuple[str, ...], folder: str
 ) -> None:
@@ -930,8 +938,15 @@ BROKEN = {
 
 
 @posix
-@pytest.mark.parametrize("problem", BROKEN)
-@pytest.mark.parametrize("shared", [True, False])
+@pytest.mark.parametrize(
+    ("problem", "shared"),
+    enough(
+        product(BROKEN, (True, False)),
+        lambda problem, _: problem,
+        lambda problem, shared: (problem.endswith("_missing"), shared),
+        names=2,
+    ),
+)
 def test_a_broken_client_is_told_but_is_no_reason_to_fail(
     healthy: Desk, problem: str, shared: bool
 ) -> None:
@@ -1266,7 +1281,7 @@ def test_a_large_log_takes_seconds(bare: Desk) -> None:
     assert len(bare.write(*records)) > 20_000_000
     began = time.monotonic()
     assert len(bare.doctor().found) == 2
-    assert time.monotonic() - began < 20
+    assert time.monotonic() - began < 120
 
 
 def test_random_bytes_are_told_in_a_few_lines_and_kept_by_a_repair(bare: Desk) -> None:
