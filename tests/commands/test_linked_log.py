@@ -1,6 +1,7 @@
 """Tests that no command reads, rewrites or copies what a clone gives out as its memory log."""
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -43,9 +44,11 @@ COMMANDS = [
 ]
 
 
-@pytest.fixture
-def desk(desk: Desk) -> Desk:
-    """A clone whose history is sound, and a home under git with files in it."""
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The directory of such a desk, from which each test gets a copy."""
+    top = tmp_path_factory.mktemp("made")
+    desk = Desk(top / "shop", top / "home")
     desk.write(a_record())
     git(desk.root, "init", "-q")
     for text in ("one", "two"):
@@ -58,7 +61,14 @@ def desk(desk: Desk) -> Desk:
     git(desk.home, "init", "-q")
     git(desk.home, "add", ".")
     git(desk.home, "commit", "-qm", "dotfiles")
-    return desk
+    return top
+
+
+@pytest.fixture
+def desk(made: Path, tmp_path: Path) -> Desk:
+    """A clone whose history is sound, and a home under git with files in it."""
+    shutil.copytree(made, tmp_path, symlinks=True, dirs_exist_ok=True)
+    return Desk(tmp_path / "shop", tmp_path / "home")
 
 
 def linked(desk: Desk, name: str, target: str) -> Path:

@@ -258,7 +258,7 @@ def test_a_bundle_of_another_version_is_replaced(
     assert [path.name for path in project.iterdir()] == [NAME]
 
 
-@pytest.mark.parametrize("lang", ["en", "ko"])
+@pytest.mark.parametrize("lang", ["en", pytest.param("ko", marks=pytest.mark.long)])
 @pytest.mark.parametrize(
     "data",
     [

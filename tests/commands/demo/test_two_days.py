@@ -17,7 +17,7 @@ MOST_LINES, COLUMNS = 35, 80
 LANGUAGES = {"en": 0, "ko": 1}
 
 
-@pytest.fixture(scope="module", params=LANGUAGES)
+@pytest.fixture(scope="module", params=["en", pytest.param("ko", marks=pytest.mark.long)])
 def told(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Demo:
     """A run in a language, with git."""
     lang = request.param
@@ -77,6 +77,7 @@ def test_a_project_that_is_kept_is_not_said_to_go(tmp_path: Path) -> None:
     assert len((kept / ".context" / "memory_log.jsonl").read_bytes().splitlines()) == 1
 
 
+@pytest.mark.long
 @pytest.mark.skipif(os.name == "nt", reason="git is found there in any case")
 def test_without_git_a_colleague_reads_the_diff_of_the_file(tmp_path: Path) -> None:
     without_git = run_demo(tmp_path, full=False, PATH=str(tmp_path))
@@ -84,6 +85,7 @@ def test_without_git_a_colleague_reads_the_diff_of_the_file(tmp_path: Path) -> N
     assert '\n  | +{"id": ' in without_git.text
 
 
+@pytest.mark.long
 def test_a_hook_that_keeps_silent_ends_the_story(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -24,6 +24,7 @@ from core.store import MemoryStore
 from tests.support.cli_process import TOKEN, Command
 from tests.support.cli_process import DiscreetRun as Run
 from tests.support.cli_process import Run as AnyRun
+from tests.support.costly import one_in
 from tests.support.git_clones import path_of, saved
 from tests.support.samples import LATER, NOW, a_draft, a_principle, a_record
 from tests.support.stdio_client import ROOT
@@ -280,7 +281,9 @@ def test_a_memory_that_is_full_now_is_to_be_compacted(take: Command) -> None:
 @posix
 @pytest.mark.parametrize(
     ("answer", "code", "count"),
-    [("y\n", 0, 1), ("예\n", 0, 1), ("\n", 1, 0), ("n\n", 1, 0), ("\x04", 1, 0)],
+    one_in(
+        2, [("y\n", 0, 1), ("예\n", 0, 1), ("\n", 1, 0), ("n\n", 1, 0), ("\x04", 1, 0)], names=3
+    ),
 )
 def test_somebody_at_a_terminal_is_asked(project: Path, answer: str, code: int, count: int) -> None:
     (project / "rules.md").write_bytes(b"- one\n")

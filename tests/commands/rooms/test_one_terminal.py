@@ -2,6 +2,7 @@
 
 import os
 import sys
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from rooms.fragments.engine import Wanted
 from rooms.fragments.room import Room
 from rooms.sessions.store import SessionStore, open_sessions
 from tests.support.cli_process import Command, Run
+from tests.support.costly import enough
 from tests.support.git_clones import path_of
 from tests.support.room_samples import RECORD, a_fragment, a_session
 from tests.support.session_samples import keep
@@ -198,12 +200,20 @@ print(sorted({name.partition(".")[0] for name in sys.modules} & {"rooms", "sqlit
 
 
 @pytest.mark.parametrize(
-    "words", ["list", "search redis", f"show {RECORD.id}", "stats", f"forget {RECORD.id} -n"]
+    ("words", "has_sessions"),
+    enough(
+        product(
+            ["list", "search redis", f"show {RECORD.id}", "stats", f"forget {RECORD.id} -n"],
+            [False, True],
+        ),
+        lambda words, has_sessions: has_sessions or words,
+        names=2,
+    ),
 )
-@pytest.mark.parametrize(("has_sessions", "loaded"), [(0, "[]"), (1, "['rooms', 'sqlite3']")])
 def test_a_room_is_loaded_only_where_it_is(
-    log: bytes, project: Path, words: str, has_sessions: bool, loaded: str
+    log: bytes, project: Path, words: str, has_sessions: bool
 ) -> None:
+    loaded = "['rooms', 'sqlite3']" if has_sessions else "[]"
     if has_sessions:
         keep(open_sessions(project, SETTINGS), [(a_session(1), [])])
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}

@@ -4,12 +4,14 @@ import json
 import os
 import sys
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import pytest
 
 from core.messages import Language
 from tests.support.cli_process import Run
+from tests.support.costly import enough
 from tests.support.desk import Desk
 from tests.support.fragment_samples import (
     NEWEST,
@@ -127,9 +129,16 @@ print(sorted({name.partition(".")[0] for name in sys.modules} & {"rooms", "sqlit
 
 
 @pytest.mark.parametrize(
-    "command", [("stats",), ("stats", "--json"), ("view", "-o", "-", "--fragments", "all")]
+    ("command", "has_fragments"),
+    enough(
+        product(
+            [("stats",), ("stats", "--json"), ("view", "-o", "-", "--fragments", "all")],
+            [False, True],
+        ),
+        lambda command, has_fragments: has_fragments or command,
+        names=2,
+    ),
 )
-@pytest.mark.parametrize("has_fragments", [False, True])
 def test_the_room_is_loaded_only_where_there_are_fragments(
     desk: Desk, tmp_path: Path, place: str, command: tuple[str, ...], has_fragments: bool
 ) -> None:

@@ -1,11 +1,13 @@
 """Tests that each command that repairs or brings back shows what it would do first, and asks."""
 
 from collections.abc import Callable
+from itertools import product
 
 import pytest
 
 from core.store import MemoryStore
 from tests.support.cli_process import TOKEN, Run
+from tests.support.costly import enough
 from tests.support.desk import Desk
 from tests.support.samples import a_principle, a_record
 
@@ -41,6 +43,7 @@ SHOWN: dict[Made, str] = {
     deletion: "Would bring back",
     compaction: "Originals to bring back: 1",
 }
+ANSWERED = {"y\n": True, "예\n": True, "\n": False}
 EACH = pytest.mark.parametrize("made", SHOWN, ids=lambda it: it.__name__)
 
 
@@ -66,8 +69,15 @@ def test_a_dry_run_shows_the_same_and_changes_nothing(made: Made, option: str, d
     assert done.code == (0 if made in (deletion, compaction) else 1)  # what is wrong still is
 
 
-@EACH
-@pytest.mark.parametrize(("answer", "is_done"), [("y\n", True), ("예\n", True), ("\n", False)])
+@pytest.mark.parametrize(
+    ("made", "answer", "is_done"),
+    enough(
+        [(made, *answered) for made, answered in product(SHOWN, ANSWERED.items())],
+        lambda made, *_: made,
+        lambda _, answer, __: answer,
+        names=3,
+    ),
+)
 def test_a_person_at_the_terminal_decides(
     made: Made, answer: str, is_done: bool, desk: Desk
 ) -> None:
