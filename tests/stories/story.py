@@ -1,0 +1,372 @@
+"""Reads and plays stories: text files of calls and commands, each with what it answers.
+
+A story is written like this, in `tests/stories/*.txt`:
+
+    ## a topic filters exactly  [001 3-1]
+    log_memory topic=auth missing_context=one lesson="rule for one"
+    log_memory topic=auth-login missing_context=two lesson="rule for two"
+    search_memory query="" topic=auth
+    |
+
+The heading says in one sentence what holds, and names rows of the specifications. A step is one
+line; what is not marked otherwise has to succeed. `python -m tests.stories.update FILE …` fills in
+the answer wherever a line with a bare `|` stands, and later brings all recorded answers up to date:
+read the difference before you commit it. A story records at most 25 lines; of a longer answer, and
+for the point of any, write what has to be in it.
+
+    TOOL name=value …       a call; a value that reads as JSON is JSON, else a text
+    $ COMMAND … [< INPUT]   a command of cli.py, in this process
+    ! STEP                  the same, and it has to be refused
+    | ANSWER                what the step above answers, line by line; recorded
+    ~ TEXT                  the answer above contains it; written, an update leaves it alone
+    !~ TEXT                 the answer above does not contain it
+    repeat N STEP           with {n} from 1 to N; the answer is the last one
+    file PATH TEXT …        puts each text behind what is in the file, as a line
+    cat PATH                what is in a file, or the names in a directory
+    env NAME=VALUE          git ARGUMENTS           # a comment
+    as AGENT                what the client calls itself from here on
+    shop LANG               the project of the documents' examples, in the place of an empty one
+
+Words are split as a shell does it. `{x*500}` stands for that many x. Steps before the first heading
+are done before each story of the file; `rooms NAMES` there names what the server offers.
+
+What differs from day to day or from machine to machine is masked in every answer: a day or moment
+is DATE, the project DIR, the user's directory HOME, this checkout ROOT, milliseconds N. A version
+id is TOKEN1, the next one TOKEN2, an id that is drawn ID1; a later step may use these names.
+What hangs on the clock in any other way is no story.
+"""
+
+import difflib
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from dataclasses import dataclass, field
+from functools import cache
+from io import BytesIO, StringIO, TextIOWrapper
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple, Protocol
+from unittest import mock
+
+import cli
+from tests.support.doc_shop import Shop
+from tests.support.stdio_client import ROOT
+
+MOST_RECORDED_LINES = 25
+DEFAULT_ROOMS = "lessons"
+LOCAL_STEPS = {"$", "file", "cat", "env", "git", "shop", "as"}
+_ROW = re.compile(r"00[0-4] [A-Z0-9][\w.-]*")
+_HEADING = re.compile(r"## (?P<name>.+?)(?:\s+\[(?P<rows>[^\[\]]+)\])?")
+_TIMES = re.compile(r"\{([^{}]+)\*(\d+)\}")
+_DATE = re.compile(r"\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:\+00:00|Z)?)?")
+_MILLISECONDS = re.compile(r"\d+(?:[.,]\d+)?(?= ?ms\b)")
+_NAMED = {
+    "TOKEN": re.compile(r"\b[0-9a-f]{16}@[0-9a-f]{6}\b"),
+    "ID": re.compile(r"\bctx_[0-9a-f]{12}\b|\bfrag-[0-9a-f]{16}\b"),
+    "FORMER": re.compile(r'(?<="former": \[")[0-9a-f]{6}(?="\])'),
+}
+
+
+class StoryError(Exception):
+    """A story is malformed, or does not hold; the text names its file and line."""
+
+
+class Answer(NamedTuple):
+    """What a step answers."""
+
+    text: str
+    is_refused: bool = False
+
+
+class Wire(Protocol):
+    """How tools are called."""
+
+    def call(self, agent: str, tool: str, arguments: dict[str, Any]) -> Answer:
+        """Call a tool of the server of the project that is the working directory."""
+
+
+@dataclass
+class Step:
+    """A line of a story and the lines below it that check its answer.
+
+    recorded: None where nothing is. parts: what the answer has to contain, or not, by line.
+    """
+
+    place: str
+    line: int
+    text: str
+    recorded: list[str] | None = None
+    recorded_at: list[int] = field(default_factory=list)
+    parts: list[tuple[int, bool, str]] = field(default_factory=list)
+
+
+@dataclass
+class Story:
+    """One story with the steps that come before each of its file."""
+
+    place: str
+    name: str
+    rows: list[str]
+    rooms: str
+    before: list[Step]
+    steps: list[Step] = field(default_factory=list)
+
+    @property
+    def calls_a_tool(self) -> bool:
+        """Whether a step calls a tool."""
+        return any(_words_of(step)[0] not in _STEPS for step in self.steps)
+
+    @property
+    def is_local(self) -> bool:
+        """Whether a step needs the project's files, so that no server elsewhere will do."""
+        return any(_words_of(step)[0] in LOCAL_STEPS for step in (*self.before, *self.steps))
+
+
+def read_stories(path: Path) -> list[Story]:
+    """Return the stories of a file. Raises StoryError."""
+    shown = path.relative_to(ROOT).as_posix() if path.is_relative_to(ROOT) else path.name
+    stories: list[Story] = []
+    before: list[Step] = []
+    steps, rooms = before, DEFAULT_ROOMS
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        place = f"{shown}:{number}"
+        if line.startswith("## "):
+            stories.append(_story(line, place, rooms, before))
+            if stories[-1].name in (story.name for story in stories[:-1]):
+                raise StoryError(f"{place}: there is another story of this name")
+            steps = stories[-1].steps
+        elif line.startswith(("|", "~ ", "!~ ")):
+            if not steps or steps is before:
+                raise StoryError(f"{place}: there is no step above this line")
+            _add_check(steps[-1], number, line)
+            recorded = sum(len(step.recorded or ()) for step in steps)
+            if recorded > MOST_RECORDED_LINES:
+                raise StoryError(
+                    f"{place}: {recorded} recorded lines, {MOST_RECORDED_LINES} may be"
+                )
+        elif line.startswith("rooms ") and steps is before:
+            rooms = line.removeprefix("rooms ").strip()
+        elif line.strip() and not line.startswith("#"):
+            steps.append(Step(place, number, line))
+            _words_of(steps[-1])
+    return stories
+
+
+def _story(line: str, place: str, rooms: str, before: list[Step]) -> Story:
+    found = _HEADING.fullmatch(line.rstrip())
+    rows = [row.strip() for row in ((found and found["rows"]) or "").split(",")] if found else []
+    if not found or (found["rows"] and not all(map(_ROW.fullmatch, rows))):
+        raise StoryError(f"{place}: a heading reads `## a sentence  [001 3-1, 003 T9]`")
+    return Story(place, found["name"], [row for row in rows if row], rooms, before)
+
+
+def _add_check(step: Step, number: int, line: str) -> None:
+    if line.startswith("|"):
+        step.recorded = [*(step.recorded or ()), line[2:].rstrip()]
+        step.recorded_at.append(number)
+    else:
+        sign, _, text = line.partition(" ")
+        step.parts.append((number, sign == "~", text.strip()))
+
+
+def _words_of(step: Step) -> list[str]:
+    """Return the words of a step, without the `!` of what has to be refused."""
+    try:
+        words = shlex.split(step.text)
+    except ValueError as error:
+        raise StoryError(f"{step.place}: {error}") from None
+    words = words[1:] if words[:1] == ["!"] else words
+    if words[:1] == ["repeat"]:
+        words = words[2:] if words[1:2] and words[1].isdigit() else []
+    is_call = words and all(re.match(r"\w+=", word) for word in words[1:])
+    if not words or not (
+        words[0] in _STEPS or (re.fullmatch(r"[a-z]+_?\w*", words[0]) and is_call)
+    ):
+        raise StoryError(f"{step.place}: this is no step: {step.text}")
+    return words
+
+
+class Player:
+    """Plays the steps of one story in a project, over a wire."""
+
+    def __init__(self, project: Path, home: Path, wire: Wire) -> None:
+        self.project, self.home, self.wire, self.agent = project, home, wire, "stories"
+        self._names: dict[str, str] = {}  # of what is masked, by its value
+
+    def play(self, step: Step) -> Answer:
+        """Do a step and return its masked answer. Raises StoryError."""
+        words = _words_of(step)
+        for value, name in self._names.items():
+            words = [re.sub(rf"\b{name}\b", value, word) for word in words]
+        words = [_TIMES.sub(lambda it: it[1] * int(it[2]), word) for word in words]
+        words = [re.sub(r"\bDIR\b", lambda _: str(self.project), word) for word in words]
+        times = re.match(r"(?:! )?repeat (\d+) ", step.text)
+        for number in range(1, int(times[1]) + 1) if times else [0]:
+            now = [word.replace("{n}", str(number)) for word in words]
+            done = _STEPS.get(now[0], Player._call)(self, now)
+            if done.is_refused != step.text.startswith("! "):
+                wanted = "it succeeds" if not done.is_refused else "it is refused"
+                raise StoryError(f"{step.place}: {wanted}: {step.text}\n{self._masked(done.text)}")
+        return Answer(self._masked(done.text), done.is_refused)
+
+    def _masked(self, text: str) -> str:
+        places = [(self.project, "DIR"), (self.home, "HOME"), (ROOT, "ROOT")]
+        text = text.replace(f"{sys.executable} {ROOT / 'cli.py'}", "python cli.py")
+        for path, name in [*places, (Path(sys.executable), "PYTHON")]:
+            text = text.replace(str(path), name)
+        for kind, pattern in _NAMED.items():
+            text = pattern.sub(lambda it, kind=kind: self._name_of(kind, it[0]), text)  # type: ignore[misc]
+        return _MILLISECONDS.sub("N", _DATE.sub("DATE", text))
+
+    def _name_of(self, kind: str, value: str) -> str:
+        if value not in self._names:
+            known = sum(name.startswith(kind) for name in self._names.values())
+            self._names[value] = f"{kind}{known + 1}"
+        return self._names[value]
+
+    def _call(self, words: list[str]) -> Answer:
+        pairs = (word.partition("=") for word in words[1:])
+        return self.wire.call(self.agent, words[0], {name: _value(text) for name, _, text in pairs})
+
+    def _command(self, words: list[str]) -> Answer:
+        given = ""
+        if "<" in words:
+            words, given = words[: words.index("<")], " ".join(words[words.index("<") + 1 :])
+        out = StringIO()
+        stdin = TextIOWrapper(BytesIO(given.encode()), encoding="utf-8")
+        with redirect_stdout(out), redirect_stderr(out), mock.patch.object(sys, "stdin", stdin):
+            try:
+                status = cli.main(words[1:])
+            except SystemExit as error:
+                status = int(str(error.code or 0))
+        return Answer(out.getvalue() + (f"(status {status})\n" if status else ""), bool(status))
+
+    def _file(self, words: list[str]) -> Answer:
+        path = self.project / words[1]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("ab") as file:
+            file.write("".join(f"{text}\n" for text in words[2:]).encode())
+        return Answer("")
+
+    def _cat(self, words: list[str]) -> Answer:
+        path = self.project / words[1]
+        if path.is_dir():
+            return Answer("\n".join(sorted(it.name for it in path.iterdir())))
+        return Answer(
+            path.read_text(encoding="utf-8", errors="replace") if path.exists() else "(none)"
+        )
+
+    def _env(self, words: list[str]) -> Answer:
+        name, _, value = words[1].partition("=")
+        os.environ[name] = value
+        return Answer("")
+
+    def _git(self, words: list[str]) -> Answer:
+        done = subprocess.run(words, cwd=self.project, capture_output=True, encoding="utf-8")
+        return Answer(done.stdout + done.stderr, bool(done.returncode))
+
+    def _as(self, words: list[str]) -> Answer:
+        self.agent = words[1]
+        return Answer("")
+
+    def _shop(self, words: list[str]) -> Answer:
+        made = _shop_of(words[1])
+        shutil.copytree(made / "shop", self.project, dirs_exist_ok=True)
+        shutil.copytree(made / "home", self.home, dirs_exist_ok=True)
+        os.environ["SENTINEL_MEMORY_FRAGMENTS"] = str(self.home / "memory.db")
+        return Answer("")
+
+
+_STEPS: dict[str, Callable[[Player, list[str]], Answer]] = {
+    "$": Player._command,
+    "file": Player._file,
+    "cat": Player._cat,
+    "env": Player._env,
+    "git": Player._git,
+    "as": Player._as,
+    "shop": Player._shop,
+}
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+@cache
+def _shops() -> TemporaryDirectory[str]:
+    return TemporaryDirectory(prefix="shops-")
+
+
+@cache
+def _shop_of(lang: str) -> Path:
+    """Return where the documents' shop of a language was made, with sessions and fragments."""
+    folder = Path(_shops().name) / lang
+    shop = Shop(folder, lang)
+    shop.save_sessions()
+    shop.save_fragments()
+    return folder
+
+
+@contextmanager
+def clean_environment(project: Path, home: Path) -> Iterator[None]:
+    """Be in the project, with an environment that knows nothing of whoever runs the tests."""
+    kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT") if name in os.environ}
+    who = {"NAME": "developer", "EMAIL": "developer@example.invalid"}
+    made = {
+        **{"HOME": str(home), "USERPROFILE": str(home), "COLUMNS": "80", "LANG": "C.UTF-8"},
+        **{"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"},
+        **{f"GIT_{role}_{key}": it for role in ("AUTHOR", "COMMITTER") for key, it in who.items()},
+    }
+    before = Path.cwd()
+    with mock.patch.dict(os.environ, {**kept, **made}, clear=True):
+        os.chdir(project)
+        try:
+            yield
+        finally:
+            os.chdir(before)
+
+
+def play(story: Story, project: Path, home: Path, wire: Wire) -> list[Answer]:
+    """Play a story and return the answer of each of its steps. Raises StoryError."""
+    player = Player(project, home, wire)
+    with clean_environment(project, home):
+        for step in story.before:
+            player.play(step)
+        return [player.play(step) for step in story.steps]
+
+
+def lines_of(answer: Answer) -> list[str]:
+    """Return an answer as it is recorded; one empty line where it says nothing."""
+    return [line.rstrip() for line in answer.text.rstrip("\n").split("\n")]
+
+
+def missing_parts(step: Step, answer: Answer) -> list[str]:
+    """Return what `~` and `!~` ask of an answer in vain, each with its place."""
+    path = step.place.rpartition(":")[0]
+    return [
+        f"{path}:{number}: {'not ' if wanted else ''}in the answer: {text}\n{answer.text}"
+        for number, wanted, text in step.parts
+        if (text in answer.text) != wanted
+    ]
+
+
+def check(story: Story, answers: list[Answer]) -> None:
+    """Compare the answers with what is written and recorded. Raises StoryError."""
+    told: list[str] = []
+    for step, answer in zip(story.steps, answers, strict=True):
+        told += missing_parts(step, answer)
+        now = lines_of(answer)
+        if step.recorded is not None and step.recorded != now:
+            lines = difflib.unified_diff(step.recorded, now, "recorded", "answered", lineterm="")
+            told.append("\n".join([f"{step.place}: {step.text}", *lines]))
+    if told:
+        raise StoryError("\n\n".join(told))

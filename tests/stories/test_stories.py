@@ -1,0 +1,101 @@
+"""Plays every story: in this process, in the long half over stdio and over HTTP as well.
+
+Only stories that call a tool go over stdio. Those with a step on files, git or the environment stay
+off HTTP, where the server is elsewhere; so does `as`, since a key says there who calls. All rooms
+are served over HTTP, the fragments out of PostgreSQL.
+"""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.stories.story import Story, StoryError, check, play, read_stories
+from tests.stories.wires import InProcess, OverHttp, OverStdio
+from tests.support.team_engines import team_server as team_server
+
+FILES = sorted(Path(__file__).parent.glob("*.txt"))
+STORIES = {path: read_stories(path) for path in FILES}
+
+
+def params(is_played: Callable[[Story], bool], *, marks: Any = ()) -> list[Any]:
+    return [
+        pytest.param(path, story, id=f"{path.stem}: {story.name}", marks=marks)
+        for path, stories in STORIES.items()
+        for story in stories
+        if is_played(story)
+    ]
+
+
+def held(story: Story, project: Path, home: Path, wire: Any) -> None:
+    told = ""
+    try:
+        check(story, play(story, project, home, wire))
+    except StoryError as error:
+        told = str(error)
+    if told:
+        pytest.fail(told, pytrace=False)
+
+
+@pytest.fixture(scope="module")
+def in_process() -> Iterator[Callable[[str], InProcess]]:
+    wires = dict[str, InProcess]()
+
+    def of(rooms: str) -> InProcess:
+        if rooms not in wires:
+            for wire in wires.values():
+                wire.close()
+            wires.clear()
+            wires[rooms] = InProcess(rooms)
+        return wires[rooms]
+
+    yield of
+    for wire in wires.values():
+        wire.close()
+
+
+@pytest.mark.parametrize(("path", "story"), params(lambda _: True))
+def test_a_story(
+    path: Path, story: Story, in_process: Callable[[str], InProcess], tmp_path: Path
+) -> None:
+    project, home = tmp_path / "shop", tmp_path / "home"
+    project.mkdir()
+    home.mkdir()
+    held(story, project, home, in_process(story.rooms))
+
+
+@pytest.fixture(scope="module")
+def over_stdio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OverStdio]:
+    wire = OverStdio(tmp_path_factory.mktemp("stdio"))
+    yield wire
+    wire.close()
+
+
+@pytest.fixture(scope="module")
+def over_http(
+    tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+) -> Iterator[OverHttp]:
+    def new_dsn() -> str:
+        return str(request.getfixturevalue("team_server").new_dsn())
+
+    wire = OverHttp(tmp_path_factory.mktemp("http"), new_dsn)
+    yield wire
+    wire.close()
+
+
+@pytest.mark.parametrize(
+    ("path", "story"), params(lambda it: it.calls_a_tool, marks=pytest.mark.long)
+)
+def test_a_story_over_stdio(path: Path, story: Story, over_stdio: OverStdio) -> None:
+    over_stdio.begin(story.rooms)
+    held(story, over_stdio.project, over_stdio.home, over_stdio)
+
+
+@pytest.mark.parametrize(
+    ("path", "story"),
+    params(lambda it: it.calls_a_tool and not it.is_local, marks=pytest.mark.long),
+)
+def test_a_story_over_http(path: Path, story: Story, over_http: OverHttp) -> None:
+    over_http.begin(story.rooms)
+    held(story, over_http.project, over_http.home, over_http)

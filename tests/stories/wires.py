@@ -1,0 +1,139 @@
+"""The ways on which a story reaches the tools: in this process, over stdio, over HTTP.
+
+Over stdio and HTTP one server serves all stories of a file, in one project that is emptied between
+them, as the log is read anew at each call. Another room keeps its database open: there, and where a
+story changes the environment, a server is started for it.
+"""
+
+import asyncio
+import os
+import shutil
+import threading
+from collections.abc import Callable, Coroutine
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from typing import Any
+
+from fastmcp import Client
+from fastmcp.exceptions import ToolError
+from mcp.types import Implementation
+
+from tests.stories.story import DEFAULT_ROOMS, Answer
+from tests.support.http_server import HttpServer
+from tests.support.stdio_client import ROOT, WAIT_S, ServerProcess
+
+
+class InProcess:
+    """Calls tools in this process, as a client of FastMCP does."""
+
+    def __init__(self, rooms: str) -> None:
+        spec = spec_from_file_location("server_of_stories", ROOT / "server.py")
+        assert spec and spec.loader
+        program = module_from_spec(spec)  # a server of its own, so that its rooms are its own
+        spec.loader.exec_module(program)
+        assert not program.offer_rooms(rooms.split(","))
+        self._server, self._clients = program.mcp, dict[str, Client[Any]]()
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._thread.start()
+
+    def call(self, agent: str, tool: str, arguments: dict[str, Any]) -> Answer:
+        """See `Wire`."""
+        if agent not in self._clients:
+            who = Implementation(name=agent, version="1")
+            self._clients[agent] = Client(self._server, client_info=who)
+            self._done(self._clients[agent].__aenter__())
+        try:
+            result = self._done(self._clients[agent].call_tool(tool, arguments))
+        except ToolError as error:
+            return Answer(str(error), is_refused=True)
+        [content] = result.content
+        return Answer(content.text)
+
+    def close(self) -> None:
+        """Let go of the clients."""
+        for client in self._clients.values():
+            self._done(client.__aexit__(None, None, None))
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(WAIT_S)
+        self._loop.close()
+
+    def _done(self, work: Coroutine[Any, Any, Any]) -> Any:
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(WAIT_S)
+
+
+class Server:
+    """Calls tools of a server process for each client.
+
+    folder: in which its project is, and what it keeps.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.project, self.home, self._folder = folder / "shop", folder / "home", folder
+        self._rooms, self._environment = "", dict[str, str]()
+        self._running = dict[str, ServerProcess | HttpServer]()
+
+    def begin(self, rooms: str) -> None:
+        """Empty the project and the user's directory for a story in these rooms."""
+        if rooms != self._rooms or rooms != DEFAULT_ROOMS:
+            self.close()
+        self._rooms = rooms
+        for made in (self.project, self.home):
+            shutil.rmtree(made, ignore_errors=True)
+            made.mkdir(parents=True)
+
+    def call(self, agent: str, tool: str, arguments: dict[str, Any]) -> Answer:
+        """See `Wire`."""
+        if self._environment != dict(os.environ):
+            self.close()
+            self._environment = dict(os.environ)
+        if agent not in self._running:
+            self._running[agent] = self._started(agent)
+        answer = self._answer(self._running[agent], {"name": tool, "arguments": arguments})
+        assert "result" in answer, answer
+        [content] = answer["result"]["content"]
+        return Answer(content["text"], answer["result"].get("isError", False))
+
+    def close(self) -> None:
+        """End the servers."""
+        for running in self._running.values():
+            running.__exit__()
+        self._running.clear()
+
+    def _started(self, agent: str) -> ServerProcess | HttpServer:
+        raise NotImplementedError
+
+    def _answer(self, running: Any, params: dict[str, Any]) -> Any:
+        raise NotImplementedError
+
+
+class OverStdio(Server):
+    """Speaks to a server on the same machine."""
+
+    def _started(self, agent: str) -> ServerProcess:
+        said = self._folder / "stderr.txt"
+        rooms = ("--rooms", self._rooms)
+        return ServerProcess(*rooms, cwd=self.project, stderr_path=said, client=agent)
+
+    def _answer(self, running: ServerProcess, params: dict[str, Any]) -> Any:
+        return running.request("tools/call", params)
+
+
+class OverHttp(Server):
+    """Speaks to a server elsewhere. new_dsn: makes a database, in which fragments are kept."""
+
+    def __init__(self, folder: Path, new_dsn: Callable[[], str]) -> None:
+        super().__init__(folder)
+        self._new_dsn, self._session = new_dsn, ""
+
+    def _started(self, agent: str) -> HttpServer:
+        environment = dict(os.environ)
+        if "fragments" in self._rooms:
+            environment["SENTINEL_MEMORY_FRAGMENTS"] = self._new_dsn()
+        options = ("--rooms", self._rooms, "--project", str(self.project))
+        server = HttpServer(self._folder / "server", *options, environment=environment)
+        self._session = server.begin()
+        return server
+
+    def _answer(self, running: HttpServer, params: dict[str, Any]) -> Any:
+        return running.call("tools/call", params, self._session)[2]
