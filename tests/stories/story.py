@@ -44,6 +44,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
@@ -59,6 +60,7 @@ from tests.support.doc_shop import Shop
 from tests.support.stdio_client import ROOT
 
 MOST_RECORDED_LINES = 25
+MOST_TOLD_CHARS = 2_000  # of an answer in which something is missing
 DEFAULT_ROOMS = "lessons"
 LOCAL_STEPS = {"$", "file", "cat", "env", "git", "shop", "as"}
 _ROW = re.compile(r"00[0-4] [A-Z0-9][\w.-]*")
@@ -322,17 +324,30 @@ def clean_environment(project: Path, home: Path) -> Iterator[None]:
     kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT") if name in os.environ}
     who = {"NAME": "developer", "EMAIL": "developer@example.invalid"}
     made = {
-        **{"HOME": str(home), "USERPROFILE": str(home), "COLUMNS": "80", "LANG": "C.UTF-8"},
+        **{
+            "HOME": str(home),
+            "USERPROFILE": str(home),
+            "COLUMNS": "80",
+            "LANG": "C.UTF-8",
+            "TZ": "UTC",
+        },
         **{"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"},
         **{f"GIT_{role}_{key}": it for role in ("AUTHOR", "COMMITTER") for key, it in who.items()},
     }
     before = Path.cwd()
     with mock.patch.dict(os.environ, {**kept, **made}, clear=True):
         os.chdir(project)
+        _take_time_zone()
         try:
             yield
         finally:
             os.chdir(before)
+    _take_time_zone()
+
+
+def _take_time_zone() -> None:
+    if hasattr(time, "tzset"):  # not on Windows
+        time.tzset()
 
 
 def play(story: Story, project: Path, home: Path, wire: Wire) -> list[Answer]:
@@ -353,7 +368,7 @@ def missing_parts(step: Step, answer: Answer) -> list[str]:
     """Return what `~` and `!~` ask of an answer in vain, each with its place."""
     path = step.place.rpartition(":")[0]
     return [
-        f"{path}:{number}: {'not ' if wanted else ''}in the answer: {text}\n{answer.text}"
+        f"{path}:{number}: {'not ' if wanted else ''}in the answer: {text}\n{answer.text[:MOST_TOLD_CHARS]}"
         for number, wanted, text in step.parts
         if (text in answer.text) != wanted
     ]

@@ -1,8 +1,8 @@
 """The ways on which a story reaches the tools: in this process, over stdio, over HTTP.
 
-Over stdio and HTTP one server serves all stories of a file, in one project that is emptied between
-them, as the log is read anew at each call. Another room keeps its database open: there, and where a
-story changes the environment, a server is started for it.
+Over stdio and HTTP one server serves all stories that have the same environment, in one project that
+is emptied between them, as the log is read anew at each call. Another room keeps its database open:
+there a server is started for each story.
 """
 
 import asyncio
@@ -63,15 +63,15 @@ class InProcess:
 
 
 class Server:
-    """Calls tools of a server process for each client.
+    """Calls tools of server processes, one for each client and environment.
 
     folder: in which its project is, and what it keeps.
     """
 
     def __init__(self, folder: Path) -> None:
         self.project, self.home, self._folder = folder / "shop", folder / "home", folder
-        self._rooms, self._environment = "", dict[str, str]()
-        self._running = dict[str, ServerProcess | HttpServer]()
+        self._rooms = ""
+        self._running = dict[tuple[str, ...], ServerProcess | HttpServer]()
 
     def begin(self, rooms: str) -> None:
         """Empty the project and the user's directory for a story in these rooms."""
@@ -79,17 +79,16 @@ class Server:
             self.close()
         self._rooms = rooms
         for made in (self.project, self.home):
-            shutil.rmtree(made, ignore_errors=True)
-            made.mkdir(parents=True)
+            made.mkdir(parents=True, exist_ok=True)  # stays: the server works in it
+            for inside in made.iterdir():
+                shutil.rmtree(inside) if inside.is_dir() else inside.unlink()
 
     def call(self, agent: str, tool: str, arguments: dict[str, Any]) -> Answer:
         """See `Wire`."""
-        if self._environment != dict(os.environ):
-            self.close()
-            self._environment = dict(os.environ)
-        if agent not in self._running:
-            self._running[agent] = self._started(agent)
-        answer = self._answer(self._running[agent], {"name": tool, "arguments": arguments})
+        key = (agent, *(f"{name}={value}" for name, value in sorted(os.environ.items())))
+        if key not in self._running:
+            self._running[key] = self._started(agent, dict(os.environ))
+        answer = self._answer(self._running[key], {"name": tool, "arguments": arguments})
         assert "result" in answer, answer
         [content] = answer["result"]["content"]
         return Answer(content["text"], answer["result"].get("isError", False))
@@ -100,7 +99,7 @@ class Server:
             running.__exit__()
         self._running.clear()
 
-    def _started(self, agent: str) -> ServerProcess | HttpServer:
+    def _started(self, agent: str, environment: dict[str, str]) -> ServerProcess | HttpServer:
         raise NotImplementedError
 
     def _answer(self, running: Any, params: dict[str, Any]) -> Any:
@@ -110,10 +109,14 @@ class Server:
 class OverStdio(Server):
     """Speaks to a server on the same machine."""
 
-    def _started(self, agent: str) -> ServerProcess:
-        said = self._folder / "stderr.txt"
-        rooms = ("--rooms", self._rooms)
-        return ServerProcess(*rooms, cwd=self.project, stderr_path=said, client=agent)
+    def _started(self, agent: str, environment: dict[str, str]) -> ServerProcess:
+        return ServerProcess(
+            *("--rooms", self._rooms),
+            cwd=self.project,
+            stderr_path=self._folder / f"stderr-{len(self._running)}.txt",
+            environment=environment,
+            client=agent,
+        )
 
     def _answer(self, running: ServerProcess, params: dict[str, Any]) -> Any:
         return running.request("tools/call", params)
@@ -126,8 +129,7 @@ class OverHttp(Server):
         super().__init__(folder)
         self._new_dsn, self._session = new_dsn, ""
 
-    def _started(self, agent: str) -> HttpServer:
-        environment = dict(os.environ)
+    def _started(self, agent: str, environment: dict[str, str]) -> HttpServer:
         if "fragments" in self._rooms:
             environment["SENTINEL_MEMORY_FRAGMENTS"] = self._new_dsn()
         options = ("--rooms", self._rooms, "--project", str(self.project))
