@@ -315,6 +315,8 @@ def _shop_of(lang: str) -> Path:
     shop = Shop(folder, lang)
     shop.save_sessions()
     shop.save_fragments()
+    shop.git("repack", "-a", "-d", "--quiet")  # each story copies its files
+    shutil.rmtree(shop.root / ".git" / "hooks")
     return folder
 
 
@@ -366,9 +368,9 @@ def lines_of(answer: Answer) -> list[str]:
 
 def missing_parts(step: Step, answer: Answer) -> list[str]:
     """Return what `~` and `!~` ask of an answer in vain, each with its place."""
-    path = step.place.rpartition(":")[0]
+    path, shown = step.place.rpartition(":")[0], answer.text[:MOST_TOLD_CHARS]
     return [
-        f"{path}:{number}: {'not ' if wanted else ''}in the answer: {text}\n{answer.text[:MOST_TOLD_CHARS]}"
+        f"{path}:{number}: {'not ' if wanted else ''}in the answer: {text}\n{shown}"
         for number, wanted, text in step.parts
         if (text in answer.text) != wanted
     ]

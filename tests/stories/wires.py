@@ -1,8 +1,8 @@
 """The ways on which a story reaches the tools: in this process, over stdio, over HTTP.
 
-Over stdio and HTTP one server serves all stories that have the same environment, in one project that
-is emptied between them, as the log is read anew at each call. Another room keeps its database open:
-there a server is started for each story.
+Over stdio and HTTP one server serves all stories that have the same environment, in one project
+that is emptied between them, as the log is read anew at each call. Another room keeps its database
+open: there a server is started for each story.
 """
 
 import asyncio
