@@ -63,10 +63,12 @@ MOST_RECORDED_LINES = 25
 MOST_TOLD_CHARS = 2_000  # of an answer in which something is missing
 DEFAULT_ROOMS = "lessons"
 LOCAL_STEPS = {"$", "file", "cat", "env", "git", "shop", "as"}
-_ROW = re.compile(r"00[0-4] [A-Z0-9][\w.-]*")
+_ROW = re.compile(r"00[0-4] [A-Z0-9][\w.-]*|[PI]\d+")
 _HEADING = re.compile(r"## (?P<name>.+?)(?:\s+\[(?P<rows>[^\[\]]+)\])?")
 _TIMES = re.compile(r"\{([^{}]+)\*(\d+)\}")
-_DATE = re.compile(r"\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:\+00:00|Z)?)?")
+_DATE = re.compile(
+    r"\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:\+00:00|Z)?)?|(?<=\()(?:\d{4}/)?\d\d?/\d\d?(?=\))"
+)
 _MILLISECONDS = re.compile(r"\d+(?:[.,]\d+)?(?= ?ms\b)")
 _NAMED = {
     "TOKEN": re.compile(r"\b[0-9a-f]{16}@[0-9a-f]{6}\b"),
@@ -198,7 +200,7 @@ class Player:
     """Plays the steps of one story in a project, over a wire."""
 
     def __init__(self, project: Path, home: Path, wire: Wire) -> None:
-        self.project, self.home, self.wire, self.agent = project, home, wire, "stories"
+        self.project, self.home, self.wire, self.agent = project, home, wire, "tests"
         self._names: dict[str, str] = {}  # of what is masked, by its value
 
     def play(self, step: Step) -> Answer:

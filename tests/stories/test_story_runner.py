@@ -27,7 +27,7 @@ def held(text: str, folder: Path) -> None:
 
 
 def test_a_story_that_holds_passes(tmp_path: Path) -> None:
-    steps = "say name=DIR/x\n| stories: {'name': 'DIR/x'}\n~ name\n!~ age\n! refuse\nas Kim\n"
+    steps = "say name=DIR/x\n| tests: {'name': 'DIR/x'}\n~ name\n!~ age\n! refuse\nas Kim\n"
     held(f"# words\n{ONE}{steps}say day=2026-03-01\n~ Kim: {{'day': 'DATE'}}\n", tmp_path)
 
 
@@ -36,7 +36,7 @@ def test_a_story_that_holds_passes(tmp_path: Path) -> None:
     [
         ("say a=1\n~ b\n", "one.txt:3: not in the answer: b"),
         ("say a=1\n!~ 1\n", "one.txt:3: in the answer: 1"),
-        ("say a=1\n| stories: {'a': 2}\n", "one.txt:2: say a=1"),
+        ("say a=1\n| tests: {'a': 2}\n", "one.txt:2: say a=1"),
         ("say a=1\n|\n", "one.txt:2: say a=1"),
         ("! say a=1\n", "one.txt:2: it succeeds: ! say a=1"),
         ("refuse a=1\n", "one.txt:2: it is refused: refuse a=1"),

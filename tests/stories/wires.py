@@ -10,6 +10,7 @@ import os
 import shutil
 import threading
 from collections.abc import Callable, Coroutine
+from contextlib import AsyncExitStack
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,7 @@ class InProcess:
         spec.loader.exec_module(program)
         assert not program.offer_rooms(rooms.split(","))
         self._server, self._clients = program.mcp, dict[str, Client[Any]]()
+        self._opened = AsyncExitStack()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
@@ -41,8 +43,8 @@ class InProcess:
         """See `Wire`."""
         if agent not in self._clients:
             who = Implementation(name=agent, version="1")
-            self._clients[agent] = Client(self._server, client_info=who)
-            self._done(self._clients[agent].__aenter__())
+            client = Client(self._server, client_info=who)
+            self._clients[agent] = self._done(self._opened.enter_async_context(client))
         try:
             result = self._done(self._clients[agent].call_tool(tool, arguments))
         except ToolError as error:
@@ -52,8 +54,7 @@ class InProcess:
 
     def close(self) -> None:
         """Let go of the clients."""
-        for client in self._clients.values():
-            self._done(client.__aexit__(None, None, None))
+        self._done(self._opened.aclose())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(WAIT_S)
         self._loop.close()
