@@ -72,7 +72,9 @@ _DATE = re.compile(
 _MILLISECONDS = re.compile(r"\d+(?:[.,]\d+)?(?= ?ms\b)")
 _NAMED = {
     "TOKEN": re.compile(r"\b[0-9a-f]{16}@[0-9a-f]{6}\b"),
-    "ID": re.compile(r"\bctx_[0-9a-f]{12}\b|\bfrag-[0-9a-f]{16}\b"),
+    "ID": re.compile(
+        r"\bctx_[0-9a-f]{12}\b|(?:(?<=Remembered: )|(?<=기억했습니다: ))[a-z0-9]{8}\b"
+    ),
     "FORMER": re.compile(r'(?<="former": \[")[0-9a-f]{6}(?="\])'),
 }
 
@@ -225,14 +227,12 @@ class Player:
         for path, name in [*places, (Path(sys.executable), "PYTHON")]:
             text = text.replace(str(path), name)
         for kind, pattern in _NAMED.items():
-            text = pattern.sub(lambda it, kind=kind: self._name_of(kind, it[0]), text)  # type: ignore[misc]
+            for value in pattern.findall(text):
+                known = sum(name.startswith(kind) for name in self._names.values())
+                self._names.setdefault(value, f"{kind}{known + 1}")
+        for value, name in self._names.items():
+            text = text.replace(value, name)
         return _MILLISECONDS.sub("N", _DATE.sub("DATE", text))
-
-    def _name_of(self, kind: str, value: str) -> str:
-        if value not in self._names:
-            known = sum(name.startswith(kind) for name in self._names.values())
-            self._names[value] = f"{kind}{known + 1}"
-        return self._names[value]
 
     def _call(self, words: list[str]) -> Answer:
         pairs = (word.partition("=") for word in words[1:])

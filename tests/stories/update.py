@@ -25,7 +25,7 @@ from tests.stories.wires import InProcess
 
 def recorded(story: Story, wire: InProcess) -> dict[int, list[str]]:
     """Return what stands in the place of each recorded line of a story. Raises StoryError."""
-    with TemporaryDirectory() as folder:
+    with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         project, home = Path(folder).resolve() / "shop", Path(folder).resolve() / "home"
         project.mkdir()
         home.mkdir()
