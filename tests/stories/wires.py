@@ -1,8 +1,8 @@
 """The ways on which a story reaches the tools: in this process, over stdio, over HTTP.
 
 Over stdio and HTTP one server serves all stories that have the same environment, in one project
-that is emptied between them, as the log is read anew at each call. Another room keeps its database
-open: there a server is started for each story.
+that is emptied between them, as log and sessions are read anew at each call. The fragments keep
+their database open: there a server is started for each story.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from fastmcp import Client
 from fastmcp.exceptions import ToolError
 from mcp.types import Implementation
 
-from tests.stories.story import DEFAULT_ROOMS, Answer
+from tests.stories.story import Answer
 from tests.support.http_server import HttpServer
 from tests.support.stdio_client import ROOT, WAIT_S, ServerProcess
 
@@ -76,7 +76,7 @@ class Server:
 
     def begin(self, rooms: str) -> None:
         """Empty the project and the user's directory for a story in these rooms."""
-        if rooms != self._rooms or rooms != DEFAULT_ROOMS:
+        if "fragments" in rooms:
             self.close()
         self._rooms = rooms
         for made in (self.project, self.home):
@@ -86,7 +86,11 @@ class Server:
 
     def call(self, agent: str, tool: str, arguments: dict[str, Any]) -> Answer:
         """See `Wire`."""
-        key = (agent, *(f"{name}={value}" for name, value in sorted(os.environ.items())))
+        key = (
+            self._rooms,
+            agent,
+            *(f"{name}={value}" for name, value in sorted(os.environ.items())),
+        )
         if key not in self._running:
             self._running[key] = self._started(agent, dict(os.environ))
         answer = self._answer(self._running[key], {"name": tool, "arguments": arguments})
