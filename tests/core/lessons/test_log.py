@@ -311,6 +311,13 @@ def test_a_gap_that_comes_back_after_its_compaction_is_visible_and_counted() -> 
     assert third in again.records
 
 
+def test_a_gap_that_comes_back_a_day_after_its_compaction_is_counted() -> None:
+    one = a_record("one")
+    log, _, _ = upsert(log_of(one), a_principle(), [one.token], now=NOW)
+    _, back, _ = upsert(log, a_draft("one"), now=LATER)
+    assert back.seen == 2
+
+
 def test_a_byte_order_mark_stays_when_the_first_line_changes() -> None:
     before = MemoryLog.parse(b"\xef\xbb\xbf" + a_record().to_line())
     after, saved, _ = upsert(before, a_draft(), now=LATER)
@@ -351,6 +358,7 @@ def test_two_versions_of_a_principle_keep_the_originals_of_both_hidden() -> None
 def test_an_update_is_never_older_than_a_colleagues_clock() -> None:
     ahead = replace(a_record(), updated="2031-01-01T00:00:00+00:00", seen=2)
     after, saved, _ = upsert(log_of(ahead), a_draft(lesson="newer"), now=LATER)
+    assert saved.updated == ahead.updated  # a program without `former` goes by it
     assert MemoryLog.parse(ahead.to_line() + after.to_bytes()).records == [saved]
 
 
@@ -400,6 +408,15 @@ def test_an_original_brought_back_beside_its_principle_is_shown_also_without_a_l
     compacted, principle, _ = upsert(log_of(one), a_principle(), [one.token], now=NOW)
     log, [back], _ = bring_back(compacted, [one], now=LATER)
     assert back == following(one, one)
+    assert log.records == [principle, back]
+
+
+def test_an_original_that_is_brought_back_twice_is_shown_the_second_time_as_well() -> None:
+    one = a_record("one")
+    compacted, _, _ = upsert(log_of(one), a_principle(), [one.token], now=NOW)
+    log, [back], _ = bring_back(compacted, [one], now=LATER)
+    again, principle, _ = upsert(log, a_principle(), [back.token], now=LATER)
+    log, [back], _ = bring_back(again, [one], now=LATER)
     assert log.records == [principle, back]
 
 
