@@ -342,6 +342,14 @@ def test_a_secret_that_only_a_second_look_finds_stands_at_its_place_too() -> Non
     assert redact(text).text == f"x {text[2:15]}{MARKER} y"
 
 
+def test_a_secret_that_only_shows_behind_a_marker_goes_from_its_own_place() -> None:
+    text = expand("x .key-{A32}ghp_{A36}:key-{A32} y")[0]
+    token, key = text.index("ghp_"), text.rindex("key-")
+    places = [(secret.start, secret.end) for secret in find(text)]
+    assert places == [(token, token + 40), (key, key + 36)]
+    assert redact(text).text == f"{text[:token]}{MARKER}:{MARKER} y"
+
+
 def test_wide_letters_odd_blanks_colours_and_escapes_hide_no_secret() -> None:
     only_marked_goes(
         [
