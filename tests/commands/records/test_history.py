@@ -2,6 +2,8 @@
 
 import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +13,7 @@ import pytest
 from commands.terminal.safe_text import plain
 from core.lessons.record import Record, new_record, parse_line
 from core.particles import filled
-from tests.support.cli_process import GoodRun, without_settings
+from tests.support.cli_process import CLI, GoodRun, without_settings
 from tests.support.git_clones import (
     commit,
     compact,
@@ -581,6 +583,29 @@ def test_an_older_version_takes_the_place_of_the_present_one(
         NEXT,
     ]
     assert gaps(project) == ["rule", "three"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="it needs a terminal of POSIX")
+@pytest.mark.usefixtures("command")
+def test_a_record_that_changed_while_somebody_looked_is_not_restored_over(project: Path) -> None:
+    save("three", "looked at", LATER)(project)
+    controller, terminal = os.openpty()
+    with subprocess.Popen(
+        [sys.executable, str(CLI), "restore", THREE.token, "--project", str(project)],
+        stdin=terminal,
+        stdout=terminal,
+        stderr=subprocess.PIPE,
+    ) as running:
+        said = b""
+        while b"[y/N]" not in said:
+            said += os.read(controller, 65_536)
+        save("three", "changed meanwhile", LATEST)(project)
+        os.write(controller, b"y\n")
+        errors = running.communicate(timeout=60)[1].decode()
+    os.close(terminal)
+    os.close(controller)
+    assert (running.returncode, THREE.id in errors) == (1, True)
+    assert now_of(project, THREE.id).lesson == "changed meanwhile"
 
 
 def test_a_record_that_is_there_is_not_restored_without_a_token(
