@@ -68,6 +68,18 @@ def test_a_token_is_for_this_server_alone(door: Door) -> None:
     assert door.exchange(client, code).status_code == 200
 
 
+def test_a_token_opens_no_other_server_of_the_same_database(door: Door) -> None:
+    key, client = door.keys.add("laptop"), door.client()
+    tokens = door.tokens(client, key)
+    other = Door(door.path, door.clock, url="http://localhost:9123")
+    assert other.is_open(key)
+    assert not other.is_open(tokens["access_token"])
+    resource = f"{other.url}/mcp"
+    fields = {"grant_type": "refresh_token", "refresh_token": tokens["refresh_token"]}
+    assert other.token(client, **fields, resource=resource).status_code in (400, 401)
+    assert door.is_open(tokens["access_token"])
+
+
 def test_a_code_is_for_its_client_its_verifier_and_its_address(door: Door) -> None:
     key, client, other = door.keys.add("laptop"), door.client(), door.client()
     code = door.code(client, key)

@@ -103,17 +103,18 @@ class Door(Flow):
     path: Path
     clock: Clock = field(default_factory=Clock)
     master: str = ""
+    url: str = URL
 
     def __post_init__(self) -> None:
         self.papers = SqlitePapers(self.path, clock=self.clock)
         self.keys = Keys(self.papers, self.master, clock=self.clock)
-        self.access = Access(self.papers, self.keys, url=URL, clock=self.clock)
+        self.access = Access(self.papers, self.keys, url=self.url, clock=self.clock)
         guarded = RequireAuthMiddleware(PlainTextResponse("in"), ["memory"])
         routes = [*self.access.get_routes("/mcp"), Route("/mcp", endpoint=guarded)]
         app = Starlette(routes=routes, middleware=self.access.get_middleware())
         self.http = TestClient(
             Watched(app, self.access.tries),
-            base_url=URL,
+            base_url=self.url,
             follow_redirects=False,
         )
         self.verifier = secrets.token_urlsafe(48)
