@@ -112,6 +112,18 @@ def test_a_pipeline_is_answered_in_its_order(server: HttpServer) -> None:
     assert [it[:3] for it in got.split(b"HTTP/1.1 ")[1:]] == [b"200", b"200", b"404"]
 
 
+def test_nothing_is_put_into_an_answer_that_has_begun(server: HttpServer) -> None:
+    session = f"Mcp-Session-Id: {server.begin()}\r\n".encode()
+    head = b"GET /mcp HTTP/1.1\r\n" + MINE + session + b"Transfer-Encoding: chunked\r\n\r\n"
+    with socket.create_connection(("127.0.0.1", server.port), WAIT_S) as stream:
+        stream.sendall(head)  # a body that nobody reads is still to come
+        got = stream.recv(65_536)
+        stream.sendall(b"no length of a piece\r\n")
+        while some := stream.recv(65_536):
+            got += some
+    assert got.startswith(b"HTTP/1.1 200 ") and got.count(b"HTTP/1.1 ") == 1
+
+
 @pytest.mark.long
 def test_what_comes_too_slowly_is_told_so_and_let_go(server: HttpServer) -> None:
     began = time.monotonic()
