@@ -68,6 +68,7 @@ def test_names_that_are_none_are_refused(capsys: pytest.CaptureFixture[str]) -> 
         ([" "], "The name of the key is blank."),
         (["x" * 61], "has 61 characters"),
         (["a\x07b"], "contains a control character"),
+        (["ghp_a7Kq9ZxB3mTr0LwYc5HnVe8PdJf2GsUo1234"], "The name looks like a secret, and names"),
         (["environment"], "There is a key named environment already."),
         (["x", "--agent", "admin"], "admin is no name that an agent may have."),
         (["x", "--agent", "alice"], "Fragments in a SQLite file are one person's"),

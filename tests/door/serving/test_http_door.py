@@ -89,6 +89,8 @@ def test_a_stranger_gets_nothing(server: HttpServer, path: str) -> None:
             assert status in (401, 404, 405, 429), (method, key)
             assert b"tools" not in body, (method, key)
             assert "mcp-session-id" not in headers and "server" not in headers, (method, key)
+            assert headers["x-content-type-options"] == "nosniff", (method, key)
+            assert headers["x-frame-options"] == "DENY", (method, key)
 
 
 def test_a_stranger_leaves_no_line_in_the_log(server: HttpServer) -> None:
