@@ -220,6 +220,18 @@ def test_nothing_is_left_for_the_next_borrower(pool: Pool) -> None:
         assert connection.execute(left).fetchone() == ("owner", "")
     with pool.transaction(agent="bob") as connection:
         assert connection.execute(left).fetchone() == ("sentinel_room", "bob")
+    with pool.as_login() as connection:  # nor of one that ended well
+        assert connection.info.backend_pid == process
+        assert connection.execute(left).fetchone() == ("owner", "")
+
+
+def test_any_name_of_an_agent_is_a_name_and_no_statement(pool: Pool) -> None:
+    for name in ("o'brien", "x', true), set_config('role', 'owner", "back\\slash'", "이름"):
+        with pool.transaction(agent=name) as connection:
+            told = connection.execute(
+                "SELECT current_setting('app.current_agent_id'), current_user"
+            )
+            assert told.fetchone() == (name, "sentinel_room")
 
 
 def test_a_role_that_row_security_does_not_bind_is_refused() -> None:
