@@ -62,6 +62,8 @@ def test_a_decision_joins_and_keeps_the_time_at_which_it_was_told_first() -> Non
         Decision(what="use JWT", why="stateless", made_by="codex", timestamp=FIRST),
         Decision(what="no cookies", why="CORS", made_by="cursor", timestamp=LATER),
     )
+    again = later(session, decisions=(Decision(what="use JWT", why="stateless"),))
+    assert again.decisions == session.decisions
     changed = later(session, decisions=(Decision(what="use JWT", why="one login for all"),))
     assert changed.decisions[0] == Decision(
         what="use JWT", why="one login for all", made_by="cursor", timestamp=LATER

@@ -249,6 +249,7 @@ def test_what_is_linked_is_told_one_step_far_and_has_its_part_of_the_budget(tmp_
             (other, error, "part_of"),
             (error, gone, "related"),
             (old, error, "superseded_by"),
+            (error, old, "caused_by"),
         ):
             writing.put_links([Link(from_id=at.id, to_id=to.id, relation=relation)])  # type: ignore[arg-type]
     answer = recall(room, Query(text="noauth start"))
