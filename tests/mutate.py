@@ -1,0 +1,244 @@
+"""Plants the faults of tests/mutants.toml, one after another, and says which of them no test sees.
+
+    python -m tests.mutate                       all of them
+    python -m tests.mutate core/disk redaction   those of a file or a folder, or with a word
+    python -m tests.mutate --changed main        those of files that changed since a revision
+
+Each fault is planted in a copy of the tree in a temporary directory, so that a run that is killed
+leaves the working tree as it was. The exit status is 1 when a fault survives, or its text is not in
+the file exactly once, or its tests cannot be run or fail without it.
+"""
+
+import argparse
+import itertools
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import tomllib
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Collection, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+TABLE = Path("tests/mutants.toml")
+LONGEST_S = 600.0  # a fault that makes its tests wait for ever is seen, too
+_ENDING_S = 30.0
+_PYTEST = ("-B", "-m", "pytest", "-n", "0", "-q", "-m", "", "-p", "no:cacheprovider", "--tb=short")
+_TESTS_FAILED = 1  # exit status of pytest; others say that it could not run them
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mutant:
+    """A fault: the property that it breaks, a text of a file and what stands in its place.
+
+    tests: the node ids of the tests of which one fails then.
+    """
+
+    property: str
+    file: str
+    old: str
+    new: str
+    tests: tuple[str, ...]
+
+    def planted_in(self, text: str) -> str | None:
+        """Return the text with the fault, or None where there is not exactly one place for it."""
+        return text.replace(self.old, self.new) if text.count(self.old) == 1 else None
+
+
+def mutants_of(table: str) -> list[Mutant]:
+    """Return the rows of a text in the form of tests/mutants.toml."""
+    return [
+        Mutant(**{**row, "tests": tuple(row["tests"])}) for row in tomllib.loads(table)["mutant"]
+    ]
+
+
+def main() -> int:
+    arguments = _arguments()
+    mutants = mutants_of((ROOT / TABLE).read_text(encoding="utf-8"))
+    if arguments.words:
+        mutants = [it for it in mutants if any(word in _searched(it) for word in arguments.words)]
+    if arguments.changed:
+        mutants = _changed_since(arguments.changed, mutants)
+    if not mutants:
+        print("no fault to plant")
+        return 0
+    began_s = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="mutants-") as directory:
+        verdicts = _verdicts(mutants, Path(directory), arguments.jobs)
+    killed = sum(verdict == "killed" for verdict in verdicts)
+    skipped = sum(verdict == "skipped" for verdict in verdicts)
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    print(
+        f"{killed} of {len(verdicts) - skipped} killed, {skipped} not tried; "
+        f"{used.ru_utime + used.ru_stime:.0f} s of processor time, "
+        f"{time.monotonic() - began_s:.0f} s"
+    )
+    return 0 if killed + skipped == len(verdicts) else 1
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.mutate",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("words", nargs="*", metavar="FILE or word", help="only faults with one")
+    changed = "only faults of files or tests that differ from a revision (HEAD)"
+    parser.add_argument("--changed", nargs="?", const="HEAD", metavar="REV", help=changed)
+    parser.add_argument("-j", "--jobs", type=int, default=1, help="how many at once (1)")
+    return parser.parse_args()
+
+
+def _searched(mutant: Mutant) -> str:
+    return f"{mutant.file} {mutant.property} {' '.join(mutant.tests)}"
+
+
+def _changed_since(revision: str, mutants: Sequence[Mutant]) -> list[Mutant]:
+    """Return the rows that are new, and those of which a file or a test differs."""
+    files = {*_git("diff", "--name-only", revision), *_git("ls-files", "-o", "--exclude-standard")}
+    former = subprocess.run(["git", "show", f"{revision}:{TABLE}"], cwd=ROOT, capture_output=True)
+    known = mutants_of(former.stdout.decode()) if former.returncode == 0 else []
+    return [it for it in mutants if it not in known or files & {it.file, *map(_file_of, it.tests)}]
+
+
+def _git(*arguments: str) -> list[str]:
+    done = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, check=True)
+    return done.stdout.decode().splitlines()
+
+
+def _file_of(test: str) -> str:
+    return test.partition("::")[0]
+
+
+def _verdicts(mutants: Sequence[Mutant], directory: Path, jobs: int) -> list[str]:
+    """Say of each fault what became of it, as soon as it is known, and return all of that."""
+    copies: SimpleQueue[Path] = SimpleQueue()
+    for number in range(jobs):
+        copies.put(_copy(directory / f"copy{number}"))
+    tests = list(dict.fromkeys(itertools.chain.from_iterable(it.tests for it in mutants)))
+    outcomes = _unplanted(tests, directory / "copy0")
+
+    def tried(mutant: Mutant) -> str:
+        states = {outcomes.get(test, "missing") for test in mutant.tests}
+        if states == {"skipped"}:
+            return "skipped"
+        if states & {"failed", "missing"}:
+            return "BROKEN: without the fault its tests fail, or there are none"
+        copy = copies.get()
+        try:
+            return _planted(mutant, copy)
+        finally:
+            copies.put(copy)
+
+    verdicts = []
+    with ThreadPoolExecutor(jobs) as threads, ExitStack() as at_the_end:
+        at_the_end.callback(threads.shutdown, cancel_futures=True)
+        for mutant, verdict in zip(mutants, threads.map(tried, mutants), strict=True):
+            verdicts.append(verdict)
+            print(f"{verdict:9} {mutant.file}: {mutant.property}", flush=True)
+    return verdicts
+
+
+def _copy(place: Path) -> Path:
+    """Copy what git tracks, and what is new, with byte code that is checked against its text."""
+    for name in _git("ls-files", "-co", "--exclude-standard"):
+        if (ROOT / name).is_file():
+            (place / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, place / name, follow_symlinks=False)
+    compiled = ("-q", "--invalidation-mode", "checked-hash", "-x", r"/test_|/benchmarks/")
+    subprocess.run([sys.executable, "-m", "compileall", *compiled, "."], cwd=place, check=True)
+    return place
+
+
+def _unplanted(tests: Collection[str], copy: Path) -> dict[str, str]:
+    """Run all of these tests once; return for each: passed, failed or skipped."""
+    report = copy.parent / "report.xml"
+    status, said = _run([f"--junitxml={report}", *tests], copy, limit_s=LONGEST_S * 6)
+    if status != 0:
+        print(said)
+    if not report.exists():
+        return {}
+    states: dict[str, set[str]] = {}
+    for case in ElementTree.parse(report).iter("testcase"):
+        kinds = {it.tag for it in case} & {"skipped", "failure", "error"}
+        state = "passed" if not kinds else "skipped" if kinds == {"skipped"} else "failed"
+        for test in _names_of(case.get("classname", ""), case.get("name", ""), tests):
+            states.setdefault(test, set()).add(state)
+    return {
+        test: "failed" if "failed" in those else "passed" if "passed" in those else "skipped"
+        for test, those in states.items()
+    }
+
+
+def _names_of(classname: str, name: str, tests: Collection[str]) -> list[str]:
+    """Return which of these node ids a case of a report belongs to."""
+    case = f"{classname}.{name}"
+    names = {test: _dotted(test) for test in tests}
+    return [test for test, it in names.items() if f"{case}.".startswith((f"{it}.", f"{it}["))]
+
+
+def _dotted(test: str) -> str:
+    """Return a node id as a report writes it."""
+    file, _, rest = test.partition("::")
+    return ".".join([file.removesuffix(".py").replace("/", "."), *rest.split("::")])
+
+
+def _planted(mutant: Mutant, copy: Path) -> str:
+    path = copy / mutant.file
+    whole = path.read_bytes()
+    faulty = mutant.planted_in(whole.decode("utf-8"))
+    if faulty is None:
+        return "NOT THERE exactly once"
+    path.write_bytes(faulty.encode("utf-8"))
+    try:
+        status, said = _run(["-x", *mutant.tests], copy, limit_s=LONGEST_S)
+    finally:
+        path.write_bytes(whole)
+    if status in (_TESTS_FAILED, None):
+        return "killed"
+    if status == 0:
+        return "SURVIVED"
+    return f"BROKEN: pytest ended with {status}\n{said}\n"
+
+
+def _run(arguments: Sequence[str], copy: Path, *, limit_s: float) -> tuple[int | None, str]:
+    """Return the exit status of pytest, None where it took too long, and what it said."""
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [sys.executable, *_PYTEST, *arguments]
+    more: dict[str, Any] = {"cwd": copy, "env": environment, "start_new_session": True}
+    with subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **more
+    ) as process:
+        try:
+            said, _ = process.communicate(timeout=limit_s)
+        except subprocess.TimeoutExpired:
+            _end(process)
+            return None, ""
+        except BaseException:
+            _end(process)
+            raise
+    return process.returncode, said.decode("utf-8", "replace")
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    """End the tests, which end the servers that they have started; in the end, all of them."""
+    process.send_signal(signal.SIGINT)
+    try:
+        process.communicate(timeout=_ENDING_S)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,96 @@
+"""Tests the form of the faults in tests/mutants.toml, which `python -m tests.mutate` plants.
+
+Each row names a property that users or operators rely on, and a fault that breaks it. Whoever
+rewrites a file plants each of its faults anew in the new text, under the same property, in the same
+commit; the number of properties never falls, and LEAST only rises.
+"""
+
+import re
+from collections import Counter
+from functools import cache
+
+import pytest
+
+from tests.mutate import ROOT, TABLE, Mutant, mutants_of
+
+LEAST = 252  # properties
+
+MUTANTS = mutants_of((ROOT / TABLE).read_text(encoding="utf-8"))
+
+
+def test_there_are_no_fewer_properties_than_there_were() -> None:
+    assert len(MUTANTS) >= LEAST
+
+
+def test_each_property_is_a_sentence_of_its_own() -> None:
+    counted = Counter(mutant.property for mutant in MUTANTS)
+    assert [it for it, count in counted.items() if count > 1] == []
+    assert [it for it in counted if not (it[:1].isupper() and it.endswith("."))] == []
+
+
+def test_each_fault_can_be_planted_in_one_place_and_changes_it() -> None:
+    texts = {file: (ROOT / file).read_text(encoding="utf-8") for file in _files()}
+    planted = {mutant.property: mutant.planted_in(texts[mutant.file]) for mutant in MUTANTS}
+    assert [it for it, text in planted.items() if text is None] == []
+    assert [it.property for it in MUTANTS if planted[it.property] == texts[it.file]] == []
+
+
+def test_each_fault_names_tests_that_exist() -> None:
+    assert [it.property for it in MUTANTS if not it.tests] == []
+    named = {test for mutant in MUTANTS for test in mutant.tests}
+    assert sorted(test for test in named if not _exists(test)) == []
+
+
+def test_a_test_that_is_not_there_is_told_from_one_that_is() -> None:
+    here, contract = "tests/test_mutants.py", "tests/rooms/fragments/postgres/test_team_engine.py"
+    there = [
+        f"{here}::test_a_text_in_two_places_takes_no_fault[x::y]",
+        f"{contract}::TestStoring::x",
+    ]
+    gone = [here, f"{here}::test_a_text", f"{here}::TestStoring", "tests/gone.py::test_a_text"]
+    assert [_exists(test) for test in (*there, *gone)] == [True] * 2 + [False] * 4
+
+
+def test_a_text_in_two_places_takes_no_fault() -> None:
+    mutant = Mutant(property="It holds.", file="a.py", old="a", new="b", tests=("t.py::test_a",))
+    assert [mutant.planted_in(text) for text in ("a", "aa", "")] == ["b", None, None]
+
+
+@pytest.mark.parametrize(
+    ("table", "error"),
+    [
+        ("[[mutant]]\nproperty = 'It holds.'\n", KeyError),
+        ("[[mutant]]\nproperty = 'It holds.'\nfile = ''\nold = ''\ntests = []\n", TypeError),
+        ("[[mutant]]\ntests = []\nreason = ''\n", TypeError),
+    ],
+)
+def test_a_row_without_a_field_or_with_another_one_is_refused(
+    table: str, error: type[Exception]
+) -> None:
+    with pytest.raises(error):
+        mutants_of(table)
+
+
+def _files() -> set[str]:
+    return {mutant.file for mutant in MUTANTS}
+
+
+def _exists(test: str) -> bool:
+    """Return whether a node id, with or without its parameters, names a function or a class.
+
+    The lines are looked at, since to parse so many files takes a second. A class that inherits its
+    tests is taken at its word.
+    """
+    file, *names = test.partition("[")[0].split("::")
+    if not names or not (ROOT / file).is_file():
+        return False
+    text, (first, *rest) = _text(file), names
+    if not rest:
+        return re.search(rf"^(?:def {first}\(|class {first}\b)", text, re.MULTILINE) is not None
+    found = re.search(rf"^class {first}\b(\()?.*:\n((?:(?:    .*)?\n)*)", text, re.MULTILINE)
+    return bool(found and (found[1] or re.search(rf"^    def {rest[0]}\(", found[2], re.MULTILINE)))
+
+
+@cache
+def _text(file: str) -> str:
+    return (ROOT / file).read_text(encoding="utf-8")
