@@ -1,10 +1,13 @@
 """Makes clones of a small project with real git, saves in them and joins them."""
 
+import functools
 import os
 import re
 import shutil
+import stat
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,6 +19,7 @@ from tests.support.stdio_client import ROOT
 
 Edit = Callable[[Path], object]
 Shown = tuple[str, str, str]
+_Entry = tuple[str, bytes | None, int]  # path, bytes of a file, permissions
 
 LESSON = a_draft().lesson
 WITHOUT_UNION = "memory_log.jsonl text eol=lf\n"
@@ -111,10 +115,25 @@ def write(project: Path, *parts: Record | bytes) -> bytes:
     return data
 
 
+def new_repository(folder: Path) -> Path:
+    """The folder, as an empty repository; what lies in it stays."""
+    if (folder / ".git").exists():
+        git(folder, "init", "--quiet")
+    else:
+        _unpack(_empty_repository(_settings_of_git()), folder)
+    return folder
+
+
 def new_project(folder: Path, *gaps: str, attributes: str | None = None) -> Path:
     """A repository with these gaps in one commit, and other attributes than the server's."""
-    folder.mkdir(parents=True, exist_ok=True)
-    git(folder, "init", "--quiet")
+    if folder.is_dir() and any(folder.iterdir()):
+        return _make_project(folder, gaps, attributes)
+    _unpack(_project(gaps, attributes, _settings_of_git()), folder)
+    return folder
+
+
+def _make_project(folder: Path, gaps: tuple[str, ...], attributes: str | None) -> Path:
+    new_repository(folder)
     (folder / "README").write_text("a project\n", encoding="utf-8", newline="\n")
     if attributes is not None:
         (folder / ".context").mkdir()
@@ -123,6 +142,50 @@ def new_project(folder: Path, *gaps: str, attributes: str | None = None) -> Path
         store_of(folder).upsert_log(a_draft(gap))
     commit(folder)
     return folder
+
+
+def _settings_of_git() -> frozenset[tuple[str, str]]:
+    """What the environment tells git, as a key: a repository is made once for each."""
+    return frozenset((name, value) for name, value in os.environ.items() if name[:4] == "GIT_")
+
+
+@functools.cache
+def _empty_repository(_settings: frozenset[tuple[str, str]]) -> list[_Entry]:
+    with tempfile.TemporaryDirectory() as folder:
+        git(Path(folder), "init", "--quiet")
+        return _packed(Path(folder))
+
+
+@functools.cache
+def _project(
+    gaps: tuple[str, ...], attributes: str | None, _settings: frozenset[tuple[str, str]]
+) -> list[_Entry]:
+    with tempfile.TemporaryDirectory() as folder:
+        return _packed(_make_project(Path(folder), gaps, attributes))
+
+
+def _packed(folder: Path) -> list[_Entry]:
+    """All that lies in the folder, each folder before what it holds."""
+    paths = sorted(folder.rglob("*"))
+    return [
+        (
+            str(path.relative_to(folder)),
+            path.read_bytes() if path.is_file() else None,
+            stat.S_IMODE(path.stat().st_mode),
+        )
+        for path in paths
+    ]
+
+
+def _unpack(entries: list[_Entry], folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, data, mode in entries:
+        path = folder / name
+        if data is None:
+            path.mkdir()
+        else:
+            path.write_bytes(data)
+        path.chmod(mode)
 
 
 def copied(clone: Path, to: Path) -> Path:
