@@ -19,7 +19,7 @@ from tests.support.stdio_client import ROOT
 
 Edit = Callable[[Path], object]
 Shown = tuple[str, str, str]
-_Entry = tuple[str, bytes | None, int]  # path, bytes of a file, permissions
+Entry = tuple[str, bytes | None, int]  # path, bytes of a file, permissions
 
 LESSON = a_draft().lesson
 WITHOUT_UNION = "memory_log.jsonl text eol=lf\n"
@@ -120,7 +120,7 @@ def new_repository(folder: Path) -> Path:
     if (folder / ".git").exists():
         git(folder, "init", "--quiet")
     else:
-        _unpack(_empty_repository(_settings_of_git()), folder)
+        unpack(_empty_repository(_settings_of_git()), folder)
     return folder
 
 
@@ -128,7 +128,7 @@ def new_project(folder: Path, *gaps: str, attributes: str | None = None) -> Path
     """A repository with these gaps in one commit, and other attributes than the server's."""
     if folder.is_dir() and any(folder.iterdir()):
         return _make_project(folder, gaps, attributes)
-    _unpack(_project(gaps, attributes, _settings_of_git()), folder)
+    unpack(_project(gaps, attributes, _settings_of_git()), folder)
     return folder
 
 
@@ -150,21 +150,21 @@ def _settings_of_git() -> frozenset[tuple[str, str]]:
 
 
 @functools.cache
-def _empty_repository(_settings: frozenset[tuple[str, str]]) -> list[_Entry]:
+def _empty_repository(_settings: frozenset[tuple[str, str]]) -> list[Entry]:
     with tempfile.TemporaryDirectory() as folder:
         git(Path(folder), "init", "--quiet")
-        return _packed(Path(folder))
+        return packed(Path(folder))
 
 
 @functools.cache
 def _project(
     gaps: tuple[str, ...], attributes: str | None, _settings: frozenset[tuple[str, str]]
-) -> list[_Entry]:
+) -> list[Entry]:
     with tempfile.TemporaryDirectory() as folder:
-        return _packed(_make_project(Path(folder), gaps, attributes))
+        return packed(_make_project(Path(folder), gaps, attributes))
 
 
-def _packed(folder: Path) -> list[_Entry]:
+def packed(folder: Path) -> list[Entry]:
     """All that lies in the folder, each folder before what it holds."""
     paths = sorted(folder.rglob("*"))
     return [
@@ -177,7 +177,8 @@ def _packed(folder: Path) -> list[_Entry]:
     ]
 
 
-def _unpack(entries: list[_Entry], folder: Path) -> None:
+def unpack(entries: list[Entry], folder: Path) -> None:
+    """Make in the folder what was packed."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, data, mode in entries:
         path = folder / name
@@ -200,6 +201,18 @@ def copied(clone: Path, to: Path) -> Path:
     lent.mkdir()
     (lent / "alternates").write_text(f"{objects.as_posix()}\n", encoding="utf-8", newline="\n")
     return to
+
+
+def lend_branches(clone: Path, to: Path, **names: str) -> None:
+    """Give another clone branches of this one, as quick as `git fetch clone NAME:OTHER_NAME`.
+
+    names: what each branch is called here, by its name there.
+    """
+    ours, theirs = clone / ".git", to / ".git"
+    left_out = shutil.ignore_patterns("info")
+    shutil.copytree(ours / "objects", theirs / "objects", ignore=left_out, dirs_exist_ok=True)
+    for there, here in names.items():
+        shutil.copyfile(ours / "refs" / "heads" / here, theirs / "refs" / "heads" / there)
 
 
 def commit(clone: Path, subject: str = "memory", *options: str) -> None:

@@ -6,11 +6,23 @@ import re
 import shlex
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
-from tests.support.git_clones import commit, compact, copied, git, new_project, save
+from tests.support.git_clones import (
+    Entry,
+    commit,
+    compact,
+    copied,
+    git,
+    new_project,
+    packed,
+    save,
+    unpack,
+)
 from tests.support.hostile_settings import HOOKS, Setting
 from tests.support.samples import LATER
 
@@ -25,6 +37,17 @@ def make_project(folder: Path) -> Path:
 
     Its attributes lead to drivers that nobody has defined yet.
     """
+    unpack(_made(), folder)
+    return folder
+
+
+@cache
+def _made() -> list[Entry]:
+    with tempfile.TemporaryDirectory() as folder:
+        return packed(_fill(Path(folder)))
+
+
+def _fill(folder: Path) -> Path:
     project = new_project(folder, "one", "two", "three")
     (project / ".git" / "info").mkdir(exist_ok=True)
     for path in (".gitattributes", ".git/info/attributes"):

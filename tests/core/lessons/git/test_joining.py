@@ -22,6 +22,7 @@ from tests.support.git_clones import (
     ended_in_conflict,
     gaps,
     git,
+    lend_branches,
     log,
     markers,
     new_project,
@@ -294,13 +295,13 @@ def edited(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, bool], Pa
                 for edit in edits:
                     edit(clone)
                 commit(clone)
-                git(clone, "switch", "--quiet", "--create", "own-later")
+                git(clone, "branch", "own")
                 save("ten", now=LATEST)(clone)
                 git(clone, "commit", "--quiet", "--all", "--message", "later")
-                git(clone, "switch", "--quiet", "main")
+                git(clone, "branch", "own-later")
+                git(clone, "reset", "--quiet", "--hard", "own")
             for clone, other in ((made.mine, made.theirs), (made.theirs, made.mine)):
-                branches = ("main:other", "own-later:later")
-                git(clone, "fetch", "--quiet", str(other), *branches)
+                lend_branches(other, clone, other="own", later="own-later")
             pairs[name, union] = made
         return pairs[name, union]
 
@@ -375,7 +376,7 @@ def clones(tmp_path: Path) -> tuple[Path, Path]:
     """Two clones of a project with the gaps one to four."""
     new_project(tmp_path / "origin", *NUMBERS)
     for name in ("mine", "theirs"):
-        git(tmp_path, "clone", "--quiet", "origin", name)
+        copied(tmp_path / "origin", tmp_path / name)
     return tmp_path / "mine", tmp_path / "theirs"
 
 
