@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from tests.support.cli_process import Run
 from tests.support.stdio_client import ROOT
@@ -101,27 +102,40 @@ def sources() -> dict[str, Path]:
     return {".".join(path.relative_to(ROOT).with_suffix("").parts): path for path in paths}
 
 
-@cache
-def tree_of(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
+class File(NamedTuple):
+    """What the tests ask of a file. It is read once, and its tree is not kept: it is large."""
+
+    sign: str
+    imports: tuple[str, ...]  # at its top or when it gets there; modules by their full names
+    called: frozenset[str]
+    definitions: tuple[tuple[str, bool, int], ...]  # name, whether it is a class, lines
 
 
 @cache
-def imports_of(path: Path) -> tuple[str, ...]:
-    """What a file imports, at its top or when it gets there; modules by their full names."""
-    return tuple(_imports_of(path))
+def read(path: Path) -> File:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    imports, called, definitions = list[str](), set[str](), []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            imports += imported(node, path)
+        elif isinstance(node, ast.Call):
+            called.add(ast.unparse(node.func))
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            lines = (node.end_lineno or 0) - node.lineno + 1
+            definitions.append((node.name, isinstance(node, ast.ClassDef), lines))
+    sign = ast.get_docstring(tree) or ""
+    return File(sign, tuple(imports), frozenset(called), tuple(definitions))
 
 
-def _imports_of(path: Path) -> Iterator[str]:
-    for node in ast.walk(tree_of(path)):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            assert not node.level, f"{path}: name the module in full, no relative import"
-            module = str(node.module)
-            for alias in node.names:
-                name = f"{module}.{alias.name}"
-                yield name if (ROOT / f"{name.replace('.', '/')}.py").is_file() else module
+def imported(node: ast.Import | ast.ImportFrom, path: Path) -> Iterator[str]:
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
+        return
+    assert not node.level, f"{path}: name the module in full, no relative import"
+    module = str(node.module)
+    for alias in node.names:
+        name = f"{module}.{alias.name}"
+        yield name if (ROOT / f"{name.replace('.', '/')}.py").is_file() else module
 
 
 def room_of(module: str) -> str:
@@ -140,7 +154,7 @@ def test_every_room_uses_only_the_rooms_that_it_may() -> None:
     wrong = set()
     for module, path in sources().items():
         room = room_of(module)
-        for used in imports_of(path):
+        for used in read(path).imports:
             if used.partition(".")[0] in TOPS and not may_use(room, room_of(used)):
                 wrong.add(f"{module} imports {used}")
     assert sorted(wrong) == []
@@ -148,7 +162,7 @@ def test_every_room_uses_only_the_rooms_that_it_may() -> None:
 
 def test_no_import_runs_in_a_circle() -> None:
     modules = sources()
-    arrows = {module: set(imports_of(path)) & modules.keys() for module, path in modules.items()}
+    arrows = {module: set(read(path).imports) & modules.keys() for module, path in modules.items()}
     while free := {module for module, used in arrows.items() if not used & arrows.keys()}:
         for module in free:
             del arrows[module]
@@ -160,7 +174,7 @@ def test_pure_rooms_touch_no_disk_process_or_environment() -> None:
         f"{module} imports {used}"
         for module, path in sources().items()
         if room_of(module) in PURE or module in PURE
-        for used in imports_of(path)
+        for used in read(path).imports
         if used.partition(".")[0] in OUTSIDE
     }
     assert sorted(wrong) == []
@@ -171,7 +185,7 @@ def test_only_the_named_rooms_know_a_foreign_package() -> None:
     wrong = {
         f"{module} imports {used}"
         for module, path in sources().items()
-        for used in imports_of(path)
+        for used in read(path).imports
         if used.partition(".")[0] not in known | FOREIGN.get(room_of(module), set())
     }
     assert sorted(wrong) == []
@@ -182,8 +196,7 @@ def test_git_an_editor_a_judge_and_this_program_are_all_that_is_started_each_in_
     started = {
         module
         for module, path in sources().items()
-        for node in ast.walk(tree_of(path))
-        if isinstance(node, ast.Call) and STARTING.fullmatch(ast.unparse(node.func))
+        if any(map(STARTING.fullmatch, read(path).called))
     }
     by_us = {"commands.setup.here", "commands.demo.stage"}
     for_us = {"core.lessons.git.call", "commands.records.edit", "rooms.fragments.judging.gemini"}
@@ -191,7 +204,7 @@ def test_git_an_editor_a_judge_and_this_program_are_all_that_is_started_each_in_
 
 
 def test_every_file_begins_with_its_sign() -> None:
-    signs = {module: ast.get_docstring(tree_of(path)) or "" for module, path in sources().items()}
+    signs = {module: read(path).sign for module, path in sources().items()}
     assert [module for module, sign in signs.items() if len(sign.partition("\n")[0]) < 20] == []
     assert [module for module, sign in signs.items() if "is long because" in sign] == []
 
@@ -204,12 +217,9 @@ def test_no_folder_file_class_or_function_is_too_large() -> None:
         code = re.sub(r"^# fmt: off\n.*?^# fmt: on\n", "", text, flags=re.M | re.S)
         if code.count("\n") > MOST_LINES:
             large.append(f"{module}: {code.count(chr(10))} lines")
-        for node in ast.walk(ast.parse(text)):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-                most = MOST_CLASS_LINES if isinstance(node, ast.ClassDef) else MOST_FUNCTION_LINES
-                lines = (node.end_lineno or 0) - node.lineno + 1
-                if lines > most:
-                    large.append(f"{module}.{node.name}: {lines} lines")
+        for name, is_class, lines in read(path).definitions:
+            if lines > (MOST_CLASS_LINES if is_class else MOST_FUNCTION_LINES):
+                large.append(f"{module}.{name}: {lines} lines")
     folders = Counter(path.parent for path in sources().values())
     large += [f"{folder}: {files} files" for folder, files in folders.items() if files > MOST_FILES]
     assert large == []

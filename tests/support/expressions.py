@@ -3,7 +3,7 @@
 import ast
 import importlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -30,6 +30,9 @@ COMPILERS = {
     "split",
 }
 GLOBS = "*a*a*a*b", "**/a/**/a/**/b", "**/**/**", "?" * 60, "[a-z]*[a-z]*x", "a*" * 40, "**/" * 40
+# A file without one of these words compiles nothing, and is not parsed.
+_MAY_COMPILE = re.compile(r"\b(?:re|_?compiled)\b")
+_OF_PATTERNS = {name for name in dir(re.Pattern) if not name.startswith("_")}
 
 
 class Expression(NamedTuple):
@@ -82,7 +85,7 @@ def expressions() -> tuple[Expression, ...]:
 @cache
 def unknown_calls() -> tuple[str, ...]:
     """Return the calls that make their expression while they run and are not listed here."""
-    calls = (it for it in _calls(made=True) if it not in MADE)
+    calls = (it for it in _calls() if isinstance(it, str) and it not in MADE)
     return tuple(it for it in calls if not it.startswith("commands.demo."))
 
 
@@ -109,35 +112,42 @@ def _in_tables() -> Iterator[Expression]:
 
 
 def _in_source() -> Iterator[Expression]:
-    for found in _calls(made=False):
-        assert isinstance(found, Expression)
-        yield found
+    yield from (it for it in _calls() if isinstance(it, Expression))
 
 
-def _calls(*, made: bool) -> Iterator[Any]:
-    for file in sorted(ROOT.rglob("*.py")):
+@cache
+def _calls() -> tuple[Expression | str, ...]:
+    """Return the expression of each call, or what makes it while the program runs."""
+    files = [ROOT / "cli.py", ROOT / "server.py"]
+    for folder in FOLDERS:
+        files += (ROOT / folder).rglob("*.py")
+    return tuple(found for file in sorted(files) for found in _calls_of(file))
+
+
+def _calls_of(file: Path) -> Iterator[Expression | str]:
+    text = file.read_text(encoding="utf-8")
+    if not _MAY_COMPILE.search(text):
+        return
+    nodes = list(ast.walk(ast.parse(text)))
+    calls = [it for it in nodes if isinstance(it, ast.Call) and _is_compiler(it)]
+    if calls:
         name = ".".join(file.relative_to(ROOT).with_suffix("").parts)
-        if name.partition(".")[0] not in (*FOLDERS, "cli", "server"):
-            continue
         module = importlib.import_module(name.removesuffix(".__init__"))
-        tree = ast.parse(file.read_text(encoding="utf-8"))
-        methods = _methods(tree)
-        for call in ast.walk(tree):
-            if isinstance(call, ast.Call) and _is_compiler(call):
-                used = methods.get(ast.unparse(call), {"search"})
-                anchored = used <= {"match", "fullmatch"}
-                yield from _of_call(module, call, anchored, made=made)
+        methods = _methods(nodes)
+        for call in calls:
+            used = methods.get(ast.unparse(call), {"search"})
+            yield from _of_call(module, call, anchored=used <= {"match", "fullmatch"})
 
 
-def _methods(tree: ast.Module) -> dict[str, set[str]]:
+def _methods(nodes: Sequence[ast.AST]) -> dict[str, set[str]]:
     """Return with which methods the expression of each call is used."""
     names = dict[str, str]()
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
             names[node.targets[0].id] = ast.unparse(node.value)
     found = dict[str, set[str]]()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute):
+    for node in nodes:
+        if isinstance(node, ast.Attribute) and node.attr in _OF_PATTERNS:
             value = ast.unparse(node.value)
             found.setdefault(names.get(value, value), set()).add(node.attr)
         if isinstance(node, ast.Call) and ast.unparse(node.func) in ("re.match", "re.fullmatch"):
@@ -153,16 +163,11 @@ def _is_compiler(call: ast.Call) -> bool:
     return of_re and function.value.id == "re" and function.attr in COMPILERS  # type: ignore[attr-defined]
 
 
-def _of_call(
-    module: ModuleType, call: ast.Call, anchored: bool, *, made: bool
-) -> Iterator[Expression | str]:
+def _of_call(module: ModuleType, call: ast.Call, *, anchored: bool) -> Iterator[Expression | str]:
     try:
         pattern = _value(module, call.args[0])
     except NameError:
-        if made:
-            yield f"{module.__name__} {ast.unparse(call.args[0])}"
-        return
-    if made:
+        yield f"{module.__name__} {ast.unparse(call.args[0])}"
         return
     flags = [_value(module, it.value) for it in call.keywords if it.arg == "flags"]
     if call.func.attr == "compile" if isinstance(call.func, ast.Attribute) else False:
