@@ -1,6 +1,8 @@
 """Tests that the examples in the documents print what the documents show."""
 
 import re
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -25,10 +27,14 @@ def lasting(example: str, name: str) -> str:
     return FLEETING.sub("…", example)
 
 
-def played(example: str, folder: Path, name: str) -> str:
+@pytest.fixture(scope="module")
+def shop_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Shop]:
+    """The shop of a language, which each example copies."""
+    return cache(lambda lang: Shop(tmp_path_factory.mktemp(f"shop-{lang}"), lang))
+
+
+def played(example: str, shop: Shop, name: str) -> str:
     """The example with what its commands print today, one after the other in one project."""
-    lang = "ko" if name.endswith(".ko.md") else "en"
-    shop = Shop(folder, lang)
     if "scan" in name or "report" in name:
         shop.leak()
     if "report" in name:  # of a branch that brought a secret and took it out again
@@ -47,11 +53,12 @@ def played(example: str, folder: Path, name: str) -> str:
 @pytest.mark.parametrize("edition", [".md", pytest.param(".ko.md", marks=pytest.mark.long)])
 @pytest.mark.parametrize("document", SHOWN)
 def test_each_example_prints_what_the_document_shows(
-    document: str, edition: str, tmp_path: Path
+    document: str, edition: str, shop_of: Callable[[str], Shop], tmp_path: Path
 ) -> None:
     name = document + edition
+    shop = shop_of("ko" if edition == ".ko.md" else "en")
     found = examples(name)
     assert found
     for number, example in enumerate(found):
-        now = played(example, tmp_path / str(number), name)
+        now = played(example, shop.copied(tmp_path / str(number)), name)
         assert lasting(now, name) == lasting(example, name)

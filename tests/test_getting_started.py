@@ -70,7 +70,10 @@ def typed(block: str, project: Path, environment: dict[str, str]) -> str:
 @pytest.mark.skipif(os.name != "posix", reason="a shell of POSIX types the commands")
 @pytest.mark.parametrize(
     ("name", "locale"),
-    [("docs/getting-started.md", "C.UTF-8"), ("docs/getting-started.ko.md", "ko_KR.UTF-8")],
+    [
+        ("docs/getting-started.md", "C.UTF-8"),
+        pytest.param("docs/getting-started.ko.md", "ko_KR.UTF-8", marks=pytest.mark.long),
+    ],
 )
 def test_every_output_is_what_its_command_prints(name: str, locale: str, tmp_path: Path) -> None:
     project, home = tmp_path / "shop", tmp_path / "home"

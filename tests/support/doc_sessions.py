@@ -1,17 +1,11 @@
 """Plays the calls of the rooms' tools that a document shows, with the real server."""
 
 import ast
-import asyncio
-import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from fastmcp import Client
-from fastmcp.client.transports import StdioTransport
-from mcp.types import Implementation
-
-from tests.support.stdio_client import ROOT
+from tests.support.stdio_client import ServerProcess
 
 CLIENTS = "claude-code", "cursor-vscode"  # of the first conversation, and of the second
 
@@ -55,20 +49,19 @@ def conversation(
     ready: makes the block that is played of the one that is shown, once those before are answered.
     """
     (project / ".context").mkdir(parents=True, exist_ok=True)
-    transport = StdioTransport(
-        command=str(ROOT / ".venv/bin/python"),
-        args=[str(ROOT / "server.py"), "--project", str(project), "--rooms", rooms],
-        env={**os.environ, **environment},
-    )
-
-    async def answered() -> list[str]:
-        told = []
-        async with Client(transport, client_info=Implementation(name=client, version="1")) as it:
-            for block in blocks:
-                text, tool, arguments = call_of(ready(block))
-                result = await it.call_tool(tool, arguments)
-                said = "\n".join(part.text for part in result.content if part.type == "text")
-                told.append(f"{text}\n\n{said}\n")
-        return told
-
-    return asyncio.run(answered())
+    told = []
+    with ServerProcess(
+        *("--project", str(project), "--rooms", rooms),
+        cwd=project,
+        stderr_path=project.with_name(f"{project.name} {client}.txt"),
+        environment=environment,
+        client=client,
+    ) as server:
+        for block in blocks:
+            text, tool, arguments = call_of(ready(block))
+            answer = server.request("tools/call", {"name": tool, "arguments": arguments})
+            parts = answer["result"]["content"]
+            said = "\n".join(part["text"] for part in parts if part["type"] == "text")
+            told.append(f"{text}\n\n{said}\n")
+        assert server.close() == 0
+    return told
