@@ -13,7 +13,7 @@ from tests.support.stdio_client import ROOT
 
 
 @pytest.mark.skipif(os.name != "posix", reason="a shell of POSIX")
-@pytest.mark.parametrize("where", ["checkout", "elsewhere"])
+@pytest.mark.parametrize("where", [pytest.param("checkout", marks=pytest.mark.long), "elsewhere"])
 def test_the_usage_names_a_command_that_runs_where_it_was_read(where: str, tmp_path: Path) -> None:
     def printed(*words: str) -> str:
         cwd = ROOT if where == "checkout" else tmp_path
@@ -27,7 +27,7 @@ def test_the_usage_names_a_command_that_runs_where_it_was_read(where: str, tmp_p
 
 
 @pytest.mark.skipif(os.name != "posix", reason="a shell of POSIX")
-@pytest.mark.parametrize("where", ["checkout", "elsewhere"])
+@pytest.mark.parametrize("where", [pytest.param("checkout", marks=pytest.mark.long), "elsewhere"])
 def test_a_server_with_a_wrong_option_names_its_own_help(where: str, tmp_path: Path) -> None:
     cwd = ROOT if where == "checkout" else tmp_path
     server = (sys.executable, str(ROOT / "server.py"))

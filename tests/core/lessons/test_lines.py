@@ -9,8 +9,9 @@ from core.lessons.changes import upsert
 from core.lessons.lines import split_lines
 from core.lessons.log import MemoryLog
 from core.lessons.record import MOST_LINE_BYTES, Draft, new_record, parse_line
+from core.lessons.upkeep import secrets
 from core.lessons.upkeep.health import examine
-from core.lessons.upkeep.secrets import MOST_LOOKED_BYTES, look
+from core.lessons.upkeep.secrets import look
 
 NOW = "2026-03-02T10:30:00+00:00"
 DRAFT = Draft(topic="payment", missing_context="VAT", lesson="Round each line of an invoice.")
@@ -59,9 +60,14 @@ def test_no_change_writes_a_line_that_nobody_could_read() -> None:
         upsert(log, DRAFT, now="2026-03-09T10:30:00+00:00")  # it would note when and how often
 
 
-def test_a_long_line_is_looked_at_for_secrets_and_keeps_the_rest() -> None:
+@pytest.mark.parametrize("most", [MOST_LINE_BYTES, pytest.param(4_194_304, marks=pytest.mark.long)])
+def test_a_long_line_is_looked_at_for_secrets_and_keeps_the_rest(
+    most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert secrets.MOST_LOOKED_BYTES == 4_194_304
+    monkeypatch.setattr(secrets, "MOST_LOOKED_BYTES", most)
     secret = b"password = 'Tr0ub4dor&3xyz' "
-    line = secret + b"." * MOST_LOOKED_BYTES + secret + b"\n"
+    line = secret + b"." * most + secret + b"\n"
     [looked] = look(MemoryLog.parse(line))
     assert len(looked.spots) == 1
     assert looked.raw.startswith(b"password = ")

@@ -164,9 +164,7 @@ UPDATED_FIRST = Branches(
     their_edits=[Save("five", "a", "2026-03-04T09:00:00+00:00")],
 )
 
-quickly = settings(
-    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow], database=None
-)
+quickly = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], database=None)
 
 
 @quickly
