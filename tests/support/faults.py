@@ -37,7 +37,7 @@ if sys.platform != "win32":
     import resource
 
 CODES = (errno.ENOSPC, errno.EIO, errno.EACCES, errno.ENOENT, errno.EDQUOT, errno.EINTR)
-WAIT_S = 30.0
+WAIT_S = 60.0
 ASIDE, SHARED_NAME = "aside.txt", "log.jsonl"
 
 _WATCHED = (

@@ -158,7 +158,7 @@ def test_a_lock_held_by_another_ends_in_a_busy_error(path: Path) -> None:
 
         thread = threading.Thread(target=attempt)
         thread.start()
-        thread.join(timeout=10)
+        thread.join(timeout=60)
     assert [type(error) for error in raised] == [LogBusyError]
     assert isinstance(raised[0], TimeoutError)
     assert path.read_bytes() == b"one\n"
