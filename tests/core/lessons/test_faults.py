@@ -50,6 +50,12 @@ ALIKE = {"an update in the middle", "a principle", "a bringing back"}  # calls o
 
 by_name = {scenario.name: scenario for scenario in SCENARIOS}
 all_scenarios = pytest.mark.parametrize("scenario", SCENARIOS, ids=str)
+# Those that make the calls of a new record belong to the long half.
+each_kind = pytest.mark.parametrize(
+    "scenario",
+    [pytest.param(it, marks=pytest.mark.long if it.name in ALIKE else ()) for it in SCENARIOS],
+    ids=str,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -114,7 +120,7 @@ def test_a_call_that_reports_a_failure_after_its_work_is_taken_at_its_word(
     assert wrongs(rehearsal, faults, tmp_path) == []
 
 
-@all_scenarios
+@each_kind
 def test_a_rename_that_happened_is_not_reported_as_a_failure(
     rehearsal: Rehearsal, tmp_path: Path
 ) -> None:
@@ -123,7 +129,7 @@ def test_a_rename_that_happened_is_not_reported_as_a_failure(
 
 
 @pytest.mark.parametrize("mode", ["refused", "failed afterwards"])
-@all_scenarios
+@each_kind
 def test_a_lock_that_could_not_be_released_neither_stays_nor_stops_working(
     rehearsal: Rehearsal, tmp_path: Path, mode: str
 ) -> None:
@@ -131,7 +137,7 @@ def test_a_lock_that_could_not_be_released_neither_stays_nor_stops_working(
 
 
 @pytest.mark.parametrize("mode", ["torn", "cut short"])
-@all_scenarios
+@each_kind
 def test_half_a_write_is_continued_or_undone(
     rehearsal: Rehearsal, tmp_path: Path, mode: str
 ) -> None:

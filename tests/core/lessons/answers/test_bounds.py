@@ -49,8 +49,20 @@ def is_within(answer: str) -> bool:
     return (len(answer), estimate_tokens(answer)) <= most
 
 
-@pytest.mark.parametrize("char", ["vat ", "환", "\u200b"])
-@pytest.mark.parametrize("field", ["missing_context", "lesson", "ask_next_time"])
+@pytest.mark.parametrize(
+    ("field", "char"),
+    [
+        *(("missing_context", "vat "), ("lesson", "환"), ("ask_next_time", "\u200b")),
+        *(
+            pytest.param(field, char, marks=pytest.mark.long)
+            for field, char in (
+                *(("missing_context", "환"), ("missing_context", "\u200b")),
+                *(("lesson", "vat "), ("lesson", "\u200b")),
+                *(("ask_next_time", "vat "), ("ask_next_time", "환")),
+            )
+        ),
+    ],
+)
 def test_a_record_larger_than_an_answer_is_begun_and_keeps_its_token(field: str, char: str) -> None:
     log = large(field, char)
     [record] = log.records

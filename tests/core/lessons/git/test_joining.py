@@ -309,13 +309,14 @@ def edited(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, bool], Pa
 
 
 USUAL = ("append-append", "same-known-gap", "compaction-append", "compaction-compaction")
+JOINED_IN_EVERY_WAY = ("same-known-gap", "compaction-append")
 
 
 def is_usual(name: str, join: str, style: str) -> bool:
     """Whether this way of joining belongs to every run."""
     if name in USUAL and join == "merge":
         return style in STYLES[:2]
-    return style == UNION and (join == "merge" or name in USUAL)
+    return style == UNION and (join == "merge" or name in JOINED_IN_EVERY_WAY)
 
 
 CELLS = [
@@ -637,8 +638,16 @@ def test_a_base_section_is_no_record_where_lines_end_in_carriage_returns(
     assert gaps(windows) == ["five", "one", "six", "three", "two"]
 
 
-@pytest.mark.parametrize("style", STYLES)
-@pytest.mark.parametrize("torn", ["mine", "theirs", "both"])
+@pytest.mark.parametrize(
+    ("style", "torn"),
+    [
+        pytest.param(
+            style, torn, marks=() if style == UNION or torn == "both" else pytest.mark.long
+        )
+        for style in STYLES
+        for torn in ("mine", "theirs", "both")
+    ],
+)
 def test_a_last_line_without_a_newline_stays_a_line_of_its_own(
     tmp_path: Path, style: str, torn: str
 ) -> None:

@@ -523,9 +523,13 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("name", HOSTILE)
-def test_lines_that_are_no_records_take_no_commit_from_others(tmp_path: Path, name: str) -> None:
-    bad = HOSTILE[name]
+@pytest.mark.parametrize(
+    "names", [[*HOSTILE], *(pytest.param([name], marks=pytest.mark.long) for name in HOSTILE)]
+)
+def test_lines_that_are_no_records_take_no_commit_from_others(
+    tmp_path: Path, names: list[str]
+) -> None:
+    bad = b"".join(HOSTILE[name] for name in names)
     commits = [
         Made(data=lines(ONE) + bad),
         Made(data=lines(ONE) + bad + bad + lines(TWO), parents=(0,)),
