@@ -3,6 +3,7 @@
 import ast
 import json
 import os
+import re
 import shlex
 import shutil
 import stat
@@ -57,6 +58,7 @@ def test_a_fresh_clone_has_nothing_to_report(healthy: Desk, tmp_path: Path) -> N
     assert (done.code, done.found) == (0, [])
 
 
+@pytest.mark.long
 def test_a_shallow_clone_has_nothing_to_report(healthy: Desk, tmp_path: Path) -> None:
     (healthy.root / "code").write_text("more\n")
     healthy.commit()
@@ -73,6 +75,7 @@ def test_a_project_without_a_memory_is_no_failure(project: Desk) -> None:
     )
 
 
+@pytest.mark.long
 def test_what_the_first_save_will_write_is_not_missed_before_it(project: Desk) -> None:
     project.log.parent.mkdir()
     done = project.doctor("--json")
@@ -120,6 +123,7 @@ def test_without_a_known_client_it_does_not_name_a_command_that_finds_one(bare: 
     assert head.endswith("no client starts the server: name yours in python cli.py setup CLIENT")
 
 
+@pytest.mark.long
 def test_the_last_line_counts_what_is_printed(healthy: Desk) -> None:
     entry = {"command": sys.executable, "args": [str(ROOT / "server.py")]}
     (healthy.home / ".cursor").mkdir()
@@ -270,7 +274,18 @@ IN_THE_FILE: dict[str, tuple[list[bytes | Record], str]] = {
 }
 
 
-@pytest.mark.parametrize("case", IN_THE_FILE)
+# What has no influence on another line is asked for in one run by default.
+APART = [case for case in IN_THE_FILE if case.startswith("unreadable")]
+APART += ["blank", "line_ends", "too_long"]
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(case, marks=[pytest.mark.long] if case in (*APART, "key_twice", "bom") else [])
+        for case in IN_THE_FILE
+    ],
+)
 def test_each_flaw_of_a_line_is_told_with_its_severity(bare: Desk, case: str) -> None:
     parts, said = IN_THE_FILE[case]
     bare.write(*parts)
@@ -279,6 +294,23 @@ def test_each_flaw_of_a_line_is_told_with_its_severity(bare: Desk, case: str) ->
     width = len(said.split()[0])
     no_git = "No git repository: the memory is not shared and has no history."
     assert done.found == [said, f"{'note':<{width}}  {no_git}"]
+
+
+def test_the_flaws_of_many_lines_are_told_each_with_its_severity(bare: Desk) -> None:
+    parts: list[bytes | Record] = [b"\xef\xbb\xbf"]
+    expected = {IN_THE_FILE["bom"][1]}
+    for number, case in enumerate(["key_twice", *APART], start=1):
+        lines, said = IN_THE_FILE[case]
+        place = re.search(r"line (\d)", said)
+        assert place
+        parts.append(lines[int(place[1]) - 1])
+        expected.add(said.replace(place[0], f"line {number}"))
+    bare.write(*parts)
+    done = bare.doctor()
+    assert done.code == 1
+    *found, no_git = (re.sub("  +", "  ", it) for it in done.found)
+    assert no_git == "note  No git repository: the memory is not shared and has no history."
+    assert (set(found), len(found)) == (expected, len(expected))
 
 
 def test_many_records_are_a_note_far_too_many_a_warning_and_the_threshold_can_be_set(
@@ -397,7 +429,7 @@ def test_a_pipe_in_the_place_of_the_log_does_not_hang(project: Desk) -> None:
     assert (fixed.code, stat.S_ISFIFO(project.log.lstat().st_mode)) == (1, True)
 
 
-@pytest.mark.parametrize("place", [".", ".context", ".context/memory_log.jsonl"])
+@pytest.mark.parametrize("place", one_in(2, [".", ".context", ".context/memory_log.jsonl"]))
 def test_what_cannot_be_written_is_a_note(healthy: Desk, bound: None, place: str) -> None:
     path = healthy.root / place
     if place == ".":
@@ -414,7 +446,7 @@ def test_what_cannot_be_written_is_a_note(healthy: Desk, bound: None, place: str
     )
 
 
-@pytest.mark.parametrize("place", [".context", ".context/memory_log.jsonl"])
+@pytest.mark.parametrize("place", one_in(2, [".context", ".context/memory_log.jsonl"]))
 def test_what_cannot_be_read_is_an_error(healthy: Desk, bound: None, place: str) -> None:
     path = healthy.root / place
     mode = path.stat().st_mode
@@ -430,6 +462,7 @@ def test_what_cannot_be_read_is_an_error(healthy: Desk, bound: None, place: str)
     )
 
 
+@pytest.mark.long
 def test_a_file_in_place_of_the_directory_is_an_error(healthy: Desk) -> None:
     shutil.rmtree(healthy.log.parent)
     healthy.log.parent.touch()
@@ -438,6 +471,7 @@ def test_a_file_in_place_of_the_directory_is_an_error(healthy: Desk) -> None:
     assert "The log cannot be read (Not a directory)" in done.out
 
 
+@pytest.mark.long
 def test_a_directory_that_cannot_be_listed_is_no_reason_to_fail(healthy: Desk, bound: None) -> None:
     healthy.log.parent.chmod(0o311)
     done = Run(*healthy.started("doctor"))
@@ -551,7 +585,9 @@ def test_a_network_file_system_is_a_note(
     )
 
 
-@pytest.mark.parametrize("name", one_in(2, ["우리 가게", "a\nb", "c\x1b[31md", "[x]*"]))
+@pytest.mark.parametrize(
+    "name", one_in(4, ["a\nb \x1b[31m가게", "우리 가게", "c\x1b[31md", "[x]*"])
+)
 def test_a_project_may_have_an_odd_name(tmp_path: Path, name: str) -> None:
     if os.name == "nt":
         pytest.skip("such names are not allowed there")
@@ -663,7 +699,7 @@ def test_a_rule_that_overrules_ours_is_told_and_not_promised_to_be_repaired(heal
     ]
 
 
-@pytest.mark.parametrize("whole", [False, True])
+@pytest.mark.parametrize("whole", one_in(2, [False, True]))
 def test_a_log_that_was_deleted_can_be_brought_back(healthy: Desk, whole: bool) -> None:
     kept = healthy.log.read_bytes()
     if whole:
@@ -796,12 +832,7 @@ def commits(desk: Desk, *options: str, cwd: Path | None = None) -> bool:
 @posix
 @pytest.mark.parametrize(
     ("folder", "options"),
-    enough(
-        product((".", "src"), ((), ("--all",), ("--", "code"))),
-        lambda folder, _: folder,
-        lambda _, options: options,
-        names=2,
-    ),
+    one_in(5, product((".", "src"), ((), ("--all",), ("--", "code"))), names=2),
 )
 def test_as_a_hook_it_lets_a_healthy_commit_pass(
     healthy: Desk, tmp_path: Path, options: tuple[str, ...], folder: str
@@ -828,6 +859,7 @@ def test_as_a_hook_it_stops_a_commit_of_a_torn_log(healthy: Desk, tmp_path: Path
 
 
 @posix
+@pytest.mark.long
 def test_as_a_hook_in_a_linked_worktree_it_speaks_of_that_worktree(
     healthy: Desk, tmp_path: Path
 ) -> None:
@@ -1125,6 +1157,7 @@ def test_what_a_repair_takes_out_lies_beside_the_log_byte_for_byte(bare: Desk) -
     )
 
 
+@pytest.mark.long
 def test_a_second_repair_changes_nothing(bare: Desk) -> None:
     bare.write(*ILL)
     bare.doctor("--fix", "--yes")
@@ -1181,7 +1214,7 @@ def test_a_repair_waits_its_turn_and_gives_up_with_a_sentence(bare: Desk) -> Non
     assert (bare.log.read_bytes(), bare.asides()) == (before, [])
 
 
-@pytest.mark.parametrize("place", [".context", ".context/memory_log.jsonl"])
+@pytest.mark.parametrize("place", one_in(2, [".context", ".context/memory_log.jsonl"]))
 def test_a_log_that_cannot_be_written_is_not_repaired(bare: Desk, bound: None, place: str) -> None:
     before = bare.write(*ILL)
     path = bare.root / place
@@ -1284,8 +1317,9 @@ def test_a_large_log_takes_seconds(bare: Desk) -> None:
     assert time.monotonic() - began < 120
 
 
-def test_random_bytes_are_told_in_a_few_lines_and_kept_by_a_repair(bare: Desk) -> None:
-    data = bare.write(Random(1).randbytes(200_000))
+@pytest.mark.parametrize("size", [20_000, pytest.param(200_000, marks=pytest.mark.long)])
+def test_random_bytes_are_told_in_a_few_lines_and_kept_by_a_repair(bare: Desk, size: int) -> None:
+    data = bare.write(Random(1).randbytes(size))
     done = bare.doctor()
     assert (done.code, len(done.found) < 10) == (1, True)
     assert bare.doctor("--fix", "--yes").code == 0

@@ -35,7 +35,7 @@ def write(desk: Desk, url: str, sent: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "client", one_in(3, ["claude-code", "cursor", "vscode", "codex", "gemini", "copilot"])
+    "client", one_in(6, ["claude-code", "cursor", "vscode", "codex", "gemini", "copilot"])
 )
 def test_what_setup_writes_is_well_where_the_variable_is_set(client: str, healthy: Desk) -> None:
     assert healthy.run("setup", client, "--url", URL, "--yes").code == 0
