@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import select
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -35,6 +36,13 @@ TOKEN = "ghp" + "_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
 
 
 Command = Callable[..., "Run"]  # what carries out a command of the test's own
+
+
+def read_terminal(ours: int) -> bytes:
+    """What is printed at the terminal next; that it stays silent for a minute is a failure."""
+    ready, _, _ = select.select([ours], [], [], 60)
+    assert ready, "nothing was printed at the terminal for a minute"
+    return os.read(ours, 65_536)
 
 
 class Run(NamedTuple):
@@ -122,7 +130,7 @@ class Run(NamedTuple):
         os.close(theirs)
         seen = b""
         with contextlib.suppress(OSError):  # a terminal without its other side
-            while part := os.read(ours, 65_536):
+            while part := read_terminal(ours):
                 seen += part
         os.close(ours)
         return cls(done.code, seen.decode().replace("\r\n", "\n"), done.errors)
