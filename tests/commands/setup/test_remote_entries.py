@@ -14,6 +14,7 @@ from commands.setup.files import Level, Tree
 from commands.setup.remote.address import KEY_VARIABLE, AddressError, checked_url, checked_variable
 from commands.setup.words import word
 from core.messages import Language
+from tests.support.costly import one_in
 from tests.support.desk import Desk
 from tests.support.documents import text_of
 from tests.support.setup_bench import Bench
@@ -76,7 +77,11 @@ def test_the_document_shows_each_entry_as_it_is_written(name: str, bench: Bench)
 
 @pytest.mark.parametrize(
     ("client", "level"),
-    [(it.key, level) for it in TAKING for level in LEVELS if it.of_user or level != "user"],
+    one_in(
+        2,
+        [(it.key, level) for it in TAKING for level in LEVELS if it.of_user or level != "user"],
+        names=2,
+    ),
 )
 def test_it_comes_beside_our_own_entry_and_goes_without_a_trace(
     client: str, level: Level, bench: Bench

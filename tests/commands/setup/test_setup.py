@@ -17,6 +17,7 @@ from commands.setup.words import word
 from core.lessons.agent_rules import rules
 from core.messages import Language
 from tests.support.cli_process import Run
+from tests.support.costly import one_in
 from tests.support.desk import Desk
 from tests.support.git_clones import copied_checkout
 from tests.support.stdio_client import ROOT
@@ -153,7 +154,9 @@ def test_without_a_terminal_and_yes_nothing_is_written(desk: Desk) -> None:
 
 
 @posix
-@pytest.mark.parametrize(("answer", "code"), [("y\n", 0), ("\n", 1), ("no\n", 1), ("\x04", 1)])
+@pytest.mark.parametrize(
+    ("answer", "code"), one_in(2, [("y\n", 0), ("no\n", 1), ("\n", 1), ("\x04", 1)], names=2)
+)
 def test_on_a_terminal_it_asks_once(answer: str, code: int, desk: Desk) -> None:
     words = ("setup", "codex", "--rooms", "lessons")
     done = Run.at_terminal(*words, answer=answer, **desk.place())

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.costly import enough
 from tests.support.desk import Desk
 from tests.support.git_clones import commit, git
 
@@ -36,8 +37,15 @@ def cloned(team: Desk, tmp_path: Path) -> Desk:
     return Desk(folder / "shop", tmp_path / "home of another")
 
 
-@pytest.mark.parametrize("level", ["--local", "--no-hooks"])
-@pytest.mark.parametrize(("first", "file"), OTHERS.items())
+@pytest.mark.parametrize(
+    ("first", "file", "level"),
+    enough(
+        ((*it, level) for it in OTHERS.items() for level in ("--local", "--no-hooks")),
+        lambda _, file, level: file,
+        lambda _, file, level: level,
+        names=3,
+    ),
+)
 def test_the_rules_of_a_colleague_stay_where_git_has_them(
     team: Desk, tmp_path: Path, first: str, file: str, level: str
 ) -> None:
