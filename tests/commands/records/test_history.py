@@ -132,6 +132,7 @@ def test_a_replaced_record_tells_its_versions_and_its_principle(
     ]
 
 
+@pytest.mark.long
 def test_a_principle_tells_which_versions_it_replaced(project: Path, command: Command) -> None:
     two, rule = changed_two(project), now_of(project, RULE)
     principle = [f"  {rule.token}  principle [payment]", "  lesson: rule"]
@@ -182,6 +183,7 @@ def test_json_keeps_other_scripts_and_escapes_what_is_hidden(
     assert run.told["version"]["record"]["lesson"] == "세율\u202e확인\x9b\U000e0041"
 
 
+@pytest.mark.long
 def test_an_uncommitted_change_is_said(project: Path, command: Command) -> None:
     save("three", "once more", LATEST)(project)
     token = now_of(project, THREE.id).token
@@ -190,6 +192,7 @@ def test_an_uncommitted_change_is_said(project: Path, command: Command) -> None:
     )
 
 
+@pytest.mark.long
 def test_an_uncommitted_removal_is_said(project: Path, command: Command) -> None:
     delete("three")(project)
     lines = command(project, "history", THREE.id).lines
@@ -197,6 +200,7 @@ def test_an_uncommitted_removal_is_said(project: Path, command: Command) -> None
     assert "1. added" in lines
 
 
+@pytest.mark.long
 def test_a_removed_record_tells_its_last_text(project: Path, command: Command) -> None:
     delete("three")(project)
     commit(project, "delete")
@@ -204,6 +208,7 @@ def test_a_removed_record_tells_its_last_text(project: Path, command: Command) -
     assert lines[5:9] == ["1. removed", at(project, "HEAD"), *block(THREE.token, "three")[:2]]
 
 
+@pytest.mark.long
 def test_an_edit_by_hand_is_told_as_what_it_changed(project: Path, command: Command) -> None:
     path = path_of(project)
     path.write_bytes(path.read_bytes().replace(b"tax table first", b"tax table\\nand the law"))
@@ -223,6 +228,7 @@ def test_a_beginning_of_an_id_is_enough(project: Path, command: Command) -> None
     assert command(project, "history", THREE.id[:4]).lines[0] == THREE.id
 
 
+@pytest.mark.long
 def test_a_beginning_finds_a_record_that_only_git_has(project: Path, command: Command) -> None:
     delete("three")(project)
     commit(project)
@@ -233,6 +239,7 @@ def test_a_token_names_its_record(project: Path, command: Command) -> None:
     assert command(project, "history", TWO.token).lines[0] == TWO.id
 
 
+@pytest.mark.long
 def test_an_ambiguous_beginning_lists_the_candidates(tmp_path: Path, command: Command) -> None:
     project = new_project(tmp_path / "shop")
     first, second = (replace(ONE, id=f"abcd{n}", topic=f"topic {n}") for n in "12")
@@ -295,6 +302,7 @@ def test_an_author_cannot_steer_the_terminal(project: Path, command: Command) ->
     assert lines[-2].endswith("  te�[31mst�  four")
 
 
+@pytest.mark.long
 def test_in_korean_the_sentences_are_korean(
     project: Path, command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -330,6 +338,7 @@ def test_a_merge_lists_what_each_side_did_once(project: Path, command: Command) 
     assert lines[lines.index("1. changed") + 1] == at(project, "HEAD^2")
 
 
+@pytest.mark.long
 def test_a_merge_that_makes_a_version_of_its_own_is_listed(project: Path, command: Command) -> None:
     other = copied(project, project.parent / "other")
     save("three", "theirs", LATEST)(other)
@@ -360,6 +369,7 @@ def test_an_original_that_a_union_merge_left_is_told_as_hidden(
     ]
 
 
+@pytest.mark.long
 def test_the_history_goes_on_before_the_project_was_moved(project: Path, command: Command) -> None:
     (project / "packages").mkdir()
     git(project, "mv", ".context", "packages/.context")
@@ -370,6 +380,7 @@ def test_the_history_goes_on_before_the_project_was_moved(project: Path, command
     assert len(command(moved, "uncompact", "--yes", RULE).lines) == 12
 
 
+@pytest.mark.long
 def test_the_log_of_another_project_in_the_repository_is_not_looked_at(
     project: Path, command: Command
 ) -> None:
@@ -382,6 +393,7 @@ def test_the_log_of_another_project_in_the_repository_is_not_looked_at(
     assert refusal.startswith(f"{name}: no record in the log, beside it or in git has")
 
 
+@pytest.mark.long
 def test_another_branch_is_looked_at_when_asked(project: Path, command: Command) -> None:
     git(project, "switch", "--quiet", "--create", "side")
     save("three", "on the side", LATEST)(project)
@@ -397,6 +409,7 @@ def test_another_branch_is_looked_at_when_asked(project: Path, command: Command)
     ]
 
 
+@pytest.mark.long
 def test_a_copy_of_a_commit_is_not_told_again(project: Path, command: Command) -> None:
     git(project, "switch", "--quiet", "--create", "side")
     save("three", "on the side", LATEST)(project)
@@ -408,6 +421,7 @@ def test_a_copy_of_a_commit_is_not_told_again(project: Path, command: Command) -
     assert [event["subject"] for event in told["events"]] == ["side", "memory"]
 
 
+@pytest.mark.long
 def test_a_shallow_clone_says_that_its_history_is_cut(
     project: Path, tmp_path: Path, command: Command
 ) -> None:
@@ -420,6 +434,7 @@ def test_a_shallow_clone_says_that_its_history_is_cut(
     assert command(shallow, "uncompact", "--yes", RULE).refusal.endswith(cut)
 
 
+@pytest.mark.long
 def test_a_worktree_has_the_history_of_its_repository(
     project: Path, tmp_path: Path, command: Command
 ) -> None:
@@ -438,6 +453,7 @@ def test_a_link_is_followed_to_where_git_has_the_log(
     assert len(told["events"]) == 3
 
 
+@pytest.mark.long
 def test_a_path_outside_ascii_is_no_obstacle(tmp_path: Path, command: Command) -> None:
     project = new_project(tmp_path / "repo") / "결제 'é"
     store_of(project).upsert_log(a_draft("one"))
@@ -492,6 +508,7 @@ def test_a_repository_without_commits_has_no_versions(tmp_path: Path, command: C
         ),
     ],
 )
+@pytest.mark.long
 def test_a_log_that_git_does_not_track_has_no_versions(
     tmp_path: Path, command: Command, ignored: str, said: str
 ) -> None:
@@ -732,6 +749,7 @@ def test_a_merge_with_the_compacted_branch_does_not_undo_it(
     assert {"one", "two", "three", "four"} <= set(gaps(project))
 
 
+@pytest.mark.long
 def test_a_principle_of_a_principle_gives_one_generation_back(
     project: Path, command: Command
 ) -> None:
@@ -744,6 +762,7 @@ def test_a_principle_of_a_principle_gives_one_generation_back(
     assert gaps(project) == ["one", "three", "two"]
 
 
+@pytest.mark.long
 def test_an_original_that_changed_since_is_left_alone(project: Path, command: Command) -> None:
     save("two", "once more", LATEST)(project)
     again = now_of(project, TWO.id)
@@ -775,6 +794,7 @@ def test_a_lost_original_stops_everything(partly_lost: Path, command: Command) -
     assert path_of(partly_lost).read_bytes() == before
 
 
+@pytest.mark.long
 def test_what_can_be_had_comes_back_beside_the_principle(
     partly_lost: Path, command: Command
 ) -> None:
@@ -792,6 +812,7 @@ def test_what_can_be_had_comes_back_beside_the_principle(
     assert gaps(partly_lost) == ["newer rule", "rule", "three"]
 
 
+@pytest.mark.long
 def test_originals_of_which_none_is_left_are_named(project: Path, command: Command) -> None:
     save("four")(project)
     compact("newer rule", "four")(project)
@@ -803,6 +824,7 @@ def test_originals_of_which_none_is_left_are_named(project: Path, command: Comma
         )
 
 
+@pytest.mark.long
 def test_an_uncommitted_version_is_not_passed_over_for_an_older_one(
     project: Path, command: Command
 ) -> None:
@@ -850,6 +872,7 @@ def test_a_dry_run_says_the_same_and_changes_no_byte(project: Path, command: Com
     assert {path: path.read_bytes() for path in project.rglob("*") if path.is_file()} == before
 
 
+@pytest.mark.long
 def test_as_a_process_uncompact_undoes_what_history_shows(project: Path) -> None:
     (project / "sub").mkdir()
     found = Run.started("history", ONE.id, "--json", cwd=project / "sub").told
@@ -858,6 +881,7 @@ def test_as_a_process_uncompact_undoes_what_history_shows(project: Path) -> None
     assert gaps(project) == ["one", "three", "two"]
 
 
+@pytest.mark.long
 def test_as_a_process_an_unknown_id_is_a_sentence_on_standard_error(project: Path) -> None:
     environment = {**os.environ, "SENTINEL_MEMORY_LANG": "ko"}
     done = Run.started("restore", "--yes", "ffffff", cwd=project, environment=environment)
@@ -871,6 +895,7 @@ def test_as_a_process_an_unknown_id_is_a_sentence_on_standard_error(project: Pat
 @pytest.mark.parametrize(
     "setting", ["log.showRoot=false", "diff.orderFile=gone", "log.follow=true"]
 )
+@pytest.mark.long
 def test_settings_of_a_user_hide_no_version(project: Path, command: Command, setting: str) -> None:
     before = command(project, "history", ONE.id).lines
     git(project, "config", *setting.split("="))
@@ -906,6 +931,7 @@ def test_without_git_a_deleted_record_and_a_former_version_come_back(
     assert gaps(project) == ["one"]
 
 
+@pytest.mark.long
 def test_a_version_that_git_shows_is_not_told_twice(project: Path, command: Command) -> None:
     save("three", "newer", LATER)(project)
     told = "\n".join(command(project, "history", THREE.id).lines)

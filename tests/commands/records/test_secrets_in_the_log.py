@@ -1,6 +1,7 @@
 """Tests that no command shows a person a secret that a hand put into the log."""
 
 import json
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 
 from core.lessons.record import Record
 from tests.support.cli_process import TOKEN, DiscreetRun, without_settings
+from tests.support.costly import enough
 from tests.support.git_clones import commit, git, write
 from tests.support.samples import a_record
 
@@ -96,7 +98,11 @@ COMMANDS: list[tuple[str, ...]] = [
 ]
 
 
-@pytest.mark.parametrize("lang", ["en", "ko"])
+@pytest.mark.parametrize(
+    ("shop", "lang"),
+    enough(product(FIELDS, ["en", "ko"]), lambda field, _: field, lambda _, lang: lang, names=2),
+    indirect=["shop"],
+)
 def test_no_command_shows_it(
     shop: Path, lang: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
