@@ -7,6 +7,7 @@ import stat
 import tomllib
 import zipfile
 from functools import partial
+from itertools import product
 from modulefinder import ModuleFinder
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from commands.bundle.bundle import Bundle, bundle_of
 from commands.bundle.words import WORDS, word
 from core.messages import Facts
 from tests.support.cli_process import Command, Run
+from tests.support.costly import one_in
 from tests.support.git_clones import copied_checkout
 from tests.support.sentences import say
 from tests.support.stdio_client import ROOT, ServerProcess
@@ -118,6 +120,7 @@ def test_the_packages_are_those_of_the_server(bundle: Bundle) -> None:
     }
 
 
+@pytest.mark.long
 def test_a_checkout_with_the_line_ends_of_windows_has_the_same_manifest(
     tmp_path: Path, bundle: Bundle
 ) -> None:
@@ -128,6 +131,7 @@ def test_a_checkout_with_the_line_ends_of_windows_has_the_same_manifest(
         assert made.files[path] == bundle.files[path]
 
 
+@pytest.mark.long
 def test_the_same_files_give_the_same_bytes(tmp_path: Path, bundle: Bundle) -> None:
     checkout = copied_checkout(tmp_path)
     for path in checkout.rglob("*.py"):
@@ -220,6 +224,7 @@ def test_the_korean_texts_stand_for_all_that_a_client_can_translate(
 # Writing it.
 
 
+@pytest.mark.long
 def test_it_is_written_into_the_working_directory(
     build: Command, project: Path, bundle: Bundle
 ) -> None:
@@ -235,6 +240,7 @@ def test_the_help_keeps_the_names_in_its_sentence(build: Command) -> None:
     assert " Build the .mcpb file for Claude Desktop. " in said
 
 
+@pytest.mark.long
 def test_it_is_written_under_the_name_that_was_given(
     build: Command, project: Path, bundle: Bundle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -247,6 +253,7 @@ def test_it_is_written_under_the_name_that_was_given(
     assert (run.code, run.out.splitlines()[0], run.errors) == (0, said, "")
 
 
+@pytest.mark.long
 def test_a_bundle_of_another_version_is_replaced(
     build: Command, project: Path, bundle: Bundle
 ) -> None:
@@ -261,14 +268,17 @@ def test_a_bundle_of_another_version_is_replaced(
 @pytest.mark.parametrize("lang", ["en", pytest.param("ko", marks=pytest.mark.long)])
 @pytest.mark.parametrize(
     "data",
-    [
-        b"",
-        b"notes of last week\n",
-        Bundle("1.0", {"manifest.json": b'{"name": "another"}'}).archive(),
-        Bundle("1.0", {"manifest.json": b'["sentinel-memory"]'}).archive(),
-        Bundle("1.0", {"notes.txt": b"sentinel-memory"}).archive(),
-        Bundle("1.0", {"manifest.json": b'{"name": "sentinel-memory"}'}).archive()[:-30],
-    ],
+    one_in(
+        6,
+        [
+            b"",
+            b"notes of last week\n",
+            Bundle("1.0", {"manifest.json": b'{"name": "another"}'}).archive(),
+            Bundle("1.0", {"manifest.json": b'["sentinel-memory"]'}).archive(),
+            Bundle("1.0", {"notes.txt": b"sentinel-memory"}).archive(),
+            Bundle("1.0", {"manifest.json": b'{"name": "sentinel-memory"}'}).archive()[:-30],
+        ],
+    ),
     ids=["empty", "text", "another-bundle", "odd-manifest", "no-manifest", "torn"],
 )
 def test_a_file_that_is_no_bundle_of_this_server_is_left_alone(
@@ -283,6 +293,7 @@ def test_a_file_that_is_no_bundle_of_this_server_is_left_alone(
     assert [path.name for path in project.iterdir()] == ["mine.mcpb"]
 
 
+@pytest.mark.long
 def test_a_folder_with_the_name_of_a_bundle_is_left_alone(build: Command, project: Path) -> None:
     (project / NAME).mkdir()
     assert build() == Run(1, "", f"{word('en', 'other_file', path=NAME)}\n")
@@ -290,6 +301,7 @@ def test_a_folder_with_the_name_of_a_bundle_is_left_alone(build: Command, projec
 
 
 @posix
+@pytest.mark.long
 def test_a_pipe_with_the_name_of_a_bundle_is_left_alone(build: Command, project: Path) -> None:
     os.mkfifo(project / NAME)
     assert build() == Run(1, "", f"{word('en', 'other_file', path=NAME)}\n")
@@ -297,6 +309,7 @@ def test_a_pipe_with_the_name_of_a_bundle_is_left_alone(build: Command, project:
 
 
 @posix
+@pytest.mark.long
 def test_a_link_to_a_bundle_stays_a_link(build: Command, project: Path, bundle: Bundle) -> None:
     older = Bundle("0.1.0", {"manifest.json": b'{"name": "sentinel-memory"}'})
     (project / "real.mcpb").write_bytes(older.archive())
@@ -306,8 +319,10 @@ def test_a_link_to_a_bundle_stays_a_link(build: Command, project: Path, bundle: 
     assert (project / "real.mcpb").read_bytes() == bundle.archive()
 
 
-@pytest.mark.parametrize("lang", ["en", "ko"])
-@pytest.mark.parametrize("name", ["bundle.zip", "README", "dist"])
+@pytest.mark.parametrize(
+    ("name", "lang"),
+    one_in(3, product(["bundle.zip", "README", "dist"], ["en", "ko"]), names=2),
+)
 def test_a_name_that_no_client_knows_for_a_bundle_is_refused(
     build: Command, project: Path, monkeypatch: pytest.MonkeyPatch, name: str, lang: str
 ) -> None:
@@ -330,6 +345,7 @@ def test_a_name_cannot_steer_the_terminal(build: Command) -> None:
 
 
 @pytest.mark.parametrize("lang", ["en", "ko"])
+@pytest.mark.long
 def test_a_folder_that_is_not_there_is_told(
     build: Command, project: Path, monkeypatch: pytest.MonkeyPatch, lang: str
 ) -> None:
@@ -354,6 +370,7 @@ def test_a_bundle_that_may_not_be_replaced_stays_as_it_is(tmp_path: Path) -> Non
     assert (tmp_path / NAME).read_bytes() == older
 
 
+@pytest.mark.long
 def test_a_checkout_in_which_a_file_is_missing_gives_no_bundle(tmp_path: Path) -> None:
     missing = copied_checkout(tmp_path) / "server.py"
     missing.unlink()

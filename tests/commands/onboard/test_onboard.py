@@ -108,6 +108,7 @@ def test_the_page_is_this_one(
     assert onboard() == Run(0, text, "")
 
 
+@pytest.mark.long
 def test_two_processes_write_the_same_bytes_in_utf_8_whatever_the_console(project: Path) -> None:
     for seed in ("1", "2"):
         environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONHASHSEED": seed}
@@ -136,6 +137,7 @@ def test_two_processes_write_the_same_bytes_in_utf_8_whatever_the_console(projec
         ),
     ],
 )
+@pytest.mark.long
 def test_an_empty_memory_says_how_the_page_fills(
     onboard: Command, project: Path, monkeypatch: pytest.MonkeyPatch, lang: str, said: str
 ) -> None:
@@ -238,6 +240,7 @@ def test_the_last_day_of_a_record_stands_there_once() -> None:
     assert newest[0] == "- **back** (seen 2 times, last 2026-03-02): gap 99 → back 99"
 
 
+@pytest.mark.long
 def test_no_kind_of_record_pushes_the_others_off_the_page() -> None:
     back = [replace(it, seen=9) for it in logs(28, "back", ask_next_time="Again?")]
     new = [replace(it, created=LATER) for it in logs(28, "new", ask_next_time="New?")]
@@ -340,6 +343,7 @@ def test_what_reads_like_instructions_to_a_model_is_nowhere_on_the_page() -> Non
     assert ORDER not in text
 
 
+@pytest.mark.long
 def test_the_chosen_topics_are_named(onboard: Command) -> None:
     text = onboard("--topic", " 결제 ", "--topic", "build").out
     about = text.splitlines()[2]
@@ -348,6 +352,7 @@ def test_the_chosen_topics_are_named(onboard: Command) -> None:
     assert "(records: 1, all of 2026-03-02).\n" in onboard("--topic", "deploy").out
 
 
+@pytest.mark.long
 def test_an_unknown_topic_is_answered_with_those_there_are(onboard: Command) -> None:
     assert onboard("--topic", "payments") == Run(
         1,
@@ -367,6 +372,7 @@ def test_a_record_without_a_date_is_shown_without_one() -> None:
 
 
 @pytest.mark.parametrize("most", [LEAST_CHARS, 2_500, PAGE_CHARS])
+@pytest.mark.long
 def test_a_syllable_of_hangul_counts_twice(most: int) -> None:
     found = [
         a_record(f"{at}번째 격차", lesson=f"{'가나다라 ' * 20}{at}", ask_next_time=f"무엇이 {at}?")
@@ -384,6 +390,7 @@ def test_a_syllable_of_hangul_counts_twice(most: int) -> None:
         ("ko", "--max-chars: 한 페이지에는 1,500자 이상이 필요합니다"),
     ],
 )
+@pytest.mark.long
 def test_a_page_that_could_hold_nothing_is_refused(
     onboard: Command, monkeypatch: pytest.MonkeyPatch, lang: str, said: str
 ) -> None:
@@ -394,6 +401,7 @@ def test_a_page_that_could_hold_nothing_is_refused(
     assert onboard("--max-chars", "1500").code == 0
 
 
+@pytest.mark.long
 def test_the_page_is_as_long_as_was_asked_for(onboard: Command, project: Path) -> None:
     MemoryStore(path_of(project)).add_all(rules(90))
     for most in (1_500, 6_000):
@@ -404,6 +412,7 @@ def test_the_page_is_as_long_as_was_asked_for(onboard: Command, project: Path) -
 @pytest.mark.parametrize(
     "name", ["x" * 300, "<b>*" * 80, "\u202e" * 300, "가" * 200, "\u0301" * 400]
 )
+@pytest.mark.long
 def test_a_long_name_leaves_room_for_the_page(name: str) -> None:
     found = [replace(a_record(), topic=f"{at}{name}") for at in range(90)]
     text = page([*found, shop()[-1]], name, "ko", is_part=True, most_chars=LEAST_CHARS)
@@ -414,6 +423,7 @@ def test_a_long_name_leaves_room_for_the_page(name: str) -> None:
 # Where it goes.
 
 
+@pytest.mark.long
 def test_a_new_file_is_written_and_none_is_written_over(onboard: Command, project: Path) -> None:
     assert onboard("-o", "START.md") == Run(0, "Written: START.md\n", "")
     assert (project / "START.md").read_bytes() == ENGLISH.encode()
@@ -440,6 +450,7 @@ def test_a_new_file_is_written_and_none_is_written_over(onboard: Command, projec
         (["--max-chars", "0"], "it must be a whole number of 1 or more"),
     ],
 )
+@pytest.mark.long
 def test_options_that_cannot_be_meant_are_refused(
     onboard: Command, arguments: list[str], said: str
 ) -> None:

@@ -91,7 +91,7 @@ def said(*words: str) -> str:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="bash of Windows may be that of another system")
-@pytest.mark.parametrize(("line", "expected"), one_in(14, LINES, names=2))
+@pytest.mark.parametrize(("line", "expected"), one_in(99, LINES, names=2))
 def test_bash_completes(shop: Path, line: str, expected: list[str]) -> None:
     words = line.split(" ")
     asked = f"""
@@ -104,7 +104,7 @@ def test_bash_completes(shop: Path, line: str, expected: list[str]) -> None:
     assert sorted(filter(None, found)) == [it.replace(" ", "\\ ") for it in expected]
 
 
-@pytest.mark.parametrize(("line", "expected"), one_in(14, LINES, names=2))
+@pytest.mark.parametrize(("line", "expected"), one_in(99, LINES, names=2))
 def test_fish_completes(shop: Path, line: str, expected: list[str]) -> None:
     asked = f"sentinel-memory completion fish | source; complete -C {shlex.quote(line)}"
     found = said(needed("fish"), "--no-config", "-c", asked).splitlines()

@@ -13,6 +13,7 @@ from commands.terminal.columns import cells
 from core.messages import Language
 from core.program import CLI
 from tests.support.cli_process import Command, Run
+from tests.support.costly import one_in
 
 LANGUAGES: tuple[Language, ...] = ("en", "ko")
 HANGUL = re.compile("[가-힣]")
@@ -101,7 +102,7 @@ def test_an_action_may_be_left_out_and_has_no_empty_heading(command: Command) ->
     assert re.search(r"\nactions:\n  rename +rename a topic", page)
 
 
-@pytest.mark.parametrize("option", ["-V", "--version"])
+@pytest.mark.parametrize("option", one_in(2, ["--version", "-V"]))
 def test_the_version_is_that_of_the_server(command: Command, option: str) -> None:
     from server import VERSION
 

@@ -71,6 +71,7 @@ def test_each_commit_is_a_session_and_each_hunk_an_edit(lively: Desk) -> None:
     assert (found["reach"]["count"], found["reach"]["of"], found["whole"]) == (2, 3, True)
 
 
+@pytest.mark.long
 def test_only_what_is_certainly_shown_too_often_floods(lively: Desk) -> None:
     found = run(lively, "--json").told["replay"]
     assert [it["token"] for it in found["flooding"]] == [EVERYWHERE.token]  # the other: 3 to 29 %
@@ -79,12 +80,14 @@ def test_only_what_is_certainly_shown_too_often_floods(lively: Desk) -> None:
     assert found["flooding"] == []
 
 
+@pytest.mark.long
 def test_a_project_in_ci_may_fail_for_it(lively: Desk) -> None:
     assert lively.run("stats", "--replay", "--strict").code == 1
     lively.write(NEVER)
     assert lively.run("stats", "--replay", "--strict").code == 0
 
 
+@pytest.mark.long
 def test_no_more_commits_are_read_than_asked_for(lively: Desk) -> None:
     assert run(lively, "2", "--json").told["replay"]["commits"]["of"] == 2
 
@@ -95,6 +98,7 @@ def test_the_memory_itself_is_no_work_on_the_project(desk: Desk) -> None:
     assert run(desk).lines[3:] == wrapped(WORDS["replay_none"][0], 80)
 
 
+@pytest.mark.long
 def test_the_page_in_english(lively: Desk) -> None:
     done = run(lively)
     day = done.out.partition("Since ")[2][:10]
@@ -133,6 +137,7 @@ commit resemble each other, so their interval is too narrow.
     )
 
 
+@pytest.mark.long
 def test_the_korean_page_is_korean_and_no_wider(lively: Desk) -> None:
     done = run(lively, SENTINEL_MEMORY_LANG="ko")
     assert "  20  95  " in done.out
@@ -141,6 +146,7 @@ def test_the_korean_page_is_korean_and_no_wider(lively: Desk) -> None:
     assert max(map(cells, done.lines[2:])) <= 80
 
 
+@pytest.mark.long
 def test_when_the_time_is_over_it_says_so_and_how_far_it_came(desk: Desk) -> None:
     for at in range(4):
         for name in range(80):
@@ -170,6 +176,7 @@ def test_its_options_are_refused_without_it(desk: Desk, option: str) -> None:
     assert f"{option.partition('=')[0]} can only be used with --replay" in done.errors
 
 
+@pytest.mark.long
 def test_a_long_log_is_read_as_a_hook_reads_it(lively: Desk) -> None:
     others = (a_record(f"gap {at}", topic="else", lesson="Nothing.") for at in range(1_001))
     lively.write(REFUND, *others)
