@@ -8,6 +8,7 @@ import pytest
 
 from core.lessons.log_file import COMPANIONS
 from tests.support.client_events import claude_edit, environment_of, run_hook
+from tests.support.costly import enough
 from tests.support.desk import Desk
 from tests.support.faults import tree
 from tests.support.git_clones import git
@@ -81,9 +82,18 @@ def linked(desk: Desk, name: str, target: str) -> Path:
     return link
 
 
-@pytest.mark.parametrize("words", COMMANDS)
 @pytest.mark.parametrize(
-    ("name", "target"), [(LOG, ".netrc"), (LOG, "notes.jsonl"), (".context", "private")]
+    ("name", "target", "words"),
+    enough(
+        (
+            (*place, words)
+            for place in [(LOG, ".netrc"), (LOG, "notes.jsonl"), (".context", "private")]
+            for words in COMMANDS
+        ),
+        lambda name, target, _: (name, target),
+        lambda _, target, words: words,
+        names=3,
+    ),
 )
 def test_nothing_of_a_file_that_is_no_memory_is_shown_changed_or_copied(
     desk: Desk, name: str, target: str, words: str

@@ -1,10 +1,12 @@
 """Tests that no link of a clone leads what a command writes or reads out of the project."""
 
 import os
+from itertools import product
 
 import pytest
 
 from core.lessons.record import new_record
+from tests.support.costly import enough
 from tests.support.desk import Desk
 from tests.support.faults import tree
 from tests.support.git_clones import git
@@ -41,8 +43,15 @@ def desk(desk: Desk) -> Desk:
     return desk
 
 
-@pytest.mark.parametrize("words", WRITERS)
-@pytest.mark.parametrize("target", [".bashrc", "gone", ".ssh", "."])
+@pytest.mark.parametrize(
+    ("target", "words"),
+    enough(
+        product([".bashrc", "gone", ".ssh", "."], WRITERS),
+        lambda target, _: target,
+        lambda _, words: words,
+        names=2,
+    ),
+)
 def test_no_command_follows_a_link_of_the_clone(desk: Desk, words: str, target: str) -> None:
     name = "out.md" if target in (".bashrc", "gone") else "docs"
     suffix = ".mcpb" if words.startswith("bundle") and name == "out.md" else ""

@@ -282,7 +282,7 @@ def test_a_memory_that_is_full_now_is_to_be_compacted(take: Command) -> None:
 @pytest.mark.parametrize(
     ("answer", "code", "count"),
     one_in(
-        2, [("y\n", 0, 1), ("예\n", 0, 1), ("\n", 1, 0), ("n\n", 1, 0), ("\x04", 1, 0)], names=3
+        4, [("예\n", 0, 1), ("y\n", 0, 1), ("\n", 1, 0), ("n\n", 1, 0), ("\x04", 1, 0)], names=3
     ),
 )
 def test_somebody_at_a_terminal_is_asked(project: Path, answer: str, code: int, count: int) -> None:

@@ -31,6 +31,7 @@ from tests.support.client_events import (
     run_hook,
     vscode,
 )
+from tests.support.costly import one_in
 from tests.support.desk import Desk as AnyDesk
 from tests.support.git_clones import git
 from tests.support.samples import LATER, a_record
@@ -712,7 +713,9 @@ def test_an_interrupted_hook_ends_with_0(desk: Desk) -> None:
     assert (process.returncode, out) == (0, b"")
 
 
-@pytest.mark.parametrize("options", [("-I",), ("-P",), ("-OO",), ("-W", "error", "-X", "dev")])
+@pytest.mark.parametrize(
+    "options", one_in(3, [("-I",), ("-P",), ("-OO",), ("-W", "error", "-X", "dev")])
+)
 def test_an_interpreter_with_other_rules_answers_the_same(
     desk: Desk, options: tuple[str, ...]
 ) -> None:

@@ -22,6 +22,7 @@ from tests.support.client_events import (
     gemini,
     run_hook,
 )
+from tests.support.costly import one_in
 from tests.support.git_clones import commit, git, store_of
 from tests.support.samples import a_draft
 
@@ -175,7 +176,7 @@ def test_however_it_is_missing_the_command_that_is_named_brings_it_back(
     assert "Records: 1 of 1" in Run.of(capsys, "list").out
 
 
-@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize("state", one_in(4, STATES))
 def test_the_doctor_says_the_same(
     shop: Path, state: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
