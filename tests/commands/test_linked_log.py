@@ -87,7 +87,7 @@ def linked(desk: Desk, name: str, target: str) -> Path:
     enough(
         (
             (*place, words)
-            for place in [(LOG, ".netrc"), (LOG, "notes.jsonl"), (".context", "private")]
+            for place in [(".context", "private"), (LOG, ".netrc"), (LOG, "notes.jsonl")]
             for words in COMMANDS
         ),
         lambda name, target, _: (name, target),
