@@ -13,7 +13,7 @@ import pytest
 from commands.terminal.safe_text import plain
 from core.lessons.record import Record, new_record, parse_line
 from core.particles import filled
-from tests.support.cli_process import CLI, GoodRun, without_settings
+from tests.support.cli_process import CLI, GoodRun, read_terminal, without_settings
 from tests.support.git_clones import (
     commit,
     compact,
@@ -615,7 +615,7 @@ def test_a_record_that_changed_while_somebody_looked_is_not_restored_over(projec
     ) as running:
         said = b""
         while b"[y/N]" not in said:
-            said += os.read(controller, 65_536)
+            said += read_terminal(controller)
         save("three", "changed meanwhile", LATEST)(project)
         os.write(controller, b"y\n")
         errors = running.communicate(timeout=60)[1].decode()

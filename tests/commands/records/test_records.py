@@ -19,7 +19,7 @@ from commands.terminal.screen import Screen, has_colours
 from commands.terminal.words import WORDS
 from core.lessons.record import Record, new_record
 from core.store import MemoryStore
-from tests.support.cli_process import CLI, Command
+from tests.support.cli_process import CLI, Command, read_terminal
 from tests.support.cli_process import GoodRun as Run
 from tests.support.costly import one_in
 from tests.support.git_clones import path_of, write
@@ -519,7 +519,7 @@ def test_a_record_that_was_updated_while_somebody_looked_stays(shop: Path) -> No
     ) as running:
         said = b""
         while b"[y/N]" not in said:
-            said += os.read(controller, 65_536)
+            said += read_terminal(controller)
         MemoryStore(path_of(shop)).upsert_log(a_draft())
         os.write(controller, b"y\n")
         errors = running.communicate(timeout=60)[1].decode()
