@@ -1314,7 +1314,10 @@ def test_a_large_log_takes_seconds(bare: Desk) -> None:
     records = (a_record(f"gap {at}", lesson=lesson, now=LONG_AGO) for at in range(31_000))
     assert len(bare.write(*records)) > 20_000_000
     began = time.monotonic()
-    assert len(bare.doctor().found) == 2
+    _, unread, _ = bare.doctor().found  # besides it, the threshold, and that there is no git
+    assert unread == (
+        "note     The log is too large to look for secrets here. `python cli.py scan` does."
+    )
     assert time.monotonic() - began < 120
 
 
