@@ -957,6 +957,7 @@ def test_a_file_gets_the_report_and_is_not_written_over_by_accident(
     assert report("-o", "-").out == shown.out
 
 
+@pytest.mark.long
 def test_a_long_report_leaves_out_whole_records_from_its_end_and_counts_them(
     project: Path, report: Report
 ) -> None:

@@ -59,6 +59,7 @@ def test_originals_that_git_never_had_are_shown_as_kept_here(
     ]
 
 
+@pytest.mark.long
 def test_it_is_said_in_korean(
     project: Path, report: Report, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -68,6 +69,7 @@ def test_it_is_said_in_korean(
     assert kept in report().out.splitlines()
 
 
+@pytest.mark.long
 def test_the_data_tell_what_git_has_from_what_is_only_kept(project: Path, report: Report) -> None:
     merged(project, "two")
     two = a_record("two", lesson="lesson two")
@@ -83,6 +85,7 @@ def test_the_data_tell_what_git_has_from_what_is_only_kept(project: Path, report
     assert compacted() == {"originals": [first], "kept": [], "unknown": 1}
 
 
+@pytest.mark.long
 def test_a_version_that_git_shows_is_not_taken_from_beside_the_log(
     project: Path, report: Report
 ) -> None:
@@ -94,6 +97,7 @@ def test_a_version_that_git_shows_is_not_taken_from_beside_the_log(
         assert folded(report(*words).out) == ["  <summary>Replaced: 1</summary>", *original("one")]
 
 
+@pytest.mark.long
 def test_a_file_that_git_tracks_counts_for_nothing(project: Path, report: Report) -> None:
     """Whoever made the branch would say what was replaced."""
     base = merged(project, "two")
@@ -133,6 +137,7 @@ def test_no_secret_is_shown_of_what_is_kept(project: Path, report: Report) -> No
     assert f"      `{secret.token}` (payment)" in told.out.splitlines()
 
 
+@pytest.mark.long
 def test_of_many_originals_the_first_fifty_are_shown(project: Path, report: Report) -> None:
     merged(project, *(f"gap {at}" for at in range(53)))
     told = report()

@@ -6,6 +6,7 @@ import pytest
 
 from core.lessons.record import Record
 from tests.support.cli_process import Command, Run
+from tests.support.costly import one_in
 from tests.support.desk import Desk
 from tests.support.git_clones import write
 from tests.support.samples import a_record
@@ -52,7 +53,7 @@ def test_a_wrong_argument_is_told_with_what_was_meant(
     assert said in (refused, None)
 
 
-@pytest.mark.parametrize("line", [line for line, _ in WRONG])
+@pytest.mark.parametrize("line", one_in(3, [line for line, _ in WRONG]))
 def test_in_korean_no_word_of_argparse_is_left(
     command: Command, line: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
