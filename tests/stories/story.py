@@ -73,7 +73,8 @@ _MILLISECONDS = re.compile(r"\d+(?:[.,]\d+)?(?= ?ms\b)")
 _NAMED = {
     "TOKEN": re.compile(r"\b[0-9a-f]{16}@[0-9a-f]{6}\b"),
     "ID": re.compile(
-        r"\bctx_[0-9a-f]{12}\b|(?:(?<=Remembered: )|(?<=기억했습니다: ))[a-z0-9]{8}\b"
+        r"\bctx_[0-9a-f]{12}\b"
+        r"|(?:(?<=Remembered: )|(?<=기억했습니다: )|(?<=\"id\":\"))[a-z0-9]{8}\b"
     ),
     "FORMER": re.compile(r'(?<="former": \[")[0-9a-f]{6}(?="\])'),
 }
