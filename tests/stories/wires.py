@@ -9,6 +9,7 @@ import asyncio
 import os
 import shutil
 import threading
+import time
 from collections.abc import Callable, Coroutine
 from contextlib import AsyncExitStack
 from importlib.util import module_from_spec, spec_from_file_location
@@ -81,8 +82,11 @@ class Server:
         self._rooms = rooms
         for made in (self.project, self.home):
             made.mkdir(parents=True, exist_ok=True)  # stays: the server works in it
+            gone = self._folder / f"gone-{time.monotonic_ns()}"  # a server may still write in it
+            gone.mkdir()
             for inside in made.iterdir():
-                shutil.rmtree(inside) if inside.is_dir() else inside.unlink()
+                inside.rename(gone / inside.name)
+            shutil.rmtree(gone, ignore_errors=True)
 
     def call(self, agent: str, tool: str, arguments: dict[str, Any]) -> Answer:
         """See `Wire`."""
@@ -132,15 +136,15 @@ class OverHttp(Server):
 
     def __init__(self, folder: Path, new_dsn: Callable[[], str]) -> None:
         super().__init__(folder)
-        self._new_dsn, self._session = new_dsn, ""
+        self._new_dsn, self._sessions = new_dsn, dict[HttpServer, str]()
 
     def _started(self, agent: str, environment: dict[str, str]) -> HttpServer:
         if "fragments" in self._rooms:
             environment["SENTINEL_MEMORY_FRAGMENTS"] = self._new_dsn()
         options = ("--rooms", self._rooms, "--project", str(self.project))
         server = HttpServer(self._folder / "server", *options, environment=environment)
-        self._session = server.begin()
+        self._sessions[server] = server.begin()
         return server
 
     def _answer(self, running: HttpServer, params: dict[str, Any]) -> Any:
-        return running.call("tools/call", params, self._session)[2]
+        return running.call("tools/call", params, self._sessions[running])[2]
