@@ -49,9 +49,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from functools import cache
-from io import BytesIO, StringIO, TextIOWrapper
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, TemporaryFile
 from typing import Any, NamedTuple, Protocol
 from unittest import mock
 
@@ -243,14 +243,17 @@ class Player:
         given = ""
         if "<" in words:
             words, given = words[: words.index("<")], " ".join(words[words.index("<") + 1 :])
-        out = StringIO()
         stdin = TextIOWrapper(BytesIO(given.encode()), encoding="utf-8")
-        with redirect_stdout(out), redirect_stderr(out), mock.patch.object(sys, "stdin", stdin):
-            try:
-                status = cli.main(words[1:])
-            except SystemExit as error:
-                status = int(str(error.code or 0))
-        return Answer(out.getvalue() + (f"(status {status})\n" if status else ""), bool(status))
+        # A file, since a hook writes past the buffer.
+        with TemporaryFile("w+", encoding="utf-8", newline="") as out:
+            with redirect_stdout(out), redirect_stderr(out), mock.patch.object(sys, "stdin", stdin):
+                try:
+                    status = cli.main(words[1:])
+                except SystemExit as error:
+                    status = int(str(error.code or 0))
+            out.seek(0)
+            said = out.read()
+        return Answer(said + (f"(status {status})\n" if status else ""), bool(status))
 
     def _file(self, words: list[str]) -> Answer:
         path = self.project / words[1]
