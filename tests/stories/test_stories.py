@@ -38,31 +38,37 @@ def held(story: Story, project: Path, home: Path, wire: Any) -> None:
         pytest.fail(told, pytrace=False)
 
 
-@pytest.fixture(scope="module")
-def in_process() -> Iterator[Callable[[str], InProcess]]:
-    wires = dict[str, InProcess]()
-
-    def of(rooms: str) -> InProcess:
-        if rooms not in wires:
-            for wire in wires.values():
-                wire.close()
-            wires.clear()
-            wires[rooms] = InProcess(rooms)
-        return wires[rooms]
-
-    yield of
-    for wire in wires.values():
-        wire.close()
+@pytest.fixture(scope="class")
+def in_process(request: pytest.FixtureRequest) -> Iterator[InProcess]:
+    wire = InProcess(request.cls.rooms)
+    yield wire
+    wire.close()
 
 
-@pytest.mark.parametrize(("path", "story"), params(lambda _: True))
-def test_a_story(
-    path: Path, story: Story, in_process: Callable[[str], InProcess], tmp_path: Path
-) -> None:
-    project, home = tmp_path / "shop", tmp_path / "home"
-    project.mkdir()
-    home.mkdir()
-    held(story, project, home, in_process(story.rooms))
+class InRooms:
+    """The stories of some rooms: in one class, as only their tests stay together in any order.
+
+    Each change of rooms makes a server anew, since a room knows which others are beside it.
+    """
+
+    rooms = ""
+
+    def test_a_story(self, path: Path, story: Story, in_process: InProcess, tmp_path: Path) -> None:
+        project, home = tmp_path / "shop", tmp_path / "home"
+        project.mkdir()
+        home.mkdir()
+        held(story, project, home, in_process)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if metafunc.cls and issubclass(metafunc.cls, InRooms):
+        rooms = metafunc.cls.rooms
+        metafunc.parametrize(("path", "story"), params(lambda it: it.rooms == rooms))
+
+
+for _rooms in dict.fromkeys(story.rooms for stories in STORIES.values() for story in stories):
+    _name = "Test" + "And".join(it.title().replace(":", "") for it in _rooms.split(","))
+    globals()[_name] = type(_name, (InRooms,), {"rooms": _rooms})
 
 
 @pytest.fixture(scope="module")
