@@ -1,0 +1,146 @@
+"""Tests that each row of the specifications is held by a test or a story, or says why none can."""
+
+import pytest
+
+from tests.spec.rows import (
+    FILE,
+    TESTS,
+    Row,
+    claims_in,
+    claims_of_stories,
+    claims_of_tests,
+    holders_of,
+    main,
+    open_in,
+    rows_of,
+    table,
+    unknown_in,
+)
+from tests.support.rows import none_of
+
+FORMS = {
+    "a test": '@pytest.mark.row("P1", "001 3-1.a")\ndef test_it() -> None: ...\n',
+    "a test of a class": 'class TestIt:\n    @pytest.mark.row("P1", "001 3-1.a")\n'
+    "    async def test_it(self) -> None: ...\n",
+    "a class": '@pytest.mark.row("P1", "001 3-1.a")\nclass TestIt: ...\n',
+    "a state machine": 'TestIt = pytest.mark.row("P1", "001 3-1.a")(It.TestCase)\n',
+}
+NO_MARKS = {
+    "above a helper": '@pytest.mark.row("P1")\ndef helper() -> None: ...\n',
+    "of a file": 'pytestmark = pytest.mark.row("P1")\n',
+    "of a case": 'CASES = [pytest.param(1, marks=pytest.mark.row("P1"))]\n',
+    "by a name": "@pytest.mark.row(ROW)\ndef test_it() -> None: ...\n",
+}
+WRONG_ROWS = {
+    '["001 3-1"]\nrequires = "It."': "no id",
+    '["005 1"]\nrequires = "It."': "no id",
+    '["P1"]\nreading = "It."': "add requires",
+    '["P1"]\nrequires = "It."\nreason = "It."': "has reason",
+    '["P1"]\nrequires = " "': "no text in requires",
+    '["P1"]\nrequires = "It."\noutside = true': "no text in outside",
+}
+
+
+def test_each_row_has_its_fields() -> None:
+    rows, faults = rows_of(FILE.read_text(encoding="utf-8"))
+    none_of(faults)
+    assert len(rows) > 500
+
+
+def test_each_row_is_held_or_says_why_none_can_hold_it() -> None:
+    rows, _ = rows_of(FILE.read_text(encoding="utf-8"))
+    none_of(open_in(rows, holders_of(rows, claims_in(TESTS)[0])))
+
+
+def test_each_mark_stands_above_a_test_and_names_a_row() -> None:
+    rows, _ = rows_of(FILE.read_text(encoding="utf-8"))
+    claims, faults = claims_in(TESTS)
+    none_of(faults + unknown_in(rows, claims))
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_mark_is_read_above(form: str) -> None:
+    claims, faults = claims_of_tests(FORMS[form], "test_file.py")
+    assert [claim.row for claim in claims] == ["P1", "001 3-1.a"]
+    assert {claim.holder.split("::")[1] for claim in claims} <= {"test_it", "TestIt"}
+    assert faults == []
+
+
+@pytest.mark.parametrize("place", NO_MARKS)
+def test_a_mark_that_holds_nothing_is_a_fault(place: str) -> None:
+    claims, [fault] = claims_of_tests(NO_MARKS[place], "test_file.py")
+    assert claims == []
+    assert fault.startswith("test_file.py:1: ")
+
+
+@pytest.mark.parametrize("text", WRONG_ROWS)
+def test_a_row_that_is_none_is_a_fault(text: str) -> None:
+    rows, [fault] = rows_of(text)
+    assert rows == {}
+    assert WRONG_ROWS[text] in fault
+
+
+def test_a_row_without_a_holder_is_open_unless_it_says_why() -> None:
+    rows = {
+        "P1": Row("P1", "Held."),
+        "P2": Row("P2", "Open.", reading="Read so."),
+        "P3": Row("P3", "Free.", outside="Nobody can."),
+        "P4": Row("P4", "Left.", otherwise="Not done."),
+    }
+    claims, _ = claims_of_tests('@pytest.mark.row("P1")\ndef test_it() -> None: ...\n', "f.py")
+    [fault] = open_in(rows, holders_of(rows, claims))
+    assert fault.startswith("P2: Open.")
+
+
+def test_a_story_holds_the_rows_of_its_head_and_none_of_a_section() -> None:
+    text = "# Of a tool.\n\n## a lesson is kept  [001 3-1.a, P1, 001 3-1]\nlog_memory topic=[x]\n"
+    claims = claims_of_stories(text, "stories/log.txt")
+    rows = ["001 3-1.a", "001 3-1.b", "P1"]
+    story = "stories/log.txt: a lesson is kept"
+    assert holders_of(rows, claims) == {"001 3-1.a": [story], "001 3-1.b": [], "P1": [story]}
+    assert unknown_in(rows, claims) == []
+
+
+@pytest.mark.parametrize(
+    ("row", "ask"),
+    [
+        ("001 3-1", "name a row of it, 001 3-1.a to 001 3-1.b"),
+        ("001 3-1.c", "correct the id"),
+        ("002 2", "correct the id"),
+    ],
+)
+def test_a_test_that_names_no_row_is_told_what_to_name(row: str, ask: str) -> None:
+    mark = f'@pytest.mark.row("{row}")\ndef test_it() -> None: ...\n'
+    claims, _ = claims_of_tests(mark, "test_file.py")
+    [fault] = unknown_in(["001 3-1.a", "001 3-1.b", "002 2.1"], claims)
+    assert fault.startswith(f"test_file.py::test_it: '{row}' is ")
+    assert ask in fault
+
+
+def test_the_table_has_a_line_for_each_row_below_its_document() -> None:
+    rows = [Row("001 3-1.a", "One | two.", reading="Read."), Row("P1", "Whole.", outside="No.")]
+    assert table(rows, {"001 3-1.a": ["test_a.py::test_it"], "P1": []}).splitlines() == [
+        "## 001 The memory log",
+        "",
+        "| Row | Required | Read as | Held by |",
+        "| --- | --- | --- | --- |",
+        r"| 001 3-1.a | One \| two. | Read. | `test_a.py::test_it` |",
+        "",
+        "## P What the memory log promises",
+        "",
+        "| Row | Required | Read as | Held by |",
+        "| --- | --- | --- | --- |",
+        "| P1 | Whole. | Outside: No. |  |",
+    ]
+
+
+def test_the_command_prints_all_rows_or_those_that_are_open(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    rows, _ = rows_of(FILE.read_text(encoding="utf-8"))
+    assert main([]) == 0
+    assert capsys.readouterr().out.count("\n| ") >= len(rows)
+    assert main(["--open"]) == 0
+    shown = capsys.readouterr().out
+    assert all(f"| {row.id} |" in shown for row in rows.values() if row.outside or row.otherwise)
+    assert "| P1 |" not in shown
