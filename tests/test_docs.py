@@ -194,6 +194,7 @@ def test_every_link_to_a_file_leads_somewhere() -> None:
     none_of(faults)
 
 
+@pytest.mark.row("001 1-3.c", "003 T80")
 @pytest.mark.parametrize("name", ["server.py", "cli.py"])
 def test_the_header_for_uv_names_the_packages_of_requirements_txt(name: str) -> None:
     header = re.findall(r"^# /// script\n(.*?)^# ///$", text_of(name), re.M | re.S)[0]
@@ -202,6 +203,7 @@ def test_the_header_for_uv_names_the_packages_of_requirements_txt(name: str) -> 
     assert parsed["requires-python"] == ">=3.11"
 
 
+@pytest.mark.row("001 6.a")
 @pytest.mark.parametrize("name", RULES)
 def test_the_rules_have_their_eleven_steps(name: str) -> None:
     steps = [int(number) for number in re.findall(r"^(\d+)\. ", text_of(name), re.M)]
@@ -210,6 +212,7 @@ def test_the_rules_have_their_eleven_steps(name: str) -> None:
         assert word in text_of(name)
 
 
+@pytest.mark.row("001 6.a", "001 6.g")
 def test_the_files_to_copy_by_hand_hold_the_whole_workflow() -> None:
     assert text_of(".cursorrules") == whole_workflow("en")
     assert blocks(text_of("docs/cursorrules.ko.md"), "text") == [whole_workflow("ko")]

@@ -141,6 +141,7 @@ def test_how_well_it_finds_is_as_it_was_measured(name: str) -> None:
     assert {*ndcg[:2], *shares} <= told
 
 
+@pytest.mark.row("002 2.66.a", "002 2.66.b")
 @pytest.mark.parametrize("name", BOTH)
 def test_every_key_of_the_settings_has_its_row_and_default(name: str) -> None:
     defaults = config.Config(Path())

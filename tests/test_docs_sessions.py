@@ -52,6 +52,7 @@ def test_the_limits_are_those_of_the_program(name: str) -> None:
         assert sorted(f"{it:,}" for it in limits) in [sorted(found) for found in figures]
 
 
+@pytest.mark.row("003 T75", "003 T76", "003 T77")
 @pytest.mark.parametrize("name", BOTH)
 def test_every_key_of_the_settings_has_its_row_and_default(name: str) -> None:
     told = {names_in(row[0])[0]: names_in(row[1]) for row in rows_of(name, 9)}
@@ -66,6 +67,7 @@ def _plain(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
+@pytest.mark.row("003 T7")
 @pytest.mark.parametrize("name", BOTH)
 def test_the_tables_and_indexes_are_those_of_the_database(name: str) -> None:
     columns, indexes = tables_and_indexes(MIGRATIONS, but="contexts_fts_")
@@ -88,6 +90,7 @@ def test_every_client_has_its_events_after_an_action(name: str) -> None:
         assert set(names_in(told)) == events, client.name
 
 
+@pytest.mark.row("003 T25", "003 T67")
 @pytest.mark.parametrize(
     ("name", "lang"), [(ENGLISH, "en"), pytest.param(KOREAN, "ko", marks=pytest.mark.long)]
 )

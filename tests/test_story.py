@@ -118,6 +118,7 @@ KOREAN = Story(
 )
 
 
+@pytest.mark.row("001 1-3.b")
 @pytest.mark.parametrize(
     ("story", "client"),
     [

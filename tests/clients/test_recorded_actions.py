@@ -50,6 +50,7 @@ def command(client: Headless, line: str) -> Call:
     return Call(tool, {key: line, "description": "Run it"} if client is not CODEX else {key: line})
 
 
+@pytest.mark.row("003 T26")
 @pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.key)
 def test_commands_and_edits_belong_to_the_session_that_their_conversation_saves(
     client: Headless, tmp_path: Path, cache: Path

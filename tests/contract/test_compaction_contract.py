@@ -140,6 +140,7 @@ def test_the_principle_stands_where_its_first_original_stood() -> None:
     assert lessons() == ["before", SUMMARY, "after"]
 
 
+@pytest.mark.row("001 3-3.h")
 def test_the_originals_are_kept_beside_the_log() -> None:
     three()
     log_memory("payment", "", SUMMARY, type="principle", source_ids=tokens(compact_memory()))
@@ -205,6 +206,7 @@ def test_a_bare_id_is_enough_for_a_record_that_was_never_updated() -> None:
     assert lessons() == ["lesson of auth", SUMMARY]
 
 
+@pytest.mark.row("001 5-1.i")
 def test_a_bare_id_does_not_remove_a_record_that_was_updated() -> None:
     log_memory("payment", GAP, LESSON)
     log_memory("payment", GAP, "a better lesson")
@@ -229,6 +231,7 @@ def test_a_principle_among_the_sources_counts_with_its_own() -> None:
     assert record["meta"]["source_count"] == 8
 
 
+@pytest.mark.row("001 3-3.l")
 def test_records_without_use_are_deleted_and_repeated_in_full() -> None:
     three()
     name = digest("paymentfirst gap")
@@ -247,6 +250,7 @@ def test_a_record_changed_since_is_not_deleted() -> None:
     assert lessons() == ["lesson of auth", "a better lesson"]
 
 
+@pytest.mark.row("001 3-3.h")
 def test_an_original_that_comes_back_is_hidden_and_then_removed() -> None:
     three()
     original = lines()[1] + "\n"
@@ -261,6 +265,7 @@ def test_an_original_that_comes_back_is_hidden_and_then_removed() -> None:
     assert re.search(r"\b1\b", answer)
 
 
+@pytest.mark.row("001 3-3.h")
 def test_an_original_that_comes_back_changed_is_shown() -> None:
     three()
     original = on_disk()[1]

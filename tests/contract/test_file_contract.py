@@ -40,6 +40,7 @@ SHORT = as_line({"id": "a1b2c3d4e5f6a7b8", "type": "log", "topic": "auth"})
 WRONG = as_line(stored(log()) | {"lesson": 5})
 
 
+@pytest.mark.row("001 5-1.d")
 def test_a_bad_line_is_skipped_and_counted(
     caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -52,6 +53,7 @@ def test_a_bad_line_is_skipped_and_counted(
     assert "ask Kim" not in told
 
 
+@pytest.mark.row("001 5-1.d")
 def test_marks_of_a_conflict_count_as_skipped_lines(
     caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -61,6 +63,7 @@ def test_marks_of_a_conflict_count_as_skipped_lines(
     assert re.search(r"\b4\b", caplog.text + capfd.readouterr().err)
 
 
+@pytest.mark.row("001 5-1.d")
 def test_a_rewrite_keeps_the_bad_lines_in_their_places() -> None:
     write(log("a"), TORN, log("b"), MARKER, NOTE, SHORT, WRONG, log("c"))
     before = LOG.read_bytes().splitlines(keepends=True)
@@ -128,6 +131,7 @@ def test_the_mode_of_the_file_is_kept() -> None:
     assert LOG.stat().st_mode & 0o777 == 0o640
 
 
+@pytest.mark.row("001 3-2.m")
 def test_a_write_replaces_the_file_as_a_whole() -> None:
     write(log("a"))
     with LOG.open("rb") as before:
@@ -209,6 +213,7 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SENTINEL_MEMORY_LOCK_TIMEOUT_S", f"{2 * WAIT_S:.0f}")
 
 
+@pytest.mark.row("001 3-2.m")
 def test_a_writer_waits_for_a_stranger_who_holds_the_lock(patient: None) -> None:
     write(log("a"))
     writer = threading.Thread(target=upsert_log, args=(log("b"),))
@@ -221,6 +226,7 @@ def test_a_writer_waits_for_a_stranger_who_holds_the_lock(patient: None) -> None
     assert len(lines()) == 2
 
 
+@pytest.mark.row("001 5-1.f")
 def test_a_reader_does_not_wait_for_the_lock(patient: None) -> None:
     write(log("a"))
     with (
@@ -230,6 +236,7 @@ def test_a_reader_does_not_wait_for_the_lock(patient: None) -> None:
         assert threads.submit(lambda: (count(), len(read_all()))).result(WAIT_S) == (1, 1)
 
 
+@pytest.mark.row("001 5-1.f")
 @pytest.mark.long
 def test_a_writer_gives_up_with_an_error_after_about_ten_seconds() -> None:
     write(log("a"))
@@ -257,6 +264,7 @@ def test_files_for_git_that_exist_are_left_alone() -> None:
         assert (LOG.parent / name).read_text() == "# mine\n"
 
 
+@pytest.mark.row("001 1-1.b", "001 1-2.c")
 def test_git_sees_the_log_and_nothing_that_passes(project: Path) -> None:
     subprocess.run(["git", "init", "-q", "."], check=True)
     upsert_log(log())
@@ -268,6 +276,7 @@ def test_git_sees_the_log_and_nothing_that_passes(project: Path) -> None:
     assert sorted(seen) == [".context/.gitattributes", ".context/.gitignore", LOG.as_posix()]
 
 
+@pytest.mark.row("001 5-1.n")
 def test_what_is_taken_out_is_kept_beside_the_log() -> None:
     upsert_log(log(lesson="the first way"))
     upsert_log(log(lesson="the second way"))
@@ -278,6 +287,7 @@ def test_what_is_taken_out_is_kept_beside_the_log() -> None:
     assert "the second way" in kept
 
 
+@pytest.mark.row("001 5-1.n")
 def test_what_is_kept_beside_the_log_is_redacted() -> None:
     write(log(lesson=f"the key is {SECRET} for tests"))
     delete_by_ids([digest("payment" + GAP)])
@@ -285,6 +295,7 @@ def test_what_is_kept_beside_the_log_is_redacted() -> None:
     assert "[REDACTED]" in REPLACED.read_text("utf-8")
 
 
+@pytest.mark.row("001 7-1.a")
 def test_fifty_ordinary_records_take_about_25_kilobytes() -> None:
     for number in range(50):
         upsert_log(log(gap=f"{GAP} {number}", ask_next_time=QUESTION))

@@ -124,6 +124,9 @@ def several(
 # The tables
 
 
+@pytest.mark.row(
+    "002 2.11", "002 2.12.r", "002 2.15.a", "002 2.15.b", "002 2.16.g", "004 4.8", "004 4.9"
+)
 def test_the_tables_have_the_columns_of_the_specification(room: Room) -> None:
     room.saved("One")
     for table, columns in TABLES.items():
@@ -133,6 +136,18 @@ def test_the_tables_have_the_columns_of_the_specification(room: Room) -> None:
     assert "fts5(content" in words["sql"]
 
 
+@pytest.mark.row(
+    "002 2.13.a",
+    "002 2.13.b",
+    "002 2.13.c",
+    "002 2.13.d",
+    "002 2.13.e",
+    "002 2.13.f",
+    "002 2.13.g",
+    "002 2.13.h",
+    "002 2.13.i",
+    "002 2.15.g",
+)
 def test_the_indexes_are_there_and_a_pair_of_ids_is_unique(room: Room) -> None:
     one, two = several(room, 2)
     for name, columns in INDEXES.items():
@@ -148,6 +163,16 @@ def test_the_indexes_are_there_and_a_pair_of_ids_is_unique(room: Room) -> None:
         )
 
 
+@pytest.mark.row(
+    "002 2.12.d",
+    "002 2.12.k",
+    "002 2.12.n",
+    "002 2.12.p",
+    "002 2.12.s",
+    "002 2.85",
+    "004 4.3",
+    "004 4.8.b",
+)
 def test_the_columns_have_their_defaults(room: Room) -> None:
     room.saved("One")
     given = {it["name"]: it["dflt_value"] for it in room.sql("PRAGMA table_info(fragments)")}
@@ -164,6 +189,20 @@ def test_the_columns_have_their_defaults(room: Room) -> None:
     }
 
 
+@pytest.mark.row(
+    "002 2.12.d",
+    "002 2.12.i",
+    "002 2.12.m",
+    "002 2.12.o",
+    "002 2.12.q",
+    "002 2.34",
+    "002 2.35",
+    "002 2.35.a",
+    "002 2.36",
+    "002 2.36.b",
+    "002 2.36.c",
+    "002 2.88",
+)
 def test_a_fragment_stands_in_the_columns_as_it_was_told(room: Room) -> None:
     room("memory_consolidate")  # else the upkeep of the day may come to the new row already
     other = room.saved("The pool holds 20 connections", topic="pool")
@@ -194,6 +233,7 @@ def test_a_fragment_stands_in_the_columns_as_it_was_told(room: Room) -> None:
 # remember
 
 
+@pytest.mark.row("002 2.12.a", "002 2.32", "002 2.32.a", "004 4.1")
 def test_remember_answers_with_success_id_and_created(room: Room) -> None:
     first = room("remember", content="The shop runs on Node 20", topic="node", type="fact")
     id_ = first["id"]
@@ -208,6 +248,7 @@ def test_the_same_content_of_another_agent_is_another_fragment(room: Room) -> No
     assert len(ids) == 3
 
 
+@pytest.mark.row("002 2.12.e", "002 2.12.g", "002 2.35", "002 2.88.c", "004 4.2")
 def test_each_word_of_type_says_kind_lifetime_and_importance(room: Room) -> None:
     told = {}
     for word in [*SIX, "working", "episodic", "semantic", "procedural"]:
@@ -228,6 +269,7 @@ def test_each_word_of_type_says_kind_lifetime_and_importance(room: Room) -> None
     assert "type" in room.refusal("remember", content="x", type="opinion")
 
 
+@pytest.mark.row("002 2.12.c", "002 2.31.a", "004 4.2.a")
 def test_what_is_left_out_is_filled_in(room: Room) -> None:
     bare = room.row(room.saved("pgvector needs PostgreSQL 14"))
     assert (bare["topic"], bare["type"], bare["agent_id"]) == ("general", "fact", "default")
@@ -237,6 +279,7 @@ def test_what_is_left_out_is_filled_in(room: Room) -> None:
     assert (tagged["topic"], json.loads(tagged["keywords"])) == ("vault", ["vault", "doors"])
 
 
+@pytest.mark.row("002 2.12.b")
 def test_a_long_content_is_said_and_one_above_a_kilobyte_refused(room: Room) -> None:
     assert "too_long" not in room("remember", content="가" * 300)
     assert room("remember", content="나" * 301)["too_long"] is True
@@ -246,12 +289,14 @@ def test_a_long_content_is_said_and_one_above_a_kilobyte_refused(room: Room) -> 
     assert len(room.sql("SELECT id FROM fragments")) == 3
 
 
+@pytest.mark.row("002 2.12.f", "002 2.12.g")
 @pytest.mark.parametrize("importance", [-0.01, 1.01, "much"])
 def test_an_importance_out_of_its_bounds_is_refused(room: Room, importance: object) -> None:
     assert "importance" in room.refusal("remember", content="x", importance=importance)
     assert not room.database.exists()
 
 
+@pytest.mark.row("002 2.33", "002 2.94")
 def test_a_secret_is_in_no_byte_of_any_file(room: Room) -> None:
     answer = room("remember", content=f"The bot uses {SECRET}", topic=SECRET, keywords=[SECRET])
     assert answer["redacted"]
@@ -260,6 +305,7 @@ def test_a_secret_is_in_no_byte_of_any_file(room: Room) -> None:
         assert not path.is_file() or SECRET.encode() not in path.read_bytes(), path.name
 
 
+@pytest.mark.row("002 2.37")
 def test_what_is_alike_on_one_topic_is_linked_by_itself(room: Room) -> None:
     text = "The staging proxy drops every CORS preflight of the upload form in region {at}"
     first = room.saved(text.format(at="one"), topic="cors", type="fact")
@@ -283,6 +329,7 @@ def test_what_is_alike_on_one_topic_is_linked_by_itself(room: Room) -> None:
     assert {it["relation_type"] for it in last["links"]} == {"related"}
 
 
+@pytest.mark.row("002 2.28", "002 2.36.a")
 def test_working_memory_is_of_the_process_and_ends_with_it(room: Room) -> None:
     """Over standard input a session is the process."""
     id_ = room.saved("Look at the vault next", scope="session")
@@ -297,6 +344,7 @@ def test_working_memory_is_of_the_process_and_ends_with_it(room: Room) -> None:
 # recall
 
 
+@pytest.mark.row("002 2.38.a", "002 2.38.b", "002 2.38.c", "002 2.38.d", "002 2.88", "004 4.4")
 def test_recall_finds_by_keywords_topic_type_text_and_all_together(room: Room) -> None:
     ids = {
         kind: room.saved(f"The {kind} on the vault", type=kind, topic=f"on-{kind}", keywords=[kind])
@@ -316,6 +364,7 @@ def test_recall_finds_by_keywords_topic_type_text_and_all_together(room: Room) -
     assert len(room.recalled(limit=2)) == 2
 
 
+@pytest.mark.row("004 4.4")
 def test_the_filters_of_004_narrow_by_type_tags_and_date(room: Room) -> None:
     old = room.saved("The door is red", type="episodic", tags=["door", "paint"])
     new = room.saved("The door is green", type="semantic", tags=["door"])
@@ -329,6 +378,7 @@ def test_the_filters_of_004_narrow_by_type_tags_and_date(room: Room) -> None:
     assert "from" in room.refusal("recall", filters={"date": "last week"})
 
 
+@pytest.mark.row("002 2.25", "002 2.38.e", "002 2.88.a")
 def test_recall_answers_within_its_budget_of_tokens(room: Room) -> None:
     several(room, 60, "Rule {at} of the vault: close both of its doors behind you, and say so")
     for given, most in (({}, 1000), ({"tokenBudget": 2000}, 2000), ({"tokenBudget": 300}, 300)):
@@ -338,6 +388,7 @@ def test_recall_answers_within_its_budget_of_tokens(room: Room) -> None:
         assert told["count"] == len(told["fragments"]) > 0 < told["left_out"]
 
 
+@pytest.mark.row("002 2.26", "002 2.26.a", "002 2.38.f", "002 2.39")
 def test_links_come_one_hop_far_by_the_relations_that_are_asked_for(room: Room) -> None:
     start = room.saved("The login fails at staging", type="error", topic="login")
     ends = {
@@ -362,6 +413,7 @@ def test_links_come_one_hop_far_by_the_relations_that_are_asked_for(room: Room) 
     assert "linkRelationType" in room.refusal("recall", text="x", linkRelationType="likes")
 
 
+@pytest.mark.row("002 2.26.b", "002 2.66.i")
 def test_at_most_ten_linked_ones_come_or_as_many_as_the_settings_say(room: Room) -> None:
     start = room.saved("The login fails at staging", topic="login")
     for id_ in several(room, 12, "Door {at} is made of wood"):
@@ -384,6 +436,7 @@ def _by_words(asked: Asked) -> Answer:
     return Answer({"data": rows})
 
 
+@pytest.mark.row("002 2.22.a", "002 2.38.g", "002 2.75.a")
 def test_the_threshold_holds_for_what_only_its_meaning_has_found(
     room: Room, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -410,6 +463,7 @@ def used(room: Room, id_: str) -> int:
     return int(room.row(id_)["access_count"])
 
 
+@pytest.mark.row("002 2.12.l", "002 2.27.a", "002 2.87.a", "004 4.8.a", "004 4.16")
 def test_use_is_counted_and_makes_hot_again(room: Room) -> None:
     """It is counted behind the answer, and not at all while another process writes."""
     id_ = room.saved("The vault has two doors")
@@ -422,6 +476,7 @@ def test_use_is_counted_and_makes_hot_again(room: Room) -> None:
 # forget
 
 
+@pytest.mark.row("002 2.40.a", "002 2.40.b", "002 2.40.e")
 def test_forget_needs_an_id_or_a_topic_and_the_id_wins(room: Room) -> None:
     one, two, three = several(room, 3)
     assert "id" in room.refusal("forget") and "topic" in room.refusal("forget")
@@ -433,6 +488,7 @@ def test_forget_needs_an_id_or_a_topic_and_the_id_wins(room: Room) -> None:
     assert room("forget", topic="unheard of")["deleted"] == 0
 
 
+@pytest.mark.row("002 2.40.c")
 def test_nothing_permanent_goes_without_force(room: Room) -> None:
     pinned = room.saved("Backups lie in Frankfurt", topic="backup", isAnchor=True)
     plain = room.saved("Backups run at night", topic="backup")
@@ -445,6 +501,7 @@ def test_nothing_permanent_goes_without_force(room: Room) -> None:
     assert [it["id"] for it in room.sql("SELECT id FROM fragments")] == [plain]
 
 
+@pytest.mark.row("002 2.15.e", "002 2.18.i", "004 4.6")
 def test_hard_removes_at_once_with_links_versions_and_vector(room: Room) -> None:
     one, two = several(room, 2)
     room("link", fromId=one, toId=two)
@@ -458,6 +515,7 @@ def test_hard_removes_at_once_with_links_versions_and_vector(room: Room) -> None
 # link, amend
 
 
+@pytest.mark.row("002 2.15.c", "002 2.15.d", "002 2.15.f", "002 2.15.g", "002 2.41.c", "002 2.88.b")
 def test_a_pair_has_one_link_and_it_is_related_by_default(room: Room) -> None:
     one, two = several(room, 2)
     answer = room("link", fromId=one, toId=two)
@@ -485,6 +543,19 @@ AMENDED: dict[str, Any] = {
 }
 
 
+@pytest.mark.row(
+    "002 2.18.a",
+    "002 2.18.b",
+    "002 2.18.c",
+    "002 2.18.d",
+    "002 2.18.e",
+    "002 2.42",
+    "002 2.42.b",
+    "002 2.42.c",
+    "002 2.42.d",
+    "002 2.42.e",
+    "002 2.42.f",
+)
 @pytest.mark.parametrize("field", AMENDED)
 def test_an_amendment_changes_what_is_given_and_keeps_the_version_before(
     room: Room, field: str
@@ -509,6 +580,7 @@ def test_an_amendment_changes_what_is_given_and_keeps_the_version_before(
     assert room.links() == {(old, "related", other)}
 
 
+@pytest.mark.row("002 2.43")
 def test_what_supersedes_is_new_and_the_old_one_sinks_out_of_recall(room: Room) -> None:
     old = room.saved("The shop runs on Node 20", topic="node", importance=0.9)
     answer = room("amend", id=old, content="The shop runs on Node 22", supersedes=True)
@@ -524,6 +596,20 @@ def test_what_supersedes_is_new_and_the_old_one_sinks_out_of_recall(room: Room) 
 # reflect, context
 
 
+@pytest.mark.row(
+    "002 2.17.a",
+    "002 2.17.b",
+    "002 2.17.c",
+    "002 2.17.d",
+    "002 2.17.e",
+    "002 2.44.a",
+    "002 2.44.b",
+    "002 2.44.c",
+    "002 2.44.d",
+    "002 2.44.e",
+    "002 2.44.f",
+    "002 2.45",
+)
 def test_a_reflection_is_a_fragment_for_each_item(room: Room) -> None:
     room.saved("The shop runs on Node 20")
     answer = room(
@@ -555,11 +641,13 @@ def test_a_reflection_is_a_fragment_for_each_item(room: Room) -> None:
     assert task["created_at"]
 
 
+@pytest.mark.row("002 2.44")
 def test_a_summary_alone_is_enough(room: Room) -> None:
     assert room("reflect", summary="Nothing new")["count"] == 1
     assert "summary" in room.refusal("reflect", summary=" ")
 
 
+@pytest.mark.row("002 2.46.b")
 def test_a_session_that_reflected_is_not_reflected_on_again(room: Room) -> None:
     room.saved("One thing")
     room("reflect", summary="All told")
@@ -568,6 +656,7 @@ def test_a_session_that_reflected_is_not_reflected_on_again(room: Room) -> None:
     assert room("context", sessionId="another")["unreflected"] == 0
 
 
+@pytest.mark.row("002 2.84.b")
 def test_the_next_session_begins_with_what_was_reflected(room: Room) -> None:
     saved = room(
         "reflect",
@@ -582,6 +671,7 @@ def test_the_next_session_begins_with_what_was_reflected(room: Room) -> None:
     assert all(id_ in answer["injectionText"] for id_ in (error, procedure))
 
 
+@pytest.mark.row("002 2.47", "002 2.47.b", "002 2.47.c", "002 2.84", "002 2.91")
 def test_context_parts_core_from_working_memory(room: Room) -> None:
     core = {
         kind: room.saved(f"The {kind} of the house", type=kind, topic=kind)
@@ -601,6 +691,7 @@ def test_context_parts_core_from_working_memory(room: Room) -> None:
     assert ids("working", sessionId="another") == set()
 
 
+@pytest.mark.row("002 2.47.a")
 def test_context_answers_within_its_budget_of_tokens(room: Room) -> None:
     several(room, 60, "Prefers rule {at}: close both doors and say so", type="preference")
     for given, most in (({}, 2000), ({"tokenBudget": 500}, 500)):
@@ -611,6 +702,7 @@ def test_context_answers_within_its_budget_of_tokens(room: Room) -> None:
         assert estimate_tokens(answer["injectionText"]) <= most
 
 
+@pytest.mark.row("002 2.48")
 def test_context_hints_at_sessions_that_nobody_reflected_on(room: Room) -> None:
     room.saved("One thing")
     tools.end_session()
@@ -623,6 +715,22 @@ def test_context_hints_at_sessions_that_nobody_reflected_on(room: Room) -> None:
 # tool_feedback, memory_stats, memory_consolidate, graph_explore, pin
 
 
+@pytest.mark.row(
+    "002 2.16.a",
+    "002 2.16.b",
+    "002 2.16.c",
+    "002 2.16.d",
+    "002 2.16.e",
+    "002 2.16.f",
+    "002 2.16.h",
+    "002 2.49.a",
+    "002 2.49.b",
+    "002 2.49.c",
+    "002 2.49.d",
+    "002 2.49.e",
+    "002 2.49.f",
+    "002 2.49.g",
+)
 def test_a_feedback_is_a_row(room: Room) -> None:
     given = {"tool_name": "recall", "relevant": True, "sufficient": False}
     assert room("tool_feedback", **given) == {"success": True}
@@ -639,6 +747,7 @@ def test_a_feedback_is_a_row(room: Room) -> None:
     assert room.refusal("tool_feedback", tool_name="recall", relevant=True)
 
 
+@pytest.mark.row("002 2.50", "002 2.50.a")
 def test_statistics_count_all_tiers_types_and_embeddings(room: Room) -> None:
     one, two, three = several(room, 3, type="error")
     room.saved("The house is green", type="fact", isAnchor=True)
@@ -658,6 +767,7 @@ ELEVEN = (
 )
 
 
+@pytest.mark.row("002 2.51", "002 2.65.a")
 def test_the_upkeep_has_eleven_steps_and_leaves_contradictions_to_the_caller(room: Room) -> None:
     one = room.saved("The pool holds at most 20 connections", topic="pool")
     two = room.saved("The pool holds at most 50 connections", topic="pool")
@@ -670,6 +780,7 @@ def test_the_upkeep_has_eleven_steps_and_leaves_contradictions_to_the_caller(roo
     assert room("memory_consolidate")["contradictions"] == []
 
 
+@pytest.mark.row("002 2.41.e", "002 2.52.b", "002 2.52.c")
 def test_causes_and_cures_of_an_error_are_a_graph(room: Room) -> None:
     error = room.saved("The login fails", type="error", topic="login")
     cause = room.saved("The password was missing", topic="password")
@@ -688,6 +799,7 @@ def test_causes_and_cures_of_an_error_are_a_graph(room: Room) -> None:
     assert room.refusal("graph_explore", startId="nobody")
 
 
+@pytest.mark.row("004 4.2.a", "004 4.7", "004 4.8.b")
 def test_a_pin_is_an_anchor(room: Room) -> None:
     id_ = room.saved("Backups lie in Frankfurt", importance=0.1)
     assert room("pin", id=id_) == {"success": True, "id": id_, "pinned": True}
@@ -699,6 +811,7 @@ def test_a_pin_is_an_anchor(room: Room) -> None:
 # Whose they are
 
 
+@pytest.mark.row("002 2.19", "002 2.38.h", "002 2.41.d", "002 2.42.g", "002 2.47.d", "002 2.52.a")
 def test_a_caller_sees_its_own_and_what_is_everybodys(room: Room) -> None:
     ids = {
         agent: room.saved(f"The vault of {agent}", agentId=agent)
@@ -728,6 +841,7 @@ def test_a_caller_sees_its_own_and_what_is_everybodys(room: Room) -> None:
     assert room.row(ids["one"])["content"] == "The vault of one"
 
 
+@pytest.mark.row("002 2.19.a")
 @pytest.mark.parametrize("agent", ["system", "admin"])
 @pytest.mark.parametrize(
     ("tool", "arguments"),
@@ -771,6 +885,7 @@ def serve(tmp_path: Path) -> Iterator[Callable[[Path], ServerProcess]]:
 Serve = Callable[[Path], ServerProcess]
 
 
+@pytest.mark.row("004 4.11", "004 4.12")
 def test_one_fragment_is_a_resource_and_five_go_into_a_prompt(serve: Serve, tmp_path: Path) -> None:
     server = serve(tmp_path / "memory.db")
     ids = [
@@ -791,6 +906,7 @@ def test_one_fragment_is_a_resource_and_five_go_into_a_prompt(serve: Serve, tmp_
     assert estimate_tokens(asked["result"]["messages"][0]["content"]["text"]) <= 200
 
 
+@pytest.mark.row("004 4.15")
 def test_a_copy_of_the_one_file_is_a_backup(serve: Serve, tmp_path: Path) -> None:
     server = serve(tmp_path / "memory.db")
     server.call("remember", content="The vault has two doors")
@@ -801,6 +917,7 @@ def test_a_copy_of_the_one_file_is_a_backup(serve: Serve, tmp_path: Path) -> Non
     assert "The vault has two doors" in serve(copy).call("recall", query="vault doors")
 
 
+@pytest.mark.row("002 2.1")
 @pytest.mark.parametrize("version", ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"])
 def test_each_version_of_the_protocol_is_spoken(serve: Serve, tmp_path: Path, version: str) -> None:
     server = serve(tmp_path / "memory.db")

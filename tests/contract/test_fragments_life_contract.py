@@ -55,6 +55,7 @@ def step(report: Report, name: str) -> dict[str, int]:
 # How long each lives
 
 
+@pytest.mark.row("004 4.6", "004 4.7", "004 4.13")
 @pytest.mark.parametrize(
     ("word", "days"), [("working", 2), ("episodic", 90)], ids=["48 h", "90 days"]
 )
@@ -78,6 +79,7 @@ def test_what_lives_for_a_time_is_there_until_it_is_over(
     assert (stored(room, it.id), figures(room)["purged"]) == ([], 1)
 
 
+@pytest.mark.row("002 2.30.a", "002 2.83", "004 4.13")
 @pytest.mark.parametrize("word", ["preference", "error", "procedure", "procedural"])
 def test_what_lives_for_ever_is_there_after_ten_years(room: Room, clock: Clock, word: str) -> None:
     it = saved(room, "Comments are written in Korean", type=word)
@@ -87,6 +89,7 @@ def test_what_lives_for_ever_is_there_after_ten_years(room: Room, clock: Clock, 
     assert now_of(room, it).tier == "cold"
 
 
+@pytest.mark.row("004 4.13")
 def test_what_is_recalled_in_time_is_there_for_ever(room: Room, clock: Clock) -> None:
     it = saved(room, "The shop runs on Node 20", type="semantic")
     for _ in range(40):
@@ -95,6 +98,7 @@ def test_what_is_recalled_in_time_is_there_for_ever(room: Room, clock: Clock) ->
         assert [found.id for found in recall(room, Query(text="Node")).fragments] == [it.id]
 
 
+@pytest.mark.row("002 2.29", "002 2.30", "002 2.56", "002 2.85", "002 2.88.c")
 @pytest.mark.parametrize(("word", "days"), [("fact", 60), ("decision", 90), ("relation", 60)])
 def test_a_cold_fragment_goes_after_its_stale_days(
     room: Room, clock: Clock, word: str, days: int
@@ -109,6 +113,7 @@ def test_a_cold_fragment_goes_after_its_stale_days(
     assert (now_of(room, anchor).importance, now_of(room, anchor).tier) == (0.1, "permanent")
 
 
+@pytest.mark.row("002 2.30.b", "002 2.66.e", "002 2.66.f", "002 2.66.g", "002 2.66.h")
 def test_stale_days_are_those_of_the_settings(tmp_path: Path, clock: Clock) -> None:
     days = {"procedure": 10, "fact": 40, "decision": 50, "default": 45}
     (tmp_path / "config.json").write_text(json.dumps({"staleThresholds": days}))
@@ -130,6 +135,7 @@ def test_stale_days_are_those_of_the_settings(tmp_path: Path, clock: Clock) -> N
     assert [it.id for it in consolidate(room).stale] == [way.id]
 
 
+@pytest.mark.row("002 2.30.a", "002 2.64.a")
 def test_a_procedure_that_nobody_verified_is_listed_after_thirty_days(
     room: Room, clock: Clock
 ) -> None:
@@ -147,6 +153,7 @@ def test_a_procedure_that_nobody_verified_is_listed_after_thirty_days(
 # Tiers and importance
 
 
+@pytest.mark.row("002 2.12.n", "002 2.27")
 def test_the_tiers_go_from_hot_to_cold_and_back_by_a_recall(room: Room, clock: Clock) -> None:
     it = saved(room, "The way to the vault", type="procedure")
     seen = [it.tier]
@@ -163,6 +170,7 @@ def test_the_tiers_go_from_hot_to_cold_and_back_by_a_recall(room: Room, clock: C
     assert now_of(room, it).tier == "permanent"
 
 
+@pytest.mark.row("002 2.85")
 def test_importance_decays_where_nobody_reads_and_an_anchor_keeps_it(
     room: Room, clock: Clock
 ) -> None:
@@ -178,6 +186,7 @@ def test_importance_decays_where_nobody_reads_and_an_anchor_keeps_it(
     assert now_of(room, anchor).importance == 0.6
 
 
+@pytest.mark.row("002 2.12.p", "002 2.59")
 def test_the_figure_of_use_is_the_formula_of_the_specification(room: Room) -> None:
     it = saved(room, "The shop runs on Node 20", importance=0.5)
     for _ in range(5):
@@ -186,6 +195,7 @@ def test_the_figure_of_use_is_the_formula_of_the_specification(room: Room) -> No
     assert now_of(room, it).utility == pytest.approx(0.5 * (1 + 1.6094379124341003))  # ln 5
 
 
+@pytest.mark.row("002 2.60")
 def test_ten_uses_and_importance_are_told_as_worth_a_pin(room: Room) -> None:
     it = saved(room, "The shop runs on Node 20", importance=0.8)
     saved(room, "The vault has two doors", importance=0.8)
@@ -202,6 +212,7 @@ def test_ten_uses_and_importance_are_told_as_worth_a_pin(room: Room) -> None:
 # Sessions
 
 
+@pytest.mark.row("002 2.28")
 def test_working_memory_ends_with_its_session(room: Room, clock: Clock) -> None:
     own = saved(room, "Look at the vault next", is_working=True, session="s1")
     kept = saved(room, "Look at the door next", is_working=True, is_anchor=True, session="s1")
@@ -213,6 +224,7 @@ def test_working_memory_ends_with_its_session(room: Room, clock: Clock) -> None:
     assert not is_live(room, other)  # a session that never ended
 
 
+@pytest.mark.row("002 2.46", "002 2.46.a", "002 2.84.a")
 def test_a_session_that_wrote_and_never_reflected_leaves_one_fact_for_48_hours(
     room: Room, clock: Clock
 ) -> None:
@@ -229,6 +241,7 @@ def test_a_session_that_wrote_and_never_reflected_leaves_one_fact_for_48_hours(
     assert not is_live(room, noted)
 
 
+@pytest.mark.row("002 2.46.b")
 def test_a_session_that_reflected_or_wrote_nothing_leaves_none(room: Room) -> None:
     saved(room, "The shop runs on Node 20", session="s1")
     reflect(room, Reflection(summary="All told"), session="s1")
@@ -243,6 +256,7 @@ def test_a_session_that_reflected_or_wrote_nothing_leaves_none(room: Room) -> No
 # Order
 
 
+@pytest.mark.row("002 2.13.d", "002 2.13.e", "002 2.13.f", "002 2.13.g", "002 2.24", "002 2.66.d")
 def test_from_a_hundred_fragments_on_importance_and_recency_order_a_list(
     room: Room, clock: Clock
 ) -> None:
@@ -256,6 +270,7 @@ def test_from_a_hundred_fragments_on_importance_and_recency_order_a_list(
     assert recall(room, query).fragments[0].id == old.id  # 0.6 × 1.0 + 0.4 × recency
 
 
+@pytest.mark.row("002 2.66.a", "002 2.66.b")
 def test_the_weights_are_those_of_the_settings(tmp_path: Path, clock: Clock) -> None:
     room = a_room(
         tmp_path, clock=clock, activation_threshold=1, importance_weight=0.0, recency_weight=1.0
@@ -269,6 +284,7 @@ def test_the_weights_are_those_of_the_settings(tmp_path: Path, clock: Clock) -> 
 # The steps of the upkeep
 
 
+@pytest.mark.row("002 2.57")
 def test_duplicates_become_one_with_links_and_use(room: Room) -> None:
     one = saved(room, "The pool holds 20", topic="pool", importance=0.9)
     two = saved(room, "The pool holds 21", topic="size", importance=0.4)
@@ -304,6 +320,7 @@ def contradicting(room: Room, clock: Clock) -> tuple[Fragment, Fragment]:
     return old, saved(room, "The pool holds at most 50 connections.", topic="pool")
 
 
+@pytest.mark.row("002 2.61.a", "002 2.62")
 def test_a_sure_contradiction_is_settled_by_time(room: Room, clock: Clock) -> None:
     old, new = contradicting(room, clock)
     consolidate(room, judge=_Judge("contradiction", 0.8))
@@ -313,6 +330,7 @@ def test_a_sure_contradiction_is_settled_by_time(room: Room, clock: Clock) -> No
     assert [it.id for it in recall(room, Query(text="pool connections")).fragments] == [new.id]
 
 
+@pytest.mark.row("002 2.79")
 @pytest.mark.parametrize("label", ["contradiction", "entailment"])
 def test_an_unsure_verdict_waits_for_another_look(room: Room, clock: Clock, label: str) -> None:
     old, new = contradicting(room, clock)
@@ -324,6 +342,7 @@ def test_an_unsure_verdict_waits_for_another_look(room: Room, clock: Clock, labe
     assert (again.suspicions, step(again, "suspicions")["dropped"]) == ([], 1)
 
 
+@pytest.mark.row("002 2.62")
 def test_what_a_judge_calls_an_entailment_passes(room: Room, clock: Clock) -> None:
     contradicting(room, clock)
     judge = _Judge("entailment", 0.9)
@@ -339,6 +358,7 @@ class _Silent:
         raise ServiceError("unreachable", variable="SENTINEL_MEMORY_JUDGE")
 
 
+@pytest.mark.row("002 2.79")
 @pytest.mark.parametrize(("cosine", "waits"), [(0.93, True), (0.91, False)])
 def test_a_near_pair_waits_until_the_judge_answers(
     room: Room, clock: Clock, cosine: float, waits: bool
@@ -357,6 +377,7 @@ def test_a_near_pair_waits_until_the_judge_answers(
     assert bool(now_of(room, one).superseded_at) == waits
 
 
+@pytest.mark.row("002 2.65", "004 4.14")
 def test_upkeep_comes_by_itself_once_a_day(room: Room, clock: Clock) -> None:
     it = saved(room, "The port is 8081 today", type="working")
     tend(room)
@@ -370,6 +391,7 @@ def test_upkeep_comes_by_itself_once_a_day(room: Room, clock: Clock) -> None:
 # Deleting and versions
 
 
+@pytest.mark.row("002 2.30.c", "004 4.6")
 def test_the_bin_keeps_thirty_days_what_was_forgotten(room: Room, clock: Clock) -> None:
     it = saved(room, "The port is 8081")
     forget(room, id=it.id)
@@ -383,6 +405,7 @@ def test_the_bin_keeps_thirty_days_what_was_forgotten(room: Room, clock: Clock) 
     assert (counted["remembered"], counted["forgotten"], counted["purged"]) == (1, 1, 1)
 
 
+@pytest.mark.row("002 2.18.f", "002 2.18.g", "002 2.18.h")
 def test_every_amendment_keeps_its_version_in_order(room: Room, clock: Clock) -> None:
     it = saved(room, "The port is 8081", agent="one")
     for port in (8082, 8083):

@@ -66,6 +66,7 @@ def test_an_older_version_gives_way_to_its_successor() -> None:
     assert count() == 1
 
 
+@pytest.mark.row("001 5-1.o")
 @pytest.mark.usefixtures("split")
 def test_two_versions_that_do_not_know_each_other_are_both_shown() -> None:
     answer = search_memory("")
@@ -94,6 +95,7 @@ def test_a_compaction_takes_both_versions_by_their_tokens() -> None:
     assert lessons() == {"the way of all"}
 
 
+@pytest.mark.row("001 5-1.o")
 @pytest.mark.usefixtures("repository")
 def test_two_branches_that_append_merge_without_a_conflict() -> None:
     with branch("one"):
@@ -119,6 +121,7 @@ def test_a_compaction_merges_with_an_append() -> None:
     assert lessons() == {"a principle", "a new lesson"}
 
 
+@pytest.mark.row("001 5-1.o")
 @pytest.mark.usefixtures("repository")
 def test_an_update_on_each_branch_loses_no_lesson() -> None:
     for name in ("one", "two"):

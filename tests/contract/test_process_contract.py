@@ -57,6 +57,7 @@ def test_there_are_exactly_three_tools_with_their_parameters(server: Server) -> 
         assert tools[name]["description"]
 
 
+@pytest.mark.row("001 1-1.a")
 def test_a_first_session_from_search_to_compaction(server: Server, home: Path) -> None:
     assert "core constraints" in server.call("search_memory", query="payment module")
     assert not (home / LOG).exists()
@@ -82,6 +83,7 @@ def test_a_first_session_from_search_to_compaction(server: Server, home: Path) -
     assert LESSON in server.call("compact_memory", target_topic="payment")
 
 
+@pytest.mark.row("001 3-2.n")
 def test_a_refusal_is_an_error_of_the_tool(server: Server) -> None:
     assert "topic" in server.refusal("log_memory", topic=" ", missing_context="a", lesson="b")
     long = server.refusal("log_memory", topic="x", missing_context="a", lesson="가" * 342)

@@ -31,6 +31,7 @@ STEPS = [
 ]
 
 
+@pytest.mark.row("001 10.a")
 @pytest.mark.parametrize(
     "path",
     [
@@ -49,6 +50,7 @@ def test_a_file_of_the_structure_exists(path: str) -> None:
     assert (ROOT / path).is_file()
 
 
+@pytest.mark.row("001 1-3.c", "001 7-3.a")
 def test_the_program_needs_two_packages() -> None:
     lines = (ROOT / "requirements.txt").read_text("utf-8").splitlines()
     stated = [line.split("#")[0].strip() for line in lines]
@@ -64,6 +66,7 @@ def test_the_rules_hold_the_workflow_in_its_order() -> None:
         rules = rules[found.start() :]
 
 
+@pytest.mark.row("001 6.a")
 def test_the_rules_number_eleven_steps() -> None:
     rules = (ROOT / ".cursorrules").read_text("utf-8")
     assert re.findall(r"^(\d+)\. ", rules, re.M) == [str(number) for number in range(1, 12)]

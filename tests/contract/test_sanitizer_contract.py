@@ -17,6 +17,7 @@ SECRETS = [
 ]
 
 
+@pytest.mark.row("001 2-1.j")
 @pytest.mark.parametrize("secret", SECRETS)
 def test_a_key_is_replaced_within_its_sentence(secret: str) -> None:
     clean = sanitize(f"Call the service with {secret} in the header")
@@ -26,6 +27,7 @@ def test_a_key_is_replaced_within_its_sentence(secret: str) -> None:
     assert clean.endswith(" in the header")
 
 
+@pytest.mark.row("I9")
 @pytest.mark.parametrize(
     "text",
     [
@@ -65,6 +67,7 @@ def test_what_is_clean_is_not_changed_again(secret: str) -> None:
     assert sanitize(once) == once
 
 
+@pytest.mark.row("001 5-2.a")
 def test_gap_and_lesson_are_redacted_before_the_id_is_made() -> None:
     answer = log_memory("payment", f"The key {SECRET} was not named", f"Never print {SECRET}")
     (record,) = on_disk()
@@ -79,6 +82,7 @@ def test_a_principle_is_redacted_before_the_id_is_made() -> None:
     assert on_disk()[0]["id"] == digest("payment" + "Never print [REDACTED]")
 
 
+@pytest.mark.row("001 5-2.a")
 def test_topic_and_question_are_not_altered() -> None:
     answer = log_memory(SECRET, GAP, LESSON, f"Is {SECRETS[3]} still valid?")
     (record,) = on_disk()
@@ -94,6 +98,7 @@ def test_a_suspicious_question_is_named_and_not_repeated() -> None:
     assert SECRET not in answer
 
 
+@pytest.mark.row("001 4-1.d")
 def test_limits_hold_for_what_is_stored() -> None:
     keys = " ".join(f"gh{'p'}_{number:02}" + SECRET[6:] for number in range(26))
     assert len(keys) > 1024

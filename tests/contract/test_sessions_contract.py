@@ -82,6 +82,7 @@ def room(served: Room) -> Iterator[Room]:
         shutil.rmtree(path)
 
 
+@pytest.mark.row("003 T4", "003 T6")
 def test_the_tables_the_index_and_their_columns_have_their_names(room: Room) -> None:
     room("save", goal="g")
     tables = {row["name"] for row in room.sql("SELECT name FROM sqlite_master")}
@@ -96,6 +97,7 @@ def test_the_tables_the_index_and_their_columns_have_their_names(room: Room) -> 
         assert [row["name"] for row in room.sql(f"PRAGMA index_info({name})")] == [column], index
 
 
+@pytest.mark.row("003 T4", "003 T6", "003 T9")
 def test_the_columns_have_their_defaults_and_only_the_declared_must_be_there(room: Room) -> None:
     """The statement with which the specification takes over an older file."""
     room("save", goal="g")
@@ -114,6 +116,7 @@ def test_the_columns_have_their_defaults_and_only_the_declared_must_be_there(roo
     assert [it["content"] for it in answer["actions"]] == ["npm test"]
 
 
+@pytest.mark.row("003 T4", "003 T10", "003 T11", "003 T16", "003 T17", "003 T26.c", "003 T33")
 def test_a_saved_session_stands_in_the_columns_as_it_was_told(room: Room) -> None:
     answer = room("save", **WHOLE)
     [row] = room.sql("SELECT * FROM contexts WHERE id = ?", answer["id"])
@@ -139,6 +142,7 @@ def test_a_saved_session_stands_in_the_columns_as_it_was_told(room: Room) -> Non
         assert abs((datetime.now(UTC) - moment).total_seconds()) < 300
 
 
+@pytest.mark.row("003 T66")
 def test_the_searches_of_the_specification_work_on_the_index(room: Room) -> None:
     room("save", **WHOLE)
     room("save", goal="payment", summary="결제", status="completed")
@@ -158,6 +162,7 @@ LIMIT 20"""
     assert [row["goal"] for row in room.sql(both)] == ["payment"]
 
 
+@pytest.mark.row("003 T18")
 def test_the_short_forms_have_at_most_fifty_and_a_hundred_characters(room: Room) -> None:
     room("save", goal="목" * 500, summary="요" * 2000)
     [row] = room.sql("SELECT * FROM contexts")
@@ -165,12 +170,14 @@ def test_the_short_forms_have_at_most_fifty_and_a_hundred_characters(room: Room)
     assert len(row["goal_short"]) == 50 and len(row["summary_short"]) == 100
 
 
+@pytest.mark.row("003 T19")
 def test_a_goal_and_a_summary_above_their_limit_are_refused(room: Room) -> None:
     assert "500" in room.refusal("save", goal="g" * 501)
     assert "2,000" in room.refusal("save", goal="g", summary="s" * 2001)
     assert not (room.folder / "history.db").exists()
 
 
+@pytest.mark.row("003 T9.a")
 @pytest.mark.parametrize("status", ["completed", "paused"])
 def test_a_session_ends_when_it_is_completed_or_paused(room: Room, status: str) -> None:
     room("save", goal="g", status="coding")
@@ -189,6 +196,7 @@ def test_a_second_save_of_the_goal_updates_and_an_id_updates_any(room: Room) -> 
     assert rows == [{"goal": "renamed", "summary": "two"}, {"goal": "other", "summary": ""}]
 
 
+@pytest.mark.row("003 T8", "003 T16", "003 T34")
 def test_sessions_are_linked_and_a_child_clears_the_flag_of_its_parent(room: Room) -> None:
     parent = room("save", goal="A", blockers=[{"description": "no access"}])
     assert room.sql("SELECT has_warnings FROM contexts") == [{"has_warnings": 1}]
@@ -203,6 +211,7 @@ def test_sessions_are_linked_and_a_child_clears_the_flag_of_its_parent(room: Roo
     assert [it["id"] for it in chain] == [parent["id"], child["id"]]
 
 
+@pytest.mark.row("003 T2", "003 T2.a")
 def test_current_json_shows_the_last_session_whole(room: Room) -> None:
     room("save", goal="first")
     saved = room("save", **WHOLE)
@@ -228,6 +237,7 @@ CONFIG = """{
 }"""
 
 
+@pytest.mark.row("003 T1", "003 T1.a", "003 T75")
 def test_config_json_says_where_and_what(room: Room) -> None:
     room.folder.mkdir(parents=True)
     (room.folder / "config.json").write_text(CONFIG)
@@ -240,6 +250,7 @@ def test_config_json_says_where_and_what(room: Room) -> None:
     assert (len(found["hints"]), found["total"], found["hasMore"]) == (2, 3, True)
 
 
+@pytest.mark.row("003 T77.a")
 @pytest.mark.parametrize(
     ("name", "value"),
     [("storage.location", "../outside"), ("search.defaultLimit", 0), ("storage.dbFile", "a/b.db"),
@@ -259,6 +270,7 @@ def test_a_wrong_value_of_config_json_is_said_by_its_key(
     assert room("save", goal="g")["id"]  # the server is still there
 
 
+@pytest.mark.row("003 T1", "003 T1.c")
 def test_git_carries_no_database(room: Room) -> None:
     room("save", goal="g")
     ignored = (room.folder / ".gitignore").read_text("utf-8").split("\n")

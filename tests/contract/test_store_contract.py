@@ -29,10 +29,12 @@ def filled(size: int, sign: str) -> str:
     return "a" * (size % width) + sign * (size // width)
 
 
+@pytest.mark.row("001 5-1.m")
 def test_the_path_is_relative() -> None:
     assert Path(MEMORY_LOG_PATH) == LOG
 
 
+@pytest.mark.row("001 2-2.c")
 def test_the_path_follows_the_working_directory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -45,6 +47,7 @@ def test_the_path_follows_the_working_directory(
     assert (tmp_path / "two" / LOG).is_file()
 
 
+@pytest.mark.row("001 5-1.k", "001 5-1.m")
 def test_the_path_may_be_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     elsewhere = tmp_path / "far" / "away" / "notes.jsonl"
     monkeypatch.setattr("core.store.MEMORY_LOG_PATH", elsewhere)
@@ -56,6 +59,7 @@ def test_the_path_may_be_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert count() == 0
 
 
+@pytest.mark.row("001 5-1.a")
 def test_the_first_write_makes_the_folder() -> None:
     assert not LOG.parent.exists()
     upsert_log(log())
@@ -69,27 +73,32 @@ def test_reading_creates_nothing(project: Path) -> None:
     assert list(project.iterdir()) == []
 
 
+@pytest.mark.row("001 3-2.g")
 def test_a_log_has_the_id_of_its_topic_and_gap() -> None:
     upsert_log(log("결제", "국가별 부가세 😀", "세율표를 확인"))
     assert read_all()[0]["id"] == digest("결제" + "국가별 부가세 😀")
 
 
+@pytest.mark.row("001 3-2.k")
 def test_a_principle_has_the_id_of_its_topic_and_lesson() -> None:
     upsert_log(principle("payment", "check the rates"))
     assert read_all()[0]["id"] == digest("payment" + "check the rates")
 
 
+@pytest.mark.row("001 3-2.g")
 def test_an_id_that_is_given_is_computed_all_the_same() -> None:
     upsert_log({"id": "0123456789abcdef", **log()})
     assert [record["id"] for record in read_all()] == [digest("payment" + GAP)]
 
 
+@pytest.mark.row("001 5-1.h")
 @pytest.mark.parametrize("record", [log(ask_next_time=QUESTION), principle(ask_next_time="A?")])
 def test_a_whole_record_comes_out_as_it_went_in(record: dict[str, Any]) -> None:
     upsert_log(stored(record))
     assert read_all() == [stored(record)] == on_disk()
 
 
+@pytest.mark.row("001 4-1.e")
 def test_the_smallest_record_gets_a_time_of_creation_in_utc() -> None:
     before = datetime.now(UTC) - timedelta(seconds=2)
     upsert_log(log())
@@ -108,6 +117,7 @@ def test_a_principle_may_leave_out_what_was_missing() -> None:
     assert read_all()[0]["missing_context"] == ""
 
 
+@pytest.mark.row("001 5-1.h")
 def test_what_is_returned_has_the_form_of_the_file() -> None:
     upsert_log(log(ask_next_time=QUESTION))
     upsert_log(principle())
@@ -115,6 +125,7 @@ def test_what_is_returned_has_the_form_of_the_file() -> None:
     assert all(type(record) is dict and type(record["meta"]) is dict for record in read_all())
 
 
+@pytest.mark.row("001 1-2.c")
 def test_one_record_is_one_line_with_its_keys_in_order() -> None:
     upsert_log(log("결제", "부가세 😀", "한 줄\n두 줄", ask_next_time="어느 나라?"))
     assert len(lines()) == 1
@@ -131,6 +142,7 @@ def test_signs_that_look_like_line_ends_stay_in_the_text() -> None:
     assert read_all()[0]["lesson"] == lesson
 
 
+@pytest.mark.row("001 3-2.h")
 def test_the_same_id_replaces_and_keeps_its_place_and_its_creation() -> None:
     write(log(), log("auth", "gap", "lesson"))
     upsert_log(log(lesson="read the tax table"))
@@ -141,6 +153,7 @@ def test_the_same_id_replaces_and_keeps_its_place_and_its_creation() -> None:
     assert count() == 2
 
 
+@pytest.mark.row("001 3-2.h")
 def test_each_recurrence_is_counted() -> None:
     seen = []
     for lesson in ("first", "second", "third"):
@@ -149,6 +162,7 @@ def test_each_recurrence_is_counted() -> None:
     assert seen[2] == seen[1] + 1
 
 
+@pytest.mark.row("001 3-2.i")
 def test_the_same_text_within_a_day_is_no_recurrence() -> None:
     upsert_log(log())
     first = read_all()[0]["meta"].get("seen")
@@ -157,18 +171,21 @@ def test_the_same_text_within_a_day_is_no_recurrence() -> None:
     assert count() == 1
 
 
+@pytest.mark.row("001 3-2.i")
 def test_the_same_text_after_days_is_a_recurrence() -> None:
     write(log())
     upsert_log(log())
     assert read_all()[0]["meta"]["seen"] >= 1
 
 
+@pytest.mark.row("001 3-2.l")
 def test_the_same_principle_is_saved_once() -> None:
     upsert_log(principle())
     upsert_log(principle())
     assert count() == 1
 
 
+@pytest.mark.row("001 5-1.j")
 def test_a_topic_is_matched_exactly() -> None:
     for topic in ("auth", "auth-login", "Auth", "결제"):
         upsert_log(log(topic))
@@ -200,12 +217,14 @@ def test_a_field_may_fill_its_limit_and_no_byte_more(field: str, sign: str) -> N
     assert LOG.read_bytes() == before
 
 
+@pytest.mark.row("001 9.b")
 def test_the_store_does_not_shorten_the_question_of_a_principle() -> None:
     with pytest.raises(ValueError, match="ask_next_time"):
         upsert_log(principle(ask_next_time="가" * 171))
     assert count() == 0
 
 
+@pytest.mark.row("001 3-2.a", "001 3-2.d")
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -243,6 +262,7 @@ def test_a_log_without_a_required_field_is_refused(field: str) -> None:
     assert count() == 0
 
 
+@pytest.mark.row("001 3-2.j")
 @pytest.mark.parametrize(
     "second", [log("auth-log", "in missing"), principle("auth", "-login missing")]
 )
@@ -254,6 +274,7 @@ def test_two_records_with_one_id_do_not_overwrite_each_other(second: dict[str, A
     assert LOG.read_bytes() == before
 
 
+@pytest.mark.row("001 3-2.h", "001 4-1.g")
 def test_extra_keys_survive_a_rewrite() -> None:
     extra = log(owner="kim") | {"meta": {"created": CREATED, "ticket": 7}}
     write(extra, log("auth", "gap", "lesson"))
@@ -265,6 +286,7 @@ def test_extra_keys_survive_a_rewrite() -> None:
     assert record["lesson"] == "a newer lesson"
 
 
+@pytest.mark.row("001 5-1.i")
 def test_ids_are_deleted_and_the_others_stay() -> None:
     write(log("a", "1"), log("b", "2"), log("c", "3"))
     delete_by_ids([digest("a1"), digest("c3")])
@@ -292,6 +314,7 @@ def test_a_record_that_was_updated_is_deleted_by_its_id() -> None:
     assert count() == 0
 
 
+@pytest.mark.row("001 5-1.i")
 def test_every_version_of_an_id_is_deleted() -> None:
     write(log(lesson="one way"), log(lesson="another way"))
     delete_by_ids([digest("payment" + GAP)])

@@ -73,6 +73,7 @@ def test_an_empty_memory_asks_three_questions(topic: str | None, project: Path) 
     assert list(project.iterdir()) == []
 
 
+@pytest.mark.row("001 3-1.c", "001 3-1.g", "001 9.c")
 def test_a_search_returns_everything_about_every_record() -> None:
     write(log(ask_next_time=QUESTION), principle("auth", "Use the token service"), log("ui", "G"))
     answer = search_memory("something else entirely")
@@ -83,6 +84,7 @@ def test_a_search_returns_everything_about_every_record() -> None:
     assert not any(question in answer for question in QUESTIONS)
 
 
+@pytest.mark.row("001 3-1.b")
 @pytest.mark.parametrize("query", ["", "payment", "결제", "zzz", "*.?[("])
 def test_a_query_never_filters(query: str) -> None:
     write(*many(12))
@@ -90,6 +92,7 @@ def test_a_query_never_filters(query: str) -> None:
     assert all(f"lesson {number}." in answer for number in range(12))
 
 
+@pytest.mark.row("001 3-1.a")
 def test_a_query_is_required() -> None:
     with pytest.raises(TypeError):
         search_memory()  # type: ignore[call-arg]
@@ -119,6 +122,7 @@ def test_the_answers_say_which_project_they_speak_of(project: Path) -> None:
     assert project.name in compact_memory()
 
 
+@pytest.mark.row("001 6.j")
 def test_answers_show_the_existing_topics() -> None:
     write(log("payment"), log("payment", "another"), log("api-gateway"))
     for answer in (search_memory(""), log_memory("ui-form", GAP, LESSON)):
@@ -126,6 +130,7 @@ def test_answers_show_the_existing_topics() -> None:
         assert re.search(r"payment\D*2", answer)
 
 
+@pytest.mark.row("001 6.i")
 def test_a_topic_that_resembles_another_is_saved_and_pointed_out() -> None:
     write(log("auth-login"), log("zebra"))
     answer = log_memory("authentication", GAP, LESSON)
@@ -148,6 +153,7 @@ def test_korean_comes_back_whole() -> None:
     assert "세율표" in LOG.read_text("utf-8")
 
 
+@pytest.mark.row("001 3-2.n")
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -171,6 +177,7 @@ def test_what_cannot_be_saved_is_refused(arguments: tuple[Any, ...], project: Pa
     assert count() == 0
 
 
+@pytest.mark.row("001 3-2.n")
 def test_a_refusal_says_field_size_limit_and_how_much_to_cut() -> None:
     with pytest.raises(ValueError) as refusal:
         log_memory("payment", GAP, "가" * 345)
@@ -179,6 +186,7 @@ def test_a_refusal_says_field_size_limit_and_how_much_to_cut() -> None:
     assert all(re.search(rf"\b{number}\b", text) for number in (1035, 1024, 11))
 
 
+@pytest.mark.row("001 9.b")
 def test_only_a_principle_gets_its_question_shortened() -> None:
     asked = "어느 나라입니까? " * 30
     answer = log_memory("payment", "", LESSON, asked, "principle")
@@ -189,6 +197,7 @@ def test_only_a_principle_gets_its_question_shortened() -> None:
     assert "ask_next_time" in answer
 
 
+@pytest.mark.row("001 3-2.c")
 def test_a_question_left_out_is_kept_and_an_empty_one_removes_it() -> None:
     log_memory("payment", GAP, LESSON, QUESTION)
     log_memory("payment", GAP, "another lesson")
@@ -217,6 +226,7 @@ def test_fifty_records_are_silent_and_fifty_one_speak() -> None:
     assert count() == 51
 
 
+@pytest.mark.row("001 3-3.b")
 def test_all_records_count_whatever_their_topic() -> None:
     write(*many(51))
     assert demands_compaction(log_memory("quite-new", GAP, LESSON))
@@ -232,6 +242,7 @@ def test_a_threshold_that_is_given_holds() -> None:
     assert "optional" in compact_memory(compact_threshold=4).lower()
 
 
+@pytest.mark.row("001 3-3.b")
 def test_following_a_demand_does_not_meet_a_contradiction() -> None:
     write(*many(3))
     answer = log_memory("area-0", "gap four", "A", compact_threshold=3)
@@ -241,6 +252,7 @@ def test_following_a_demand_does_not_meet_a_contradiction() -> None:
     assert "optional" not in followed.lower()
 
 
+@pytest.mark.row("001 3-3.b")
 def test_nothing_demands_what_cannot_be_done() -> None:
     write(*(principle(f"area-{n}", f"Principle {n}.") for n in range(51)))
     assert not demands_compaction(search_memory(""))
@@ -248,6 +260,7 @@ def test_nothing_demands_what_cannot_be_done() -> None:
     assert "already compact" in compact_memory().lower()
 
 
+@pytest.mark.row("001 9.a")
 @pytest.mark.parametrize("threshold", [0, -1])
 def test_a_threshold_below_one_is_refused(threshold: int) -> None:
     with pytest.raises(ValueError):
@@ -261,6 +274,7 @@ def test_unreadable_lines_are_told_in_the_answer() -> None:
     assert any(re.search(r"\b2\b", line) and "line" in line for line in answer.splitlines())
 
 
+@pytest.mark.row("001 2-2.e")
 def test_our_setting_goes_before_that_of_a_client(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -275,6 +289,7 @@ def test_our_setting_goes_before_that_of_a_client(
     assert not LOG.exists()
 
 
+@pytest.mark.row("001 2-2.e")
 def test_a_subdirectory_of_a_repository_has_the_memory_of_its_root(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -288,6 +303,7 @@ def test_a_subdirectory_of_a_repository_has_the_memory_of_its_root(
     assert (tmp_path / LOG).read_bytes().count(b"\n") == 2
 
 
+@pytest.mark.row("001 2-2.f")
 def test_nothing_is_written_in_a_home_directory(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -314,6 +330,7 @@ def big(number: int) -> list[dict[str, str]]:
     ]
 
 
+@pytest.mark.row("001 2-1.a")
 def test_too_much_is_cut_in_whole_records_and_says_so() -> None:
     needle = log("ingress", "kubernetes ingress class", "Name the kubernetes ingress class.")
     write(*big(60), needle)

@@ -9,12 +9,14 @@ from core.errors import ProjectMissingError, ProjectRefusedError
 from core.project import find_project
 
 
+@pytest.mark.row("001 2-2.c")
 def test_with_a_plain_working_directory_the_log_is_below_it(tmp_path: Path) -> None:
     project = find_project(None, {}, tmp_path)
     assert project.log_path == tmp_path / ".context" / "memory_log.jsonl"
     assert project.source == "cwd"
 
 
+@pytest.mark.row("001 2-2.e")
 def test_the_argument_beats_the_variables_and_these_the_directory(tmp_path: Path) -> None:
     for name in "abcd":
         (tmp_path / name).mkdir()

@@ -178,6 +178,7 @@ def only_marked_goes(templates: Iterable[str]) -> None:
     none_of(template for text, expected, template in texts if redact(text).text != expected)
 
 
+@pytest.mark.row("001 5-2.c")
 def test_example_of_rule_changes_to_exactly_the_expected_text() -> None:
     only_marked_goes(rule.example for rule in RULES)
     none_of(rule for rule in RULES if redact(expand(rule.example)[0]).kinds != (rule.name,))
@@ -219,6 +220,7 @@ def test_token_is_found_in_every_placement_and_nothing_else_changes() -> None:
     only_marked_goes(place.format(f"«{token}»") for place in PLACEMENTS for token in PLACED)
 
 
+@pytest.mark.row("001 2-1.j")
 def test_only_the_value_of_a_named_secret_goes() -> None:
     only_marked_goes(MUST_CHANGE)
 
@@ -274,6 +276,7 @@ PIECES = st.sampled_from(
 )
 
 
+@pytest.mark.row("I9")
 @given(st.lists(PIECES | st.text(max_size=8), max_size=6))
 def test_redaction_is_idempotent_on_any_mixture(pieces: list[str]) -> None:
     once = redact("".join(pieces)).text
@@ -299,6 +302,7 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.row("I9")
 @pytest.mark.long  # it measures the time
 @pytest.mark.parametrize("seed", HOSTILE)
 def test_time_is_linear_in_the_length_of_hostile_text(seed: str) -> None:

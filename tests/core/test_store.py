@@ -41,6 +41,7 @@ def test_an_empty_memory_has_no_records_and_no_file(store: MemoryStore) -> None:
     assert not store.path.parent.exists()
 
 
+@pytest.mark.row("001 2-1.i", "001 5-1.k")
 def test_a_saved_record_is_read_back(store: MemoryStore) -> None:
     saved = store.upsert_log(a_draft("국가별 세율", topic="결제", ask_next_time="어느 국가?"))
     assert store.read_all() == [saved.record]
@@ -49,6 +50,7 @@ def test_a_saved_record_is_read_back(store: MemoryStore) -> None:
     assert saved.log.records == [saved.record]
 
 
+@pytest.mark.row("001 3-1.d", "001 5-1.j", "I6")
 def test_reading_by_topic_is_exact_after_trimming(store: MemoryStore) -> None:
     store.upsert_log(a_draft("one", topic="auth"))
     store.upsert_log(a_draft("two", topic="auth-login"))
@@ -57,6 +59,7 @@ def test_reading_by_topic_is_exact_after_trimming(store: MemoryStore) -> None:
     assert store.read_all("aut") == []
 
 
+@pytest.mark.row("001 5-2.a", "001 5-2.d", "001 8.a")
 def test_secrets_are_redacted_before_the_id_is_made(store: MemoryStore) -> None:
     saved = store.upsert_log(
         a_draft(f"the deploy needs {a_secret()}", lesson=f"use {a_secret()} from the vault")
@@ -68,6 +71,7 @@ def test_secrets_are_redacted_before_the_id_is_made(store: MemoryStore) -> None:
     assert a_secret().encode() not in store.read_bytes()
 
 
+@pytest.mark.row("001 5-2.b")
 def test_a_secret_in_topic_or_question_is_stored_as_it_came_and_named(store: MemoryStore) -> None:
     saved = store.upsert_log(a_draft(topic=a_secret(), ask_next_time=f"is {a_secret()} valid?"))
     assert (saved.record.topic, saved.record.ask_next_time) == (
@@ -144,12 +148,14 @@ def test_a_field_that_no_redaction_could_make_fit_is_refused_at_once(store: Memo
     assert not store.path.exists()
 
 
+@pytest.mark.row("001 5-2.d")
 def test_limits_hold_for_the_redacted_text(store: MemoryStore) -> None:
     fits = "x" * (1024 - len(MARKER) - 1) + " " + a_secret()
     assert len(fits.encode()) > 1024
     assert store.upsert_log(a_draft(lesson=fits)).record.lesson.endswith(MARKER)
 
 
+@pytest.mark.row("001 4-1.f", "I7")
 @pytest.mark.parametrize(
     ("draft", "error"),
     [
@@ -183,6 +189,7 @@ def test_source_ids_belong_to_principles_only(store: MemoryStore) -> None:
     assert store.read_all() == [saved.record]
 
 
+@pytest.mark.row("001 2-3.e", "P12")
 def test_a_principle_and_its_originals_change_places_in_one_write(store: MemoryStore) -> None:
     one = store.upsert_log(a_draft("one")).record
     two = store.upsert_log(a_draft("two")).record
@@ -191,6 +198,7 @@ def test_a_principle_and_its_originals_change_places_in_one_write(store: MemoryS
     assert saved.removal.removed == (one, two)
 
 
+@pytest.mark.row("001 3-3.g", "P12", "I13")
 def test_a_failed_principle_deletes_nothing(store: MemoryStore) -> None:
     one = store.upsert_log(a_draft("one")).record
     with pytest.raises(FieldTooLongError):
@@ -198,6 +206,7 @@ def test_a_failed_principle_deletes_nothing(store: MemoryStore) -> None:
     assert store.read_all() == [one]
 
 
+@pytest.mark.row("001 5-1.i")
 def test_only_the_named_records_are_deleted(store: MemoryStore) -> None:
     one = store.upsert_log(a_draft("one")).record
     two = store.upsert_log(a_draft("two")).record
@@ -218,6 +227,7 @@ def test_a_file_that_cannot_be_read_is_an_error_and_not_an_empty_memory(store: M
             attempt()
 
 
+@pytest.mark.row("001 5-1.e")
 def test_unreadable_lines_are_counted_on_the_log_without_their_text(
     store: MemoryStore, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -239,6 +249,7 @@ def test_an_edit_by_hand_is_seen_at_once(store: MemoryStore) -> None:
     assert store.read_all()[0].lesson == "always check the tax table first"
 
 
+@pytest.mark.row("001 8.b")
 def test_threads_of_one_process_lose_no_write(store: MemoryStore) -> None:
     def save(worker: int) -> None:
         for number in range(10):

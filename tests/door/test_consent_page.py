@@ -13,6 +13,7 @@ def door(tmp_path: Path) -> Door:
     return Door(tmp_path / "door.db")
 
 
+@pytest.mark.row("002 2.9")
 def test_the_page_says_who_asks_for_what_and_loads_nothing(door: Door) -> None:
     name = '<script>alert("x")</script>'
     client = door.register(client_name=name).json()["client_id"]
@@ -41,6 +42,7 @@ def test_the_page_speaks_the_language_of_the_browser(door: Door) -> None:
         assert f'<html lang="{lang}">' in door.page(client).text, given
 
 
+@pytest.mark.row("002 2.9.c")
 def test_a_wrong_key_shows_the_page_again_and_the_right_one_then_works(door: Door) -> None:
     key, client = door.keys.add("laptop"), door.client()
     page = door.page(client)
@@ -53,6 +55,7 @@ def test_a_wrong_key_shows_the_page_again_and_the_right_one_then_works(door: Doo
     assert door.answer(page, key).status_code == 400  # answered
 
 
+@pytest.mark.row("002 2.9.c")
 def test_deny_tells_the_client_so(door: Door) -> None:
     client = door.client()
     page = door.page(client)
@@ -61,6 +64,7 @@ def test_deny_tells_the_client_so(door: Door) -> None:
     assert door.answer(page, door.keys.add("laptop")).status_code == 400
 
 
+@pytest.mark.row("002 2.9")
 def test_only_the_browser_that_was_sent_there_can_answer(door: Door) -> None:
     key, client = door.keys.add("laptop"), door.client()
     address = door.authorize(client).headers["location"]
@@ -83,6 +87,7 @@ def test_a_person_is_told_where_the_server_does_not_know_the_client(door: Door) 
     assert "add it again" in answer.text
 
 
+@pytest.mark.row("002 2.103")
 def test_wrong_keys_are_limited_and_the_right_one_still_opens(door: Door) -> None:
     key, client = door.keys.add("laptop"), door.client()
     page = door.page(client)

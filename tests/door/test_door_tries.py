@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from door.access.tries import Allowance, Tries, group_of
 from tests.support.door_flow import Clock, Door
 
@@ -35,6 +37,7 @@ def test_a_subscriber_of_ipv6_is_one() -> None:
     assert group_of("testclient") == "testclient"
 
 
+@pytest.mark.row("002 2.103")
 def test_wrong_bearers_get_429_and_right_ones_still_come_in(tmp_path: Path) -> None:
     door = Door(tmp_path / "door.db", master="m" * 16)
     key = door.keys.add("laptop")

@@ -43,6 +43,7 @@ def test_a_redirect_goes_to_https_to_this_machine_or_to_a_program() -> None:
     assert [it for it in bad if not redirect_fault(it)] == []
 
 
+@pytest.mark.row("002 2.9.b")
 def test_a_registration_keeps_the_least_and_gives_no_secret(door: Door) -> None:
     answer = door.register(
         client_name="My\u202e \u0007Client",
@@ -107,6 +108,7 @@ def test_questions_make_room_too(door: Door, monkeypatch: pytest.MonkeyPatch) ->
     assert len(door.papers.listed("consent")) == 3
 
 
+@pytest.mark.row("002 2.8", "002 2.8.a")
 def test_both_documents_are_where_clients_look(door: Door) -> None:
     server = door.http.get("/.well-known/oauth-authorization-server")
     assert server.json() == {

@@ -18,6 +18,7 @@ def door(tmp_path: Path) -> Door:
     return Door(tmp_path / "door.db")
 
 
+@pytest.mark.row("002 2.2")
 def test_a_key_on_the_page_gives_tokens_that_open_the_door(door: Door) -> None:
     key, client = door.keys.add("laptop"), door.client()
     answer = sent_back(door.answer(door.page(client), key))
@@ -33,6 +34,7 @@ def test_a_key_on_the_page_gives_tokens_that_open_the_door(door: Door) -> None:
     assert (listed.name, listed.tokens) == ("laptop", 2)
 
 
+@pytest.mark.row("002 2.9")
 def test_a_challenge_must_be_one_of_s256(door: Door) -> None:
     client = door.client()
     faults: list[dict[str, str | None]] = [
@@ -80,6 +82,7 @@ def test_a_token_opens_no_other_server_of_the_same_database(door: Door) -> None:
     assert door.is_open(tokens["access_token"])
 
 
+@pytest.mark.row("002 2.9.a")
 def test_a_code_is_for_its_client_its_verifier_and_its_address(door: Door) -> None:
     key, client, other = door.keys.add("laptop"), door.client(), door.client()
     code = door.code(client, key)
@@ -105,6 +108,7 @@ def test_a_code_that_is_used_again_takes_its_tokens_with_it(door: Door) -> None:
     assert door.renew(client, tokens["refresh_token"]).status_code == 401
 
 
+@pytest.mark.row("002 2.9.a")
 def test_a_refresh_token_works_once_and_its_reuse_ends_all(door: Door) -> None:
     key, client = door.keys.add("laptop"), door.client()
     first = door.tokens(client, key)
@@ -141,6 +145,7 @@ def test_all_of_it_expires(door: Door) -> None:
     assert door.renew(client, renewed["refresh_token"]).status_code == 401
 
 
+@pytest.mark.row("002 2.10.g")
 def test_a_key_that_is_removed_ends_its_tokens_at_once(door: Door) -> None:
     key, other, client = door.keys.add("laptop"), door.keys.add("desk"), door.client()
     tokens, others = door.tokens(client, key), door.tokens(client, other)
@@ -153,6 +158,7 @@ def test_a_key_that_is_removed_ends_its_tokens_at_once(door: Door) -> None:
     assert door.is_open(others["access_token"])
 
 
+@pytest.mark.row("002 2.9.b")
 def test_a_client_may_take_its_tokens_back(door: Door) -> None:
     key, client, other = door.keys.add("laptop"), door.client(), door.client()
     for which in ("access_token", "refresh_token"):
@@ -167,6 +173,7 @@ def test_a_client_may_take_its_tokens_back(door: Door) -> None:
     assert door.http.post("/revoke", data={"token": "x"}).status_code == 400
 
 
+@pytest.mark.row("002 2.101")
 def test_another_process_and_the_next_one_accept_what_this_one_gave(door: Door) -> None:
     key, client = door.keys.add("laptop"), door.client()
     tokens, code = door.tokens(client, key), door.code(client, key)
@@ -191,6 +198,7 @@ def test_the_key_of_the_environment_gives_tokens_until_it_changes(tmp_path: Path
     )
 
 
+@pytest.mark.row("002 2.9.d")
 def test_no_secret_is_kept_or_told(door: Door, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     key, client = door.keys.add("laptop"), door.client()

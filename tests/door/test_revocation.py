@@ -44,6 +44,7 @@ def assert_ended(door: Door, client: str, *logins: dict[str, Any]) -> None:
         assert door.renew(client, tokens["refresh_token"]).status_code == 401
 
 
+@pytest.mark.row("002 2.9.b")
 @pytest.mark.parametrize("which", ["access_token", "refresh_token"])
 @pytest.mark.parametrize("of", ["the former", "the new"])
 def test_a_revocation_after_a_renewal_ends_the_login(door: Door, of: str, which: str) -> None:
@@ -54,6 +55,7 @@ def test_a_revocation_after_a_renewal_ends_the_login(door: Door, of: str, which:
     assert_ended(door, client, former, new)
 
 
+@pytest.mark.row("002 2.9.b")
 @pytest.mark.parametrize("which", ["access_token", "refresh_token"])
 def test_nothing_is_renewed_after_a_revocation(door: Door, which: str) -> None:
     client = door.client()
@@ -155,6 +157,7 @@ def test_a_revocation_in_the_middle_of_a_renewal_ends_the_login(opens: Open, whi
     assert living(papers) == []
 
 
+@pytest.mark.row("002 2.9.b")
 @pytest.mark.parametrize("races", RACES)
 def test_no_token_lives_where_renewals_and_a_revocation_race(opens: Open, races: int) -> None:
     papers = opens()

@@ -52,6 +52,7 @@ def fill(project: Path, logs: int = 0, principles: int = 0) -> None:
 # Arguments.
 
 
+@pytest.mark.row("001 3-1.a", "001 3-2.b")
 def test_the_schemas_require_what_the_specification_requires() -> None:
     async def listed() -> dict[str, list[str]]:
         async with Client(server.mcp) as client:
@@ -65,6 +66,7 @@ def test_the_schemas_require_what_the_specification_requires() -> None:
     }
 
 
+@pytest.mark.row("001 3-1.a")
 def test_functions_take_their_arguments_by_place_in_the_order_of_the_specification() -> None:
     orders = [list(inspect.signature(tool).parameters) for tool in TOOLS]
     assert orders[0] == ["query", "topic"]
@@ -162,6 +164,7 @@ def spoken(text: str) -> list[str]:
     return [line for line in text.splitlines() if re.search(r"[Rr]equired|REQUIRED|필수", line)]
 
 
+@pytest.mark.row("001 3-2.e")
 def test_the_setting_is_the_threshold_of_every_answer(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -177,6 +180,7 @@ def test_the_setting_is_the_threshold_of_every_answer(
     assert server.compact_memory().splitlines()[0] == head
 
 
+@pytest.mark.row("001 3-2.e")
 def test_a_threshold_of_one_call_is_named_and_handed_on(project: Path) -> None:
     fill(project, logs=3)
     text = server.log_memory("payment", "gap 0", "x", compact_threshold=2)

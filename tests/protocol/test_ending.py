@@ -68,6 +68,7 @@ def close_input(server: ServerProcess) -> None:
     server.process.stdin.close()
 
 
+@pytest.mark.row("P2", "P14")
 @pytest.mark.parametrize(
     ("server", "count"), [(HANDSHAKE, 1), (STATELESS, 7), (HANDSHAKE, 50)], indirect=["server"]
 )
@@ -104,6 +105,7 @@ def test_a_lock_that_is_let_go_in_time_lets_saves_through_or_their_answers_say_s
     assert sorted(stored(tmp_path)) == said
 
 
+@pytest.mark.row("P7")
 @pytest.mark.parametrize(
     ("server", "count"), [(HANDSHAKE, 1), (STATELESS, 50)], indirect=["server"]
 )
@@ -117,6 +119,7 @@ def test_saves_that_wait_for_a_lock_do_not_hold_the_end(
     assert stored(tmp_path) == []
 
 
+@pytest.mark.row("P7")
 def test_a_cancelled_save_that_waits_is_not_stored(server: ServerProcess, tmp_path: Path) -> None:
     (tmp_path / CONTEXT_DIRECTORY).mkdir()
     with FileLock(f"{path_of(tmp_path)}.lock"):
@@ -167,6 +170,7 @@ def close_output(server: ServerProcess) -> None:
     server.process.stdout.close()
 
 
+@pytest.mark.row("P2")
 @posix_only
 def test_what_was_stored_for_a_client_that_left_is_said(
     unread: ServerProcess, tmp_path: Path
@@ -273,6 +277,7 @@ def test_an_output_that_does_not_block_takes_long_answers_whole(tmp_path: Path) 
     os.close(theirs)
 
 
+@pytest.mark.row("P14")
 def test_what_is_no_message_does_not_reach_the_wire(capfdbinary: Any) -> None:
     ours, theirs = os.pipe()
     AnswerOutput(theirs, UnderWay(), print).write(b"hello\n")
@@ -283,6 +288,7 @@ def test_what_is_no_message_does_not_reach_the_wire(capfdbinary: Any) -> None:
     assert b"hello" in capfdbinary.readouterr().err
 
 
+@pytest.mark.row("P14")
 @pytest.mark.parametrize("size", [1, 7, 70_000])
 def test_lines_arrive_whole_and_unchanged_whatever_the_buffer(size: int) -> None:
     request = b'{"jsonrpc": "2.0", "id": "x", "method": "tools/list"}'

@@ -34,6 +34,7 @@ def names(server: ServerProcess, kind: str) -> list[str]:
     return [item["name"] for item in items]
 
 
+@pytest.mark.row("002 2.89", "003 T85")
 @pytest.mark.parametrize(
     ("rooms", "tools", "instructions"),
     [
@@ -94,6 +95,7 @@ def test_the_environment_names_rooms_and_the_command_line_wins(
     assert names(other, "tools") == LESSONS
 
 
+@pytest.mark.row("003 T85")
 @pytest.mark.parametrize(
     "rooms", one_in(4, ["kitchen", "sessions:bare", "sessions,sessions:core", "lessons:x"])
 )

@@ -90,6 +90,7 @@ def head(project: Path, count: int, lang: Language = "en") -> str:
     return say(lang, "head_all", count=count, project=str(project))
 
 
+@pytest.mark.row("001 1-2.a", "001 3-1.e")
 def test_the_surface_that_a_model_sees_is_the_recorded_one() -> None:
     tools = ask(lambda client: client.list_tools())
     surface = [
@@ -101,6 +102,7 @@ def test_the_surface_that_a_model_sees_is_the_recorded_one() -> None:
     assert surface == json.loads(SURFACE.read_text(encoding="utf-8"))
 
 
+@pytest.mark.row("001 2-1.c")
 def test_there_are_exactly_three_tools_with_the_parameters_of_the_specification() -> None:
     tools = {tool.name: list(tool.input_schema["properties"]) for tool in ask(Client.list_tools)}
     assert tools == {
@@ -128,11 +130,13 @@ def test_an_answer_travels_once_as_plain_text(project: Path) -> None:
 # search
 
 
+@pytest.mark.row("001 2-3.b", "001 3-1.f")
 def test_an_empty_memory_gives_the_questions_to_ask(project: Path, log: Path) -> None:
     assert call("search_memory", query="payment") == (f"{head(project, 0)}\n{NOTHING}")
     assert not log.parent.exists()
 
 
+@pytest.mark.row("001 2-1.a", "001 2-3.b")
 def test_a_saved_lesson_is_given_back_whole(project: Path) -> None:
     save("VAT differs", lesson="check the table", ask_next_time="Which countries?")
     text = call("search_memory", query="unrelated words")
@@ -142,6 +146,7 @@ def test_a_saved_lesson_is_given_back_whole(project: Path) -> None:
     )
 
 
+@pytest.mark.row("001 2-1.a")
 def test_a_topic_filters_exactly_and_names_how_many_there_are(project: Path) -> None:
     save("one", "auth")
     save("two", "auth-login")
@@ -153,6 +158,7 @@ def test_a_topic_filters_exactly_and_names_how_many_there_are(project: Path) -> 
     assert "→ rule for two" not in text
 
 
+@pytest.mark.row("001 3-1.d")
 def test_a_topic_without_records_gives_the_questions_and_the_closest_topics(project: Path) -> None:
     save("one", "db")
     save("two", "auth")
@@ -178,6 +184,7 @@ def test_a_file_that_cannot_be_read_is_never_an_empty_memory(log: Path) -> None:
     assert refused("search_memory", query="x") == wanted
 
 
+@pytest.mark.row("001 5-1.e", "P10")
 def test_unreadable_lines_are_said_in_one_line(project: Path, log: Path) -> None:
     save("one")
     log.write_bytes(b"half a reco\n" + log.read_bytes() + b"a note\n")
@@ -201,6 +208,7 @@ def test_a_conflict_is_said_with_what_to_do_and_its_markers_stay(project: Path, 
     assert len(lines) == 5
 
 
+@pytest.mark.row("001 2-1.a")
 def test_the_budget_of_an_answer_is_adjustable(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -255,6 +263,7 @@ def test_many_topics_leave_room_for_records_in_a_small_answer(
 # log
 
 
+@pytest.mark.row("001 3-2.d", "001 3-2.f")
 def test_a_save_says_what_it_did_and_which_topics_exist(project: Path) -> None:
     save("one", "db")
     text = save("two", "auth")
@@ -262,6 +271,7 @@ def test_a_save_says_what_it_did_and_which_topics_exist(project: Path) -> None:
     assert text == f"{say('en', 'saved_new', **facts)}\ntopics: db (1), auth (1)"
 
 
+@pytest.mark.row("001 6.j")
 def test_a_save_names_the_twelve_topics_with_the_most_records(project: Path) -> None:
     for number in range(13):
         for gap in ("one", "two")[: 1 + (number > 0)]:
@@ -270,6 +280,7 @@ def test_a_save_names_the_twelve_topics_with_the_most_records(project: Path) -> 
     assert text.splitlines()[-1] == f"topics: {shown}, +1 more"
 
 
+@pytest.mark.row("001 3-2.h")
 def test_the_same_gap_again_is_one_record_seen_twice(project: Path, log: Path) -> None:
     save("one")
     text = save("one", lesson="better rule")
@@ -279,6 +290,7 @@ def test_the_same_gap_again_is_one_record_seen_twice(project: Path, log: Path) -
     assert json.loads(line)["lesson"] == "better rule"
 
 
+@pytest.mark.row("001 6.i")
 def test_a_new_topic_that_resembles_another_is_saved_and_pointed_at(project: Path) -> None:
     save("one", "auth")
     assert say("en", "similar_topic", topic="auth-login", topics="auth") in save(
@@ -287,6 +299,7 @@ def test_a_new_topic_that_resembles_another_is_saved_and_pointed_at(project: Pat
     assert "resembles" not in save("three", "auth-login")
 
 
+@pytest.mark.row("001 5-2.c")
 def test_a_redacted_secret_is_said_by_kind_and_never_by_value(project: Path, log: Path) -> None:
     secret = "ghp" + "_" + "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dE3fG5"
     text = save("the key", lesson=f"never commit {secret}")
@@ -306,6 +319,7 @@ def test_a_strict_server_refuses_a_secret_with_field_and_kind_and_never_the_valu
     assert not log.exists()
 
 
+@pytest.mark.row("001 5-2.b")
 def test_a_secret_in_the_question_is_warned_about(project: Path, log: Path) -> None:
     secret = "ghp" + "_" + "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dE3fG5"
     text = save("one", ask_next_time=f"still {secret}?")
@@ -314,6 +328,7 @@ def test_a_secret_in_the_question_is_warned_about(project: Path, log: Path) -> N
     assert secret.encode() in log.read_bytes()
 
 
+@pytest.mark.row("001 2-3.d", "001 3-2.f")
 def test_the_notice_comes_with_the_fifty_first_record(project: Path) -> None:
     for number in range(50):
         text = save(f"gap {number}")
@@ -349,6 +364,7 @@ REFUSALS: list[tuple[dict[str, Any], str]] = [
 ]
 
 
+@pytest.mark.row("P4")
 @pytest.mark.parametrize(("changed", "sentence"), REFUSALS)
 def test_every_refusal_is_a_sentence_and_leaves_the_file(
     log: Path, changed: dict[str, Any], sentence: str
@@ -393,6 +409,7 @@ def test_a_home_directory_is_not_written_to(
 # compaction
 
 
+@pytest.mark.row("001 2-1.f", "001 3-3.c")
 def test_compaction_shows_groups_with_tokens_similar_topics_and_joined_questions(
     project: Path,
 ) -> None:
@@ -429,6 +446,7 @@ def test_pairs_of_long_topics_leave_room_for_records_in_a_small_answer(
     assert re.search(r"; \+\d+ more$", line)
 
 
+@pytest.mark.row("001 2-1.g", "001 3-3.e", "001 3-3.k")
 def test_a_principle_replaces_the_originals_of_two_topics(project: Path, log: Path) -> None:
     save("one", "auth")
     save("two", "auth-login")
@@ -493,6 +511,7 @@ def test_git_is_asked_by_a_compaction_alone(
     assert (programs / "asked").exists()
 
 
+@pytest.mark.row("001 3-3.i", "P12", "I13")
 def test_a_log_saved_after_the_snapshot_survives_the_compaction(project: Path, log: Path) -> None:
     save("one")
     tokens = TOKEN.findall(call("compact_memory"))
@@ -502,6 +521,7 @@ def test_a_log_saved_after_the_snapshot_survives_the_compaction(project: Path, l
     assert gaps == ["", "late"]
 
 
+@pytest.mark.row("001 3-3.i", "P12")
 def test_a_changed_original_stays_and_the_answer_says_so(project: Path, log: Path) -> None:
     save("one")
     [token] = TOKEN.findall(call("compact_memory"))
@@ -511,6 +531,7 @@ def test_a_changed_original_stays_and_the_answer_says_so(project: Path, log: Pat
     assert b'"newer"' in log.read_bytes()
 
 
+@pytest.mark.row("001 5-1.g")
 def test_a_principle_may_have_a_long_question_which_is_shortened(project: Path, log: Path) -> None:
     question = "어느 국가에 적용되나요? " * 30
     text = call("log_memory", topic="t", lesson="p", type="principle", ask_next_time=question)
@@ -533,6 +554,7 @@ def test_topics_that_are_one_principle_are_already_compact(project: Path) -> Non
     assert "ask: Q?" in text
 
 
+@pytest.mark.row("001 3-3.l")
 def test_deleted_records_are_repeated_in_full(project: Path, log: Path) -> None:
     save("one", ask_next_time="Q?")
     save("two")
@@ -624,6 +646,7 @@ FORGED_TOPICS = [
 ]
 
 
+@pytest.mark.row("P13")
 @pytest.mark.parametrize("topic", FORGED_TOPICS)
 def test_a_topic_cannot_pass_for_a_line_of_the_server(project: Path, topic: str) -> None:
     save("one", topic)
@@ -648,6 +671,7 @@ def test_a_secret_in_the_topic_is_not_repeated_by_the_answer(project: Path) -> N
     assert say("en", "suspicious", field="topic") in text.splitlines()
 
 
+@pytest.mark.row("001 3-3.a")
 def test_one_target_narrows_the_groups_and_still_sees_all_topics(project: Path) -> None:
     save("one", "auth")
     save("two", "auth-login")
@@ -720,6 +744,7 @@ def test_a_log_above_what_a_client_can_hold_is_refused_as_a_resource(
         ask(lambda client: client.read_resource("memory://log"))
 
 
+@pytest.mark.row("001 3-1.c")
 def test_the_whole_log_and_one_record_are_resources(project: Path, log: Path) -> None:
     save("하나")
     [whole] = ask(lambda client: client.read_resource("memory://log"))
@@ -738,6 +763,7 @@ def prompt(name: str, **arguments: str) -> str:
     return str(message.content.text)
 
 
+@pytest.mark.row("001 2-3.a", "001 8.f")
 def test_the_prompts_carry_the_steps_of_the_workflow(project: Path) -> None:
     names = [listed.name for listed in ask(Client.list_prompts)]
     assert names == ["start_task", "finish_task", "compact", "memory_injection"]

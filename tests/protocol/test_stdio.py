@@ -128,6 +128,7 @@ def test_discovery_offers_the_stateless_revision(pair: dict[Era, ServerProcess])
     assert STATELESS in pair[STATELESS].greet()["supportedVersions"]
 
 
+@pytest.mark.row("001 2-1.h")
 def test_the_server_reports_its_own_name_and_version(pair: dict[Era, ServerProcess]) -> None:
     named = {"name": "sentinel-memory", "version": VERSION}
     assert pair[HANDSHAKE].greet()["serverInfo"] == named
@@ -135,6 +136,7 @@ def test_the_server_reports_its_own_name_and_version(pair: dict[Era, ServerProce
     assert meta["io.modelcontextprotocol/serverInfo"] == named
 
 
+@pytest.mark.row("001 2-3.a")
 def test_the_instructions_arrive_whole_and_are_not_cut_by_clients(server: ServerProcess) -> None:
     instructions = server.greet()["instructions"]
     assert instructions == INSTRUCTIONS
@@ -188,6 +190,7 @@ def test_a_saved_record_is_found_by_the_next_search(server: ServerProcess, proje
     )
 
 
+@pytest.mark.row("001 2-3.e")
 def test_a_compaction_removes_its_originals(server: ServerProcess, project: Path) -> None:
     server.call("log_memory", **GAP)
     [token] = [
@@ -282,6 +285,7 @@ def test_refused_arguments_are_named_and_never_repeated(
     assert not (project / CONTEXT_DIRECTORY).exists()
 
 
+@pytest.mark.row("P14")
 @pytest.mark.parametrize(
     "line",
     [
@@ -309,6 +313,7 @@ def test_an_unknown_method_is_refused_by_its_code(server: ServerProcess) -> None
     assert server.request("memory/forget")["error"]["code"] == -32601
 
 
+@pytest.mark.row("P14")
 def test_an_argument_of_ten_megabytes_is_refused_with_its_size(
     pair: dict[Era, ServerProcess], projects: dict[Era, Path]
 ) -> None:
@@ -321,6 +326,7 @@ def test_an_argument_of_ten_megabytes_is_refused_with_its_size(
     assert server.strange_lines() == []
 
 
+@pytest.mark.row("001 5-1.f")
 def test_saving_waits_for_a_lock_while_other_requests_are_answered(
     server: ServerProcess, project: Path
 ) -> None:
@@ -334,6 +340,7 @@ def test_saving_waits_for_a_lock_while_other_requests_are_answered(
     assert [line["topic"] for line in lines_of(project)] == ["auth", "auth", "auth", "결제"]
 
 
+@pytest.mark.row("P7")
 def test_very_many_waiting_saves_do_not_hold_up_a_search(
     server: ServerProcess, project: Path
 ) -> None:
@@ -350,6 +357,7 @@ def test_very_many_waiting_saves_do_not_hold_up_a_search(
     assert len(lines_of(project)) == 63
 
 
+@pytest.mark.row("P13")
 def test_standard_error_never_holds_the_text_of_a_record(
     server: ServerProcess, project: Path
 ) -> None:
@@ -387,6 +395,7 @@ def hostile(start_server: StartServer, hostile_project: Path) -> ServerProcess:
     return start_server(cwd=hostile_project, environment=environment)
 
 
+@pytest.mark.row("001 8.c", "P14")
 def test_a_hostile_locale_changes_no_letter_of_a_record(
     hostile: ServerProcess, hostile_project: Path
 ) -> None:
@@ -416,6 +425,7 @@ def test_a_dot_env_file_that_would_break_the_framework_is_not_read(hostile: Serv
     assert hostile.greet()["serverInfo"] == {"name": "sentinel-memory", "version": VERSION}
 
 
+@pytest.mark.row("P14")
 def test_variables_of_the_framework_leave_standard_output_to_the_protocol(
     hostile: ServerProcess,
 ) -> None:
@@ -462,6 +472,7 @@ def test_the_variable_of_the_client_comes_before_the_working_directory(
     assert troubled.call("search_memory") == no_records(troubled_project)
 
 
+@pytest.mark.row("001 2-2.a")
 def test_the_working_directory_is_the_project_when_nothing_is_named(
     hostile: ServerProcess, hostile_project: Path
 ) -> None:
@@ -518,6 +529,7 @@ def test_a_budget_too_small_for_one_record_is_the_least_one_and_the_user_is_told
     ]
 
 
+@pytest.mark.row("001 2-2.f")
 @posix_only
 @pytest.mark.parametrize(("place", "lang"), [("home", "en"), ("root", "ko")])
 def test_nothing_is_written_where_no_project_was_named(
@@ -585,6 +597,7 @@ def test_a_file_in_place_of_the_directory_is_left_alone(
         in_the_way.unlink()
 
 
+@pytest.mark.row("001 5-1.c", "P4")
 @linux_only
 def test_a_full_disk_leaves_the_file_as_it_was(
     troubled: ServerProcess, troubled_project: Path
@@ -608,6 +621,7 @@ def test_a_full_disk_leaves_the_file_as_it_was(
     ]
 
 
+@pytest.mark.row("P6")
 @posix_only
 def test_a_directory_that_may_not_be_written_leaves_the_file_as_it_was(
     troubled: ServerProcess, troubled_project: Path
@@ -628,6 +642,7 @@ def test_a_directory_that_may_not_be_written_leaves_the_file_as_it_was(
         directory.chmod(0o755)
 
 
+@pytest.mark.row("P7")
 def test_a_lock_that_is_never_let_go_is_reported_after_the_timeout(
     troubled: ServerProcess, troubled_project: Path
 ) -> None:
@@ -648,6 +663,7 @@ def spare(start_server: StartServer, tmp_path: Path) -> ServerProcess:
     return start_server(cwd=tmp_path, environment={"PYTHONSAFEPATH": "1"})
 
 
+@pytest.mark.row("P14")
 def test_the_end_of_standard_input_ends_the_process(spare: ServerProcess, tmp_path: Path) -> None:
     spare.call("log_memory", **GAP)
     spare.ask_tool("log_memory", **{**GAP, "topic": "auth"})
@@ -657,6 +673,7 @@ def test_the_end_of_standard_input_ends_the_process(spare: ServerProcess, tmp_pa
     assert (spare.strange_lines(), spare.stderr()) == ([], "")
 
 
+@pytest.mark.row("P14")
 @posix_only
 @pytest.mark.long
 def test_sigterm_ends_the_process(spare: ServerProcess) -> None:
@@ -664,6 +681,7 @@ def test_sigterm_ends_the_process(spare: ServerProcess) -> None:
     assert spare.terminate() == -signal.SIGTERM
 
 
+@pytest.mark.row("P3")
 @posix_only
 @pytest.mark.long
 def test_a_killed_server_leaves_a_whole_file_and_the_next_one_goes_on(

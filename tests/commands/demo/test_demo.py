@@ -77,6 +77,7 @@ def test_the_demo_ends_well_and_quietly(english: Demo) -> None:
     assert (english.code, english.errors) == (0, "")
 
 
+@pytest.mark.row("001 9.c")
 @pytest.mark.parametrize(
     ("number", "said"),
     [

@@ -1144,6 +1144,7 @@ def test_a_repair_says_what_it_did_and_what_is_left(bare: Desk) -> None:
     ]
 
 
+@pytest.mark.row("P10")
 def test_what_a_repair_takes_out_lies_beside_the_log_byte_for_byte(bare: Desk) -> None:
     before = bare.write(*ILL)
     bare.doctor("--fix", "--yes")
@@ -1215,6 +1216,7 @@ def test_a_repair_waits_its_turn_and_gives_up_with_a_sentence(bare: Desk) -> Non
     assert (bare.log.read_bytes(), bare.asides()) == (before, [])
 
 
+@pytest.mark.row("P9")
 @pytest.mark.parametrize("place", one_in(2, [".context", ".context/memory_log.jsonl"]))
 def test_a_log_that_cannot_be_written_is_not_repaired(bare: Desk, bound: None, place: str) -> None:
     before = bare.write(*ILL)
@@ -1285,6 +1287,7 @@ def test_git_is_told_even_where_the_log_cannot_be_read(project: Desk) -> None:
 HOSTILE = "\x1b[2J\n\x9b31m\u202eevil\u2028\x7f\ud800"
 
 
+@pytest.mark.row("P13")
 def test_nothing_of_a_record_reaches_the_terminal_as_a_command(bare: Desk) -> None:
     twice = f'"lesson": "", {json.dumps(HOSTILE)}: 1, {json.dumps(HOSTILE)}: 2, "lesson": '
     line = replace(ONE, id=HOSTILE).to_line().replace(b'"lesson": ', twice.encode())

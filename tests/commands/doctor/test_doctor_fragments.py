@@ -30,6 +30,7 @@ def engine(healthy: Desk) -> SqliteEngine:
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="other platforms, other places")
 
 
+@pytest.mark.row("002 2.99")
 def test_the_first_line_counts_the_fragments_and_the_long_form_says_whose_they_are(
     healthy: Desk, engine: SqliteEngine
 ) -> None:
@@ -60,6 +61,7 @@ def test_settings_that_mean_nothing_and_models_that_are_not_there_are_said(
     assert f"{config}: linkedFragmentLimit must be" in healthy.doctor().out
 
 
+@pytest.mark.row("002 2.89")
 def test_a_user_without_fragments_hears_and_loads_nothing_of_them(healthy: Desk) -> None:
     assert "ragment" not in healthy.doctor("--verbose").out.replace(str(healthy.root), "")
     assert "fragments" not in healthy.doctor("--json").told
@@ -95,6 +97,7 @@ def test_a_damaged_file_is_said_and_repaired_and_stops_no_pipeline(
     assert [it["kind"] for it in left] == ["fragments_aside"]
 
 
+@pytest.mark.row("004 4.17")
 def test_an_open_mode_is_repaired(healthy: Desk, engine: SqliteEngine) -> None:
     engine.path.chmod(0o666)
     done = healthy.doctor("--fix", "--yes", "--json")

@@ -38,6 +38,7 @@ def about_sessions(desk: Desk, *options: str, **variables: str) -> list[tuple[st
     return [(it["kind"], it["severity"]) for it in told]
 
 
+@pytest.mark.row("003 T91")
 def test_the_first_line_counts_the_sessions(healthy: Desk, room: SessionStore) -> None:
     first = healthy.doctor().lines[0]
     assert first.startswith("✓ log 1 record  ✓ git merge=union  ✓ sessions 3  ✗ no client")
@@ -63,6 +64,7 @@ def test_a_project_without_sessions_hears_nothing_of_them(healthy: Desk) -> None
     assert "sessions" not in healthy.doctor("--json").told
 
 
+@pytest.mark.row("003 T85")
 def test_a_project_without_sessions_loads_nothing_of_them(healthy: Desk) -> None:
     program = (
         "import sys; sys.argv = ['cli.py', 'doctor']; import cli; cli.main(['doctor']);"

@@ -22,6 +22,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.row("004 4.17")
 def test_a_key_is_printed_once_and_opens_the_door(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["door", "add", "laptop"]) == 0
     [secret] = SECRET.findall(capsys.readouterr().out)
@@ -46,6 +47,7 @@ def test_the_data_say_what_is_known_of_each_key(capsys: pytest.CaptureFixture[st
     assert key == expected
 
 
+@pytest.mark.row("002 2.10.g")
 def test_a_removed_key_opens_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     cli.main(["door", "add", "laptop"])
     [secret] = SECRET.findall(capsys.readouterr().out)

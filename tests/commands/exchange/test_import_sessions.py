@@ -36,6 +36,7 @@ def make_former(project: Path, goal: str = "Build the login") -> Path:
     return folder
 
 
+@pytest.mark.row("003 T73.a")
 def test_a_former_directory_is_shown_then_saved_then_known(project: Path, command: Command) -> None:
     folder = make_former(project, f"Build the login with {TOKEN}")
     (folder / "snapshots").mkdir()
@@ -67,6 +68,7 @@ def test_a_former_directory_is_shown_then_saved_then_known(project: Path, comman
     assert TOKEN not in "".join((dry.out, asked.out, done.out, again.out))
 
 
+@pytest.mark.row("003 T91")
 @pytest.mark.parametrize("name", ["export.json", "history.db", "current.json", "."])
 def test_each_source_is_recognised_by_what_is_in_it(
     project: Path, command: Command, other: SessionStore, name: str

@@ -56,6 +56,7 @@ def desk(tmp_path: Path) -> Desk:
     return Desk(tmp_path)
 
 
+@pytest.mark.row("003 T28")
 @ALL
 def test_a_command_is_recorded_with_how_it_went_as_far_as_the_client_tells(
     client: str, desk: Desk
@@ -72,6 +73,7 @@ def test_a_command_is_recorded_with_how_it_went_as_far_as_the_client_tells(
     assert desk.rows() == [("command", "cd web && npm test", went, ""), bad]
 
 
+@pytest.mark.row("003 T27")
 @ALL
 def test_an_edit_is_recorded_with_its_file_and_its_lines(client: str, desk: Desk) -> None:
     desk.take(client, edited(client, desk.root))
@@ -141,6 +143,7 @@ def test_a_new_file_counts_every_line_and_a_patch_each_of_its_files(desk: Desk) 
     ]
 
 
+@pytest.mark.row("003 T28")
 def test_an_edit_that_failed_is_an_error(desk: Desk) -> None:
     given = copilot(
         desk.root,

@@ -149,6 +149,7 @@ STARTS: list[tuple[str, Any, Payload, Any]] = [
 ]
 
 
+@pytest.mark.row("001 1-3.a", "001 6.c")
 @pytest.mark.parametrize(("client", "payload", "more", "name"), STARTS)
 def test_a_session_a_sub_agent_and_a_compacted_one_begin_with_the_memory(
     desk: Desk, client: str, payload: Any, more: Payload, name: str
@@ -219,6 +220,7 @@ def test_copilot_gets_the_top_level_key_of_its_own_format(desk: Desk) -> None:
     assert desk.hook("vscode", "before-action", given).said == {"additionalContext": LESSON}
 
 
+@pytest.mark.row("001 6.c")
 @pytest.mark.parametrize(
     ("client", "payload", "name"),
     [
@@ -414,6 +416,7 @@ def test_after_compaction_a_record_is_shown_again_and_after_a_resumption_not(
     assert desk.edit().text == again
 
 
+@pytest.mark.row("001 2-3.c", "001 6.d")
 def test_the_reminder_comes_once_when_files_changed_and_nothing_was_logged(desk: Desk) -> None:
     assert desk.stop(stop_hook_active=False).said is None
     desk.edit("src/colours.py")
@@ -437,6 +440,7 @@ def test_cursor_is_reminded_by_a_message_unless_the_user_has_stopped_it(desk: De
         assert desk.hook("cursor", "stop", given).said == said
 
 
+@pytest.mark.row("001 6.d")
 def test_who_logged_or_changed_nothing_inside_the_project_is_not_reminded(desk: Desk) -> None:
     desk.edit("../notes.md")
     assert desk.stop().said is None
@@ -459,6 +463,7 @@ def test_korean_is_answered_in_korean_under_a_korean_path_with_blanks(tmp_path: 
     assert ran.out.isascii()
 
 
+@pytest.mark.row("001 2-3.d", "001 6.e")
 def test_a_memory_of_more_than_the_threshold_says_that_a_compaction_is_due(desk: Desk) -> None:
     due = "Compaction is required: 51 records, threshold 50. Call compact_memory now."
     for count, said in ((50, "topics: payment (50)"), (51, due)):

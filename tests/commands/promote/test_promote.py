@@ -48,6 +48,7 @@ def recalled(room: Room) -> list[str]:
     return [it.id for it in recall(room, Query(text="deploy cache bundle")).fragments]
 
 
+@pytest.mark.row("004 4.3.b")
 def test_an_error_and_its_cure_become_a_lesson_and_a_fragment_again(
     command: Command, room: Room, project: Path, store: MemoryStore, pair: tuple[str, str]
 ) -> None:

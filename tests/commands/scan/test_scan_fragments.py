@@ -26,6 +26,7 @@ def place(desk: Desk, tmp_path: Path) -> dict[str, str]:
     return {"SENTINEL_MEMORY_FRAGMENTS": str(engine.path)}
 
 
+@pytest.mark.row("002 2.99")
 def test_which_fragment_holds_what_is_said_and_never_the_value(
     desk: Desk, place: dict[str, str]
 ) -> None:

@@ -24,6 +24,7 @@ def room(desk: Desk) -> SessionStore:
     return store
 
 
+@pytest.mark.row("003 T91")
 def test_which_session_holds_what_is_said_and_never_the_value(
     desk: Desk, room: SessionStore
 ) -> None:

@@ -262,6 +262,7 @@ def test_hostile_texts_stay_in_their_line_and_give_no_orders(
 # a chain
 
 
+@pytest.mark.row("003 T69")
 def test_a_chain_is_a_tree_from_the_oldest_on(project: Path, command: Command) -> None:
     sessions = [(1, "Root", 0), (2, "Next", 1), (3, "Left", 2), (4, "Right", 2), (5, "Leaf", 3)]
     kept(project, *(a_session(number, goal, parent) for number, goal, parent in sessions))

@@ -41,6 +41,7 @@ def remarks(found: tuple[Remark, ...]) -> list[str]:
     return [remark.key for remark in found]
 
 
+@pytest.mark.row("001 2-2.b")
 @pytest.mark.parametrize(("client", "case"), cases())
 def test_a_client_is_set_up_and_removed_as_the_golden_files_show(
     client: str, case: str, bench: Bench

@@ -38,6 +38,7 @@ def entry(bench: Bench, file: str) -> Any:
     return tables[TEAM_ENTRY]
 
 
+@pytest.mark.row("002 2.81")
 def test_each_client_gets_its_own_form_with_the_name_of_the_variable(bench: Bench) -> None:
     bench.put({})
     bench.take(bench.plan(*(it.key for it in TAKING), url=URL, key_variable="TEAM_KEY"))

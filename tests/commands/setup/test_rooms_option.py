@@ -192,6 +192,7 @@ def test_the_command_says_what_the_room_does_and_costs(
     assert tool in said
 
 
+@pytest.mark.row("002 2.81")
 @pytest.mark.parametrize("client", KEYS)
 def test_the_fragments_are_switched_on_and_off_again(client: str, bench: Bench) -> None:
     bench.put({})

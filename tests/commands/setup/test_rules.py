@@ -112,6 +112,7 @@ def rules_read(client: str, bench: Bench) -> int:
     return sum(text.count("search_memory") > 0 for text in texts)
 
 
+@pytest.mark.row("001 6.b")
 @pytest.mark.parametrize("past", PAST)
 @pytest.mark.parametrize("counts", [(5,), pytest.param((1, 2, 3, 4), marks=pytest.mark.long)])
 def test_every_client_reads_the_rules_once(
@@ -206,6 +207,7 @@ def test_a_file_that_setup_has_made_goes_also_when_it_has_a_second_name(bench: B
     assert not (bench.root / "AGENTS.md").exists()
 
 
+@pytest.mark.row("001 6.b")
 def test_the_rules_come_in_the_language_of_the_console(bench: Bench) -> None:
     [change] = [it for it in bench.plan("codex", lang="ko").changes if it.path.suffix == ".md"]
     assert change.after == BEGIN + rules("ko") + END

@@ -80,6 +80,7 @@ def carry_out(text: str, sentence: re.Pattern[str] = WAY_BACK) -> None:
         git(Path(found["folder"]), *words)
 
 
+@pytest.mark.row("P4")
 @pytest.mark.parametrize("words", [("list",), ("search", "one"), ADD, ("import", "CLAUDE.md")])
 def test_the_way_back_is_named_and_no_log_begins(
     gone: Path, words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
@@ -230,6 +231,7 @@ def test_a_project_whose_log_was_never_committed_begins_one(
     assert Run.of(capsys, *ADD).code == 0
 
 
+@pytest.mark.row("P4")
 def test_tools_and_resources_refuse_as_the_commands_do(
     gone: Path, start_server: StartServer
 ) -> None:
@@ -272,6 +274,7 @@ def hooked(root: Path, event: str, given: dict[str, Any], client: str = "claude-
     return run_hook(event, "--client", client, given=given, cwd=root, environment=environment)
 
 
+@pytest.mark.row("P4")
 @pytest.mark.parametrize("lang", ["en", "ko"])
 def test_the_start_of_a_session_says_it_in_the_language_of_the_reader(
     gone: Path, lang: str

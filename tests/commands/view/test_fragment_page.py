@@ -120,6 +120,7 @@ def test_a_written_page_has_no_fragments_unless_somebody_asks(desk: Desk, place:
     assert without_plot(told.out) == without_plot(text)
 
 
+@pytest.mark.row("004 4.3.a")
 def test_only_public_fragments_are_written_where_those_are_asked_for(
     desk: Desk, place: Path
 ) -> None:
@@ -263,6 +264,7 @@ def test_ten_thousand_fragments_make_a_page_of_bounded_size(tmp_path: Path) -> N
 # What is shown of a fragment
 
 
+@pytest.mark.row("002 2.99")
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_fragments_stand_below_lessons_and_sessions_by_kind(lang: Language) -> None:
     page = page_with_fragments(sample_found(), *a_memory(), lang=lang)

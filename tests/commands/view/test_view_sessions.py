@@ -136,6 +136,7 @@ def test_an_empty_database_adds_nothing(tmp_path: Path) -> None:
     assert read_sessions(tmp_path, Settings()) is None
 
 
+@pytest.mark.row("003 T1.b")
 def test_sessions_elsewhere_are_found_by_their_settings(tmp_path: Path) -> None:
     settings = tmp_path / ".context" / "sessions" / "config.json"
     settings.parent.mkdir(parents=True)
@@ -162,6 +163,7 @@ def test_a_database_that_cannot_be_read_leaves_the_page_of_the_lessons(
 # What is shown
 
 
+@pytest.mark.row("003 T91")
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_the_command_shows_lessons_first_and_sessions_below(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lang: Language

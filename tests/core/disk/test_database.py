@@ -89,6 +89,7 @@ def test_reading_what_is_not_there_creates_nothing(path: Path, opened: Opened) -
     assert os.listdir(path.parent) == []
 
 
+@pytest.mark.row("003 T3", "004 4.17")
 def test_a_write_makes_the_file_for_its_user_alone_and_it_is_there_for_others(
     path: Path, opened: Opened
 ) -> None:
@@ -170,6 +171,7 @@ def test_a_migration_that_fails_leaves_the_former_version(path: Path, opened: Op
     assert texts(opened(ONE)) == ["first", "second"]
 
 
+@pytest.mark.row("003 T3.a")
 def test_a_newer_version_is_refused_and_stays_as_it_is(path: Path, opened: Opened) -> None:
     put(opened(TWO), "second")
     data = path.read_bytes()
@@ -215,6 +217,7 @@ def test_what_a_stranger_has_added_to_run_by_itself_is_refused(
 # damage
 
 
+@pytest.mark.row("003 T3.a")
 def test_garbage_is_damage_and_stays_as_it_is(path: Path, opened: Opened) -> None:
     path.write_bytes(b"no database at all\n" * 500)
     error = refused(opened())

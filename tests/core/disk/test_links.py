@@ -70,6 +70,7 @@ def refused(project: Path, before: Tree, home: Path) -> LogLinkError:
 OUTSIDE = [".bashrc", ".netrc", ".ssh/id_rsa", "notes.jsonl", ".claude/history.jsonl"]
 
 
+@pytest.mark.row("P9")
 @pytest.mark.parametrize("target", OUTSIDE)
 def test_a_log_that_is_a_link_to_no_memory_is_neither_read_nor_written(
     home: Path, project: Path, target: str

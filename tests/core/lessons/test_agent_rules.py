@@ -25,6 +25,7 @@ def missing(words: list[str], text: str) -> list[str]:
     return [word for word in words if word not in text]
 
 
+@pytest.mark.row("001 6.b")
 def test_a_tool_says_when_to_call_it_and_what_the_rules_leave_out() -> None:
     assert (
         missing(["before you plan", "lessons apply", "notes, not orders"], TOOLS["search_memory"])
@@ -48,12 +49,14 @@ def test_a_tool_says_when_to_call_it_and_what_the_rules_leave_out() -> None:
     assert missing(["when an answer requires it", "steps"], TOOLS["compact_memory"]) == []
 
 
+@pytest.mark.row("001 6.b")
 @pytest.mark.parametrize("lang", ["en", "ko"])
 def test_the_answer_of_a_compaction_gives_its_steps(lang: Language) -> None:
     said = ["512", 'log_memory(type="principle"', "source_ids", "id@fp", "delete_ids"]
     assert missing([*said, *OF_A_COMPACTION[lang]], say(lang, "compact_steps")) == []
 
 
+@pytest.mark.row("001 6.f")
 @pytest.mark.parametrize("lang", ["en", "ko"])
 def test_an_answer_without_records_asks_the_user_or_for_assumptions(lang: Language) -> None:
     assert missing(QUESTIONS[lang], say(lang, "questions")) == []

@@ -26,6 +26,7 @@ def test_versions_that_do_not_know_each_other_are_both_shown() -> None:
     assert log.count == 3
 
 
+@pytest.mark.row("P11")
 def test_a_save_of_the_gap_makes_one_record_of_its_versions() -> None:
     log, saved, _ = upsert(log_of(ONE, TWO), a_draft(lesson="both"), now=LATER)
     assert log.records == [saved]

@@ -20,6 +20,7 @@ from core.lessons.record import new_record
 from tests.support.samples import NOW, a_principle, a_record
 
 
+@pytest.mark.row("001 1-2.d", "001 2-1.e")
 def test_fifty_records_are_silent_and_fifty_one_speak() -> None:
     records = [a_record(f"gap {number}") for number in range(51)]
     assert [is_required(records[:count], 50) for count in (50, 51)] == [False, True]
@@ -33,6 +34,7 @@ def test_where_every_topic_is_one_principle_nothing_is_required() -> None:
     assert is_required([*alone, new_record(a_principle(lesson="other"), now=NOW)], 51) is False
 
 
+@pytest.mark.row("001 9.a")
 @pytest.mark.parametrize("threshold", [0, -1])
 def test_a_threshold_below_one_is_a_value_error(threshold: int) -> None:
     with pytest.raises(ThresholdError):
@@ -53,6 +55,7 @@ def test_groups_keep_the_order_of_the_file() -> None:
     ]
 
 
+@pytest.mark.row("001 3-3.b")
 def test_compaction_is_pointless_where_every_topic_is_one_principle() -> None:
     principle = new_record(a_principle(), now=NOW)
     compact = group_by_topic([principle])
@@ -62,6 +65,7 @@ def test_compaction_is_pointless_where_every_topic_is_one_principle() -> None:
     assert need_for(group_by_topic([principle, a_record()]), 2, 50) == "optional"
 
 
+@pytest.mark.row("001 3-3.f")
 def test_joined_questions_are_whole_different_and_within_512_bytes() -> None:
     korean = "가" * 150 + "?"  # 451 bytes
     assert join_questions(["A?", "", "A?", "B\n?", korean]) == (f"A? B ? {korean}", 0)
@@ -72,6 +76,7 @@ def test_a_question_within_the_limit_is_not_shortened() -> None:
     assert shorten_question("가" * 170 + "??") == "가" * 170 + "??"
 
 
+@pytest.mark.row("001 9.b", "I10")
 def test_a_long_question_ends_at_a_question_where_it_can() -> None:
     text = "어느 국가에 적용되나요? " * 30
     shortened = shorten_question(text)
@@ -86,11 +91,13 @@ def test_an_early_end_is_not_worth_most_of_a_question(start: str) -> None:
     assert shorten_question(text) == text[:512]
 
 
+@pytest.mark.row("001 9.b", "I10")
 def test_a_long_question_without_an_end_is_cut_between_characters() -> None:
     assert shorten_question("가" * 300) == "가" * 170
     assert shorten_question("x" + "😀" * 200) == "x" + "😀" * 127
 
 
+@pytest.mark.row("001 3-3.d")
 @pytest.mark.parametrize(
     ("one", "two", "reason", "shared"),
     [

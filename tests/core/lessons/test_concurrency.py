@@ -112,17 +112,20 @@ def crowd(tmp_path_factory: pytest.TempPathFactory) -> Crowd:
     return Crowd(directory=path.parent, acknowledged=acknowledged, versions=versions)
 
 
+@pytest.mark.row("001 8.b", "P5")
 @pytest.mark.long
 def test_no_save_of_many_processes_is_lost_or_counted_twice(crowd: Crowd) -> None:
     assert len(crowd.acknowledged) == WRITERS * WRITES + 1
     assert_nothing_lost(crowd.directory / LOG_NAME, crowd.acknowledged)
 
 
+@pytest.mark.row("P8")
 @pytest.mark.long
 def test_many_processes_leave_no_temporary_file(crowd: Crowd) -> None:
     assert_only_our_files(crowd.directory)
 
 
+@pytest.mark.row("P1")
 @pytest.mark.long
 def test_a_reader_beside_many_writers_sees_whole_versions_only(crowd: Crowd) -> None:
     versions = list(dict.fromkeys(crowd.versions))
@@ -141,6 +144,7 @@ def test_a_reader_beside_many_writers_never_sees_an_older_version(crowd: Crowd) 
     assert saves == sorted(set(saves))
 
 
+@pytest.mark.row("001 8.b", "P5")
 def test_no_save_of_many_threads_is_lost_or_counted_twice(tmp_path: Path) -> None:
     path = path_of(tmp_path)
     store = MemoryStore(path, lock_timeout_s=WAIT_S)
@@ -156,6 +160,7 @@ def test_no_save_of_many_threads_is_lost_or_counted_twice(tmp_path: Path) -> Non
     assert_only_our_files(path.parent)
 
 
+@pytest.mark.row("001 5-1.f", "P6")
 def test_readers_are_not_held_up_by_a_writer_that_holds_the_lock(tmp_path: Path) -> None:
     path = path_of(tmp_path)
     store = MemoryStore(path, lock_timeout_s=WAIT_S)
@@ -165,6 +170,7 @@ def test_readers_are_not_held_up_by_a_writer_that_holds_the_lock(tmp_path: Path)
         assert reading.result(WAIT_S) == len(acknowledged)
 
 
+@pytest.mark.row("P5")
 def test_two_servers_of_one_project_see_each_others_records_at_once(
     tmp_path_factory: pytest.TempPathFactory, start_server: StartServer
 ) -> None:
@@ -198,6 +204,7 @@ for number in range(10_000):
 """
 
 
+@pytest.mark.row("P2")
 @pytest.mark.long
 @pytest.mark.skipif(os.name != "posix", reason="SIGKILL")
 def test_a_writer_that_is_killed_again_and_again_loses_nothing_it_acknowledged(

@@ -94,6 +94,7 @@ def wrongs(rehearsal: Rehearsal, faults: Iterable[Fault], tmp_path: Path) -> lis
     return [wrong for fault in faults for wrong in attempt(rehearsal, fault, tmp_path)]
 
 
+@pytest.mark.row("P4")
 @all_scenarios
 @pytest.mark.parametrize("chosen", [some, pytest.param(most, marks=pytest.mark.long)])
 def test_a_call_that_is_refused_costs_neither_the_file_nor_the_next_save(
@@ -103,6 +104,7 @@ def test_a_call_that_is_refused_costs_neither_the_file_nor_the_next_save(
     assert wrongs(rehearsal, faults, tmp_path) == []
 
 
+@pytest.mark.row("P1", "I12")
 @all_scenarios
 def test_a_disk_that_dies_leaves_the_file_old_or_new(
     scenario: Scenario, rehearsal: Rehearsal, tmp_path: Path
@@ -120,6 +122,7 @@ def test_a_call_that_reports_a_failure_after_its_work_is_taken_at_its_word(
     assert wrongs(rehearsal, faults, tmp_path) == []
 
 
+@pytest.mark.row("P2")
 @each_kind
 def test_a_rename_that_happened_is_not_reported_as_a_failure(
     rehearsal: Rehearsal, tmp_path: Path
@@ -136,6 +139,7 @@ def test_a_lock_that_could_not_be_released_neither_stays_nor_stops_working(
     assert wrongs(rehearsal, faults_of(rehearsal, mode, only=["unlock"]), tmp_path) == []
 
 
+@pytest.mark.row("P1")
 @pytest.mark.parametrize("mode", ["torn", "cut short"])
 @each_kind
 def test_half_a_write_is_continued_or_undone(
@@ -154,6 +158,7 @@ def test_a_folder_that_goes_meanwhile_ends_in_an_error_or_is_made_anew(
     assert wrongs(rehearsal, faults, tmp_path) == []
 
 
+@pytest.mark.row("P1", "P3")
 @pytest.mark.long
 @all_scenarios
 def test_a_writer_that_is_killed_leaves_the_file_old_or_new_and_the_lock_free(
@@ -180,6 +185,7 @@ def test_a_file_that_may_not_grow_any_further_ends_in_an_error(
     assert attempt_full(rehearsal, limit, tmp_path) == []
 
 
+@pytest.mark.row("P4")
 @pytest.mark.parametrize("code", CODES)
 def test_a_read_that_fails_is_an_error_and_not_an_empty_memory(tmp_path: Path, code: int) -> None:
     path = by_name["a new record"].begin(tmp_path)
@@ -268,6 +274,7 @@ def test_a_process_that_was_forked_off_saves_like_any_other(tmp_path: Path) -> N
     assert path.read_bytes() == DATA + b"".join(added)
 
 
+@pytest.mark.row("P3")
 def test_a_store_that_failed_once_saves_the_next_time(tmp_path: Path) -> None:
     path = by_name["a new record"].begin(tmp_path)
     store = MemoryStore(path, lock_timeout_s=1, now=lambda: LATER)
@@ -297,4 +304,4 @@ def test_the_long_run_finds_nothing_in_a_second(tmp_path: Path) -> None:
     assert [kind for kind, count in done.items() if not count] == []
 
 
-TestDisturbed = torture.Disturbed.TestCase
+TestDisturbed = pytest.mark.row("I14")(torture.Disturbed.TestCase)

@@ -22,6 +22,7 @@ def log_of(*parts: bytes | Record) -> MemoryLog:
     )
 
 
+@pytest.mark.row("001 4-1.a")
 def test_lines_end_at_newlines_only() -> None:
     record = a_record("one\u2028two\u0085three\rfour")
     assert log_of(record).records == [record]
@@ -34,6 +35,7 @@ def test_a_byte_order_mark_and_windows_line_ends_are_tolerated() -> None:
     assert (log.records, log.skipped, log.to_bytes()) == ([one, two], 0, data)
 
 
+@pytest.mark.row("001 5-1.d")
 def test_unreadable_lines_are_counted_and_blank_ones_are_not() -> None:
     log = log_of(*GARBAGE, a_record(), b"  \r\n")
     assert (len(log.records), log.skipped) == (1, 3)
@@ -72,6 +74,7 @@ def test_markers_that_somebody_forgot_still_count_as_a_conflict() -> None:
     assert log_of(a_record(), b"====== \n").conflicts == 0
 
 
+@pytest.mark.row("001 2-1.d")
 def test_a_new_log_is_one_line_at_the_end() -> None:
     before = log_of(*GARBAGE, a_record("one"))
     after, saved, _ = upsert(before, a_draft("two"), now=NOW)
@@ -83,6 +86,7 @@ def test_a_missing_last_newline_is_added_before_a_new_line() -> None:
     assert after.to_bytes() == b"torn\n" + saved.to_line()
 
 
+@pytest.mark.row("001 2-1.d", "001 4-1.e")
 def test_the_same_gap_again_keeps_place_and_first_date_and_counts() -> None:
     before = log_of(a_record("one"), *GARBAGE, a_record("two"))
     after, saved, _ = upsert(before, a_draft("one", lesson="better"), now=LATER)
@@ -92,6 +96,7 @@ def test_the_same_gap_again_keeps_place_and_first_date_and_counts() -> None:
     assert after.to_bytes() == b"".join([wanted.to_line(), *GARBAGE, a_record("two").to_line()])
 
 
+@pytest.mark.row("001 3-2.c")
 @pytest.mark.parametrize(("given", "stored"), [(None, "old?"), ("", ""), ("new?", "new?")])
 def test_a_question_left_out_stays_and_an_empty_one_goes(given: str | None, stored: str) -> None:
     before = log_of(a_record(ask_next_time="old?"))
@@ -129,6 +134,7 @@ def test_a_principle_replaces_exactly_its_originals_in_the_place_of_the_first() 
     assert saved.source_ids == (four.token, two.token)
 
 
+@pytest.mark.row("001 3-3.i", "I13")
 def test_a_record_changed_since_the_snapshot_stays() -> None:
     one = a_record("one")
     before, changed, _ = upsert(log_of(one), a_draft("one", lesson="new"), now=LATER)
@@ -150,6 +156,7 @@ def test_tokens_of_no_record_are_reported() -> None:
     assert after.to_bytes() == before.to_bytes()
 
 
+@pytest.mark.row("001 4-1.b")
 def test_a_second_compaction_counts_and_lists_the_originals_of_the_first() -> None:
     one, two, three = (a_record(gap) for gap in ("one", "two", "three"))
     log, first, _ = upsert(
@@ -168,6 +175,7 @@ def test_a_principle_that_lists_itself_stays() -> None:
     assert again in after.records
 
 
+@pytest.mark.row("001 3-2.l")
 def test_the_same_compaction_sent_twice_removes_nothing_more() -> None:
     one, two = a_record("one"), a_record("two")
     log, first, _ = upsert(log_of(one, two), a_principle(), [one.token], now=NOW)

@@ -31,11 +31,13 @@ def names(directory: Path) -> list[str]:
     return sorted(item.name for item in directory.iterdir())
 
 
+@pytest.mark.row("001 2-2.d", "P6", "I4")
 def test_reading_creates_nothing(path: Path) -> None:
     assert LogFile(path, lock_timeout_s=1).read() == b""
     assert not path.parent.exists()
 
 
+@pytest.mark.row("001 2-2.d", "001 5-1.a")
 def test_the_first_write_makes_the_folder_and_tells_git_about_it(path: Path) -> None:
     write(path, b"one\n")
     assert path.read_bytes() == b"one\n"
@@ -43,6 +45,7 @@ def test_the_first_write_makes_the_folder_and_tells_git_about_it(path: Path) -> 
     assert (path.parent / ".gitattributes").read_text() == GITATTRIBUTES
 
 
+@pytest.mark.row("P9")
 def test_companions_of_the_user_are_left_alone(path: Path) -> None:
     path.parent.mkdir(parents=True)
     (path.parent / ".gitignore").write_text("mine")
@@ -58,6 +61,7 @@ def test_a_companion_that_the_user_deleted_does_not_come_back(path: Path) -> Non
     assert not (path.parent / ".gitattributes").exists()
 
 
+@pytest.mark.row("001 5-1.b", "P8")
 def test_no_temporary_file_remains_and_strays_of_killed_writers_are_swept(path: Path) -> None:
     path.parent.mkdir(parents=True)
     (path.parent / ".memory_log.jsonl.0123456789abcdef.tmp").write_bytes(b"half")
@@ -68,6 +72,7 @@ def test_no_temporary_file_remains_and_strays_of_killed_writers_are_swept(path: 
     assert not [name for name in names(path.parent) if name.endswith(".tmp") and name[0] == "."]
 
 
+@pytest.mark.row("P9")
 @posix_only
 def test_the_mode_of_the_file_is_kept(path: Path) -> None:
     write(path, b"one\n")
@@ -76,6 +81,7 @@ def test_the_mode_of_the_file_is_kept(path: Path) -> None:
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
 
 
+@pytest.mark.row("P9")
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() != 0, reason="only root may give files away")
 def test_a_save_by_root_leaves_the_file_to_its_owner(path: Path) -> None:
     write(path, b"one\n")
@@ -94,6 +100,7 @@ def test_a_new_file_follows_the_umask(path: Path) -> None:
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
 
 
+@pytest.mark.row("P9")
 @posix_only
 def test_a_symlink_stays_one_and_its_target_is_replaced(path: Path, tmp_path: Path) -> None:
     target = tmp_path / "shared" / "log.jsonl"
@@ -145,6 +152,7 @@ def test_a_file_in_the_place_of_the_folder_is_an_error_and_stays(path: Path) -> 
     assert path.parent.read_bytes() == b"mine"
 
 
+@pytest.mark.row("001 3-2.m", "001 5-1.l")
 def test_a_lock_held_by_another_ends_in_a_busy_error(path: Path) -> None:
     write(path, b"one\n")
     with FileLock(str(path) + ".lock"):
@@ -170,6 +178,7 @@ def test_reading_does_not_wait_for_a_writer(path: Path) -> None:
         assert LogFile(path, lock_timeout_s=1).read() == b"one\n"
 
 
+@pytest.mark.row("001 5-1.c", "P4", "I12")
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EIO, errno.EDQUOT])
 @pytest.mark.parametrize("call", ["open", "write", "fsync", "close", "replace", "chmod"])
 def test_a_failing_system_call_leaves_the_old_file_and_no_litter(
@@ -214,6 +223,7 @@ def test_a_directory_that_cannot_be_synced_is_a_warning_since_the_file_is_replac
     assert "directory not synced" in caplog.text
 
 
+@pytest.mark.row("001 2-1.i", "P2")
 def test_the_file_is_synced_before_the_rename_and_the_directory_after(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -256,6 +266,7 @@ def test_what_another_program_writes_meanwhile_is_read_again_before_the_file_is_
     assert path.read_bytes() == b"one\ntwo\nthree\nmine\n"
 
 
+@pytest.mark.row("P7")
 def test_a_file_that_never_stands_still_ends_in_an_error_and_keeps_the_others_text(
     path: Path,
 ) -> None:
@@ -274,6 +285,7 @@ def test_a_file_that_never_stands_still_ends_in_an_error_and_keeps_the_others_te
     assert len(seen) == 5
 
 
+@pytest.mark.row("I4")
 def test_equal_bytes_are_not_written(path: Path) -> None:
     write(path, b"one\n")
     before = path.stat()
@@ -319,6 +331,7 @@ def test_a_failed_replacement_takes_back_what_was_set_aside(
     assert names(path.parent) == before
 
 
+@pytest.mark.row("P8")
 @posix_only
 def test_strays_beside_a_link_and_beside_its_target_are_named_and_swept(
     path: Path, tmp_path: Path

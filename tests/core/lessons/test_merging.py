@@ -167,6 +167,7 @@ UPDATED_FIRST = Branches(
 quickly = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], database=None)
 
 
+@pytest.mark.row("I15")
 @quickly
 @given(BRANCHES, WAYS)
 def test_an_id_is_shown_twice_only_in_words_that_two_branches_chose(
@@ -183,6 +184,7 @@ def test_an_id_is_shown_twice_only_in_words_that_two_branches_chose(
         assert twice <= changed | drawn.replaced_ids
 
 
+@pytest.mark.row("P11", "I15")
 @quickly
 @given(BRANCHES, WAYS)
 @example(Branches(before=[], our_edits=[FIRST], their_edits=[OTHER_WORDS]), "--union")
@@ -219,6 +221,7 @@ def test_no_version_that_a_principle_replaced_is_shown(drawn: Branches, way: str
     assert [record for record in log.records if record.token in replaced] == []
 
 
+@pytest.mark.row("P11")
 @quickly
 @given(BRANCHES, WAYS)
 @example(UPDATED_FIRST, "--union")
@@ -258,6 +261,7 @@ def test_what_one_side_alone_changed_is_shown_as_that_side_left_it(
     assert [record for record in changed if record not in log.records] == []
 
 
+@pytest.mark.row("P11")
 @quickly
 @given(BRANCHES, WAYS)
 def test_a_change_that_a_compaction_did_not_see_is_shown(drawn: Branches, way: str) -> None:

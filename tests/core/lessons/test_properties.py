@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
@@ -89,6 +90,7 @@ def is_subsequence(part: list[bytes], whole: list[bytes]) -> bool:
     return all(line in rest for line in part)
 
 
+@pytest.mark.row("P13", "I1")
 @given(drafts())
 def test_whatever_is_accepted_comes_back_exactly(draft: Draft) -> None:
     try:
@@ -107,6 +109,7 @@ def test_whatever_is_accepted_comes_back_exactly(draft: Draft) -> None:
     assert log.to_bytes().count(b"\n") == 1
 
 
+@pytest.mark.row("001 4-1.d", "I7")
 @given(
     st.sampled_from(sorted(LIMITS_BYTES)).flatmap(
         lambda name: st.tuples(st.just(name), sized(LIMITS_BYTES[name]))
@@ -123,6 +126,7 @@ def test_a_field_is_accepted_exactly_up_to_its_bytes(drawn: tuple[str, str]) -> 
     assert accepted == (len(text.encode()) <= LIMITS_BYTES[name])
 
 
+@pytest.mark.row("001 5-1.d", "P10", "I4", "I8")
 @given(FILES)
 def test_any_bytes_can_be_read_and_are_written_back_unchanged(data: bytes) -> None:
     log = MemoryLog.parse(data)
@@ -136,6 +140,7 @@ def test_any_bytes_can_be_read_and_are_written_back_unchanged(data: bytes) -> No
     assert log.skipped + in_conflict + readable == lines_there - blank
 
 
+@pytest.mark.row("P9", "I3")
 @given(FILES, TOPICS, GAPS)
 def test_a_save_leaves_every_other_line_as_it_was(data: bytes, topic: str, gap: str) -> None:
     log = MemoryLog.parse(data)
@@ -160,6 +165,7 @@ def test_a_save_leaves_every_other_line_as_it_was(data: bytes, topic: str, gap: 
     assert MemoryLog.parse(after.to_bytes()).records == after.records
 
 
+@pytest.mark.row("001 5-1.i", "I3")
 @given(FILES, st.data())
 def test_a_deletion_takes_exactly_the_named_records(data: bytes, drawn: st.DataObject) -> None:
     log = MemoryLog.parse(data)
@@ -170,6 +176,7 @@ def test_a_deletion_takes_exactly_the_named_records(data: bytes, drawn: st.DataO
     assert delete(after, [record.token for record in named])[0].to_bytes() == after.to_bytes()
 
 
+@pytest.mark.row("I5")
 @given(st.lists(st.tuples(GAPS, st.sampled_from([NOW, LATER])), min_size=1, max_size=6))
 def test_saves_of_different_gaps_commute_up_to_the_order_of_lines(
     saves: list[tuple[str, str]],
@@ -264,4 +271,4 @@ Memory.TestCase.settings = settings(
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
 )
-TestMemory = Memory.TestCase
+TestMemory = pytest.mark.row("I2", "I6", "I13", "I14")(Memory.TestCase)

@@ -22,17 +22,20 @@ from core.lessons.record import (
 from tests.support.samples import LATER, NOW, a_draft, a_line, a_principle, a_record
 
 
+@pytest.mark.row("001 3-2.g")
 def test_the_id_of_a_log_is_the_hash_of_topic_and_missing_context() -> None:
     draft = a_draft("국가별 세율", topic="결제")
     wanted = hashlib.sha256("결제국가별 세율".encode()).hexdigest()[:16]
     assert record_id(draft) == wanted
 
 
+@pytest.mark.row("001 3-2.k")
 def test_the_id_of_a_principle_is_the_hash_of_topic_and_lesson() -> None:
     wanted = hashlib.sha256(b"paymentone rule").hexdigest()[:16]
     assert record_id(a_principle("one rule")) == wanted
 
 
+@pytest.mark.row("001 4-1.a", "001 9.d")
 def test_the_line_has_the_keys_of_the_specification_in_their_order() -> None:
     record = replace(a_record(ask_next_time="Which countries?"), id="a1b2c3d4e5f6a7b8")
     assert record.to_line().decode() == (
@@ -42,6 +45,7 @@ def test_the_line_has_the_keys_of_the_specification_in_their_order() -> None:
     )
 
 
+@pytest.mark.row("001 4-1.b", "001 4-1.e")
 def test_a_principle_says_when_it_was_compacted_and_has_an_empty_missing_context() -> None:
     value = new_record(a_principle(), now=NOW).as_json()
     assert value["missing_context"] == ""
@@ -61,6 +65,7 @@ def test_unknown_keys_survive_reading_and_writing() -> None:
     assert json.loads(record.to_line()) == value
 
 
+@pytest.mark.row("001 4-1.c")
 @pytest.mark.parametrize(
     "key", ["id", "type", "topic", "missing_context", "lesson", "meta", "meta.created"]
 )
@@ -73,6 +78,7 @@ def test_a_line_without_a_required_field_is_no_record(key: str) -> None:
     assert parse_line(json.dumps(value).encode()) is None
 
 
+@pytest.mark.row("001 4-1.c")
 @pytest.mark.parametrize(
     ("key", "wrong"),
     [
@@ -132,6 +138,7 @@ def test_whatever_else_a_line_holds_is_no_record_and_no_crash(line: bytes) -> No
     assert parse_line(line) is None
 
 
+@pytest.mark.row("001 3-2.a")
 def test_a_blank_topic_lesson_or_missing_context_is_refused_by_name() -> None:
     for name in ("topic", "lesson", "missing_context"):
         with pytest.raises(BlankFieldError) as caught:
@@ -140,10 +147,12 @@ def test_a_blank_topic_lesson_or_missing_context_is_refused_by_name() -> None:
         assert isinstance(caught.value, ValueError)
 
 
+@pytest.mark.row("001 3-2.b")
 def test_a_principle_needs_no_missing_context() -> None:
     assert check(a_principle()).missing_context == ""
 
 
+@pytest.mark.row("001 4-1.d", "001 5-1.g")
 @pytest.mark.parametrize("name", LIMITS_BYTES)
 def test_a_field_may_use_its_whole_limit_and_not_one_byte_more(name: str) -> None:
     limit = LIMITS_BYTES[name]
@@ -160,6 +169,7 @@ def test_a_field_may_use_its_whole_limit_and_not_one_byte_more(name: str) -> Non
     }
 
 
+@pytest.mark.row("001 4-1.f")
 def test_an_over_long_field_says_how_much_to_cut() -> None:
     with pytest.raises(FieldTooLongError) as caught:
         check(a_draft(lesson="가" * 400))
@@ -169,6 +179,7 @@ def test_an_over_long_field_says_how_much_to_cut() -> None:
     )
 
 
+@pytest.mark.row("001 3-2.d")
 def test_an_unknown_type_is_refused() -> None:
     with pytest.raises(UnknownTypeError):
         check(a_draft(type="note"))
@@ -181,6 +192,7 @@ def test_half_of_a_character_is_refused_by_the_name_of_its_field(name: str) -> N
     assert caught.value.facts == {"field": name}
 
 
+@pytest.mark.row("001 3-2.a")
 def test_a_topic_is_trimmed_and_composed_and_keeps_its_case() -> None:
     decomposed = unicodedata.normalize("NFD", "결제")
     assert check(a_draft(topic=f"  {decomposed}-API\n")).topic == "결제-API"

@@ -88,6 +88,7 @@ def test_a_connection_cut_within_a_transaction_stores_nothing(pool: Pool) -> Non
     assert counted(pool) == 0
 
 
+@pytest.mark.row("002 2.95.a")
 def test_a_commit_without_an_answer_is_said_to_be_unknown(pool: Pool) -> None:
     with pytest.raises(CommitUnknownError) as told, pool.transaction(agent="alice") as connection:
         connection.execute("INSERT INTO plain VALUES (1)")
@@ -114,6 +115,7 @@ def test_an_error_of_the_caller_undoes_all(pool: Pool) -> None:
     assert counted(pool) == 0
 
 
+@pytest.mark.row("002 2.71")
 def test_sixty_threads_share_five_connections(pool: Pool) -> None:
     used = set[int]()
 
@@ -128,6 +130,7 @@ def test_sixty_threads_share_five_connections(pool: Pool) -> None:
     assert len(used) <= 5
 
 
+@pytest.mark.row("002 2.71.b")
 def test_a_full_pool_is_told_after_the_time_that_is_allowed(team_database: str) -> None:
     server = a_server(team_database, DB_MAX_CONNECTIONS="1", DB_CONN_TIMEOUT_MS="300")
     pool = Pool(server)
@@ -161,6 +164,7 @@ def turn_of_alice(pool: Pool) -> None:
         pass
 
 
+@pytest.mark.row("002 2.12.h")
 def test_several_who_look_before_they_add_store_a_text_once(team_pool: Pool) -> None:
     def remember(at: int) -> None:
         with team_pool.transaction(agent="alice") as connection:
@@ -193,6 +197,7 @@ def test_a_wait_ends_when_the_call_is_cancelled(pool: Pool) -> None:
     other.close()
 
 
+@pytest.mark.row("002 2.71.c")
 def test_a_slow_statement_is_ended(team_database: str) -> None:
     pool = Pool(a_server(team_database, DB_QUERY_TIMEOUT="100"))
     with pytest.raises(ServerSlowError), pool.transaction() as connection:
@@ -222,6 +227,7 @@ def test_a_lock_is_had_by_one_and_let_go_by_who_is_killed(pool: Pool) -> None:
             pass
 
 
+@pytest.mark.row("002 2.70.e")
 def test_what_prevents_a_connection_is_told_without_the_password(
     team_server: TeamServer, caplog: pytest.LogCaptureFixture
 ) -> None:

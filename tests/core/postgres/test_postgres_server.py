@@ -15,6 +15,7 @@ NAMES = {
 }
 
 
+@pytest.mark.row("002 2.70.a", "002 2.70.c")
 def test_what_an_address_leaves_out_comes_from_the_environment() -> None:
     from psycopg.conninfo import conninfo_to_dict
 
@@ -31,6 +32,7 @@ def test_what_an_address_leaves_out_comes_from_the_environment() -> None:
         assert "p@ss" not in repr(server)
 
 
+@pytest.mark.row("002 2.70.a")
 @pytest.mark.parametrize(
     ("place", "name"),
     [
@@ -46,6 +48,7 @@ def test_what_an_address_says_stands(place: str, name: str) -> None:
     assert "hidden" not in repr(server)
 
 
+@pytest.mark.row("002 2.71", "002 2.71.a", "002 2.71.c")
 def test_figures_are_those_of_the_environment_or_the_defaults() -> None:
     server = server_of("postgresql://h/d", {})
     assert (server.most_connections, server.idle_s, server.wait_s) == (20, 30.0, 10.0)
@@ -55,6 +58,7 @@ def test_figures_are_those_of_the_environment_or_the_defaults() -> None:
     assert (server.most_connections, server.query_s, server.prepares) == (3, 0.25, False)
 
 
+@pytest.mark.row("002 2.70.b")
 @pytest.mark.parametrize("name", ["DB_MAX_CONNECTIONS", "DB_CONN_TIMEOUT_MS", "DB_PORT"])
 @pytest.mark.parametrize("value", ["0", "-1", "many", "1.5", "٣", "9" * 30])
 def test_a_wrong_figure_is_refused_without_its_value(name: str, value: str) -> None:
@@ -72,6 +76,7 @@ NO_ADDRESS = {
 }
 
 
+@pytest.mark.row("002 2.70.a", "002 2.70.b", "002 2.70.c", "002 2.70.d", "002 2.70.e", "002 2.70.f")
 @pytest.mark.parametrize("name", [*NO_ADDRESS, "DB"])
 def test_each_name_is_read_and_the_longer_one_wins(name: str) -> None:
     from psycopg.conninfo import conninfo_to_dict
@@ -82,6 +87,7 @@ def test_each_name_is_read_and_the_longer_one_wins(name: str) -> None:
         assert conninfo_to_dict(server_of("postgresql://", given).dsn)[part] == value
 
 
+@pytest.mark.row("002 2.71.a", "002 2.71.b")
 def test_times_of_the_environment_are_thousandths_of_a_second() -> None:
     given = {"DB_IDLE_TIMEOUT_MS": "1500", "DB_CONN_TIMEOUT_MS": "250"}
     server = server_of("postgresql://h/d", given)

@@ -3,6 +3,7 @@
 import unicodedata
 from string import ascii_lowercase
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -76,6 +77,7 @@ def test_a_word_of_one_syllable_is_found_behind_another_ending() -> None:
     assert share("경로", "경쟁") == share("다음", "다른 곳") == 0.0
 
 
+@pytest.mark.row("003 T37")
 def test_candidates_are_weighed_by_the_frequencies_of_all_texts() -> None:
     query, texts = "proxy timeout", ["proxy", "timeout", "timeout"]
     proxy, timeout = (word[0] for word in words_of(query))

@@ -46,6 +46,7 @@ def test_two_texts_cost_what_they_cost_together(one: str, two: str) -> None:
 COUNTED = json.loads((ROOT / "tests" / "data" / "counted_tokens.json").read_text(encoding="utf-8"))
 
 
+@pytest.mark.row("001 7-2.a")
 @pytest.mark.parametrize("kind", ["english", "korean", "mixed"])
 def test_the_records_of_a_kind_cost_what_a_tokenizer_counts_within_15_percent(kind: str) -> None:
     of_kind = [it for it in COUNTED if it["kind"] == kind]

@@ -4,6 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
 
+import pytest
 from fastmcp import FastMCP
 from starlette.testclient import TestClient
 
@@ -18,6 +19,7 @@ from tests.support.stdio_client import WAIT_S
 URL, AGENTS, TOGETHER = "http://127.0.0.1:8000", 50, 10
 
 
+@pytest.mark.row("002 2.19", "004 4.17")
 def test_fifty_agents_at_once_are_each_known_by_their_own_name(tmp_path: Path) -> None:
     papers = SqlitePapers(tmp_path / "door.db")
     keys = Keys(papers, keeps_agents_apart=True)

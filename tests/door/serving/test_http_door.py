@@ -23,6 +23,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpServer]:
         yield running
 
 
+@pytest.mark.row("002 2.1.a", "002 2.2", "002 2.4")
 @pytest.mark.parametrize("version", OLDER)
 def test_every_older_version_gets_a_session(server: HttpServer, version: str) -> None:
     session = server.begin(version)
@@ -31,6 +32,7 @@ def test_every_older_version_gets_a_session(server: HttpServer, version: str) ->
     assert status == 200 and len(answer["result"]["tools"]) == 13
 
 
+@pytest.mark.row("002 2.1.a")
 def test_the_stateless_version_needs_no_session(server: HttpServer) -> None:
     status, answer = server.call_stateless("tools/list", {})
     assert status == 200 and len(answer["result"]["tools"]) == 13
@@ -39,10 +41,12 @@ def test_the_stateless_version_needs_no_session(server: HttpServer) -> None:
     assert status == 200 and not answer["result"].get("isError")
 
 
+@pytest.mark.row("002 2.4")
 def test_a_client_without_a_session_is_served_too(server: HttpServer) -> None:
     assert server.call("tools/list")[0] == 200
 
 
+@pytest.mark.row("002 2.4.b")
 def test_a_deleted_session_is_unknown(server: HttpServer) -> None:
     session = server.begin()
     header = {"Mcp-Session-Id": session}
@@ -58,6 +62,7 @@ def test_a_refused_greeting_opens_no_session(server: HttpServer) -> None:
     assert "mcp-session-id" not in headers and (status >= 400 or "error" in answer)
 
 
+@pytest.mark.row("002 2.4.a")
 def test_a_stream_shows_that_it_is_alive_and_ends_with_its_session(server: HttpServer) -> None:
     session = server.begin()
     got = b""
@@ -74,11 +79,13 @@ def test_a_stream_shows_that_it_is_alive_and_ends_with_its_session(server: HttpS
     assert b"text/event-stream" in got
 
 
+@pytest.mark.row("002 2.4.a")
 def test_a_stream_needs_a_session(server: HttpServer) -> None:
     status, headers, _ = server.ask("GET", "/mcp")
     assert status == 405 and headers["allow"] == "POST, DELETE"
 
 
+@pytest.mark.row("002 2.5.b", "002 2.7")
 @pytest.mark.parametrize(
     "path", ["/mcp", "/sse", "/message?session_id=0", "/metrics", "/mcp/", "//mcp", "/MCP"]
 )
@@ -99,12 +106,14 @@ def test_a_stranger_leaves_no_line_in_the_log(server: HttpServer) -> None:
     assert server.said == before
 
 
+@pytest.mark.row("002 2.6")
 def test_health_tells_a_stranger_the_status_alone(server: HttpServer) -> None:
     assert json.loads(server.ask("GET", "/health", key="")[2]) == {"status": "ok"}
     details = json.loads(server.ask("GET", "/health")[2])
     assert details["checks"]["engine"]["status"] == details["checks"]["papers"]["status"] == "ok"
 
 
+@pytest.mark.row("002 2.7", "002 2.10.g")
 def test_metrics_name_tools_and_routes_and_nothing_else(server: HttpServer) -> None:
     server.tool("recall", text="a-text-that-nobody-sees")
     server.call("tools/call", {"name": "no-such-tool-xyz", "arguments": {}})
@@ -117,6 +126,7 @@ def test_metrics_name_tools_and_routes_and_nothing_else(server: HttpServer) -> N
     assert 'route="/mcp"' in text and 'tool="other"' in text
 
 
+@pytest.mark.row("002 2.6", "002 2.7")
 def test_sessions_are_counted_in_health_and_metrics(server: HttpServer) -> None:
     before = json.loads(server.ask("GET", "/health")[2])["sessions"]
     for count in (before + 1, before + 2):
@@ -132,6 +142,7 @@ def test_what_is_no_message_is_refused_with_a_sentence(server: HttpServer) -> No
         assert status == 400 and "Nothing was changed" in json.loads(answer)["error"]["message"]
 
 
+@pytest.mark.row("002 2.77")
 def test_large_and_compressed_requests_are_refused(server: HttpServer) -> None:
     status, _, _ = server.ask("POST", "/mcp", headers={"Content-Length": str(5 * 1024 * 1024)})
     assert status == 413
@@ -149,12 +160,14 @@ def test_large_and_compressed_requests_are_refused(server: HttpServer) -> None:
     assert server.ask("POST", "/mcp", b"\x1f\x8b", headers=encoded)[0] == 415
 
 
+@pytest.mark.row("002 2.82")
 @pytest.mark.parametrize("name", ["evil.example", "evil.example:80", ""])
 def test_another_host_is_refused(server: HttpServer, name: str) -> None:
     status, _, body = server.ask("GET", "/health", headers={"Host": name})
     assert status == 421 and "error" in json.loads(body)
 
 
+@pytest.mark.row("002 2.69", "002 2.82")
 def test_another_origin_is_refused(server: HttpServer) -> None:
     status, headers, _ = server.ask("GET", "/health", headers={"Origin": "https://evil.example"})
     assert status == 403 and "access-control-allow-origin" not in headers
@@ -168,6 +181,7 @@ def test_a_half_character_is_answered(server: HttpServer) -> None:
     assert status == 200 and json.loads(answer)["result"]["isError"]
 
 
+@pytest.mark.row("002 2.5", "002 2.5.a", "002 2.5.b")
 def test_a_client_of_2024_gives_its_key_once_in_the_address(server: HttpServer) -> None:
     with socket.create_connection(("127.0.0.1", server.port), WAIT_S) as stream:
         stream.sendall(f"GET /sse?accessKey={KEY} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
@@ -184,6 +198,7 @@ def test_a_client_of_2024_gives_its_key_once_in_the_address(server: HttpServer) 
     assert KEY not in server.said
 
 
+@pytest.mark.row("002 2.4", "002 2.10.g", "002 2.101")
 def test_a_session_outlives_its_process_and_two_processes_share_it(tmp_path: Path) -> None:
     with HttpServer(tmp_path) as first:
         session = first.begin()
@@ -197,6 +212,7 @@ def test_a_session_outlives_its_process_and_two_processes_share_it(tmp_path: Pat
         assert third.ask("DELETE", "/mcp", headers=header)[0] == 204
 
 
+@pytest.mark.row("002 2.67.a")
 def test_a_session_that_nobody_uses_ends(tmp_path: Path) -> None:
     with HttpServer(tmp_path, environment={"SESSION_TTL_MINUTES": "0.02"}) as server:
         session = server.begin()
@@ -229,6 +245,7 @@ def test_a_signal_under_load_loses_nothing_that_was_acknowledged(tmp_path: Path)
     assert saved and str(len(saved)) in stats.replace(",", "")
 
 
+@pytest.mark.row("002 2.5", "002 2.78")
 def test_it_ends_though_streams_are_open(tmp_path: Path) -> None:
     with HttpServer(tmp_path, "--sse") as server:
         session = server.begin()
@@ -257,6 +274,7 @@ REFUSED = [
 ]
 
 
+@pytest.mark.row("002 2.67")
 @pytest.mark.parametrize(("arguments", "environment", "word"), one_in(3, REFUSED, names=3))
 def test_it_refuses_to_start_with_a_sentence(
     tmp_path: Path, arguments: tuple[str, ...], environment: dict[str, str], word: str
@@ -266,6 +284,7 @@ def test_it_refuses_to_start_with_a_sentence(
         assert word in server.said and "did not start" in server.said
 
 
+@pytest.mark.row("002 2.67")
 def test_without_a_key_it_starts_only_for_this_machine(tmp_path: Path) -> None:
     with HttpServer(tmp_path, key="", waits=False) as server:
         assert server.process.wait(WAIT_S) == 2 and "door add NAME" in server.said
@@ -301,6 +320,7 @@ def _rss(pid: int) -> int:
     return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * 4096
 
 
+@pytest.mark.row("002 2.68")
 def test_nothing_that_was_sent_is_in_what_the_server_says(server: HttpServer) -> None:
     server.ask("GET", "/mcp?secret=in-the-query", key=BAD)
     threads = [threading.Thread(target=server.begin) for _ in range(3)]

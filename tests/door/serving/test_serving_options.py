@@ -7,6 +7,8 @@ import stat
 from logging.handlers import TimedRotatingFileHandler
 from pathlib import Path
 
+import pytest
+
 from core.parser import add_serving
 from door.serving.options import Options, read_options
 from door.serving.watching.log_lines import KEPT_DAYS, _file
@@ -23,12 +25,14 @@ def options_of(*given: str, **environment: str) -> Options:
     return read_options(parser.parse_args(given), environment, ("fragments",))
 
 
+@pytest.mark.row("002 2.2", "002 2.3", "002 2.67.a")
 def test_what_nobody_says_is_as_the_specification_says_it() -> None:
     read = options_of("--http")
     assert (read.port, read.host, read.ttl_s) == (56332, "127.0.0.1", 3600)
     assert (read.with_sse, read.is_open, read.origins, read.log_directory) == (False, False, (), "")
 
 
+@pytest.mark.row("002 2.3")
 def test_the_environment_says_port_origins_end_and_log() -> None:
     given = {"PORT": "8080", "SESSION_TTL_MINUTES": "5", "LOG_DIR": "/var/log/mcp"}
     read = options_of("--http", **given, ALLOWED_ORIGINS=f"{ORIGIN}, http://localhost:3000/")
@@ -37,6 +41,7 @@ def test_the_environment_says_port_origins_end_and_log() -> None:
     assert options_of("--http", "9000", PORT="8080").port == 9000
 
 
+@pytest.mark.row("002 2.67", "002 2.68", "002 2.69")
 def test_the_names_of_the_specification_work_in_a_server(tmp_path: Path) -> None:
     log = tmp_path / "log"
     given = {
@@ -57,6 +62,7 @@ def test_the_names_of_the_specification_work_in_a_server(tmp_path: Path) -> None
             assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
+@pytest.mark.row("002 2.68")
 def test_the_log_begins_a_file_each_day_and_keeps_some(tmp_path: Path) -> None:
     daily = _file(str(tmp_path), 1)
     assert isinstance(daily, TimedRotatingFileHandler)

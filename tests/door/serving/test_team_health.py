@@ -4,6 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.support.http_server import HttpServer
 from tests.support.real_engines import postgres, valkey
 from tests.support.waiting import until
@@ -15,6 +17,7 @@ def checks_of(server: HttpServer) -> tuple[int, dict[str, Any]]:
     return status, {name: it["status"] for name, it in found.items()}
 
 
+@pytest.mark.row("002 2.6")
 def test_health_says_which_of_postgresql_and_redis_is_gone(tmp_path: Path) -> None:
     with postgres() as database, valkey() as redis:
         environment = {

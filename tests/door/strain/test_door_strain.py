@@ -129,6 +129,7 @@ def test_thousands_of_calls_and_broken_messages_do_not_grow_the_server(server: H
     assert resident_mb(server) - before < MOST_GROWTH_MB
 
 
+@pytest.mark.row("002 2.101")
 @pytest.mark.long
 def test_a_killed_process_loses_nothing_and_others_serve_its_sessions(
     team_server: TeamServer, tmp_path: Path

@@ -42,6 +42,7 @@ def with_value(name: str, value: object) -> str:
     return json.dumps(value)
 
 
+@pytest.mark.row("004 4.15.b")
 def test_without_a_file_the_defaults_hold_and_nothing_is_made(tmp_path: Path) -> None:
     assert read_config(environment(tmp_path)) == Config(tmp_path / "memory.db")
     assert os.listdir(tmp_path) == []
@@ -53,6 +54,7 @@ def test_a_directory_takes_the_usual_name_whether_it_is_there_or_not(tmp_path: P
     assert read_config({FRAGMENTS_PLACE: f"{tmp_path}/file"}).path == tmp_path / "file"
 
 
+@pytest.mark.row("002 2.66")
 def test_the_declared_file_is_read_key_by_key(tmp_path: Path) -> None:
     write(tmp_path, json.dumps(DECLARED))
     assert read_config(environment(tmp_path)) == Config(
@@ -74,6 +76,9 @@ CHANGED: dict[str, tuple[Any, dict[str, Any]]] = {
 }
 
 
+@pytest.mark.row(
+    "002 2.66.a", "002 2.66.b", "002 2.66.d", "002 2.66.e", "002 2.66.f", "002 2.66.g", "002 2.66.h"
+)
 def test_each_key_changes_what_it_names_and_nothing_else(tmp_path: Path) -> None:
     wrong = []
     for name, (value, fields) in CHANGED.items():
@@ -97,6 +102,7 @@ WRONG: dict[str, list[Any]] = {
 }
 
 
+@pytest.mark.row("002 2.66")
 def test_every_wrong_value_is_refused_by_its_key(tmp_path: Path) -> None:
     passed = []
     for name, values in WRONG.items():
@@ -112,6 +118,7 @@ def test_every_wrong_value_is_refused_by_its_key(tmp_path: Path) -> None:
     assert passed == []
 
 
+@pytest.mark.row("002 2.66.c")
 def test_two_weights_make_one_together(tmp_path: Path) -> None:
     for importance, recency in ((0.6, 0.6), (0, 0), (1, 1e-3)):
         given = {"importanceWeight": importance, "recencyWeight": recency}

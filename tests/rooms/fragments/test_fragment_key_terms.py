@@ -39,6 +39,7 @@ TEXTS = [
 # fmt: on
 
 
+@pytest.mark.row("002 2.34")
 def test_the_keywords_of_a_text_are_its_names_and_nouns() -> None:
     assert {text: keywords_of(text) for text, _ in TEXTS} == dict(TEXTS)
 

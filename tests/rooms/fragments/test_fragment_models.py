@@ -25,6 +25,7 @@ print([name for name in heavy if name in sys.modules])
 """
 
 
+@pytest.mark.row("002 2.80.a")
 def test_without_a_model_nothing_is_loaded_that_only_models_need(tmp_path: Path) -> None:
     names = ("SENTINEL_MEMORY_EMBEDDINGS", "SENTINEL_MEMORY_JUDGE")
     environment = {name: value for name, value in os.environ.items() if name not in names}
@@ -34,6 +35,7 @@ def test_without_a_model_nothing_is_loaded_that_only_models_need(tmp_path: Path)
     assert done == (0, "[] None None\n[]\n", "")
 
 
+@pytest.mark.row("002 2.80.a")
 def test_both_settings_are_checked_at_once() -> None:
     wrong = {"SENTINEL_MEMORY_EMBEDDINGS": "localhost", "SENTINEL_MEMORY_JUDGE": "gpt, nli"}
     assert [error.key for error in check(wrong)] == ["bad_address", "bad_judge", "not_set"]

@@ -49,6 +49,7 @@ def test_remember_with_its_content_alone_fills_in_every_default(call: Call, room
     assert (it.privacy, it.keywords != ()) == ("private", True)
 
 
+@pytest.mark.row("004 4.1.a")
 def test_remember_takes_every_parameter_of_both_specifications(call: Call, room: Room) -> None:
     other = id_in(call("remember", content=CURE))
     said = call(
@@ -76,6 +77,7 @@ def test_remember_takes_every_parameter_of_both_specifications(call: Call, room:
     assert (link.from_id, link.to_id, link.relation) == (it.id, other, "related")
 
 
+@pytest.mark.row("002 2.37.a")
 def test_the_same_again_is_known_and_nearly_the_same_is_a_ready_call(call: Call) -> None:
     first = id_in(call("remember", content=NOAUTH, type="error", topic="redis"))
     assert call("remember", content=NOAUTH, type="error") == f"Known already: {first}."
@@ -116,6 +118,7 @@ def stored_day(found: str) -> str:
     return found.split()[1]
 
 
+@pytest.mark.row("002 2.13.c")
 def test_recall_narrows_by_each_filter(call: Call) -> None:
     error, cure = linked(call)
     lone = {"includeLinks": False}
@@ -177,6 +180,7 @@ def test_whole_fragments_fill_the_budget_and_the_others_are_counted(call: Call) 
     assert call("recall", text="release", tokenBudget=1).startswith("More found: ")
 
 
+@pytest.mark.row("002 2.12.i")
 def test_a_source_is_shown_where_it_is_another_project(
     call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -269,6 +273,7 @@ def test_sessions_without_reflect_are_a_hint(call: Call) -> None:
     assert last.startswith("[SYSTEM HINT] Sessions that ended without reflect: 1 (the last on ")
 
 
+@pytest.mark.row("002 2.91")
 def test_the_end_of_a_session_takes_its_working_memory_away(call: Call, room: Room) -> None:
     call("remember", content="Look at the vault next", scope="session")
     tools.end_session()
@@ -316,6 +321,7 @@ def test_the_links_of_an_error_are_shown(call: Call) -> None:
     assert call("graph_explore", startId=alone).endswith(say("en", "explored_none"))
 
 
+@pytest.mark.row("002 2.50.a")
 def test_statistics_count_what_is_there_and_say_that_no_model_embeds(call: Call) -> None:
     linked(call)
     said = call("memory_stats")
@@ -350,11 +356,13 @@ def test_every_tool_answers_in_the_language_that_is_set(
     assert [it for it in strange if not it.startswith(f"{one} ")] == []
 
 
+@pytest.mark.row("002 2.10.h")
 def test_a_broken_place_is_a_sentence(refused: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SENTINEL_MEMORY_FRAGMENTS", "relative/memory.db")
     assert refused("recall").startswith("SENTINEL_MEMORY_FRAGMENTS does not hold the absolute path")
 
 
+@pytest.mark.row("004 4.12")
 def test_a_fragment_is_a_resource_with_links_and_versions(call: Call) -> None:
     error, cure = linked(call)
     call("amend", id=error, content="Sentinel needs a password")

@@ -29,6 +29,7 @@ def kept(call: Call, content: str, **arguments: Any) -> str:
     return str(told(call, "remember", content=content, **arguments)["id"])
 
 
+@pytest.mark.row("002 2.92")
 def test_remember_gives_its_id_and_whether_it_is_new(call: Call) -> None:
     first = told(call, "remember", content=NOAUTH)
     assert first == {"id": first["id"], "created": True}
@@ -39,6 +40,7 @@ def test_remember_gives_its_id_and_whether_it_is_new(call: Call) -> None:
     assert (long["created"], long["too_long"]) == (True, True)
 
 
+@pytest.mark.row("002 2.92")
 def test_recall_gives_the_rows_with_what_is_linked(call: Call) -> None:
     error = kept(call, NOAUTH, type="error", topic="redis")
     cure = kept(call, CURE, type="procedure")

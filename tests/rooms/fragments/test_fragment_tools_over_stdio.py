@@ -65,6 +65,7 @@ def column(tmp_path: Path, question: str) -> list[object]:
         connection.close()
 
 
+@pytest.mark.row("002 2.10.f", "002 2.84", "004 4.15.a", "004 4.18", "004 4.18.a")
 def test_a_fragment_is_kept_recalled_linked_and_forgotten(served: Served) -> None:
     server, tmp_path = served.server, served.top
     one = id_in(server.call("remember", content="The vault has two doors", type="decision"))
@@ -94,6 +95,7 @@ def test_a_refusal_is_a_result_with_a_sentence(server: ServerProcess) -> None:
     assert error["message"] == say("en", "no_such_resource", known=known)
 
 
+@pytest.mark.row("002 2.51", "002 2.65.a")
 @pytest.mark.parametrize("served", [HANDSHAKE], indirect=True)
 def test_upkeep_tells_its_progress_to_who_asks(server: ServerProcess) -> None:
     server.call("remember", content="Deploys happen on Mondays")
@@ -106,6 +108,7 @@ def test_upkeep_tells_its_progress_to_who_asks(server: ServerProcess) -> None:
     assert all(it["message"] for it in told)
 
 
+@pytest.mark.row("002 2.95", "004 4.18.a")
 @pytest.mark.long
 def test_writers_at_once_lose_nothing(
     tmp_path: Path, environment: dict[str, str], start_server: StartServer
@@ -121,6 +124,7 @@ def test_writers_at_once_lose_nothing(
     assert column(tmp_path, "SELECT count(*) FROM fragments") == [30]
 
 
+@pytest.mark.row("002 2.46")
 def test_a_save_is_answered_and_working_memory_ended_when_the_input_closes(
     tmp_path: Path, environment: dict[str, str], start_server: StartServer
 ) -> None:
@@ -148,6 +152,7 @@ def test_a_held_database_does_not_hold_up_the_end(
     assert column(tmp_path, "SELECT deleted_at FROM fragments") == [""]
 
 
+@pytest.mark.row("002 2.46", "002 2.78")
 def test_a_signal_ends_the_session_too(
     tmp_path: Path, environment: dict[str, str], start_server: StartServer
 ) -> None:

@@ -51,17 +51,20 @@ def test_the_surface_of_the_fragments_is_the_recorded_one() -> None:
     assert surface(offered()) == json.loads(SURFACE.read_text(encoding="utf-8"))
 
 
+@pytest.mark.row("002 2.10", "002 2.10.a", "002 2.50.b", "002 2.90")
 def test_there_are_the_thirteen_tools_with_the_parameters_of_the_specifications() -> None:
     seen = {tool["name"]: list(tool["inputSchema"]["properties"]) for tool in surface(offered())}
     assert seen == {name: words.split() for name, words in PARAMETERS.items()}
     assert list(seen) == list(KNOWN_TOOLS["fragments"])
 
 
+@pytest.mark.row("002 2.84", "004 4.11.a")
 def test_the_profile_core_offers_the_five_tools_of_a_day() -> None:
     assert [tool["name"] for tool in surface(offered(core_only=True))] == CORE
     assert list(KNOWN_TOOLS["fragments:core"]) == CORE
 
 
+@pytest.mark.row("002 2.90")
 def test_thirteen_tools_cost_a_model_at_most_1700_tokens_and_the_core_650() -> None:
     assert tokens_of(as_offered(surface(offered()))) <= 1_700
     assert tokens_of(as_offered(surface(offered(core_only=True)))) <= 650
@@ -86,6 +89,7 @@ def test_the_words_of_type_and_relation_are_shown_where_every_profile_has_them()
     assert schema_of("recall")["properties"]["linkRelationType"]["enum"] == list(RELATIONS)
 
 
+@pytest.mark.row("002 2.36.a", "002 2.38.e", "002 2.38.f", "002 2.47.a", "002 2.47.b", "002 2.49.g")
 def test_the_declared_defaults_are_shown() -> None:
     shown = {
         f"{tool['name']}.{name}": part["default"]
@@ -104,6 +108,9 @@ def test_the_declared_defaults_are_shown() -> None:
     }
 
 
+@pytest.mark.row(
+    "002 2.31", "002 2.41.a", "002 2.41.b", "002 2.49.a", "002 2.49.b", "002 2.49.c", "002 2.52"
+)
 def test_only_what_a_specification_requires_is_required() -> None:
     required = {it["name"]: it["inputSchema"].get("required", []) for it in surface(offered())}
     assert {name: fields for name, fields in required.items() if fields} == {

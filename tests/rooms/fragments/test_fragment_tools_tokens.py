@@ -34,6 +34,7 @@ def test_a_save_answers_in_a_dozen_tokens(call: Call, speaks: Language) -> None:
     assert max(map(tokens_of, keep(call, speaks))) <= SAVED[speaks]
 
 
+@pytest.mark.row("002 2.92")
 def test_a_line_costs_some_twenty_tokens_beside_its_text(call: Call, speaks: Language) -> None:
     keep(call, speaks)
     lines = call("recall", includeLinks=False).splitlines()
@@ -43,6 +44,7 @@ def test_a_line_costs_some_twenty_tokens_beside_its_text(call: Call, speaks: Lan
     assert mean(frames) <= FRAME[speaks]
 
 
+@pytest.mark.row("002 2.12.o", "002 2.25")
 @pytest.mark.parametrize("budget", one_in(3, [250, 120, 1_000]))
 def test_an_answer_stays_within_its_budget(call: Call, budget: int, speaks: Language) -> None:
     for at in range(4):

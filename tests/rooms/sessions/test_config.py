@@ -61,6 +61,7 @@ def test_without_a_file_the_defaults_hold_and_nothing_is_made(tmp_path: Path) ->
     assert os.listdir(tmp_path) == []
 
 
+@pytest.mark.row("003 T1.a")
 def test_the_declared_file_is_read_key_by_key(tmp_path: Path) -> None:
     write(tmp_path, json.dumps(DECLARED))
     assert read_config(tmp_path) == Config(
@@ -88,6 +89,7 @@ CHANGED: dict[str, tuple[Any, dict[str, Any]]] = {
 }
 
 
+@pytest.mark.row("003 T75", "003 T76", "003 T77")
 def test_each_key_changes_what_it_names_and_nothing_else(tmp_path: Path) -> None:
     wrong = []
     for name, (value, fields) in CHANGED.items():
@@ -120,6 +122,7 @@ WRONG: dict[str, list[Any]] = {
 }
 
 
+@pytest.mark.row("003 T77.a")
 def test_every_wrong_value_is_refused_by_its_key(tmp_path: Path) -> None:
     passed = []
     for name, values in WRONG.items():
@@ -213,6 +216,7 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     assert "is not a JSON object" in refusal(tmp_path)
 
 
+@pytest.mark.row("003 T1.b")
 def test_a_directory_that_a_link_leads_out_of_the_project_is_refused_by_the_key(
     tmp_path: Path,
 ) -> None:

@@ -38,6 +38,7 @@ def test_a_draft_without_anything_wrong_comes_back_as_it_is() -> None:
     assert prepared(draft) == (draft, ())
 
 
+@pytest.mark.row("003 T86")
 @pytest.mark.parametrize("text", [TOKEN, HALVES])
 def test_a_secret_goes_from_every_field(text: str) -> None:
     done = prepared(whole(f"key {text} it"))
@@ -72,6 +73,7 @@ def filled(value: Any, text: str) -> Any:
     return value
 
 
+@pytest.mark.row("003 T86")
 @pytest.mark.parametrize("field", FIELDS)
 def test_what_one_field_gives_away_goes_from_the_others(field: str) -> None:
     """The value alone looks like nothing; the field with its name tells what it is."""
@@ -112,6 +114,7 @@ LIMITS: list[tuple[str, int, dict[str, Any]]] = [
 ]
 
 
+@pytest.mark.row("003 T19")
 @pytest.mark.parametrize("letter", ["a", "한", "👩"])
 def test_limits_are_characters_of_what_is_stored(letter: str) -> None:
     for field, most, template in LIMITS:
@@ -168,12 +171,14 @@ def test_half_a_character_is_refused(field: str) -> None:
     assert said.startswith(f"{field}: it contains half of a character")
 
 
+@pytest.mark.row("003 T9")
 def test_words_that_are_none_of_the_declared_are_refused() -> None:
     assert "planning, coding, testing" in refusal(Draft(goal="g", status="done"))
     odd = Draft(goal="g", approaches=(Approach(description="d", result="bad"),))
     assert "success, failed, partial" in refusal(odd)
 
 
+@pytest.mark.row("003 T10")
 def test_blanks_around_goal_and_tags_doubles_and_empty_ones_are_left_out() -> None:
     draft = Draft(
         goal="  fix it \n",
@@ -201,6 +206,7 @@ def test_dates_of_an_import_are_taken_when_they_are_dates() -> None:
     assert done.blockers[0].resolved_at == ""
 
 
+@pytest.mark.row("003 T11")
 def test_the_name_of_a_client_is_one_short_line_without_a_secret() -> None:
     assert client_name(" claude-code\n") == "claude-code"
     assert client_name("a\x1b[31m\ud800b") == "a\ufffd[31m\ufffdb"

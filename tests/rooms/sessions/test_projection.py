@@ -45,6 +45,7 @@ def test_it_shows_the_session_as_declared_for_people(store: SessionStore) -> Non
     assert names(store) == [".gitignore", "current.json"]
 
 
+@pytest.mark.row("003 T2.a")
 def test_the_last_one_saved_wins_also_within_a_second(store: SessionStore) -> None:
     for goal in ("a", "b", "c", "a"):
         save(store, goal, now=NOON)
@@ -60,6 +61,7 @@ def test_a_session_that_another_one_resolves_is_not_the_last_one_saved(
     assert current(store)["goal"] == "c"
 
 
+@pytest.mark.row("003 T75")
 def test_without_keep_json_sync_there_is_none(tmp_path: Path) -> None:
     config = tmp_path / ".context" / "sessions" / "config.json"
     config.parent.mkdir(parents=True)
@@ -78,6 +80,7 @@ def test_without_a_session_nothing_is_written(store: SessionStore) -> None:
     assert names(store) == [".gitignore"]
 
 
+@pytest.mark.row("003 T2.a")
 def test_a_failure_is_no_failed_save_and_is_said_once_until_it_works_again(
     store: SessionStore, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -27,6 +27,7 @@ def later(session: Session, **fields: Any) -> Session:
     return continued(session, Draft(**{"goal": "g", **fields}), agent="cursor", now=LATER)
 
 
+@pytest.mark.row("003 T9", "003 T17")
 def test_a_new_session_begins_now_and_is_being_planned() -> None:
     session = first()
     assert (session.status, session.agent) == ("planning", "codex")
@@ -34,6 +35,7 @@ def test_a_new_session_begins_now_and_is_being_planned() -> None:
     assert (session.ended_at, session.has_warnings) == ("", False)
 
 
+@pytest.mark.row("003 T26.c", "003 T33.a")
 def test_what_a_draft_leaves_open_stays_and_what_it_gives_is_taken() -> None:
     session = first(summary="s", status="coding", tags=("a",), parent="ctx_0")
     same = later(session)
@@ -45,6 +47,7 @@ def test_what_a_draft_leaves_open_stays_and_what_it_gives_is_taken() -> None:
     assert (other.tags, other.parent_id) == ((), "ctx_9")
 
 
+@pytest.mark.row("003 T9.a", "003 T17")
 @pytest.mark.parametrize("status", STATUSES)
 def test_completed_and_paused_end_a_session(status: str) -> None:
     ends = status in ("completed", "paused")
@@ -53,6 +56,7 @@ def test_completed_and_paused_end_a_session(status: str) -> None:
     assert again.ended_at == (FIRST if ends else "")
 
 
+@pytest.mark.row("003 T12", "003 T33")
 def test_a_decision_joins_and_keeps_the_time_at_which_it_was_told_first() -> None:
     session = later(
         first(decisions=(Decision(what="use JWT", why="stateless"),)),
@@ -71,6 +75,7 @@ def test_a_decision_joins_and_keeps_the_time_at_which_it_was_told_first() -> Non
     assert len(changed.decisions) == 2
 
 
+@pytest.mark.row("003 T13", "003 T33")
 def test_an_approach_is_replaced_once_it_went_otherwise() -> None:
     session = first(approaches=(Approach(description="fetch", result="partial", reason="slow"),))
     assert later(session, approaches=session.approaches).approaches == session.approaches
@@ -81,6 +86,7 @@ def test_an_approach_is_replaced_once_it_went_otherwise() -> None:
     assert failed.has_warnings and not session.has_warnings
 
 
+@pytest.mark.row("003 T14", "003 T33")
 def test_a_blocker_keeps_its_discovery_and_is_resolved_once() -> None:
     blocked = first(blockers=(Blocker(description="no access"),))
     assert blocked.blockers == (Blocker(description="no access", discovered_at=FIRST),)
@@ -98,6 +104,7 @@ def test_a_blocker_keeps_its_discovery_and_is_resolved_once() -> None:
     assert (open_again.blockers[0].resolution, open_again.blockers[0].resolved_at) == ("", "")
 
 
+@pytest.mark.row("003 T15", "003 T33")
 def test_files_add_up_and_the_newer_words_on_them_stay() -> None:
     session = first(changes=Changes(modified_files=("a", "b"), summary="one"))
     more = later(session, changes=Changes(modified_files=("b", "c"), summary="two"))
@@ -122,6 +129,7 @@ def test_dates_that_an_import_gives_stay() -> None:
     assert session.blockers[1].resolved_at == ""  # of an open one there is none
 
 
+@pytest.mark.row("003 T14.a")
 def test_a_later_session_resolves_the_open_blockers_that_it_names() -> None:
     before = first(
         blockers=(

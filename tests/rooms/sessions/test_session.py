@@ -41,6 +41,7 @@ WHOLE = Session(
 )
 
 
+@pytest.mark.row("003 T51")
 def test_the_object_of_a_session_is_the_declared_one() -> None:
     assert WHOLE.as_json() == {
         "id": "ctx_3",
@@ -93,6 +94,7 @@ def test_what_is_optional_and_empty_is_left_out_of_the_objects() -> None:
     }
 
 
+@pytest.mark.row("003 T12", "003 T13", "003 T14", "003 T15")
 def test_the_column_gives_back_what_was_put_into_it() -> None:
     told = from_metadata(to_metadata(WHOLE))
     assert told == {
@@ -109,6 +111,7 @@ ODD = """ [] 7 null "x" { {"decisions":7} {"decisions":[7,null,"x",[]]} {"approa
  {"codeChanges":{"modifiedFiles":[1,"a"],"summary":[]}} """.split()
 
 
+@pytest.mark.row("003 T12", "003 T13", "003 T14", "003 T15")
 @pytest.mark.parametrize("text", [*ODD, "", "[" * 100_000, '{"decisions":' + "[" * 90_000])
 def test_what_others_put_into_the_column_breaks_nothing(text: str) -> None:
     session = Session(number=1, id="ctx_1", goal="g", **from_metadata(text))
@@ -116,6 +119,7 @@ def test_what_others_put_into_the_column_breaks_nothing(text: str) -> None:
     assert json.loads(json.dumps(session.as_json()))
 
 
+@pytest.mark.row("003 T18")
 @given(st.text(max_size=300), st.integers(2, 100))
 def test_a_short_form_is_one_line_within_its_characters(text: str, most: int) -> None:
     short = shortened(text, most)

@@ -75,6 +75,7 @@ def test_a_refused_draft_makes_nothing(save: Save, tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == []
 
 
+@pytest.mark.row("003 T1.c", "003 T2")
 def test_the_first_save_makes_the_directory_and_keeps_the_database_out_of_git(
     save: Save, store: SessionStore, tmp_path: Path
 ) -> None:
@@ -129,6 +130,7 @@ def test_a_file_in_the_place_of_the_directory_is_said(
 # numbers and names
 
 
+@pytest.mark.row("003 T48")
 def test_a_session_is_found_by_number_and_by_id_and_by_nothing_else(
     save: Save, store: SessionStore
 ) -> None:
@@ -155,6 +157,7 @@ def test_a_number_is_never_given_twice(save: Save, store: SessionStore) -> None:
 # continuing
 
 
+@pytest.mark.row("003 T82")
 def test_an_id_continues_whatever_the_goal_the_process_and_the_day(
     save: Save, store: SessionStore
 ) -> None:
@@ -169,6 +172,7 @@ def test_an_id_continues_whatever_the_goal_the_process_and_the_day(
     assert count(store) == 1
 
 
+@pytest.mark.row("003 T82", "003 T87")
 def test_the_same_process_and_goal_go_on_within_a_day(save: Save) -> None:
     save("a")
     again = save(" a ", agent="cursor", now="2026-03-02T11:59:59+00:00")
@@ -177,6 +181,7 @@ def test_the_same_process_and_goal_go_on_within_a_day(save: Save) -> None:
     assert save("b").is_new
 
 
+@pytest.mark.row("003 T82")
 @pytest.mark.parametrize("process", ["p1", "p2"])
 @pytest.mark.parametrize("status", ["completed", "paused"])
 def test_a_session_that_has_ended_keeps_all_it_says_when_its_goal_comes_again(
@@ -194,6 +199,7 @@ def test_a_session_that_has_ended_keeps_all_it_says_when_its_goal_comes_again(
     assert (reopened.is_new, reopened.session.summary) == (False, "the first")
 
 
+@pytest.mark.row("003 T82", "003 T87")
 @pytest.mark.parametrize(
     ("moment", "is_new"),
     [("2026-03-02T11:59:59+00:00", False), ("2026-03-02T12:00:01+00:00", True)],
@@ -212,6 +218,7 @@ def test_a_process_goes_on_with_its_own_session_before_a_newer_one_of_its_client
     assert save(process="p3").session.number == 2
 
 
+@pytest.mark.row("003 T82")
 def test_a_client_begins_anew_with_another_goal_after_an_end_and_without_a_name(
     save: Save,
 ) -> None:
@@ -236,6 +243,7 @@ def test_odd_dates_that_others_wrote_continue_nothing(save: Save, store: Session
 # chains
 
 
+@pytest.mark.row("003 T8", "003 T69")
 def test_a_chain_is_told_from_its_first_to_its_last(save: Save, store: SessionStore) -> None:
     first = save("a").session
     second = save("b", parent="#1").session
@@ -248,6 +256,7 @@ def test_a_chain_is_told_from_its_first_to_its_last(save: Save, store: SessionSt
     assert [it.number for it in store.chain(side)] == [1, 4]
 
 
+@pytest.mark.row("003 T34")
 def test_no_session_continues_itself_or_one_behind_it(save: Save, store: SessionStore) -> None:
     save("a")
     save("b", parent="#1")
@@ -269,6 +278,7 @@ def test_a_session_with_the_goal_of_the_one_before_it_is_another_one(
     assert save("a", parent="#2").session.number == 3
 
 
+@pytest.mark.row("003 T69")
 def test_a_circle_that_others_tied_ends(save: Save, store: SessionStore) -> None:
     ids = [save(name).session.id for name in "abc"]
     with closing(sqlite3.connect(store.path)) as other, other:
@@ -290,6 +300,7 @@ def test_a_parent_that_is_gone_ends_the_chain(save: Save, store: SessionStore) -
 # blockers
 
 
+@pytest.mark.row("003 T14.a", "003 T16")
 def test_what_a_child_resolves_takes_the_flag_from_all_before_it(
     save: Save, store: SessionStore
 ) -> None:
@@ -308,6 +319,7 @@ def test_what_a_child_resolves_takes_the_flag_from_all_before_it(
     assert (before.resolved, before.resolution, before.resolved_at) == (True, "asked", NOON)
 
 
+@pytest.mark.row("003 T16")
 def test_the_flag_stays_while_something_else_failed(save: Save, store: SessionStore) -> None:
     save("a", blockers=(Blocker(description="b"),),
          approaches=(Approach(description="x", result="failed"),))  # fmt: skip
@@ -340,6 +352,7 @@ def test_an_archived_session_is_not_continued(save: Save, store: SessionStore) -
     assert save("b", parent="#1").session.parent_id == store.get("#1").id
 
 
+@pytest.mark.row("003 T3", "003 T5")
 def test_the_index_finds_a_session_by_what_it_says_now(save: Save, store: SessionStore) -> None:
     def found(word: str) -> list[int]:
         with closing(sqlite3.connect(store.path)) as other:
@@ -357,6 +370,7 @@ def test_the_index_finds_a_session_by_what_it_says_now(save: Save, store: Sessio
         other.execute("INSERT INTO contexts_fts(contexts_fts) VALUES ('integrity-check')")
 
 
+@pytest.mark.row("003 T8")
 def test_deleting_leaves_those_that_continue_it(save: Save, store: SessionStore) -> None:
     session = save("a").session
     save("b", parent="#1")

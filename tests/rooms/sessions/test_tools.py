@@ -38,6 +38,7 @@ def configure(project: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
 
 
+@pytest.mark.row("003 T20.a", "003 T45", "003 T47", "003 T51", "003 T53", "003 T71")
 def test_a_saved_session_is_found_read_and_warned_of(call: Call, project: Path) -> None:
     assert call("context_save", **LOGIN).splitlines()[0] == "Saved #1."
     assert call("context_search", query="login") == (
@@ -70,12 +71,14 @@ def test_the_same_goal_again_updates_its_session(call: Call) -> None:
     assert "goal: Fix the logout" in call("context_get", id="1")
 
 
+@pytest.mark.row("003 T48")
 @pytest.mark.parametrize("name", ["#1", "1", 1, " #1 "])
 def test_a_session_has_its_number_in_every_spelling(call: Call, name: object) -> None:
     call("context_save", goal="Fix the login")
     assert "goal: Fix the login" in call("context_get", id=name)
 
 
+@pytest.mark.row("003 T48")
 def test_a_session_has_its_id(call: Call, store: SessionStore) -> None:
     call("context_save", goal="Fix the login")
     assert "goal: Fix the login" in call("context_get", id=store.get("#1").id)
@@ -174,6 +177,7 @@ def test_a_day_that_is_none_is_refused(refused: Call) -> None:
     assert said.startswith("dateRange.from: it is not a date such as 2026-11-22.")
 
 
+@pytest.mark.row("003 T36", "003 T38", "003 T39", "003 T40", "003 T41", "003 T43", "003 T46")
 def test_a_search_filters_and_turns_pages(call: Call, store: SessionStore) -> None:
     for at in range(4):
         saved(store, f"Login page {at}", now=f"2026-05-0{at + 1}T10:00:00+00:00", tags=("auth",))
@@ -195,6 +199,7 @@ def test_a_search_filters_and_turns_pages(call: Call, store: SessionStore) -> No
     assert call("context_search", query="nothing of this") == "No session found."
 
 
+@pytest.mark.row("003 T42", "003 T76")
 def test_the_configuration_sets_how_many_a_search_gives(
     call: Call, store: SessionStore, project: Path
 ) -> None:
@@ -204,6 +209,7 @@ def test_the_configuration_sets_how_many_a_search_gives(
     assert call("context_search").startswith("Sessions: 2 of 4.")
 
 
+@pytest.mark.row("003 T50")
 def test_a_chain_is_listed_and_its_sessions_are_not_called_related(call: Call) -> None:
     call("context_save", goal="Build the login page")
     assert call("context_save", goal="Fix the login page", parentId="#1") == "Saved #2."
@@ -216,6 +222,7 @@ def test_a_chain_is_listed_and_its_sessions_are_not_called_related(call: Call) -
     assert "continues #1" in call("context_get", id=2)
 
 
+@pytest.mark.row("003 T77")
 def test_who_wants_no_recommendations_gets_none(call: Call, project: Path) -> None:
     call("context_save", goal="Build the login page")
     configure(project, '{"recommendations": {"enabled": false}}')
@@ -224,6 +231,7 @@ def test_who_wants_no_recommendations_gets_none(call: Call, project: Path) -> No
     assert call("context_recommend", currentGoal="login page").startswith("#")
 
 
+@pytest.mark.row("003 T77")
 def test_who_wants_no_warnings_of_failures_gets_none(call: Call, project: Path) -> None:
     call("context_save", **LOGIN)
     configure(project, '{"recommendations": {"warnOnFailedPatterns": false}}')
@@ -231,6 +239,7 @@ def test_who_wants_no_warnings_of_failures_gets_none(call: Call, project: Path) 
     assert said == f"! #1 staging has no test card ({SHORT})"
 
 
+@pytest.mark.row("003 T56")
 def test_a_warning_counts_what_it_has_no_room_for(call: Call) -> None:
     for at in range(8):
         call("context_save", **work("en", at))
@@ -239,6 +248,7 @@ def test_a_warning_counts_what_it_has_no_room_for(call: Call) -> None:
     assert lines[-1] == f"+{8 - len(lines[:-1])} more: context_recommend."
 
 
+@pytest.mark.row("003 T54.a")
 def test_the_same_failure_is_told_once(call: Call) -> None:
     for at in range(3):
         call("context_save", **{**work("en", 0), "goal": GOALS["en"].format(at=at)})
@@ -246,6 +256,7 @@ def test_the_same_failure_is_told_once(call: Call) -> None:
     assert said.count("Replace axios with fetch") == 1
 
 
+@pytest.mark.row("003 T54")
 def test_a_warning_of_another_year_says_which(call: Call, store: SessionStore) -> None:
     failed = (Approach(description="Axios", result="failed"),)
     saved(store, "Fix the login page", now="2023-12-20T10:00:00+00:00", approaches=failed)
@@ -268,6 +279,7 @@ def test_a_session_resolved_and_redacted_says_so(call: Call) -> None:
     assert "unblocked: no test card → asked" in call("context_get", id=2)
 
 
+@pytest.mark.row("003 T49")
 def test_actions_are_shown_with_a_session_unless_they_are_left_out(
     call: Call, store: SessionStore
 ) -> None:
@@ -278,6 +290,7 @@ def test_actions_are_shown_with_a_session_unless_they_are_left_out(
     assert "npm" not in call("context_get", id=1, includeActions=False)
 
 
+@pytest.mark.row("003 T22")
 def test_what_has_no_room_is_counted_and_how_to_see_it_is_said(
     call: Call, store: SessionStore
 ) -> None:
@@ -297,6 +310,7 @@ def test_what_has_no_room_is_counted_and_how_to_see_it_is_said(
     assert lines[-2] == "- command: npm run test -- 9 → success"
 
 
+@pytest.mark.row("003 T57", "003 T58")
 def test_statistics_count_by_status_client_and_tag(call: Call, store: SessionStore) -> None:
     call("context_save", **LOGIN)
     act(store, store.get("1"), "npm test", "npm run build", "npm start")
@@ -323,6 +337,7 @@ def test_without_any_session_every_tool_says_so_and_makes_nothing(
     assert list(project.iterdir()) == []
 
 
+@pytest.mark.row("003 T64", "003 T65")
 def test_a_recommendation_has_summary_tags_and_failures(call: Call) -> None:
     call("context_save", **LOGIN)
     said = call("context_recommend", currentGoal="jwt login of the checkout")

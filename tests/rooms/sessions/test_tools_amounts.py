@@ -20,6 +20,7 @@ def many(store: SessionStore) -> None:
         saved(store, f"Build the login page of shop {at}")
 
 
+@pytest.mark.row("003 T42", "003 T53", "003 T64")
 @pytest.mark.usefixtures("many")
 @pytest.mark.parametrize(
     ("tool", "argument", "count"),
@@ -33,6 +34,7 @@ def test_so_many_are_named_by_default(call: Call, tool: str, argument: str, coun
     assert len(re.findall(r"^#\d", call(tool, **{argument: GOAL}), re.M)) == count
 
 
+@pytest.mark.row("003 T56")
 @pytest.mark.usefixtures("many")
 @pytest.mark.parametrize(("limit", "has_more"), [(None, True), (6, True), (7, False)])
 def test_a_warning_says_whether_more_is_there(
@@ -43,6 +45,7 @@ def test_a_warning_says_whether_more_is_there(
     assert told["hasMore"] is has_more
 
 
+@pytest.mark.row("003 T57")
 def test_statistics_count_the_days_of_their_range(call: Call, store: SessionStore) -> None:
     for days in (6, 8, 29, 31, 89, 91):
         moment = datetime.now(UTC) - timedelta(days=days)

@@ -22,6 +22,7 @@ def as_json(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SENTINEL_MEMORY_ANSWERS", "json")
 
 
+@pytest.mark.row("003 T35")
 def test_a_save_gives_its_id_a_message_and_related_sessions(
     call: Call, store: SessionStore
 ) -> None:
@@ -37,6 +38,7 @@ def test_a_save_gives_its_id_a_message_and_related_sessions(
     assert {it["similarity"] for it in told["relatedContexts"]} <= {"high", "medium"}
 
 
+@pytest.mark.row("003 T20", "003 T20.a", "003 T45", "003 T46", "003 T47")
 def test_a_search_gives_hints_a_total_and_where_failures_are(
     call: Call, store: SessionStore
 ) -> None:
@@ -58,6 +60,7 @@ def test_a_search_gives_hints_a_total_and_where_failures_are(
     assert list(json.loads(call("context_search"))) == ["hints", "total", "hasMore"]
 
 
+@pytest.mark.row("003 T49", "003 T50", "003 T51", "003 T52")
 def test_a_session_is_the_declared_object_with_actions_and_chain(
     call: Call, store: SessionStore
 ) -> None:
@@ -105,6 +108,7 @@ def test_of_many_actions_the_last_ones_fit(
     assert actions[-1]["content"].endswith(" 8")
 
 
+@pytest.mark.row("003 T54", "003 T55")
 def test_a_warning_names_what_failed_the_lessons_of_the_team_and_what_is_alike(
     call: Call, store: SessionStore, project: Path
 ) -> None:
@@ -125,6 +129,7 @@ def test_a_warning_names_what_failed_the_lessons_of_the_team_and_what_is_alike(
     assert told["hasMore"] is False
 
 
+@pytest.mark.row("003 T58")
 def test_statistics_are_the_declared_object(call: Call, store: SessionStore) -> None:
     act(store, saved(store, "Fix the login", approaches=FAILED, tags=("auth",)), "a", "b", "c")
     saved(store, "Build the login", status="paused")
@@ -138,6 +143,7 @@ def test_statistics_are_the_declared_object(call: Call, store: SessionStore) -> 
     }
 
 
+@pytest.mark.row("003 T63")
 def test_an_export_gives_the_content_or_the_file(call: Call, store: SessionStore) -> None:
     saved(store, "Fix the login")
     told = json.loads(call("context_export", format="markdown"))
@@ -149,6 +155,7 @@ def test_an_export_gives_the_content_or_the_file(call: Call, store: SessionStore
     }
 
 
+@pytest.mark.row("003 T35.a", "003 T64", "003 T65")
 def test_a_recommendation_is_the_declared_object(call: Call, store: SessionStore) -> None:
     session = saved(store, "Fix the login page", approaches=FAILED, tags=("login", "jwt"))
     saved(store, "Fix the logout page")

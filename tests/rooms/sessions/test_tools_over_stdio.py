@@ -54,6 +54,7 @@ def number_in(said: str) -> int:
     return int(found[1])
 
 
+@pytest.mark.row("003 T67")
 def test_a_session_is_saved_searched_read_and_warned_of(served: Served) -> None:
     server = served.server
     said = server.call("context_save", goal="Fix the login page", approaches=FAILED)
@@ -91,6 +92,7 @@ def test_two_servers_share_the_sessions_and_each_answers_in_its_form(
     assert told["message"] == f"Saved #{number_in(first) + 1}."
 
 
+@pytest.mark.row("003 T83")
 @pytest.mark.long
 def test_saves_at_once_are_all_kept(project: Path, start_server: StartServer) -> None:
     servers = [start_server("--project", str(project), *ROOMS, cwd=project) for _ in range(3)]

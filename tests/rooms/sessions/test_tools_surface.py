@@ -32,10 +32,12 @@ def the_room_as_before() -> Iterator[None]:
     _Room.cancellation, _Room.core_only, _Room.has_lessons = before
 
 
+@pytest.mark.row("003 T84")
 def test_the_surface_of_the_sessions_is_the_recorded_one() -> None:
     assert surface(offered()) == json.loads(SURFACE.read_text(encoding="utf-8"))
 
 
+@pytest.mark.row("003 T32", "003 T68")
 def test_there_are_the_seven_tools_with_the_parameters_of_the_specification() -> None:
     seen = {tool["name"]: list(tool["inputSchema"]["properties"]) for tool in surface(offered())}
     assert seen == {name: words.split() for name, words in PARAMETERS.items()}
@@ -54,6 +56,7 @@ def test_no_schema_shows_null_a_title_or_a_word_of_python() -> None:
     none_of(words_of_python(surface(offered())))
 
 
+@pytest.mark.row("003 T42")
 def test_a_limit_is_a_whole_number_with_its_bounds() -> None:
     limits = [
         tool["inputSchema"]["properties"]["limit"]

@@ -31,6 +31,7 @@ def is_korean(text: str) -> bool:
     return any("가" <= char <= "힣" for char in text)
 
 
+@pytest.mark.row("003 T20", "003 T24")
 def test_a_hint_costs_some_twenty_tokens(lang: Language) -> None:
     goals = [it for it, _ in sample_sessions(200) if is_korean(it.goal) == (lang == "ko")]
     counts = [tokens_of(hint(it, lang)) for it in goals]
@@ -38,6 +39,7 @@ def test_a_hint_costs_some_twenty_tokens(lang: Language) -> None:
     assert max(counts) <= HINT[lang] + 4
 
 
+@pytest.mark.row("003 T23", "003 T35")
 def test_a_save_answers_in_fifty_tokens_with_related_sessions(call: Call, speaks: Language) -> None:
     for at in range(6):
         arguments = {**work(speaks, at), "approaches": None}
@@ -46,6 +48,7 @@ def test_a_save_answers_in_fifty_tokens_with_related_sessions(call: Call, speaks
     assert "\n#" in said
 
 
+@pytest.mark.row("003 T21", "003 T90")
 def test_a_warning_costs_little_and_the_team_comes_first(call: Call, speaks: Language) -> None:
     for at in range(8):
         call("context_save", **work(speaks, at))
@@ -59,6 +62,7 @@ def test_a_warning_costs_little_and_the_team_comes_first(call: Call, speaks: Lan
     assert tokens_of(said) <= WARNING[speaks]
 
 
+@pytest.mark.row("003 T20", "003 T24", "003 T25", "003 T67")
 def test_a_search_costs_ten_times_less_than_the_sessions(
     call: Call, store: SessionStore, speaks: Language
 ) -> None:
@@ -68,6 +72,7 @@ def test_a_search_costs_ten_times_less_than_the_sessions(
     assert tokens_of(call("context_search", limit=20)) <= TWENTY[speaks]
 
 
+@pytest.mark.row("003 T22")
 def test_one_session_costs_some_five_hundred_however_much_it_holds(
     call: Call, store: SessionStore, speaks: Language
 ) -> None:

@@ -40,6 +40,7 @@ def whole() -> Budget:
     return Budget(20_000, 45_000)
 
 
+@pytest.mark.row("001 3-1.g")
 def test_a_log_shows_its_date_and_its_fields() -> None:
     block = record_block(a_record(ask_next_time="Which countries?"), "en")
     assert block == (
@@ -47,6 +48,7 @@ def test_a_log_shows_its_date_and_its_fields() -> None:
     )
 
 
+@pytest.mark.row("001 3-1.h")
 def test_a_principle_shows_its_compaction_and_how_many_it_merged() -> None:
     record = replace(new_record(a_principle(), now=NOW), compacted_at=LATER, source_count=7)
     assert record_block(record, "en") == (
@@ -69,6 +71,7 @@ def test_a_date_that_a_hand_wrote_otherwise_is_not_shown() -> None:
     )
 
 
+@pytest.mark.row("001 3-1.c")
 def test_records_are_grouped_by_topic() -> None:
     records = [a_record("one", topic="b"), a_record("two", topic="a"), a_record("3", topic="b")]
     lines = "\n".join(records_within(records, "anything", whole(), "en"))
@@ -79,6 +82,7 @@ def test_records_are_grouped_by_topic() -> None:
     )
 
 
+@pytest.mark.row("001 3-1.i", "P13", "I11")
 @pytest.mark.parametrize("forgery", FORGERIES)
 @pytest.mark.parametrize("field", ["topic", "missing_context", "lesson", "ask_next_time"])
 def test_no_field_can_pass_for_another_record(field: str, forgery: str) -> None:
@@ -97,6 +101,7 @@ def test_any_text_stays_one_field_and_can_be_sent(text: str) -> None:
     assert len(one_line(text).splitlines()) <= 1
 
 
+@pytest.mark.row("001 2-1.a")
 def test_above_the_budget_the_most_relevant_come_whole_and_the_rest_as_one_line_each() -> None:
     records = [a_record(f"gap {number}", lesson=f"rule {number} " * 8) for number in range(40)]
     records.append(a_record("webhook", lesson="verify the webhook signature on the raw body"))
@@ -117,6 +122,7 @@ def test_above_the_budget_the_most_relevant_come_whole_and_the_rest_as_one_line_
     assert len(shown) <= 3_000
 
 
+@pytest.mark.row("001 7-2.a")
 def test_an_answer_is_never_larger_than_its_budget() -> None:
     records = [a_record(f"틈 {number}", lesson="결제 모듈 " * 60) for number in range(120)]
     for chars in (1_000, 5_000, 45_000):

@@ -32,6 +32,7 @@ def saved(store: MemoryStore, draft: Draft, lang: Language = "en", **more: Any) 
     return saved_answer(store.upsert_log(draft, sources), frame(lang, **more)).splitlines()
 
 
+@pytest.mark.row("001 6.h")
 @pytest.mark.parametrize("lang", ["en", "ko"])
 @pytest.mark.parametrize(
     ("topic", "key", "old"),
@@ -59,6 +60,7 @@ def test_a_good_topic_and_a_plain_lesson_get_no_word(store: MemoryStore) -> None
     assert len(saved(store, a_draft())) == 2
 
 
+@pytest.mark.row("001 1-2.a")
 def test_code_is_saved_as_it_came_with_a_word(store: MemoryStore) -> None:
     code = "Use this:\n```python\nprint(1)\n```"
     lines = saved(store, a_draft(lesson=code, ask_next_time="```\nx\n```?"))
@@ -68,6 +70,7 @@ def test_code_is_saved_as_it_came_with_a_word(store: MemoryStore) -> None:
     assert say("en", "source_code", fields=fields, token=record.token) in lines
 
 
+@pytest.mark.row("001 6.h")
 def test_a_forbidden_topic_is_never_the_one_to_use(store: MemoryStore) -> None:
     for topic in ("login_bug_fix_2026", "login-ui", "code"):
         saved(store, a_draft(topic=topic))

@@ -345,6 +345,7 @@ def joined(
     shutil.rmtree(folder)
 
 
+@pytest.mark.row("P11")
 def test_a_join_shows_the_records_of_both_sides_once(joined: Joined) -> None:
     _, after = joined.at_first
     assert after == sorted(joined.scenario.expected)
@@ -355,12 +356,14 @@ def test_a_save_after_a_join_changes_nothing_else(joined: Joined) -> None:
     assert joined.after_a_save == sorted([*before, log("nine")])
 
 
+@pytest.mark.row("P11")
 def test_joining_again_after_a_commit_brings_nothing_back(joined: Joined) -> None:
     assert joined.after_joining_again == sorted(
         [*joined.scenario.expected, log("nine"), log("ten")]
     )
 
 
+@pytest.mark.row("P11")
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_two_clones_that_each_merge_the_other_show_the_same_records(
     name: str, edited: Callable[[str, bool], Pair], tmp_path: Path
@@ -381,6 +384,7 @@ def clones(tmp_path: Path) -> tuple[Path, Path]:
     return tmp_path / "mine", tmp_path / "theirs"
 
 
+@pytest.mark.row("001 8.d", "P8")
 def test_the_lock_and_temporary_files_are_not_offered_to_git(clones: tuple[Path, Path]) -> None:
     mine, _ = clones
     (mine / ".context" / ".memory_log.jsonl.0123456789abcdef.tmp").write_bytes(b"half")
@@ -395,12 +399,14 @@ def test_the_lock_and_temporary_files_are_not_offered_to_git(clones: tuple[Path,
     assert changed == ["M", ".context/memory_log.jsonl"]
 
 
+@pytest.mark.row("001 3-3.j")
 def test_one_new_record_is_one_added_line(clones: tuple[Path, Path]) -> None:
     mine, _ = clones
     store_of(mine).upsert_log(a_draft("five"))
     assert git(mine, "diff", "--numstat").split()[:2] == ["1", "0"]
 
 
+@pytest.mark.row("001 1-1.b", "001 1-3.b")
 def test_both_sides_of_two_appends_are_there_after_a_pull(clones: tuple[Path, Path]) -> None:
     mine, theirs = clones
     store_of(mine).upsert_log(a_draft("five"))

@@ -71,6 +71,7 @@ def edit(path: str, text: str = "") -> Action:
     return Action(paths=[path], text=text)
 
 
+@pytest.mark.row("001 1-3.a")
 @pytest.mark.parametrize(
     ("action", "expected"),
     [

@@ -233,6 +233,7 @@ def test_many_records_are_a_note_and_far_too_many_a_warning() -> None:
     assert found(*records, threshold=2) == [("overdue", "warning", ())]
 
 
+@pytest.mark.row("P10")
 @given(FILES)
 def test_a_repair_loses_no_record_and_no_line(data: bytes) -> None:
     before = MemoryLog.parse(data)

@@ -75,6 +75,7 @@ def test_a_version_that_only_counts_anew_is_not_kept(tmp_path: Path) -> None:
     assert kept(store) == []
 
 
+@pytest.mark.row("P12")
 def test_originals_are_kept_with_their_principle(tmp_path: Path) -> None:
     store = a_store(tmp_path)
     originals = [store.upsert_log(a_draft(gap)).record for gap in ("one", "two")]
@@ -195,6 +196,7 @@ def test_the_oldest_go_first_above_the_limits() -> None:
     assert b'"gap 0"' not in grown
 
 
+@pytest.mark.row("P8")
 def test_no_more_than_a_megabyte_is_kept_unless_one_change_replaced_more() -> None:
     large = [left(a_record(f"gap {number}", lesson="x" * 100_000)) for number in range(20)]
     assert len(with_added(b"", large)) > MOST_BYTES

@@ -124,6 +124,7 @@ def test_a_database_that_is_well_says_how_many_and_how_large(
     assert engine.path.read_bytes() == before
 
 
+@pytest.mark.row("002 2.96")
 def test_of_a_damaged_page_only_the_rows_on_it_are_lost(
     engine: SqliteEngine, place: Mapping[str, str]
 ) -> None:

@@ -66,6 +66,7 @@ def test_every_place_is_named_without_its_value(engine: SqliteEngine) -> None:
     assert (TOKEN in told, WORD in told) == (False, False)
 
 
+@pytest.mark.row("002 2.94")
 def test_a_redaction_leaves_no_byte_and_all_else_as_it_was(
     engine: SqliteEngine, tmp_path: Path
 ) -> None:

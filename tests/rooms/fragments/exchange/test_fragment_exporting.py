@@ -109,6 +109,7 @@ def imported(folder: Path, data: bytes, now: str = LATER) -> Room:
     return room
 
 
+@pytest.mark.row("002 2.98", "004 4.15")
 def test_an_export_makes_an_empty_room_equal(room: Room, tmp_path: Path) -> None:
     data = text_of(room, "jsonl").encode()
     other = imported(tmp_path / "other", data)
@@ -222,6 +223,7 @@ def test_whatever_the_room_holds_comes_back_equal(
     assert everything(imported(folder / "two", text_of(room, "jsonl").encode())) == everything(room)
 
 
+@pytest.mark.row("004 4.3.a")
 def test_a_public_export_has_nothing_that_is_not(room: Room) -> None:
     choice = Choice(only_public=True)
     first, *lines = map(json.loads, text_of(room, "jsonl", choice).splitlines())

@@ -74,6 +74,7 @@ def refusal(path: Path) -> str:
 
 
 class TestMemoryDb:
+    @pytest.mark.row("002 2.98")
     def test_every_row_comes_in_with_its_life(self, room: Room, tmp_path: Path) -> None:
         path = make_memory_db(
             tmp_path / "x" / "memory.db",
@@ -124,6 +125,7 @@ class TestMemoryDb:
 
 
 class TestDump:
+    @pytest.mark.row("002 2.98")
     def test_rows_come_in_with_links_versions_and_feedback(
         self, room: Room, tmp_path: Path
     ) -> None:
@@ -160,6 +162,7 @@ class TestDump:
 
 
 class TestServerMemory:
+    @pytest.mark.row("002 2.98")
     def test_observations_are_facts_and_relations_are_linked(
         self, room: Room, tmp_path: Path
     ) -> None:
@@ -193,6 +196,7 @@ class TestServerMemory:
         assert held(room)["Short"].topic == "n" * 49 + "…"
 
 
+@pytest.mark.row("002 2.98")
 def test_the_principles_of_a_log_become_procedures_and_errors(room: Room, tmp_path: Path) -> None:
     path = tmp_path / "shop" / ".context" / "memory_log.jsonl"
     rule = new_record(a_principle("Run the linter before a commit.", topic="ci"), now=START)

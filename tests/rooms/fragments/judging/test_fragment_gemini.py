@@ -58,6 +58,7 @@ def judge(path: str, place: Path, timeout_s: float = 60) -> GeminiJudge:
     return GeminiJudge(settings, timeout_s, lambda _: True)
 
 
+@pytest.mark.row("002 2.62.d", "002 2.76", "002 2.76.a")
 def test_it_gets_the_texts_as_input_in_an_empty_directory_with_nothing_to_act_with(
     made: Made, tmp_path: Path
 ) -> None:
@@ -79,6 +80,7 @@ def failure(path: str, timeout_s: float = 60) -> ServiceError:
     return caught.value
 
 
+@pytest.mark.row("002 2.76.a")
 def test_it_is_not_started_where_others_could_put_their_settings(
     made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -53,11 +53,13 @@ def judge(words: str, chat: StandIn | None = None, nli: StandIn | None = None) -
     return found
 
 
+@pytest.mark.row("002 2.86")
 def test_nobody_judges_unless_the_settings_name_one() -> None:
     assert judge_of({}) is None
     assert judge_of({"OPENAI_API_KEY": KEY, "SENTINEL_MEMORY_JUDGE_URL": "https://x.test"}) is None
 
 
+@pytest.mark.row("002 2.62.d")
 def test_a_chat_model_gets_both_texts_as_data_behind_the_rule(chat: StandIn) -> None:
     assert judge("chat", chat).verdict(OLD, NEW) == Verdict("contradiction", 0.93)
     [request] = chat.asked
@@ -81,6 +83,7 @@ def test_no_text_leaves_its_place_in_the_question(earlier: str, later: str) -> N
     assert "\n" not in question
 
 
+@pytest.mark.row("002 2.75.e")
 def test_secrets_are_taken_out_before_a_judge_sees_them(chat: StandIn, nli: StandIn) -> None:
     nli.answer = lambda _: Answer(scores(0.4, 0.1))
     judge("nli,chat", chat, nli).verdict(f"the token is {SECRET}", f"no token but {SECRET}")
@@ -141,6 +144,7 @@ FORMS: list[Any] = [
 ]
 
 
+@pytest.mark.row("002 2.62.d")
 def test_a_service_for_inference_is_asked_in_both_directions(nli: StandIn) -> None:
     used = judge("nli", nli=nli)
     for form in FORMS:
@@ -193,6 +197,7 @@ def test_a_model_alone_is_never_sure_that_two_texts_have_nothing_in_common(
     assert swapped.label == verdict.label
 
 
+@pytest.mark.row("002 2.62.a", "002 2.62.c")
 def test_the_next_judge_sees_only_what_the_first_was_unsure_of(chat: StandIn, nli: StandIn) -> None:
     used = judge("nli,chat", chat, nli)
     assert used.verdict(OLD, NEW) == Verdict("contradiction", 0.95)
@@ -204,6 +209,7 @@ def test_the_next_judge_sees_only_what_the_first_was_unsure_of(chat: StandIn, nl
     assert len(chat.asked) == 1
 
 
+@pytest.mark.row("002 2.62.c")
 def test_an_unsure_verdict_waits_where_there_is_no_other_judge(nli: StandIn) -> None:
     nli.answer = lambda _: Answer(scores(0.1, 0.0))
     verdict = judge("nli", nli=nli).verdict(OLD, NEW)

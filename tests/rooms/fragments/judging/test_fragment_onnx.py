@@ -70,6 +70,7 @@ def judge(folder: Path) -> Judge:
     return found
 
 
+@pytest.mark.row("002 2.62.b", "002 2.62.d")
 def test_a_model_of_a_directory_judges_in_both_directions(tmp_path: Path) -> None:
     used = judge(made(tmp_path / "nli"))
     verdict = used.verdict("the port is never open", "never is the port open")
@@ -127,6 +128,7 @@ def test_a_model_that_wants_what_no_tokenizer_gives_is_a_sentence(tmp_path: Path
     assert failure(made(tmp_path / "nli", inputs=[*WANTED, "pixel_values"])).key == "bad_answer"
 
 
+@pytest.mark.row("002 2.62.b")
 def test_packages_and_directories_that_are_missing_are_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -53,6 +53,7 @@ def threads() -> list[threading.Thread]:
     return [it for it in threading.enumerate() if it.name == "embeddings"]
 
 
+@pytest.mark.row("004 4.10.a")
 def test_a_save_is_embedded_soon_and_the_thread_ends(
     room: Room, service: StandIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -75,6 +76,7 @@ def test_without_a_model_no_thread_begins(room: Room, monkeypatch: pytest.Monkey
     assert threads() == []
 
 
+@pytest.mark.row("002 2.53.c", "004 4.10.a")
 def test_a_slow_service_delays_no_answer_and_one_thread_serves_all(
     room: Room, service: StandIn
 ) -> None:

@@ -32,6 +32,7 @@ def cosine(one: bytes, other: bytes) -> float:
     return math.fsum(a * b for a, b in zip(array("f", one), array("f", other), strict=True))
 
 
+@pytest.mark.row("002 2.75.c")
 def test_each_text_gets_its_vector_whatever_the_order_of_the_answer(service: StandIn) -> None:
     texts = ["one", "둘", "three"]
     vectors = embedder(service).embed(texts)
@@ -42,6 +43,7 @@ def test_each_text_gets_its_vector_whatever_the_order_of_the_answer(service: Sta
     assert service.asked[0].path == "/v1/embeddings"
 
 
+@pytest.mark.row("002 2.12.r")
 def test_the_dimensions_are_known_after_the_first_text(service: StandIn) -> None:
     used = embedder(service)
     assert (used.model, used.dimensions) == ("bge-m3", 0)
@@ -49,6 +51,7 @@ def test_the_dimensions_are_known_after_the_first_text(service: StandIn) -> None
     assert used.dimensions == 8
 
 
+@pytest.mark.row("002 2.75.b")
 def test_dimensions_are_sent_where_they_are_set_and_never_else(service: StandIn) -> None:
     with pytest.raises(ServiceError) as caught:
         embedder(service, EMBEDDING_DIMENSIONS="8").embed(["one"])
@@ -66,11 +69,13 @@ def test_nothing_is_asked_for_no_texts(service: StandIn) -> None:
     assert service.asked == []
 
 
+@pytest.mark.row("002 2.75.e")
 def test_a_secret_in_a_question_does_not_leave_the_machine(service: StandIn) -> None:
     embedder(service).embed([f"why is {SECRET} refused", "plain"])
     assert service.bodies[0]["input"] == ["why is [REDACTED] refused", "plain"]
 
 
+@pytest.mark.row("002 2.75")
 def test_the_key_goes_to_the_service_and_into_no_sentence(service: StandIn) -> None:
     key = "sk-" + "x9Y8" * 8
     used = embedder(service, OPENAI_API_KEY=key)
@@ -156,6 +161,7 @@ def test_a_vector_has_the_length_one_or_no_direction(numbers: list[float]) -> No
     assert math.copysign(1, vector[largest]) == math.copysign(1, numbers[largest])
 
 
+@pytest.mark.row("002 2.23", "002 2.75.c")
 def test_nothing_embeds_unless_the_settings_name_it() -> None:
     assert embedder_of({}) is None
     assert embedder_of({"OPENAI_API_KEY": "sk-x", "EMBEDDING_MODEL": "m"}) is None
@@ -182,6 +188,7 @@ def test_settings_that_cannot_work_are_refused_before_anything_is_sent() -> None
         embedder_of({name: "localhost:11434"})
 
 
+@pytest.mark.row("002 2.75")
 def test_a_key_is_never_sent_over_an_open_line() -> None:
     name = "SENTINEL_MEMORY_EMBEDDINGS"
     assert keys_of(**{name: "http://10.0.0.7:11434"}) == []
@@ -244,6 +251,7 @@ def local(tmp_path: Path, name: str) -> Embedder:
     return found
 
 
+@pytest.mark.row("002 2.75.c")
 def test_fastembed_is_loaded_once_at_the_first_text(package: Path, tmp_path: Path) -> None:
     used = local(tmp_path, "fastembed:BAAI/bge-m3")
     assert used.model == "fastembed:BAAI/bge-m3"

@@ -181,6 +181,7 @@ def test_an_amended_fragment_loses_its_vector_and_gets_another(
     assert vectors(room) == {"the port is 9090": vector_of(numbers_of("the port is 9090"))}
 
 
+@pytest.mark.row("002 2.75.d")
 def test_another_model_is_refused_and_changes_nothing(room: Room, service: StandIn) -> None:
     saved(room, "the port is 8080")
     fill(room, embedder(service))
@@ -193,6 +194,7 @@ def test_another_model_is_refused_and_changes_nothing(room: Room, service: Stand
     assert len(service.asked) == 1
 
 
+@pytest.mark.row("002 2.75.b")
 def test_other_dimensions_of_the_same_model_are_refused(room: Room, service: StandIn) -> None:
     saved(room, "the port is 8080")
     fill(room, embedder(service, EMBEDDING_MODEL="sized"))
@@ -218,6 +220,7 @@ def test_a_question_may_be_compared_with_vectors_of_its_model_only(
         assert not is_of(reading, other)
 
 
+@pytest.mark.row("002 2.75.d")
 def test_reembedding_puts_vectors_of_the_new_model_in_the_place_of_all(
     room: Room, service: StandIn
 ) -> None:

@@ -37,6 +37,7 @@ class TestFinding(contract.Finding):
     pass
 
 
+@pytest.mark.row("002 2.10.c")
 class TestStoring(contract.Storing):
     pass
 
@@ -45,6 +46,7 @@ class TestNoting(contract.Noting):
     pass
 
 
+@pytest.mark.row("002 2.13.h")
 class TestSearching(contract.Searching):
     pass
 

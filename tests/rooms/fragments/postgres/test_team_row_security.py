@@ -102,6 +102,7 @@ def expected(table: str, agent: str, *, writes: bool) -> list[str]:
     return sorted(own)
 
 
+@pytest.mark.row("002 2.19.b", "002 2.19.c")
 def test_every_table_is_in_the_table_and_forces_row_security(pool: Pool) -> None:
     assert {*OWNER, "schema_version", "papers"} == {*TABLES}
     with pool.as_login() as connection:
@@ -112,6 +113,7 @@ def test_every_table_is_in_the_table_and_forces_row_security(pool: Pool) -> None
     assert sorted(rows) == sorted((it, True, "sentinel_upkeep") for it in TABLES)
 
 
+@pytest.mark.row("002 2.19", "002 2.19.b", "002 2.70.d")
 @pytest.mark.parametrize("agent", [*AGENTS, *STRANGERS])
 def test_an_agent_sees_its_own_and_what_is_for_all(pool: Pool, agent: str) -> None:
     for table, (owner, _) in OWNER.items():
@@ -119,6 +121,7 @@ def test_an_agent_sees_its_own_and_what_is_for_all(pool: Pool, agent: str) -> No
         assert seen == expected(table, agent, writes=False), table
 
 
+@pytest.mark.row("002 2.19.d")
 @pytest.mark.parametrize("agent", [*AGENTS, *STRANGERS])
 @pytest.mark.parametrize("verb", ["UPDATE", "DELETE"])
 def test_an_agent_changes_and_removes_its_own_alone(pool: Pool, agent: str, verb: str) -> None:
@@ -136,6 +139,7 @@ class _Undone(Exception):
     """Ends a transaction that nothing is to be left of."""
 
 
+@pytest.mark.row("002 2.19.d")
 @pytest.mark.parametrize("agent", ["alice", "system"])
 @pytest.mark.parametrize("other", ["bob", "default", ""])
 def test_an_agent_adds_nothing_for_another(pool: Pool, agent: str, other: str) -> None:
@@ -188,6 +192,7 @@ def test_no_agent_gets_at_the_papers_or_the_tables(pool: Pool, agent: str) -> No
         assert ended.type is not _Undone, statement
 
 
+@pytest.mark.row("002 2.19.a")
 def test_upkeep_sees_and_changes_all(pool: Pool) -> None:
     for table, (owner, change) in OWNER.items():
         room = [""] if table == "state" else []
@@ -204,12 +209,14 @@ def test_feedback_is_noted_as_of_the_agent_who_gives_it(pool: Pool) -> None:
     assert row == ("bob",)
 
 
+@pytest.mark.row("002 2.12.h")
 def test_two_agents_keep_the_same_text(pool: Pool) -> None:
     assert owners(pool, "", "SELECT agent_id FROM fragments WHERE content_hash = 'h'") == [*AGENTS]
     seen = owners(pool, "alice", "SELECT agent_id FROM fragments WHERE content_hash = 'h'")
     assert seen == ["alice", "default"]
 
 
+@pytest.mark.row("002 2.19.b")
 def test_nothing_is_left_for_the_next_borrower(pool: Pool) -> None:
     left = "SELECT current_user, current_setting('app.current_agent_id', true)"
     with pytest.raises(DatabaseError), pool.transaction(agent="alice") as connection:
@@ -234,6 +241,7 @@ def test_any_name_of_an_agent_is_a_name_and_no_statement(pool: Pool) -> None:
             assert told.fetchone() == (name, "sentinel_room")
 
 
+@pytest.mark.row("002 2.19.c")
 def test_a_role_that_row_security_does_not_bind_is_refused() -> None:
     with postgres() as running:  # roles are of a whole server
         pool = Pool(a_server(running.dsn(running.new_database())))

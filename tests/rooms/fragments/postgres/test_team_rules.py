@@ -99,6 +99,7 @@ CHANGES: list[tuple[Callable[..., str], dict[str, Any]]] = [
 ]
 
 
+@pytest.mark.row("002 2.19")
 def test_an_agent_reads_its_own_and_what_all_share(three: dict[str, str]) -> None:
     for agent in AGENTS:
         seen = {three[agent], three["default"]}
@@ -125,6 +126,7 @@ def injected(agent: str) -> list[str]:
         return tools.injected("shop node", Budget(1_000, 10_000))
 
 
+@pytest.mark.row("002 2.19")
 def test_nobody_changes_what_is_not_theirs(team: Room, three: dict[str, str]) -> None:
     before = stored(team, *three.values())
     for tool, arguments in CHANGES:
@@ -165,6 +167,7 @@ def test_nearly_what_all_share_is_related_and_not_proposed_as_outdated(team: Roo
     assert "superseded_by" in by("default", tools.remember, content=f"{text}?", topic="redis")
 
 
+@pytest.mark.row("002 2.12.h")
 def test_the_same_text_is_one_fragment_for_each_agent(team: Room) -> None:
     ids = {it: saved(it, "Deploys happen on Tuesdays") for it in AGENTS}
     assert len(set(ids.values())) == len(AGENTS)
@@ -187,6 +190,7 @@ def test_a_topic_forgets_ones_own_and_says_what_is_shared(
     assert stored(team, three["alice"]) == []
 
 
+@pytest.mark.row("002 2.19", "002 2.19.a")
 def test_no_name_makes_anybody_another_agent(team: Room, three: dict[str, str]) -> None:
     for name in ("system", "admin", "bob", " BOB "):
         for tool, arguments in (
@@ -201,6 +205,7 @@ def test_no_name_makes_anybody_another_agent(team: Room, three: dict[str, str]) 
             by(name, tools.recall, text="shop")
 
 
+@pytest.mark.row("002 2.70.a")
 def test_over_stdio_the_environment_names_the_agent(
     team: Room, three: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -229,6 +234,7 @@ def test_sessions_of_one_name_do_not_meet(team: Room, environment: dict[str, str
     assert "without reflect" not in by("bob", tools.context, session="s2")
 
 
+@pytest.mark.row("002 2.46")
 def test_a_session_that_two_processes_end_at_once_is_noted_once(
     team: Room, environment: dict[str, str]
 ) -> None:
@@ -276,6 +282,7 @@ def test_upkeep_that_an_agent_asks_for_shows_nothing_of_others(team: Room) -> No
     assert "removed for good" not in counted
 
 
+@pytest.mark.row("002 2.46", "002 2.53", "002 2.65")
 def test_the_upkeep_of_a_server_ends_idle_sessions_and_stops(
     team: Room, environment: dict[str, str]
 ) -> None:
@@ -314,6 +321,7 @@ class _AfterSomeLooks(threading.Event):
         return super().wait(timeout)
 
 
+@pytest.mark.row("002 2.65")
 def test_a_database_that_is_away_is_logged_once_and_tried_again(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
@@ -326,6 +334,7 @@ def test_a_database_that_is_away_is_logged_once_and_tried_again(
     assert "hidden" not in caplog.text
 
 
+@pytest.mark.row("002 2.102")
 def test_the_door_over_a_file_serves_one_person(
     tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

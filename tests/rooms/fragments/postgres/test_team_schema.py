@@ -92,6 +92,7 @@ def _prepare(dsn: str) -> None:
     pool.close()
 
 
+@pytest.mark.row("002 2.80")
 @pytest.mark.long
 def test_twenty_processes_that_start_at_once_make_the_tables_once() -> None:
     with postgres() as running:  # without the roles, which are of a whole server
@@ -128,6 +129,7 @@ def test_making_the_tables_again_changes_nothing(empty: Pool) -> None:
     assert Schema(empty).look() == before
 
 
+@pytest.mark.row("002 2.80")
 def test_a_user_without_rights_works_after_the_administrators_statements() -> None:
     with postgres() as running:
         database = running.new_database()
@@ -175,6 +177,7 @@ def test_another_programs_tables_are_refused_with_the_command(anothers: Pool) ->
             call()
 
 
+@pytest.mark.row("002 2.100")
 def test_another_programs_tables_are_taken_over_whole(
     anothers: Pool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -228,6 +231,7 @@ def test_another_programs_tables_are_taken_over_whole(
     engine.close()
 
 
+@pytest.mark.row("002 2.100")
 def test_a_takeover_that_fails_leaves_all_as_it_was(anothers: Pool) -> None:
     with anothers.as_login() as connection:
         connection.execute("ALTER TABLE agent_memory.fragments DROP COLUMN keywords CASCADE")
@@ -256,6 +260,7 @@ def test_a_user_who_does_not_own_another_programs_tables_is_told_how_they_are_ta
     stranger.close()
 
 
+@pytest.mark.row("002 2.100")
 @pytest.mark.parametrize("kind", ["empty", "another's"])
 def test_the_command_shows_then_does(
     empty: Pool, kind: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

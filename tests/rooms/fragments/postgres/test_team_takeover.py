@@ -108,6 +108,7 @@ def managed(running: Postgres) -> Iterator[Managed]:
     made.pool.close()
 
 
+@pytest.mark.row("002 2.100")
 @pytest.mark.parametrize("name", LACKING)
 def test_who_lacks_a_right_changes_nothing_until_the_administrators_statements_give_it(
     managed: Managed,
@@ -136,6 +137,7 @@ def test_who_lacks_a_right_changes_nothing_until_the_administrators_statements_g
     assert Schema(managed.pool).look().embedding == "vector"
 
 
+@pytest.mark.row("002 2.100")
 @pytest.mark.parametrize("name", ENOUGH)
 def test_who_has_the_rights_takes_every_row_over(managed: Managed, name: str) -> None:
     given = ENOUGH[name]

@@ -153,10 +153,12 @@ def check_big(crowd: Crowd) -> None:
     assert sum(hits) / (10 * len(hits)) >= RECALL
 
 
+@pytest.mark.row("002 2.14.a")
 def test_an_agent_with_few_fragments_among_many_strangers_gets_its_nearest(crowd: Crowd) -> None:
     check_small(crowd)
 
 
+@pytest.mark.row("002 2.14.a")
 def test_an_agent_with_many_fragments_finds_by_the_index(crowd: Crowd) -> None:
     check_big(crowd)
 
@@ -167,6 +169,7 @@ def test_a_hundred_thousand_vectors_are_searched(big_crowd: Crowd) -> None:
     check_big(big_crowd)
 
 
+@pytest.mark.row("002 2.14")
 @pytest.mark.parametrize("dimensions", [3, 2_000, 2_001, 4_000])
 def test_the_upkeep_makes_an_index_of_a_new_length(
     engine: PostgresEngine, monkeypatch: pytest.MonkeyPatch, dimensions: int

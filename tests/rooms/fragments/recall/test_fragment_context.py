@@ -75,6 +75,7 @@ def test_it_is_no_use_of_a_fragment(room: Room) -> None:
         assert {it.access_count for it in reading.find(Wanted(state="all"))} == {0}
 
 
+@pytest.mark.row("002 2.48")
 def test_sessions_that_nobody_reflected_on_are_told_for_a_week(tmp_path: Path) -> None:
     clock = Clock()
     room = a_room(tmp_path, clock=clock)

@@ -13,6 +13,7 @@ from tests.support.both_engines import kept_in as kept_in
 from tests.support.fragments_room import START, a_room
 
 
+@pytest.mark.row("002 2.52.b")
 def test_causes_come_first_then_cures_then_the_rest(tmp_path: Path) -> None:
     room = a_room(tmp_path)
     error, cause, cure, beside, far, effect = add(room, *"abcdef")

@@ -4,6 +4,8 @@ import array
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from rooms.fragments.engine import Wanted
 from rooms.fragments.fragment import Embedding, Fragment
 from rooms.fragments.recall.likeness import Alike, alike
@@ -24,6 +26,7 @@ def _alike(room: Room, fragment: Fragment, least: float = 0.5, topic: str = "") 
         return alike(reading, fragment, wanted=wanted, most=3, least=least)
 
 
+@pytest.mark.row("002 2.24.d")
 def test_the_same_words_are_alike_and_others_are_not(tmp_path: Path) -> None:
     room = a_room(tmp_path)
     same = _saved(room, "The connection pool of the shop is limited to 20 connections")
@@ -44,6 +47,7 @@ def test_korean_words_are_compared_too(tmp_path: Path) -> None:
     assert [it.fragment.id for it in _alike(room, new)] == [same.id]
 
 
+@pytest.mark.row("002 2.24.d")
 def test_a_short_text_is_not_alike_to_a_long_one_that_holds_it(tmp_path: Path) -> None:
     room = a_room(tmp_path)
     long = "Redis keeps the sessions of the shop; payments, invoices, refunds and mail never use it"
@@ -51,6 +55,7 @@ def test_a_short_text_is_not_alike_to_a_long_one_that_holds_it(tmp_path: Path) -
     assert not _alike(room, _saved(room, "Redis sessions"), 0.7)
 
 
+@pytest.mark.row("002 2.13.b")
 def test_only_what_is_wanted_counts_and_topics_are_compared_without_case(tmp_path: Path) -> None:
     room = a_room(tmp_path)
     text = "Refunds above 100 euros need a second pair of eyes"
@@ -64,6 +69,7 @@ def _vector(*values: float) -> bytes:
     return array.array("f", values).tobytes()
 
 
+@pytest.mark.row("002 2.24.d")
 def test_where_both_have_a_vector_its_cosine_counts(tmp_path: Path) -> None:
     room = a_room(tmp_path)
     first = _saved(room, "The shop runs on Node 20")

@@ -18,6 +18,7 @@ from fragments import FLOORS, HITS_BESIDE
 LEAST_SILENT = 0.5
 
 
+@pytest.mark.row("002 2.21", "004 4.5")
 @pytest.mark.long
 @pytest.mark.parametrize("name", FLOORS)
 def test_what_answers_is_found_and_foreign_questions_find_little(tmp_path: Path, name: str) -> None:

@@ -48,6 +48,7 @@ def found(room: Room, query: Query, agent: str = "", session: str = "") -> list[
     return [it.content for it in answer.fragments]
 
 
+@pytest.mark.row("002 2.10.d")
 def test_the_best_answer_comes_first_and_what_answers_nothing_is_left_out(tmp_path: Path) -> None:
     room = a_room(tmp_path)
     pool = "The connection pool of the database is limited to 20 connections"
@@ -56,6 +57,7 @@ def test_the_best_answer_comes_first_and_what_answers_nothing_is_left_out(tmp_pa
     assert "Comments are written in Korean" not in found(room, Query(text="database pool"))
 
 
+@pytest.mark.row("002 2.24.c", "002 2.88.a")
 def test_an_irrelevant_question_finds_nothing_rather_than_the_newest(tmp_path: Path) -> None:
     room = a_room(tmp_path)
     add(room, "The shop runs on Node 20", "Redis keeps the sessions", "배포는 금요일에 하지 않는다")
@@ -88,6 +90,7 @@ def test_a_whole_korean_question_finds_what_its_words_find(tmp_path: Path) -> No
     assert found(room, Query(text="휴가 신청은 언제까지 해야 되나요?")) == []
 
 
+@pytest.mark.row("002 2.20.c", "002 2.21", "004 4.9")
 def test_korean_and_english_are_found_by_their_words(tmp_path: Path) -> None:
     room = a_room(tmp_path)
     add(
@@ -101,6 +104,7 @@ def test_korean_and_english_are_found_by_their_words(tmp_path: Path) -> None:
     assert found(room, Query(text="redis password noauth")) == ["NOAUTH: REDIS_PASSWORD is missing"]
 
 
+@pytest.mark.row("002 2.20", "002 2.20.c")
 def test_what_has_all_keywords_is_found_whatever_its_text_says(tmp_path: Path) -> None:
     room = a_room(tmp_path)
     add(room, "Set the variable before the start", keywords=("Redis", "Sentinel"))
@@ -116,6 +120,7 @@ def _equals(room: Room, count: int, importances: Sequence[float]) -> None:
         add(room, f"Ledger entry {number}", importance=importance)
 
 
+@pytest.mark.row("002 2.24")
 @pytest.mark.parametrize(("count", "first"), [(99, 98), (100, 3)])
 def test_importance_and_age_order_equals_where_there_are_many(
     tmp_path: Path, count: int, first: int
@@ -137,6 +142,7 @@ def test_an_old_important_fragment_yields_to_a_new_one_of_nearly_the_same_import
     assert found(room, Query()) == ["New", "Old"]
 
 
+@pytest.mark.row("002 2.24", "002 2.24.a")
 def test_relevance_comes_before_importance_and_use_counts_for_nothing(tmp_path: Path) -> None:
     room = a_room(tmp_path, activation_threshold=1)
     best = "The refund of a payment is retried three times"
@@ -150,6 +156,7 @@ def test_relevance_comes_before_importance_and_use_counts_for_nothing(tmp_path: 
     assert found(room, Query(text="used entry")) == ["Used entry two", "Used entry one"]
 
 
+@pytest.mark.row("002 2.24.c")
 def test_what_is_in_the_bin_superseded_or_expired_is_not_found(tmp_path: Path) -> None:
     clock = Clock()
     room = a_room(tmp_path, clock=clock)
@@ -222,6 +229,7 @@ def test_nobody_asks_as_an_agent_that_sees_all(tmp_path: Path, name: str) -> Non
         recall(a_room(tmp_path), Query(), agent=name)
 
 
+@pytest.mark.row("002 2.25")
 def test_an_answer_keeps_its_budget_in_whole_lines_and_counts_the_rest(tmp_path: Path) -> None:
     room = a_room(tmp_path)
     add(room, *(f"Ledger entry {at} {'is long ' * (at % 5)}" for at in range(40)))
@@ -235,6 +243,7 @@ def test_an_answer_keeps_its_budget_in_whole_lines_and_counts_the_rest(tmp_path:
     assert (len(limited.fragments), limited.left_out) == (3, 37)
 
 
+@pytest.mark.row("002 2.13.i")
 def test_what_is_linked_is_told_one_step_far_and_has_its_part_of_the_budget(tmp_path: Path) -> None:
     room = a_room(tmp_path, linked_limit=2)
     error, cause, cure, far, other = add(
@@ -274,6 +283,7 @@ def test_links_are_told_where_the_answers_alone_would_fill_the_budget(tmp_path: 
     assert 0 < len(answer.fragments) < len(some)
 
 
+@pytest.mark.row("002 2.87.a")
 def test_use_is_counted_once_a_session_and_makes_hot(tmp_path: Path) -> None:
     clock = Clock()
     room = a_room(tmp_path, clock=clock)
@@ -312,6 +322,7 @@ def test_a_busy_database_fails_no_recall(tmp_path: Path) -> None:
         assert reading.by_ids(["f0"])[0].access_count == 0
 
 
+@pytest.mark.row("002 2.80")
 def test_where_nothing_is_stored_nothing_is_found_or_made(tmp_path: Path) -> None:
     room = a_room(tmp_path)
     assert recall(room, Query(text="ledger")).fragments == []

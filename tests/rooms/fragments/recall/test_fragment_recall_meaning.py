@@ -55,12 +55,14 @@ def _ids(fragments: Sequence[Fragment]) -> list[str]:
     return [it.id for it in fragments]
 
 
+@pytest.mark.row("002 2.20.c", "002 2.22", "002 2.38.d")
 def test_what_means_the_same_is_found_without_a_common_word(room: Room, source: _Source) -> None:
     assert not recall(room, Query(text="our vehicle")).fragments
     answer = recall(room, Query(text="our vehicle"), embedder=Embedder(source, "small"))
     assert (_ids(answer.fragments), answer.failure) == (["f0"], None)
 
 
+@pytest.mark.row("002 2.24.b", "004 4.5")
 def test_words_and_meaning_each_count_for_half(room: Room, source: _Source) -> None:
     add(room, "The baker of the house")  # without a vector
     embedder = Embedder(source, "small")
@@ -69,6 +71,7 @@ def test_words_and_meaning_each_count_for_half(room: Room, source: _Source) -> N
     assert {"f0", "f3"} <= set(_ids(answer.fragments))
 
 
+@pytest.mark.row("002 2.22.a")
 def test_the_threshold_counts_for_what_meaning_alone_has_found(room: Room, source: _Source) -> None:
     embedder = Embedder(source, "small")
     for threshold, expected in ((0.0, ["f0", "f1", "f2"]), (0.6, ["f0", "f2"]), (0.9, ["f2"])):
@@ -82,6 +85,7 @@ def test_an_irrelevant_question_is_near_to_nothing(room: Room, source: _Source) 
     assert not recall(room, Query(text="zebra giraffe"), embedder=embedder).fragments
 
 
+@pytest.mark.row("002 2.23")
 @pytest.mark.parametrize("key", ["unreachable", "timeout", "bad_answer"])
 def test_a_model_that_fails_leaves_the_words_and_says_so(
     room: Room, source: _Source, key: str
@@ -100,6 +104,7 @@ def test_vectors_of_another_model_are_not_compared(room: Room, source: _Source) 
     assert source.asked == []
 
 
+@pytest.mark.row("002 2.22")
 def test_a_model_is_asked_only_where_it_can_help(tmp_path: Path, source: _Source) -> None:
     room, embedder = a_room(tmp_path), Embedder(source, "small")
     add(room, "Umbrella")
@@ -108,6 +113,7 @@ def test_a_model_is_asked_only_where_it_can_help(tmp_path: Path, source: _Source
     assert source.asked == []
 
 
+@pytest.mark.row("002 2.10.e", "002 2.20.b", "002 2.24.b")
 def test_keywords_that_enough_fragments_have_ask_for_no_meaning(
     room: Room, source: _Source
 ) -> None:

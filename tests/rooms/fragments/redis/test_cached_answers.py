@@ -111,6 +111,7 @@ def spoilt(server: Valkey, step: int) -> None:
             redis.hset(name, field, [value[:-2] + b"9]", b"", value[32:], b"[1]"][step % 4])
 
 
+@pytest.mark.row("002 2.23", "002 2.72.e")
 @pytest.mark.parametrize(
     "disturb",
     one_in(6, [killed, restarted, frozen, emptied, nothing, spoilt]),
@@ -132,6 +133,7 @@ def test_the_same_is_told_whatever_happens_to_the_server(
     assert state and state.hits
 
 
+@pytest.mark.row("002 2.10.c")
 def test_the_same_is_told_where_others_write_without_redis(
     engine: CachedEngine, plain: Plain
 ) -> None:
@@ -154,6 +156,7 @@ def test_the_same_is_told_where_another_process_writes(
     other.close()
 
 
+@pytest.mark.row("002 2.72.e")
 def test_two_processes_that_write_at_once_leave_nothing_stale(
     engine: CachedEngine, redis_server: Valkey
 ) -> None:
@@ -179,6 +182,7 @@ def test_two_processes_that_write_at_once_leave_nothing_stale(
     other.close()
 
 
+@pytest.mark.row("002 2.20.a", "002 2.72.f")
 def test_what_one_agent_was_told_is_given_to_no_other(
     engine: CachedEngine, redis_server: Valkey
 ) -> None:
@@ -194,6 +198,7 @@ def test_what_one_agent_was_told_is_given_to_no_other(
     assert {it[2] for it in names} == {*AGENTS, "figures"}
 
 
+@pytest.mark.row("002 2.72.f")
 def test_names_of_agents_and_keywords_cannot_be_taken_for_others(engine: CachedEngine) -> None:
     names = ["a", "a:keywords", "a%3Akeywords", "a b", "a*", "é", "", "figures"]
     keys = {engine.cache.sets.name_of(it) for it in names}
@@ -206,6 +211,7 @@ def test_names_of_agents_and_keywords_cannot_be_taken_for_others(engine: CachedE
     assert [count for _, count in found] == [2]
 
 
+@pytest.mark.row("002 2.20.a")
 def test_keywords_are_answered_by_the_sets_and_made_anew_when_behind(
     engine: CachedEngine, redis_server: Valkey
 ) -> None:
@@ -254,6 +260,7 @@ def _talk(stranger: socket.socket) -> None:
             return
 
 
+@pytest.mark.row("002 2.72.e")
 @pytest.mark.parametrize("fault", ["killed", "frozen"])
 def test_a_server_that_goes_away_under_load_holds_nobody_up(
     engine: CachedEngine, redis_server: Valkey, fault: str, monkeypatch: pytest.MonkeyPatch

@@ -93,6 +93,7 @@ class TestNoting(contract.Noting):
     pass
 
 
+@pytest.mark.row("002 2.10.c")
 class TestSearching(contract.Searching):
     pass
 

@@ -11,12 +11,14 @@ from rooms.fragments.room import open_room
 ADDRESS = "SENTINEL_MEMORY_REDIS"
 
 
+@pytest.mark.row("002 2.72")
 def test_nothing_is_switched_on_by_names_that_others_use() -> None:
     assert place_of({}) is None
     assert place_of({"REDIS_HOST": "h", "REDIS_PASSWORD": "p"}) is None
     assert place_of({"REDIS_ENABLED": "false"}) is None
 
 
+@pytest.mark.row("002 2.74.a")
 def test_an_address_names_all() -> None:
     given = {ADDRESS: "rediss://me:p%40ss@h:7000/3?ssl_ca_certs=/ca.pem", "CACHE_DB_TTL": "60"}
     assert place_of(given) == Place(
@@ -25,6 +27,9 @@ def test_an_address_names_all() -> None:
     assert place_of({ADDRESS: "redis://[::1]"}) == Place("::1")
 
 
+@pytest.mark.row(
+    "002 2.72.a", "002 2.72.b", "002 2.72.c", "002 2.72.d", "002 2.73", "002 2.73.b", "002 2.74"
+)
 def test_the_specifications_names_name_all() -> None:
     given = {
         "REDIS_ENABLED": "true",
@@ -41,6 +46,16 @@ def test_the_specifications_names_name_all() -> None:
     assert made.name == "redis+sentinel://mymaster/2"
 
 
+@pytest.mark.row(
+    "002 2.72.a",
+    "002 2.72.b",
+    "002 2.72.d",
+    "002 2.73",
+    "002 2.73.a",
+    "002 2.73.b",
+    "002 2.74",
+    "002 2.74.a",
+)
 def test_what_is_left_out_is_as_the_specification_says_it() -> None:
     on = {"REDIS_ENABLED": "true"}
     made = place_of(on)
@@ -52,6 +67,7 @@ def test_what_is_left_out_is_as_the_specification_says_it() -> None:
     assert named and named.master == "memory"
 
 
+@pytest.mark.row("002 2.72.c")
 def test_a_password_is_in_no_name_and_no_repr() -> None:
     made = place_of({ADDRESS: "redis://me:hunter2@h"})
     assert made
@@ -85,6 +101,7 @@ def test_what_cannot_be_used_is_refused_by_its_name_alone(variable: str, value: 
         assert variable in text and "hunter2" not in text and value not in text.split()
 
 
+@pytest.mark.row("002 2.72")
 def test_a_room_has_a_layer_where_a_server_keeps_the_fragments_alone() -> None:
     on = {ADDRESS: "redis://127.0.0.1:1/0", "HOME": "/nowhere"}
     team = open_room(

@@ -16,6 +16,7 @@ pytestmark = pytest.mark.long  # a Sentinel decides by its clock
 WAIT_S = 60.0
 
 
+@pytest.mark.row("002 2.73")
 def test_after_a_failover_the_new_master_is_asked(tmp_path: Path) -> None:
     settings = tmp_path / "sentinel.conf"
     with valkey() as first, valkey("--replicaof", "127.0.0.1", str(first.port)) as second:

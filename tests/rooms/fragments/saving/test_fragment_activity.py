@@ -70,6 +70,7 @@ def test_a_session_with_moments_of_another_program_ends_too(room: Room) -> None:
     assert noted and activities(room)[0].ended_at
 
 
+@pytest.mark.row("002 2.46.b")
 def test_a_session_that_nobody_reflected_on_leaves_one_fact_for_two_days(
     room: Room, clock: Clock
 ) -> None:
@@ -93,6 +94,7 @@ def test_a_session_that_nobody_reflected_on_leaves_one_fact_for_two_days(
         assert unreflected(reading, (), since="2026-05-02") == []
 
 
+@pytest.mark.row("002 2.46.b")
 def test_a_session_that_reflected_or_wrote_nothing_leaves_no_fact(room: Room) -> None:
     saved(room, "alpha", session="s1")
     saved(room, "alpha", session="s2")
@@ -181,6 +183,7 @@ def test_a_feedback_is_noted_without_its_secrets(room: Room) -> None:
     assert [it.calls for it in activities(room)] == [1]
 
 
+@pytest.mark.row("002 2.16.d", "002 2.16.e")
 @pytest.mark.parametrize(
     ("fields", "said"),
     [

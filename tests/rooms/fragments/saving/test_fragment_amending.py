@@ -43,6 +43,7 @@ def refused(room: Room, id_: str, agent: str = "", **fields: Any) -> str:
     return str(caught.value)
 
 
+@pytest.mark.row("002 2.42")
 def test_an_amendment_keeps_the_id_and_what_was_said_before(room: Room, clock: Clock) -> None:
     first = saved(room, NODE, topic="node", keywords=("node",))
     now = clock.wait(days=1)
@@ -80,6 +81,7 @@ def test_each_field_can_be_amended_alone(room: Room) -> None:
     assert len(versions(room, first.id)) == 4
 
 
+@pytest.mark.row("002 2.12.q")
 def test_what_changes_nothing_notes_no_version_but_that_it_holds(room: Room, clock: Clock) -> None:
     first = saved(room, NODE)
     now = clock.wait(days=9)
@@ -110,6 +112,7 @@ def test_another_type_has_another_life(room: Room, clock: Clock, word: str) -> N
     assert done.importance == 0.33
 
 
+@pytest.mark.row("002 2.42.a")
 def test_a_long_content_is_stored_whole_and_said(room: Room) -> None:
     first = saved(room, NODE)
     done = amended(room, first.id, content="x" * 1_024)
@@ -149,6 +152,7 @@ def test_the_content_of_another_agent_is_no_twin(room: Room) -> None:
     assert amended(room, saved(room, NODE).id, content="twin").fragment.content == "twin"
 
 
+@pytest.mark.row("002 2.43")
 def test_a_fragment_that_supersedes_is_new_and_takes_over_what_was_known(
     room: Room, clock: Clock
 ) -> None:
@@ -174,6 +178,7 @@ def test_a_fragment_that_supersedes_is_new_and_takes_over_what_was_known(
     assert versions(room, old.id) == []
 
 
+@pytest.mark.row("002 2.43")
 def test_what_was_superseded_names_its_successor(room: Room) -> None:
     old = saved(room, NODE)
     new = amended(room, old.id, content="The shop runs on Bun", supersedes=True).fragment
@@ -223,6 +228,7 @@ def test_an_unpinned_fragment_can_be_pinned_by_an_amendment_and_back(
     assert (loose.tier, loose.decayed_at, loose.expires_at > clock()) == ("warm", clock(), True)
 
 
+@pytest.mark.row("002 2.43")
 @SELDOM_ON_A_SERVER
 @given(
     st.lists(

@@ -41,6 +41,7 @@ def test_a_draft_without_anything_wrong_comes_back_as_it_is() -> None:
     assert not prepared(draft).is_long
 
 
+@pytest.mark.row("002 2.10.b")
 @pytest.mark.parametrize(
     "text", [TOKEN, f"{TOKEN[:20]}\u200b{TOKEN[20:]}", f"{TOKEN[:20]}\0{TOKEN[20:]}"]
 )
@@ -67,6 +68,7 @@ def test_a_content_that_shows_nothing_is_blank(content: str) -> None:
     assert refusal(content).startswith("content: it is blank. Nothing was saved.")
 
 
+@pytest.mark.row("002 2.12.b")
 def test_the_limit_of_a_content_is_in_bytes_and_holds_behind_the_redactor() -> None:
     assert prepared(Draft(content="x" * 1_024)).is_long
     assert prepared(Draft(content="가" * 341)).is_long
@@ -79,6 +81,7 @@ def test_the_limit_of_a_content_is_in_bytes_and_holds_behind_the_redactor() -> N
     assert len(done.draft.content) < 100
 
 
+@pytest.mark.row("002 2.10.b", "002 2.12.f")
 @pytest.mark.parametrize(
     ("fields", "field"),
     [
@@ -104,6 +107,7 @@ def test_what_cannot_be_stored_is_refused_with_its_field(
     assert "Nothing was saved." in said
 
 
+@pytest.mark.row("004 4.3")
 @pytest.mark.parametrize("word", [*WORDS_OF_TYPE, ""])
 def test_words_are_read_in_any_case_and_between_blanks(word: str) -> None:
     assert prepared(Draft(content="x", type=f" {word.upper()}\n")).draft.type == word
@@ -140,6 +144,7 @@ def test_any_text_is_stored_whole_or_refused(content: str, keywords: list[str]) 
     assert not secrets_in(done.draft.content) or done.redacted == ()
 
 
+@pytest.mark.row("002 2.94")
 @given(st.text(max_size=80), st.sampled_from(["", "\0", "\x1f", "\u200b", "\x9f"]))
 def test_no_secret_survives_what_hides_it(around: str, hider: str) -> None:
     if any("\ud800" <= char <= "\udfff" for char in around):

@@ -31,6 +31,7 @@ def refused(room: Room, **given: Any) -> str:
     return str(caught.value)
 
 
+@pytest.mark.row("002 2.30.c")
 def test_a_forgotten_fragment_goes_to_the_bin_and_can_come_back(room: Room, clock: Clock) -> None:
     first = saved(room, "The shop runs on Node")
     now = clock.wait(days=2)
@@ -83,6 +84,7 @@ def test_an_id_wins_over_a_topic_and_one_of_them_is_needed(room: Room) -> None:
     assert stored(room, second.id) == [second]
 
 
+@pytest.mark.row("002 2.40.d")
 def test_an_agent_forgets_its_own_and_what_is_everybodys(room: Room) -> None:
     mine, all_s = saved(room, "mine", agent="cursor", topic="t"), saved(room, "all", topic="t")
     theirs = saved(room, "theirs", agent="codex", topic="t")

@@ -27,6 +27,7 @@ def refused(room: Room, from_id: str, to_id: str, relation: str = "", agent: str
     return str(caught.value)
 
 
+@pytest.mark.row("002 2.15.f")
 def test_each_relation_is_read_in_any_spelling(room: Room) -> None:
     one = saved(room, "alpha")
     for number, relation in enumerate(RELATIONS):
@@ -36,6 +37,7 @@ def test_each_relation_is_read_in_any_spelling(room: Room) -> None:
     assert len(links_of(room, one.id)) == len(RELATIONS)
 
 
+@pytest.mark.row("002 2.15.g")
 def test_the_same_link_again_is_none_and_another_relation_takes_its_place(room: Room) -> None:
     one, other = saved(room, "alpha"), saved(room, "bravo")
     assert link(room, one.id, other.id).is_new
@@ -50,6 +52,7 @@ def test_the_same_link_again_is_none_and_another_relation_takes_its_place(room: 
     }
 
 
+@pytest.mark.row("002 2.41.a", "002 2.41.b")
 def test_a_link_needs_two_ends_that_can_be_seen(room: Room) -> None:
     one, theirs = saved(room, "alpha"), saved(room, "bravo", agent="codex")
     gone = saved(room, "gone")

@@ -36,6 +36,7 @@ def refused(room: Room, summary: str = "x", **fields: Any) -> str:
     return str(caught.value)
 
 
+@pytest.mark.row("002 2.44.g")
 def test_each_thing_that_was_learnt_is_a_fragment_by_itself(room: Room) -> None:
     done = reflected(
         room,
@@ -97,6 +98,7 @@ def test_a_session_that_reflected_is_no_more_among_the_others(room: Room, clock:
         assert unreflected(reading, ()) == []
 
 
+@pytest.mark.row("002 2.17.a", "002 2.17.b", "002 2.17.c", "002 2.17.d", "002 2.17.e")
 def test_how_the_work_went_is_noted_with_the_session(room: Room) -> None:
     how = TaskFeedback(
         overall_success=False,
@@ -117,6 +119,7 @@ def test_how_the_work_went_is_noted_with_the_session(room: Room) -> None:
         ]
 
 
+@pytest.mark.row("002 2.44.g")
 def test_an_item_above_the_limit_becomes_several_that_are_linked(room: Room) -> None:
     sentences = [f"Sentence {at} of a long procedure says what to do next." for at in range(40)]
     done = reflected(room, new_procedures=(" ".join(sentences),))

@@ -33,6 +33,7 @@ def all_of(room: Room, state: Any = "all") -> list[Fragment]:
         return reading.find(Wanted(state=state), limit=1_000)
 
 
+@pytest.mark.row("004 4.2")
 def test_a_draft_is_stored_with_what_its_type_says(room: Room) -> None:
     for word, row in TYPES.items():
         fragment = saved(room, f"about {word}", type=word).fragment
@@ -54,6 +55,7 @@ def test_what_a_draft_leaves_out_gets_a_default(room: Room) -> None:
     assert all_of(room)[-1] == fragment
 
 
+@pytest.mark.row("002 2.32")
 def test_the_same_content_again_returns_what_is_there(room: Room, clock: Clock) -> None:
     first = saved(room).fragment
     now = clock.wait(days=3)
@@ -64,6 +66,7 @@ def test_the_same_content_again_returns_what_is_there(room: Room, clock: Clock) 
     assert all_of(room) == [again.fragment]
 
 
+@pytest.mark.row("002 2.12.k", "002 2.13.a")
 def test_each_agent_has_its_own(room: Room) -> None:
     ids = {saved(room, agent=agent).fragment.id for agent in ("", "default", "cursor", "codex")}
     assert len(ids) == 3
@@ -101,6 +104,7 @@ def test_saying_it_again_pins_and_lengthens_but_never_shortens(room: Room, clock
     assert saved(room, type="working").fragment.expires_at == ""
 
 
+@pytest.mark.row("002 2.28.a")
 def test_working_memory_belongs_to_its_session(room: Room) -> None:
     fragment = saved(room, type="decision", is_working=True, session=" s1 ").fragment
     assert (fragment.session, fragment.lifetime, fragment.kind) == ("s1", "working", "decision")
@@ -118,6 +122,7 @@ def test_working_memory_that_is_said_for_good_stays(room: Room) -> None:
     assert saved(room, is_working=True, session="s2").fragment.session == ""
 
 
+@pytest.mark.row("002 2.32")
 def test_one_in_the_bin_comes_back_when_it_is_said_again(room: Room) -> None:
     first = saved(room).fragment
     forget(room, id=first.id)
@@ -138,6 +143,7 @@ def test_one_that_was_superseded_comes_back_and_its_successor_is_proposed(room: 
         assert reading.links([old.id], ["superseded_by"]) == []
 
 
+@pytest.mark.row("002 2.12.j")
 def test_links_that_a_draft_names_are_made(room: Room) -> None:
     first, second = saved(room, "alpha").fragment, saved(room, "bravo").fragment
     made = saved(room, linked_to=(f" #{first.id}", second.id, first.id)).fragment
@@ -149,6 +155,7 @@ def test_links_that_a_draft_names_are_made(room: Room) -> None:
         ]
 
 
+@pytest.mark.row("002 2.36")
 def test_a_link_to_what_is_not_there_saves_nothing(room: Room) -> None:
     hidden = saved(room, "theirs", agent="codex").fragment
     binned = saved(room, "alpha").fragment
@@ -177,6 +184,7 @@ def among_others(room: Room) -> None:
         saved(room, f"filler number{at} about something{at} else{at}")
 
 
+@pytest.mark.row("002 2.37.c")
 def test_what_is_alike_is_linked_by_itself(room: Room) -> None:
     among_others(room)
     old = saved(room, POOL, topic="db").fragment
@@ -189,6 +197,7 @@ def test_what_is_alike_is_linked_by_itself(room: Room) -> None:
     assert hidden.fragment.id not in repr((seen.links, seen.proposals))
 
 
+@pytest.mark.row("002 2.37.a")
 def test_what_is_nearly_the_same_is_proposed_as_outdated_and_not_decided(room: Room) -> None:
     among_others(room)
     old = saved(room, POOL, topic="db").fragment
@@ -210,6 +219,7 @@ def test_no_more_than_three_links_are_made_by_themselves(room: Room) -> None:
     assert len(done.links) + len(done.proposals) == 3
 
 
+@pytest.mark.row("002 2.37.b")
 def test_an_error_and_its_cure_are_linked_from_the_error(room: Room) -> None:
     among_others(room)
     error = saved(room, LOOP, type="error", topic="redis").fragment
@@ -247,6 +257,7 @@ def test_working_memory_is_linked_with_nothing(room: Room) -> None:
     assert (other.links, other.proposals) == ((), ())
 
 
+@pytest.mark.row("002 2.33")
 def test_secrets_are_gone_before_the_hash_and_the_answer_says_so(room: Room) -> None:
     token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     first = saved(room, f"The key is {token}")
@@ -255,6 +266,7 @@ def test_secrets_are_gone_before_the_hash_and_the_answer_says_so(room: Room) -> 
     assert token not in repr(all_of(room))
 
 
+@pytest.mark.row("002 2.87")
 def test_a_session_counts_its_calls_and_what_it_wrote(room: Room, clock: Clock) -> None:
     saved(room, session="s1", agent="cursor")
     clock.wait(hours=1)

@@ -43,10 +43,12 @@ def engines(tmp_path: Path) -> Iterator[SqliteEngines]:
     made.close()
 
 
+@pytest.mark.row("002 2.13.b", "002 2.13.c", "002 2.13.d", "002 2.13.e", "002 2.13.f", "002 2.13.g")
 class TestFinding(contract.Finding):
     pass
 
 
+@pytest.mark.row("002 2.10.c", "002 2.12.a", "004 4.10.a")
 class TestStoring(contract.Storing):
     pass
 
@@ -55,6 +57,7 @@ class TestNoting(contract.Noting):
     pass
 
 
+@pytest.mark.row("002 2.14")
 class TestSearching(contract.Searching):
     pass
 

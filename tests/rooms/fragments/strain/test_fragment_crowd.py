@@ -21,6 +21,7 @@ PROCESSES, SAVES = 8, 100
 KILLS, SEED = 30, 20261123
 
 
+@pytest.mark.row("002 2.95")
 @pytest.mark.long
 def test_eight_processes_that_remember_a_hundred_times_lose_nothing(tmp_path: Path) -> None:
     with contextlib.ExitStack() as running:
@@ -36,6 +37,7 @@ def test_eight_processes_that_remember_a_hundred_times_lose_nothing(tmp_path: Pa
     assert wrong_with(tmp_path, acknowledged) == []
 
 
+@pytest.mark.row("002 2.80")
 def test_processes_that_begin_at_once_share_one_new_database(tmp_path: Path) -> None:
     for turn in range(3):
         folder = tmp_path / str(turn) / "kept"
@@ -49,6 +51,7 @@ def test_processes_that_begin_at_once_share_one_new_database(tmp_path: Path) -> 
         assert len(kept(folder)) == 12
 
 
+@pytest.mark.row("002 2.12.h")
 def test_the_same_content_in_many_processes_is_one_fragment(tmp_path: Path) -> None:
     def work(_: object) -> str:
         for _ in range(5):
@@ -61,6 +64,7 @@ def test_the_same_content_in_many_processes_is_one_fragment(tmp_path: Path) -> N
     assert list(kept(tmp_path)) == [1]
 
 
+@pytest.mark.row("002 2.95")
 @pytest.mark.long
 def test_processes_killed_at_any_moment_lose_nothing_and_leave_no_litter(tmp_path: Path) -> None:
     chance = random.Random(SEED)

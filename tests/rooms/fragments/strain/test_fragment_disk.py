@@ -73,6 +73,7 @@ def wrong_after(folder: Path, before: Stored, said: str) -> list[str]:
     return wrong
 
 
+@pytest.mark.row("002 2.96")
 @pytest.mark.long
 def test_wherever_a_disk_is_full_the_save_is_there_or_was_never_acknowledged(
     tmp_path: Path, folder: Path, before: Stored
@@ -160,6 +161,7 @@ def test_what_may_only_be_read_is_read_and_a_save_is_refused(
         assert kept(folder) == before
 
 
+@pytest.mark.row("002 2.10.h")
 @pytest.mark.parametrize("spoil", PLACES, ids=lambda spoil: spoil.__name__)
 def test_whatever_is_in_its_place_is_said_and_stays_as_it_is(
     folder: Path, before: Stored, spoil: Callable[[Path], None]
@@ -181,6 +183,7 @@ def test_whatever_is_in_its_place_is_said_and_stays_as_it_is(
     assert state(folder) == seen
 
 
+@pytest.mark.row("002 2.96")
 @pytest.mark.long
 def test_a_damaged_page_anywhere_is_said_or_does_no_harm(folder: Path, before: Stored) -> None:
     everything = {**before, **left_whole(folder, "more", 40)}

@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -24,6 +25,7 @@ def fragment(**fields: object) -> Fragment:
     return Fragment(**{"id": "a", "content": "c", **dates, **fields})  # type: ignore[arg-type]
 
 
+@pytest.mark.row("002 2.27", "002 2.27.b", "002 2.27.c")
 def test_a_fragment_cools_after_a_week_and_a_month_and_later_if_it_was_used_often() -> None:
     rare, often = fragment(access_count=9), fragment(access_count=10)
     ages = (0, 6.9, 7, 13.9, 14, 29.9, 30, 59.9, 60, 4_000)
@@ -35,6 +37,7 @@ def test_a_fragment_cools_after_a_week_and_a_month_and_later_if_it_was_used_ofte
     )
 
 
+@pytest.mark.row("002 2.27.e", "002 2.85")
 def test_what_is_recalled_is_hot_again_and_what_is_pinned_permanent() -> None:
     assert life.tier_of(fragment(accessed_at=later(99)), later(100)) == "hot"
     assert life.tier_of(fragment(is_anchor=True), later(4_000)) == "permanent"
@@ -47,6 +50,7 @@ def test_a_lifetime_ends_for_what_is_not_pinned() -> None:
     assert not life.is_expired(fragment(), later(10_000))
 
 
+@pytest.mark.row("002 2.27.d")
 def test_a_cold_fragment_is_stale_after_its_days_and_one_without_never() -> None:
     one = fragment(stale_days=60)
     assert [life.is_stale(one, later(it), CONFIG) for it in (60, 60.1)] == [False, True]
@@ -72,6 +76,7 @@ def test_only_a_procedure_that_nobody_verified_is_doubtful() -> None:
     assert life.is_doubtful(one, later(8), CONFIG._replace(doubtful_days=7))
 
 
+@pytest.mark.row("002 2.27")
 def test_a_cold_fragment_loses_half_of_its_importance_in_half_a_year() -> None:
     one = fragment(importance=0.8)
     assert life.decay_of(one, later(36.9)) is None

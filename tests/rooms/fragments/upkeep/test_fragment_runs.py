@@ -88,6 +88,7 @@ class Mortal:
             self._left -= 1
 
 
+@pytest.mark.row("002 2.65.a")
 @pytest.mark.long
 @POSIX
 def test_a_run_that_is_killed_in_every_page_ends_with_the_same_figures(
@@ -139,6 +140,7 @@ def test_a_run_that_is_killed_at_a_step_goes_on_there(
     assert whole(other) == whole(room)
 
 
+@pytest.mark.row("002 2.65.a")
 @POSIX
 def test_while_one_process_is_at_it_another_is_refused_and_may_save(
     tmp_path: Path, clock: Clock
@@ -171,6 +173,7 @@ def test_while_one_process_is_at_it_another_is_refused_and_may_save(
     assert figures_of(consolidate(room))["contradictions"] == {"checked": 1}
 
 
+@pytest.mark.row("002 2.65")
 @POSIX
 def test_processes_that_begin_at_once_do_the_work_once(tmp_path: Path, clock: Clock) -> None:
     room = a_room(tmp_path / "one", clock=clock)
@@ -214,6 +217,7 @@ def test_a_call_that_is_cancelled_stops_between_pages_and_the_next_goes_on(
     assert seen[0] == "utility"
 
 
+@pytest.mark.row("002 2.65.a")
 def test_a_rehearsal_changes_nothing_and_counts_what_the_run_then_does(
     room: Room, clock: Clock
 ) -> None:
@@ -264,6 +268,7 @@ def test_a_run_that_rests_for_long_is_begun_anew(room: Room, clock: Clock) -> No
     assert len(seen) == len(STEPS)
 
 
+@pytest.mark.row("002 2.65")
 def test_the_daily_upkeep_is_done_once_a_day(room: Room, clock: Clock) -> None:
     saved(room, "The test server listens on 8081", type="working")
     tend(room)
@@ -304,6 +309,7 @@ def test_the_daily_upkeep_leaves_comparing_to_who_has_a_judge(room: Room) -> Non
     assert figures_of(consolidate(room))["contradictions"] == {"checked": 1}
 
 
+@pytest.mark.row("002 2.65")
 @IN_A_FILE
 def test_the_daily_upkeep_never_fails_a_write(room: Room, caplog: pytest.LogCaptureFixture) -> None:
     saved(room, "The shop runs on Node 20")

@@ -1,5 +1,7 @@
 """Plays five years of fragments: what is used stays, the rest goes, and all of it is counted."""
 
+import pytest
+
 from rooms.fragments.room import Room
 from rooms.fragments.upkeep.daily import tend
 from rooms.fragments.upkeep.statistics import statistics_of
@@ -9,6 +11,7 @@ from tests.support.upkeep_room import all_of, changed, now_of, saved
 MONTHS = 60
 
 
+@pytest.mark.row("002 2.83", "002 2.97")
 def test_five_years_keep_what_is_used_and_pinned_and_let_the_rest_go(
     room: Room, clock: Clock
 ) -> None:

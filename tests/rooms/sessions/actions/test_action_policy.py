@@ -1,5 +1,7 @@
 """Tests which command lines are recorded."""
 
+import pytest
+
 from rooms.sessions.actions.policy import MOST_CHARS, commands_in, is_recorded
 from rooms.sessions.config import EXCLUDED, INCLUDED
 
@@ -70,6 +72,7 @@ grep -r "npm test" .
 """
 
 
+@pytest.mark.row("003 T26", "003 T29", "003 T30")
 def test_a_command_line_is_recorded_for_a_command_that_is_included_and_not_excluded() -> None:
     wrong = [line for line in RECORDED.strip().splitlines() if not is_default(line)]
     wrong += [line for line in PASSED_OVER.strip().splitlines() if is_default(line)]
@@ -88,6 +91,7 @@ def test_lines_that_a_command_reads_are_no_commands() -> None:
     assert is_default("ls\nnpm test")
 
 
+@pytest.mark.row("003 T30")
 def test_what_is_excluded_wins() -> None:
     assert is_recorded("git push", ["git"], ["git status"])
     assert not is_recorded("git status", ["git"], ["git status"])
@@ -96,6 +100,7 @@ def test_what_is_excluded_wins() -> None:
     assert is_recorded("npm run x && npm test", ["npm"], ["npm test"])
 
 
+@pytest.mark.row("003 T29")
 def test_no_include_stands_for_every_command() -> None:
     assert is_recorded("cargo build", [], EXCLUDED)
     assert not is_recorded("cd a; ls", [], EXCLUDED)

@@ -57,6 +57,7 @@ def count_waiting(store: SessionStore) -> int:
         return int(connection.execute("SELECT count(*) FROM waiting_actions").fetchone()[0])
 
 
+@pytest.mark.row("003 T26.a")
 def test_two_windows_of_one_client_keep_their_actions_apart(
     store: SessionStore, windows: tuple[Window, Window]
 ) -> None:
@@ -96,6 +97,7 @@ def test_what_follows_the_end_of_a_session_belongs_to_the_next_of_the_conversati
     assert (commands(store, first), commands(store, second)) == (["npm test 1"], ["npm test 2"])
 
 
+@pytest.mark.row("003 T26.a")
 def test_what_follows_the_last_session_of_a_conversation_is_part_of_it_after_a_day(
     store: SessionStore, windows: tuple[Window, Window]
 ) -> None:

@@ -94,6 +94,7 @@ def test_a_deed_waits_with_its_result_until_a_session_is_saved(
     assert (project / ".context" / "sessions" / ".gitignore").exists()
 
 
+@pytest.mark.row("003 T29", "003 T31")
 def test_the_settings_say_what_is_recorded(project: Path, environment: dict[str, str]) -> None:
     deeds = [
         Deed("command", "npm test", True, "oh"),
@@ -209,6 +210,7 @@ def held(project: Path) -> Iterator[None]:
         process.kill()
 
 
+@pytest.mark.row("003 T26.b")
 def test_while_another_process_writes_an_action_is_dropped_and_counted(
     project: Path, environment: dict[str, str]
 ) -> None:

@@ -33,6 +33,7 @@ def filled(store: SessionStore) -> None:
     saved(store, "Export invoices", now=ago(1), status="coding")
 
 
+@pytest.mark.row("003 T70", "003 T90")
 @pytest.mark.parametrize(
     ("lang", "head", "state"),
     [
@@ -52,6 +53,7 @@ def test_open_sessions_come_first_then_failures_the_newest_first(
     ]
 
 
+@pytest.mark.row("003 T70")
 def test_only_whole_lines_that_fit_are_shown(store: SessionStore) -> None:
     filled(store)
     everything = session_lines(store, "en", ROOMY)
@@ -67,6 +69,7 @@ def test_at_most_a_few_lines_are_shown(store: SessionStore) -> None:
     assert len(session_lines(store, "en", ROOMY)) == 7
 
 
+@pytest.mark.row("003 T77")
 def test_nothing_is_shown_where_nothing_is_or_nobody_wants_it(
     store: SessionStore, project: Path
 ) -> None:

@@ -38,6 +38,7 @@ def offered(call: Call) -> Offered:
     return arguments
 
 
+@pytest.mark.row("003 T89")
 def test_a_failure_is_offered_to_the_log_in_a_call_that_can_be_made(
     offered: Offered, project: Path
 ) -> None:
@@ -100,6 +101,7 @@ def test_long_texts_fit_the_limits_of_the_log(offered: Offered) -> None:
     assert arguments["lesson"].endswith("…")
 
 
+@pytest.mark.row("003 T89")
 def test_what_the_log_says_already_is_named_instead(call: Call) -> None:
     server.log_memory("upload", "Axios uploads fail: CORS is refused", "Use fetch for avatars")
     said = call("context_save", **AXIOS).splitlines()[-1]

@@ -100,6 +100,7 @@ def test_no_text_becomes_markup_in_any_form(text: str) -> None:
     assert {"\x1b", "\x00", "\u202e", "\ud800"}.isdisjoint(page + spoken + told)
 
 
+@pytest.mark.row("003 T59")
 def test_a_page_loads_nothing_and_its_policy_names_its_style() -> None:
     page = document(sample_sessions(6), "html", "ko", project="<b>shop")
     assert "<title>&lt;b&gt;shop의 세션</title>" in page
@@ -108,6 +109,7 @@ def test_a_page_loads_nothing_and_its_policy_names_its_style() -> None:
     assert {"script", "img", "iframe", "link", "form"} & {it for it, _ in Tags(page).found} == set()
 
 
+@pytest.mark.row("003 T59")
 def test_markdown_says_all_that_a_session_holds() -> None:
     session = replace(
         hostile("x")[0],
@@ -135,6 +137,7 @@ def test_markdown_says_all_that_a_session_holds() -> None:
     )
 
 
+@pytest.mark.row("003 T59")
 def test_json_holds_the_declared_objects_with_their_actions(tmp_path: Path) -> None:
     store = make_sample_store(tmp_path, 3)
     told = json.loads(export(store, "json").text)
@@ -147,6 +150,7 @@ def test_json_holds_the_declared_objects_with_their_actions(tmp_path: Path) -> N
     }
 
 
+@pytest.mark.row("003 T60")
 @pytest.mark.parametrize(
     ("since", "until", "count"),
     [
@@ -181,6 +185,7 @@ def test_what_is_no_date_is_refused_by_name(
     assert (refused.value.key, refused.value.facts) == ("bad_date", {"field": field})
 
 
+@pytest.mark.row("003 T61")
 def test_sessions_are_chosen_by_number_and_id_each_once(tmp_path: Path) -> None:
     store = make_sample_store(tmp_path, 9)
     done = export(store, "json", names=["#4", "2", store.get("4").id])
@@ -190,6 +195,7 @@ def test_sessions_are_chosen_by_number_and_id_each_once(tmp_path: Path) -> None:
         export(store, "json", names=["99"])
 
 
+@pytest.mark.row("003 T63")
 @pytest.mark.parametrize("form", FORMS)
 def test_an_answer_keeps_to_its_budget_with_whole_sessions(tmp_path: Path, form: FormName) -> None:
     settings = Settings(budget_tokens=2_000, budget_chars=9_000)

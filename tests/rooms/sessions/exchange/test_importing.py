@@ -107,6 +107,7 @@ def take(store: SessionStore, path: Path) -> tuple[Plan, list[Session]]:
     return plan, saved
 
 
+@pytest.mark.row("003 T73", "003 T81")
 def test_a_former_current_json_becomes_a_session(store: SessionStore, folder: Path) -> None:
     put(folder / "current.json", former())
     _, [saved] = take(store, folder)
@@ -149,6 +150,7 @@ def test_a_former_current_json_becomes_a_session(store: SessionStore, folder: Pa
     assert (store.path.parent / "current.json").is_file()
 
 
+@pytest.mark.row("003 T74")
 def test_texts_stand_for_objects_and_an_unknown_status_is_a_pause(
     store: SessionStore, folder: Path
 ) -> None:
@@ -173,6 +175,7 @@ def test_texts_stand_for_objects_and_an_unknown_status_is_a_pause(
     assert saved.agent == ""
 
 
+@pytest.mark.row("003 T74")
 def test_snapshots_of_one_goal_are_one_session_with_all_that_any_of_them_says(
     store: SessionStore, folder: Path
 ) -> None:
@@ -227,6 +230,7 @@ def make_history(folder: Path, *rows: dict[str, Any]) -> None:
         connection.commit()
 
 
+@pytest.mark.row("003 T74")
 def test_a_former_database_brings_rows_actions_and_chains(
     store: SessionStore, folder: Path
 ) -> None:
@@ -244,6 +248,7 @@ def test_a_former_database_brings_rows_actions_and_chains(
     assert sorted(os.listdir(folder)) == ["history.db", "snapshots"]
 
 
+@pytest.mark.row("003 T73.a")
 def test_what_a_database_and_files_both_have_comes_once(store: SessionStore, folder: Path) -> None:
     put(folder / "current.json", former())
     put(folder / "snapshots" / "s1.json", snapshot("s1", former("Earlier", updatedAt="")))
@@ -255,6 +260,7 @@ def test_what_a_database_and_files_both_have_comes_once(store: SessionStore, fol
     assert "Done by the new one" in {it.summary for it in saved}
 
 
+@pytest.mark.row("003 T81")
 def test_an_export_comes_back_as_it_was(store: SessionStore, tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     other = make_sample_store(tmp_path / "other", 20)
@@ -267,6 +273,7 @@ def test_an_export_comes_back_as_it_was(store: SessionStore, tmp_path: Path) -> 
     assert planned(store, read_source(other.path.parent)).known == 20
 
 
+@pytest.mark.row("003 T81")
 def test_our_own_current_json_is_a_session_with_its_id(store: SessionStore, tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     other = make_sample_store(tmp_path / "other", 1)
@@ -275,6 +282,7 @@ def test_our_own_current_json_is_a_session_with_its_id(store: SessionStore, tmp_
     assert saved == other.get("1")
 
 
+@pytest.mark.row("003 T73.a")
 def test_a_plan_changes_nothing(store: SessionStore, folder: Path) -> None:
     put(folder / "current.json", former())
     assert len(planned(store, read_source(folder)).new) == 1

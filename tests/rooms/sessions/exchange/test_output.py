@@ -34,6 +34,7 @@ def files_in(folder: Path) -> dict[str, bytes]:
     return {str(it): it.read_bytes() for it in found}
 
 
+@pytest.mark.row("003 T62")
 @pytest.mark.parametrize("output", ["a.md", "docs/new/a.md", "./a.MARKDOWN", ".context/a.md"])
 def test_a_file_in_the_project_is_written_and_replaced(store: SessionStore, output: str) -> None:
     done = export(store, "markdown", output=output)
@@ -47,6 +48,7 @@ def test_an_absolute_path_inside_the_project_is_fine(store: SessionStore) -> Non
     assert export(store, "json", output=str(store.root / "docs" / "a.json")).path == "docs/a.json"
 
 
+@pytest.mark.row("003 T62")
 @pytest.mark.parametrize(
     ("output", "key"),
     [
@@ -80,6 +82,7 @@ def test_a_file_of_the_room_is_never_replaced(store: SessionStore, name: str) ->
     assert key_of(store, f".context/sessions/{name}", "json") == "output_reserved"
 
 
+@pytest.mark.row("003 T62")
 @pytest.mark.parametrize("content", ["", "# Notes\n", "<!-- sentinel-memory export: x -->\n"])
 def test_a_file_of_somebody_else_stays(store: SessionStore, content: str) -> None:
     (store.root / "notes.md").write_text(content, encoding="utf-8")

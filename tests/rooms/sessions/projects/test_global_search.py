@@ -48,6 +48,7 @@ def found(store: SessionStore, **criteria: object) -> list[tuple[str, int, str]]
     return [(hit.project, hit.session.number, hit.session.date) for hit in page.hits]
 
 
+@pytest.mark.row("003 T44", "003 T72")
 def test_hits_of_all_projects_stand_in_one_order_each_with_its_project(
     shop: SessionStore, bank: SessionStore
 ) -> None:

@@ -30,6 +30,7 @@ def hints(state: Path) -> list[tuple[object, ...]]:
         return connection.execute("SELECT number, goal, has_warnings FROM hints").fetchall()
 
 
+@pytest.mark.row("003 T72")
 def test_without_consent_nothing_is_written_outside_of_the_project(
     tmp_path: Path, state: Path
 ) -> None:

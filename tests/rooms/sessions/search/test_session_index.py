@@ -52,6 +52,7 @@ def goals_of(path: Path, statement: str) -> list[str]:
     return [row["goal"] for row in rows]
 
 
+@pytest.mark.row("003 T66")
 def test_the_examples_of_the_specification_run_for_a_stranger(tmp_path: Path) -> None:
     store = made(tmp_path)
     saved(store, "로그인인증을 고친다", status="completed")
@@ -117,6 +118,7 @@ def test_the_index_takes_back_what_it_was_given(tmp_path: Path, tokenizer: str) 
         assert size_of(connection) == 0
 
 
+@pytest.mark.row("003 T76")
 def test_another_tokenizer_makes_the_index_anew_at_the_next_write(tmp_path: Path) -> None:
     keep(made(tmp_path), sample_sessions(30))
     with made(tmp_path).writing() as connection:

@@ -55,6 +55,7 @@ def store_of(root: Path, count: int) -> SessionStore:
     return store
 
 
+@pytest.mark.row("003 T66")
 @pytest.mark.parametrize(
     "count",
     [100, *(pytest.param(many, marks=pytest.mark.long) for many in (2_000, 10_000, 100_000))],

@@ -22,6 +22,7 @@ from ranking import labelled_sets, ndcg_at_10
 FLOORS = {"turns": 0.33, "observations": 0.75, "lessons": 0.91, "lessons among others": 0.71}
 
 
+@pytest.mark.row("003 T37")
 @pytest.mark.long
 @pytest.mark.parametrize("name", FLOORS)
 def test_the_sessions_that_answer_come_first(tmp_path: Path, name: str) -> None:

@@ -47,6 +47,7 @@ def test_nothing_is_found_and_made_where_nothing_was_saved(tmp_path: Path) -> No
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.row("003 T36")
 def test_without_a_criterion_the_newest_come_first(tmp_path: Path) -> None:
     store = stored(tmp_path, "one", "two", "three")
     assert found(store) == found(store, "  ") == [3, 2, 1]
@@ -67,6 +68,7 @@ def test_every_text_of_a_session_is_searched(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.row("003 T35.a", "003 T37")
 def test_the_session_with_most_of_the_question_comes_first_and_has_its_level(
     tmp_path: Path,
 ) -> None:
@@ -107,6 +109,7 @@ def test_a_word_that_no_session_has_hides_no_other(tmp_path: Path) -> None:
     assert resembling(store, "deploy to kubernetes by argo with helm", limit=5) == []
 
 
+@pytest.mark.row("003 T36", "003 T38", "003 T39", "003 T40", "003 T41")
 def test_filters_hold_together_and_with_words(tmp_path: Path) -> None:
     store = open_sessions(tmp_path, Settings())
     nfd = unicodedata.normalize("NFD", "인증")
@@ -133,6 +136,7 @@ def test_filters_hold_together_and_with_words(tmp_path: Path) -> None:
     assert found(store, since="0001-01-01", until="9999-12-31") == [3, 2, 1]
 
 
+@pytest.mark.row("003 T41")
 @pytest.mark.parametrize("field", ["since", "until"])
 @pytest.mark.parametrize("text", ["yesterday", "2026-13-01", "2026-02-30", "20 26", "\0"])
 def test_a_date_that_is_none_is_refused_by_its_field(tmp_path: Path, field: str, text: str) -> None:
@@ -163,6 +167,7 @@ def test_a_filter_means_the_same_in_the_database_and_beside_it(tmp_path: Path) -
             assert wanted.numbers(connection) == {it.number for it in every if wanted.fits(it)}
 
 
+@pytest.mark.row("003 T43")
 def test_pages_hold_every_hit_once_and_the_same_total(tmp_path: Path) -> None:
     store = make_sample_store(tmp_path, 200)
     for criteria in (
@@ -247,6 +252,7 @@ def test_a_hostile_question_is_answered(tmp_path: Path) -> None:
         ask_all(store, query)
 
 
+@pytest.mark.row("003 T78")
 @pytest.mark.long
 def test_a_hostile_question_is_answered_in_time(tmp_path: Path) -> None:
     store = make_sample_store(tmp_path, 60)

@@ -50,6 +50,7 @@ def reading(root: Path) -> Iterator[list[str]]:
         thread.join()
 
 
+@pytest.mark.row("003 T83")
 @pytest.mark.long
 def test_eight_processes_that_save_a_hundred_times_lose_nothing(tmp_path: Path) -> None:
     with contextlib.ExitStack() as running:
@@ -84,6 +85,7 @@ def test_processes_that_begin_at_once_share_one_new_database(tmp_path: Path) -> 
         assert len(kept(root)) == 12
 
 
+@pytest.mark.row("003 T83")
 def test_the_same_goal_of_one_client_in_many_processes_is_one_session(tmp_path: Path) -> None:
     def work(_: object) -> str:
         store = open_sessions(tmp_path, Settings(lock_timeout_s=60))

@@ -52,6 +52,7 @@ def fresh(root: Path, **settings: bool) -> SessionStore:
     return SessionStore(root, Config(), Settings(**settings))  # type: ignore[arg-type]
 
 
+@pytest.mark.row("003 T86")
 def test_no_byte_of_a_secret_is_on_disk(tmp_path: Path) -> None:
     """Sampled: a text that the redactor misses is its own business, and none is here."""
     store, told = fresh(tmp_path), list[tuple[str, str, str]]()

@@ -81,6 +81,7 @@ def test_eight_servers_that_save_a_hundred_times_lose_nothing(start: Start, tmp_
     }
 
 
+@pytest.mark.row("003 T83")
 @pytest.mark.long
 def test_servers_killed_with_saves_in_flight_lose_nothing_acknowledged(
     start: Start, tmp_path: Path

@@ -82,6 +82,7 @@ def assert_comes_back(store: SessionStore, draft: Draft) -> Session:
     return session
 
 
+@pytest.mark.row("003 T88")
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_a_hostile_text_is_stored_found_shown_and_removed_as_text(
     store: SessionStore, kind: str
@@ -106,6 +107,7 @@ def test_a_hostile_text_is_stored_found_shown_and_removed_as_text(
         connection.execute("INSERT INTO contexts_fts(contexts_fts) VALUES ('integrity-check')")
 
 
+@pytest.mark.row("003 T88")
 def test_a_text_of_a_megabyte_is_refused_in_every_field_and_quickly(store: SessionStore) -> None:
     huge = "a' OR \x00 가 " * 125_000
     for draft in (

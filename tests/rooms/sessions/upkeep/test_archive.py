@@ -42,6 +42,7 @@ def a_full_session(store: SessionStore, goal: str = "Fix the login of the shop "
     return session
 
 
+@pytest.mark.row("003 T78")
 def test_an_old_session_moves_with_its_actions_and_is_read_back_as_it_was(tmp_path: Path) -> None:
     store = a_room(tmp_path)
     session = a_full_session(store)
@@ -65,6 +66,7 @@ def test_an_old_session_moves_with_its_actions_and_is_read_back_as_it_was(tmp_pa
     assert read_actions == actions
 
 
+@pytest.mark.row("003 T78.a")
 def test_an_archived_session_is_found_as_a_hint_and_in_its_chain(tmp_path: Path) -> None:
     store = a_room(tmp_path)
     first = a_full_session(store)
@@ -117,6 +119,7 @@ def test_a_session_in_both_places_is_taken_as_it_is_in_the_database(tmp_path: Pa
         assert connection.execute("SELECT count(*) FROM contexts").fetchone() == (1,)
 
 
+@pytest.mark.row("003 T78.a")
 @pytest.mark.parametrize("written", one_in(7, [40_000, 0, 1, 200_000, 120_000, 280_000, 360_000]))
 def test_a_kill_at_any_moment_loses_and_doubles_nothing(tmp_path: Path, written: int) -> None:
     """written: bytes of the archive and its journal, at which the process dies."""

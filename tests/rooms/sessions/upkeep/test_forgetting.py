@@ -45,6 +45,7 @@ def store(tmp_path: Path, state: Path) -> SessionStore:
     return store
 
 
+@pytest.mark.row("003 T91")
 def test_nothing_of_it_is_left_in_any_file(
     store: SessionStore, tmp_path: Path, state: Path
 ) -> None:

@@ -113,6 +113,7 @@ def test_looking_changes_no_byte(store: SessionStore) -> None:
     assert store.path.read_bytes() == before
 
 
+@pytest.mark.row("003 T3.a")
 def test_of_a_damaged_page_only_the_rows_on_it_are_lost(store: SessionStore) -> None:
     damaged = pages_of(store.path, "word30 ")[-1:]
     for page in damaged:

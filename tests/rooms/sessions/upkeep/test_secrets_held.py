@@ -69,6 +69,7 @@ def held(store: SessionStore) -> list[tuple[str, str]]:
     return [(Path(it.path).name, it.name) for it in secrets_held(store, os.environ)]
 
 
+@pytest.mark.row("003 T91")
 def test_every_place_is_named_without_its_value(store: SessionStore) -> None:
     assert held(store) == [
         *(("history.db", "#2"), ("history.db", "#3"), ("history.db", "#4")),
@@ -79,6 +80,7 @@ def test_every_place_is_named_without_its_value(store: SessionStore) -> None:
     assert (TOKEN in told, WORD in told) == (False, False)
 
 
+@pytest.mark.row("003 T86")
 def test_after_a_redaction_no_value_is_left_in_any_file(store: SessionStore, state: Path) -> None:
     assert TOKEN.encode() in every_byte(store.root, state)
     done = redact_held(store, os.environ)

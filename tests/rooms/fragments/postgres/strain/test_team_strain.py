@@ -52,6 +52,7 @@ def durable() -> Iterator[tuple[Postgres, str]]:
         yield running, running.dsn(running.new_database())
 
 
+@pytest.mark.row("002 2.95.a")
 @pytest.mark.long
 @pytest.mark.skipif(os.name == "nt", reason="processes as POSIX forks them")
 def test_processes_killed_while_they_remember_lose_and_double_nothing(team_database: str) -> None:
@@ -99,6 +100,7 @@ def test_a_server_that_is_killed_and_comes_back_has_all_it_acknowledged(
     room.engine.close()
 
 
+@pytest.mark.row("002 2.95.a")
 def test_connections_cut_at_random_lose_and_double_nothing(team_database: str, room: Room) -> None:
     remember(room.for_agent("alice"), draft("first"))
     chance, ended = random.Random(SEED), threading.Event()

@@ -59,6 +59,7 @@ def suspicions_of(room: Room) -> list[Suspicion]:
         return reading.entries(Suspicion)
 
 
+@pytest.mark.row("002 2.61.b")
 def test_without_a_judge_every_contradiction_of_the_samples_is_proposed_and_no_agreement(
     room: Room,
 ) -> None:
@@ -71,6 +72,7 @@ def test_without_a_judge_every_contradiction_of_the_samples_is_proposed_and_no_a
     assert all(now_of(room, it.later).is_live for it in report.suspicions)
 
 
+@pytest.mark.row("002 2.61.b")
 def test_a_pair_is_proposed_with_its_signs_and_nothing_is_decided(room: Room, clock: Clock) -> None:
     one, other = pool(room, clock)
     report = consolidate(room)
@@ -126,6 +128,7 @@ def test_what_is_amended_is_compared_again(room: Room, clock: Clock) -> None:
     assert {pair.earlier.id, pair.later.id} == {one.id, other.id}
 
 
+@pytest.mark.row("002 2.61")
 def test_other_topics_and_other_agents_are_not_compared(room: Room) -> None:
     saved(room, SLOW, topic="pool")
     saved(room, FAST, topic="database")
@@ -199,6 +202,7 @@ def test_a_suspicion_that_a_judge_clears_later_is_dropped(room: Room, clock: Clo
     assert report.suspicions == []
 
 
+@pytest.mark.row("002 2.79.a")
 def test_at_most_ten_that_wait_are_judged_again(room: Room, clock: Clock) -> None:
     for at in range(12):
         saved(room, f"Service {at} holds 20 connections.", topic=f"t{at}")
@@ -211,6 +215,7 @@ def test_at_most_ten_that_wait_are_judged_again(room: Room, clock: Clock) -> Non
     assert len(judge.asked) == 10
 
 
+@pytest.mark.row("002 2.79")
 def test_a_judge_that_does_not_answer_leaves_the_signs(room: Room, clock: Clock) -> None:
     pool(room, clock)
     saved(room, "Redis caching is enabled in staging.", topic="cache")
@@ -223,6 +228,7 @@ def vector(*numbers: float) -> bytes:
     return struct.pack(f"<{len(numbers)}f", *numbers)
 
 
+@pytest.mark.row("002 2.61")
 @pytest.mark.parametrize(("cosine", "found"), [(0.84, 0), (0.86, 1)])
 def test_with_vectors_the_cosine_of_the_specification_decides(
     room: Room, clock: Clock, cosine: float, found: int

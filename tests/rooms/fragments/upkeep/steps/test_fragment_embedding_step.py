@@ -41,6 +41,7 @@ def fill(room: Room) -> None:
         saved(room, f"Part {at} of the shop", topic=f"t{at}")
 
 
+@pytest.mark.row("002 2.58")
 def test_what_is_missing_is_made_by_the_model(room: Room) -> None:
     fill(room)
     report = consolidate(room, embedder=embedder(Numbers()))

@@ -3,6 +3,8 @@
 import sqlite3
 from contextlib import closing
 
+import pytest
+
 from rooms.fragments.engine import Wanted
 from rooms.fragments.fragment import (
     Activity,
@@ -24,6 +26,7 @@ from tests.support.fragments_room import Clock, is_unused
 from tests.support.upkeep_room import all_of, changed, figures_of, links_of, now_of, saved, state_of
 
 
+@pytest.mark.row("002 2.65.a")
 def test_there_are_the_eleven_steps_of_the_specification_in_their_order() -> None:
     assert [it.name for it in STEPS] == [
         *("tiers", "decay", "expiry", "duplicates", "embeddings", "utility", "anchors"),
@@ -37,6 +40,7 @@ def test_a_room_where_nothing_was_saved_stays_one(room: Room) -> None:
     assert is_unused(room) and not list(room.config.path.parent.iterdir())
 
 
+@pytest.mark.row("002 2.54")
 def test_fragments_move_down_the_tiers_and_up_again(room: Room, clock: Clock) -> None:
     one, used = saved(room, "The shop runs on Node 20"), saved(room, "Deploys happen on Mondays")
     pinned = saved(room, "Never push to main", is_anchor=True)
@@ -50,6 +54,7 @@ def test_fragments_move_down_the_tiers_and_up_again(room: Room, clock: Clock) ->
     assert "tiers" not in figures_of(consolidate(room))
 
 
+@pytest.mark.row("002 2.55")
 def test_what_is_cold_loses_importance_and_what_is_pinned_does_not(
     room: Room, clock: Clock
 ) -> None:
@@ -62,6 +67,7 @@ def test_what_is_cold_loses_importance_and_what_is_pinned_does_not(
     assert "decay" not in figures_of(consolidate(room))
 
 
+@pytest.mark.row("004 4.6")
 def test_the_end_of_a_lifetime_leads_to_the_bin_and_thirty_days_later_away(
     room: Room, clock: Clock
 ) -> None:
@@ -81,6 +87,7 @@ def test_the_end_of_a_lifetime_leads_to_the_bin_and_thirty_days_later_away(
     assert {"expired": "2", "purged": "1"}.items() <= state_of(room).items()
 
 
+@pytest.mark.row("002 2.56")
 def test_only_what_may_go_stale_does(room: Room, clock: Clock) -> None:
     words = ("fact", "decision", "relation", "error", "preference", "procedure", "semantic")
     for word in words:
@@ -164,6 +171,7 @@ def test_missing_embeddings_are_counted_where_no_model_is_configured(room: Room)
     assert figures_of(consolidate(room))["embeddings"] == {"missing": 1}
 
 
+@pytest.mark.row("002 2.53.b")
 def test_the_figure_of_use_follows_importance_and_use(room: Room) -> None:
     one = saved(room, "The shop runs on Node 20", importance=0.5, access_count=10)
     consolidate(room)
@@ -171,6 +179,7 @@ def test_the_figure_of_use_follows_importance_and_use(room: Room) -> None:
     assert "utility" not in figures_of(consolidate(room))
 
 
+@pytest.mark.row("002 2.60")
 def test_what_is_worth_pinning_is_listed_and_not_pinned(room: Room) -> None:
     one = saved(room, "Check the token first", importance=0.8, access_count=10)
     more = saved(room, "Check the clock first", importance=0.8, access_count=50)
@@ -182,6 +191,7 @@ def test_what_is_worth_pinning_is_listed_and_not_pinned(room: Room) -> None:
     assert [it.count for it in report.steps if it.name == "anchors"] == [0]  # nothing has changed
 
 
+@pytest.mark.row("002 2.63")
 def test_feedback_is_reported_by_tool_and_thinned_after_a_year(room: Room, clock: Clock) -> None:
     saved(room, "The shop runs on Node 20")
 
@@ -207,6 +217,7 @@ def test_feedback_is_reported_by_tool_and_thinned_after_a_year(room: Room, clock
     assert report.feedback.success == 1.0 and report.feedback.pain_points == ("slow",)
 
 
+@pytest.mark.row("002 2.64")
 @IN_A_FILE  # a server takes none
 def test_links_that_lead_nowhere_and_old_activities_are_tidied_up(room: Room, clock: Clock) -> None:
     one = saved(room, "The shop runs on Node 20", is_anchor=True)
@@ -223,6 +234,7 @@ def test_links_that_lead_nowhere_and_old_activities_are_tidied_up(room: Room, cl
         assert [it.session_id for it in reading.entries(Activity)] == ["new"]
 
 
+@pytest.mark.row("002 2.10.e", "002 2.64")
 @IN_A_FILE
 def test_an_index_that_has_got_out_of_step_is_mended(room: Room) -> None:
     one = saved(room, "The shop runs on Node 20", keywords=("node",))
