@@ -67,6 +67,7 @@ def test_a_long_wait_is_told_in_one_line_that_goes_again(look: Look, lang: str, 
     assert "\n" not in terminal.getvalue()
 
 
+@pytest.mark.long  # it waits for what must not come
 def test_a_short_wait_is_not_told(look: Look, monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = look()
     monkeypatch.setattr(module, "SILENCE_S", 3_600)
