@@ -167,8 +167,12 @@ def test_both_commands_name_themselves(installed: Installed) -> None:
     assert installed.run("sentinel-memory-server", "--version") == f"{VERSION}\n"
 
 
-def test_a_sentence_names_a_command_that_runs_as_typed(installed: Installed) -> None:
-    page = installed.run("sentinel-memory", "onboard")
+def test_a_sentence_names_a_command_that_runs_as_typed(
+    installed: Installed, tmp_path: Path
+) -> None:
+    untouched = Installed(installed.scripts, tmp_path / "project")  # where no setup has run
+    untouched.project.mkdir()
+    page = untouched.run("sentinel-memory", "onboard")
     assert "`sentinel-memory setup --all`" in page
     assert "cli.py" not in page
 

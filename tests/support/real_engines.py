@@ -75,6 +75,11 @@ class Postgres:
         with psycopg.connect(self.dsn(), autocommit=True) as connection:
             for _, over in [it for it in self._made if it[0] != file]:
                 connection.execute(f'DROP DATABASE IF EXISTS "{over}" WITH (FORCE)')
+            # A process that a test has killed may still have its connection there.
+            connection.execute(
+                "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE datname = %s",
+                (template,),
+            )
             connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}" STRATEGY FILE_COPY')
         self._made = [it for it in self._made if it[0] == file]
         if not is_kept:
