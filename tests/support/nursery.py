@@ -212,8 +212,7 @@ def _load() -> None:
     ours = {
         name: module.__file__
         for name, module in [*sys.modules.items()]
-        if (getattr(module, "__file__", None) or "").startswith(f"{_ROOT}{os.sep}")
-        and name != "__main__"
+        if name.partition(".")[0] in ("server", *_OURS)  # .venv may lie in the checkout, too
     }
     if sys.dont_write_bytecode:  # else each child would compile them
         sys.pycache_prefix = tempfile.mkdtemp(prefix="nursery-")
