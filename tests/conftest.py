@@ -44,6 +44,11 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+def pytest_runtest_teardown() -> None:
+    """Let garbage be collected again: a hook of a client switches that off, as its process ends."""
+    gc.enable()
+
+
 StartServer = Callable[..., ServerProcess]  # see ServerProcess
 
 
