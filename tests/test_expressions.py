@@ -55,11 +55,13 @@ def pumped(found: Expression, *, times: int = 1) -> str:
     return ""
 
 
+@pytest.mark.long  # it costs much
 def test_every_expression_of_the_program_is_known() -> None:
     assert unknown_calls() == ()
     assert len(expressions()) > 800
 
 
+@pytest.mark.long  # it costs much
 def test_no_expression_can_read_a_text_in_many_ways() -> None:
     found = ((it.where, ", ".join(ambiguities(it.pattern, it.flags))) for it in expressions())
     assert slow(found) == []

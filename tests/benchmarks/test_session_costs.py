@@ -32,6 +32,7 @@ def count() -> Count:
     return found
 
 
+@pytest.mark.long  # it costs much
 def test_a_session_pays_at_most_900_tokens_and_1050_with_korean_rules(count: Count) -> None:
     paid = {lang: sum(session_costs(lang, count).values()) for lang in MOST_OF_A_SESSION}
     assert MOST_OF_A_SESSION == {"en": 900, "ko": 1_050}

@@ -59,6 +59,7 @@ def test_a_share_stands_within_its_interval() -> None:
     assert interval([(2, 2)] * 5) == (1.0, 1.0, 1.0)
 
 
+@pytest.mark.long  # it costs much
 def test_everyday_prompts_get_nothing_from_hundreds_of_lessons() -> None:
     records = list(written_elsewhere(""))
     assert len(records) > 400

@@ -160,6 +160,7 @@ def test_a_plain_git_starts_what_the_setting_names(
     assert traps.fires(setting, hostile.root, with_programs(hostile, traps))
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("group", ["programs", "rest"])
 def test_no_setting_of_the_repository_starts_a_program_or_changes_an_answer(
     group: str, made: Path, hostile: Desk, traps: Traps
@@ -201,6 +202,7 @@ def test_a_plain_git_starts_what_the_variable_names(
     assert traps.fires(setting, hostile.root, environment)
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("names", [FEW, *long([(tuple(COMMANDS),)])])
 def test_no_variable_starts_a_program_or_changes_an_answer(
     names: tuple[str, ...], made: Path, hostile: Desk, traps: Traps
@@ -214,6 +216,7 @@ def test_no_variable_starts_a_program_or_changes_an_answer(
 # A directory of the tree that looks like a repository, and tells another history.
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     ("folder", "names"),
     [
@@ -270,6 +273,7 @@ MISSING = {
 }
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     ("promisor", "missing", "names"),
     [

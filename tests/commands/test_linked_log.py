@@ -82,6 +82,7 @@ def linked(desk: Desk, name: str, target: str) -> Path:
     return link
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     ("name", "target", "words"),
     enough(
@@ -109,6 +110,7 @@ def test_nothing_of_a_file_that_is_no_memory_is_shown_changed_or_copied(
     assert is_about_git or (done.code, f"(rm {link})" in told) == (done.code or 1, True)
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("event", ["session-start", "before-action", "prompt", "stop"])
 def test_a_hook_says_nothing_of_it(desk: Desk, event: str) -> None:
     linked(desk, LOG, "notes.jsonl")
@@ -120,6 +122,7 @@ def test_a_hook_says_nothing_of_it(desk: Desk, event: str) -> None:
     assert "Xk29vQp7Lm" not in ran.errors
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("name", COMPANIONS)
 def test_a_companion_that_is_a_link_is_told_and_left_alone(desk: Desk, name: str) -> None:
     companion = desk.root / ".context" / name

@@ -77,6 +77,7 @@ def test_no_list_of_paths_holds_a_save_up(paths: str | list[str], tmp_path: Path
     assert took(save) < 3
 
 
+@pytest.mark.long  # it costs much
 def test_a_long_secret_is_found_whole_wherever_a_window_ends() -> None:
     secret = f"eyJhbGciOiJIUzI1NiJ9.eyJ{TOKEN[:8_000]}.{TOKEN[:43]}"
     for fill in ("some words in a line\n", "word ", "x/"):

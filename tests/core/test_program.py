@@ -12,6 +12,7 @@ from core import parser, program
 from tests.support.stdio_client import ROOT
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.skipif(os.name != "posix", reason="a shell of POSIX")
 @pytest.mark.parametrize("where", [pytest.param("checkout", marks=pytest.mark.long), "elsewhere"])
 def test_the_usage_names_a_command_that_runs_where_it_was_read(where: str, tmp_path: Path) -> None:
@@ -26,6 +27,7 @@ def test_the_usage_names_a_command_that_runs_where_it_was_read(where: str, tmp_p
     assert (named[1] == "cli.py") == (where == "checkout")
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.skipif(os.name != "posix", reason="a shell of POSIX")
 @pytest.mark.parametrize("where", [pytest.param("checkout", marks=pytest.mark.long), "elsewhere"])
 def test_a_server_with_a_wrong_option_names_its_own_help(where: str, tmp_path: Path) -> None:

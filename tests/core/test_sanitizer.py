@@ -178,6 +178,7 @@ def only_marked_goes(templates: Iterable[str]) -> None:
     none_of(template for text, expected, template in texts if redact(text).text != expected)
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("001 5-2.c")
 def test_example_of_rule_changes_to_exactly_the_expected_text() -> None:
     only_marked_goes(rule.example for rule in RULES)

@@ -83,6 +83,7 @@ STRANGE = {
 }
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("what", STRANGE)
 def test_a_text_that_the_database_does_not_take_is_unknown(team: Team, what: str) -> None:
     method, path, form = STRANGE[what]
@@ -111,6 +112,7 @@ AWAY = (
 )
 
 
+@pytest.mark.long  # it costs much
 def test_a_stranger_learns_nothing_of_a_database_that_is_away(tmp_path: Path) -> None:
     with postgres() as server:
         dsn = server.dsn(server.new_database())
@@ -229,6 +231,7 @@ NAMING = {
 }
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("tool", NAMING)
 def test_a_fragment_of_another_agent_is_as_unknown_as_one_that_never_was(
     team: Team, tool: str
@@ -253,6 +256,7 @@ def test_a_fragment_of_another_agent_is_as_unknown_as_one_that_never_was(
     assert "for herself" in team.tool("alice", "recall", topic="vault")
 
 
+@pytest.mark.long  # it costs much
 def test_the_resource_of_another_agents_fragment_is_unknown(team: Team) -> None:
     theirs = team.saved("alice", "Alice keeps this resource for herself")
     told = []
@@ -265,6 +269,7 @@ def test_the_resource_of_another_agents_fragment_is_unknown(team: Team) -> None:
     assert all('"error"' in it for it in told)
 
 
+@pytest.mark.long  # it costs much
 def test_an_agent_learns_not_how_many_fragments_others_have(team: Team) -> None:
     team.tool("bob", "memory_consolidate")
     team.saved("bob", "Bob has one more for the upkeep")
@@ -314,6 +319,7 @@ def _asking(client: str, **given: str) -> str:
     return f"/authorize?{urlencode(query)}"
 
 
+@pytest.mark.long  # it costs much
 def test_one_key_cannot_fill_the_database_with_sessions(team: Team) -> None:
     client = {"name": "flood", "version": "1"}
     given = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client}

@@ -85,6 +85,7 @@ async def remember(client: Client[Any], content: str) -> str:
     return said.text
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 def test_the_client_of_fastmcp_comes_in_with_a_key(server: HttpServer, mode: Any) -> None:
     async def use() -> str:

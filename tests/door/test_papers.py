@@ -151,6 +151,7 @@ for number in range(20):
 """
 
 
+@pytest.mark.long  # it costs much
 def test_several_processes_put_papers_into_one_new_file(tmp_path: Path) -> None:
     path = tmp_path / "new" / "door.db"
     command = [sys.executable, "-c", PUTTING, str(path)]

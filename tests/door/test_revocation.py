@@ -44,6 +44,7 @@ def assert_ended(door: Door, client: str, *logins: dict[str, Any]) -> None:
         assert door.renew(client, tokens["refresh_token"]).status_code == 401
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.9.b")
 @pytest.mark.parametrize("which", ["access_token", "refresh_token"])
 @pytest.mark.parametrize("of", ["the former", "the new"])

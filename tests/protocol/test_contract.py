@@ -219,6 +219,7 @@ def test_where_nothing_can_be_compacted_no_answer_requires_it(project: Path) -> 
     assert spoken(server.compact_memory("topic01")) == []
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("value", ["0", "-1", "many", "1.5", "${THRESHOLD}"])
 def test_an_unusable_threshold_is_warned_about_and_the_default_holds(
     project: Path, monkeypatch: pytest.MonkeyPatch, value: str

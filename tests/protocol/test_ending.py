@@ -84,6 +84,7 @@ def test_all_requests_under_way_are_answered_when_the_input_closes(
     assert (server.strange_lines(), server.stderr()) == ([], "")
 
 
+@pytest.mark.long  # it costs much
 def test_a_last_line_without_its_end_is_answered(server: ServerProcess) -> None:
     params = {"name": "search_memory", "arguments": {"query": ""}}
     request = server.unsent("tools/call", params)
@@ -92,6 +93,7 @@ def test_a_last_line_without_its_end_is_answered(server: ServerProcess) -> None:
     assert server.tool_text(request["id"]).startswith("[memory_log - ")
 
 
+@pytest.mark.long  # it costs much
 def test_a_lock_that_is_let_go_in_time_lets_saves_through_or_their_answers_say_so(
     server: ServerProcess, tmp_path: Path
 ) -> None:
@@ -105,6 +107,7 @@ def test_a_lock_that_is_let_go_in_time_lets_saves_through_or_their_answers_say_s
     assert sorted(stored(tmp_path)) == said
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("P7")
 @pytest.mark.parametrize(
     ("server", "count"), [(HANDSHAKE, 1), (STATELESS, 50)], indirect=["server"]
@@ -170,6 +173,7 @@ def close_output(server: ServerProcess) -> None:
     server.process.stdout.close()
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("P2")
 @posix_only
 def test_what_was_stored_for_a_client_that_left_is_said(
@@ -183,6 +187,7 @@ def test_what_was_stored_for_a_client_that_left_is_said(
     assert unread.stderr() == f"server.py: {sentence}\n"
 
 
+@pytest.mark.long  # it costs much
 @posix_only
 @pytest.mark.parametrize("tool", ["log_memory", "search_memory"])
 def test_a_client_that_left_without_a_change_is_not_talked_about(
@@ -194,6 +199,7 @@ def test_a_client_that_left_without_a_change_is_not_talked_about(
     assert (stored(tmp_path), unread.stderr()) == ([], "")
 
 
+@pytest.mark.long  # it costs much
 @posix_only
 @pytest.mark.parametrize("first", [close_input, close_output])
 def test_both_halves_closed_in_either_order_end_the_process(
@@ -248,6 +254,7 @@ def test_a_signal_at_any_moment_leaves_a_whole_file_and_no_litter_for_good(
     assert strays(tmp_path) == []
 
 
+@pytest.mark.long  # it costs much
 @posix_only
 @pytest.mark.parametrize("closed", ["<&-", ">&-"])
 def test_a_server_without_its_streams_says_so(tmp_path: Path, closed: str) -> None:

@@ -38,6 +38,7 @@ def environment(tmp_path: Path) -> dict[str, str]:
     return {"SENTINEL_MEMORY_FRAGMENTS": str(tmp_path / "memory.db")}
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("004 4.12")
 def test_every_room_that_is_on_adds_what_it_holds(
     tmp_path: Path, environment: dict[str, str], start_server: StartServer

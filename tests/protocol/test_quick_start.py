@@ -179,6 +179,7 @@ def loaded_with_rooms(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
     return {*loaded_at_start(base, project, rooms, SENTINEL_MEMORY_FRAGMENTS=place)}
 
 
+@pytest.mark.long  # it costs much
 def test_the_sessions_load_their_work_at_the_first_call_only(loaded_with_rooms: set[str]) -> None:
     rooms = {name for name in loaded_with_rooms if name.startswith("rooms.sessions")}
     assert rooms == {"rooms.sessions", "rooms.sessions.session", "rooms.sessions.tools"}
@@ -191,6 +192,7 @@ def test_the_fragments_load_their_work_at_the_first_call_only(loaded_with_rooms:
     assert not OF_ROOMS & loaded_with_rooms
 
 
+@pytest.mark.long  # it costs much
 def test_what_a_team_needs_is_loaded_at_the_first_call_on_its_server_only(
     tmp_path: Path, project: Path, loaded_with_rooms: set[str]
 ) -> None:
@@ -235,6 +237,7 @@ def test_without_the_quick_start_every_answer_is_the_same(
     assert answers["on"] == answers["off"]
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("era", [HANDSHAKE, STATELESS])
 def test_the_first_calls_may_come_all_at_once(
     era: Era, project: Path, start_server: StartServer
@@ -269,6 +272,7 @@ def imported(environment: dict[str, str]) -> Any:
     return GoodRun.process(*command, cwd=ROOT, environment={**inherited, **environment}).told
 
 
+@pytest.mark.long  # it costs much
 def test_after_the_imports_the_libraries_are_as_before_and_no_unused_model_is_built() -> None:
     assert imported({}) == {
         "collects": True,
@@ -282,6 +286,7 @@ def test_after_the_imports_the_libraries_are_as_before_and_no_unused_model_is_bu
     }
 
 
+@pytest.mark.long  # it costs much
 def test_a_users_own_choice_of_plugins_stays() -> None:
     assert imported({"PYDANTIC_DISABLE_PLUGINS": "0"})["plugins"] == "0"
 

@@ -44,6 +44,7 @@ def sources(answer: str) -> list[str]:
     return [line.partition(" ")[0] for line in answer.splitlines()]
 
 
+@pytest.mark.long  # it costs much
 def test_what_all_rooms_know_stands_in_one_list_behind_its_source(server: ServerProcess) -> None:
     lines = server.call("recall", query=QUESTION).splitlines()
     assert sorted(sources("\n".join(lines))) == ["fragment", "lesson", "session"]
@@ -85,6 +86,7 @@ def test_the_limit_and_the_budget_are_those_of_the_whole_list(server: ServerProc
         assert estimate_tokens(said) <= max(tokens, estimate_tokens(left_out))
 
 
+@pytest.mark.long  # it costs much
 def test_a_lesson_that_says_the_same_is_told_once(
     tmp_path: Path, start_server: StartServer
 ) -> None:
@@ -94,6 +96,7 @@ def test_a_lesson_that_says_the_same_is_told_once(
     assert sorted(sources(said)) == ["fragment", "lesson", "session"]
 
 
+@pytest.mark.long  # it costs much
 def test_a_log_that_cannot_be_read_keeps_no_fragment_back(
     tmp_path: Path, start_server: StartServer
 ) -> None:
@@ -104,6 +107,7 @@ def test_a_log_that_cannot_be_read_keeps_no_fragment_back(
     assert sorted(sources(server.call("recall", query=QUESTION))) == ["fragment", "session"]
 
 
+@pytest.mark.long  # it costs much
 def test_as_json_the_other_rooms_stand_apart_with_their_rank(
     project: Path, server: ServerProcess, start_server: StartServer
 ) -> None:
@@ -117,6 +121,7 @@ def test_as_json_the_other_rooms_stand_apart_with_their_rank(
     assert {*ranks.values()} < {1, 2, 3}
 
 
+@pytest.mark.long  # it costs much
 def test_one_room_alone_answers_without_sources(
     project: Path, server: ServerProcess, start_server: StartServer
 ) -> None:

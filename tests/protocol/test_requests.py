@@ -39,6 +39,7 @@ def error_of(server: ServerProcess, method: str, params: dict[str, Any]) -> tupl
     return error["code"], error["message"]
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     ("method", "params", "key", "facts"),
     [
@@ -109,6 +110,7 @@ def test_a_missing_resource_is_named_beside_the_sentence(
     assert error["data"] == {"uri": "memory://other"}
 
 
+@pytest.mark.long  # it costs much
 def test_a_log_that_cannot_be_read_is_an_internal_error(
     start_server: StartServer, tmp_path: Path
 ) -> None:

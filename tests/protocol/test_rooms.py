@@ -34,6 +34,7 @@ def names(server: ServerProcess, kind: str) -> list[str]:
     return [item["name"] for item in items]
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.89", "003 T85")
 @pytest.mark.parametrize(
     ("rooms", "tools", "instructions"),
@@ -69,6 +70,7 @@ def test_a_room_brings_its_tools_and_its_instructions(
     assert names(server, "resources/templates") == templates
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("era", [HANDSHAKE, STATELESS])
 def test_without_the_log_what_is_the_logs_is_refused_with_a_sentence(
     era: Era, tmp_path: Path, start_server: StartServer
@@ -111,6 +113,7 @@ def test_an_unknown_room_ends_the_start_with_a_sentence(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.long  # it costs much
 def test_the_instructions_of_all_rooms_are_short_and_name_no_tool_of_another() -> None:
     assert len(ALL_INSTRUCTIONS.encode()) <= 1_024
     assert set(re.findall(r"\w+_\w+", SESSIONS_INSTRUCTIONS)) == {

@@ -222,6 +222,7 @@ def test_the_budget_of_an_answer_is_adjustable(
     assert text.count("\n→ a long rule") >= 8
 
 
+@pytest.mark.long  # it costs much
 def test_of_more_topics_than_are_shown_those_of_the_question_come_first(project: Path) -> None:
     save("webhooks arrive twice", "payment")
     for number in range(41):
@@ -467,6 +468,7 @@ def test_a_principle_replaces_the_originals_of_two_topics(project: Path, log: Pa
     assert head in call("compact_memory", compact_threshold=1)
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
 @pytest.mark.parametrize("lang", ["en", "ko"])
 def test_a_compaction_says_once_what_git_has_not_committed(
@@ -657,6 +659,7 @@ def test_a_topic_cannot_pass_for_a_line_of_the_server(project: Path, topic: str)
     assert "→ rule for one" in call("search_memory", topic=json.loads(shown))
 
 
+@pytest.mark.long  # it costs much
 def test_a_very_long_topic_filter_is_answered_at_once_and_not_repeated(project: Path) -> None:
     for number in range(60):
         save("one", f"topic-a{number}")

@@ -340,6 +340,7 @@ def test_saving_waits_for_a_lock_while_other_requests_are_answered(
     assert [line["topic"] for line in lines_of(project)] == ["auth", "auth", "auth", "결제"]
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("P7")
 def test_very_many_waiting_saves_do_not_hold_up_a_search(
     server: ServerProcess, project: Path
@@ -395,6 +396,7 @@ def hostile(start_server: StartServer, hostile_project: Path) -> ServerProcess:
     return start_server(cwd=hostile_project, environment=environment)
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("001 8.c", "P14")
 def test_a_hostile_locale_changes_no_letter_of_a_record(
     hostile: ServerProcess, hostile_project: Path
@@ -466,6 +468,7 @@ def test_our_variable_comes_before_that_of_the_client(
     assert pair[STATELESS].call("search_memory") == no_records(projects[STATELESS])
 
 
+@pytest.mark.long  # it costs much
 def test_the_variable_of_the_client_comes_before_the_working_directory(
     troubled: ServerProcess, troubled_project: Path
 ) -> None:
@@ -499,6 +502,7 @@ def test_an_unexpanded_variable_counts_as_unset_and_the_user_is_told_once(
     ]
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     ("value", "lang"), [pytest.param("0", "en", marks=pytest.mark.long), ("many", "ko")]
 )
@@ -663,6 +667,7 @@ def spare(start_server: StartServer, tmp_path: Path) -> ServerProcess:
     return start_server(cwd=tmp_path, environment={"PYTHONSAFEPATH": "1"})
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("P14")
 def test_the_end_of_standard_input_ends_the_process(spare: ServerProcess, tmp_path: Path) -> None:
     spare.call("log_memory", **GAP)

@@ -154,6 +154,7 @@ def test_secrets_reach_neither_room(desk: Desk, monkeypatch: pytest.MonkeyPatch)
         assert file.is_dir() or TOKEN.encode() not in file.read_bytes()
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("rooms", ["fragments,sessions", "lessons,sessions:core,fragments"])
 def test_the_order_of_the_rooms_makes_no_difference(
     rooms: str, tmp_path: Path, start_server: StartServer
@@ -163,6 +164,7 @@ def test_the_order_of_the_rooms_makes_no_difference(
     assert said.endswith("Summary and open questions are in session #1.")
 
 
+@pytest.mark.long  # it costs much
 def test_without_sessions_a_reflection_is_fragments_as_before(
     tmp_path: Path, start_server: StartServer
 ) -> None:
@@ -172,6 +174,7 @@ def test_without_sessions_a_reflection_is_fragments_as_before(
     assert not (tmp_path / "shop" / ".context").exists()
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("saves", [True, False])
 def test_the_end_of_a_process_notes_only_what_nobody_saved(
     saves: bool, tmp_path: Path, start_server: StartServer
@@ -194,6 +197,7 @@ def _started(tmp_path: Path, start_server: StartServer, rooms: str) -> ServerPro
     return start_server(*words, cwd=root, environment=environment)
 
 
+@pytest.mark.long  # it costs much
 def test_over_http_each_caller_has_a_session_of_its_own(tmp_path: Path) -> None:
     desk = Desk(tmp_path)
     words = ("--rooms", "sessions,fragments", "--project", str(desk.root))

@@ -82,6 +82,7 @@ def test_a_dry_run_shows_it_and_saves_nothing(command: Command, project: Path) -
     assert list(project.iterdir()) == []
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(("answer", "count"), [("y\n", 1), ("n\n", 0)])
 def test_a_person_decides(desk: Desk, answer: str, count: int) -> None:
     done = Run.at_terminal(*GIVEN, answer=answer, **desk.place())

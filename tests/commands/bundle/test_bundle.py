@@ -91,6 +91,7 @@ def started(script: Path, *arguments: str, cwd: Path) -> Run:
 # What is in it.
 
 
+@pytest.mark.long  # it costs much
 def test_it_holds_the_modules_that_the_server_imports_and_no_command(bundle: Bundle) -> None:
     finder = ModuleFinder(path=[str(ROOT)])
     finder.run_script(str(ROOT / "server.py"))
@@ -357,6 +358,7 @@ def test_a_folder_that_is_not_there_is_told(
     assert list(project.iterdir()) == []
 
 
+@pytest.mark.long  # it costs much
 @posix
 def test_a_bundle_that_may_not_be_replaced_stays_as_it_is(tmp_path: Path) -> None:
     older = Bundle("0.1.0", {"manifest.json": b'{"name": "sentinel-memory"}'}).archive()

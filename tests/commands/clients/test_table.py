@@ -3,6 +3,8 @@
 import json
 import sys
 
+import pytest
+
 from commands.clients.table import CLIENTS
 from core.lessons.agent_rules import rules
 from core.lessons.record import new_record
@@ -37,6 +39,7 @@ def with_a_row(desk: Desk, *words: str) -> Run:
     return Run.process(sys.executable, "-c", WITH_A_ROW, str(ROOT), *words, **desk.place())
 
 
+@pytest.mark.long  # it costs much
 def test_a_new_row_is_set_up_found_by_the_doctor_and_taken_out(desk: Desk) -> None:
     (desk.root / ".acme").mkdir()
     code, out, errors = with_a_row(desk, "setup", "--all", "--yes")
@@ -57,6 +60,7 @@ def test_a_new_row_is_set_up_found_by_the_doctor_and_taken_out(desk: Desk) -> No
     assert (code, errors.splitlines()[0].endswith(f", {CLIENTS[-1].key}, acme.")) == (2, True)
 
 
+@pytest.mark.long  # it costs much
 def test_a_new_row_is_listed_by_the_export_and_gets_its_rules(desk: Desk) -> None:
     desk.write(new_record(a_principle(paths=["src/payment/**"]), now=NOW))
     code, out, errors = with_a_row(desk, "export", "--rules", "acme")

@@ -31,6 +31,7 @@ def at(told: Demo) -> int:
     return LANGUAGES[told.at.name.rstrip("0123456789")]
 
 
+@pytest.mark.long  # it costs much
 def test_the_story_fits_on_a_screen_and_ends_well(told: Demo) -> None:
     assert (told.code, told.errors) == (0, "")
     lines = told.text.splitlines()

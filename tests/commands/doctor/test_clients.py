@@ -221,6 +221,7 @@ CASES: dict[str, Case] = {
 }  # fmt: skip
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("case", one_in(8, CASES))
 def test_what_breaks_is_told_and_the_command_that_is_named_mends_it(
     project: Desk, case: str
@@ -246,6 +247,7 @@ def of_level(level: str) -> list[str]:
     return [row.key for row in rows]
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     ("missing", "other"),
     one_in(2, [(sys.executable, "/gone/python"), (PROGRAM, "/gone/cli.py")], names=2),
@@ -287,6 +289,7 @@ def test_entries_that_start_what_is_gone_are_told_for_every_client(project: Desk
     assert mended(project, found) == before
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("level", one_in(2, ["project", "user"]))
 def test_what_a_user_has_left_out_is_a_note_and_no_other_command_brings_it(
     project: Desk, level: str
@@ -308,12 +311,14 @@ def test_what_a_user_has_left_out_is_a_note_and_no_other_command_brings_it(
         }
 
 
+@pytest.mark.long  # it costs much
 def test_a_level_that_has_a_part_is_enough(project: Desk) -> None:
     set_up(project, "codex", "--user")
     set_up(project, "codex", "--no-hooks", "--no-rules")
     assert kinds_of(found_by(project)) == {("client_unseen", "warning")}
 
 
+@pytest.mark.long  # it costs much
 def test_rules_of_the_user_and_of_the_project_are_a_note(project: Desk) -> None:
     set_up(project, "codex", "--user")
     set_up(project, "codex", "--no-hooks")
@@ -324,6 +329,7 @@ def test_rules_of_the_user_and_of_the_project_are_a_note(project: Desk) -> None:
     )
 
 
+@pytest.mark.long  # it costs much
 def test_what_is_only_missing_here_in_a_file_that_git_has_is_a_note(project: Desk) -> None:
     set_up(project, "codex", "claude-code")
     files = (CODEX, HOOKS, ".mcp.json", CLAUDE)
@@ -339,6 +345,7 @@ def test_what_is_only_missing_here_in_a_file_that_git_has_is_a_note(project: Des
     }
 
 
+@pytest.mark.long  # it costs much
 def test_another_installation_that_is_there_is_as_good(project: Desk, tmp_path: Path) -> None:
     other = tmp_path / "other tool"
     other.mkdir()
@@ -372,6 +379,7 @@ def test_the_words_that_a_hook_starts_are_found_in_its_line(shell: str, place: s
         assert start_of(other, windows=windows) == ()
 
 
+@pytest.mark.long  # it costs much
 def test_nothing_of_a_hook_reaches_the_terminal_as_a_command(project: Desk) -> None:
     set_up(project, "codex")
     hostile = "/gone/\x1b[2J\u202e##[group]"
@@ -382,6 +390,7 @@ def test_nothing_of_a_hook_reaches_the_terminal_as_a_command(project: Desk) -> N
     assert {char for char in done.out if not char.isprintable()} == {"\n"}
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("seed", one_in(8, range(8)))
 def test_no_file_of_a_client_however_torn_makes_the_doctor_fail(project: Desk, seed: int) -> None:
     set_up(project, *KEYS)
@@ -423,6 +432,7 @@ def known_to_codex(project: Desk) -> str:
     return f'[projects."{project.root}"]\ntrust_level = "trusted"\n'
 
 
+@pytest.mark.long  # it costs much
 def test_a_client_that_serves_another_project_from_here_is_a_warning(project: Desk) -> None:
     other = project.home / "other"
     other.mkdir()
@@ -437,6 +447,7 @@ def test_a_client_that_serves_another_project_from_here_is_a_warning(project: De
     assert kinds_of(after) == {("client_elsewhere", "note"), ("client_untrusted", "warning")}
 
 
+@pytest.mark.long  # it costs much
 def test_what_codex_has_not_been_allowed_is_told(project: Desk) -> None:
     config = project.home / ".codex" / "config.toml"
     config.parent.mkdir()

@@ -43,6 +43,7 @@ posix = pytest.mark.skipif(os.name == "nt", reason="permissions, links and pipes
 # A project that is well
 
 
+@pytest.mark.long  # it costs much
 def test_a_healthy_project_has_nothing_to_report(healthy: Desk) -> None:
     done = Run(*healthy.started("doctor"))
     assert (done.code, done.errors) == (0, "")
@@ -82,6 +83,7 @@ def test_what_the_first_save_will_write_is_not_missed_before_it(project: Desk) -
     assert (done.code, done.kinds) == (0, [("no_log", "note")])
 
 
+@pytest.mark.long  # it costs much
 def test_after_the_first_save_only_the_commit_is_left(project: Desk) -> None:
     MemoryStore(project.log).upsert_log(a_draft("one"))
     done = project.doctor()
@@ -279,6 +281,7 @@ APART = [case for case in IN_THE_FILE if case.startswith("unreadable")]
 APART += ["blank", "line_ends", "too_long"]
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     "case",
     [
@@ -419,6 +422,7 @@ def test_a_directory_or_file_in_the_wrong_place_is_an_error(bare: Desk, what: st
     )
 
 
+@pytest.mark.long  # it costs much
 @posix
 def test_a_pipe_in_the_place_of_the_log_does_not_hang(project: Desk) -> None:
     project.log.parent.mkdir()
@@ -429,6 +433,7 @@ def test_a_pipe_in_the_place_of_the_log_does_not_hang(project: Desk) -> None:
     assert (fixed.code, stat.S_ISFIFO(project.log.lstat().st_mode)) == (1, True)
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("place", one_in(2, [".", ".context", ".context/memory_log.jsonl"]))
 def test_what_cannot_be_written_is_a_note(healthy: Desk, bound: None, place: str) -> None:
     path = healthy.root / place
@@ -446,6 +451,7 @@ def test_what_cannot_be_written_is_a_note(healthy: Desk, bound: None, place: str
     )
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("place", one_in(2, [".context", ".context/memory_log.jsonl"]))
 def test_what_cannot_be_read_is_an_error(healthy: Desk, bound: None, place: str) -> None:
     path = healthy.root / place
@@ -551,6 +557,7 @@ def test_a_project_that_does_not_exist_is_one_sentence(
     )
 
 
+@pytest.mark.long  # it costs much
 def test_temporary_files_of_killed_writers_are_told_unless_a_writer_is_at_work(bare: Desk) -> None:
     bare.write(ONE)
     stray = bare.log.with_name(".memory_log.jsonl.0123456789abcdef.tmp")
@@ -586,6 +593,7 @@ def test_a_network_file_system_is_a_note(
     )
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     "name", one_in(4, ["a\nb \x1b[31m가게", "우리 가게", "c\x1b[31md", "[x]*"])
 )
@@ -754,6 +762,7 @@ def test_a_merge_that_conflicts_is_told_in_all_its_parts(torn: Desk) -> None:
     ]
 
 
+@pytest.mark.long  # it costs much
 def test_the_way_out_of_a_conflict_that_the_doctor_names_works(torn: Desk) -> None:
     done = torn.doctor("--fix", "--yes", "--json")
     assert done.code == 1
@@ -830,6 +839,7 @@ def commits(desk: Desk, *options: str, cwd: Path | None = None) -> bool:
     return Run.process(*command, cwd=place, environment=desk.environment(**identity)).code == 0
 
 
+@pytest.mark.long  # it costs much
 @posix
 @pytest.mark.parametrize(
     ("folder", "options"),
@@ -850,6 +860,7 @@ def test_as_a_hook_it_lets_a_healthy_commit_pass(
     assert (report.splitlines()[0], len(report.splitlines())) == (WELL, 2)
 
 
+@pytest.mark.long  # it costs much
 @posix
 def test_as_a_hook_it_stops_a_commit_of_a_torn_log(healthy: Desk, tmp_path: Path) -> None:
     healthy.log.write_bytes(b"torn\n")
@@ -874,6 +885,7 @@ def test_as_a_hook_in_a_linked_worktree_it_speaks_of_that_worktree(
     assert report == [WELL, f"Project  {linked.root} (from cwd)"]
 
 
+@pytest.mark.long  # it costs much
 @posix
 def test_as_a_hook_it_lets_the_commit_pass_that_ends_a_merge(torn: Desk, tmp_path: Path) -> None:
     torn.doctor("--fix", "--yes")
@@ -918,6 +930,7 @@ def cursor(
     return json.dumps({"mcpServers": {"sentinel-memory": entry}})
 
 
+@pytest.mark.long  # it costs much
 def test_a_client_of_this_project_and_one_of_another_are_notes(healthy: Desk) -> None:
     other = healthy.home / "other"
     other.mkdir()
@@ -970,6 +983,7 @@ BROKEN = {
 }
 
 
+@pytest.mark.long  # it costs much
 @posix
 @pytest.mark.parametrize(
     ("problem", "shared"),
@@ -1004,6 +1018,7 @@ def test_a_broken_client_is_told_but_is_no_reason_to_fail(
 # JSON and Korean
 
 
+@pytest.mark.long  # it costs much
 def test_json_says_the_same_as_the_text(torn: Desk) -> None:
     text, told = torn.doctor(), torn.doctor("--json")
     assert text.code == told.code == 1
@@ -1025,6 +1040,7 @@ def test_json_says_the_same_as_the_text(torn: Desk) -> None:
     }
 
 
+@pytest.mark.long  # it costs much
 def test_the_keys_of_json_are_always_there(healthy: Desk) -> None:
     told = healthy.doctor("--json").told
     assert told == {
@@ -1075,6 +1091,7 @@ def test_in_korean_everything_is_korean(torn: Desk) -> None:
 # Looking changes nothing
 
 
+@pytest.mark.long  # it costs much
 def test_looking_changes_nothing_and_creates_nothing(torn: Desk) -> None:
     torn.log.with_name(".memory_log.jsonl.0123456789abcdef.tmp").write_bytes(b"half")
     before = torn.tree()
@@ -1169,6 +1186,7 @@ def test_a_second_repair_changes_nothing(bare: Desk) -> None:
     assert (done.code, bare.tree(), len(bare.asides())) == (1, before, 1)
 
 
+@pytest.mark.long  # it costs much
 def test_a_repair_of_everything_ends_well(healthy: Desk) -> None:
     healthy.log.write_bytes(healthy.log.read_bytes() + b"torn\n")
     done = healthy.doctor("--fix", "--yes")
@@ -1216,6 +1234,7 @@ def test_a_repair_waits_its_turn_and_gives_up_with_a_sentence(bare: Desk) -> Non
     assert (bare.log.read_bytes(), bare.asides()) == (before, [])
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("P9")
 @pytest.mark.parametrize("place", one_in(2, [".context", ".context/memory_log.jsonl"]))
 def test_a_log_that_cannot_be_written_is_not_repaired(bare: Desk, bound: None, place: str) -> None:
@@ -1234,6 +1253,7 @@ def test_a_log_that_cannot_be_written_is_not_repaired(bare: Desk, bound: None, p
     assert (bare.log.read_bytes(), bare.asides()) == (before, [])
 
 
+@pytest.mark.long  # it costs much
 def test_a_repair_completes_what_git_must_know_and_keeps_the_lines_of_others(project: Desk) -> None:
     data = project.write(ONE)
     project.companions(attributes="*.md text", ignored="# ours\r\nscratch/\r\n")
@@ -1287,6 +1307,7 @@ def test_git_is_told_even_where_the_log_cannot_be_read(project: Desk) -> None:
 HOSTILE = "\x1b[2J\n\x9b31m\u202eevil\u2028\x7f\ud800"
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("P13")
 def test_nothing_of_a_record_reaches_the_terminal_as_a_command(bare: Desk) -> None:
     twice = f'"lesson": "", {json.dumps(HOSTILE)}: 1, {json.dumps(HOSTILE)}: 2, "lesson": '
@@ -1324,6 +1345,7 @@ def test_a_large_log_takes_seconds(bare: Desk) -> None:
     assert time.monotonic() - began < 120
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("size", [20_000, pytest.param(200_000, marks=pytest.mark.long)])
 def test_random_bytes_are_told_in_a_few_lines_and_kept_by_a_repair(bare: Desk, size: int) -> None:
     data = bare.write(Random(1).randbytes(size))

@@ -30,6 +30,7 @@ def engine(healthy: Desk) -> SqliteEngine:
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="other platforms, other places")
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.99")
 def test_the_first_line_counts_the_fragments_and_the_long_form_says_whose_they_are(
     healthy: Desk, engine: SqliteEngine
@@ -61,6 +62,7 @@ def test_settings_that_mean_nothing_and_models_that_are_not_there_are_said(
     assert f"{config}: linkedFragmentLimit must be" in healthy.doctor().out
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.89")
 def test_a_user_without_fragments_hears_and_loads_nothing_of_them(healthy: Desk) -> None:
     assert "ragment" not in healthy.doctor("--verbose").out.replace(str(healthy.root), "")
@@ -73,6 +75,7 @@ def test_a_user_without_fragments_hears_and_loads_nothing_of_them(healthy: Desk)
     assert Run.process(sys.executable, "-c", program, **place).lines[-1] == "[]"
 
 
+@pytest.mark.long  # it costs much
 def test_a_damaged_file_is_said_and_repaired_and_stops_no_pipeline(
     healthy: Desk, engine: SqliteEngine
 ) -> None:
@@ -97,6 +100,7 @@ def test_a_damaged_file_is_said_and_repaired_and_stops_no_pipeline(
     assert [it["kind"] for it in left] == ["fragments_aside"]
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("004 4.17")
 def test_an_open_mode_is_repaired(healthy: Desk, engine: SqliteEngine) -> None:
     engine.path.chmod(0o666)
@@ -105,6 +109,7 @@ def test_an_open_mode_is_repaired(healthy: Desk, engine: SqliteEngine) -> None:
     assert engine.path.stat().st_mode & 0o777 == 0o600
 
 
+@pytest.mark.long  # it costs much
 def test_a_place_that_is_no_path_is_said_in_both_languages(healthy: Desk) -> None:
     for lang, said in (("en", "does not hold the absolute path"), ("ko", "절대 경로가 아닙니다")):
         place = {"SENTINEL_MEMORY_FRAGMENTS": "here.db", "SENTINEL_MEMORY_LANG": lang}

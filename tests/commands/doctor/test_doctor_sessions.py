@@ -38,6 +38,7 @@ def about_sessions(desk: Desk, *options: str, **variables: str) -> list[tuple[st
     return [(it["kind"], it["severity"]) for it in told]
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("003 T91")
 def test_the_first_line_counts_the_sessions(healthy: Desk, room: SessionStore) -> None:
     first = healthy.doctor().lines[0]
@@ -58,12 +59,14 @@ def test_where_and_how_large_they_are_is_said_at_length(healthy: Desk, room: Ses
     )
 
 
+@pytest.mark.long  # it costs much
 def test_a_project_without_sessions_hears_nothing_of_them(healthy: Desk) -> None:
     done = healthy.doctor("--verbose")
     assert "ession" not in done.out.replace(str(healthy.root), "")
     assert "sessions" not in healthy.doctor("--json").told
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("003 T85")
 def test_a_project_without_sessions_loads_nothing_of_them(healthy: Desk) -> None:
     program = (
@@ -75,6 +78,7 @@ def test_a_project_without_sessions_loads_nothing_of_them(healthy: Desk) -> None
     assert done.lines[-1] == "[]"
 
 
+@pytest.mark.long  # it costs much
 def test_a_damaged_database_is_said_first_and_repaired_with_its_counts(
     healthy: Desk, room: SessionStore
 ) -> None:
@@ -111,6 +115,7 @@ def test_a_repair_that_is_only_planned_changes_nothing(healthy: Desk, room: Sess
     assert healthy.files("shop/.context") == before
 
 
+@pytest.mark.long  # it costs much
 def test_what_git_would_carry_by_mistake_is_said(healthy: Desk, room: SessionStore) -> None:
     (room.path.parent / ".gitignore").write_text("# nothing\n", encoding="utf-8")
     assert ("sessions_not_ignored", "warning") in about_sessions(healthy)
@@ -123,6 +128,7 @@ def test_what_git_would_carry_by_mistake_is_said(healthy: Desk, room: SessionSto
     assert ("sessions_tracked", "warning") in about_sessions(healthy)
 
 
+@pytest.mark.long  # it costs much
 def test_settings_are_said_by_their_key_in_both_languages(
     healthy: Desk, room: SessionStore
 ) -> None:
@@ -158,6 +164,7 @@ def test_dropped_actions_are_counted(healthy: Desk, room: SessionStore) -> None:
     assert (found["facts"]["count"], found["severity"]) == (3, "note")
 
 
+@pytest.mark.long  # it costs much
 def test_a_project_that_shared_and_is_gone_is_said_and_removed(
     healthy: Desk, room: SessionStore, tmp_path: Path
 ) -> None:

@@ -70,6 +70,7 @@ def named(found: list[str], said: str) -> list[str]:
     return commands_in(line)
 
 
+@pytest.mark.long  # it costs much
 @posix
 @pytest.mark.parametrize("asked", ["root", pytest.param("below", marks=pytest.mark.long)])
 def test_two_memories_become_one_by_the_commands_of_the_sentence(

@@ -19,6 +19,7 @@ def notes(desk: Desk) -> list[str]:
     return [it["text"] for it in desk.doctor("--json").told["findings"] if it["kind"] in kinds]
 
 
+@pytest.mark.long  # it costs much
 def test_each_is_named_with_the_command_that_mends_it(healthy: Desk) -> None:
     for at in range(30):
         path = healthy.root / "src" / f"{at}.py"

@@ -34,6 +34,7 @@ def write(desk: Desk, url: str, sent: str) -> None:
     (desk.root / ".mcp.json").write_text(text, encoding="utf-8")
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     "client", one_in(6, ["claude-code", "cursor", "vscode", "codex", "gemini", "copilot"])
 )
@@ -47,6 +48,7 @@ def test_what_setup_writes_is_well_where_the_variable_is_set(client: str, health
     assert found(healthy) == []
 
 
+@pytest.mark.long  # it costs much
 def test_a_key_in_a_file_is_an_error_and_is_not_shown(healthy: Desk) -> None:
     write(healthy, URL, f"Bearer {KEY}")
     assert found(healthy) == [("team_key_in_file", "error")]
@@ -56,6 +58,7 @@ def test_a_key_in_a_file_is_an_error_and_is_not_shown(healthy: Desk) -> None:
     assert found(healthy) == [("team_key_tracked", "error")]
 
 
+@pytest.mark.long  # it costs much
 def test_an_address_that_gives_something_away_is_said_and_not_shown(healthy: Desk) -> None:
     write(healthy, f"{URL}?key={KEY}", "Bearer ${SENTINEL_MEMORY_KEY}")
     assert found(healthy) == [("team_bad_url", "error")]
@@ -88,6 +91,7 @@ def server() -> Iterator[ThreadingHTTPServer]:
         server.shutdown()
 
 
+@pytest.mark.long  # it costs much
 def test_a_server_is_asked_only_on_demand_and_without_the_key(
     healthy: Desk, server: ThreadingHTTPServer
 ) -> None:

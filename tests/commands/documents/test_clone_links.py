@@ -43,6 +43,7 @@ def desk(desk: Desk) -> Desk:
     return desk
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     ("target", "words"),
     enough(
@@ -68,6 +69,7 @@ def test_no_command_follows_a_link_of_the_clone(desk: Desk, words: str, target: 
     assert "mine" not in done.out + done.errors.replace(str(real), "")
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("words", WRITERS[:7])
 def test_a_place_that_is_named_by_its_real_path_is_written(desk: Desk, words: str) -> None:
     (desk.root / "docs").symlink_to(desk.home)
@@ -77,6 +79,7 @@ def test_a_place_that_is_named_by_its_real_path_is_written(desk: Desk, words: st
     assert ((desk.home / ".bashrc").read_bytes() != MINE) == written
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("words", WRITERS[:7])
 def test_a_link_to_another_place_in_the_repository_is_followed(desk: Desk, words: str) -> None:
     (desk.root / "docs").mkdir()
@@ -105,6 +108,7 @@ def test_a_home_under_git_is_no_project(desk: Desk) -> None:
     assert (done.code, (desk.home / ".bashrc").read_bytes()) == (1, MINE)
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("link", [".cursor", ".cursor/rules", RULE])
 @pytest.mark.parametrize("more", [(), ("--remove",), ("--dry-run",)])
 def test_no_rule_is_written_or_removed_behind_a_link(

@@ -278,6 +278,7 @@ def test_a_blank_text_is_no_document(text: str) -> None:
     assert data_of(text) is None
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     ("text", "kind", "line"),
     [

@@ -121,6 +121,7 @@ def test_a_process_writes_utf_8_whatever_the_console(project: Path) -> None:
     assert (done.code, "- 영업일로 계산한다." in done.out) == (0, True)
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /dev/full")
 @pytest.mark.parametrize("count", [1, 200], ids=["at the end", "on the way"])
 @pytest.mark.parametrize(

@@ -95,6 +95,7 @@ def as_told(record: Record, field: str, text: str) -> Record:
     return replace(record, **told)
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("field", ["topic", "lesson", "ask_next_time", "path"])
 @pytest.mark.parametrize("before", [b"", b"# Ours\n", b"# Ours\r\n\r\nlast"])
 def test_no_marker_in_a_record_keeps_a_line_of_the_block(

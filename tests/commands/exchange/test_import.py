@@ -278,6 +278,7 @@ def test_a_memory_that_is_full_now_is_to_be_compacted(take: Command) -> None:
     )
 
 
+@pytest.mark.long  # it costs much
 @posix
 @pytest.mark.parametrize(
     ("answer", "code", "count"),
@@ -306,6 +307,7 @@ def test_nobody_is_asked_who_cannot_see_what_would_be_saved(project: Path) -> No
     assert saved(project) == []
 
 
+@pytest.mark.long  # it costs much
 def test_standard_input_can_be_imported(project: Path) -> None:
     refused = Run.started("import", "-", given="- 하나\n".encode())
     assert (refused.code, refused.errors) == (1, UNCONFIRMED)

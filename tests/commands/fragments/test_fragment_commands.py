@@ -323,6 +323,7 @@ def test_what_a_terminal_would_obey_is_not_printed(room: Room, command: Command)
             assert bad not in done.out
 
 
+@pytest.mark.long  # it costs much
 def test_a_person_at_a_terminal_confirms(two: Room, project: Path, place: Path) -> None:
     words = ("fragments", "forget", "deploy01")
     environment = {"SENTINEL_MEMORY_FRAGMENTS": str(place / "memory.db"), "TERM": "dumb"}

@@ -84,6 +84,7 @@ def kept(dsn: str) -> dict[str, Fragment]:
     return found
 
 
+@pytest.mark.long  # it costs much
 def test_whoever_runs_the_server_reads_what_all_agents_know(told: Told) -> None:
     everything = {"alice001", "alice002", "robert01", "common01"}
     assert ids_of(told("fragments", "--json")) == everything
@@ -103,6 +104,7 @@ def test_whoever_runs_the_server_reads_what_all_agents_know(told: Told) -> None:
     assert "alice" in korean.out
 
 
+@pytest.mark.long  # it costs much
 def test_whoever_runs_the_server_corrects_what_any_agent_has_saved(told: Told, dsn: str) -> None:
     assert told("fragments", "pin", "robert01").lines[0].startswith("Pinned: robert01.")
     assert kept(dsn)["robert01"].is_anchor
@@ -128,6 +130,7 @@ def test_a_consolidation_is_of_all_agents(told: Told, dsn: str) -> None:
     assert {it.agent for it in kept(dsn).values()} == {"alice", "robert", "default"}
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("name", ["a.jsonl", "a.md", "a.html"])
 def test_each_form_of_export_has_what_all_agents_know(told: Told, desk: Desk, name: str) -> None:
     assert told("fragments", "export", "-o", name).lines[0] == f"Written: {name} (fragments: 4)."

@@ -102,6 +102,7 @@ def exported(desk: Desk, place: str, name: str) -> list[Any]:
     return sorted((json.loads(it) for it in lines), key=lambda it: json.dumps(it, sort_keys=True))
 
 
+@pytest.mark.long  # it costs much
 def test_from_a_file_to_a_server_and_back_nothing_is_lost(
     desk: Desk, file: Path, team_server: TeamServer, tmp_path: Path
 ) -> None:

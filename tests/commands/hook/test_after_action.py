@@ -56,6 +56,7 @@ def desk(tmp_path: Path) -> Desk:
     return Desk(tmp_path)
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("003 T28")
 @ALL
 def test_a_command_is_recorded_with_how_it_went_as_far_as_the_client_tells(
@@ -81,6 +82,7 @@ def test_an_edit_is_recorded_with_its_file_and_its_lines(client: str, desk: Desk
     assert desk.rows() == [line]
 
 
+@pytest.mark.long  # it costs much
 @ALL
 def test_the_answer_of_a_save_binds_the_conversation_to_its_session(
     client: str, desk: Desk

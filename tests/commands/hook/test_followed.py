@@ -121,6 +121,7 @@ def test_a_lesson_that_was_shown_without_its_trigger_tells_nothing(desk: Desk) -
     assert desk.rows() == []
 
 
+@pytest.mark.long  # it costs much
 def test_a_lesson_that_was_withheld_was_not_followed(desk: Desk) -> None:
     given = [claude_edit(desk.root, FILE, new=BAD, session_id=f"s{at}") for at in range(24)]
     on = {"SENTINEL_MEMORY_HOLDOUT": "1"}

@@ -165,6 +165,7 @@ WRITE = {"file_path": "src/refund.py", "content": "x"}
 REPLACE = {"filePath": "src/refund.py", "oldString": "a", "newString": "b"}
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     ("client", "payload", "more", "expected"),
     [
@@ -491,6 +492,7 @@ def test_odd_input_is_answered_by_nothing_and_a_line(desk: Desk, kind: str) -> N
     assert ran == Ran(0, "", f"sentinel-memory hook: {said}\n")
 
 
+@pytest.mark.long  # it costs much
 def test_more_than_is_read_is_no_input(desk: Desk) -> None:
     ran = desk.hook("claude-code", "before-action", b'{"a": "' + b"x" * 33_000_000 + b'"}')
     assert ran == Ran(0, "", "sentinel-memory hook: the input is no JSON\n")
@@ -522,6 +524,7 @@ def test_half_characters_are_no_obstacle(desk: Desk) -> None:
     assert desk.hook("claude-code", "before-action", given).text == LESSON
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     "words",
     [
@@ -593,6 +596,7 @@ def test_the_records_between_bytes_and_conflict_markers_are_found(desk: Desk) ->
     assert desk.edit().text == LESSON
 
 
+@pytest.mark.long  # it costs much
 def test_a_log_of_ten_thousand_records_is_read_and_one_of_many_megabytes_is_not(desk: Desk) -> None:
     lines = [a_record(f"gap {at}", lesson=f"rule {at}").to_line() for at in range(10_000)]
     desk.write(*lines, REFUND)
@@ -687,6 +691,7 @@ SHELL_LINES = {
 }
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /dev/full")
 @pytest.mark.parametrize("redirected", SHELL_LINES)
 def test_closed_and_full_streams_are_passed_over(desk: Desk, redirected: str) -> None:
@@ -718,6 +723,7 @@ def test_an_interrupted_hook_ends_with_0(desk: Desk) -> None:
     assert (process.returncode, out) == (0, b"")
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     "options", one_in(3, [("-I",), ("-P",), ("-OO",), ("-W", "error", "-X", "dev")])
 )
@@ -812,6 +818,7 @@ MOST_OURS = {"stop": 44, "session-start": 53, "before-action": 55}
 MOST_MODULES = 114  # with those of the standard library, and some room for other versions of it
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("event", MOST_OURS)
 def test_a_hook_loads_few_modules_and_none_of_other_packages(desk: Desk, event: str) -> None:
     given = claude_edit(desk.root, "src/refund.py", source="startup")

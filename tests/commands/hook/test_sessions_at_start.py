@@ -99,6 +99,7 @@ finally:
 """
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("has_sessions", [False, True])
 def test_sqlite_is_loaded_only_where_there_are_sessions(has_sessions: bool, desk: Desk) -> None:
     if has_sessions:

@@ -136,6 +136,7 @@ def test_a_broken_repository_and_a_full_state_hold_up_nothing(desk: Desk) -> Non
     assert (ran.code, len(ran.errors.splitlines())) == (0, 1)
 
 
+@pytest.mark.long  # it costs much
 def test_what_a_file_already_holds_is_not_written_anew(desk: Desk) -> None:
     path = desk.root / "src" / "b.py"
     lines = [f"value_{number} = {number}" for number in range(300)]

@@ -126,6 +126,7 @@ def with_a_torn_index(project: Path) -> Work:
     return Work(branch="fix/refund", commits=LAST)
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     "damage",
     [
@@ -161,6 +162,7 @@ def test_a_git_that_does_not_answer_is_not_waited_for(
     assert not waited.exists()
 
 
+@pytest.mark.long  # it costs much
 @posix
 @pytest.mark.parametrize("group", GROUPS)
 def test_no_setting_of_the_repository_starts_a_program(

@@ -185,6 +185,7 @@ def test_the_file_says_what_may_be_changed_and_how_long_it_may_be() -> None:
     assert korean[4:] == text_of_record(VAT, "en").splitlines()[4:]
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     ("change", "said"),
     [
@@ -324,6 +325,7 @@ def test_every_text_comes_back_from_the_editor_as_it_is(
         assert before[name].strip() == expected.strip()
 
 
+@pytest.mark.long  # it costs much
 def test_somebody_in_another_process_can_edit(editor: Editor) -> None:
     (editor.project.parent / "changes").write_text(json.dumps([[VAT.lesson, "하나"]]))
     done = Run.started("edit", VAT.id[:6])

@@ -63,6 +63,7 @@ def commit_of(project: Path, name: str) -> None:
     git(project, "-c", f"user.name={name}", "-c", "user.email=a@b", "commit", "-q", "-m", "memory")
 
 
+@pytest.mark.long  # it costs much
 @needs_git
 @pytest.mark.parametrize(("name", "found"), [("ada", ["one"]), ("민준", ["two"]), ("KIM", ["one"])])
 def test_an_author_is_who_added_the_record(

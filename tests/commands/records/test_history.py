@@ -254,6 +254,7 @@ def test_an_ambiguous_beginning_lists_the_candidates(tmp_path: Path, command: Co
 NOBODY_HAS_IT = "no record in the log, beside it or in git has an id that begins like this."
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     ("name", "said"),
     [
@@ -602,6 +603,7 @@ def test_an_older_version_takes_the_place_of_the_present_one(
     assert gaps(project) == ["rule", "three"]
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.skipif(os.name != "posix", reason="it needs a terminal of POSIX")
 @pytest.mark.usefixtures("command")
 def test_a_record_that_changed_while_somebody_looked_is_not_restored_over(project: Path) -> None:

@@ -530,6 +530,7 @@ def test_a_record_that_was_updated_while_somebody_looked_stays(shop: Path) -> No
     assert [it.id for it in MemoryStore(path_of(shop)).read_all()] == [VAT.id, RULE.id]
 
 
+@pytest.mark.long  # it costs much
 @posix
 @pytest.mark.parametrize(
     ("answer", "code", "count"), one_in(2, [("예\n", 0, 2), ("y\n", 0, 2), ("\n", 1, 3)], names=3)
@@ -547,6 +548,7 @@ def test_a_terminal_gets_colours(shop: Path) -> None:
     assert f"  \x1b[2m{VAT.id[:8]}\x1b[0m  {day_text(NOW, 'en')}" in done.out
 
 
+@pytest.mark.long  # it costs much
 @posix
 def test_a_terminal_gets_the_newest_25_and_the_command_for_the_rest(project: Path) -> None:
     write(project, *[a_record(f"gap {number}") for number in range(30)])

@@ -97,6 +97,7 @@ def test_an_id_a_token_and_a_date_find_their_record(command: Command) -> None:
     assert len(ids("2026-03")) == 3
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     "query", one_in(2, [("lock",), ("deadline", "save"), ("환불",), ("zzz", "lock"), ("pars",)])
 )

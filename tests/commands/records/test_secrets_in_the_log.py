@@ -115,6 +115,7 @@ def test_no_command_shows_it(
     assert TOKEN not in (shop / "page.html").read_text("utf-8")
 
 
+@pytest.mark.long  # it costs much
 def test_the_token_that_is_shown_names_the_version_in_the_log(
     shop: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -116,6 +116,7 @@ def test_the_report_is_added_to_the_summary_of_the_step(
     assert (project / "report.md").read_text(encoding="utf-8") == shown.out
 
 
+@pytest.mark.long  # it costs much
 def test_a_summary_never_grows_above_its_limit(
     project: Path, report: Report, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -213,6 +214,7 @@ def hook_of(name: str) -> dict[str, str]:
     raise AssertionError(name)
 
 
+@pytest.mark.long  # it costs much
 @posix
 def test_the_hook_shows_what_a_commit_brings_and_refuses_a_secret(project: Path) -> None:
     keys = hook_of("sentinel-memory-report")
@@ -273,6 +275,7 @@ def test_the_documents_name_the_keys_there_are(name: str, project: Path, report:
     assert set(told) <= set(re.findall(r"`(\w+)`", rows))
 
 
+@pytest.mark.long  # it costs much
 @posix
 @pytest.mark.parametrize("name", ["ci.md", "ci.ko.md"])
 def test_the_step_of_the_workflow_does_what_the_document_says(

@@ -302,6 +302,7 @@ def test_a_linked_log_is_followed_to_its_file(
     assert report("--project", str(project / "app")).first == "**Memory:** 1 lesson added."
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("named", [".context", LOG])
 def test_a_link_that_takes_the_place_of_the_log_hides_nothing(
     named: str, project: Path, report: Report
@@ -393,6 +394,7 @@ def test_a_new_secret_is_refused_with_its_place_and_never_shown(
     assert "What was missing: the key is `[REDACTED]`" in told.out
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     "field",
     [
@@ -981,6 +983,7 @@ def test_a_long_report_leaves_out_whole_records_from_its_end_and_counts_them(
     assert 60_000 - len("\n".join(following)) <= len(told.out) <= 60_000
 
 
+@pytest.mark.long  # it costs much
 def test_one_endless_record_pushes_no_other_off_the_report(project: Path, report: Report) -> None:
     base = written(project, a_record("gone"))
     endless = a_record("endless")
@@ -994,6 +997,7 @@ def test_one_endless_record_pushes_no_other_off_the_report(project: Path, report
     assert "What was missing: gone" in told.part("Removed")
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("lang", one_in(2, ["ko", "en"]))
 def test_the_shortest_report_holds_everything_but_the_records(
     lang: str, project: Path, report: Report, monkeypatch: pytest.MonkeyPatch
@@ -1026,6 +1030,7 @@ def test_the_shortest_report_holds_everything_but_the_records(
         assert f"### {WORDS[key][index]}\n" in told.out
 
 
+@pytest.mark.long  # it costs much
 def test_it_runs_with_the_standard_library_alone_and_isolated(project: Path) -> None:
     base = written(project, PLAIN)
     written(project, PLAIN, SECRET)

@@ -84,6 +84,7 @@ def test_five_of_a_room_are_shown_with_the_command_for_the_others(
     assert command("search", "redis", "--limit", "7").out.count("Move redis to the new") == 7
 
 
+@pytest.mark.long  # it costs much
 def test_a_room_that_is_named_alone_answers_by_its_own_command(
     log: bytes, sessions: SessionStore, room: Room, command: Command
 ) -> None:
@@ -199,6 +200,7 @@ print(sorted({name.partition(".")[0] for name in sys.modules} & {"rooms", "sqlit
 """
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     ("lines", "has_sessions"),
     [

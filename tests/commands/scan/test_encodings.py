@@ -65,6 +65,7 @@ def scan(capsys: pytest.CaptureFixture[str], project: Path) -> Command:
     return partial(Run.of, capsys, "scan")
 
 
+@pytest.mark.long  # it costs much
 @each_file
 def test_the_log_is_looked_at_in_every_encoding(scan: Command, project: Path, data: bytes) -> None:
     write(project, data)
@@ -75,6 +76,7 @@ def test_the_log_is_looked_at_in_every_encoding(scan: Command, project: Path, da
         assert TOKEN not in found.out
 
 
+@pytest.mark.long  # it costs much
 @each_file
 def test_a_file_of_any_name_is_looked_at_in_every_encoding(
     scan: Command, project: Path, data: bytes, monkeypatch: pytest.MonkeyPatch
@@ -96,6 +98,7 @@ def committed(project: Path, data: bytes) -> None:
         commit(project)
 
 
+@pytest.mark.long  # it costs much
 @needs_git
 @some_files
 def test_the_history_is_looked_at_in_every_encoding(
@@ -110,6 +113,7 @@ def test_the_history_is_looked_at_in_every_encoding(
     assert f"{LOG}\n" in found.out
 
 
+@pytest.mark.long  # it costs much
 @needs_git
 @some_files
 def test_a_report_refuses_a_secret_in_every_encoding(

@@ -345,6 +345,7 @@ def test_what_is_not_there_is_said_and_the_others_are_scanned(scan: Command, pro
     assert scan("none.txt", "--json").told["unreadable"] == [{"path": "none.txt", "reason": reason}]
 
 
+@pytest.mark.long  # it costs much
 @posix
 def test_what_nobody_may_read_is_said(project: Path) -> None:
     (project / "a.txt").write_text(TOKEN, encoding="utf-8")
@@ -370,6 +371,7 @@ def test_a_project_and_a_path_are_refused_together(scan: Command, project: Path)
     assert "--project and PATH cannot be used together" in found.errors
 
 
+@pytest.mark.long  # it costs much
 def test_it_runs_with_the_standard_library_alone(project: Path) -> None:
     (project / "a.txt").write_text(TOKEN, encoding="utf-8")
     found = Run.started("scan", "a.txt", options=["-S", "-E", "-s"])
@@ -603,6 +605,7 @@ def test_without_a_secret_nothing_is_written(scan: Command, project: Path) -> No
     assert [path.name for path in path_of(project).parent.iterdir()] == ["memory_log.jsonl"]
 
 
+@pytest.mark.long  # it costs much
 @posix
 def test_a_read_only_checkout_can_be_scanned_and_says_why_it_cannot_be_redacted(
     project: Path,
@@ -664,6 +667,7 @@ def test_the_hooks_start_the_installed_command() -> None:
     assert [path for path in paths if files.search(path)] == [LOG, f"app/{LOG}"]
 
 
+@pytest.mark.long  # it costs much
 @needs_git
 @posix
 def test_a_commit_with_a_secret_is_refused_by_the_hook(project: Path) -> None:

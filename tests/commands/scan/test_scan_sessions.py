@@ -95,6 +95,7 @@ def test_a_damaged_database_that_was_kept_is_named(desk: Desk, room: SessionStor
     ) in desk.run("scan").lines
 
 
+@pytest.mark.long  # it costs much
 def test_a_project_without_sessions_hears_and_loads_nothing_of_them(desk: Desk) -> None:
     assert "sessions" not in desk.run("scan", "--json").told
     program = (

@@ -149,6 +149,7 @@ def test_data_has_every_key(project: Path, command: Command) -> None:
     }
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("lang", ["en", "ko"])
 @pytest.mark.parametrize("width", ["30", "44", "80", "132"])
 def test_no_line_is_wider_than_the_terminal(

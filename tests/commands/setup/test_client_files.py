@@ -93,6 +93,7 @@ def _lost(target: Target, before: bytes, after: bytes, ours: str) -> Iterator[st
         yield f"ours are not there: {read}"
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(("target", "part"), EACH)
 def test_every_file_is_given_back_or_left_alone(target: Target, part: int, tmp_path: Path) -> None:
     found, text = [], theirs(target)

@@ -195,6 +195,7 @@ def ours_in(data: Any) -> list[int]:
     return [sum(is_ours(it) for all_ in entries(data) for it in all_.values()), handlers, approvals]
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(("name", "target"), cases_of(EDITS, OF_JSON))
 def test_what_was_edited_in_json_is_put_right_and_taken_out(
     name: str, target: Target, bench: Bench
@@ -233,6 +234,7 @@ FORMS: dict[str, Callable[[str], str]] = {
 }
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(("form", "target"), cases_of(FORMS, OF_JSON))
 def test_a_file_that_was_formatted_anew_gives_the_users_own_in_that_form(
     form: str, target: Target, bench: Bench
@@ -243,6 +245,7 @@ def test_a_file_that_was_formatted_anew_gives_the_users_own_in_that_form(
     assert setup(bench, target, remove=True) == (FORMS[form](theirs(target)), [])
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("target", OF_JSON, ids=str)
 def test_a_comment_put_in_later_hinders_no_removal(target: Target, bench: Bench) -> None:
     bench.put({target.name: theirs(target)})
@@ -274,6 +277,7 @@ TOML_EDITS: dict[str, Callable[[str], str]] = {
 }
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(("name", "target"), cases_of(TOML_EDITS, OF_TOML))
 def test_what_was_edited_in_toml_is_put_right_and_taken_out(
     name: str, target: Target, bench: Bench
@@ -340,6 +344,7 @@ def test_half_a_block_is_left_with_a_sentence(name: str, target: Target, bench: 
     assert setup(bench, target, remove=True) == (text, ["broken_block"])
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(("name", "target"), cases_of(WHOLE, OF_RULES))
 def test_a_block_goes_from_where_the_user_put_it(name: str, target: Target, bench: Bench) -> None:
     bench.put({target.name: theirs(target)})

@@ -97,6 +97,7 @@ def test_an_entry_that_served_one_project_serves_each_from_then_on(bench: Bench)
     assert '"--project"' not in planned.changes[0].text
 
 
+@pytest.mark.long  # it costs much
 def test_hooks_of_a_user_are_silent_where_there_is_no_memory(desk: Desk) -> None:
     code, _, errors = desk.run("setup", "claude-code", "--user", "--yes")
     assert (code, errors) == (0, "")
@@ -123,6 +124,7 @@ def test_a_user_can_be_set_up_from_the_home_directory(desk: Desk) -> None:
 # For one machine.
 
 
+@pytest.mark.long  # it costs much
 def test_the_files_of_one_machine_are_kept_out_of_git(cloned: Desk) -> None:
     before = (cloned.root / ".git/info/exclude").read_bytes()
     code, out, errors = cloned.run("setup", "claude-code", "codex", "--local", "--yes")
@@ -143,6 +145,7 @@ def test_the_files_of_one_machine_are_kept_out_of_git(cloned: Desk) -> None:
     assert (cloned.root / ".git/info/exclude").read_bytes() == before
 
 
+@pytest.mark.long  # it costs much
 def test_hooks_move_between_the_file_of_the_project_and_that_of_a_machine(cloned: Desk) -> None:
     shared, local = (cloned.root / ".claude" / f"settings{it}.json" for it in ("", ".local"))
     for words, there, gone in ((("--local",), local, shared), ((), shared, local)):
@@ -267,6 +270,7 @@ def test_commands_of_another_environment_do_not_count(scripts: Path) -> None:
     assert commands_here(str(scripts / "python"), {"PATH": str(scripts)}) is None
 
 
+@pytest.mark.long  # it costs much
 def test_nothing_is_written_that_starts_what_uv_may_clear_away(tmp_path: Path) -> None:
     passing = tmp_path / "archive-v0" / "x"
     for name in (*COMMANDS, "python"):

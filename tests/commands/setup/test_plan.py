@@ -41,6 +41,7 @@ def remarks(found: tuple[Remark, ...]) -> list[str]:
     return [remark.key for remark in found]
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("001 2-2.b")
 @pytest.mark.parametrize(("client", "case"), cases())
 def test_a_client_is_set_up_and_removed_as_the_golden_files_show(
@@ -74,6 +75,7 @@ def test_the_doctor_finds_the_client_configured_for_the_project(
     assert facts == [(NAMES[client], bench.root, "")]
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(("client", "case"), cases())
 def test_a_diff_shows_nothing_of_other_servers(client: str, case: str, bench: Bench) -> None:
     bench.put(bench.golden(client, case, "before"))
@@ -318,6 +320,7 @@ def spoken(bench: Bench, client: str) -> set[str]:
     return found
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("client", KEYS)
 def test_a_language_that_was_asked_for_is_written_kept_and_changed(
     client: str, bench: Bench
@@ -364,6 +367,7 @@ def indented(text: str) -> str:
     return json.dumps(json.loads(text), indent=2) + "\n"
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     ("client", "file", "text"),
     [
@@ -702,6 +706,7 @@ def test_hooks_are_written_for_the_shell_that_a_client_uses_on_windows(
     assert handler_of(hooks, [*made.cli, "hook", "stop"], "stop", windows=True) == handler
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("client", [key for key in KEYS if key != "claude-desktop"])
 @pytest.mark.parametrize("place", PLACES)
 def test_the_forms_of_windows_are_found_again_and_taken_out(

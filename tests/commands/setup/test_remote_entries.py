@@ -76,6 +76,7 @@ def test_the_document_shows_each_entry_as_it_is_written(name: str, bench: Bench)
     assert [client for client, _, _ in rows] == [it.name for it in TAKING]
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     ("client", "level"),
     one_in(

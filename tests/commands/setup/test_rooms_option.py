@@ -25,6 +25,7 @@ def holding(bench: Bench, text: str) -> list[str]:
     return [name for name, data in bench.files().items() if text.encode() in data]
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("client", KEYS)
 def test_switching_on_and_off_leaves_what_a_setup_without_it_writes(
     client: str, bench: Bench
@@ -40,6 +41,7 @@ def test_switching_on_and_off_leaves_what_a_setup_without_it_writes(
     assert bench.files() == before
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("level", ["local", "user"])
 @pytest.mark.parametrize("client", [client.key for client in CLIENTS if client.of_user])
 def test_every_level_has_the_room(client: str, level: Level, bench: Bench) -> None:
@@ -167,6 +169,7 @@ def test_everything_of_the_room_is_taken_out_again(bench: Bench) -> None:
     assert bench.files() == {}
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("lang", ["en", "ko"])
 @pytest.mark.parametrize(
     ("room", "tool"),
@@ -192,6 +195,7 @@ def test_the_command_says_what_the_room_does_and_costs(
     assert tool in said
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.81")
 @pytest.mark.parametrize("client", KEYS)
 def test_the_fragments_are_switched_on_and_off_again(client: str, bench: Bench) -> None:

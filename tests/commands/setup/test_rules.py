@@ -112,6 +112,7 @@ def rules_read(client: str, bench: Bench) -> int:
     return sum(text.count("search_memory") > 0 for text in texts)
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("001 6.b")
 @pytest.mark.parametrize("past", PAST)
 @pytest.mark.parametrize("counts", [(5,), pytest.param((1, 2, 3, 4), marks=pytest.mark.long)])
@@ -452,6 +453,7 @@ def test_rules_that_move_keep_their_language(bench: Bench) -> None:
     assert texts(bench) == {"AGENTS.md": KOREAN}
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("text", ["", "\n", "\ufeff", "\r\n\r\n"])
 @pytest.mark.parametrize("client", ["claude-code", "codex", "gemini"])
 def test_a_file_that_was_there_and_empty_is_not_deleted(

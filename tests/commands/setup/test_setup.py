@@ -33,6 +33,7 @@ def desk(tmp_path: Path) -> Desk:
     return Desk(tmp_path / "my 프로젝트", tmp_path / "home")
 
 
+@pytest.mark.long  # it costs much
 def test_every_client_is_set_up_checked_and_removed(desk: Desk) -> None:
     (desk.root / "README.md").write_bytes(b"ours\n")
     code, out, errors = desk.started("setup", *KEYS, "--yes")
@@ -59,6 +60,7 @@ def test_every_client_is_set_up_checked_and_removed(desk: Desk) -> None:
     assert (code, out.splitlines()[-1]) == (0, word("en", "nothing_to_remove"))
 
 
+@pytest.mark.long  # it costs much
 def test_a_hook_is_tried_once_and_leaves_its_byte_code(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -153,6 +155,7 @@ def test_without_a_terminal_and_yes_nothing_is_written(desk: Desk) -> None:
     assert desk.files() == {}
 
 
+@pytest.mark.long  # it costs much
 @posix
 @pytest.mark.parametrize(
     ("answer", "code"), one_in(2, [("y\n", 0), ("no\n", 1), ("\n", 1), ("\x04", 1)], names=2)
@@ -166,6 +169,7 @@ def test_on_a_terminal_it_asks_once(answer: str, code: int, desk: Desk) -> None:
     assert (word("en", "not_changed") in done.out) == (code == 1)
 
 
+@pytest.mark.long  # it costs much
 @posix
 def test_who_cannot_see_the_plan_or_cannot_answer_is_not_asked(desk: Desk) -> None:
     ours, theirs = os.openpty()
@@ -220,6 +224,7 @@ def test_a_python_without_the_packages_is_told_how_to_get_them(desk: Desk) -> No
     assert desk.files() == {}
 
 
+@pytest.mark.long  # it costs much
 @posix
 def test_what_was_put_in_is_taken_out_without_the_packages(desk: Desk) -> None:
     assert desk.run("setup", "codex", "--yes")[0] == 0

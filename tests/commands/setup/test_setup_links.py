@@ -53,6 +53,7 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
     return made
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     ("name", "remove"),
     enough(

@@ -59,6 +59,7 @@ def test_the_rules_of_a_colleague_stay_where_git_has_them(
         assert OURS in text or (file == "CLAUDE.md" and "@AGENTS.md" in text)
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("text", ["", "# Ours\n\nUse tabs.\n"])
 def test_a_committed_file_of_a_local_client_is_not_changed_by_another_client(
     team: Desk, tmp_path: Path, text: str
@@ -79,6 +80,7 @@ def test_a_committed_file_of_a_local_client_is_not_changed_by_another_client(
     assert "AGENTS.md: these rules are not needed" not in done.out
 
 
+@pytest.mark.long  # it costs much
 def test_a_file_that_a_setting_names_stays_as_well(team: Desk, tmp_path: Path) -> None:
     settings = {"context": {"fileName": "docs/[notes] for models.md"}}
     (team.root / ".gemini").mkdir()
@@ -95,6 +97,7 @@ def test_a_file_that_a_setting_names_stays_as_well(team: Desk, tmp_path: Path) -
     assert (desk.root / name).read_bytes() == before
 
 
+@pytest.mark.long  # it costs much
 def test_what_git_does_not_track_still_moves_to_where_it_is_read(team: Desk) -> None:
     assert team.run("setup", "cursor", "--yes").code == 0
     rule = team.root / ".cursor/rules/sentinel-memory.mdc"

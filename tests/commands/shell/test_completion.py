@@ -90,6 +90,7 @@ def said(*words: str) -> str:
     return done.stdout
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.skipif(os.name == "nt", reason="bash of Windows may be that of another system")
 @pytest.mark.parametrize(("line", "expected"), one_in(99, LINES, names=2))
 def test_bash_completes(shop: Path, line: str, expected: list[str]) -> None:

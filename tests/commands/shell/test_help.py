@@ -62,6 +62,7 @@ def test_no_page_is_wider_than_80_cells_or_leaves_a_word_alone(lang: Language) -
     assert wrong == []
 
 
+@pytest.mark.long  # it costs much
 def test_every_example_is_a_command_line_that_is_understood() -> None:
     for command, parser in all_parsers():
         lines = re.findall(rf"^  {re.escape(CLI)} (.+)$", parser.format_help(), re.M)

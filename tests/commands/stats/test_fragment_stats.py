@@ -129,6 +129,7 @@ print(sorted({name.partition(".")[0] for name in sys.modules} & {"rooms", "sqlit
 """
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     ("command", "has_fragments"),
     enough(

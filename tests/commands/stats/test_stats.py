@@ -128,6 +128,7 @@ def lively(desk: Desk) -> Desk:
     return desk
 
 
+@pytest.mark.long  # it costs much
 def test_the_whole_page_in_english(lively: Desk) -> None:
     sizes = [f"{size_of(RECORDS[:count]):,}".rjust(5) for count in range(5)]
     payment, build, auth = size_of([VAT, REFUND]), size_of([BUILD]), size_of([SESSION])
@@ -454,6 +455,7 @@ def test_wrong_arguments_end_with_2(desk: Desk, options: list[str]) -> None:
     assert (run.code, run.out) == (2, "")
 
 
+@pytest.mark.long  # it costs much
 def test_no_package_is_needed(lively: Desk) -> None:
     assert lively.started("stats", options=("-S",)) == lively.stats()
 

@@ -57,6 +57,7 @@ def test_without_a_terminal_nothing_is_changed_and_yes_is_named(made: Made, desk
     assert done.errors.startswith("Nothing was changed: ") and "--yes" in done.errors
 
 
+@pytest.mark.long  # it costs much
 @EACH
 @pytest.mark.parametrize("option", ["-n", "--dry-run"])
 def test_a_dry_run_shows_the_same_and_changes_nothing(made: Made, option: str, desk: Desk) -> None:
@@ -69,6 +70,7 @@ def test_a_dry_run_shows_the_same_and_changes_nothing(made: Made, option: str, d
     assert done.code == (0 if made in (deletion, compaction) else 1)  # what is wrong still is
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     ("made", "answer", "is_done"),
     enough(

@@ -70,6 +70,7 @@ def faults(*texts: str) -> list[str]:
     return [text for text in texts if UNSAFE.search(text) or FORGED.search(text)]
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("given", [it.strip() for it in re.split(r"[|\n]", COMMANDS.strip())])
 def test_no_command_prints_a_control_of_its_projects_path(
     hostile: Path,
@@ -91,6 +92,7 @@ def test_no_command_prints_a_control_of_its_projects_path(
     assert faults(done.out, done.errors, *caplog.messages) == []
 
 
+@pytest.mark.long  # it costs much
 def test_the_server_prints_no_control_of_its_projects_path(hostile: Path) -> None:
     messages: list[dict[str, object]] = [
         {"id": 1, "method": "initialize", "params": {"protocolVersion": "2025-06-18",

@@ -177,6 +177,7 @@ def test_however_it_is_missing_the_command_that_is_named_brings_it_back(
     assert "Records: 1 of 1" in Run.of(capsys, "list").out
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("state", one_in(4, STATES))
 def test_the_doctor_says_the_same(
     shop: Path, state: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -210,6 +211,7 @@ def test_a_memory_of_a_package_needs_no_log_above_it(
     assert (package / LOG).is_file()
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("has_git", [True, False])
 def test_a_project_whose_log_was_never_committed_begins_one(
     tmp_path: Path,
@@ -256,6 +258,7 @@ def test_tools_and_resources_refuse_as_the_commands_do(
     assert len(store_of(gone).read_all()) == 2
 
 
+@pytest.mark.long  # it costs much
 def test_the_sentence_of_a_tool_is_korean_where_its_reader_is(
     gone: Path, start_server: StartServer
 ) -> None:
@@ -289,6 +292,7 @@ def test_the_start_of_a_session_says_it_in_the_language_of_the_reader(
     assert (gone / LOG).is_file()
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     ("client", "given"),
     [
@@ -318,6 +322,7 @@ def test_later_events_are_silent_and_remind_nobody_to_save(gone: Path) -> None:
     assert files_in(gone) == before
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.skipif(os.name == "nt", reason="a program that is a script")
 def test_no_git_is_started_where_the_log_is_there_or_no_repository_is(
     shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

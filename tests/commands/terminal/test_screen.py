@@ -84,6 +84,7 @@ def test_sentences_are_no_wider_than_a_hundred_cells() -> None:
     assert [Screen(width=width).text_width for width in (80, 100, 240)] == [80, 100, 100]
 
 
+@pytest.mark.long  # it costs much
 @posix
 @pytest.mark.parametrize(("variable", "red"), [("FORCE_COLOR", True), ("TERM", False)])
 def test_an_error_is_red_by_what_standard_error_is(variable: str, red: bool) -> None:

@@ -50,6 +50,7 @@ def seen(root: Path, words: str, lang: str) -> list[str]:
     return uncoloured(done.out + done.errors).splitlines()
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(("words", "lang"), one_in(9, product(SCREENS, ["en", "ko"]), names=2))
 def test_no_line_is_wider_than_the_terminal(shop: Path, words: str, lang: str) -> None:
     lines = seen(shop, words, lang)
@@ -57,6 +58,7 @@ def test_no_line_is_wider_than_the_terminal(shop: Path, words: str, lang: str) -
     none_of(line for line in lines if cells(line) > 80 and str(shop) not in line)
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     ("words", "lang"),
     one_in(4, product(["report", "onboard"], ["ko", "en"]), names=2),

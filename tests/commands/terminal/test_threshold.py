@@ -52,6 +52,7 @@ def asking(found: dict[str, Run], desk: Desk) -> list[str]:
     return [name for name, text in texts.items() if ASKED.search(text)]
 
 
+@pytest.mark.long  # it costs much
 def test_the_threshold_of_a_team_is_that_of_commands_and_hooks(desk: Desk) -> None:
     assert asking(runs(desk, *LOGS), desk) == []
     assert asking(runs(desk, *LOGS, **TEAM), desk) == ["doctor", "stats", "view", "hook"]

@@ -93,6 +93,7 @@ def place(tmp_path: Path) -> Path:
 # Whose fragments are shown, and where
 
 
+@pytest.mark.long  # it costs much
 def test_a_page_that_is_opened_here_shows_all_fragments_and_says_whose_they_are(
     desk: Desk, place: Path
 ) -> None:
@@ -143,6 +144,7 @@ def test_a_file_with_private_fragments_says_so(desk: Desk, place: Path) -> None:
     assert '<p class="note">All your fragments, from all your projects,' in section
 
 
+@pytest.mark.long  # it costs much
 def test_a_page_that_is_opened_here_leaves_them_out_where_somebody_says_so(
     desk: Desk, place: Path
 ) -> None:
@@ -150,6 +152,7 @@ def test_a_page_that_is_opened_here_leaves_them_out_where_somebody_says_so(
     assert "Salaries" not in desk.pages[0].read_text("utf-8")
 
 
+@pytest.mark.long  # it costs much
 def test_without_fragments_the_page_is_that_of_the_lessons(desk: Desk, tmp_path: Path) -> None:
     alone = desk.view("-o", "-")
     path = tmp_path / "empty.db"

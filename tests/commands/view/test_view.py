@@ -177,6 +177,7 @@ def test_a_dash_prints_the_page_and_nothing_else(desk: Desk) -> None:
     assert out.startswith("<!doctype html>") and out.endswith("</html>\n")
 
 
+@pytest.mark.long  # it costs much
 def test_the_browser_is_given_a_private_page_that_the_next_call_replaces(desk: Desk) -> None:
     for _ in range(2):
         code, out, errors = desk.view(**desk.browser())
@@ -187,12 +188,14 @@ def test_the_browser_is_given_a_private_page_that_the_next_call_replaces(desk: D
     assert stat.S_IMODE(page.parent.stat().st_mode) == 0o700
 
 
+@pytest.mark.long  # it costs much
 def test_a_page_can_be_written_and_opened(desk: Desk) -> None:
     code, out, _ = desk.view("-o", "a b.html", "--open", **desk.browser())
     assert (code, out.splitlines()[0]) == (0, "Written: a b.html (records: 1).")
     assert desk.shown == (desk.root / "a b.html").as_uri()
 
 
+@pytest.mark.long  # it costs much
 def test_where_no_browser_opens_the_command_says_where_the_page_is(desk: Desk) -> None:
     code, out, errors = desk.view(PATH=os.defpath, **desk.browser(code=1))
     [page] = desk.pages
@@ -203,6 +206,7 @@ def test_where_no_browser_opens_the_command_says_where_the_page_is(desk: Desk) -
     )
 
 
+@pytest.mark.long  # it costs much
 def test_a_state_directory_that_cannot_be_made_is_named(desk: Desk) -> None:
     (desk.home / ".local").write_text("a file")
     code, out, errors = desk.view(**desk.browser())

@@ -115,6 +115,7 @@ print(sorted({name.partition(".")[0] for name in sys.modules} & {"rooms", "sqlit
 """
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     ("has_sessions", "loaded"), [(False, "[]"), (True, "['rooms', 'sqlite3']")]
 )

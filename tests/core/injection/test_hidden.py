@@ -60,6 +60,7 @@ def test_every_format_control_and_private_character_is_known() -> None:
     )
 
 
+@pytest.mark.long  # it costs much
 def test_no_letter_mark_number_or_sign_that_is_seen_is_taken_for_hidden() -> None:
     hidden = {*chars_of(IGNORABLE), *chars_of(OTHERS), "\U00016fe4", "\U0001d159"}
     none_of(
@@ -147,6 +148,7 @@ def test_a_text_has_a_twin_only_if_it_looks_like_ascii_altogether() -> None:
     assert ascii_twin("auth") == ascii_twin("оплата") == ascii_twin("결제") == ascii_twin("é") == ""
 
 
+@pytest.mark.long  # it costs much
 def test_a_plain_text_is_ascii_without_a_hidden_character() -> None:
     hidden = re.compile(f"[{HIDDEN_CLASS}]")
     for char in map(chr, CODE_POINTS):

@@ -178,6 +178,7 @@ print("core.injection.phrases" in sys.modules)
 """
 
 
+@pytest.mark.long  # it costs much
 def test_a_clean_memory_never_loads_the_rules(tmp_path: Path) -> None:
     command = (sys.executable, "-c", CLEAN_SESSION, str(tmp_path / "memory_log.jsonl"))
     done = Run.process(*command, cwd=ROOT)

@@ -144,6 +144,7 @@ def test_a_reader_beside_many_writers_never_sees_an_older_version(crowd: Crowd) 
     assert saves == sorted(set(saves))
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("001 8.b", "P5")
 def test_no_save_of_many_threads_is_lost_or_counted_twice(tmp_path: Path) -> None:
     path = path_of(tmp_path)
@@ -170,6 +171,7 @@ def test_readers_are_not_held_up_by_a_writer_that_holds_the_lock(tmp_path: Path)
         assert reading.result(WAIT_S) == len(acknowledged)
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("P5")
 def test_two_servers_of_one_project_see_each_others_records_at_once(
     tmp_path_factory: pytest.TempPathFactory, start_server: StartServer

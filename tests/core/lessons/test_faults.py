@@ -94,6 +94,7 @@ def wrongs(rehearsal: Rehearsal, faults: Iterable[Fault], tmp_path: Path) -> lis
     return [wrong for fault in faults for wrong in attempt(rehearsal, fault, tmp_path)]
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("P4")
 @all_scenarios
 @pytest.mark.parametrize("chosen", [some, pytest.param(most, marks=pytest.mark.long)])
@@ -104,6 +105,7 @@ def test_a_call_that_is_refused_costs_neither_the_file_nor_the_next_save(
     assert wrongs(rehearsal, faults, tmp_path) == []
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("P1", "I12")
 @all_scenarios
 def test_a_disk_that_dies_leaves_the_file_old_or_new(
@@ -201,6 +203,7 @@ def test_a_read_that_fails_is_an_error_and_not_an_empty_memory(tmp_path: Path, c
     assert told == ({b""} if code == errno.ENOENT else {b"LogReadError"})
 
 
+@pytest.mark.long  # it costs much
 def test_a_reader_and_the_next_writer_of_a_stopped_one_are_not_led_astray(tmp_path: Path) -> None:
     scenario = by_name["a new record"]
     rehearsal = rehearse(scenario, tmp_path / "rehearsal")

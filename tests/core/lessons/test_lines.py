@@ -60,6 +60,7 @@ def test_no_change_writes_a_line_that_nobody_could_read() -> None:
         upsert(log, DRAFT, now="2026-03-09T10:30:00+00:00")  # it would note when and how often
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("most", [MOST_LINE_BYTES, pytest.param(4_194_304, marks=pytest.mark.long)])
 def test_a_long_line_is_looked_at_for_secrets_and_keeps_the_rest(
     most: int, monkeypatch: pytest.MonkeyPatch

@@ -258,6 +258,7 @@ def test_no_more_than_sixteen_former_versions_are_kept() -> None:
     assert log.records[0].former == tuple(fingerprints[-16:])
 
 
+@pytest.mark.long  # it costs much
 def test_a_file_too_long_for_the_cache_of_lines_is_changed_like_any_other() -> None:
     records = [a_record(f"gap {number}", topic=f"t{number % 7}") for number in range(2_100)]
     again = replace(records[7], lesson="newer", updated=LATER)

@@ -19,6 +19,7 @@ def looked_at(seed: int) -> tuple[tuple[Case, tuple[Secret, ...]], ...]:
     return tuple((case, tuple(find(case.text))) for case in sentences(seed))
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.long)])
 def test_most_secrets_in_sentences_are_found_whole(seed: int) -> None:
     found, count = Counter[str](), Counter[str]()

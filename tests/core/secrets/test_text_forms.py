@@ -51,6 +51,7 @@ WRITTEN_OTHERWISE = (
 )
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("sentence", SENTENCES)
 def test_nothing_unseen_hides_a_secret_or_stays_of_it(sentence: str) -> None:
     start, end, _ = find(sentence)[0]

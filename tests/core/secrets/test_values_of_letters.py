@@ -3,6 +3,8 @@
 import random
 from string import ascii_letters, ascii_lowercase
 
+import pytest
+
 from core.sanitizer import MARKER, redact
 from tests.support.rows import none_of
 
@@ -85,6 +87,7 @@ def values(alphabet: str, size: int, count: int = 40) -> list[str]:
     return ["".join(chance.choices(alphabet, k=size)) for _ in range(count)]
 
 
+@pytest.mark.long  # it costs much
 def test_letters_alone_behind_a_setting_are_a_value() -> None:
     faults = []
     for line in SETTINGS:

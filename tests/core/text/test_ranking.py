@@ -315,6 +315,7 @@ def test_every_index_appears_once_when_terms_are_found(query: str, texts: list[s
     assert ranked == rank(query, tuple(texts))
 
 
+@pytest.mark.long  # it costs much
 def test_the_order_is_the_same_in_every_process() -> None:
     program = (
         "import json, sys; from core.text.ranking import rank;"

@@ -28,6 +28,7 @@ def allowed(headers: dict[str, str], what: str) -> set[str]:
     return {it.strip().lower() for it in headers.get(ALLOW + what, "").split(",")}
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("origin", [OURS, "http://localhost:3000"])
 @pytest.mark.parametrize("path", ["/mcp", "/sse", "/message", "/health"])
 def test_a_page_of_a_named_origin_may_ask_before_it_calls(
@@ -100,6 +101,7 @@ def test_pages_of_any_origin_find_the_login_and_no_more(server: HttpServer) -> N
     assert headers["x-frame-options"] == "DENY"
 
 
+@pytest.mark.long  # it costs much
 def test_without_a_named_origin_no_page_may_call(tmp_path_factory: pytest.TempPathFactory) -> None:
     with HttpServer(tmp_path_factory.mktemp("closed")) as closed:
         headers = {**PREFLIGHT, "Origin": OURS}
@@ -117,6 +119,7 @@ def test_a_server_without_an_address_answers_to_the_names_of_its_machine(
         assert server.ask("GET", "/health", headers={"Host": name})[0] == 200
 
 
+@pytest.mark.long  # it costs much
 def test_a_server_with_an_address_answers_to_its_name(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:

@@ -59,6 +59,7 @@ def facts_of(server: HttpServer) -> list[dict[str, Any]]:
     return found
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("end", one_in(2, [end_by_word, end_by_itself]))
 def test_a_session_that_wrote_and_never_reflected_leaves_one_fact_for_two_days(
     tmp_path: Path, end: Callable[[HttpServer, str], None]
@@ -82,6 +83,7 @@ def test_a_session_that_wrote_and_never_reflected_leaves_one_fact_for_two_days(
         assert len(facts_of(server)) == 1
 
 
+@pytest.mark.long  # it costs much
 def test_a_session_that_only_read_leaves_nothing(server: HttpServer) -> None:
     before, session = facts_of(server), server.begin()
     server.tool("recall", session, text="node")
@@ -89,6 +91,7 @@ def test_a_session_that_only_read_leaves_nothing(server: HttpServer) -> None:
     assert {it["id"] for it in facts_of(server)} == {it["id"] for it in before}
 
 
+@pytest.mark.long  # it costs much
 def test_a_session_is_its_keys_alone(tmp_path: Path) -> None:
     keys = Keys(SqlitePapers(tmp_path / "data" / "sentinel-memory" / FILE_NAME))
     other = keys.add("other")
@@ -180,6 +183,7 @@ def test_a_client_without_sessions_is_the_same_one_all_day(server: HttpServer) -
     assert json.loads(server.ask("GET", "/health")[2])["sessions"] == begun
 
 
+@pytest.mark.long  # it costs much
 def test_a_client_of_2024_calls_a_tool_over_its_stream_and_ends_with_it(
     tmp_path: Path,
 ) -> None:

@@ -23,6 +23,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpServer]:
         yield running
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.1.a", "002 2.2", "002 2.4")
 @pytest.mark.parametrize("version", OLDER)
 def test_every_older_version_gets_a_session(server: HttpServer, version: str) -> None:
@@ -198,6 +199,7 @@ def test_a_client_of_2024_gives_its_key_once_in_the_address(server: HttpServer) 
     assert KEY not in server.said
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.4", "002 2.10.g", "002 2.101")
 def test_a_session_outlives_its_process_and_two_processes_share_it(tmp_path: Path) -> None:
     with HttpServer(tmp_path) as first:
@@ -212,6 +214,7 @@ def test_a_session_outlives_its_process_and_two_processes_share_it(tmp_path: Pat
         assert third.ask("DELETE", "/mcp", headers=header)[0] == 204
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.67.a")
 def test_a_session_that_nobody_uses_ends(tmp_path: Path) -> None:
     with HttpServer(tmp_path, environment={"SESSION_TTL_MINUTES": "0.02"}) as server:
@@ -220,6 +223,7 @@ def test_a_session_that_nobody_uses_ends(tmp_path: Path) -> None:
         assert server.call("ping", session=session)[0] == 404
 
 
+@pytest.mark.long  # it costs much
 def test_a_signal_under_load_loses_nothing_that_was_acknowledged(tmp_path: Path) -> None:
     saved = list[str]()
 
@@ -245,6 +249,7 @@ def test_a_signal_under_load_loses_nothing_that_was_acknowledged(tmp_path: Path)
     assert saved and str(len(saved)) in stats.replace(",", "")
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.5", "002 2.78")
 def test_it_ends_though_streams_are_open(tmp_path: Path) -> None:
     with HttpServer(tmp_path, "--sse") as server:
@@ -292,6 +297,7 @@ def test_without_a_key_it_starts_only_for_this_machine(tmp_path: Path) -> None:
         assert server.call("tools/list", session=server.begin())[0] == 200
 
 
+@pytest.mark.long  # it costs much
 def test_a_taken_port_is_said(tmp_path: Path, server: HttpServer) -> None:
     more = ("--http", str(server.port))
     with HttpServer(tmp_path, *more, waits=False) as other:

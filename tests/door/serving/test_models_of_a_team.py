@@ -54,6 +54,7 @@ def served(team_server: TeamServer, tmp_path: Path) -> Iterator[Served]:
             yield Served(server, embedder, judge)
 
 
+@pytest.mark.long  # it costs much
 def test_no_secret_leaves_for_a_model_and_answers_are_right(served: Served) -> None:
     server, embedder, judge = served
     server.tool("remember", content=f"The deploy uses {TOKEN} for the registry", topic="deploy")
@@ -72,6 +73,7 @@ def test_no_secret_leaves_for_a_model_and_answers_are_right(served: Served) -> N
         assert TOKEN not in told and MODEL_KEY not in told and embedder.address not in told
 
 
+@pytest.mark.long  # it costs much
 def test_without_its_models_a_server_answers_still(served: Served) -> None:
     server, embedder, judge = served
     server.tool("remember", content=SLOW, topic="pool")

@@ -51,6 +51,7 @@ def counted(team: Team) -> list[str]:
     return [it for it in figures if it.startswith("mcp_tool_calls_total")]
 
 
+@pytest.mark.long  # it costs much
 def test_the_tools_of_every_room_are_offered_in_both_eras(team: Team) -> None:
     before = counted(team)
     _, _, older = team.server.call("tools/list", key=team.keys["alice"])
@@ -75,6 +76,7 @@ def test_two_agents_keep_sessions_of_one_project(team: Team) -> None:
     assert again.startswith(("Updated #", "Saved #"))
 
 
+@pytest.mark.long  # it costs much
 def test_what_one_agent_logs_the_other_finds_and_fragments_stay_apart(team: Team) -> None:
     logged = team.call(
         "alice",
@@ -92,6 +94,7 @@ def test_what_one_agent_logs_the_other_finds_and_fragments_stay_apart(team: Team
     assert "whole cents" in log["result"]["contents"][0]["text"]
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     "rooms", ["lessons", "sessions", pytest.param("lessons,sessions", marks=pytest.mark.long)]
 )

@@ -41,6 +41,7 @@ def test_the_environment_says_port_origins_end_and_log() -> None:
     assert options_of("--http", "9000", PORT="8080").port == 9000
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.67", "002 2.68", "002 2.69")
 def test_the_names_of_the_specification_work_in_a_server(tmp_path: Path) -> None:
     log = tmp_path / "log"

@@ -75,12 +75,14 @@ def is_well(server: HttpServer) -> bool:
     return status == 200 and "zebra" in server.tool("recall", query="zebra")
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("name", known())
 def test_a_broken_message_is_answered_in_form(server: HttpServer, name: str) -> None:
     assert wrong_answer(server, known()[name]) == ""
     assert is_well(server)
 
 
+@pytest.mark.long  # it costs much
 def test_messages_spoilt_at_random_are_answered_in_form(server: HttpServer) -> None:
     session = server.begin()
     bodies = list(spoilt(SEED, 300))

@@ -58,6 +58,7 @@ NO_HTTP = [
 ]
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("sent", NO_HTTP)
 def test_what_is_no_http_gets_a_sentence_and_no_more(server: HttpServer, sent: bytes) -> None:
     got = server.raw(sent).decode()
@@ -174,6 +175,7 @@ def takes_nobody_new(server: HttpServer) -> bool:
     return False
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
 def test_a_second_signal_ends_it_at_once(tmp_path: Path) -> None:
     patient = {"SENTINEL_MEMORY_LOCK_TIMEOUT_S": f"{2 * WAIT_S:.0f}"}

@@ -84,6 +84,7 @@ def refused(server: HttpServer, body: bytes, **headers: str) -> tuple[int, dict[
     return status, message["error"], answer.decode()
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(("status", "code", "body"), REFUSED)
 def test_what_is_no_message_gets_a_code_and_our_words(
     server: HttpServer, status: int, code: int, body: bytes
@@ -125,6 +126,7 @@ def test_who_takes_no_json_gets_406(server: HttpServer) -> None:
         assert server.ask("POST", "/mcp", a_message(), headers={**JSON, "Accept": accept})[0] == 200
 
 
+@pytest.mark.long  # it costs much
 def test_the_words_are_in_the_language_of_the_server(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:

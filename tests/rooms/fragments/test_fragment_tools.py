@@ -98,6 +98,7 @@ def test_a_long_one_and_a_secret_are_said(call: Call, room: Room) -> None:
     assert token not in stored(room)[0].content + said
 
 
+@pytest.mark.long  # it costs much
 def test_recall_shows_lines_with_what_is_linked_below(call: Call) -> None:
     error, cure = linked(call)
     found = call("recall", text="sentinel noauth")
@@ -166,6 +167,7 @@ def test_what_nothing_is_known_of_brings_nothing(call: Call) -> None:
     assert call("recall", text="how to bake bread") == say("en", "found_none")
 
 
+@pytest.mark.long  # it costs much
 def test_whole_fragments_fill_the_budget_and_the_others_are_counted(call: Call) -> None:
     for at in range(30):
         call(
@@ -330,6 +332,7 @@ def test_statistics_count_what_is_there_and_say_that_no_model_embeds(call: Call)
     assert say("en", "stats_no_model") in said
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("lang", ["en", "ko"])
 def test_every_tool_answers_in_the_language_that_is_set(
     lang: Language, call: Call, refused: Call, monkeypatch: pytest.MonkeyPatch

@@ -77,6 +77,7 @@ def test_an_imported_id_that_could_be_a_line_is_quoted(call: Call, room: Room) -
     assert call("recall").startswith('"x 2020-01-01 fact: y z" ')
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     "query", ['"', "vault' OR 1=1 --", "NEAR(", "content:*", "AND", "\x00", "%"]
 )
@@ -86,6 +87,7 @@ def test_a_question_is_words_and_no_language(call: Call, query: str) -> None:
     assert call("recall", keywords=[query])
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     ("tool", "arguments", "field"),
     [

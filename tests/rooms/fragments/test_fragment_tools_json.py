@@ -59,6 +59,7 @@ def test_recall_gives_the_rows_with_what_is_linked(call: Call) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.long  # it costs much
 def test_the_objects_count_for_the_budget(call: Call) -> None:
     for at in range(20):
         kept(call, f"Rule {at} of the release: the version stands in one file")
@@ -115,6 +116,7 @@ def test_a_text_that_reads_like_an_order_is_marked_in_its_object(call: Call) -> 
     assert [it.get("reads_like_order", False) for it in rows] == [False, True]
 
 
+@pytest.mark.long  # it costs much
 def test_the_links_of_a_hub_stay_within_the_budget_of_an_answer(
     call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -124,6 +124,7 @@ def test_writers_at_once_lose_nothing(
     assert column(tmp_path, "SELECT count(*) FROM fragments") == [30]
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.46")
 def test_a_save_is_answered_and_working_memory_ended_when_the_input_closes(
     tmp_path: Path, environment: dict[str, str], start_server: StartServer
@@ -138,6 +139,7 @@ def test_a_save_is_answered_and_working_memory_ended_when_the_input_closes(
     assert column(tmp_path, "SELECT ended_at != '' FROM activities") == [1]
 
 
+@pytest.mark.long  # it costs much
 def test_a_held_database_does_not_hold_up_the_end(
     tmp_path: Path, environment: dict[str, str], start_server: StartServer
 ) -> None:
@@ -152,6 +154,7 @@ def test_a_held_database_does_not_hold_up_the_end(
     assert column(tmp_path, "SELECT deleted_at FROM fragments") == [""]
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.46", "002 2.78")
 def test_a_signal_ends_the_session_too(
     tmp_path: Path, environment: dict[str, str], start_server: StartServer
@@ -162,6 +165,7 @@ def test_a_signal_ends_the_session_too(
     assert column(tmp_path, "SELECT ended_at != '' FROM activities") == [1]
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     ("variable", "value"),
     [

@@ -34,6 +34,7 @@ def test_a_save_answers_in_a_dozen_tokens(call: Call, speaks: Language) -> None:
     assert max(map(tokens_of, keep(call, speaks))) <= SAVED[speaks]
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.92")
 def test_a_line_costs_some_twenty_tokens_beside_its_text(call: Call, speaks: Language) -> None:
     keep(call, speaks)
@@ -44,6 +45,7 @@ def test_a_line_costs_some_twenty_tokens_beside_its_text(call: Call, speaks: Lan
     assert mean(frames) <= FRAME[speaks]
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.12.o", "002 2.25")
 @pytest.mark.parametrize("budget", one_in(3, [250, 120, 1_000]))
 def test_an_answer_stays_within_its_budget(call: Call, budget: int, speaks: Language) -> None:
@@ -55,6 +57,7 @@ def test_an_answer_stays_within_its_budget(call: Call, budget: int, speaks: Lang
         assert 0.3 * budget < tokens_of(said) <= 1.1 * budget  # by an estimate, not a tokenizer
 
 
+@pytest.mark.long  # it costs much
 def test_what_changes_is_said_shortly(call: Call, speaks: Language) -> None:
     one, two = ("".join(it.split(": ")[1].split(".")[0]) for it in keep(call, speaks)[:2])
     for tool, arguments in (

@@ -76,6 +76,7 @@ def test_what_reads_like_an_order_is_marked_where_it_is_asked_for_and_left_out_w
     assert call("context_save", goal="Build the login page") == "Saved #2."
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("query", ['"', "login' OR 1=1 --", "NEAR(", "goal:*", "AND", "\x00", "%"])
 def test_a_query_is_words_and_no_language(call: Call, store: SessionStore, query: str) -> None:
     saved(store, "Fix the login page")
@@ -114,6 +115,7 @@ COLUMNS = ("goal", "summary", "status", "tags", "agent", "metadata", "created_at
 VALUES = (b"\xff\x00login", None, 7, ODD_METADATA, "{", "[1]")
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     ("column", "value"), one_in(5, itertools.product(COLUMNS, VALUES), names=2)
 )

@@ -81,6 +81,7 @@ def test_a_refusal_is_a_result_with_a_sentence(server: ServerProcess) -> None:
     assert [line.partition(":")[0] for line in said.splitlines()] == ["goal", "decisions[0].what"]
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("served", [STATELESS], indirect=True)
 def test_two_servers_share_the_sessions_and_each_answers_in_its_form(
     served: Served, start_server: StartServer
@@ -106,6 +107,7 @@ def test_saves_at_once_are_all_kept(project: Path, start_server: StartServer) ->
     assert "Sessions: 20 of 30." in servers[0].call("context_search", limit=20)
 
 
+@pytest.mark.long  # it costs much
 def test_a_save_is_answered_although_the_input_closes(
     project: Path, start_server: StartServer
 ) -> None:

@@ -48,6 +48,7 @@ def test_a_save_answers_in_fifty_tokens_with_related_sessions(call: Call, speaks
     assert "\n#" in said
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("003 T21", "003 T90")
 def test_a_warning_costs_little_and_the_team_comes_first(call: Call, speaks: Language) -> None:
     for at in range(8):

@@ -30,6 +30,7 @@ def rooms_written(desk: Desk) -> list[str]:
     return [it for it in entry["args"] if not it.endswith("server.py")]
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     ("lang", "shown"),
     [
@@ -66,6 +67,7 @@ def test_each_room_has_one_line_on_a_terminal_of_80_columns(
     assert shown in out
 
 
+@pytest.mark.long  # it costs much
 def test_enter_writes_what_a_setup_without_the_question_writes(desk: Desk) -> None:
     assert desk.run(*SETUP, "--yes").code == 0
     wanted = desk.files()
@@ -76,6 +78,7 @@ def test_enter_writes_what_a_setup_without_the_question_writes(desk: Desk) -> No
     assert desk.files() == wanted
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     ("answer", "rooms"),
     [
@@ -94,6 +97,7 @@ def test_the_entry_names_the_rooms_that_were_chosen(
     assert ("Without lessons no tool" in done.out) == (answer == "2")
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("wrong", one_in(5, ["attic", "4", "0", "1 sessions sessions:core", "12"]))
 def test_a_wrong_answer_is_told_and_asked_again(wrong: str, desk: Desk) -> None:
     done = at_terminal(desk, f"{wrong}\n1 2\ny\n")
@@ -132,6 +136,7 @@ def test_an_interruption_ends_it_with_nothing_written(desk: Desk) -> None:
     assert desk.files() == {}
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     "option",
     one_in(
@@ -151,6 +156,7 @@ def test_where_nobody_can_answer_it_is_not_asked(desk: Desk) -> None:
     assert QUESTION not in done.out
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("variable", one_in(2, [False, True]))
 def test_an_entry_that_names_rooms_is_not_asked_about_again(variable: bool, desk: Desk) -> None:
     assert at_terminal(desk, "1 2\ny\n").code == 0

@@ -49,6 +49,7 @@ def is_within(answer: str) -> bool:
     return (len(answer), estimate_tokens(answer)) <= most
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     ("field", "char"),
     [

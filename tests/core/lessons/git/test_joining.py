@@ -356,6 +356,7 @@ def test_a_save_after_a_join_changes_nothing_else(joined: Joined) -> None:
     assert joined.after_a_save == sorted([*before, log("nine")])
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("P11")
 def test_joining_again_after_a_commit_brings_nothing_back(joined: Joined) -> None:
     assert joined.after_joining_again == sorted(
@@ -363,6 +364,7 @@ def test_joining_again_after_a_commit_brings_nothing_back(joined: Joined) -> Non
     )
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("P11")
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_two_clones_that_each_merge_the_other_show_the_same_records(
@@ -627,6 +629,7 @@ def test_a_clone_with_carriage_returns_joins_like_any_other(
     assert records_by_id(origin) == records_by_id(windows)
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("style", STYLES)
 def test_a_base_section_is_no_record_where_lines_end_in_carriage_returns(
     tmp_path: Path, style: str
@@ -644,6 +647,7 @@ def test_a_base_section_is_no_record_where_lines_end_in_carriage_returns(
     assert gaps(windows) == ["five", "one", "six", "three", "two"]
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     ("style", "torn"),
     [

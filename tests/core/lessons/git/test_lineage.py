@@ -562,6 +562,7 @@ def test_programs_that_a_repository_names_are_not_started(project: Path) -> None
     assert not trap.exists()
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("setting", ["log.follow=true", "log.diffMerges=off", "log.date=relative"])
 def test_settings_of_a_user_change_nothing(project: Path, tmp_path: Path, setting: str) -> None:
     other = copied(project, tmp_path / "other")
@@ -638,6 +639,7 @@ def seconds(point: Point) -> int:
     return int(datetime.fromisoformat(point.date).astimezone(UTC).timestamp()) - START_S
 
 
+@pytest.mark.long  # it costs much
 def test_a_long_growth_is_thinned_out_evenly_over_time(tmp_path: Path) -> None:
     told = growing(tmp_path / "shop", range(0, 600 * DAY_S, DAY_S))
     days = [seconds(point) / DAY_S for point in told]

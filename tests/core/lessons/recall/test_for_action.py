@@ -301,6 +301,7 @@ def test_an_old_lesson_of_a_very_long_log_is_found(action: Action) -> None:
     assert found(action, [*old, *LONG_LOG]) == alone
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     "old",
     [

@@ -289,6 +289,7 @@ def test_a_compaction_passes_on_that_the_old_version_is_hidden() -> None:
     assert MemoryLog.parse(log.to_bytes() + ONE.to_line()).records == [principle]
 
 
+@pytest.mark.long  # it costs much
 def test_a_secret_is_found_wherever_a_long_text_is_cut() -> None:
     block = "-----BEGIN RSA PRIVATE" + " KEY-----\n" + ("MIIEpAIBAAKCAQEA7x" * 3 + "\n") * 60
     block += "-----END RSA PRIVATE" + " KEY-----"

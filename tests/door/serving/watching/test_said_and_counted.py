@@ -66,6 +66,7 @@ def sent_everywhere(server: HttpServer, secret: str) -> None:
     server.raw(f"GET /{secret} HTTP/1.1\r\nHost: {secret}\r\nA{secret}\r\n\r\n".encode())
 
 
+@pytest.mark.long  # it costs much
 def test_no_text_of_anybody_is_in_the_log_the_figures_or_the_health(
     team_server: TeamServer, tmp_path: Path
 ) -> None:
@@ -202,6 +203,7 @@ def test_calls_and_health_come_back_with_postgresql(tmp_path: Path) -> None:
         assert "Traceback" not in server.said
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("place", ["file", "file/below"])
 def test_a_directory_for_the_log_that_is_none_is_said(tmp_path: Path, place: str) -> None:
     (tmp_path / "file").write_text("")
@@ -210,6 +212,7 @@ def test_a_directory_for_the_log_that_is_none_is_said(tmp_path: Path, place: str
         assert "LOG_DIR" in one.said and "did not start" in one.said
 
 
+@pytest.mark.long  # it costs much
 def test_processes_of_one_machine_write_files_of_their_own(tmp_path: Path) -> None:
     log = tmp_path / "home" / "log"
     given = {"LOG_DIR": "~/log", "HOME": str(tmp_path / "home")}

@@ -208,6 +208,7 @@ def test_a_file_that_is_none_any_more_begins_anew_beside_what_was_there(
         writing.add([Fragment(id="new", content="new", created_at=DATE)])
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("statement", [
     "UPDATE fragments SET content = 'a walrus' WHERE id = 'f007'",
     "UPDATE fragments SET deleted_at = '2026-05-01T10:00:00+00:00' WHERE id = 'f007'",

@@ -203,6 +203,7 @@ def rooms(draw: st.DrawFn) -> tuple[list[Fragment], list[Link], list[Any]]:
     return fragments, list(links.values()), entries
 
 
+@pytest.mark.long  # it costs much
 @settings(
     deadline=None,
     max_examples=min(settings().max_examples, 40),

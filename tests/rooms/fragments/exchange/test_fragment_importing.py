@@ -289,6 +289,7 @@ def test_no_secret_comes_in_and_strict_leaves_the_fragment_out(tmp_path: Path) -
     assert reasons(strict)["secret_refused"] == 2
 
 
+@pytest.mark.long  # it costs much
 def test_what_is_no_file_of_fragments_is_refused(tmp_path: Path) -> None:
     assert refusal(tmp_path / "gone.jsonl") == "unreadable"
     assert refusal(tmp_path) == "not_a_file"
@@ -307,6 +308,7 @@ def test_a_room_that_was_never_used_stays_unmade_by_a_plan(room: Room, tmp_path:
     assert is_unused(room)
 
 
+@pytest.mark.long  # it costs much
 def test_several_batches_and_their_progress(room: Room, tmp_path: Path) -> None:
     rows = [
         {"id": f"frag-{number:05}", "content": f"Fact {number}", "topic": "t", "keywords": []}

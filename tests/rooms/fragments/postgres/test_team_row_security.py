@@ -241,6 +241,7 @@ def test_any_name_of_an_agent_is_a_name_and_no_statement(pool: Pool) -> None:
             assert told.fetchone() == (name, "sentinel_room")
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.19.c")
 def test_a_role_that_row_security_does_not_bind_is_refused() -> None:
     with postgres() as running:  # roles are of a whole server

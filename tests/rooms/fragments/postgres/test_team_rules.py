@@ -350,6 +350,7 @@ _STEPS = st.lists(
 )
 
 
+@pytest.mark.long  # it costs much
 @settings(
     max_examples=min(settings().max_examples, 12),
     deadline=None,

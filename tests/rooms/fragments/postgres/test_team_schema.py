@@ -129,6 +129,7 @@ def test_making_the_tables_again_changes_nothing(empty: Pool) -> None:
     assert Schema(empty).look() == before
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.80")
 def test_a_user_without_rights_works_after_the_administrators_statements() -> None:
     with postgres() as running:
@@ -155,6 +156,7 @@ def test_a_user_without_rights_works_after_the_administrators_statements() -> No
         administrator.close()
 
 
+@pytest.mark.long  # it costs much
 def test_an_owner_who_may_make_roles_makes_the_tables() -> None:
     with postgres() as running:
         database = running.new_database()

@@ -134,6 +134,7 @@ def test_terms_of_another_version_are_made_anew_by_the_upkeep(team_server: TeamS
     pool.close()
 
 
+@pytest.mark.long  # it costs much
 def test_a_standby_is_read_and_says_that_it_takes_no_changes() -> None:
     with postgres() as running:
         server = a_server(running.dsn(running.new_database()))

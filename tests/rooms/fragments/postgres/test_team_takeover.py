@@ -108,6 +108,7 @@ def managed(running: Postgres) -> Iterator[Managed]:
     made.pool.close()
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.100")
 @pytest.mark.parametrize("name", LACKING)
 def test_who_lacks_a_right_changes_nothing_until_the_administrators_statements_give_it(

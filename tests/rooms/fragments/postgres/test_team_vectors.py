@@ -153,6 +153,7 @@ def check_big(crowd: Crowd) -> None:
     assert sum(hits) / (10 * len(hits)) >= RECALL
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.14.a")
 def test_an_agent_with_few_fragments_among_many_strangers_gets_its_nearest(crowd: Crowd) -> None:
     check_small(crowd)

@@ -120,6 +120,7 @@ def _equals(room: Room, count: int, importances: Sequence[float]) -> None:
         add(room, f"Ledger entry {number}", importance=importance)
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.24")
 @pytest.mark.parametrize(("count", "first"), [(99, 98), (100, 3)])
 def test_importance_and_age_order_equals_where_there_are_many(

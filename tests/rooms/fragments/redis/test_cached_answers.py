@@ -111,6 +111,7 @@ def spoilt(server: Valkey, step: int) -> None:
             redis.hset(name, field, [value[:-2] + b"9]", b"", value[32:], b"[1]"][step % 4])
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.23", "002 2.72.e")
 @pytest.mark.parametrize(
     "disturb",
@@ -133,6 +134,7 @@ def test_the_same_is_told_whatever_happens_to_the_server(
     assert state and state.hits
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.10.c")
 def test_the_same_is_told_where_others_write_without_redis(
     engine: CachedEngine, plain: Plain
@@ -141,6 +143,7 @@ def test_the_same_is_told_where_others_write_without_redis(
     assert engine.cache.state().errors == 0
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("steps", [SOME_STEPS, pytest.param(STEPS, marks=pytest.mark.long)])
 def test_the_same_is_told_where_another_process_writes(
     engine: CachedEngine, redis_server: Valkey, plain: Plain, steps: int
@@ -156,6 +159,7 @@ def test_the_same_is_told_where_another_process_writes(
     other.close()
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.72.e")
 def test_two_processes_that_write_at_once_leave_nothing_stale(
     engine: CachedEngine, redis_server: Valkey

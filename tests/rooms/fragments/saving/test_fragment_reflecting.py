@@ -132,6 +132,7 @@ def test_an_item_above_the_limit_becomes_several_that_are_linked(room: Room) -> 
     assert {(it.id, "part_of", first.id) for it in rest} <= links_of(room, first.id)
 
 
+@pytest.mark.long  # it costs much
 def test_a_secret_is_found_before_a_text_is_parted_and_in_every_item(room: Room) -> None:
     for padding in range(960, 1_030, 7):
         text = "x " * (padding // 2) + TOKEN + " more" * 30

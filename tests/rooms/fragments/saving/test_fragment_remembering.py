@@ -184,6 +184,7 @@ def among_others(room: Room) -> None:
         saved(room, f"filler number{at} about something{at} else{at}")
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.37.c")
 def test_what_is_alike_is_linked_by_itself(room: Room) -> None:
     among_others(room)

@@ -240,6 +240,7 @@ def test_a_service_that_failed_is_left_alone_for_a_while() -> None:
     assert tries == [100, 130, 220, 220]
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.skipif(not shutil.which("openssl"), reason="it makes the certificate")
 def test_a_certificate_that_nobody_vouches_for_gets_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

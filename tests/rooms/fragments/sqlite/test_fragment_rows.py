@@ -36,6 +36,7 @@ def change(engine: SqliteEngine, statement: str) -> None:
         connection.commit()
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.10.c")
 @pytest.mark.parametrize("column", [it for it in COLUMNS if it not in ("number", "id")])
 def test_whatever_a_column_holds_every_verb_goes_on(engine: SqliteEngine, column: str) -> None:

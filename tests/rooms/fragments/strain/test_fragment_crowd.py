@@ -37,6 +37,7 @@ def test_eight_processes_that_remember_a_hundred_times_lose_nothing(tmp_path: Pa
     assert wrong_with(tmp_path, acknowledged) == []
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.80")
 def test_processes_that_begin_at_once_share_one_new_database(tmp_path: Path) -> None:
     for turn in range(3):
@@ -51,6 +52,7 @@ def test_processes_that_begin_at_once_share_one_new_database(tmp_path: Path) -> 
         assert len(kept(folder)) == 12
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.12.h")
 def test_the_same_content_in_many_processes_is_one_fragment(tmp_path: Path) -> None:
     def work(_: object) -> str:

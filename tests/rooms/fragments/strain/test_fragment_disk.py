@@ -161,6 +161,7 @@ def test_what_may_only_be_read_is_read_and_a_save_is_refused(
         assert kept(folder) == before
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.10.h")
 @pytest.mark.parametrize("spoil", PLACES, ids=lambda spoil: spoil.__name__)
 def test_whatever_is_in_its_place_is_said_and_stays_as_it_is(

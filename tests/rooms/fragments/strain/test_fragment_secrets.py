@@ -80,6 +80,7 @@ def sample() -> list[tuple[str, Case, list[str]]]:
     return [(chance.choice([*WAYS]), *it) for it in chance.sample(found, SAMPLE)]
 
 
+@pytest.mark.long  # it costs much
 def test_no_byte_of_a_secret_is_on_disk(tmp_path: Path) -> None:
     """Sampled: a text that the redactor misses is its own business, and none is here."""
     room, told = a_room(tmp_path), list[tuple[str, str, str]]()

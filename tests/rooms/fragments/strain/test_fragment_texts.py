@@ -62,6 +62,7 @@ def assert_is_in_step(room: Room) -> None:
         assert not writing.mend_index()
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_a_hostile_text_is_stored_found_changed_and_removed_as_text(room: Room, kind: str) -> None:
     text = HOSTILE[kind]
@@ -92,6 +93,7 @@ def test_a_content_of_the_limit_is_stored_and_one_byte_more_is_refused(
     assert "Nothing was saved" in str(caught.value)
 
 
+@pytest.mark.long  # it costs much
 def test_a_text_of_a_megabyte_and_half_a_character_are_refused_in_every_field(room: Room) -> None:
     huge = "a' OR \x00 가 " * 125_000
     for text in (huge, "half \ud800"):

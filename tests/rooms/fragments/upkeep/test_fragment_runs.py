@@ -111,6 +111,7 @@ def test_a_run_that_is_killed_in_every_page_ends_with_the_same_figures(
     assert whole(other) == whole(room)
 
 
+@pytest.mark.long  # it costs much
 @POSIX
 @pytest.mark.parametrize("step", one_in(5, range(1, len(STEPS) + 1)))
 def test_a_run_that_is_killed_at_a_step_goes_on_there(
@@ -173,6 +174,7 @@ def test_while_one_process_is_at_it_another_is_refused_and_may_save(
     assert figures_of(consolidate(room))["contradictions"] == {"checked": 1}
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.65")
 @POSIX
 def test_processes_that_begin_at_once_do_the_work_once(tmp_path: Path, clock: Clock) -> None:
@@ -217,6 +219,7 @@ def test_a_call_that_is_cancelled_stops_between_pages_and_the_next_goes_on(
     assert seen[0] == "utility"
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.65.a")
 def test_a_rehearsal_changes_nothing_and_counts_what_the_run_then_does(
     room: Room, clock: Clock
@@ -231,6 +234,7 @@ def test_a_rehearsal_changes_nothing_and_counts_what_the_run_then_does(
     assert figures_of(done)["expiry"] == {"expired": 1, "stale": 289, "purged": 1}
 
 
+@pytest.mark.long  # it costs much
 def test_a_rehearsal_compares_only_so_many_that_saves_do_not_wait_for_long(
     room: Room, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:

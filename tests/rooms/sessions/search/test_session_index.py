@@ -103,6 +103,7 @@ def size_of(connection: sqlite3.Connection) -> int:
     return int(connection.execute("SELECT count(*) FROM temp.words").fetchone()[0])
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("tokenizer", TOKENIZERS)
 def test_the_index_takes_back_what_it_was_given(tmp_path: Path, tokenizer: str) -> None:
     store = made(tmp_path, tokenizer)
@@ -133,6 +134,7 @@ def test_another_tokenizer_makes_the_index_anew_at_the_next_write(tmp_path: Path
             assert tokenizer != "unicode61" or size_of(connection) == plain
 
 
+@pytest.mark.long  # it costs much
 def test_another_version_of_the_index_makes_it_anew_in_the_same_transaction(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -85,6 +85,7 @@ def test_processes_that_begin_at_once_share_one_new_database(tmp_path: Path) -> 
         assert len(kept(root)) == 12
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("003 T83")
 def test_the_same_goal_of_one_client_in_many_processes_is_one_session(tmp_path: Path) -> None:
     def work(_: object) -> str:

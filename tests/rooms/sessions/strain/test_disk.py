@@ -193,6 +193,7 @@ def test_a_save_waits_for_the_disk_once(tmp_path: Path) -> None:
 MODES = [(0o500, 0o600), (0o500, 0o400), (0o700, 0o400)]  # of the directory, of its files
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(("directory", "files"), MODES)
 def test_what_may_only_be_read_is_read_and_a_save_is_refused(
     tmp_path: Path, before: dict[int, tuple[str, str]], directory: int, files: int
@@ -248,6 +249,7 @@ def test_what_may_not_be_read_is_said_and_is_not_taken_for_empty(
 # something else in its place
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("spoil", PLACES, ids=lambda spoil: spoil.__name__)
 def test_whatever_is_in_its_place_is_said_and_stays_as_it_is(
     tmp_path: Path, before: dict[int, tuple[str, str]], spoil: Callable[[Path], None]

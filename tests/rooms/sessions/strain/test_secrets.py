@@ -52,6 +52,7 @@ def fresh(root: Path, **settings: bool) -> SessionStore:
     return SessionStore(root, Config(), Settings(**settings))  # type: ignore[arg-type]
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("003 T86")
 def test_no_byte_of_a_secret_is_on_disk(tmp_path: Path) -> None:
     """Sampled: a text that the redactor misses is its own business, and none is here."""
@@ -76,6 +77,7 @@ def _after_closing(store: SessionStore, root: Path) -> bytes:
     return on_disk(root)
 
 
+@pytest.mark.long  # it costs much
 def test_a_refused_secret_leaves_nothing_on_disk(tmp_path: Path) -> None:
     store = fresh(tmp_path, strict=True)
     for field, case, _ in sample()[:40]:

@@ -82,6 +82,7 @@ def assert_comes_back(store: SessionStore, draft: Draft) -> Session:
     return session
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("003 T88")
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_a_hostile_text_is_stored_found_shown_and_removed_as_text(

@@ -119,6 +119,7 @@ def test_a_session_in_both_places_is_taken_as_it_is_in_the_database(tmp_path: Pa
         assert connection.execute("SELECT count(*) FROM contexts").fetchone() == (1,)
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("003 T78.a")
 @pytest.mark.parametrize("written", one_in(7, [40_000, 0, 1, 200_000, 120_000, 280_000, 360_000]))
 def test_a_kill_at_any_moment_loses_and_doubles_nothing(tmp_path: Path, written: int) -> None:

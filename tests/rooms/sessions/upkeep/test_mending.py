@@ -98,6 +98,7 @@ def pages_of(path: Path, name: str) -> list[int]:
     return found
 
 
+@pytest.mark.long  # it costs much
 def test_a_database_that_is_well_says_how_large_it_is(store: SessionStore) -> None:
     health = look(store)
     assert (health.findings, health.count, health.schema, health.archives) == ([], 59, 1, 0)
@@ -180,6 +181,7 @@ def test_a_damaged_archive_is_repaired_like_the_database(store: SessionStore) ->
     assert (session.summary, len(actions)) == ("word60 " * 200, 2)
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     "damage",
     [

@@ -132,6 +132,7 @@ ODD = {
 }
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("text", ODD.values(), ids=[*ODD])
 def test_odd_metadata_is_looked_at_as_a_text(tmp_path: Path, text: str) -> None:
     store = a_room(tmp_path / "bank")

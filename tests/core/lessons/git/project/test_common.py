@@ -157,6 +157,7 @@ def test_a_secret_is_given_to_no_other_program(made: Path, monkeypatch: pytest.M
     assert not any(secret in it for it in asked)
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("group", GROUPS)
 def test_no_setting_of_the_repository_starts_a_program_or_changes_a_count(
     group: str, made: Path, tmp_path: Path

@@ -59,6 +59,7 @@ def suspicions_of(room: Room) -> list[Suspicion]:
         return reading.entries(Suspicion)
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.61.b")
 def test_without_a_judge_every_contradiction_of_the_samples_is_proposed_and_no_agreement(
     room: Room,

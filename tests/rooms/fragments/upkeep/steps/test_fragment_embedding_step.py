@@ -64,6 +64,7 @@ def test_a_model_that_does_not_answer_keeps_no_other_step_from_its_work(room: Ro
     assert figures_of(report)["contradictions"]["checked"] == 70
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.skipif(os.name == "nt", reason="processes as POSIX has them")
 def test_a_run_that_is_killed_while_the_model_works_counts_what_was_made_before(
     tmp_path: Path, clock: Clock

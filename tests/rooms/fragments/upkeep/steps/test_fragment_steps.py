@@ -249,6 +249,7 @@ def test_an_index_that_has_got_out_of_step_is_mended(room: Room) -> None:
     assert "tidying" not in figures_of(consolidate(room))
 
 
+@pytest.mark.long  # it costs much
 @SELDOM_ON_A_SERVER
 def test_pages_of_many_fragments_come_to_the_same_figures(room: Room, clock: Clock) -> None:
     for place in range(650):  # more than two pages
