@@ -14,6 +14,7 @@ from hypothesis import settings
 from core import program
 from core.lessons.git import uncommitted
 from core.lessons.git.project import common
+from rooms.fragments.upkeep import daily
 
 program.CLI = "python cli.py"  # however the tests are started; before anything takes it over
 
@@ -29,8 +30,9 @@ os.environ["LANG"] = "C.UTF-8"
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# Nor does the program wait for git as short as users want it to: a busy machine needs longer.
-common.WAIT_S = uncommitted.WAIT_S = 60
+# Nor does it wait for git, or look after fragments at the end of a write, as short as users
+# want it to: a busy machine needs longer.
+common.WAIT_S = uncommitted.WAIT_S = daily.AT_MOST_S = 60
 
 # No deadline: other workers take the processor at times. `--hypothesis-profile full` looks longer.
 settings.register_profile("short", deadline=None, max_examples=10)
