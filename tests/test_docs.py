@@ -182,6 +182,7 @@ def anchors(text: str) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
+@pytest.mark.long  # it costs much
 def test_every_link_to_a_file_leads_somewhere() -> None:
     faults = []
     for name in DOCUMENTS:
@@ -231,6 +232,7 @@ def test_instructions_and_rules_each_name_every_tool(text: str) -> None:
     assert {tool for tool in TOOLS if tool in text} == TOOLS  # a client may show only one of them
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("name", [*DESIGN, *RELIABILITY])
 def test_every_test_that_a_document_names_exists(name: str) -> None:
     named = set(re.findall(r"(test_\w+)\.py::(\w+)", text_of(name)))

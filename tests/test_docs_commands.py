@@ -102,6 +102,7 @@ def test_every_call_in_a_document_names_a_command_and_options_that_exist() -> No
     none_of(faults)
 
 
+@pytest.mark.long  # it costs much
 def test_every_example_can_be_typed_as_it_is_written() -> None:
     faults = []
     examples = [

@@ -370,6 +370,7 @@ def check_newcomer(tmp_path: Path, start_server: StartServer) -> None:
     server.close()
 
 
+@pytest.mark.long  # it costs much; stories tell how the three rooms answer beside one another
 def test_a_week_brings_each_lesson_once_to_where_it_belongs(
     week: Week, tmp_path: Path, start_server: StartServer
 ) -> None:

@@ -87,22 +87,26 @@ def cells(section: Section, label: str) -> list[object]:
     return [row.cells.get(name) for name in section.columns]
 
 
+@pytest.mark.long  # it costs much
 def test_two_processes_of_an_honest_server_lose_nothing(tmp_path: Path) -> None:
     outcome = race(Fake("honest"), tmp_path / "it", 2, 10)
     assert (len(outcome.acknowledged), outcome.lost, outcome.refused) == (20, set(), set())
     assert outcome.readable
 
 
+@pytest.mark.long  # it costs much
 def test_a_save_that_was_acknowledged_and_never_made_is_lost(tmp_path: Path) -> None:
     outcome = race(Fake("forgets"), tmp_path / "it", 2, 10)
     assert (len(outcome.acknowledged), len(outcome.lost)) == (20, 10)
 
 
+@pytest.mark.long  # it costs much
 def test_a_save_that_was_refused_is_not_lost(tmp_path: Path) -> None:
     outcome = race(Fake("refuses"), tmp_path / "it", 2, 10)
     assert (len(outcome.acknowledged), len(outcome.refused), outcome.lost) == (10, 10, set())
 
 
+@pytest.mark.long  # it costs much
 def test_saves_in_flight_are_judged_by_their_own_answers(tmp_path: Path) -> None:
     forgotten = burst(Fake("forgets"), tmp_path / "one", 10)
     refused = burst(Fake("refuses"), tmp_path / "two", 10)
@@ -111,6 +115,7 @@ def test_saves_in_flight_are_judged_by_their_own_answers(tmp_path: Path) -> None
     assert (refused.refused, refused.lost) == (odd, set())
 
 
+@pytest.mark.long  # it costs much
 def test_a_kill_shows_which_acknowledged_and_which_older_records_are_gone(tmp_path: Path) -> None:
     store = tmp_path / "it"
     honest = Fake("honest")
@@ -123,6 +128,7 @@ def test_a_kill_shows_which_acknowledged_and_which_older_records_are_gone(tmp_pa
     assert outcome.older_lost == {"mark-00000", "mark-00001", "mark-00002"}
 
 
+@pytest.mark.long  # it costs much
 def test_a_file_that_a_fresh_server_refuses_counts_as_unreadable(tmp_path: Path) -> None:
     store = tmp_path / "it"
     store.write_bytes(b"{torn\n")
@@ -137,6 +143,7 @@ def test_a_record_that_the_next_server_brings_back_is_not_lost(tmp_path: Path) -
     assert judged(Outcome(acknowledged={"mark-00001"}), Fake("mends"), store).lost == set()
 
 
+@pytest.mark.long  # it costs much
 def test_temporary_files_count_only_when_they_outlive_the_next_save(tmp_path: Path) -> None:
     store = tmp_path / "it"
     store.write_bytes(b"")
@@ -144,6 +151,7 @@ def test_temporary_files_count_only_when_they_outlive_the_next_save(tmp_path: Pa
     assert killed(Fake("sweeps"), store, random.Random(1)).litter == 0
 
 
+@pytest.mark.long  # it costs much
 def test_a_server_that_cannot_save_after_a_kill_does_not_end_the_comparison(tmp_path: Path) -> None:
     store = tmp_path / "it"
     store.write_bytes(b"")
@@ -242,12 +250,14 @@ def test_what_a_room_was_told_is_found_in_its_file(tmp_path: Path, room: Room) -
     assert outcome.readable
 
 
+@pytest.mark.long  # it costs much
 def test_a_room_that_loses_what_it_acknowledged_breaks_a_promise(tmp_path: Path) -> None:
     rows, broken = lost_rows(a_plan(tmp_path, Fake("forgets")))
     assert [row.cells for row in rows] == [{"forgets": "20"}, {"forgets": "10"}, {"forgets": "0"}]
     assert broken == ["2 processes, 10 saves each: forgets lost 10 records."]
 
 
+@pytest.mark.long  # it costs much
 def test_a_server_that_refuses_its_first_save_cannot_save(tmp_path: Path) -> None:
     assert can_save(Fake("honest"), a_plan(tmp_path / "one"))
     broken = Fake("strict")

@@ -86,6 +86,7 @@ def seen(change: Change) -> tuple[tuple[str, ...], str, str]:
     return moment.paths, moment.command, moment.text
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("client", ["claude-code", "cursor", "gemini", "vscode"])
 def test_an_edit_holds_both_texts_with_their_context(clone: Path, client: str) -> None:
     change = built(clone, form="edit", client=client, path="a.py", hunks=[0])
@@ -98,6 +99,7 @@ def test_an_edit_holds_both_texts_with_their_context(clone: Path, client: str) -
     assert (change.chars, change.changed) == (len("".join(texts)), len("line 3\nline three"))
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("client", ["claude-code", "vscode"])
 def test_several_edits_are_one_call(clone: Path, client: str) -> None:
     change = built(clone, form="multiedit", client=client, path="a.py", hunks=[0, 1])
@@ -106,6 +108,7 @@ def test_several_edits_are_one_call(clone: Path, client: str) -> None:
     assert "line three" in text and "line thirty\nand more" in text
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("client", ["claude-code", "cursor", "gemini"])
 def test_a_file_is_written_whole(clone: Path, client: str) -> None:
     new = built(clone, form="write", client=client, path="b.py")
@@ -132,6 +135,7 @@ def test_a_cell_of_a_notebook_is_replaced(clone: Path) -> None:
     assert seen(change) == ((f"{AT}/n.ipynb",), "", "import os\nos.sep")
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("client", ["claude-code", "codex", "cursor", "gemini", "vscode"])
 def test_a_command_stands_in_a_line_of_a_file(clone: Path, client: str) -> None:
     change = built(clone, form="shell", client=client, path="ci.yml", line=2, lines=1)
@@ -255,6 +259,7 @@ def test_every_set_is_whole() -> None:
     assert 2 * sum(found.is_unseen for found in public) == len(public) >= 6
 
 
+@pytest.mark.long  # it costs much
 def test_every_lesson_could_be_saved() -> None:
     for found in sets():
         for lesson in found.lessons:

@@ -134,6 +134,7 @@ def test_own_texts_are_paragraphs_with_their_places(tmp_path: Path) -> None:
     assert rows == [["docs/a.md:6", "second"]]
 
 
+@pytest.mark.long  # it costs much
 def test_hostile_texts_have_their_length_and_are_the_same_every_time() -> None:
     texts = hostile_texts(1)
     assert len(texts) > 1_000

@@ -148,6 +148,7 @@ def test_the_table_is_long_enough_and_most_of_it_can_fail() -> None:
     assert len(FIRING) >= 60
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     "key", [*SAMPLE, *long((it.key,) for _, it in FIRING if it.key not in SAMPLE)]
 )

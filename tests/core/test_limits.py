@@ -87,6 +87,7 @@ def test_a_long_secret_is_found_whole_wherever_a_window_ends() -> None:
             assert (found.start, found.end) == (len(before), len(before) + len(secret))
 
 
+@pytest.mark.long  # it costs much
 def test_many_values_are_found_again_where_nothing_names_them() -> None:
     rng = random.Random(5)
     values = ["x9" + "".join(rng.choices(ALPHABETS["A"], k=14)) for _ in range(200)]

@@ -150,6 +150,7 @@ def test_english_sentences_are_left_alone() -> None:
     assert sentence({"it": ("{x}을(를)", "{x}")}, "en", "it", x="a") == "a을(를)"
 
 
+@pytest.mark.long  # it costs much
 def test_no_korean_sentence_shows_two_forms_of_a_particle() -> None:
     wrong = []
     for file, table in tables().items():

@@ -185,6 +185,7 @@ def test_example_of_rule_changes_to_exactly_the_expected_text() -> None:
     none_of(rule for rule in RULES if redact(expand(rule.example)[0]).kinds != (rule.name,))
 
 
+@pytest.mark.long  # it costs much
 def test_lookalike_of_rule_stays_byte_for_byte() -> None:
     none_of(rule for rule in RULES if "«" in rule.lookalike or not rule.lookalike.strip())
     only_marked_goes(rule.lookalike for rule in RULES)
@@ -252,6 +253,7 @@ def test_odd_text_comes_back_unchanged() -> None:
     only_marked_goes(["", "\0", "\ud800", "\udfff password=\ud800", "ſKİ", MARKER * 3])
 
 
+@pytest.mark.long  # it costs much
 def test_second_redaction_of_an_example_changes_nothing() -> None:
     redacted = [redact(expand(rule.example)[0]).text for rule in RULES]
     none_of(text for text in redacted if redact(text) != Redaction(text, ()))
@@ -469,6 +471,7 @@ def test_a_chain_that_bares_one_secret_at_a_time_goes_with_its_whole_word() -> N
     assert redact(f"left {chain} stays").text == f"left {MARKER} stays"
 
 
+@pytest.mark.long  # it costs much
 def test_of_a_chain_longer_than_a_window_nothing_is_left() -> None:
     clean = redact(f"left {'p8e-' * 25_000} stays").text
     assert set(clean.split("-")) == {f"left {MARKER}", MARKER, f"{MARKER} stays"}

@@ -249,6 +249,7 @@ def test_an_edit_by_hand_is_seen_at_once(store: MemoryStore) -> None:
     assert store.read_all()[0].lesson == "always check the tax table first"
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("001 8.b")
 def test_threads_of_one_process_lose_no_write(store: MemoryStore) -> None:
     def save(worker: int) -> None:

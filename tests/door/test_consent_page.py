@@ -87,6 +87,7 @@ def test_a_person_is_told_where_the_server_does_not_know_the_client(door: Door) 
     assert "add it again" in answer.text
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.103")
 def test_wrong_keys_are_limited_and_the_right_one_still_opens(door: Door) -> None:
     key, client = door.keys.add("laptop"), door.client()

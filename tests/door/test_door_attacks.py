@@ -134,6 +134,7 @@ def test_a_stranger_learns_nothing_of_a_database_that_is_away(tmp_path: Path) ->
             assert "postgresql://" in running.said  # the operator is told
 
 
+@pytest.mark.long  # it costs much
 def test_no_error_leads_from_this_server_to_an_address_of_a_strangers(door: Door) -> None:
     for address in ("https://evil.example/land", "steam://run/1", "cursor://localhost/x"):
         client = door.register(redirect_uris=[address]).json()["client_id"]
@@ -152,6 +153,7 @@ def test_nobody_is_sent_to_an_address_that_shows_another_ones_name(door: Door) -
         assert "consent" not in shown or "@127" not in door.http.get(shown).text, user
 
 
+@pytest.mark.long  # it costs much
 def test_a_subscriber_of_ipv6_registers_no_more_clients_than_others(team: Team) -> None:
     body = {"redirect_uris": [BACK]}
     for network in ("203.0.113.{}", "2001:db8:0:1::{:x}"):
@@ -160,6 +162,7 @@ def test_a_subscriber_of_ipv6_registers_no_more_clients_than_others(team: Team) 
         assert codes == [201] * 20 + [429] * 2, network
 
 
+@pytest.mark.long  # it costs much
 def test_one_address_does_not_crowd_out_the_questions_of_others(team: Team) -> None:
     client = _client(team)
     _, headers, _ = team.http.ask("GET", _asking(client), key="")

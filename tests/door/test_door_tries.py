@@ -37,6 +37,7 @@ def test_a_subscriber_of_ipv6_is_one() -> None:
     assert group_of("testclient") == "testclient"
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.103")
 def test_wrong_bearers_get_429_and_right_ones_still_come_in(tmp_path: Path) -> None:
     door = Door(tmp_path / "door.db", master="m" * 16)
@@ -50,6 +51,7 @@ def test_wrong_bearers_get_429_and_right_ones_still_come_in(tmp_path: Path) -> N
     assert not door.is_open("m" * 16)  # it could be guessed
 
 
+@pytest.mark.long  # it costs much
 def test_the_key_of_the_environment_goes_on_where_it_was_right_before(tmp_path: Path) -> None:
     door = Door(tmp_path / "door.db", master="m" * 16)
     assert door.is_open("m" * 16)
@@ -59,6 +61,7 @@ def test_the_key_of_the_environment_goes_on_where_it_was_right_before(tmp_path: 
     assert door.is_open("m" * 16)
 
 
+@pytest.mark.long  # it costs much
 def test_wrong_codes_count_as_well(tmp_path: Path) -> None:
     door = Door(tmp_path / "door.db")
     client = door.client()

@@ -115,6 +115,7 @@ def test_the_client_of_fastmcp_logs_in_once_and_renews_its_token(server: HttpSer
         assert server.call("tools/list", key=token)[0] == 200
 
 
+@pytest.mark.long  # it costs much
 def test_the_client_of_the_library_logs_in_once_and_renews_its_token(server: HttpServer) -> None:
     kept, pages, tokens = Kept(), list[str](), list[str]()
 

@@ -79,6 +79,7 @@ def test_a_registration_has_limits(door: Door) -> None:
     assert door.papers.listed("client") == []
 
 
+@pytest.mark.long  # it costs much
 def test_an_address_registers_no_more_than_some_clients(door: Door) -> None:
     codes = [door.register().status_code for _ in range(21)]
     assert codes == [201] * 20 + [429]

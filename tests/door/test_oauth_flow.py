@@ -128,6 +128,7 @@ def test_a_refresh_token_is_no_other_clients(door: Door) -> None:
     assert door.renew(other, tokens["refresh_token"]).status_code == 401
 
 
+@pytest.mark.long  # it costs much
 def test_all_of_it_expires(door: Door) -> None:
     key, client = door.keys.add("laptop"), door.client()
     page = door.page(client)
@@ -145,6 +146,7 @@ def test_all_of_it_expires(door: Door) -> None:
     assert door.renew(client, renewed["refresh_token"]).status_code == 401
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.10.g")
 def test_a_key_that_is_removed_ends_its_tokens_at_once(door: Door) -> None:
     key, other, client = door.keys.add("laptop"), door.keys.add("desk"), door.client()
@@ -158,6 +160,7 @@ def test_a_key_that_is_removed_ends_its_tokens_at_once(door: Door) -> None:
     assert door.is_open(others["access_token"])
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.9.b")
 def test_a_client_may_take_its_tokens_back(door: Door) -> None:
     key, client, other = door.keys.add("laptop"), door.client(), door.client()
@@ -173,6 +176,7 @@ def test_a_client_may_take_its_tokens_back(door: Door) -> None:
     assert door.http.post("/revoke", data={"token": "x"}).status_code == 400
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.101")
 def test_another_process_and_the_next_one_accept_what_this_one_gave(door: Door) -> None:
     key, client = door.keys.add("laptop"), door.client()

@@ -56,6 +56,7 @@ def test_a_revocation_after_a_renewal_ends_the_login(door: Door, of: str, which:
     assert_ended(door, client, former, new)
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.9.b")
 @pytest.mark.parametrize("which", ["access_token", "refresh_token"])
 def test_nothing_is_renewed_after_a_revocation(door: Door, which: str) -> None:

@@ -91,6 +91,7 @@ def test_direct_calls_by_place_save_find_and_group(project: Path) -> None:
     assert "principle" in server.search_memory("x", "auth")
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     ("tool", "values", "key"),
     [
@@ -196,6 +197,7 @@ def test_a_threshold_of_one_call_is_named_and_handed_on(project: Path) -> None:
     assert lines[2] == say("en", "compact_threshold_kept", threshold=2)
 
 
+@pytest.mark.long  # it costs much
 def test_a_larger_threshold_of_one_call_says_that_the_others_ask(project: Path) -> None:
     fill(project, logs=51)
     text = server.log_memory("payment", "gap 0", "x", compact_threshold=100)
@@ -205,6 +207,7 @@ def test_a_larger_threshold_of_one_call_says_that_the_others_ask(project: Path) 
     assert notice in server.search_memory("").splitlines()
 
 
+@pytest.mark.long  # it costs much
 def test_where_nothing_can_be_compacted_no_answer_requires_it(project: Path) -> None:
     fill(project, principles=52)
     again = server.log_memory("topic00", "", "rule 0", type="principle")

@@ -208,6 +208,7 @@ def test_a_conflict_is_said_with_what_to_do_and_its_markers_stay(project: Path, 
     assert len(lines) == 5
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("001 2-1.a")
 def test_the_budget_of_an_answer_is_adjustable(
     project: Path, monkeypatch: pytest.MonkeyPatch
@@ -245,6 +246,7 @@ def test_a_topic_without_records_is_answered_with_those_about_it(project: Path) 
     assert say("en", "no_topic", topic="deployment", topics="deploy (2), auth (1)") in missed
 
 
+@pytest.mark.long  # it costs much
 def test_many_topics_leave_room_for_records_in_a_small_answer(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -272,6 +274,7 @@ def test_a_save_says_what_it_did_and_which_topics_exist(project: Path) -> None:
     assert text == f"{say('en', 'saved_new', **facts)}\ntopics: db (1), auth (1)"
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("001 6.j")
 def test_a_save_names_the_twelve_topics_with_the_most_records(project: Path) -> None:
     for number in range(13):
@@ -329,6 +332,7 @@ def test_a_secret_in_the_question_is_warned_about(project: Path, log: Path) -> N
     assert secret.encode() in log.read_bytes()
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("001 2-3.d", "001 3-2.f")
 def test_the_notice_comes_with_the_fifty_first_record(project: Path) -> None:
     for number in range(50):
@@ -365,6 +369,7 @@ REFUSALS: list[tuple[dict[str, Any], str]] = [
 ]
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("P4")
 @pytest.mark.parametrize(("changed", "sentence"), REFUSALS)
 def test_every_refusal_is_a_sentence_and_leaves_the_file(
@@ -588,6 +593,7 @@ def test_a_long_list_of_strange_tokens_is_not_repeated_whole(project: Path) -> N
     assert text.endswith("strange-59, +4940 more")
 
 
+@pytest.mark.long  # it costs much
 def test_no_more_is_deleted_than_one_answer_can_repeat(
     project: Path, log: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -604,6 +610,7 @@ def test_no_more_is_deleted_than_one_answer_can_repeat(
     assert estimate_tokens(text) <= 1_000
 
 
+@pytest.mark.long  # it costs much
 def test_what_is_already_compact_does_not_take_the_room_of_what_must_shrink(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -648,6 +655,7 @@ FORGED_TOPICS = [
 ]
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("P13")
 @pytest.mark.parametrize("topic", FORGED_TOPICS)
 def test_a_topic_cannot_pass_for_a_line_of_the_server(project: Path, topic: str) -> None:
@@ -691,6 +699,7 @@ def test_an_empty_memory_has_nothing_to_compact(project: Path) -> None:
     assert call("compact_memory") == say("en", "compact_empty", project=str(project))
 
 
+@pytest.mark.long  # it costs much
 def test_tokens_are_given_only_for_records_printed_in_full(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -705,6 +714,7 @@ def test_tokens_are_given_only_for_records_printed_in_full(
     assert len(TOKEN.findall(text)) == text.count("→ rule") == 10
 
 
+@pytest.mark.long  # it costs much
 def test_a_topic_larger_than_one_answer_is_begun(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -775,6 +785,7 @@ def test_the_prompts_carry_the_steps_of_the_workflow(project: Path) -> None:
     assert prompt("compact") == say("en", "prompt_compact")
 
 
+@pytest.mark.long  # it costs much
 def test_an_injection_gives_the_most_relevant_records_within_its_budget(project: Path) -> None:
     for number in range(30):
         save(f"gap {number}")
@@ -833,6 +844,7 @@ def test_half_a_character_in_an_argument_is_refused_by_name(project: Path, log: 
     assert not log.exists()
 
 
+@pytest.mark.long  # it costs much
 def test_no_call_parses_the_file_more_than_once(
     project: Path, log: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -1006,6 +1018,7 @@ def test_what_is_no_trigger_is_refused_and_nothing_is_saved(
     assert not log.exists()
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
 def test_a_trigger_that_stands_in_too_many_files_is_refused(
     project: Path, log: Path, monkeypatch: pytest.MonkeyPatch

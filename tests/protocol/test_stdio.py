@@ -161,6 +161,7 @@ def test_every_tool_description_stays_below_1024_bytes(server: ServerProcess) ->
     assert {name: size for name, size in sizes.items() if not 0 < size < 1024} == {}
 
 
+@pytest.mark.long  # it costs much
 def test_a_saved_record_is_acknowledged_in_one_text(server: ServerProcess, project: Path) -> None:
     facts: Facts = {"type": "log", "topic": "결제", "count": 1, "project": str(project)}
     topics = say("en", "topics", topics="결제 (1)")
@@ -207,6 +208,7 @@ def test_a_compaction_removes_its_originals(server: ServerProcess, project: Path
     )
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     ("tool", "arguments", "expected"),
     [
@@ -313,6 +315,7 @@ def test_an_unknown_method_is_refused_by_its_code(server: ServerProcess) -> None
     assert server.request("memory/forget")["error"]["code"] == -32601
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("P14")
 def test_an_argument_of_ten_megabytes_is_refused_with_its_size(
     pair: dict[Era, ServerProcess], projects: dict[Era, Path]
@@ -601,6 +604,7 @@ def test_a_file_in_place_of_the_directory_is_left_alone(
         in_the_way.unlink()
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("001 5-1.c", "P4")
 @linux_only
 def test_a_full_disk_leaves_the_file_as_it_was(

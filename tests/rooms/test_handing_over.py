@@ -64,6 +64,7 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
         yield desk
 
 
+@pytest.mark.long  # it costs much
 def test_a_reflection_without_a_session_begins_one_with_its_summary(desk: Desk) -> None:
     said = desk.call("reflect", **REFLECTION)
     head, _, rest = said.partition("). ")
@@ -129,6 +130,7 @@ def too_long(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(REFLECTION, "summary", " ".join(f"Step {at} works." for at in range(200)))
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("spoil", [no_database, no_settings, no_project, too_long])
 def test_what_the_sessions_cannot_take_is_a_fragment_and_the_answer_says_so(
     spoil: Callable[[Desk, pytest.MonkeyPatch], None], desk: Desk, monkeypatch: pytest.MonkeyPatch
@@ -142,6 +144,7 @@ def test_what_the_sessions_cannot_take_is_a_fragment_and_the_answer_says_so(
     assert all(it in kept for it in (*wanted, *REFLECTION["summary"].split(". ")))
 
 
+@pytest.mark.long  # it costs much
 def test_secrets_reach_neither_room(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     said = desk.call("reflect", summary=f"{'x' * 80} {TOKEN} works", open_questions=[TOKEN])
     assert "Secrets were redacted" in said

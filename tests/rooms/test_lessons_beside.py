@@ -58,6 +58,7 @@ def test_a_failure_is_named_or_offered_and_makes_no_fragment(desk: Desk) -> None
     assert "No fragment is kept yet." in desk.call("recall")
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("kind", ["error", "decision", "procedure"])
 def test_the_lesson_that_says_the_same_is_named_in_one_line(kind: str, desk: Desk) -> None:
     assert desk.remember(type=kind) == []
@@ -66,6 +67,7 @@ def test_the_lesson_that_says_the_same_is_named_in_one_line(kind: str, desk: Des
     assert desk.remember(UPLOAD.lesson, kind)[-1] == LINE
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("kind", ["fact", "preference", "relation"])
 def test_what_is_no_rule_needs_no_lesson(kind: str, desk: Desk) -> None:
     write(desk.root, UPLOAD)

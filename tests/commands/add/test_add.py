@@ -126,6 +126,7 @@ def test_the_limits_are_those_of_all_lessons(
     assert list(project.iterdir()) == []
 
 
+@pytest.mark.long  # it costs much
 def test_where_a_text_is_missing_an_editor_opens_with_the_others(
     editor: pytest.MonkeyPatch, command: Command, project: Path
 ) -> None:
@@ -139,6 +140,7 @@ def test_where_a_text_is_missing_an_editor_opens_with_the_others(
     )
 
 
+@pytest.mark.long  # it costs much
 def test_what_was_typed_and_not_saved_is_kept(
     editor: pytest.MonkeyPatch, command: Command, project: Path
 ) -> None:
@@ -177,6 +179,7 @@ def test_without_an_editor_it_says_so(
     assert command("add").errors.startswith("No editor is set.")
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     ("more", "said"),
     [
@@ -235,6 +238,7 @@ def test_a_blank_or_missing_text_opens_no_editor_without_a_terminal(
     assert list(project.iterdir()) == []
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
 def test_what_was_replaced_comes_back_with_the_command_that_is_named(
     command: Command, project: Path

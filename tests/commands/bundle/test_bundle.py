@@ -266,6 +266,7 @@ def test_a_bundle_of_another_version_is_replaced(
     assert [path.name for path in project.iterdir()] == [NAME]
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("lang", ["en", pytest.param("ko", marks=pytest.mark.long)])
 @pytest.mark.parametrize(
     "data",
@@ -320,6 +321,7 @@ def test_a_link_to_a_bundle_stays_a_link(build: Command, project: Path, bundle: 
     assert (project / "real.mcpb").read_bytes() == bundle.archive()
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     ("name", "lang"),
     one_in(3, product(["bundle.zip", "README", "dist"], ["en", "ko"]), names=2),
@@ -340,6 +342,7 @@ def test_a_name_that_is_empty_is_refused(project: Path, build: Command) -> None:
     assert list(project.iterdir()) == []
 
 
+@pytest.mark.long  # it costs much
 def test_a_name_cannot_steer_the_terminal(build: Command) -> None:
     run = build("-o", "\x1b[2Jout")
     assert run == Run(1, "", f"{word('en', 'other_name', path='�[2Jout')}\n")

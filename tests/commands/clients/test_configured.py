@@ -503,12 +503,14 @@ def test_a_directory_in_the_place_of_a_file_is_reported(desk: Desk) -> None:
     assert desk.facts() == [(None, "", "unreadable")]
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("part", ['"' + '\\"' * 100_000, "/*" * 100_000, "/" * 100_000, ", " * 9])
 def test_a_hostile_file_takes_no_longer_than_its_length(part: str, desk: Desk) -> None:
     desk.put("root/.vscode/mcp.json", "{" + part)
     assert desk.facts() == [(None, "", "unreadable")]
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     "odd", [None, 1, True, "text", ["text"], {"a": None}, "\0", "~\0", "\ud800"]
 )

@@ -53,6 +53,7 @@ def test_a_healthy_project_has_nothing_to_report(healthy: Desk) -> None:
     )
 
 
+@pytest.mark.long  # it costs much
 def test_a_fresh_clone_has_nothing_to_report(healthy: Desk, tmp_path: Path) -> None:
     git(tmp_path, "clone", "--quiet", str(healthy.root), "clone")
     done = healthy.doctor(cwd=tmp_path / "clone")
@@ -68,6 +69,7 @@ def test_a_shallow_clone_has_nothing_to_report(healthy: Desk, tmp_path: Path) ->
     assert (done.code, done.found) == (0, [])
 
 
+@pytest.mark.long  # it costs much
 def test_a_project_without_a_memory_is_no_failure(project: Desk) -> None:
     done = project.doctor()
     assert (done.code, done.found) == (
@@ -104,6 +106,7 @@ def test_after_the_first_save_only_the_commit_is_left(project: Desk) -> None:
     assert project.doctor().found == []
 
 
+@pytest.mark.long  # it costs much
 def test_the_project_may_be_named_and_its_subdirectory_is_enough(healthy: Desk) -> None:
     below = healthy.root / "src" / "pay"
     below.mkdir(parents=True)
@@ -112,6 +115,7 @@ def test_the_project_may_be_named_and_its_subdirectory_is_enough(healthy: Desk) 
     assert named.lines[1] == f"Project  {healthy.root} (from --project)"
 
 
+@pytest.mark.long  # it costs much
 def test_the_way_to_a_client_can_be_typed_where_the_doctor_was_asked(healthy: Desk) -> None:
     named = healthy.doctor("--project", str(healthy.root), cwd=healthy.home)
     assert named.lines[0] == f"{WELL} --project {shlex.quote(str(healthy.root))}"
@@ -299,6 +303,7 @@ def test_each_flaw_of_a_line_is_told_with_its_severity(bare: Desk, case: str) ->
     assert done.found == [said, f"{'note':<{width}}  {no_git}"]
 
 
+@pytest.mark.long  # it costs much
 def test_the_flaws_of_many_lines_are_told_each_with_its_severity(bare: Desk) -> None:
     parts: list[bytes | Record] = [b"\xef\xbb\xbf"]
     expected = {IN_THE_FILE["bom"][1]}
@@ -316,6 +321,7 @@ def test_the_flaws_of_many_lines_are_told_each_with_its_severity(bare: Desk) -> 
     assert (set(found), len(found)) == (expected, len(expected))
 
 
+@pytest.mark.long  # it costs much
 def test_many_records_are_a_note_far_too_many_a_warning_and_the_threshold_can_be_set(
     bare: Desk,
 ) -> None:
@@ -362,6 +368,7 @@ def test_hundreds_of_findings_are_told_in_few_lines(bare: Desk) -> None:
     )
 
 
+@pytest.mark.long  # it costs much
 def test_a_line_with_two_findings_of_a_kind_is_one_line(bare: Desk) -> None:
     meta = f'"meta": {{"created": "{LONG_AGO}", "x": {{"k": 1, "k": 2}}}}'.encode()
     line = ONE.to_line().replace(f'"meta": {{"created": "{LONG_AGO}"}}'.encode(), meta)
@@ -395,6 +402,7 @@ def test_a_link_that_leads_nowhere_is_an_error(bare: Desk) -> None:
     assert done.found[0].startswith(f"error  {bare.log} is a broken symbolic link: {bare.home}")
 
 
+@pytest.mark.long  # it costs much
 def test_a_hard_link_is_a_warning(bare: Desk) -> None:
     bare.write(ONE)
     os.link(bare.log, bare.home / "second")
@@ -406,6 +414,7 @@ def test_a_hard_link_is_a_warning(bare: Desk) -> None:
     )
 
 
+@pytest.mark.long  # it costs much
 @posix
 @pytest.mark.parametrize("what", ["the log", ".context"])
 def test_a_directory_or_file_in_the_wrong_place_is_an_error(bare: Desk, what: str) -> None:
@@ -485,6 +494,7 @@ def test_a_directory_that_cannot_be_listed_is_no_reason_to_fail(healthy: Desk, b
     assert (done.code, done.errors) == (0, "")
 
 
+@pytest.mark.long  # it costs much
 def test_a_sparse_checkout_without_the_log_is_a_warning(healthy: Desk, tmp_path: Path) -> None:
     (healthy.root / "code").mkdir()
     (healthy.root / "code" / "main").write_text("x\n")
@@ -500,6 +510,7 @@ def test_a_sparse_checkout_without_the_log_is_a_warning(healthy: Desk, tmp_path:
     )
 
 
+@pytest.mark.long  # it costs much
 def test_git_files_that_were_not_committed_with_the_log_are_noted(project: Desk) -> None:
     MemoryStore(project.log).upsert_log(a_draft("one"))
     git(project.root, "add", ".context/memory_log.jsonl")
@@ -514,6 +525,7 @@ def test_git_files_that_were_not_committed_with_the_log_are_noted(project: Desk)
     )
 
 
+@pytest.mark.long  # it costs much
 def test_the_memory_of_another_repository_above_is_none_of_ours(healthy: Desk) -> None:
     inner = replace(healthy, root=healthy.root / "vendored")
     git(inner.root, "init", "--quiet")
@@ -522,6 +534,7 @@ def test_the_memory_of_another_repository_above_is_none_of_ours(healthy: Desk) -
     assert inner.doctor().found == []
 
 
+@pytest.mark.long  # it costs much
 def test_a_home_directory_is_no_project(bare: Desk) -> None:
     done = bare.doctor(cwd=bare.home)
     assert (done.code, done.found) == (
@@ -614,6 +627,7 @@ def test_a_project_may_have_an_odd_name(tmp_path: Path, name: str) -> None:
 # git
 
 
+@pytest.mark.long  # it costs much
 def test_a_log_that_git_ignores_is_a_note(project: Desk) -> None:
     (project.root / ".gitignore").write_text(".context/\n")
     project.write(ONE)
@@ -622,6 +636,7 @@ def test_a_log_that_git_ignores_is_a_note(project: Desk) -> None:
     ]
 
 
+@pytest.mark.long  # it costs much
 def test_without_union_two_branches_would_conflict(project: Desk) -> None:
     project.write(ONE)
     project.companions(attributes="*.jsonl text\n")
@@ -637,6 +652,7 @@ def test_without_union_two_branches_would_conflict(project: Desk) -> None:
     )
 
 
+@pytest.mark.long  # it costs much
 def test_a_lock_that_is_not_ignored_is_a_warning(project: Desk) -> None:
     project.write(ONE)
     project.companions(ignored="")
@@ -651,6 +667,7 @@ def test_a_lock_that_is_not_ignored_is_a_warning(project: Desk) -> None:
     )
 
 
+@pytest.mark.long  # it costs much
 def test_union_and_ignoring_may_stand_elsewhere_in_the_repository(project: Desk) -> None:
     project.write(ONE)
     (project.root / ".gitattributes").write_text("*.jsonl merge=union\n")
@@ -659,6 +676,7 @@ def test_union_and_ignoring_may_stand_elsewhere_in_the_repository(project: Desk)
     assert project.doctor().found == []
 
 
+@pytest.mark.long  # it costs much
 def test_a_tracked_lock_is_a_warning(healthy: Desk) -> None:
     Path(f"{healthy.log}.lock").touch()
     git(healthy.root, "add", "--force", ".context/memory_log.jsonl.lock")
@@ -674,6 +692,7 @@ def test_a_tracked_lock_is_a_warning(healthy: Desk) -> None:
     assert healthy.doctor().found == []
 
 
+@pytest.mark.long  # it costs much
 def test_a_side_file_of_others_and_one_that_is_none_are_told(healthy: Desk) -> None:
     side = healthy.log.with_name(REPLACED_NAME)
     side.write_bytes(ONE.to_line())
@@ -689,6 +708,7 @@ def test_a_side_file_of_others_and_one_that_is_none_are_told(healthy: Desk) -> N
     assert told.startswith(f"error  {side} is not a regular file, so replaced records cannot")
 
 
+@pytest.mark.long  # it costs much
 def test_a_rule_that_overrules_ours_is_told_and_not_promised_to_be_repaired(healthy: Desk) -> None:
     healthy.companions(attributes=f"{GITATTRIBUTES}*.jsonl -merge\n", ignored=f"{GITIGNORE}!*\n")
     folder = healthy.log.parent
@@ -708,6 +728,7 @@ def test_a_rule_that_overrules_ours_is_told_and_not_promised_to_be_repaired(heal
     ]
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("whole", one_in(2, [False, True]))
 def test_a_log_that_was_deleted_can_be_brought_back(healthy: Desk, whole: bool) -> None:
     kept = healthy.log.read_bytes()
@@ -744,6 +765,7 @@ def torn(project: Desk) -> Desk:
     return project
 
 
+@pytest.mark.long  # it costs much
 def test_a_merge_that_conflicts_is_told_in_all_its_parts(torn: Desk) -> None:
     done = torn.doctor()
     assert done.code == 1
@@ -774,6 +796,7 @@ def test_the_way_out_of_a_conflict_that_the_doctor_names_works(torn: Desk) -> No
     assert {record.id for record in MemoryStore(torn.log).read_all()} == {TWO.id, PRINCIPLE.id}
 
 
+@pytest.mark.long  # it costs much
 @posix
 def test_without_git_in_the_path_it_says_what_it_did_not_check(
     healthy: Desk, tmp_path: Path
@@ -808,6 +831,7 @@ def test_a_git_that_refuses_to_answer_is_a_warning(healthy: Desk, tmp_path: Path
     )
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("kind", ["commit", "index"])
 def test_what_git_cannot_read_is_a_warning_and_no_false_note(healthy: Desk, kind: str) -> None:
     head = git(healthy.root, "rev-parse", "HEAD").strip()
@@ -894,6 +918,7 @@ def test_as_a_hook_it_lets_the_commit_pass_that_ends_a_merge(torn: Desk, tmp_pat
     assert commits(torn, "--all")
 
 
+@pytest.mark.long  # it costs much
 def test_the_variables_of_another_repository_do_not_confuse_it(
     healthy: Desk, tmp_path: Path
 ) -> None:
@@ -909,6 +934,7 @@ def test_the_variables_of_another_repository_do_not_confuse_it(
     assert (done.code, done.found) == (0, [])
 
 
+@pytest.mark.long  # it costs much
 def test_as_a_check_of_ci_it_fails_for_a_log_that_was_broken_in_a_commit(
     healthy: Desk, tmp_path: Path
 ) -> None:
@@ -1062,6 +1088,7 @@ def test_the_keys_of_json_are_always_there(healthy: Desk) -> None:
     assert [fixed["aside"]] == [str(path) for path in healthy.asides()]
 
 
+@pytest.mark.long  # it costs much
 def test_in_korean_everything_is_korean(torn: Desk) -> None:
     done = torn.doctor(SENTINEL_MEMORY_LANG="ko")
     assert (done.code, done.errors) == (1, "")
@@ -1110,6 +1137,7 @@ def test_looking_at_a_lock_file_leaves_it_as_it_is(bare: Desk) -> None:
     assert bare.tree() == before
 
 
+@pytest.mark.long  # it costs much
 def test_where_nothing_is_nothing_is_made(bare: Desk) -> None:
     assert bare.doctor().code == 0
     assert bare.doctor("--fix", "--yes").code == 0
@@ -1131,6 +1159,7 @@ ILL: list[bytes | Record] = [
 ]
 
 
+@pytest.mark.long  # it costs much
 def test_a_repair_says_what_it_did_and_what_is_left(bare: Desk) -> None:
     bare.write(*ILL)
     done = bare.doctor("--fix", "--yes")
@@ -1161,6 +1190,7 @@ def test_a_repair_says_what_it_did_and_what_is_left(bare: Desk) -> None:
     ]
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("P10")
 def test_what_a_repair_takes_out_lies_beside_the_log_byte_for_byte(bare: Desk) -> None:
     before = bare.write(*ILL)
@@ -1197,6 +1227,7 @@ def test_a_repair_of_everything_ends_well(healthy: Desk) -> None:
     assert healthy.doctor().found == []
 
 
+@pytest.mark.long  # it costs much
 def test_a_repair_of_what_is_well_changes_nothing(healthy: Desk) -> None:
     before = healthy.tree()
     done = healthy.doctor("--fix", "--yes")
@@ -1207,6 +1238,7 @@ def test_a_repair_of_what_is_well_changes_nothing(healthy: Desk) -> None:
     assert healthy.tree() == before
 
 
+@pytest.mark.long  # it costs much
 def test_a_repair_keeps_the_mode_of_the_log_and_a_link(bare: Desk) -> None:
     if os.name == "nt":
         pytest.skip("links need a privilege there")
@@ -1220,6 +1252,7 @@ def test_a_repair_keeps_the_mode_of_the_log_and_a_link(bare: Desk) -> None:
     assert (bare.log.is_symlink(), len(bare.asides())) == (True, 1)
 
 
+@pytest.mark.long  # it costs much
 def test_a_repair_waits_its_turn_and_gives_up_with_a_sentence(bare: Desk) -> None:
     before = bare.write(*ILL)
     lock = f"{bare.log}.lock"
@@ -1281,6 +1314,7 @@ def test_a_repair_completes_what_git_must_know_and_keeps_the_lines_of_others(pro
     assert project.tree() == before
 
 
+@pytest.mark.long  # it costs much
 def test_a_repair_writes_the_files_for_git_where_they_are_missing(project: Desk) -> None:
     project.write(ONE)
     project.commit()
@@ -1289,6 +1323,7 @@ def test_a_repair_writes_the_files_for_git_where_they_are_missing(project: Desk)
         assert (project.log.parent / name).read_text() == text
 
 
+@pytest.mark.long  # it costs much
 @posix
 def test_git_is_told_even_where_the_log_cannot_be_read(project: Desk) -> None:
     project.log.mkdir(parents=True)
@@ -1321,6 +1356,7 @@ def test_nothing_of_a_record_reaches_the_terminal_as_a_command(bare: Desk) -> No
     assert keys == ["lesson", HOSTILE]
 
 
+@pytest.mark.long  # it costs much
 @posix
 def test_nothing_of_a_client_reaches_the_terminal_as_a_command(healthy: Desk) -> None:
     config = json.loads(cursor("/gone/python"))

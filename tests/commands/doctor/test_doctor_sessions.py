@@ -47,6 +47,7 @@ def test_the_first_line_counts_the_sessions(healthy: Desk, room: SessionStore) -
     assert "✓ 세션 3개" in korean
 
 
+@pytest.mark.long  # it costs much
 def test_where_and_how_large_they_are_is_said_at_length(healthy: Desk, room: SessionStore) -> None:
     archive_before(room, "2025-01-01")
     room.database.close()
@@ -106,6 +107,7 @@ def test_a_damaged_database_is_said_first_and_repaired_with_its_counts(
     ]
 
 
+@pytest.mark.long  # it costs much
 def test_a_repair_that_is_only_planned_changes_nothing(healthy: Desk, room: SessionStore) -> None:
     room.database.close()
     room.path.write_bytes(DAMAGED)
@@ -152,6 +154,7 @@ def test_hostile_keys_stay_within_their_line(healthy: Desk, room: SessionStore) 
     assert not any(line.startswith("Error") for line in out.splitlines())
 
 
+@pytest.mark.long  # it costs much
 def test_dropped_actions_are_counted(healthy: Desk, room: SessionStore) -> None:
     from core.project import state_directory
     from rooms.sessions.actions.recording import DROPPED

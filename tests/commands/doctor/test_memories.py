@@ -99,6 +99,7 @@ def test_two_memories_become_one_by_the_commands_of_the_sentence(
     assert root.run("uncompact", rule.id, "--yes").code == 0
 
 
+@pytest.mark.long  # it costs much
 def test_a_second_memory_is_a_note_since_it_may_be_meant(healthy: Desk) -> None:
     below(healthy, "a/b", "one")
     below(healthy, "c", "one")
@@ -109,6 +110,7 @@ def test_a_second_memory_is_a_note_since_it_may_be_meant(healthy: Desk) -> None:
     assert folders == [str(healthy.root / "a/b"), str(healthy.root / "c")]
 
 
+@pytest.mark.long  # it costs much
 def test_a_context_without_a_record_hides_this_memory_and_can_go(healthy: Desk) -> None:
     context = healthy.root / "web" / ".context"
     context.mkdir(parents=True)
@@ -122,6 +124,7 @@ def test_a_context_without_a_record_hides_this_memory_and_can_go(healthy: Desk) 
         assert not context.exists()
 
 
+@pytest.mark.long  # it costs much
 def test_a_context_of_another_program_is_not_to_be_removed(healthy: Desk) -> None:
     context = healthy.root / "web" / ".context"
     context.mkdir(parents=True)
@@ -133,6 +136,7 @@ def test_a_context_of_another_program_is_not_to_be_removed(healthy: Desk) -> Non
     ]
 
 
+@pytest.mark.long  # it costs much
 def test_what_is_of_others_or_ignored_is_no_second_memory(healthy: Desk) -> None:
     """Another repository, an installed package, a build."""
     other = below(healthy, "vendor/other", "one")
@@ -144,12 +148,14 @@ def test_what_is_of_others_or_ignored_is_no_second_memory(healthy: Desk) -> None
     assert healthy.doctor().found == []
 
 
+@pytest.mark.long  # it costs much
 def test_a_log_that_git_ignores_is_a_second_memory_all_the_same(healthy: Desk) -> None:
     (healthy.root / ".gitignore").write_text("/web/.context/\n")
     below(healthy, "web", "one")
     assert healthy.doctor("--json").kinds == [("memory_below", "note")]
 
 
+@pytest.mark.long  # it costs much
 def test_a_memory_above_is_told_before_the_first_save_here(healthy: Desk) -> None:
     pay = replace(healthy, root=healthy.root / "pay")
     pay.log.parent.mkdir()
@@ -173,6 +179,7 @@ def test_fifty_thousand_files_are_looked_through_in_a_second(healthy: Desk) -> N
     assert time.perf_counter() - began < 60
 
 
+@pytest.mark.long  # it costs much
 def test_a_home_directory_is_not_looked_through(bare: Desk) -> None:
     home = replace(bare, root=bare.home)
     below(home, "work/shop", "one")

@@ -62,6 +62,7 @@ def test_a_removed_key_opens_nothing(capsys: pytest.CaptureFixture[str]) -> None
     assert "There is no key named laptop." in capsys.readouterr().err
 
 
+@pytest.mark.long  # it costs much
 def test_names_that_are_none_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
     cli.main(["door", "add", "laptop"])
     capsys.readouterr()

@@ -115,6 +115,7 @@ def test_a_document_goes_to_standard_output(export: Command) -> None:
     assert today.sub(LATER[:10], done.out) == golden("export.en.md")
 
 
+@pytest.mark.long  # it costs much
 def test_a_process_writes_utf_8_whatever_the_console(project: Path) -> None:
     environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
     done = Run.started("export", "--topic", "결제", environment=environment)
@@ -284,6 +285,7 @@ def test_a_file_in_no_directory_is_an_error(export: Command) -> None:
     )
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -386,6 +388,7 @@ def parsed(text: str) -> list[str]:
 NO_TEXT = {"code_inline", "text_special"}
 
 
+@pytest.mark.long  # it costs much
 @given(records())
 @example([a_record("``x`<b>`", lesson="\\`<b>`")])
 def test_no_text_forges_the_structure_of_the_markdown_document(found: list[Record]) -> None:

@@ -56,6 +56,7 @@ def export(capsys: pytest.CaptureFixture[str], project: Path) -> Command:
     return partial(Run.of, capsys, "export")
 
 
+@pytest.mark.long  # it costs much
 @given(TEXTS)
 @example("@./.env")
 @example("*x*@./.env `a`@./.env _@./.env [@./.env](@./.env)")
@@ -148,6 +149,7 @@ def test_no_path_adds_to_the_head_of_a_rule(path: str) -> None:
                     assert '"' not in value or isinstance(json.loads(value), str)
 
 
+@pytest.mark.long  # it costs much
 def test_no_topic_leads_a_rule_out_of_its_folder(export: Command, project: Path) -> None:
     topics = [
         "../../x",

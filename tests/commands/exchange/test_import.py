@@ -269,6 +269,7 @@ def test_a_trial_saves_nothing(take: Command, project: Path) -> None:
     assert list(project.iterdir()) == []
 
 
+@pytest.mark.long  # it costs much
 def test_a_memory_that_is_full_now_is_to_be_compacted(take: Command) -> None:
     assert take("- a\n" * 50 + "".join(f"- {n}\n" for n in range(49)), "--yes").lines[-1] == (
         SAVED.format(count=50).strip()
@@ -294,6 +295,7 @@ def test_somebody_at_a_terminal_is_asked(project: Path, answer: str, code: int, 
     assert done.out.endswith(SAVED.format(count=1) if count else "Nothing was saved.\n")
 
 
+@pytest.mark.long  # it costs much
 @posix
 def test_nobody_is_asked_who_cannot_see_what_would_be_saved(project: Path) -> None:
     (project / "rules.md").write_bytes(b"- one\n")
@@ -503,6 +505,7 @@ def test_our_own_records_come_back_without_loss(take: Command, project: Path, ki
 ANY = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
 
 
+@pytest.mark.long  # it costs much
 @given(st.lists(st.tuples(ANY, ANY, ANY, ANY | st.none(), st.booleans()), max_size=5))
 def test_what_was_exported_is_imported_into_an_empty_project_as_the_same_records(
     given_texts: list[tuple[str, str, str, str | None, bool]],
@@ -691,6 +694,7 @@ def test_an_entry_that_is_no_record_is_told(take: Command, project: Path) -> Non
     assert saved(project) == [a_record()]
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("kind", ["export", "log"])
 def test_a_memory_may_be_larger_than_a_text_of_somebody_else(
     take: Command, project: Path, kind: str
@@ -750,6 +754,7 @@ def test_what_cannot_be_imported_is_refused_whole(
     check_refused(take(data, "--yes"), project, said)
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     ("most", "said"),
     [

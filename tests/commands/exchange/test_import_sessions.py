@@ -68,6 +68,7 @@ def test_a_former_directory_is_shown_then_saved_then_known(project: Path, comman
     assert TOKEN not in "".join((dry.out, asked.out, done.out, again.out))
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("003 T91")
 @pytest.mark.parametrize("name", ["export.json", "history.db", "current.json", "."])
 def test_each_source_is_recognised_by_what_is_in_it(

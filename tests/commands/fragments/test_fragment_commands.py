@@ -75,6 +75,7 @@ def stored(room: Room, **wanted: Any) -> dict[str, Fragment]:
         return {it.id: it for it in reading.find(Wanted(state="all", **wanted), limit=99)}
 
 
+@pytest.mark.long  # it costs much
 def test_an_empty_room_says_what_it_is_and_makes_nothing(place: Path, command: Command) -> None:
     for words in ("fragments", "fragments list", "fragments search x", "fragments consolidate"):
         assert command(*words.split()).lines == EMPTY
@@ -112,6 +113,7 @@ def test_a_narrow_terminal_gets_two_lines_for_each(
         assert max(map(cells, command(*words).lines)) <= 24
 
 
+@pytest.mark.long  # it costs much
 def test_filters_narrow_the_list_down(two: Room, command: Command) -> None:
     def ids(*words: str) -> list[str]:
         return [it["id"] for it in command("fragments", *words, "--json").told["fragments"]]
@@ -194,6 +196,7 @@ def test_a_whole_fragment_has_its_links_and_what_it_said_before(
     assert unknown.errors.startswith("nothere1: there is no such fragment. Nothing was changed.")
 
 
+@pytest.mark.long  # it costs much
 def test_forgetting_shows_asks_and_moves_to_the_bin(two: Room, command: Command) -> None:
     table = [LISTED[0].replace(" (* pinned)", "").replace("kind     ", "kind ")]
     dry = command("fragments", "forget", "deploy01", "--dry-run")
@@ -235,6 +238,7 @@ def test_what_is_pinned_is_not_forgotten(two: Room, command: Command) -> None:
     assert stored(two)["deploy02"].is_anchor
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("words", [(), ("deploy01", "--topic", "deploy")])
 def test_forgetting_needs_ids_or_a_topic(
     two: Room, command: Command, words: tuple[str, ...]
@@ -301,6 +305,7 @@ def test_embedding_without_a_model_says_which_setting_names_one(
     assert "SENTINEL_MEMORY_EMBEDDINGS" in done.errors
 
 
+@pytest.mark.long  # it costs much
 def test_what_a_terminal_would_obey_is_not_printed(room: Room, command: Command) -> None:
     texts: dict[str, Any] = {
         "topic": HOSTILE,

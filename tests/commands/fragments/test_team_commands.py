@@ -120,6 +120,7 @@ def test_whoever_runs_the_server_corrects_what_any_agent_has_saved(told: Told, d
     assert kept(dsn) == {}
 
 
+@pytest.mark.long  # it costs much
 def test_a_consolidation_is_of_all_agents(told: Told, dsn: str) -> None:
     before = kept(dsn)
     dry = told("fragments", "consolidate", "--dry-run")
@@ -155,6 +156,7 @@ def test_statistics_and_the_page_show_what_all_agents_know(told: Told, desk: Des
     assert PASSWORD not in page
 
 
+@pytest.mark.long  # it costs much
 def test_rows_of_elsewhere_are_imported_for_their_agents(told: Told, desk: Desk, dsn: str) -> None:
     row = {"id": "carol001", "content": "Canary deploys take an hour.", "topic": "deploy"}
     file = desk.root / "dump.jsonl"
@@ -166,6 +168,7 @@ def test_rows_of_elsewhere_are_imported_for_their_agents(told: Told, desk: Desk,
     assert "Nothing to save." in told("import", "dump.jsonl", "--yes").out
 
 
+@pytest.mark.long  # it costs much
 def test_an_empty_server_is_told_like_an_empty_machine(desk: Desk, team_server: TeamServer) -> None:
     dsn = team_server.empty_dsn()
     for words in (("list",), ("consolidate",), ("search", "deploy")):

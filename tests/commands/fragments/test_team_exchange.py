@@ -129,6 +129,7 @@ def test_from_a_file_to_a_server_and_back_nothing_is_lost(
     assert "Nothing to save." in run(desk, back, "import", "d.jsonl", "--yes").out
 
 
+@pytest.mark.long  # it costs much
 def test_all_can_be_imported_as_one_agents(desk: Desk, file: Path, team_server: TeamServer) -> None:
     exported(desk, str(file), "a.jsonl")
     dsn = team_server.new_dsn()

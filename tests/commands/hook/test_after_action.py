@@ -74,6 +74,7 @@ def test_a_command_is_recorded_with_how_it_went_as_far_as_the_client_tells(
     assert desk.rows() == [("command", "cd web && npm test", went, ""), bad]
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("003 T27")
 @ALL
 def test_an_edit_is_recorded_with_its_file_and_its_lines(client: str, desk: Desk) -> None:
@@ -110,6 +111,7 @@ def test_every_event_that_a_client_is_given_for_this_is_read(desk: Desk) -> None
     assert named == {"posttooluse", "posttoolusefailure", "aftertool"}
 
 
+@pytest.mark.long  # it costs much
 @ALL
 def test_a_project_without_a_memory_is_left_alone(client: str, desk: Desk) -> None:
     (desk.root / ".context").rmdir()
@@ -180,6 +182,7 @@ def test_a_refusal_of_the_tool_binds_nothing(desk: Desk) -> None:
     assert (len(desk.rows("actions")), len(desk.rows())) == (0, 1)
 
 
+@pytest.mark.long  # it costs much
 def test_other_tools_are_not_recorded(desk: Desk) -> None:
     read = {"tool_name": "Read", "tool_input": {"file_path": str(desk.root / "a.py")}}
     memory = {"tool_name": "mcp__sentinel-memory__log_memory", "tool_input": {"topic": "a"}}
@@ -201,6 +204,7 @@ def test_a_conversation_without_a_name_is_not_recorded(desk: Desk) -> None:
     assert desk.rows() == []
 
 
+@pytest.mark.long  # it costs much
 def test_secrets_never_reach_the_disk(desk: Desk) -> None:
     for client in CLIENTS:
         given = ran(client, desk.root, f"TOKEN={TOKEN} npm test", 1, f"denied: {TOKEN}")
@@ -210,6 +214,7 @@ def test_secrets_never_reach_the_disk(desk: Desk) -> None:
         assert file.is_dir() or TOKEN.encode() not in file.read_bytes()
 
 
+@pytest.mark.long  # it costs much
 def test_an_output_of_200_kb_is_cut_to_its_end(desk: Desk) -> None:
     for client in CLIENTS:
         given = ran(client, desk.root, "npm test", 1, "x" * 200_000 + "\nthe end")
@@ -240,12 +245,14 @@ def test_hostile_payloads_end_well(client: str, desk: Desk) -> None:
         assert "Traceback" not in done.errors
 
 
+@pytest.mark.long  # it costs much
 def test_what_is_no_payload_is_said_in_one_line(desk: Desk) -> None:
     for given in (b"", b"[]", b"{", b"\xff\xfe", b"null"):
         done = desk.hook("codex", given)
         assert (done.out, done.code, done.errors.count("\n")) == ("", 0, 1)
 
 
+@pytest.mark.long  # it costs much
 def test_what_takes_too_long_is_said_to_be_left_out() -> None:
     busy = (
         "import sys; from commands.hook import hook; hook.MOST_WORK_S = hook.MOST_STARTS = 0;"

@@ -84,6 +84,7 @@ def desk(tmp_path: Path) -> Desk:
     return desk
 
 
+@pytest.mark.long  # it costs much
 def test_a_lesson_is_followed_once_an_edit_leaves_no_trigger_in_its_file(desk: Desk) -> None:
     desk.show()
     desk.edit(BAD)
@@ -104,6 +105,7 @@ def test_an_edit_that_was_given_up_at_the_lesson_counts_as_soon_as_another_is_ma
     assert desk.rows() == [FOLLOWED]
 
 
+@pytest.mark.long  # it costs much
 def test_what_tells_nothing_notes_nothing(desk: Desk) -> None:
     desk.edit(BAD)  # before it was shown
     desk.show()
@@ -115,6 +117,7 @@ def test_what_tells_nothing_notes_nothing(desk: Desk) -> None:
     assert desk.rows() == []
 
 
+@pytest.mark.long  # it costs much
 def test_a_lesson_that_was_shown_without_its_trigger_tells_nothing(desk: Desk) -> None:
     desk.show("The approver of a refund above 500 EUR waits")
     desk.edit(GOOD)
@@ -149,6 +152,7 @@ def test_what_a_model_has_forgotten_it_does_not_follow(desk: Desk) -> None:
     assert desk.rows() == []
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     "now",
     [
@@ -164,6 +168,7 @@ def test_a_lesson_that_is_another_one_by_now_is_not_noted(now: Record, desk: Des
     assert desk.rows() == []
 
 
+@pytest.mark.long  # it costs much
 def test_a_file_that_is_gone_or_too_long_tells_nothing_and_the_edit_is_recorded(
     desk: Desk,
 ) -> None:
@@ -201,6 +206,7 @@ def a_story(desk: Desk) -> None:
     desk.edit(GOOD)
 
 
+@pytest.mark.long  # it costs much
 def test_the_session_of_the_conversation_gets_it_and_says_so_everywhere(desk: Desk) -> None:
     a_story(desk)
     other = f"{REFUND.id[::-1]} [paths]"
@@ -230,6 +236,7 @@ def test_the_session_of_the_conversation_gets_it_and_says_so_everywhere(desk: De
 FORMS: tuple[FormName, ...] = ("markdown", "html", "json")
 
 
+@pytest.mark.long  # it costs much
 def test_an_export_brings_it_back(desk: Desk, tmp_path: Path) -> None:
     a_story(desk)
     store = open_sessions(desk.root, Settings())
@@ -239,6 +246,7 @@ def test_an_export_brings_it_back(desk: Desk, tmp_path: Path) -> None:
     assert sorted(other.rows("actions")) == sorted(desk.rows("actions"))
 
 
+@pytest.mark.long  # it costs much
 def test_of_two_notes_on_one_lesson_the_last_counts(desk: Desk) -> None:
     """What waited behind the end of a session joins it beside what it has."""
     a_story(desk)

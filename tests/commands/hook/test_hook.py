@@ -149,6 +149,7 @@ STARTS: list[tuple[str, Any, Payload, Any]] = [
 ]
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("001 1-3.a", "001 6.c")
 @pytest.mark.parametrize(("client", "payload", "more", "name"), STARTS)
 def test_a_session_a_sub_agent_and_a_compacted_one_begin_with_the_memory(
@@ -221,6 +222,7 @@ def test_copilot_gets_the_top_level_key_of_its_own_format(desk: Desk) -> None:
     assert desk.hook("vscode", "before-action", given).said == {"additionalContext": LESSON}
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("001 6.c")
 @pytest.mark.parametrize(
     ("client", "payload", "name"),
@@ -237,6 +239,7 @@ def test_a_prompt_is_answered_with_the_lesson_that_it_is_about(
     assert desk.hook(client, "prompt", given).said == specific(name, LESSON)
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     ("client", "event"),
     [("cursor", "prompt"), ("vscode", "prompt"), ("vscode", "stop"), ("codex", "stop")],
@@ -273,12 +276,14 @@ def test_the_hooks_of_claude_code_stay_silent_in_cursor_which_has_its_own(desk: 
     assert not desk.state.exists()
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("prompt", ["thanks", "go on with it", "계속해줘", "고마워", "fix it"])
 def test_a_prompt_that_says_nothing_of_the_memory_gets_no_answer(desk: Desk, prompt: str) -> None:
     given = claude("UserPromptSubmit", desk.root, prompt=prompt)
     assert desk.hook("claude-code", "prompt", given).said is None
 
 
+@pytest.mark.long  # it costs much
 def test_what_a_prompt_was_shown_is_not_repeated(desk: Desk) -> None:
     given = claude("UserPromptSubmit", desk.root, prompt="A refund above 500 waits, see refund.py")
     assert desk.hook("claude-code", "prompt", given).text == LESSON
@@ -291,6 +296,7 @@ def test_a_file_that_a_prompt_names_brings_the_lesson_with_its_anchor(desk: Desk
     assert "Tokens live 15 minutes." in desk.hook("claude-code", "prompt", given).text
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
 @pytest.mark.parametrize("source", ["startup", "compact"])
 def test_a_long_memory_begins_with_what_is_near_to_the_work(desk: Desk, source: str) -> None:
@@ -407,6 +413,7 @@ def test_a_sub_agent_is_shown_what_its_session_was_shown(desk: Desk) -> None:
     assert desk.edit(agent_id="a1", agent_type="Explore").said is None
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(("source", "again"), [("compact", LESSON), ("resume", "")])
 def test_after_compaction_a_record_is_shown_again_and_after_a_resumption_not(
     desk: Desk, source: str, again: str
@@ -417,6 +424,7 @@ def test_after_compaction_a_record_is_shown_again_and_after_a_resumption_not(
     assert desk.edit().text == again
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("001 2-3.c", "001 6.d")
 def test_the_reminder_comes_once_when_files_changed_and_nothing_was_logged(desk: Desk) -> None:
     assert desk.stop(stop_hook_active=False).said is None
@@ -429,6 +437,7 @@ def test_the_reminder_comes_once_when_files_changed_and_nothing_was_logged(desk:
     assert noted.read_bytes() == before
 
 
+@pytest.mark.long  # it costs much
 def test_cursor_is_reminded_by_a_message_unless_the_user_has_stopped_it(desk: Desk) -> None:
     desk.hook("cursor", "before-action", cursor_edit(desk.root, "src/colours.py"))
     for status, loops, said in (
@@ -441,6 +450,7 @@ def test_cursor_is_reminded_by_a_message_unless_the_user_has_stopped_it(desk: De
         assert desk.hook("cursor", "stop", given).said == said
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("001 6.d")
 def test_who_logged_or_changed_nothing_inside_the_project_is_not_reminded(desk: Desk) -> None:
     desk.edit("../notes.md")
@@ -450,6 +460,7 @@ def test_who_logged_or_changed_nothing_inside_the_project_is_not_reminded(desk: 
     assert desk.stop().said is None
 
 
+@pytest.mark.long  # it costs much
 def test_korean_is_answered_in_korean_under_a_korean_path_with_blanks(tmp_path: Path) -> None:
     desk = Desk(tmp_path / "결제 서비스", tmp_path)
     lesson = "50만 원이 넘는 환불은 두 번째 승인을 받는다."
@@ -485,6 +496,7 @@ ODD_INPUTS: dict[str, tuple[bytes, str]] = {
 }
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("kind", ODD_INPUTS)
 def test_odd_input_is_answered_by_nothing_and_a_line(desk: Desk, kind: str) -> None:
     given, said = ODD_INPUTS[kind]
@@ -503,6 +515,7 @@ def test_a_mark_at_the_beginning_and_a_line_end_of_windows_are_read_over(desk: D
     assert desk.hook("claude-code", "before-action", given).text == LESSON
 
 
+@pytest.mark.long  # it costs much
 def test_a_file_of_20_mb_is_no_obstacle(desk: Desk) -> None:
     given = {"file_path": str(desk.root / "src/refund.py"), "content": "x " * 10_000_000}
     payload = claude("PreToolUse", desk.root, tool_name="Write", tool_input=given)
@@ -556,6 +569,7 @@ def test_a_project_that_is_named_wins_and_a_missing_one_is_a_sentence(desk: Desk
     assert ran.errors.count("\n") == 1
 
 
+@pytest.mark.long  # it costs much
 def test_a_project_without_a_memory_gets_no_answer_and_no_file(desk: Desk) -> None:
     shutil.rmtree(desk.log.parent)
     assert desk.edit() == Ran(0, "", "")
@@ -580,6 +594,7 @@ def broken_by(desk: Desk, how: str) -> None:
         desk.log.parent.write_bytes(b"")
 
 
+@pytest.mark.long  # it costs much
 @posix
 @pytest.mark.parametrize("how", ["directory", "pipe", "link", "locked", "file"])
 def test_a_log_that_cannot_be_read_is_a_line_on_standard_error(desk: Desk, how: str) -> None:
@@ -734,6 +749,7 @@ def test_an_interpreter_with_other_rules_answers_the_same(
     assert desk.hook("claude-code", "before-action", given, options=options).text == LESSON
 
 
+@pytest.mark.long  # it costs much
 def test_modules_of_the_environment_and_of_the_project_are_not_taken_for_ours(desk: Desk) -> None:
     for name in ("core", "commands", "protocol", "rooms"):
         (desk.root / name).mkdir()
@@ -746,6 +762,7 @@ def test_modules_of_the_environment_and_of_the_project_are_not_taken_for_ours(de
     assert ran.text == LESSON
 
 
+@pytest.mark.long  # it costs much
 @posix
 def test_a_working_directory_that_is_gone_does_not_matter(desk: Desk) -> None:
     line = 'cd "$2" && rmdir "$2" && exec "$0" "$1" hook before-action --client claude-code'
@@ -754,6 +771,7 @@ def test_a_working_directory_that_is_gone_does_not_matter(desk: Desk) -> None:
     assert Ran.process(*command, given=given, **desk.beside).text == LESSON
 
 
+@pytest.mark.long  # it costs much
 @posix
 def test_the_file_is_found_behind_a_link_from_a_subdirectory_and_in_a_worktree(desk: Desk) -> None:
     link = desk.elsewhere / "link"
@@ -794,6 +812,7 @@ runpy.run_path({root!r} + "/cli.py", run_name="__main__")
 """
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(("command", "code"), [("hook", 0), ("scan", 2)])
 def test_an_interpreter_that_is_too_old_is_no_veto(desk: Desk, command: str, code: int) -> None:
     done = Run.process(sys.executable, "-c", OLD.format(root=str(ROOT)), command, **desk.beside)

@@ -79,6 +79,7 @@ def test_broken_settings_take_nothing_from_the_lessons(desk: Desk) -> None:
     assert "config.json" in done.errors
 
 
+@pytest.mark.long  # it costs much
 def test_both_stay_within_what_a_hook_may_show(desk: Desk) -> None:
     for at in range(30):
         tried = failed(f"approach {at} {'with many words ' * 10}", "it broke")

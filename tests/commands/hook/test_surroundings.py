@@ -81,6 +81,7 @@ def test_without_a_place_for_it_nothing_is_kept(tmp_path: Path) -> None:
     assert load(str(tmp_path / "file")) == Known()
 
 
+@pytest.mark.long  # it costs much
 def test_the_file_does_not_grow_without_end(tmp_path: Path) -> None:
     known = Known("log", Surroundings(actions=Sample(MOST_ACTIONS, {"a": MOST_ACTIONS, "b": 1})))
     assert known.with_action({"c"}).around.actions == Sample(
@@ -92,6 +93,7 @@ def test_the_file_does_not_grow_without_end(tmp_path: Path) -> None:
     assert load(str(tmp_path)).around.changes.count("word49") == 49
 
 
+@pytest.mark.long  # it costs much
 def test_the_first_hook_reads_the_project_and_keeps_only_words_of_the_log(desk: Desk) -> None:
     assert desk.edit().text == LESSON
     path, known = kept(desk)
@@ -103,6 +105,7 @@ def test_the_first_hook_reads_the_project_and_keeps_only_words_of_the_log(desk: 
     assert path.stat().st_mode & 0o77 == 0
 
 
+@pytest.mark.long  # it costs much
 def test_the_project_is_read_anew_when_the_log_has_changed(desk: Desk) -> None:
     desk.edit()
     path, known = kept(desk)
@@ -116,6 +119,7 @@ def test_the_project_is_read_anew_when_the_log_has_changed(desk: Desk) -> None:
     assert kept(desk)[1].around.actions.size == 2
 
 
+@pytest.mark.long  # it costs much
 def test_what_all_changes_have_is_no_reason_to_show_a_lesson(desk: Desk) -> None:
     desk.write(replace(REFUND, paths=()), LOGIN)
 
@@ -128,6 +132,7 @@ def test_what_all_changes_have_is_no_reason_to_show_a_lesson(desk: Desk) -> None
     assert shown("another") == ""
 
 
+@pytest.mark.long  # it costs much
 def test_a_broken_repository_and_a_full_state_hold_up_nothing(desk: Desk) -> None:
     (desk.root / ".git" / "HEAD").write_text("nonsense")
     desk.state.write_text("a file where a directory should be")

@@ -127,6 +127,7 @@ def test_the_start_of_a_session_and_a_prompt_withhold_nothing(
     )
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     ("new", "stands"), [("x = refund_now(1)", True), ("refund_later(1)", False)]
 )

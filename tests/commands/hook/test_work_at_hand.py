@@ -51,6 +51,7 @@ def test_a_clean_tree_shows_its_branch_and_the_last_commits_without_the_memory(
     assert work_at_hand(project) == Work(branch="fix/refund", commits=LAST)
 
 
+@pytest.mark.long  # it costs much
 def test_five_commits_are_shown_and_no_merge(project: Path) -> None:
     for at in range(5):
         commit(project, str(at))

@@ -511,6 +511,7 @@ def records() -> st.SearchStrategy[list[Record]]:
     return st.lists(one, min_size=1, max_size=12)
 
 
+@pytest.mark.long  # it costs much
 @given(records(), TEXTS, st.sampled_from(["en", "ko"]), st.integers(LEAST_CHARS, 3_000))
 def test_no_text_forges_the_structure_of_the_page_or_makes_it_longer(
     found: list[Record], project: str, lang: Language, most: int
@@ -545,6 +546,7 @@ def seen_texts(text: str) -> list[str]:
 PLAIN_TEXTS = st.text("ab가? .#*<&\n-1\u202e", max_size=12)
 
 
+@pytest.mark.long  # it costs much
 @given(
     st.lists(
         st.builds(

@@ -48,6 +48,7 @@ def recalled(room: Room) -> list[str]:
     return [it.id for it in recall(room, Query(text="deploy cache bundle")).fragments]
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("004 4.3.b")
 def test_an_error_and_its_cure_become_a_lesson_and_a_fragment_again(
     command: Command, room: Room, project: Path, store: MemoryStore, pair: tuple[str, str]
@@ -107,6 +108,7 @@ def test_the_logs_own_door_redacts_and_refuses(
     assert [it.id for it in recall(room, Query(text="fees rounded")).fragments] == [lone.id]
 
 
+@pytest.mark.long  # it costs much
 def test_a_record_that_was_there_or_was_changed_stays(
     command: Command, room: Room, project: Path, store: MemoryStore, pair: tuple[str, str]
 ) -> None:

@@ -121,6 +121,7 @@ def test_topic_question_and_paths_can_be_changed_and_removed(editor: Editor) -> 
     assert record.when == VAT.when
 
 
+@pytest.mark.long  # it costs much
 def test_triggers_can_be_changed_and_removed(editor: Editor) -> None:
     editor.edit(("vat_of(", "  vat_for(\n"), ("tax, all", "tax, all\nrm -rf build"))
     record = editor.saved[0]
@@ -129,6 +130,7 @@ def test_triggers_can_be_changed_and_removed(editor: Editor) -> None:
     assert editor.saved[0].when == ()
 
 
+@pytest.mark.long  # it costs much
 def test_a_principle_with_the_anchors_of_many_can_be_edited_and_renamed(editor: Editor) -> None:
     when, paths = [f"call{at}(" for at in range(9)], [f"src/{at}.py" for at in range(40)]
     rule = replace(new_record(a_principle("rule"), now=NOW), when=tuple(when), paths=tuple(paths))

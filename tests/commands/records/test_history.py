@@ -104,6 +104,7 @@ def block(token: str, gap: str, lesson: str = "check the tax table first") -> li
     return [f"  {token}  log [payment]", f"  missing: {gap}", f"  lesson: {lesson}"]
 
 
+@pytest.mark.long  # it costs much
 def test_a_replaced_record_tells_its_versions_and_its_principle(
     project: Path, command: Command
 ) -> None:
@@ -172,6 +173,7 @@ def test_json_tells_the_same_as_data(project: Path, command: Command) -> None:
     assert told["events"][1]["changed"]["lesson"] == ["check the tax table first", "changed"]
 
 
+@pytest.mark.long  # it costs much
 def test_json_keeps_other_scripts_and_escapes_what_is_hidden(
     tmp_path: Path, command: Command
 ) -> None:
@@ -326,6 +328,7 @@ def test_in_korean_the_sentences_are_korean(
     assert "통합이 없습니다" in command(project, "uncompact", "--yes", ONE.id).refusal
 
 
+@pytest.mark.long  # it costs much
 def test_a_merge_lists_what_each_side_did_once(project: Path, command: Command) -> None:
     other = copied(project, project.parent / "other")
     save("three", "theirs", LATEST)(other)
@@ -470,6 +473,7 @@ def test_variables_of_a_git_hook_do_not_lead_elsewhere(
     assert "1. added" in command(project, "history", THREE.id).lines
 
 
+@pytest.mark.long  # it costs much
 def test_programs_that_a_repository_names_are_not_started(project: Path, command: Command) -> None:
     trap = project.parent / "trap"
     for name in ("diff.external", "core.pager", "core.fsmonitor", "diff.x.textconv", "gpg.program"):
@@ -653,6 +657,7 @@ def test_a_version_that_nobody_has_is_refused(project: Path, command: Command) -
     )
 
 
+@pytest.mark.long  # it costs much
 def test_a_record_of_a_lost_commit_comes_back(project: Path, command: Command) -> None:
     git(project, "config", "core.logAllRefUpdates", "true")
     git(project, "switch", "--quiet", "--create", "side")
@@ -690,6 +695,7 @@ def test_an_older_version_than_the_replaced_one_is_said_to_be_older(
     )
 
 
+@pytest.mark.long  # it costs much
 def test_a_principle_that_comes_back_says_what_it_hides_again(
     project: Path, command: Command
 ) -> None:
@@ -857,6 +863,7 @@ def test_only_a_principle_with_originals_is_uncompacted(
     assert path_of(project).read_bytes() == before
 
 
+@pytest.mark.long  # it costs much
 def test_a_dry_run_says_the_same_and_changes_no_byte(project: Path, command: Command) -> None:
     before = {path: path.read_bytes() for path in project.rglob("*") if path.is_file()}
     lines = command(project, "restore", ONE.id, "--dry-run").lines

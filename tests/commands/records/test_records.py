@@ -104,6 +104,7 @@ def test_a_narrow_terminal_gets_two_lines_for_a_record(
     ]
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     "arguments",
     one_in(
@@ -133,6 +134,7 @@ def test_the_lesson_takes_what_a_wide_terminal_has(
     assert command("list").lines[2].endswith(f"  {REFUND.lesson}")
 
 
+@pytest.mark.long  # it costs much
 def test_output_that_goes_elsewhere_has_80_cells_and_no_colours(shop: Path) -> None:
     environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
     done = Run.started("list", environment=environment)
@@ -508,6 +510,7 @@ def test_a_dry_run_deletes_nothing(command: Command, shop: Path) -> None:
     assert path_of(shop).read_bytes() == before
 
 
+@pytest.mark.long  # it costs much
 @posix
 def test_a_record_that_was_updated_while_somebody_looked_stays(shop: Path) -> None:
     controller, terminal = os.openpty()
@@ -542,6 +545,7 @@ def test_somebody_at_a_terminal_is_asked(shop: Path, answer: str, code: int, cou
     assert f"\x1b[1m{VAT.token}" in done.out
 
 
+@pytest.mark.long  # it costs much
 @posix
 def test_a_terminal_gets_colours(shop: Path) -> None:
     done = Run.at_terminal("list", environment={**os.environ, "TERM": "xterm"})

@@ -127,6 +127,7 @@ def test_the_token_that_is_shown_names_the_version_in_the_log(
     ]
 
 
+@pytest.mark.long  # it costs much
 def test_a_marker_stands_where_the_secret_was(
     shop: Path, request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]
 ) -> None:

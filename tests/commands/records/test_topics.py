@@ -246,6 +246,7 @@ def test_the_project_can_be_named_before_and_after_the_action(
     assert [it.topic for it in saved(project)] == ["payment"] * 3
 
 
+@pytest.mark.long  # it costs much
 @posix
 def test_somebody_at_a_terminal_is_asked_in_korean(project: Path) -> None:
     done = Run.at_terminal(
@@ -273,6 +274,7 @@ def gaps_by_topic(clone: Path) -> list[tuple[str, str]]:
     return sorted((it.topic, it.missing_context) for it in store_of(clone).read_all())
 
 
+@pytest.mark.long  # it costs much
 @with_git
 @pytest.mark.parametrize("forth", [True, False])
 def test_a_merge_with_what_a_colleague_added_brings_no_old_record_back(
@@ -291,6 +293,7 @@ def test_a_merge_with_what_a_colleague_added_brings_no_old_record_back(
     assert {topic for topic, _ in gaps_by_topic(into)} == {"billing"}
 
 
+@pytest.mark.long  # it costs much
 @with_git
 def test_what_a_colleague_updated_under_the_old_topic_is_not_lost(
     clones: tuple[Path, Path],
@@ -321,6 +324,7 @@ def test_two_clones_that_rename_alike_have_the_same_records(clones: tuple[Path, 
     assert gaps_by_topic(ours) == [("billing", "one"), ("billing", "two")]
 
 
+@pytest.mark.long  # it costs much
 @with_git
 def test_the_history_of_a_renamed_record_names_the_one_before(
     command: Command, tmp_path: Path

@@ -53,6 +53,7 @@ def test_findings_become_annotations_as_the_runner_reads_them(
     ]
 
 
+@pytest.mark.long  # it costs much
 @posix
 def test_a_path_is_escaped_as_a_property_and_left_out_where_it_may_not_be_printed(
     project: Path, report: Report
@@ -70,6 +71,7 @@ def test_a_path_is_escaped_as_a_property_and_left_out_where_it_may_not_be_printe
         assert told.first.startswith(begin)
 
 
+@pytest.mark.long  # it costs much
 def test_no_more_annotations_are_made_than_github_shows(project: Path, report: Report) -> None:
     write(project, *(f"torn {at}\n".encode() for at in range(11)))
     told = report("--github")
@@ -82,6 +84,7 @@ def test_no_more_annotations_are_made_than_github_shows(project: Path, report: R
     assert "And 1 more" not in report("--github").out
 
 
+@pytest.mark.long  # it costs much
 def test_without_a_summary_the_report_is_printed_where_no_text_is_a_command(
     project: Path, report: Report
 ) -> None:
@@ -98,6 +101,7 @@ def test_without_a_summary_the_report_is_printed_where_no_text_is_a_command(
     assert len(tokens) == 2
 
 
+@pytest.mark.long  # it costs much
 def test_the_report_is_added_to_the_summary_of_the_step(
     project: Path, report: Report, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -139,6 +143,7 @@ def test_a_summary_never_grows_above_its_limit(
     assert found and found[2] + "\n" == said + shown.out
 
 
+@pytest.mark.long  # it costs much
 def test_a_summary_can_be_filled_to_its_last_byte(
     project: Path, report: Report, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -178,6 +183,7 @@ def test_of_a_commit_to_be_only_what_is_staged_is_told(project: Path, report: Re
     assert [it["record"]["missing_context"] for it in told.told["added"]] == ["staged"]
 
 
+@pytest.mark.long  # it costs much
 def test_before_the_first_commit_everything_staged_is_new(
     project: Path, report: Report, tmp_path: Path
 ) -> None:

@@ -47,6 +47,7 @@ def saving(project: Path, now: str = LATER) -> MemoryStore:
 # The whole of it.
 
 
+@pytest.mark.long  # it costs much
 def test_a_change_is_told_from_its_first_line_to_its_figures(project: Path, report: Report) -> None:
     base = written(project, PLAIN)
     saving(project).upsert_log(
@@ -107,6 +108,7 @@ def test_the_first_log_of_a_project_says_that_there_was_none(project: Path, repo
     assert told.out.splitlines()[2] == "Before, there was no memory log here."
 
 
+@pytest.mark.long  # it costs much
 def test_a_log_that_was_moved_away_is_an_empty_side(project: Path, report: Report) -> None:
     base = written(project, PLAIN)
     (project / "app").mkdir()
@@ -119,6 +121,7 @@ def test_a_log_that_was_moved_away_is_an_empty_side(project: Path, report: Repor
     assert moved.first == "**Memory:** 1 lesson added."
 
 
+@pytest.mark.long  # it costs much
 def test_the_same_range_gives_the_same_bytes_wherever_the_clone_lies(
     project: Path, tmp_path: Path, report: Report
 ) -> None:
@@ -133,6 +136,7 @@ def test_the_same_range_gives_the_same_bytes_wherever_the_clone_lies(
 # Ranges.
 
 
+@pytest.mark.long  # it costs much
 def test_what_came_to_the_base_meanwhile_is_not_removed_by_the_head(
     project: Path, report: Report
 ) -> None:
@@ -148,6 +152,7 @@ def test_what_came_to_the_base_meanwhile_is_not_removed_by_the_head(
         assert "of main" not in told.out
 
 
+@pytest.mark.long  # it costs much
 def test_what_both_sides_have_taken_from_each_other_is_no_news(
     project: Path, report: Report
 ) -> None:
@@ -165,6 +170,7 @@ def test_what_both_sides_have_taken_from_each_other_is_no_news(
     assert (told.code, "Do not merge" in told.out) == (0, False)
 
 
+@pytest.mark.long  # it costs much
 def test_a_merge_of_the_base_into_the_head_brings_nothing_of_its_own(
     project: Path, report: Report
 ) -> None:
@@ -181,6 +187,7 @@ def test_a_merge_of_the_base_into_the_head_brings_nothing_of_its_own(
     assert "Possible secrets from before that are still there: 1." in told.out
 
 
+@pytest.mark.long  # it costs much
 def test_a_base_alone_reaches_to_the_file_as_it_stands(project: Path, report: Report) -> None:
     base = written(project, PLAIN)
     written(project, PLAIN, a_record("committed"))
@@ -189,6 +196,7 @@ def test_a_base_alone_reaches_to_the_file_as_it_stands(project: Path, report: Re
     assert report().first == "**Memory:** 1 lesson added."
 
 
+@pytest.mark.long  # it costs much
 def test_ends_left_out_are_those_of_git(project: Path, report: Report) -> None:
     written(project, PLAIN)
     written(project, PLAIN, a_record("new"))
@@ -196,6 +204,7 @@ def test_ends_left_out_are_those_of_git(project: Path, report: Report) -> None:
     assert report("..HEAD~1").first == "**Memory:** nothing changed (records: 1)."
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("wanted", ["nowhere", "nowhere..HEAD", "HEAD..a..b", "", "HEAD:README"])
 def test_a_revision_that_git_does_not_know_is_said(
     wanted: str, project: Path, report: Report
@@ -214,6 +223,7 @@ def test_a_revision_cannot_be_an_option_of_git(project: Path, report: Report) ->
     assert sorted(path.name for path in project.iterdir()) == [".git", "README"]
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("range", ["..", "...", "^HEAD", "^HEAD..HEAD"])
 def test_what_names_no_two_commits_is_no_range(range: str, project: Path, report: Report) -> None:
     written(project, PLAIN)
@@ -223,6 +233,7 @@ def test_what_names_no_two_commits_is_no_range(range: str, project: Path, report
     assert told.errors.startswith(f"git knows no commit by this name: {name}. ")
 
 
+@pytest.mark.long  # it costs much
 def test_a_name_of_two_things_names_no_commit(project: Path, report: Report) -> None:
     base = written(project, PLAIN)
     written(project, PLAIN, a_record("new"))
@@ -238,6 +249,7 @@ def test_a_name_of_two_things_names_no_commit(project: Path, report: Report) -> 
     assert report(f"{base}..HEAD").first == "**Memory:** 1 lesson added."
 
 
+@pytest.mark.long  # it costs much
 def test_the_encoding_that_git_is_set_to_does_not_matter(project: Path, report: Report) -> None:
     base = written(project, PLAIN)
     written(project, PLAIN, a_record("new"))
@@ -261,6 +273,7 @@ def test_two_histories_without_a_common_commit_get_a_sentence(
     )
 
 
+@pytest.mark.long  # it costs much
 def test_a_shallow_clone_says_what_is_missing_and_what_to_do(
     project: Path, tmp_path: Path, report: Report
 ) -> None:
@@ -289,6 +302,7 @@ def test_outside_git_and_without_git_a_sentence_says_so(
     assert told.errors.startswith("git was not found")
 
 
+@pytest.mark.long  # it costs much
 def test_a_linked_log_is_followed_to_its_file(
     project: Path, report: Report, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -339,6 +353,7 @@ def test_a_link_that_takes_the_place_of_the_log_hides_nothing(
     assert (told.code, told.first) == (1, "**Memory:** 1 damaged line, 1 record removed.")
 
 
+@pytest.mark.long  # it costs much
 def test_a_link_in_the_place_of_the_log_is_no_log(project: Path, report: Report) -> None:
     path_of(project).parent.mkdir()
     try:
@@ -420,6 +435,7 @@ def test_no_field_lets_a_secret_out_in_any_form(
             assert "REDACTED" in told.out or "github-token" in told.out
 
 
+@pytest.mark.long  # it costs much
 def test_a_secret_of_the_base_is_counted_and_refuses_nothing(project: Path, report: Report) -> None:
     base = written(project, SECRET, a_record("again " + TOKEN))
     written(project, SECRET, a_record("again " + TOKEN), PLAIN)
@@ -438,6 +454,7 @@ def test_a_secret_of_the_base_is_counted_and_refuses_nothing(project: Path, repo
     ]
 
 
+@pytest.mark.long  # it costs much
 def test_a_secret_that_came_and_went_inside_of_the_range_is_told_with_its_commit(
     project: Path, report: Report
 ) -> None:
@@ -451,6 +468,7 @@ def test_a_secret_that_came_and_went_inside_of_the_range_is_told_with_its_commit
     assert report(base).code == 0
 
 
+@pytest.mark.long  # it costs much
 def test_a_secret_that_stays_while_its_record_changes_is_told_once(
     project: Path, report: Report
 ) -> None:
@@ -460,6 +478,7 @@ def test_a_secret_that_stays_while_its_record_changes_is_told_once(
     assert report(f"{base}..HEAD").first == "**Memory:** 1 possible secret, 1 lesson added."
 
 
+@pytest.mark.long  # it costs much
 def test_a_secret_that_another_one_replaced_in_its_place_is_told_as_well(
     project: Path, report: Report
 ) -> None:
@@ -474,6 +493,7 @@ def test_a_secret_that_another_one_replaced_in_its_place_is_told_as_well(
     assert OTHER[6:] not in told.out
 
 
+@pytest.mark.long  # it costs much
 def test_a_secret_of_a_former_place_of_the_log_is_found_and_that_of_the_base_is_not(
     project: Path, report: Report
 ) -> None:
@@ -496,6 +516,7 @@ def test_a_secret_of_a_former_place_of_the_log_is_found_and_that_of_the_base_is_
     assert refused[0].startswith(f"- commit `{bad[:10]}`: `app/{LOG}:2`: github-token")
 
 
+@pytest.mark.long  # it costs much
 def test_damage_that_the_base_did_not_have_is_refused(project: Path, report: Report) -> None:
     torn = b'{"id": "torn\n'
     base = written(project, PLAIN, torn)
@@ -519,6 +540,7 @@ def test_damage_that_the_base_did_not_have_is_refused(project: Path, report: Rep
     ]
 
 
+@pytest.mark.long  # it costs much
 def test_a_file_that_became_utf_16_is_damage_and_its_records_are_compared(
     project: Path, report: Report
 ) -> None:
@@ -544,6 +566,7 @@ def test_a_line_that_only_spells_a_record_anew_is_no_change_of_a_record(
 # 2: what should be read.
 
 
+@pytest.mark.long  # it costs much
 def test_what_reads_like_instructions_is_shown_as_text_and_fails_when_strict(
     project: Path, report: Report
 ) -> None:
@@ -561,6 +584,7 @@ def test_what_reads_like_instructions_is_shown_as_text_and_fails_when_strict(
     assert report("--strict").code == 0
 
 
+@pytest.mark.long  # it costs much
 def test_a_marked_text_that_was_there_before_is_no_news(project: Path, report: Report) -> None:
     ordered = a_record("odd", lesson=ORDER)
     base = written(project, ordered)
@@ -637,6 +661,7 @@ def test_a_change_of_nothing_but_a_secret_shows_neither(project: Path, report: R
     assert OTHER[6:] not in told.out
 
 
+@pytest.mark.long  # it costs much
 def test_a_forged_record_with_the_token_of_another_is_a_change(
     project: Path, report: Report
 ) -> None:
@@ -651,6 +676,7 @@ def test_a_forged_record_with_the_token_of_another_is_a_change(
     )
 
 
+@pytest.mark.long  # it costs much
 def test_a_compaction_shows_the_principle_and_folds_what_it_replaced(
     project: Path, report: Report
 ) -> None:
@@ -690,6 +716,7 @@ def test_a_compaction_shows_the_principle_and_folds_what_it_replaced(
     assert "  - In none of the versions read: 1." in report(base).out
 
 
+@pytest.mark.long  # it costs much
 def test_what_was_compacted_before_has_no_part_in_a_later_compaction(
     project: Path, report: Report
 ) -> None:
@@ -719,6 +746,7 @@ def test_a_gap_that_was_compacted_and_is_logged_again_came_back(
     )
 
 
+@pytest.mark.long  # it costs much
 def test_a_record_that_was_brought_back_did_not_come_back_by_itself(
     project: Path, report: Report
 ) -> None:
@@ -829,6 +857,7 @@ def test_records_that_became_one_are_told_as_one_change(project: Path, report: R
     assert "One record now: " in changed
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("newest", ["a", "b"])
 def test_of_records_that_became_one_the_newest_is_compared(
     newest: str, project: Path, report: Report
@@ -856,6 +885,7 @@ def test_a_removed_record_can_be_brought_back(project: Path, report: Report) -> 
     )
 
 
+@pytest.mark.long  # it costs much
 def test_a_hand_that_changed_what_a_record_is_about_has_changed_that_record(
     project: Path, report: Report
 ) -> None:
@@ -866,6 +896,7 @@ def test_a_hand_that_changed_what_a_record_is_about_has_changed_that_record(
     assert "    - after: by hand\n" in told.out
 
 
+@pytest.mark.long  # it costs much
 def test_an_original_that_is_back_beside_its_principle_is_told_as_hidden(
     project: Path, report: Report
 ) -> None:
@@ -912,6 +943,7 @@ def test_a_compaction_that_is_due_is_said(project: Path, report: Report) -> None
     )
 
 
+@pytest.mark.long  # it costs much
 def test_the_report_can_be_had_as_data(project: Path, report: Report) -> None:
     base = written(project, PLAIN, a_record("gone"))
     bad = written(project, PLAIN, SECRET)
@@ -942,6 +974,7 @@ def test_the_report_can_be_had_as_data(project: Path, report: Report) -> None:
     assert told.told["refused"] is True
 
 
+@pytest.mark.long  # it costs much
 def test_a_file_gets_the_report_and_is_not_written_over_by_accident(
     project: Path, report: Report
 ) -> None:
@@ -1041,6 +1074,7 @@ def test_it_runs_with_the_standard_library_alone_and_isolated(project: Path) -> 
     assert again.code == 1
 
 
+@pytest.mark.long  # it costs much
 def test_it_changes_nothing(project: Path, report: Report) -> None:
     written(project, PLAIN)
     write(project, PLAIN, SECRET)

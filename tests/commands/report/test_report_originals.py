@@ -39,6 +39,7 @@ def folded(out: str) -> list[str]:
     return lines[lines.index("  <details>") + 1 : lines.index("  </details>")]
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("how", ["file", "staged", "range"])
 def test_originals_that_git_never_had_are_shown_as_kept_here(
     how: str, project: Path, report: Report
@@ -107,6 +108,7 @@ def test_a_file_that_git_tracks_counts_for_nothing(project: Path, report: Report
     assert folded(told.out) == ["  <summary>Replaced: 2</summary>", *original("one"), UNKNOWN]
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("kind", ["folder", "link", "broken"])
 def test_what_is_no_such_file_holds_no_report_up(kind: str, project: Path, report: Report) -> None:
     merged(project, "two")

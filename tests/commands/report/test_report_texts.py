@@ -133,6 +133,7 @@ def test_a_name_is_code_whatever_it_holds(text: str, shown: str) -> None:
     assert [token.type for token in inline] == ["code_inline"]
 
 
+@pytest.mark.long  # it costs much
 @given(st.one_of(hostile, spaced))
 @example("- `a``b` and `c`")
 @example("`a`@kim`b`")
@@ -175,6 +176,7 @@ def test_a_heading_stays_one_heading(text: str) -> None:
     assert kinds == ["heading_open", "inline", "heading_close"]
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("text", ["`" * 50_000, "`a" * 50_000, "(" * 50_000, ")" * 50_000 + "a"])
 def test_a_long_run_of_signs_takes_no_long_time(text: str) -> None:
     assert inert_lines(text)
@@ -202,6 +204,7 @@ OURS = {
 FOLD = ["<details>\n<summary>Replaced: 1</summary>", "</details>"]
 
 
+@pytest.mark.long  # it costs much
 @given(hostile, hostile, hostile)
 def test_no_text_changes_the_form_of_a_whole_report(one: str, two: str, topic: str) -> None:
     topic = "t" + topic  # a blank one is none

@@ -67,6 +67,7 @@ def path(log: bytes, sessions: SessionStore, room: Room, tmp_path: Path, command
     return made
 
 
+@pytest.mark.long  # it costs much
 def test_all_rooms_go_into_one_file_and_come_out_of_it_as_they_were(
     log: bytes,
     sessions: SessionStore,
@@ -110,6 +111,7 @@ def held_in(name: str, files: dict[str, str]) -> list[object]:
     return values
 
 
+@pytest.mark.long  # it costs much
 def test_each_file_in_it_can_be_imported_alone(
     path: Path, tmp_path: Path, elsewhere: Callable[..., Run]
 ) -> None:
@@ -212,6 +214,7 @@ def test_an_import_of_all_takes_no_option_of_one_room(
     assert f"{option.split()[0]} and {path} cannot be used together" in told.errors
 
 
+@pytest.mark.long  # it costs much
 def test_a_room_of_the_file_that_is_unsound_leaves_all_as_it_was(
     path: Path, tmp_path: Path, elsewhere: Callable[..., Run]
 ) -> None:
@@ -224,6 +227,7 @@ def test_a_room_of_the_file_that_is_unsound_leaves_all_as_it_was(
     assert elsewhere("list", "--json").told["total"] == 0
 
 
+@pytest.mark.long  # it costs much
 def test_a_room_that_cannot_be_saved_does_not_keep_the_others_from_it(
     path: Path, tmp_path: Path, elsewhere: Callable[..., Run]
 ) -> None:
@@ -272,6 +276,7 @@ def test_a_zip_of_something_else_is_refused(log: bytes, tmp_path: Path, command:
     assert ", ".join(ALL) in told.errors
 
 
+@pytest.mark.long  # it costs much
 def test_no_more_is_unpacked_than_an_import_takes(
     log: bytes, tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:

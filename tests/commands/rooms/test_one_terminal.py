@@ -131,6 +131,7 @@ def test_a_search_as_data_has_a_key_for_each_room_that_is_there(
     assert [*both] == [*own, "sessions"]
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("option", ["--topic=build", "--type=log", "--questions"])
 def test_an_option_of_the_log_means_the_log_alone(
     log: bytes, sessions: SessionStore, room: Room, command: Command, option: str
@@ -174,6 +175,7 @@ def test_a_list_counts_the_other_rooms_and_names_what_lists_them(
     assert [*command("list", "--json").told] == ["project", "total", "found", "records"]
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("has_directory", [False, True])
 def test_a_project_with_the_log_alone_has_nothing_of_the_others(
     log: bytes, project: Path, command: Command, has_directory: bool
@@ -223,6 +225,7 @@ def test_a_room_is_loaded_only_where_it_is(
 # by an id
 
 
+@pytest.mark.long  # it costs much
 def test_whatever_an_id_names_is_shown(
     log: bytes, sessions: SessionStore, room: Room, command: Command
 ) -> None:
@@ -242,6 +245,7 @@ def test_whatever_an_id_names_is_shown(
     assert (told["sessions"][0]["number"], told["fragments"][0]["id"]) == (2, "redis001")
 
 
+@pytest.mark.long  # it costs much
 def test_an_id_that_nothing_has_names_the_rooms_that_were_asked(
     log: bytes, sessions: SessionStore, room: Room, command: Command
 ) -> None:
@@ -272,6 +276,7 @@ def test_an_id_of_several_rooms_has_to_be_told_which(
 # forgetting
 
 
+@pytest.mark.long  # it costs much
 def test_each_room_forgets_in_its_own_way(
     log: bytes, project: Path, sessions: SessionStore, room: Room, command: Command
 ) -> None:
@@ -341,6 +346,7 @@ def test_a_room_that_holds_nothing_says_what_it_is(log: bytes, command: Command)
     assert command("list", "--room", "sessions").lines[0] == "This project has no sessions yet."
 
 
+@pytest.mark.long  # it costs much
 def test_an_export_of_a_room_takes_its_formats(
     log: bytes, project: Path, sessions: SessionStore, room: Room, command: Command
 ) -> None:
@@ -359,6 +365,7 @@ def test_an_export_of_a_room_takes_its_formats(
         assert command("export", *words.split()).refused == said
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_no_line_is_wider_than_the_terminal(
     log: bytes,

@@ -249,6 +249,7 @@ def test_standard_input_is_named_so(
     assert scan("-").errors == "<stdin>: cannot be read (closed)\n"
 
 
+@pytest.mark.long  # it costs much
 @needs_git
 def test_of_a_folder_what_git_tracks_is_looked_at(scan: Command, project: Path) -> None:
     git(project, "init", "--quiet")
@@ -389,6 +390,7 @@ def test_it_runs_with_the_standard_library_alone(project: Path) -> None:
     assert path_of(project).read_bytes() == BAD.to_line()
 
 
+@pytest.mark.long  # it costs much
 def test_an_older_python_gets_a_sentence(project: Path) -> None:
     script = str(ROOT / "cli.py")
     old = (
@@ -429,6 +431,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return project
 
 
+@pytest.mark.long  # it costs much
 @needs_git
 def test_the_history_is_searched_across_a_move_a_deleted_branch_and_the_stash(
     scan: Command, made: Path
@@ -542,6 +545,7 @@ def test_redacting_writes_once_and_tells_old_and_new_ids(scan: Command, project:
     assert scan().code == 0
 
 
+@pytest.mark.long  # it costs much
 @needs_git
 def test_of_the_history_only_a_committed_secret_says_something(
     scan: Command, project: Path

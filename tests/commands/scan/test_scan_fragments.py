@@ -46,6 +46,7 @@ def test_which_fragment_holds_what_is_said_and_never_the_value(
     assert "조각(이 컴퓨터의 모든 프로젝트에서 씀)에서 비밀 값이 있는 곳 1군데." in korean.lines
 
 
+@pytest.mark.long  # it costs much
 def test_a_redaction_shows_its_plan_asks_and_leaves_no_byte(
     desk: Desk, place: dict[str, str]
 ) -> None:
@@ -84,6 +85,7 @@ def test_a_damaged_file_is_named_and_so_is_one_that_was_kept(
     assert (done.code, f"{path}: damaged, so not scanned." in done.errors) == (2, True)
 
 
+@pytest.mark.long  # it costs much
 def test_a_user_without_fragments_hears_and_loads_nothing_of_them(desk: Desk) -> None:
     assert "fragments" not in desk.run("scan", "--json").told
     program = (

@@ -42,6 +42,7 @@ def test_which_session_holds_what_is_said_and_never_the_value(
     ]
 
 
+@pytest.mark.long  # it costs much
 def test_a_redaction_shows_its_plan_asks_and_leaves_no_byte(desk: Desk, room: SessionStore) -> None:
     planned = desk.run("scan", "--redact", "--dry-run")
     assert planned.lines[:2] == [

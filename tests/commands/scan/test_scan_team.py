@@ -82,6 +82,7 @@ def scan(desk: Desk, dsn: str, *options: str, **variables: str) -> Run:
     return done
 
 
+@pytest.mark.long  # it costs much
 def test_secrets_of_all_agents_are_named_with_the_server(desk: Desk, dsn: str) -> None:
     before = raw(dsn, WORDS)
     assert TOKEN in before
@@ -103,6 +104,7 @@ def test_secrets_of_all_agents_are_named_with_the_server(desk: Desk, dsn: str) -
     assert raw(dsn, WORDS) == before
 
 
+@pytest.mark.long  # it costs much
 def test_a_redaction_leaves_no_secret_in_any_row_and_all_else_as_it_was(
     desk: Desk, dsn: str
 ) -> None:
@@ -133,6 +135,7 @@ def test_a_redaction_leaves_no_secret_in_any_row_and_all_else_as_it_was(
     assert (again["fragments"], again["fragments_left"]) == ([], [])
 
 
+@pytest.mark.long  # it costs much
 def test_a_redaction_empties_what_redis_keeps(desk: Desk, dsn: str) -> None:
     with valkey() as running:
         place = place_of({"SENTINEL_MEMORY_REDIS": running.address})

@@ -69,6 +69,7 @@ def test_the_list_has_a_line_for_each_session_the_newest_first(
         ]
 
 
+@pytest.mark.long  # it costs much
 def test_filters_narrow_the_list_down(store: SessionStore, command: Command) -> None:
     def numbers(*words: str) -> list[int]:
         return [it["number"] for it in command("sessions", *words, "--json").told["sessions"]]
@@ -170,6 +171,7 @@ def test_no_line_is_wider_than_the_terminal(
 # one session
 
 
+@pytest.mark.long  # it costs much
 def test_a_whole_session_says_all_of_it(project: Path, command: Command) -> None:
     session = replace(
         a_session(2, "Move refunds to PostgreSQL 16", 1),
@@ -234,6 +236,7 @@ def test_an_archived_session_is_shown_whole(store: SessionStore, command: Comman
     )
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("action", ["show", "chain", "export"])
 def test_a_number_that_nobody_has_is_told(
     store: SessionStore, command: Command, action: str
@@ -290,6 +293,7 @@ def test_a_long_chain_stays_at_the_margin(project: Path, command: Command) -> No
 # an export
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     ("name", "start"), [("a.md", "<!-- sent"), ("a.json", '{"format'), ("b.html", "<!doctype")]
 )
@@ -332,6 +336,7 @@ def test_without_sessions_there_is_nothing_to_export(project: Path, command: Com
 # arguments
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     ("words", "said"),
     [

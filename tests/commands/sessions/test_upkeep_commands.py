@@ -95,6 +95,7 @@ def test_a_repository_cannot_share_by_what_it_carries(
 # forget
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("words", [("sessions", "forget", "1"), ("forget", "#1")])
 def test_what_goes_is_shown_and_gone_from_every_byte(
     store: SessionStore, command: Command, state: Path, words: tuple[str, ...]

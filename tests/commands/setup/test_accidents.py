@@ -63,6 +63,7 @@ def refused(bench: Bench, target: Target) -> list[str]:
     return keys
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("target", of_each_client(OF_PROJECT))
 def test_a_link_within_the_project_stays_one_and_its_file_is_given_back(
     target: Target, bench: Bench
@@ -87,6 +88,7 @@ def test_a_link_out_of_the_project_is_refused(target: Target, bench: Bench) -> N
     assert (link.is_symlink(), outside.read_text()) == (True, theirs(target))
 
 
+@pytest.mark.long  # it costs much
 @EACH
 def test_a_link_to_nothing_is_refused(target: Target, bench: Bench) -> None:
     link = bench.path(target.name)
@@ -96,6 +98,7 @@ def test_a_link_to_nothing_is_refused(target: Target, bench: Bench) -> None:
     assert os.readlink(link) == "gone"
 
 
+@pytest.mark.long  # it costs much
 @EACH
 def test_the_mode_of_a_file_stays(target: Target, bench: Bench) -> None:
     bench.put({target.name: theirs(target)})
@@ -105,6 +108,7 @@ def test_the_mode_of_a_file_stays(target: Target, bench: Bench) -> None:
     assert (path.read_text(), stat.S_IMODE(path.stat().st_mode)) == (theirs(target), 0o640)
 
 
+@pytest.mark.long  # it costs much
 @EACH
 def test_a_read_only_file_is_refused(target: Target, bench: Bench) -> None:
     bench.put({target.name: theirs(target)})
@@ -114,6 +118,7 @@ def test_a_read_only_file_is_refused(target: Target, bench: Bench) -> None:
     assert (path.read_text(), stat.S_IMODE(path.stat().st_mode)) == (theirs(target), 0o444)
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     ("kind", "target"),
     enough(
@@ -138,6 +143,7 @@ def test_what_is_no_file_is_refused(kind: str, target: Target, bench: Bench) -> 
     assert bench.files() == mine
 
 
+@pytest.mark.long  # it costs much
 @EACH
 def test_another_name_of_a_file_keeps_what_the_user_had(target: Target, bench: Bench) -> None:
     bench.put({target.name: theirs(target)})

@@ -59,6 +59,7 @@ def test_copilot_is_told_for_the_repository_among_what_its_user_has_allowed(benc
         assert bench.files() == {name: theirs.encode()}
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("client", ["claude-code", "codex", "gemini", "copilot"])
 def test_approvals_can_be_left_out_and_are_then_left_alone(client: str, bench: Bench) -> None:
     assert "approvals" in parts(bench, client)
@@ -72,6 +73,7 @@ def test_a_client_that_keeps_no_such_list_gets_none(client: str, bench: Bench) -
     assert "approvals" not in parts(bench, client)
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     ("permissions", "allowed"),
     [

@@ -335,6 +335,7 @@ WHOLE: dict[str, Callable[[str], str]] = {
 }
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(("name", "target"), cases_of(BROKEN, OF_RULES))
 def test_half_a_block_is_left_with_a_sentence(name: str, target: Target, bench: Bench) -> None:
     bench.put({target.name: theirs(target)})

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -44,6 +45,7 @@ def documents(hooks: Hooks) -> st.SearchStrategy[dict[str, Any]]:
     return st.fixed_dictionaries(version, optional={"hooks": listed})
 
 
+@pytest.mark.long  # it costs much
 @given(client=st.sampled_from(list(HOOKS)), data=st.data(), prompt=st.booleans())
 def test_taking_out_what_was_put_in_gives_the_text_back(
     client: str, data: st.DataObject, prompt: bool

@@ -51,6 +51,7 @@ def cloned(desk: Desk) -> Desk:
 # For all projects of a user.
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("client", OF_USER)
 def test_a_user_is_set_up_once_for_all_projects(client: str, bench: Bench) -> None:
     planned = bench.plan(client, level="user")
@@ -114,6 +115,7 @@ def test_hooks_of_a_user_are_silent_where_there_is_no_memory(desk: Desk) -> None
         (desk.root / ".context").mkdir(exist_ok=True)
 
 
+@pytest.mark.long  # it costs much
 def test_a_user_can_be_set_up_from_the_home_directory(desk: Desk) -> None:
     code, out, errors = desk.run("setup", "codex", "--user", "--yes", cwd=desk.home)
     assert (code, errors) == (0, "")
@@ -156,6 +158,7 @@ def test_hooks_move_between_the_file_of_the_project_and_that_of_a_machine(cloned
     assert git(cloned.root, "check-ignore", ".claude/settings.local.json")
 
 
+@pytest.mark.long  # it costs much
 def test_what_the_team_has_committed_stays_in_its_file(cloned: Desk) -> None:
     assert cloned.run("setup", "claude-code", "--yes")[0] == 0
     git(cloned.root, "add", "-f", ".claude/settings.json", ".mcp.json")
@@ -166,6 +169,7 @@ def test_what_the_team_has_committed_stays_in_its_file(cloned: Desk) -> None:
     assert ".mcp.json" not in (cloned.root / ".git/info/exclude").read_text()
 
 
+@pytest.mark.long  # it costs much
 def test_a_project_below_the_top_is_named_from_there(desk: Desk) -> None:
     below = desk.root / "a [b] *" / "작업"
     below.mkdir(parents=True)
@@ -231,6 +235,7 @@ def scripts(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.long  # it costs much
 def test_commands_of_this_environment_on_the_path_are_written_without_a_path(
     scripts: Path, bench: Bench
 ) -> None:
@@ -288,6 +293,7 @@ def test_nothing_is_written_that_starts_what_uv_may_clear_away(tmp_path: Path) -
 # The directory of the memory.
 
 
+@pytest.mark.long  # it costs much
 def test_setup_makes_the_directory_of_the_memory_and_takes_it_back(cloned: Desk) -> None:
     assert cloned.run("setup", "gemini", "codex", "--yes")[0] == 0
     folder = cloned.root / ".context"
@@ -298,6 +304,7 @@ def test_setup_makes_the_directory_of_the_memory_and_takes_it_back(cloned: Desk)
     assert not folder.exists()
 
 
+@pytest.mark.long  # it costs much
 def test_a_memory_that_has_a_log_is_never_taken_back(cloned: Desk) -> None:
     assert cloned.run("setup", "codex", "--yes")[0] == 0
     (cloned.root / ".context/memory_log.jsonl").touch()
@@ -308,6 +315,7 @@ def test_a_memory_that_has_a_log_is_never_taken_back(cloned: Desk) -> None:
     }
 
 
+@pytest.mark.long  # it costs much
 def test_files_of_a_memory_that_git_has_are_the_teams(cloned: Desk) -> None:
     assert cloned.run("setup", "codex", "--yes")[0] == 0
     git(cloned.root, "add", ".context")
@@ -315,6 +323,7 @@ def test_files_of_a_memory_that_git_has_are_the_teams(cloned: Desk) -> None:
     assert {path.name for path in (cloned.root / ".context").iterdir()} == set(COMPANIONS)
 
 
+@pytest.mark.long  # it costs much
 def test_a_first_session_below_the_root_uses_the_memory_of_the_root(cloned: Desk) -> None:
     assert cloned.run("setup", "codex", "--yes")[0] == 0
     below = cloned.root / "sub"

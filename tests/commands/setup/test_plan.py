@@ -145,6 +145,7 @@ def test_a_file_that_goes_is_shown_as_deleted(bench: Bench) -> None:
 # What cannot be edited.
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     ("client", "file", "content", "key"),
     [
@@ -280,6 +281,7 @@ def test_gemini_finds_a_project_whose_path_it_would_take_for_a_variable(tmp_path
     assert (found.project, found.source, found.problem) == (bench.root, "cwd", "")
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     ("client", "directory", "sign"),
     [
@@ -335,6 +337,7 @@ def test_a_language_that_was_asked_for_is_written_kept_and_changed(
     assert bench.files() == {}
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("client", KEYS)
 def test_english_is_not_written(client: str, bench: Bench) -> None:
     bench.apply(client, chosen="en")
@@ -406,6 +409,7 @@ def test_what_stands_as_setup_would_have_made_it_goes(bench: Bench) -> None:
     assert bench.files() == {}
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("prompt", ["before", "after"])
 def test_hooks_leave_nothing_whenever_the_one_for_prompts_came(prompt: str, bench: Bench) -> None:
     bench.put({"root/.claude/settings.json": '{\n  "model": "opus"\n}\n'})

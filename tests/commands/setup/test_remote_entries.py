@@ -186,6 +186,7 @@ def test_the_key_itself_is_no_name_of_a_variable() -> None:
     assert faults == ["variable_is_key"] * 2 + ["bad_variable"] * 5
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("lang", ["en", "ko"])
 def test_a_person_is_told_what_is_left_to_do(lang: Language, desk: Desk) -> None:
     key = "smk_" + "k" * 43

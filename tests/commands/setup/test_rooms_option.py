@@ -55,6 +55,7 @@ def test_every_level_has_the_room(client: str, level: Level, bench: Bench) -> No
     assert holding(bench, "sessions") == holding(bench, RECORDING) == []
 
 
+@pytest.mark.long  # it costs much
 def test_only_the_tools_of_the_rooms_are_allowed(bench: Bench) -> None:
     bench.put({})
     for rooms, last, count in (
@@ -71,6 +72,7 @@ def test_only_the_tools_of_the_rooms_are_allowed(bench: Bench) -> None:
         assert allowed == [f"mcp__sentinel-memory__{tool}" for tool in planned.tools]
 
 
+@pytest.mark.long  # it costs much
 def test_codex_passes_on_where_the_fragments_are_and_keeps_the_variables_of_the_user(
     bench: Bench,
 ) -> None:
@@ -124,6 +126,7 @@ def test_rooms_that_no_server_knows_are_kept_and_count_as_none(bench: Bench) -> 
     assert holding(bench, RECORDING) == []
 
 
+@pytest.mark.long  # it costs much
 def test_hooks_that_two_clients_share_stay_while_one_of_them_has_the_room(bench: Bench) -> None:
     bench.put({})
     shared = ["root/.github/hooks/sentinel-memory.json"]
@@ -162,6 +165,7 @@ def test_no_hook_reminds_of_a_tool_that_is_not_offered(bench: Bench) -> None:
     assert bench.path(where[0]).read_bytes() == before
 
 
+@pytest.mark.long  # it costs much
 def test_everything_of_the_room_is_taken_out_again(bench: Bench) -> None:
     bench.put({})
     bench.do(*KEYS, rooms=WITH_SESSIONS)

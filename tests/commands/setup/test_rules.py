@@ -285,6 +285,7 @@ def test_a_local_file_of_one_person_does_not_hide_the_agents_file_from_the_team(
     }
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     ("name", "text"),
     [

@@ -196,6 +196,7 @@ def test_wrong_arguments_name_the_clients(words: tuple[str, ...], said: str, des
     assert desk.run("setup", *words).refused == said
 
 
+@pytest.mark.long  # it costs much
 def test_a_broken_file_is_told_and_the_rest_is_done(desk: Desk) -> None:
     broken = desk.root / ".mcp.json"
     broken.write_bytes(b'{\n"mcpServers": {,}\n}')
@@ -215,6 +216,7 @@ def test_it_refuses_where_no_project_can_be(place: str, desk: Desk) -> None:
     assert desk.files() == {}
 
 
+@pytest.mark.long  # it costs much
 @posix
 def test_a_python_without_the_packages_is_told_how_to_get_them(desk: Desk) -> None:
     code, out, errors = desk.started("setup", "codex", "--yes", options=("-S",))
@@ -246,6 +248,7 @@ def test_all_takes_the_clients_that_are_found_and_says_by_what(desk: Desk) -> No
     assert out.splitlines()[1] == f"Found here: {', '.join(found)}"
 
 
+@pytest.mark.long  # it costs much
 def test_a_directory_inside_the_project_is_told_where_the_files_go(desk: Desk) -> None:
     for name in (".git", ".context", "web app"):
         (desk.root / name).mkdir()
@@ -269,6 +272,7 @@ def test_all_without_any_client_is_told(desk: Desk) -> None:
     assert (code, errors) == (1, word("en", "none_found", clients=", ".join(KEYS)) + "\n")
 
 
+@pytest.mark.long  # it costs much
 @posix
 def test_what_could_not_be_written_is_told_and_the_rest_is_written(desk: Desk) -> None:
     (desk.root / ".cursor" / "rules").mkdir(parents=True)
@@ -282,6 +286,7 @@ def test_what_could_not_be_written_is_told_and_the_rest_is_written(desk: Desk) -
     assert (desk.root / ".cursor" / "hooks.json").is_file()
 
 
+@pytest.mark.long  # it costs much
 def test_a_removal_names_what_is_gone_apart_from_what_it_changed(desk: Desk) -> None:
     (desk.root / "AGENTS.md").write_text("# Ours\n")
     assert desk.run("setup", "codex", "--yes").code == 0
@@ -291,6 +296,7 @@ def test_a_removal_names_what_is_gone_apart_from_what_it_changed(desk: Desk) -> 
     assert not any(line.startswith("Written") for line in lines)
 
 
+@pytest.mark.long  # it costs much
 def test_the_locale_sets_the_language_of_the_screen_and_not_that_of_the_rules(desk: Desk) -> None:
     """A team keeps the rules, which models read, beside answers that are English as well."""
     done = desk.run("setup", "cursor", "--yes", LANG="ko_KR.UTF-8")

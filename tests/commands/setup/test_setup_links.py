@@ -80,6 +80,7 @@ def test_no_link_of_a_clone_is_followed_out_of_it(bench: Bench, name: str, remov
         assert str(problem.facts["target"]).startswith(str(target))
 
 
+@pytest.mark.long  # it costs much
 def test_with_every_link_at_once_nothing_outside_changes(bench: Bench) -> None:
     for name, target in LINKS.items():
         link = bench.root / name

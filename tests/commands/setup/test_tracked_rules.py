@@ -107,6 +107,7 @@ def test_what_git_does_not_track_still_moves_to_where_it_is_read(team: Desk) -> 
     assert OURS in (team.root / "AGENTS.md").read_text()
 
 
+@pytest.mark.long  # it costs much
 def test_remove_takes_the_rules_out_of_a_tracked_file(team: Desk, tmp_path: Path) -> None:
     assert team.run("setup", "codex", "--yes").code == 0
     desk = cloned(team, tmp_path)

@@ -45,6 +45,7 @@ WRONG = [
 ]
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(("line", "said"), WRONG)
 def test_a_wrong_argument_is_told_with_what_was_meant(
     command: Command, line: str, said: str | None
@@ -65,6 +66,7 @@ def test_in_korean_no_word_of_argparse_is_left(
         assert english not in refused
 
 
+@pytest.mark.long  # it costs much
 def test_at_a_terminal_a_refusal_is_broken_between_words(desk: Desk) -> None:
     done = Run.at_terminal("setup", "curser", **desk.place(COLUMNS="50"))
     assert done.code == 2
@@ -87,6 +89,7 @@ def test_a_command_without_a_project_does_not_take_one(command: Command) -> None
     assert command("-p", ".", "demo").refused == "There is no option --project."
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("option", [("-p", "{}"), ("--project", "{}"), ("-p{}",)])
 @pytest.mark.parametrize("is_before", [True, False])
 def test_a_hook_takes_the_project_before_it_and_behind_it(

@@ -151,6 +151,7 @@ def test_zsh_completes(shop: Path, line: str, expected: str) -> None:
     assert expected in found
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_a_script_names_all_commands_and_says_how_to_switch_it_on(
     command: Command, shell: str

@@ -36,6 +36,7 @@ def all_parsers() -> Iterator[tuple[str, argparse.ArgumentParser]]:
                 yield from ((f"{name} {below}", it) for below, it in action.choices.items())
 
 
+@pytest.mark.long  # it costs much
 def test_every_text_of_help_is_in_the_language_of_the_reader(lang: Language) -> None:
     wrong, seen = [], 0
     for command, parser in all_parsers():
@@ -52,6 +53,7 @@ def test_every_text_of_help_is_in_the_language_of_the_reader(lang: Language) -> 
     assert seen > 150
 
 
+@pytest.mark.long  # it costs much
 def test_no_page_is_wider_than_80_cells_or_leaves_a_word_alone(lang: Language) -> None:
     wrong = []
     for command, parser in all_parsers():
@@ -86,6 +88,7 @@ def test_the_first_page_names_every_command_once_in_groups(command: Command) -> 
     assert headings == [*groups, "Options", "Examples"]
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("words", [("help",), ("--help",), ("-h",), ("-p", ".", "--help")])
 def test_the_first_page_comes_in_every_usual_way(command: Command, words: tuple[str]) -> None:
     assert command(*words) == command() == Run(0, command().out, "")

@@ -231,6 +231,7 @@ Followed: lessons shown where one of their triggers was
     )
 
 
+@pytest.mark.long  # it costs much
 def test_enough_are_told_with_their_intervals(desk: Desk) -> None:
     now_s = time.time() - 3_600
     noted(desk, *[triggered(now_s)] * 30, *[triggered(now_s, arm="withheld")] * 20)
@@ -248,6 +249,7 @@ def test_enough_are_told_with_their_intervals(desk: Desk) -> None:
     ) in korean
 
 
+@pytest.mark.long  # it costs much
 def test_the_same_as_json(desk: Desk) -> None:
     now_s = time.time() - 3_600
     noted(
@@ -270,6 +272,7 @@ def test_without_git_only_the_commits_are_missing(tmp_path: Path) -> None:
     assert "Not counted, because the file has no such commit: 1." in said
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     ("committed", "followed"), [("vat = rate(country)\n", 1), ("vat = 0.19\n", 0)]
 )

@@ -37,6 +37,7 @@ def place(tmp_path: Path) -> str:
     return str(tmp_path / "memory.db")
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.99")
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_the_figures_follow_those_of_the_project(desk: Desk, place: str, lang: Language) -> None:

@@ -58,6 +58,7 @@ def run(desk: Desk, *options: str, **variables: str) -> GoodRun:
     return GoodRun(*desk.run("stats", "--replay", *options, **variables))
 
 
+@pytest.mark.long  # it costs much
 def test_each_commit_is_a_session_and_each_hunk_an_edit(lively: Desk) -> None:
     found = run(lively, "--json").told["replay"]
     assert (found["commits"]["count"], found["commits"]["of"]) == (20, 21)

@@ -517,6 +517,7 @@ def test_without_a_session_one_sentence_stands_for_the_hooks(desk: Desk) -> None
 # What a search costs, and compaction.
 
 
+@pytest.mark.long  # it costs much
 def test_a_search_that_does_not_fit_says_what_all_records_would_take(desk: Desk) -> None:
     desk.write(*[a_record(f"gap {number}", lesson="먼저 읽는다 " * 40) for number in range(160)])
     search = desk.stats("--json").told["search"]
@@ -676,6 +677,7 @@ def again(record: Record, at_s: float, seen: int = 2) -> Record:
     return replace(record, seen=seen, updated=iso(at_s))
 
 
+@pytest.mark.long  # it costs much
 def test_what_a_hook_notes_is_what_is_counted(desk: Desk) -> None:
     desk.write(VAT, replace(REFUND, paths=("src/refund.py",)))
     edit = {"tool_name": "Edit", "tool_input": {"file_path": str(desk.root / "src/refund.py")}}

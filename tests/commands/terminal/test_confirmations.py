@@ -47,6 +47,7 @@ ANSWERED = {"y\n": True, "예\n": True, "\n": False}
 EACH = pytest.mark.parametrize("made", SHOWN, ids=lambda it: it.__name__)
 
 
+@pytest.mark.long  # it costs much
 @EACH
 def test_without_a_terminal_nothing_is_changed_and_yes_is_named(made: Made, desk: Desk) -> None:
     words = made(desk)
@@ -91,6 +92,7 @@ def test_a_person_at_the_terminal_decides(
     assert ("Nothing was changed." in done.out) != is_done
 
 
+@pytest.mark.long  # it costs much
 @EACH
 def test_yes_does_it_without_a_question(made: Made, desk: Desk) -> None:
     words = made(desk)

@@ -14,6 +14,7 @@ from tests.support.fragment_samples import keep_fragments
 PLACES = ("", "  ", "{}/memory.db", "{}", "{}/other.db", " {}/other.db ", "~/other.db", "{}/none/x")
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize(
     "name", ["", "memory.db", "other.db", ".local/share/sentinel-memory/memory.db"]

@@ -200,6 +200,7 @@ def test_a_log_whose_deletion_is_committed_is_an_empty_memory(
     assert Run.of(capsys, *ADD).code == 0
 
 
+@pytest.mark.long  # it costs much
 def test_a_memory_of_a_package_needs_no_log_above_it(
     shop: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -277,6 +278,7 @@ def hooked(root: Path, event: str, given: dict[str, Any], client: str = "claude-
     return run_hook(event, "--client", client, given=given, cwd=root, environment=environment)
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("P4")
 @pytest.mark.parametrize("lang", ["en", "ko"])
 def test_the_start_of_a_session_says_it_in_the_language_of_the_reader(
@@ -309,6 +311,7 @@ def test_the_start_says_it_to_every_client(
     assert SAVED in done.out
 
 
+@pytest.mark.long  # it costs much
 def test_later_events_are_silent_and_remind_nobody_to_save(gone: Path) -> None:
     before = files_in(gone)
     events = [

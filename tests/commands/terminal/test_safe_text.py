@@ -16,6 +16,7 @@ from tests.support.rows import none_of
 UNSAFE = [*chars_of(IGNORABLE), *chars_of(OTHERS), "\u2028", "\u2029", "\ud800", "\ue000"]
 
 
+@pytest.mark.long  # it costs much
 def test_no_hidden_character_is_printed() -> None:
     none_of(
         hex(ord(char))
@@ -32,6 +33,7 @@ def test_an_emoji_keeps_its_form_and_the_data_are_those_that_were_given() -> Non
     assert plain_json("\x7f") == '"\\u007f"'
 
 
+@pytest.mark.long  # it costs much
 @given(st.text(st.characters() | st.sampled_from("\x1b\x9b\ufe0f\u200d\U000e0041\n❤")))
 def test_any_text_becomes_a_line_without_a_control(text: str) -> None:
     for line in (plain(text), *plain_lines(text)):

@@ -60,6 +60,7 @@ def test_the_threshold_of_a_team_is_that_of_commands_and_hooks(desk: Desk) -> No
     assert "compact the memory" not in done.out
 
 
+@pytest.mark.long  # it costs much
 def test_no_command_asks_for_what_nobody_can_compact(desk: Desk) -> None:
     found = runs(desk, *PRINCIPLES, **TEAM)
     assert asking(found, desk) == []

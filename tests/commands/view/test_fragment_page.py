@@ -106,6 +106,7 @@ def test_a_page_that_is_opened_here_shows_all_fragments_and_says_whose_they_are(
     assert "over all your projects. It is yours, not the project" in section
 
 
+@pytest.mark.long  # it costs much
 def test_a_written_page_has_no_fragments_unless_somebody_asks(desk: Desk, place: Path) -> None:
     code, out, _ = desk.view("-o", "out.html", **environment_of(place))
     assert (code, out.splitlines()[1]) == (
@@ -121,6 +122,7 @@ def test_a_written_page_has_no_fragments_unless_somebody_asks(desk: Desk, place:
     assert without_plot(told.out) == without_plot(text)
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("004 4.3.a")
 def test_only_public_fragments_are_written_where_those_are_asked_for(
     desk: Desk, place: Path
@@ -164,6 +166,7 @@ def test_without_fragments_the_page_is_that_of_the_lessons(desk: Desk, tmp_path:
     assert desk.view("-o", "out.html", **environment_of(tmp_path / "none.db")).out.count("\n") == 1
 
 
+@pytest.mark.long  # it costs much
 def test_fragments_in_the_home_of_the_user_are_found(desk: Desk) -> None:
     keep_fragments(
         desk.home / ".local" / "share" / "sentinel-memory" / "memory.db", [a_fragment()]
@@ -171,6 +174,7 @@ def test_fragments_in_the_home_of_the_user_are_found(desk: Desk) -> None:
     assert "Node 20" in desk.view("-o", "-", "--fragments", "all").out
 
 
+@pytest.mark.long  # it costs much
 def test_fragments_that_cannot_be_read_leave_the_page_of_the_lessons(
     desk: Desk, tmp_path: Path
 ) -> None:
@@ -424,6 +428,7 @@ def test_only_what_is_there_can_be_chosen(lang: Language) -> None:
     assert not {"decision", "superseded", "public", "linked", "session", "suspect"} & options
 
 
+@pytest.mark.long  # it costs much
 def test_lessons_sessions_and_fragments_share_one_search(tmp_path: Path) -> None:
     desk = Desk(new_project(tmp_path / "shop", "VAT differs by country"), tmp_path / "home")
     make_sample_store(desk.root, 5).database.close()
@@ -512,6 +517,7 @@ def test_two_ids_that_no_anchor_can_have_are_told_apart() -> None:
     assert {it.name for it in items} == {""}
 
 
+@pytest.mark.long  # it costs much
 def test_secrets_are_redacted_once_more_and_counted(desk: Desk, tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     fragment = a_full_fragment(f"use {TOKEN} here")

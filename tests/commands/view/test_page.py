@@ -142,6 +142,7 @@ def test_what_two_principles_list_stands_once_below_the_one_above_them() -> None
     assert texts(entry) == ["left", "> shared", "right"]
 
 
+@pytest.mark.long  # it costs much
 def test_principles_that_list_each_other_unfold_to_an_end() -> None:
     """A line may have been written by hand, and layers that list all below would explode."""
     layers: list[list[Record]] = [[]]
@@ -233,6 +234,7 @@ def test_the_last_compaction_is_all_principles_of_its_day() -> None:
     assert shown.compactions == (NOW[:10], one.compacted_at[:10])
 
 
+@pytest.mark.long  # it costs much
 def test_a_real_repository_names_authors_and_originals(tmp_path: Path) -> None:
     clone = new_project(tmp_path / "shop", "1", "2")
     tokens = [record.token for record in store_of(clone).read().records]

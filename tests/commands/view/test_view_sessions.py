@@ -88,6 +88,7 @@ def section_of(page: str) -> str:
 # Only where there are sessions
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_a_project_without_sessions_has_the_page_of_its_lessons_and_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lang: Language
@@ -164,6 +165,7 @@ def test_a_database_that_cannot_be_read_leaves_the_page_of_the_lessons(
 # What is shown
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("003 T91")
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_the_command_shows_lessons_first_and_sessions_below(
@@ -306,6 +308,7 @@ def test_a_parent_that_is_not_on_the_page_is_named_without_a_link(tmp_path: Path
     assert [(it.number, it.is_shown) if it else None for it in before] == [None, (1, False)]
 
 
+@pytest.mark.long  # it costs much
 def test_a_chain_that_is_a_circle_or_very_long_does_no_harm() -> None:
     count = 400
     sessions: list[SampleSession] = [

@@ -444,6 +444,7 @@ def test_a_purge_leaves_no_byte_of_what_was_deleted(path: Path, opened: Opened) 
 # threads, forks, users
 
 
+@pytest.mark.long  # it costs much
 def test_threads_write_and_read_without_undoing_each_other(opened: Opened) -> None:
     database = opened(timeout_s=600.0)
     wrong: list[BaseException] = []
@@ -482,6 +483,7 @@ def test_a_forked_process_uses_no_connection_of_its_parent(opened: Opened) -> No
     assert texts(database) == ["first", "second", "of the child", "third"]
 
 
+@pytest.mark.long  # it costs much
 @posix
 @pytest.mark.parametrize("is_open", [False, True])
 def test_a_reader_who_may_not_write_reads_and_writes_nothing(

@@ -37,6 +37,7 @@ def chars_of(ranges: str) -> list[str]:
     return found
 
 
+@pytest.mark.long  # it costs much
 def test_every_ignorable_code_point_of_unicode_is_spelled_out() -> None:
     ignorable = chars_of(IGNORABLE)
     assert len(ignorable) == TOTAL
@@ -48,6 +49,7 @@ def test_every_ignorable_code_point_of_unicode_is_spelled_out() -> None:
     )
 
 
+@pytest.mark.long  # it costs much
 def test_every_format_control_and_private_character_is_known() -> None:
     seen = {"\t", "\n", "\r", *chars_of(SEEN_FORMATS)}
     known = re.compile(f"[{HIDDEN_CLASS}]")

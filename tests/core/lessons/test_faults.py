@@ -124,6 +124,7 @@ def test_a_call_that_reports_a_failure_after_its_work_is_taken_at_its_word(
     assert wrongs(rehearsal, faults, tmp_path) == []
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("P2")
 @each_kind
 def test_a_rename_that_happened_is_not_reported_as_a_failure(
@@ -133,6 +134,7 @@ def test_a_rename_that_happened_is_not_reported_as_a_failure(
     assert wrongs(rehearsal, faults, tmp_path) == []
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("mode", ["refused", "failed afterwards"])
 @each_kind
 def test_a_lock_that_could_not_be_released_neither_stays_nor_stops_working(
@@ -141,6 +143,7 @@ def test_a_lock_that_could_not_be_released_neither_stays_nor_stops_working(
     assert wrongs(rehearsal, faults_of(rehearsal, mode, only=["unlock"]), tmp_path) == []
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("P1")
 @pytest.mark.parametrize("mode", ["torn", "cut short"])
 @each_kind
@@ -187,6 +190,7 @@ def test_a_file_that_may_not_grow_any_further_ends_in_an_error(
     assert attempt_full(rehearsal, limit, tmp_path) == []
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("P4")
 @pytest.mark.parametrize("code", CODES)
 def test_a_read_that_fails_is_an_error_and_not_an_empty_memory(tmp_path: Path, code: int) -> None:

@@ -205,6 +205,7 @@ def test_no_lesson_that_no_side_replaced_vanishes(drawn: Branches, way: str) -> 
     assert {(it.id, it.lesson) for it in log.records if it.id in kept} == expected
 
 
+@pytest.mark.long  # it costs much
 @quickly
 @given(BRANCHES, WAYS)
 def test_nothing_is_shown_that_neither_side_showed(drawn: Branches, way: str) -> None:
@@ -213,6 +214,7 @@ def test_nothing_is_shown_that_neither_side_showed(drawn: Branches, way: str) ->
     assert [record for record in log.records if apart(record) not in sides] == []
 
 
+@pytest.mark.long  # it costs much
 @quickly
 @given(BRANCHES, WAYS)
 def test_no_version_that_a_principle_replaced_is_shown(drawn: Branches, way: str) -> None:
@@ -240,6 +242,7 @@ def test_an_original_that_one_side_compacted_and_the_other_left_alone_stays_away
     assert [record for record in log.records if record.id in gone] == []
 
 
+@pytest.mark.long  # it costs much
 @quickly
 @given(BRANCHES, WAYS)
 @example(AHEAD, "--union")
@@ -261,6 +264,7 @@ def test_what_one_side_alone_changed_is_shown_as_that_side_left_it(
     assert [record for record in changed if record not in log.records] == []
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("P11")
 @quickly
 @given(BRANCHES, WAYS)

@@ -115,6 +115,7 @@ def test_an_error_of_the_caller_undoes_all(pool: Pool) -> None:
     assert counted(pool) == 0
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.71")
 def test_sixty_threads_share_five_connections(pool: Pool) -> None:
     used = set[int]()
@@ -255,6 +256,7 @@ def test_what_prevents_a_connection_is_told_without_the_password(
     assert secret not in caplog.text
 
 
+@pytest.mark.long  # it costs much
 def test_a_database_without_the_roles_is_refused_with_the_command() -> None:
     with postgres() as running:  # roles are of a whole server
         pool = Pool(a_server(running.dsn()))

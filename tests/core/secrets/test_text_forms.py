@@ -126,6 +126,7 @@ def test_plain_text_is_read_once_and_every_place_of_a_form_is_known() -> None:
         assert [text[at] for at in places.starts] == [*form]
 
 
+@pytest.mark.long  # it costs much
 def test_unseen_characters_are_those_of_unicode() -> None:
     """All whose category is control or format, and those that Unicode lets a program ignore."""
     known = set(forms_of.__globals__["_codes"](LEFT_OUT))

@@ -97,6 +97,7 @@ def test_letters_alone_behind_a_setting_are_a_value() -> None:
     none_of(faults)
 
 
+@pytest.mark.long  # it costs much
 def test_letters_of_both_cases_that_nobody_wrote_are_a_value_behind_any_name() -> None:
     faults = []
     for line in (*SETTINGS, *ANY, *LOOSE):

@@ -134,6 +134,7 @@ def test_a_mistyped_word_has_near_ones_and_only_the_nearest() -> None:
     assert near == {**wanted, "zzzzzz": []}
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("size", [1_000, pytest.param(5_000, marks=pytest.mark.long)])
 def test_hostile_texts_take_no_long_time(size: int) -> None:
     long = "a-" * 4 * size

@@ -142,6 +142,7 @@ def test_progress_that_nobody_can_take_is_left_out(server: HttpServer) -> None:
     assert json.loads(answer)["id"] == 9
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("version", OLDER)
 def test_a_client_of_every_older_version_goes_through_a_session(
     server: HttpServer, version: str

@@ -33,6 +33,7 @@ def test_every_older_version_gets_a_session(server: HttpServer, version: str) ->
     assert status == 200 and len(answer["result"]["tools"]) == 13
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.1.a")
 def test_the_stateless_version_needs_no_session(server: HttpServer) -> None:
     status, answer = server.call_stateless("tools/list", {})
@@ -86,6 +87,7 @@ def test_a_stream_needs_a_session(server: HttpServer) -> None:
     assert status == 405 and headers["allow"] == "POST, DELETE"
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.5.b", "002 2.7")
 @pytest.mark.parametrize(
     "path", ["/mcp", "/sse", "/message?session_id=0", "/metrics", "/mcp/", "//mcp", "/MCP"]

@@ -104,6 +104,7 @@ def test_whatever_json_is_in_a_message_it_is_answered_in_form(
     assert wrong_answer(server, text_of(message)) == ""
 
 
+@pytest.mark.long  # it costs much
 @SHARED
 @given(arguments=_json, name=st.sampled_from(["recall", "remember", "context", "link"]))
 def test_whatever_arguments_a_tool_gets_it_answers_in_form(

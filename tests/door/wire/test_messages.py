@@ -170,6 +170,7 @@ def bodies(draw: Any) -> bytes:
     return f"[{text}]".encode() if depth == 1 else text.encode()
 
 
+@pytest.mark.long  # it costs much
 @SHARED
 @given(body=bodies())
 def test_whatever_is_sent_the_answer_is_json_in_our_words(server: HttpServer, body: bytes) -> None:
@@ -188,6 +189,7 @@ def test_whatever_is_sent_the_answer_is_json_in_our_words(server: HttpServer, bo
         assert "Nothing was changed. " in error["message"] and SENT not in text
 
 
+@pytest.mark.long  # it costs much
 def test_nothing_of_all_that_is_said_aloud(server: HttpServer) -> None:
     for body in known().values():
         server.ask("POST", "/mcp", body, headers=JSON)

@@ -25,6 +25,7 @@ print([name for name in heavy if name in sys.modules])
 """
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.80.a")
 def test_without_a_model_nothing_is_loaded_that_only_models_need(tmp_path: Path) -> None:
     names = ("SENTINEL_MEMORY_EMBEDDINGS", "SENTINEL_MEMORY_JUDGE")

@@ -77,6 +77,7 @@ def test_remember_takes_every_parameter_of_both_specifications(call: Call, room:
     assert (link.from_id, link.to_id, link.relation) == (it.id, other, "related")
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.37.a")
 def test_the_same_again_is_known_and_nearly_the_same_is_a_ready_call(call: Call) -> None:
     first = id_in(call("remember", content=NOAUTH, type="error", topic="redis"))
@@ -119,6 +120,7 @@ def stored_day(found: str) -> str:
     return found.split()[1]
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.13.c")
 def test_recall_narrows_by_each_filter(call: Call) -> None:
     error, cure = linked(call)
@@ -136,6 +138,7 @@ def test_recall_narrows_by_each_filter(call: Call) -> None:
         assert re.findall(r"^(\w{8}) \d", said, re.M) == kept, narrowed
 
 
+@pytest.mark.long  # it costs much
 def test_fragments_of_an_agent_are_its_own(call: Call) -> None:
     call("remember", content=NOAUTH, agentId="reviewer")
     assert NOAUTH in call("recall", text="redis", agentId="reviewer")
@@ -143,6 +146,7 @@ def test_fragments_of_an_agent_are_its_own(call: Call) -> None:
     assert NOAUTH not in call("recall", text="redis", agentId="tester")
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("agent", ["system", "Admin"])
 @pytest.mark.parametrize(
     ("tool", "arguments"),
@@ -194,6 +198,7 @@ def test_a_source_is_shown_where_it_is_another_project(
     assert "fact (from shop): Redis" in call("recall")
 
 
+@pytest.mark.long  # it costs much
 def test_forget_moves_to_the_bin_and_hard_removes_for_good(call: Call, room: Room) -> None:
     error, cure = linked(call)
     assert call("forget", id=error).startswith(f"In the bin for 30 days: 1 ({error}).")
@@ -203,6 +208,7 @@ def test_forget_moves_to_the_bin_and_hard_removes_for_good(call: Call, room: Roo
     assert call("remember", content=NOAUTH) == f"Back from the bin: {error}."
 
 
+@pytest.mark.long  # it costs much
 def test_what_is_pinned_stays_without_force(call: Call, refused: Call) -> None:
     error, cure = linked(call)
     assert call("pin", id=error) == f"Pinned: {error}. It never ages out."
@@ -220,6 +226,7 @@ def test_forget_needs_an_id_or_a_topic(call: Call, refused: Call) -> None:
     assert call("forget", topic="unknown") == say("en", "nothing_forgotten")
 
 
+@pytest.mark.long  # it costs much
 def test_amend_keeps_the_id_or_takes_the_place(call: Call, room: Room) -> None:
     error, _ = linked(call)
     said = call("amend", id=error, content=f"{NOAUTH} or wrong", importance=0.9)
@@ -254,6 +261,7 @@ def test_reflect_keeps_each_item_and_how_the_work_went(call: Call, room: Room) -
     assert (activity.session_id, bool(activity.reflected_at)) == ("s7", True)
 
 
+@pytest.mark.long  # it costs much
 def test_context_gives_what_is_pinned_what_matters_and_what_this_session_keeps(call: Call) -> None:
     assert call("context") == say("en", "context_none")
     error, cure = linked(call)
@@ -303,6 +311,7 @@ def test_feedback_is_noted_and_reported_by_the_upkeep(call: Call, room: Room) ->
     assert "recall: 1, relevant 100%, sufficient 0%" in call("memory_consolidate")
 
 
+@pytest.mark.long  # it costs much
 def test_upkeep_proposes_contradictions_with_the_call_that_settles_them(call: Call) -> None:
     one = id_in(call("remember", content="The shop runs on Node 18 in production", topic="node"))
     two = id_in(call("remember", content="The shop runs on Node 20 in production", topic="node"))
@@ -313,6 +322,7 @@ def test_upkeep_proposes_contradictions_with_the_call_that_settles_them(call: Ca
     assert "contradict each other" not in call("memory_consolidate")
 
 
+@pytest.mark.long  # it costs much
 def test_the_links_of_an_error_are_shown(call: Call) -> None:
     error, cure = linked(call)
     lines = call("graph_explore", startId=error).splitlines()

@@ -46,6 +46,7 @@ def test_what_reads_like_an_order_comes_into_no_prompt(call: Call) -> None:
     assert line.endswith(": The vault has a prompt on its door")
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("tool", ["graph_explore", "fragment", "pin", "forget"])
 def test_what_is_no_id_is_neither_told_whole_nor_with_a_secret(call: Call, tool: str) -> None:
     call("remember", content="The vault has two doors")
@@ -135,6 +136,7 @@ def test_what_does_not_fit_is_refused_with_a_sentence_and_changes_nothing(
         assert reading.count(Wanted(state="all")) in ({}, {"": 0})
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("value", [None, "null", "[]", ""])
 def test_null_and_empty_stand_for_what_is_left_out(call: Call, value: object) -> None:
     given = None if value == "null" else value

@@ -181,6 +181,7 @@ def test_the_same_process_and_goal_go_on_within_a_day(save: Save) -> None:
     assert save("b").is_new
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("003 T82")
 @pytest.mark.parametrize("process", ["p1", "p2"])
 @pytest.mark.parametrize("status", ["completed", "paused"])

@@ -71,6 +71,7 @@ def test_the_same_goal_again_updates_its_session(call: Call) -> None:
     assert "goal: Fix the logout" in call("context_get", id="1")
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("003 T48")
 @pytest.mark.parametrize("name", ["#1", "1", 1, " #1 "])
 def test_a_session_has_its_number_in_every_spelling(call: Call, name: object) -> None:
@@ -113,6 +114,7 @@ def wrong(field: str, expected: str, tool: str = "context_save") -> str:
     return say("en", "wrong_type", field=field, tool=tool, expected=expected)
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
@@ -177,6 +179,7 @@ def test_a_day_that_is_none_is_refused(refused: Call) -> None:
     assert said.startswith("dateRange.from: it is not a date such as 2026-11-22.")
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("003 T36", "003 T38", "003 T39", "003 T40", "003 T41", "003 T43", "003 T46")
 def test_a_search_filters_and_turns_pages(call: Call, store: SessionStore) -> None:
     for at in range(4):
@@ -239,6 +242,7 @@ def test_who_wants_no_warnings_of_failures_gets_none(call: Call, project: Path) 
     assert said == f"! #1 staging has no test card ({SHORT})"
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("003 T56")
 def test_a_warning_counts_what_it_has_no_room_for(call: Call) -> None:
     for at in range(8):

@@ -20,6 +20,7 @@ def many(store: SessionStore) -> None:
         saved(store, f"Build the login page of shop {at}")
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("003 T42", "003 T53", "003 T64")
 @pytest.mark.usefixtures("many")
 @pytest.mark.parametrize(
@@ -34,6 +35,7 @@ def test_so_many_are_named_by_default(call: Call, tool: str, argument: str, coun
     assert len(re.findall(r"^#\d", call(tool, **{argument: GOAL}), re.M)) == count
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("003 T56")
 @pytest.mark.usefixtures("many")
 @pytest.mark.parametrize(("limit", "has_more"), [(None, True), (6, True), (7, False)])

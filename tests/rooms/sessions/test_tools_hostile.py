@@ -22,6 +22,7 @@ def lines_of(text: str) -> list[str]:
     return text.splitlines()
 
 
+@pytest.mark.long  # it costs much
 def test_a_goal_of_many_lines_is_one_line_that_begins_as_ours(
     call: Call, store: SessionStore
 ) -> None:
@@ -60,6 +61,7 @@ def test_half_a_character_is_refused_with_a_sentence(refused: Call) -> None:
     )
 
 
+@pytest.mark.long  # it costs much
 def test_what_reads_like_an_order_is_marked_where_it_is_asked_for_and_left_out_where_not(
     call: Call, store: SessionStore
 ) -> None:

@@ -175,6 +175,7 @@ def test_a_refusal_is_a_sentence_still(refused: Call) -> None:
     assert refused("context_get", id="#7").startswith("#7: this project has no such session.")
 
 
+@pytest.mark.long  # it costs much
 def test_a_recommendation_names_a_few_failures_in_short(call: Call, store: SessionStore) -> None:
     tried = tuple(failed(f"Attempt {at} " + "x" * 900) for at in range(100))
     saved(store, "Fix the login page", approaches=tried)

@@ -39,6 +39,7 @@ def test_a_hint_costs_some_twenty_tokens(lang: Language) -> None:
     assert max(counts) <= HINT[lang] + 4
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("003 T23", "003 T35")
 def test_a_save_answers_in_fifty_tokens_with_related_sessions(call: Call, speaks: Language) -> None:
     for at in range(6):
@@ -63,6 +64,7 @@ def test_a_warning_costs_little_and_the_team_comes_first(call: Call, speaks: Lan
     assert tokens_of(said) <= WARNING[speaks]
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("003 T20", "003 T24", "003 T25", "003 T67")
 def test_a_search_costs_ten_times_less_than_the_sessions(
     call: Call, store: SessionStore, speaks: Language
@@ -73,6 +75,7 @@ def test_a_search_costs_ten_times_less_than_the_sessions(
     assert tokens_of(call("context_search", limit=20)) <= TWENTY[speaks]
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("003 T22")
 def test_one_session_costs_some_five_hundred_however_much_it_holds(
     call: Call, store: SessionStore, speaks: Language

@@ -41,6 +41,7 @@ def team(
     engine.close()
 
 
+@pytest.mark.long  # it costs much
 def test_the_state_the_keywords_and_the_way_back_to_nothing(
     team: None, redis_server: Valkey, command: Command
 ) -> None:
@@ -60,6 +61,7 @@ def test_the_state_the_keywords_and_the_way_back_to_nothing(
     ]
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("what", ["state", "rebuild", "clear"])
 def test_a_server_that_is_away_is_named_and_loses_nothing(
     team: None, redis_server: Valkey, command: Command, what: str

@@ -106,12 +106,14 @@ def test_a_wrong_answer_is_told_and_asked_again(wrong: str, desk: Desk) -> None:
     assert (done.code, rooms_written(desk)) == (0, ["--rooms", "lessons,sessions"])
 
 
+@pytest.mark.long  # it costs much
 def test_the_end_of_input_ends_it_with_nothing_written(desk: Desk) -> None:
     done = at_terminal(desk, "\x04")
     assert (done.code, done.errors, desk.files()) == (1, "", {})
     assert done.out.endswith(f"{word('en', 'rooms_prompt')}\n{word('en', 'not_changed')}\n")
 
 
+@pytest.mark.long  # it costs much
 def test_an_interruption_ends_it_with_nothing_written(desk: Desk) -> None:
     ours, theirs = os.openpty()
     running = subprocess.Popen(
@@ -179,6 +181,7 @@ def test_an_entry_that_names_rooms_is_not_asked_about_again(variable: bool, desk
     assert rooms_written(desk) == ([] if variable else ["--rooms", "lessons,sessions"])
 
 
+@pytest.mark.long  # it costs much
 def test_nobody_chooses_rooms_for_a_client_that_cannot_be_set_up(desk: Desk) -> None:
     done = at_terminal(desk, "", "setup", "claude-desktop", "--user")
     assert QUESTION not in done.out

@@ -73,6 +73,7 @@ def test_a_pattern_does_not_stand_for_these(pattern: str, path: str) -> None:
     assert not matches(pattern, path)
 
 
+@pytest.mark.long  # it costs much
 @given(st.text(max_size=20), st.text(max_size=20))
 def test_no_pattern_is_an_error_in_matching(pattern: str, path: str) -> None:
     assert matches(pattern, path) in (True, False)

@@ -98,6 +98,7 @@ def in_form(pieces: list[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
+@pytest.mark.long  # it costs much
 @given(st.lists(PIECES, max_size=MOST_TRIGGERS))
 def test_triggers_come_back_from_their_line(pieces: list[str]) -> None:
     triggers = in_form(pieces)
@@ -195,6 +196,7 @@ def merged(tmp_path: Path, mine: Draft, theirs: Draft) -> tuple[Path, Path]:
     return ours, other
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
 def test_triggers_that_two_clones_gave_one_gap_are_all_kept_by_whoever_settles_it(
     tmp_path: Path,
@@ -210,6 +212,7 @@ def test_triggers_that_two_clones_gave_one_gap_are_all_kept_by_whoever_settles_i
     assert set(settled.when) == {"vat_of(", "tax_of("}
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
 def test_of_the_same_words_both_clones_show_the_later_triggers(tmp_path: Path) -> None:
     ours, other = merged(tmp_path, a_draft(when=["vat_of("]), a_draft(when=["tax_of("]))

@@ -162,6 +162,7 @@ def counts_of(log: MemoryLog) -> list[tuple[str, int]]:
     return [(name[:64], count) for name, count in log.topics.most_common()]
 
 
+@pytest.mark.long  # it costs much
 @given(logs())
 def test_a_search_is_read_back_as_its_records_and_topics(log: MemoryLog) -> None:
     head, line, *lines = search_answer(log, FRAME, query="").split("\n")

@@ -178,6 +178,7 @@ def test_a_record_too_large_for_the_answer_does_not_keep_the_others_out() -> Non
     assert lines[-1].startswith("- [payment] wanted wanted")
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(("large_ones", "shown"), [(50, 1), (51, 0)])
 def test_many_large_records_in_a_row_end_the_search_for_smaller_ones(
     large_ones: int, shown: int
@@ -272,6 +273,7 @@ def test_a_single_record_that_is_shown_above_the_budget_leaves_nothing_out_to_be
     assert lines == [f"[payment]\n{record_block(record, 'en')}"]
 
 
+@pytest.mark.long  # it costs much
 def test_spelled_out_characters_count_for_the_budget() -> None:
     hostile = [a_record(f"gap {number}", lesson="\x01" * 1_000) for number in range(9)]
     for chars, whole_ones in ((1_000, 0), (12_000, 1), (24_000, 2)):

@@ -408,6 +408,7 @@ def test_one_new_record_is_one_added_line(clones: tuple[Path, Path]) -> None:
     assert git(mine, "diff", "--numstat").split()[:2] == ["1", "0"]
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("001 1-1.b", "001 1-3.b")
 def test_both_sides_of_two_appends_are_there_after_a_pull(clones: tuple[Path, Path]) -> None:
     mine, theirs = clones
@@ -420,6 +421,7 @@ def test_both_sides_of_two_appends_are_there_after_a_pull(clones: tuple[Path, Pa
     assert gaps(mine) == gaps(theirs) == ["five", "four", "one", "six", "three", "two"]
 
 
+@pytest.mark.long  # it costs much
 def test_the_same_gap_in_other_words_on_both_sides_is_shown_twice_until_a_save(
     clones: tuple[Path, Path],
 ) -> None:
@@ -440,6 +442,7 @@ def test_the_same_gap_in_other_words_on_both_sides_is_shown_twice_until_a_save(
         assert two.lesson == "both"
 
 
+@pytest.mark.long  # it costs much
 def test_a_compaction_keeps_what_a_colleague_added_and_changed(clones: tuple[Path, Path]) -> None:
     mine, theirs = clones
     compact("rule")(mine)
@@ -454,6 +457,7 @@ def test_a_compaction_keeps_what_a_colleague_added_and_changed(clones: tuple[Pat
     assert path_of(theirs).read_bytes().count(b"\n") == 4
 
 
+@pytest.mark.long  # it costs much
 def test_two_compactions_of_the_same_records_bring_no_original_back(
     clones: tuple[Path, Path],
 ) -> None:
@@ -466,6 +470,7 @@ def test_two_compactions_of_the_same_records_bring_no_original_back(
     assert gaps(mine) == ["rule", "their rule"]
 
 
+@pytest.mark.long  # it costs much
 def test_a_principle_that_both_sides_saved_keeps_the_originals_of_both(
     clones: tuple[Path, Path],
 ) -> None:
@@ -481,6 +486,7 @@ def test_a_principle_that_both_sides_saved_keeps_the_originals_of_both(
     assert (sorted(rule.source_ids), rule.source_count) == (sorted(originals), 4)
 
 
+@pytest.mark.long  # it costs much
 def test_a_save_changes_nothing_else_where_one_of_two_versions_was_replaced(
     clones: tuple[Path, Path],
 ) -> None:
@@ -677,6 +683,7 @@ def test_a_last_line_without_a_newline_stays_a_line_of_its_own(
     assert gaps(mine) == ["five", "four", "nine", "one", "six", "three", "two"]
 
 
+@pytest.mark.long  # it costs much
 def test_a_removed_newline_at_the_end_does_not_hide_a_new_record(clones: tuple[Path, Path]) -> None:
     mine, theirs = clones
     path_of(mine).write_bytes(path_of(mine).read_bytes().removesuffix(b"\n"))
@@ -702,6 +709,7 @@ def without_attributes(clones: tuple[Path, Path]) -> tuple[Path, Path]:
     return clones
 
 
+@pytest.mark.long  # it costs much
 def test_a_clone_with_its_attributes_merges_a_branch_without_them(
     without_attributes: tuple[Path, Path],
 ) -> None:
@@ -710,6 +718,7 @@ def test_a_clone_with_its_attributes_merges_a_branch_without_them(
     assert gaps(mine) == ["five", "rule"]
 
 
+@pytest.mark.long  # it costs much
 def test_a_clone_without_attributes_shows_both_sides_of_the_conflict(
     without_attributes: tuple[Path, Path],
 ) -> None:
@@ -718,6 +727,7 @@ def test_a_clone_without_attributes_shows_both_sides_of_the_conflict(
     assert gaps(theirs) == ["five", "rule"]
 
 
+@pytest.mark.long  # it costs much
 def test_a_merge_after_the_attributes_were_deleted_shows_both_sides(
     without_attributes: tuple[Path, Path],
 ) -> None:
@@ -759,6 +769,7 @@ def test_a_revert_of_a_compaction_gives_the_originals_back(clones: tuple[Path, P
     assert store_of(mine).read_all() == before
 
 
+@pytest.mark.long  # it costs much
 def test_a_revert_of_a_compaction_reaches_the_other_clone(clones: tuple[Path, Path]) -> None:
     mine, theirs = clones
     before = store_of(mine).read_all()
@@ -780,6 +791,7 @@ def test_a_revert_of_a_compaction_loses_no_later_save(clones: tuple[Path, Path])
     assert log("five") in shown(mine)
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("style", STYLES)
 def test_a_stashed_save_comes_back_beside_a_later_one(tmp_path: Path, style: str) -> None:
     attributes = None if style == UNION else WITHOUT_UNION

@@ -215,6 +215,7 @@ def test_an_amended_commit_is_named_as_it_is_now(project: Path) -> None:
     assert added(project)[THREE.id] == "better words"
 
 
+@pytest.mark.long  # it costs much
 def test_a_record_that_was_removed_and_came_back_names_its_first_commit(project: Path) -> None:
     delete("two")(project)
     commit_as(project, "delete")
@@ -232,6 +233,7 @@ def test_what_is_not_committed_has_no_commit(project: Path) -> None:
     assert told.notes == ()
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("change", [{"topic": "tax"}, {"missing_context": "two, in other words"}])
 @pytest.mark.parametrize("is_committed", [True, False])
 def test_a_record_under_another_id_still_names_who_brought_it(
@@ -280,6 +282,7 @@ def test_a_moved_line_and_other_spacing_are_no_new_version(project: Path) -> Non
     assert saved(project) == {ONE.token: "memory", TWO.token: "memory"}
 
 
+@pytest.mark.long  # it costs much
 def test_a_merge_leaves_each_record_with_the_side_that_brought_it(
     project: Path, tmp_path: Path
 ) -> None:
@@ -296,6 +299,7 @@ def test_a_merge_leaves_each_record_with_the_side_that_brought_it(
     }
 
 
+@pytest.mark.long  # it costs much
 def test_what_only_a_merge_by_hand_brought_names_the_merge(tmp_path: Path) -> None:
     project = new_project(tmp_path / "shop", "one", attributes=WITHOUT_UNION)
     other = copied(project, tmp_path / "other")
@@ -315,6 +319,7 @@ def test_what_only_a_merge_by_hand_brought_names_the_merge(tmp_path: Path) -> No
     assert lineage(project).added[TWO.id].subject in ("theirs", "mine")
 
 
+@pytest.mark.long  # it costs much
 def test_a_version_that_a_reader_put_together_has_no_commit_but_can_be_listed(
     project: Path, tmp_path: Path
 ) -> None:
@@ -392,6 +397,7 @@ def test_a_log_that_git_does_not_have_has_an_empty_lineage(
     assert lineage(project) == empty
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("branch", ["main", "other"])
 def test_a_version_that_git_has_in_any_branch_is_not_taken_from_beside_the_log(
     project: Path, branch: str
@@ -447,6 +453,7 @@ def test_a_damaged_object_ends_in_a_sentence(project: Path) -> None:
     assert refusal.value.facts == {"reason": f"cat-file {blob[:10]}"}
 
 
+@pytest.mark.long  # it costs much
 def test_the_originals_of_a_principle_are_had_in_each_version_that_it_lists(project: Path) -> None:
     save("two", "changed", LATER)(project)
     changed = now_of(project, TWO.id)
@@ -523,6 +530,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     "names", [[*HOSTILE], *(pytest.param([name], marks=pytest.mark.long) for name in HOSTILE)]
 )
@@ -648,17 +656,20 @@ def test_a_long_growth_is_thinned_out_evenly_over_time(tmp_path: Path) -> None:
     assert steps <= {5, 6}
 
 
+@pytest.mark.long  # it costs much
 def test_as_many_commits_as_there_may_be_points_are_all_kept(tmp_path: Path) -> None:
     told = growing(tmp_path / "shop", [*range(MOST_POINTS - 1), 1000 * DAY_S])
     assert [point.size for point in told] == list(range(1, MOST_POINTS + 1))
 
 
+@pytest.mark.long  # it costs much
 def test_a_quiet_time_is_bridged_by_the_last_state_before_it(tmp_path: Path) -> None:
     busy = range(200)
     told = growing(tmp_path / "shop", [*busy, 1000 * DAY_S, *(1000 * DAY_S + it for it in busy)])
     assert [point.size for point in told] == [1, 200, 401]
 
 
+@pytest.mark.long  # it costs much
 def test_a_clock_that_went_wrong_loses_neither_the_first_point_nor_the_last(tmp_path: Path) -> None:
     moments = [*range(100), 50 * 365 * DAY_S, *range(100, 200)]
     told = growing(tmp_path / "shop", moments)

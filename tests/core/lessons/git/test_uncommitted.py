@@ -92,6 +92,7 @@ STATES: dict[str, tuple[Callable[[Path], object], bool]] = {
 }
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("state", STATES)
 def test_it_is_whether_git_would_have_something_to_commit(state: str, project: Path) -> None:
     change, expected = STATES[state]
@@ -102,6 +103,7 @@ def test_it_is_whether_git_would_have_something_to_commit(state: str, project: P
     assert (found, bool(status)) == (expected, expected)
 
 
+@pytest.mark.long  # it costs much
 def test_a_log_below_the_top_and_one_in_a_linked_work_tree_are_found(
     project: Path, tmp_path: Path
 ) -> None:
@@ -160,6 +162,7 @@ def with_a_filter(project: Path) -> None:
     (project / ".gitattributes").write_text("*.jsonl filter=lfs\n")
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     "damage",
     [
@@ -197,6 +200,7 @@ def test_a_git_that_does_not_answer_is_not_waited_for(
     assert not asked(project)  # the late answer says otherwise
 
 
+@pytest.mark.long  # it costs much
 @posix
 @pytest.mark.parametrize("filtered", [True, False])
 @pytest.mark.parametrize("group", GROUPS)

@@ -90,6 +90,7 @@ def test_a_git_directory_elsewhere_is_found_by_the_file_that_names_it(
     assert subjects(path_of(project)) == ["two", "memory"]
 
 
+@pytest.mark.long  # it costs much
 def test_a_submodule_has_a_history_of_its_own(project: Path, tmp_path: Path) -> None:
     outer = new_project(tmp_path / "outer", "outer")
     add = ("-c", "protocol.file.allow=always", "submodule", "--quiet", "add")
@@ -230,6 +231,7 @@ def gone(project: Path, revision: str, *, torn: bool = False) -> None:
         path.write_bytes(b"torn")
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("torn", [False, True])
 @pytest.mark.parametrize(
     "revision", ["HEAD", "HEAD~1", "HEAD^{tree}", "HEAD~1^{tree}", "HEAD:.context"]
@@ -244,6 +246,7 @@ def test_a_history_that_lacks_an_object_is_a_sentence(
     assert "git fsck" in caught.value.text("en") and "git fsck" in caught.value.text("ko")
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     ("missing", "name"),
     [
@@ -263,6 +266,7 @@ def test_a_revision_that_leads_to_a_missing_commit_is_not_unknown(
     assert caught.value.key == "objects_missing"
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("name", ["nothing", "1" * 40, "HEAD:README", "HEAD~9", "--all", "^HEAD"])
 def test_a_revision_that_names_no_commit_is_unknown(project: Path, name: str) -> None:
     with pytest.raises(HistoryError) as caught:

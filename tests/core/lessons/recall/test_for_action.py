@@ -279,6 +279,7 @@ def test_a_directory_is_a_place_and_a_kind_of_file_needs_words_beside_it(
 LONG_LOG = [a_record(str(at), f"Ask number {at} first.") for at in range(3 * MOST_READ)]
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     "action",
     [
@@ -322,6 +323,7 @@ def test_whatever_a_record_says_it_is_read_in_a_very_long_log(old: Record) -> No
     assert at_hand(action, [old, *LONG_LOG]).records[0] == old
 
 
+@pytest.mark.long  # it costs much
 def test_a_short_log_is_recalled_without_the_ranking() -> None:
     program = (
         "import sys; from core.lessons.recall.for_action import Action, choose;"
@@ -331,6 +333,7 @@ def test_a_short_log_is_recalled_without_the_ranking() -> None:
     assert done == (0, "False\n", "")
 
 
+@pytest.mark.long  # it costs much
 def test_of_a_very_long_log_the_closest_records_are_read_in_their_order() -> None:
     anchored = a_record("anchored", "Look twice.", "money", "src/a.py", "*.go")
     worded = a_record("worded", "Call ledger_sync.")
@@ -355,6 +358,7 @@ def test_a_principle_is_found_by_any_of_the_anchors_that_it_has_inherited() -> N
     assert found(edit("src/49/a.py"), [a_record("all", "Ask first.", "money", *paths)]) == ["all"]
 
 
+@pytest.mark.long  # it costs much
 @given(st.text(max_size=60), st.text(max_size=60), st.text(max_size=60), st.text(max_size=30))
 def test_any_text_is_allowed_and_the_answer_is_always_the_same(
     path: str, command: str, text: str, lesson: str
@@ -394,6 +398,7 @@ def test_a_score_counts_what_was_right_wrong_and_rightly_not_said() -> None:
     assert score.figures() == {"precision": 1 / 3, "recall": 0.5, "silence": 0.5}
 
 
+@pytest.mark.long  # it costs much
 def test_in_a_very_long_log_what_a_merge_hides_stays_hidden() -> None:
     old = replace(a_record("0123456789abcdef", "Call ledger_sync."), topic="ledger")
     newer = replace(old, lesson="Look twice.", updated="2026-03-03T10:30:00+00:00")

@@ -106,6 +106,7 @@ def test_what_only_a_part_of_a_long_log_seems_to_have_alone_counts_as_in_the_who
     assert for_prompt(prompt, ALL, 5_000, {"refund": 4_000, "approver": 4_000}) == []
 
 
+@pytest.mark.long  # it costs much
 @given(st.text(), st.lists(st.text(), max_size=3))
 def test_any_text_has_an_answer(text: str, paths: list[str]) -> None:
     work = Work(branch=text, changed=paths, commits=[(text, paths)])

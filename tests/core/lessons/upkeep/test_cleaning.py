@@ -381,6 +381,7 @@ def _cleaned_in_one_clone(tmp_path: Path) -> tuple[Path, Path]:
     return project, other
 
 
+@pytest.mark.long  # it costs much
 @needs_git
 def test_a_clone_that_did_not_pull_brings_an_untouched_secret_back_only_hidden(
     tmp_path: Path,
@@ -411,6 +412,7 @@ def test_a_version_that_a_colleague_changed_meanwhile_comes_back_and_is_found(
     assert record.lesson == f"{ONE.lesson}\nchanged"
 
 
+@pytest.mark.long  # it costs much
 @needs_git
 def test_a_cleaned_principle_can_still_be_uncompacted(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -434,6 +436,7 @@ def test_a_cleaned_principle_can_still_be_uncompacted(
     assert git(project, "status", "--porcelain").strip() == "M .context/memory_log.jsonl"
 
 
+@pytest.mark.long  # it costs much
 @needs_git
 def test_history_and_restore_name_the_cleaned_log_that_took_the_place(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -186,6 +186,7 @@ def test_rules_for_git_that_are_no_file_hold_up_no_change(
     assert texts(kept(store)) == ["first"]
 
 
+@pytest.mark.long  # it costs much
 def test_the_oldest_go_first_above_the_limits() -> None:
     old = [left(a_record(f"gap {number}")) for number in range(MOST_LINES)]
     data = with_added(b"", old)

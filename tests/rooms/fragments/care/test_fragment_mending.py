@@ -124,6 +124,7 @@ def test_a_database_that_is_well_says_how_many_and_how_large(
     assert engine.path.read_bytes() == before
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.96")
 def test_of_a_damaged_page_only_the_rows_on_it_are_lost(
     engine: SqliteEngine, place: Mapping[str, str]
@@ -153,6 +154,7 @@ def test_of_a_damaged_page_only_the_rows_on_it_are_lost(
     assert it.number == COUNT + 1  # no number is given twice
 
 
+@pytest.mark.long  # it costs much
 def test_nobody_is_told_that_a_save_is_kept_which_a_repair_leaves_behind(
     engine: SqliteEngine, place: Mapping[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -338,6 +338,7 @@ NAMES = (
 OBJECTS = st.dictionaries(st.sampled_from(NAMES), ANY, max_size=8)
 
 
+@pytest.mark.long  # it costs much
 @settings(
     deadline=None,
     max_examples=min(settings().max_examples, 60),

@@ -70,6 +70,7 @@ def judge(folder: Path) -> Judge:
     return found
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.62.b", "002 2.62.d")
 def test_a_model_of_a_directory_judges_in_both_directions(tmp_path: Path) -> None:
     used = judge(made(tmp_path / "nli"))
@@ -89,6 +90,7 @@ def test_the_labels_of_a_model_stand_in_its_own_order(tmp_path: Path) -> None:
     assert (verdict.label, verdict.is_sure) == ("entailment", True)
 
 
+@pytest.mark.long  # it costs much
 def test_a_model_may_stand_below_onnx_and_a_text_be_longer_than_it_takes(tmp_path: Path) -> None:
     folder = made(tmp_path / "nli")
     (folder / "onnx").mkdir()

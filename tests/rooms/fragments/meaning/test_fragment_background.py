@@ -152,6 +152,7 @@ def test_what_nobody_expected_ends_the_thread_and_not_the_work_after_it(
     assert left(room) == 0
 
 
+@pytest.mark.long  # it costs much
 def test_several_threads_that_fill_one_room_lose_nothing(room: Room, service: StandIn) -> None:
     for number in range(40):
         save(room, f"fact {number}")
@@ -179,6 +180,7 @@ sys.stdin.readline()
 """
 
 
+@pytest.mark.long  # it costs much
 def test_a_process_ends_at_once_whatever_its_thread_waits_for(
     room: Room, service: StandIn, tmp_path: Path
 ) -> None:

@@ -57,6 +57,7 @@ def rows_read(pool: Pool, ask: Callable[[PostgresReading], Any], agent: str = AG
     return int(after[0] - before[0])
 
 
+@pytest.mark.long  # it costs much
 def test_reading_everything_is_counted(pool: Pool) -> None:
     assert rows_read(pool, lambda it: it.find(Wanted(agents=SEEN))) > MANY
 

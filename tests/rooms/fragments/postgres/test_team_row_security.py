@@ -121,6 +121,7 @@ def test_an_agent_sees_its_own_and_what_is_for_all(pool: Pool, agent: str) -> No
         assert seen == expected(table, agent, writes=False), table
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.19.d")
 @pytest.mark.parametrize("agent", [*AGENTS, *STRANGERS])
 @pytest.mark.parametrize("verb", ["UPDATE", "DELETE"])

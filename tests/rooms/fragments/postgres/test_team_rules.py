@@ -99,6 +99,7 @@ CHANGES: list[tuple[Callable[..., str], dict[str, Any]]] = [
 ]
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.19")
 def test_an_agent_reads_its_own_and_what_all_share(three: dict[str, str]) -> None:
     for agent in AGENTS:
@@ -126,6 +127,7 @@ def injected(agent: str) -> list[str]:
         return tools.injected("shop node", Budget(1_000, 10_000))
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.19")
 def test_nobody_changes_what_is_not_theirs(team: Room, three: dict[str, str]) -> None:
     before = stored(team, *three.values())
@@ -142,6 +144,7 @@ def test_nobody_changes_what_is_not_theirs(team: Room, three: dict[str, str]) ->
     assert stored(team, *three.values()) == before
 
 
+@pytest.mark.long  # it costs much
 def test_a_link_has_an_end_of_the_one_who_makes_it(team: Room, three: dict[str, str]) -> None:
     other = saved("default", "Orders are kept for ten years", topic="orders")
     mine, shared = three["alice"], three["default"]
@@ -175,6 +178,7 @@ def test_the_same_text_is_one_fragment_for_each_agent(team: Room) -> None:
     assert again == f"Known already: {ids['bob']}."
 
 
+@pytest.mark.long  # it costs much
 def test_a_topic_forgets_ones_own_and_says_what_is_shared(
     team: Room, three: dict[str, str]
 ) -> None:
@@ -190,6 +194,7 @@ def test_a_topic_forgets_ones_own_and_says_what_is_shared(
     assert stored(team, three["alice"]) == []
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.19", "002 2.19.a")
 def test_no_name_makes_anybody_another_agent(team: Room, three: dict[str, str]) -> None:
     for name in ("system", "admin", "bob", " BOB "):
@@ -205,6 +210,7 @@ def test_no_name_makes_anybody_another_agent(team: Room, three: dict[str, str]) 
             by(name, tools.recall, text="shop")
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.70.a")
 def test_over_stdio_the_environment_names_the_agent(
     team: Room, three: dict[str, str], monkeypatch: pytest.MonkeyPatch
@@ -252,6 +258,7 @@ def test_a_session_that_two_processes_end_at_once_is_noted_once(
     assert [(it.agent, it.source) for it in noted] == [("alice", "s1")]
 
 
+@pytest.mark.long  # it costs much
 def test_a_shared_fragment_that_is_used_stays_hot(team: Room, three: dict[str, str]) -> None:
     [shared] = stored(team, three["default"])
     with team.engine.writing() as writing:
@@ -268,6 +275,7 @@ def test_a_shared_fragment_that_is_used_stays_hot(team: Room, three: dict[str, s
                    tier="hot") == replace(shared, tier="hot")  # fmt: skip
 
 
+@pytest.mark.long  # it costs much
 def test_upkeep_that_an_agent_asks_for_shows_nothing_of_others(team: Room) -> None:
     for agent in AGENTS:
         for count in (20, 50):

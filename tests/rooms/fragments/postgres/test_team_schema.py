@@ -179,6 +179,7 @@ def test_another_programs_tables_are_refused_with_the_command(anothers: Pool) ->
             call()
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.100")
 def test_another_programs_tables_are_taken_over_whole(
     anothers: Pool, monkeypatch: pytest.MonkeyPatch
@@ -262,6 +263,7 @@ def test_a_user_who_does_not_own_another_programs_tables_is_told_how_they_are_ta
     stranger.close()
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.100")
 @pytest.mark.parametrize("kind", ["empty", "another's"])
 def test_the_command_shows_then_does(
@@ -284,6 +286,7 @@ def test_the_command_shows_then_does(
     assert "up to date" in " ".join(Run.of(capsys, "fragments", "migrate").out.split())
 
 
+@pytest.mark.long  # it costs much
 def test_an_owner_without_any_right_makes_the_tables_where_the_roles_are_there() -> None:
     with postgres() as running:
         database = running.new_database()

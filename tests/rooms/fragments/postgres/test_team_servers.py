@@ -67,6 +67,7 @@ def test_no_service_is_asked_for_embeddings_that_the_server_would_not_keep(
     engine.close()
 
 
+@pytest.mark.long  # it costs much
 def test_the_extension_added_later_is_taken_up_by_the_command_and_by_nothing_else(
     without_vectors: Pool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -138,6 +138,7 @@ def test_who_lacks_a_right_changes_nothing_until_the_administrators_statements_g
     assert Schema(managed.pool).look().embedding == "vector"
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.100")
 @pytest.mark.parametrize("name", ENOUGH)
 def test_who_has_the_rights_takes_every_row_over(managed: Managed, name: str) -> None:

@@ -159,6 +159,7 @@ def test_an_agent_with_few_fragments_among_many_strangers_gets_its_nearest(crowd
     check_small(crowd)
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.14.a")
 def test_an_agent_with_many_fragments_finds_by_the_index(crowd: Crowd) -> None:
     check_big(crowd)

@@ -330,6 +330,7 @@ def test_where_nothing_is_stored_nothing_is_found_or_made(tmp_path: Path) -> Non
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.long  # it costs much
 @SELDOM_ON_A_SERVER
 @settings(
     max_examples=min(settings().max_examples, 60),

@@ -186,6 +186,7 @@ def test_two_processes_that_write_at_once_leave_nothing_stale(
     other.close()
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.20.a", "002 2.72.f")
 def test_what_one_agent_was_told_is_given_to_no_other(
     engine: CachedEngine, redis_server: Valkey
@@ -264,6 +265,7 @@ def _talk(stranger: socket.socket) -> None:
             return
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.72.e")
 @pytest.mark.parametrize("fault", ["killed", "frozen"])
 def test_a_server_that_goes_away_under_load_holds_nobody_up(

@@ -74,6 +74,7 @@ def default_number(room: Room) -> int:
         return reading.by_ids(["default"])[0].number
 
 
+@pytest.mark.long  # it costs much
 def test_a_consolidation_makes_what_is_behind_anew_and_no_more(
     room: Room, redis_server: Valkey
 ) -> None:
@@ -94,6 +95,7 @@ def test_a_consolidation_goes_on_where_redis_is_gone(room: Room, redis_server: V
     assert len(consolidate(room).steps) == 11
 
 
+@pytest.mark.long  # it costs much
 def test_the_thread_of_a_server_makes_them_anew(
     room: Room, environment: dict[str, str], redis_server: Valkey
 ) -> None:

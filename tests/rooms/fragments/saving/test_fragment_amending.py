@@ -102,6 +102,7 @@ def test_keywords_that_were_found_in_the_content_follow_it(room: Room) -> None:
     assert amended(room, told.id, keywords=()).fragment.keywords == ("pnpm", "faster")
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("word", TYPES)
 def test_another_type_has_another_life(room: Room, clock: Clock, word: str) -> None:
     first = saved(room, NODE, type="episodic" if word != "episodic" else "error", importance=0.33)
@@ -228,6 +229,7 @@ def test_an_unpinned_fragment_can_be_pinned_by_an_amendment_and_back(
     assert (loose.tier, loose.decayed_at, loose.expires_at > clock()) == ("warm", clock(), True)
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.43")
 @SELDOM_ON_A_SERVER
 @given(

@@ -130,6 +130,7 @@ def test_controls_are_left_out_and_line_ends_are_one_sign() -> None:
     assert prepared(Draft(content="a\0b\x1b[31mc\r\nd\te\x85")).draft.content == "ab[31mc\nd\te"
 
 
+@pytest.mark.long  # it costs much
 @given(st.text(max_size=400), st.lists(st.text(max_size=60), max_size=8))
 def test_any_text_is_stored_whole_or_refused(content: str, keywords: list[str]) -> None:
     draft = Draft(content=content, keywords=tuple(keywords))
@@ -144,6 +145,7 @@ def test_any_text_is_stored_whole_or_refused(content: str, keywords: list[str]) 
     assert not secrets_in(done.draft.content) or done.redacted == ()
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.94")
 @given(st.text(max_size=80), st.sampled_from(["", "\0", "\x1f", "\u200b", "\x9f"]))
 def test_no_secret_survives_what_hides_it(around: str, hider: str) -> None:

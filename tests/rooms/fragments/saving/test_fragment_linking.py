@@ -115,6 +115,7 @@ def test_two_that_are_linked_are_suspected_no_more(room: Room) -> None:
     assert (left.first_id, left.second_id) == (one.id, third.id)
 
 
+@pytest.mark.long  # it costs much
 @SELDOM_ON_A_SERVER
 @given(st.lists(st.permutations("abcd").map(lambda it: (it[0], it[1])), max_size=20), st.data())
 @settings(
@@ -164,6 +165,7 @@ def counted(kind: type, patch: pytest.MonkeyPatch) -> list[str]:
     return calls
 
 
+@pytest.mark.long  # it costs much
 @SELDOM_ON_A_SERVER
 def test_a_place_is_taken_over_with_very_many_links_in_one_go(
     room: Room, monkeypatch: pytest.MonkeyPatch

@@ -155,6 +155,7 @@ def test_what_is_refused_stores_nothing_of_a_reflection(room: Room) -> None:
     assert "topic: " in refused(room, decisions=("Use pnpm",), topic="x" * 51)
 
 
+@pytest.mark.long  # it costs much
 @SELDOM_ON_A_SERVER
 def test_a_reflection_that_is_broken_off_stores_nothing(tmp_path: Path) -> None:
     left = iter(range(100))
@@ -175,6 +176,7 @@ def test_a_reflection_that_is_broken_off_stores_nothing(tmp_path: Path) -> None:
     assert counts == {(0, 0), (4, 1)}
 
 
+@pytest.mark.long  # it costs much
 @given(st.text(max_size=600).filter(str.strip), st.integers(4, 60))
 def test_parting_a_text_loses_nothing_but_blanks(text: str, most: int) -> None:
     if any("\ud800" <= char <= "\udfff" for char in text):

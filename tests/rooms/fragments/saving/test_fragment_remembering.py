@@ -198,6 +198,7 @@ def test_what_is_alike_is_linked_by_itself(room: Room) -> None:
     assert hidden.fragment.id not in repr((seen.links, seen.proposals))
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.37.a")
 def test_what_is_nearly_the_same_is_proposed_as_outdated_and_not_decided(room: Room) -> None:
     among_others(room)
@@ -212,6 +213,7 @@ def test_what_is_nearly_the_same_is_proposed_as_outdated_and_not_decided(room: R
         assert reading.by_ids([old.id]) == [old]
 
 
+@pytest.mark.long  # it costs much
 def test_no_more_than_three_links_are_made_by_themselves(room: Room) -> None:
     among_others(room)
     for kind in ("fact", "decision", "error", "preference", "relation"):
@@ -220,6 +222,7 @@ def test_no_more_than_three_links_are_made_by_themselves(room: Room) -> None:
     assert len(done.links) + len(done.proposals) == 3
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.37.b")
 def test_an_error_and_its_cure_are_linked_from_the_error(room: Room) -> None:
     among_others(room)
@@ -249,6 +252,7 @@ def test_a_cure_is_a_procedure_or_says_so(kind: Any, content: str, is_cure: bool
     assert not cures(Fragment(id="c", content=content), replace(error, content="It is fixed"))
 
 
+@pytest.mark.long  # it costs much
 def test_working_memory_is_linked_with_nothing(room: Room) -> None:
     among_others(room)
     saved(room, POOL, is_working=True, session="s")
@@ -286,6 +290,7 @@ def test_a_session_counts_its_calls_and_what_it_wrote(room: Room, clock: Clock) 
         ]
 
 
+@pytest.mark.long  # it costs much
 def test_threads_that_say_the_same_make_one_fragment(room: Room) -> None:
     with ThreadPoolExecutor(8) as pool:
         done = list(pool.map(lambda at: saved(room, f"fact {at % 4}"), range(40)))

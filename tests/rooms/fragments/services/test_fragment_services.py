@@ -166,6 +166,7 @@ def test_an_answer_that_never_begins_is_ended_as_well(begin: bytes, more: bytes)
     assert caught.value.key == "timeout"
 
 
+@pytest.mark.long  # it costs much
 def test_an_answer_without_an_end_is_not_read_to_it(service: StandIn) -> None:
     error = failure(service, Answer(b" " * (64 * 1024 * 1024 + 1)), 60)
     assert (error.key, error.may_be_of_these) == ("too_large", True)

@@ -140,6 +140,7 @@ def test_a_file_that_took_the_place_of_another_is_read_anew(tmp_path: Path) -> N
             assert reading.near(asked, Wanted(), 5) == [(1, cosines[0])]
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("004 4.10")
 def test_numpy_is_not_loaded_before_the_first_vector(tmp_path: Path) -> None:
     import subprocess

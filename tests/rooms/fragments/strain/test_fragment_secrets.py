@@ -98,6 +98,7 @@ def test_no_byte_of_a_secret_is_on_disk(tmp_path: Path) -> None:
         assert [it for it in told if it[2].encode() in data] == []
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("way", WAYS)
 def test_a_token_of_any_field_is_in_no_byte_whole_or_split(tmp_path: Path, way: str) -> None:
     room = a_room(tmp_path)

@@ -112,6 +112,7 @@ def test_a_text_of_a_megabyte_and_half_a_character_are_refused_in_every_field(ro
 ANY = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=80)
 
 
+@pytest.mark.long  # it costs much
 @IN_A_FILE
 @given(text=ANY)
 def test_any_text_comes_back_and_is_asked_for(

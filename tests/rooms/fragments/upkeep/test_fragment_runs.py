@@ -141,6 +141,7 @@ def test_a_run_that_is_killed_at_a_step_goes_on_there(
     assert whole(other) == whole(room)
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.65.a")
 @POSIX
 def test_while_one_process_is_at_it_another_is_refused_and_may_save(
@@ -245,6 +246,7 @@ def test_a_rehearsal_compares_only_so_many_that_saves_do_not_wait_for_long(
     assert figures_of(done)["contradictions"]["checked"] == 14
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     "state",
     [

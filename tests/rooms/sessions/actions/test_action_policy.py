@@ -124,6 +124,7 @@ def test_the_words_of_each_command_are_read_as_a_shell_does() -> None:
     ]
 
 
+@pytest.mark.long  # it costs much
 def test_odd_lines_end_soon() -> None:
     for text in ("'", '"', "`", "\\", "$(", "<<A\n", "a 'b\" ", "sudo ", "sh -c ", "-", "&", "\0"):
         assert not is_recorded(text * (2 * MOST_CHARS), ["npm test"], ())

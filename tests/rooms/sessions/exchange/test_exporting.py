@@ -79,6 +79,7 @@ def blocks(text: str) -> list[str]:
     return [kind for kind in kinds if kind not in plain]
 
 
+@pytest.mark.long  # it costs much
 @given(TEXTS)
 @example("<script>")
 @example("# x```")

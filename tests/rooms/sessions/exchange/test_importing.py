@@ -260,6 +260,7 @@ def test_what_a_database_and_files_both_have_comes_once(store: SessionStore, fol
     assert "Done by the new one" in {it.summary for it in saved}
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("003 T81")
 def test_an_export_comes_back_as_it_was(store: SessionStore, tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()

@@ -34,6 +34,7 @@ def files_in(folder: Path) -> dict[str, bytes]:
     return {str(it): it.read_bytes() for it in found}
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("003 T62")
 @pytest.mark.parametrize("output", ["a.md", "docs/new/a.md", "./a.MARKDOWN", ".context/a.md"])
 def test_a_file_in_the_project_is_written_and_replaced(store: SessionStore, output: str) -> None:
@@ -48,6 +49,7 @@ def test_an_absolute_path_inside_the_project_is_fine(store: SessionStore) -> Non
     assert export(store, "json", output=str(store.root / "docs" / "a.json")).path == "docs/a.json"
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("003 T62")
 @pytest.mark.parametrize(
     ("output", "key"),

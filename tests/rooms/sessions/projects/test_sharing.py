@@ -157,6 +157,7 @@ def test_an_account_without_a_home_directory_cannot_share(
     assert unshare(store.root, environment) == 0
 
 
+@pytest.mark.long  # it costs much
 def test_a_save_that_does_not_share_loads_none_of_it(tmp_path: Path) -> None:
     program = (
         "import sys; from pathlib import Path; from tests.support.room import a_room, saved;"

@@ -77,6 +77,7 @@ ROWS = (
 )
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("tokenizer", TOKENIZERS)
 def test_no_form_of_a_word_hides_a_hit(tmp_path: Path, tokenizer: str) -> None:
     store = made(tmp_path, tokenizer)

@@ -167,6 +167,7 @@ def test_a_filter_means_the_same_in_the_database_and_beside_it(tmp_path: Path) -
             assert wanted.numbers(connection) == {it.number for it in every if wanted.fits(it)}
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("003 T43")
 def test_pages_hold_every_hit_once_and_the_same_total(tmp_path: Path) -> None:
     store = make_sample_store(tmp_path, 200)
@@ -301,6 +302,7 @@ def test_a_replaced_file_is_searched(tmp_path: Path) -> None:
     assert (found(store, "redirect"), found(store, "cookie")) == ([], [1])
 
 
+@pytest.mark.long  # it costs much
 def test_a_verb_is_found_in_all_its_forms(tmp_path: Path) -> None:
     """Whichever form was saved, and whichever is sought."""
     forms = {

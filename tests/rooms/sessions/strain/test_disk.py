@@ -223,6 +223,7 @@ def test_what_may_only_be_read_is_read_and_a_save_is_refused(
         assert set(os.listdir(folder)) <= {*names, "history.db-shm", "history.db-wal"}
 
 
+@pytest.mark.long  # it costs much
 def test_what_may_not_be_read_is_said_and_is_not_taken_for_empty(
     tmp_path: Path, before: dict[int, tuple[str, str]]
 ) -> None:

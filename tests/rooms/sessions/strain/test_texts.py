@@ -108,6 +108,7 @@ def test_a_hostile_text_is_stored_found_shown_and_removed_as_text(
         connection.execute("INSERT INTO contexts_fts(contexts_fts) VALUES ('integrity-check')")
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("003 T88")
 def test_a_text_of_a_megabyte_is_refused_in_every_field_and_quickly(store: SessionStore) -> None:
     huge = "a' OR \x00 가 " * 125_000
@@ -139,6 +140,7 @@ def test_any_text_comes_back(store: SessionStore, text: str) -> None:
     assert all(map(is_line, whole(session, "en", how="x").split("\n")))
 
 
+@pytest.mark.long  # it costs much
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     goals=st.lists(st.sampled_from(["a", "b", "c"]), min_size=1, max_size=12),

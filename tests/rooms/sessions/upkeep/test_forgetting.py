@@ -45,6 +45,7 @@ def store(tmp_path: Path, state: Path) -> SessionStore:
     return store
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("003 T91")
 def test_nothing_of_it_is_left_in_any_file(
     store: SessionStore, tmp_path: Path, state: Path
@@ -60,6 +61,7 @@ def test_nothing_of_it_is_left_in_any_file(
     assert b"giraffe" in after
 
 
+@pytest.mark.long  # it costs much
 def test_the_others_are_whole_and_found(store: SessionStore) -> None:
     forget(store, [store.get(str(at + 1)).id for at in range(10, 20)], os.environ)
     assert search(store, Criteria(), limit=50).total == 20
@@ -78,6 +80,7 @@ def test_the_others_are_whole_and_found(store: SessionStore) -> None:
     assert counts == [0, 20]
 
 
+@pytest.mark.long  # it costs much
 def test_a_number_is_not_given_again(store: SessionStore) -> None:
     forget(store, [store.get("30").id], os.environ)
     assert saved(store, "Feed the lions").number == 31
@@ -120,6 +123,7 @@ def test_a_reader_that_holds_the_old_state_is_told_of(tmp_path: Path, state: Pat
     assert b"zebra" not in every_byte(store.root)
 
 
+@pytest.mark.long  # it costs much
 def test_an_archive_that_cannot_be_read_stops_it_before_anything_is_removed(
     store: SessionStore,
 ) -> None:

@@ -114,6 +114,7 @@ def test_looking_changes_no_byte(store: SessionStore) -> None:
     assert store.path.read_bytes() == before
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("003 T3.a")
 def test_of_a_damaged_page_only_the_rows_on_it_are_lost(store: SessionStore) -> None:
     damaged = pages_of(store.path, "word30 ")[-1:]
@@ -170,6 +171,7 @@ def test_a_cut_file_gives_what_is_left(store: SessionStore) -> None:
     assert {it for it, _, _ in kinds(store)} <= {"sessions_aside", "sessions_orphans"}
 
 
+@pytest.mark.long  # it costs much
 def test_a_damaged_archive_is_repaired_like_the_database(store: SessionStore) -> None:
     archive_before(store, "2025-01-01")
     [path] = archives_of(store)
@@ -231,6 +233,7 @@ def test_actions_of_no_session_and_those_that_wait_too_long_are_counted_and_remo
     assert counts == [118, 1]
 
 
+@pytest.mark.long  # it costs much
 def test_a_missing_archive_is_named(store: SessionStore) -> None:
     archive_before(store, "2025-01-01")
     archives_of(store)[0].unlink()
@@ -313,6 +316,7 @@ def test_a_last_number_that_damage_has_made_up_takes_no_longer(store: SessionSto
     assert store.get(last.id).number == 2**61
 
 
+@pytest.mark.long  # it costs much
 def test_a_text_that_is_no_unicode_is_damage_that_is_repaired(store: SessionStore) -> None:
     with store.writing() as connection:
         odd = "CAST(x'6164ff' AS TEXT)"

@@ -80,6 +80,7 @@ def test_every_place_is_named_without_its_value(store: SessionStore) -> None:
     assert (TOKEN in told, WORD in told) == (False, False)
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("003 T86")
 def test_after_a_redaction_no_value_is_left_in_any_file(store: SessionStore, state: Path) -> None:
     assert TOKEN.encode() in every_byte(store.root, state)
@@ -91,6 +92,7 @@ def test_after_a_redaction_no_value_is_left_in_any_file(store: SessionStore, sta
         assert value.encode() not in data, value
 
 
+@pytest.mark.long  # it costs much
 def test_what_is_no_secret_stays_and_is_found(store: SessionStore) -> None:
     redact_held(store, os.environ)
     assert store.get("2").goal == f"Rotate {MARKER}"

@@ -51,6 +51,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return add(project, texts)
 
 
+@pytest.mark.long  # it costs much
 def test_a_piece_in_more_than_three_percent_of_the_tracked_files_is_refused(made: Path) -> None:
     assert checked_triggers([" six(x)", "nowhere("], made) == ("six(x)", "nowhere(")
     with pytest.raises(TriggerTooCommonError) as caught:

@@ -114,6 +114,7 @@ def test_settings_of_the_repository_do_not_change_what_is_read(project: Path) ->
     ]
 
 
+@pytest.mark.long  # it costs much
 def test_of_what_is_huge_the_beginning_is_read(project: Path) -> None:
     many = {f"f{at}__py": "x\n" for at in range(MOST_HUNKS + 20)}
     changed(project, "many", **many)
@@ -154,6 +155,7 @@ def test_when_the_time_is_over_what_was_read_is_not_whole(project: Path) -> None
     assert (found[:1], history.is_whole) == (["2"], False)
 
 
+@pytest.mark.long  # it costs much
 def test_a_reader_that_stops_leaves_no_process(project: Path) -> None:
     for at in range(3):
         changed(project, f"{at}", pay__py=f"{at}\n" * 100_000)

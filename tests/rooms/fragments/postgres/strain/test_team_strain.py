@@ -100,6 +100,7 @@ def test_a_server_that_is_killed_and_comes_back_has_all_it_acknowledged(
     room.engine.close()
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.95.a")
 def test_connections_cut_at_random_lose_and_double_nothing(team_database: str, room: Room) -> None:
     remember(room.for_agent("alice"), draft("first"))

@@ -87,6 +87,7 @@ def test_a_pair_is_proposed_with_its_signs_and_nothing_is_decided(room: Room, cl
     assert [it.later.id for it in again.suspicions] == [other.id]
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("how", ["contradicts", "resolved_by", "amend", "supersede", "forget"])
 def test_a_pair_that_somebody_settled_is_proposed_no_more(
     room: Room, clock: Clock, how: str
@@ -203,6 +204,7 @@ def test_a_suspicion_that_a_judge_clears_later_is_dropped(room: Room, clock: Clo
     assert report.suspicions == []
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.79.a")
 def test_at_most_ten_that_wait_are_judged_again(room: Room, clock: Clock) -> None:
     for at in range(12):

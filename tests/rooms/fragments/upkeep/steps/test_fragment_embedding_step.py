@@ -41,6 +41,7 @@ def fill(room: Room) -> None:
         saved(room, f"Part {at} of the shop", topic=f"t{at}")
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.58")
 def test_what_is_missing_is_made_by_the_model(room: Room) -> None:
     fill(room)
@@ -57,6 +58,7 @@ def test_a_rehearsal_asks_no_model(room: Room) -> None:
     assert figures_of(report)["embeddings"] == {"missing": 70} and source.asked == []
 
 
+@pytest.mark.long  # it costs much
 def test_a_model_that_does_not_answer_keeps_no_other_step_from_its_work(room: Room) -> None:
     fill(room)
     report = consolidate(room, embedder=embedder(Numbers(fails=True)))

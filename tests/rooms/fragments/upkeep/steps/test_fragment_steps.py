@@ -40,6 +40,7 @@ def test_a_room_where_nothing_was_saved_stays_one(room: Room) -> None:
     assert is_unused(room) and not list(room.config.path.parent.iterdir())
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.54")
 def test_fragments_move_down_the_tiers_and_up_again(room: Room, clock: Clock) -> None:
     one, used = saved(room, "The shop runs on Node 20"), saved(room, "Deploys happen on Mondays")
@@ -67,6 +68,7 @@ def test_what_is_cold_loses_importance_and_what_is_pinned_does_not(
     assert "decay" not in figures_of(consolidate(room))
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("004 4.6")
 def test_the_end_of_a_lifetime_leads_to_the_bin_and_thirty_days_later_away(
     room: Room, clock: Clock
@@ -87,6 +89,7 @@ def test_the_end_of_a_lifetime_leads_to_the_bin_and_thirty_days_later_away(
     assert {"expired": "2", "purged": "1"}.items() <= state_of(room).items()
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.56")
 def test_only_what_may_go_stale_does(room: Room, clock: Clock) -> None:
     words = ("fact", "decision", "relation", "error", "preference", "procedure", "semantic")
@@ -126,6 +129,7 @@ def equal(room: Room, clock: Clock) -> list[str]:
     return [first.id, again.id, third.id]
 
 
+@pytest.mark.long  # it costs much
 def test_the_most_important_of_equal_fragments_stays_and_has_what_all_had(
     room: Room, clock: Clock
 ) -> None:
@@ -154,6 +158,7 @@ def test_the_most_important_of_equal_fragments_stays_and_has_what_all_had(
     assert "duplicates" not in figures_of(consolidate(room))
 
 
+@pytest.mark.long  # it costs much
 def test_equal_fragments_of_two_agents_and_pinned_ones_stay(room: Room, clock: Clock) -> None:
     first, kept, third = equal(room, clock)
     for fragment in all_of(room):
