@@ -83,6 +83,7 @@ def test_the_table_of_tools_names_every_tool_with_its_parameters(name: str) -> N
     assert named == parameters()
 
 
+@pytest.mark.long  # it costs much
 def test_no_text_names_a_tool_or_an_argument_that_does_not_exist() -> None:
     known = {argument for arguments in parameters().values() for argument in arguments}
     # The logger, keys of sentences, a schema of PostgreSQL.

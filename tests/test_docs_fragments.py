@@ -196,6 +196,7 @@ def test_every_action_is_named(name: str) -> None:
     assert sorted(actions) == sorted(ACTIONS)
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(("name", "lang"), LANGUAGES)
 def test_the_day_is_what_the_server_answers(name: str, lang: str, tmp_path: Path) -> None:
     shown = day_of(name)

@@ -96,6 +96,7 @@ def test_korean_keeps_its_terms(name: str) -> None:
     none_of(f"{name}: {term} -> {better}" for term, better in TERMS.items() if term in text)
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("name", KOREAN)
 def test_korean_keeps_its_register(name: str) -> None:
     """Users read 해요체 instructions and 합니다체 statements, contributors read 한다체."""

@@ -90,6 +90,7 @@ def test_every_client_has_its_events_after_an_action(name: str) -> None:
         assert set(names_in(told)) == events, client.name
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("003 T25", "003 T67")
 @pytest.mark.parametrize(
     ("name", "lang"), [(ENGLISH, "en"), pytest.param(KOREAN, "ko", marks=pytest.mark.long)]

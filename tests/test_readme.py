@@ -73,6 +73,7 @@ def test_the_record_is_one_that_the_program_would_write(name: str) -> None:
     assert record.id == record_id(draft)
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(("name", "lang"), [(ENGLISH, "en"), (KOREAN, "ko")])
 def test_the_lesson_at_an_edit_is_what_a_hook_says(name: str, lang: str, tmp_path: Path) -> None:
     project = tmp_path / "shop"

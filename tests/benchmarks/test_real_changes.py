@@ -168,6 +168,7 @@ def test_a_line_becomes_what_is_typed(line: str, how: str, typed: str) -> None:
     assert command([line], how) == typed
 
 
+@pytest.mark.long  # it costs much
 def test_real_changes_are_counted_by_half_and_by_anchors(
     clone: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

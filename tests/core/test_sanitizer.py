@@ -286,6 +286,7 @@ def test_redaction_is_idempotent_on_any_mixture(pieces: list[str]) -> None:
     assert redact(once).text == once
 
 
+@pytest.mark.long  # it costs much
 @given(st.text(st.characters(), max_size=200))
 def test_no_text_raises(text: str) -> None:
     assert isinstance(redact(text).text, str)

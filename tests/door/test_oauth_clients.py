@@ -86,6 +86,7 @@ def test_an_address_registers_no_more_than_some_clients(door: Door) -> None:
     assert int(door.register().headers["retry-after"]) > 0
 
 
+@pytest.mark.long  # it costs much
 def test_clients_that_nobody_uses_make_room_and_used_ones_stay(
     door: Door, monkeypatch: pytest.MonkeyPatch
 ) -> None:

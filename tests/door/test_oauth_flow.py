@@ -108,6 +108,7 @@ def test_a_code_that_is_used_again_takes_its_tokens_with_it(door: Door) -> None:
     assert door.renew(client, tokens["refresh_token"]).status_code == 401
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.9.a")
 def test_a_refresh_token_works_once_and_its_reuse_ends_all(door: Door) -> None:
     key, client = door.keys.add("laptop"), door.client()

@@ -66,6 +66,7 @@ def test_nothing_is_renewed_after_a_revocation(door: Door, which: str) -> None:
     assert_ended(door, client, tokens)
 
 
+@pytest.mark.long  # it costs much
 def test_a_former_refresh_token_takes_back_nothing_for_another_client(door: Door) -> None:
     client, other = door.client(), door.client()
     former = door.tokens(client, door.keys.add("laptop"))
@@ -149,6 +150,7 @@ def living(papers: Papers) -> list[Paper]:
     return [*papers.listed("access"), *papers.listed("refresh")]
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("which", ["access", "refresh"])
 def test_a_revocation_in_the_middle_of_a_renewal_ends_the_login(opens: Open, which: str) -> None:
     papers = opens()

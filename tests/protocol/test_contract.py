@@ -129,6 +129,7 @@ def test_failures_that_are_no_refusals_are_os_errors(project: Path) -> None:
         server.search_memory("")
 
 
+@pytest.mark.long  # it costs much
 def test_what_clients_leave_out_or_send_as_null_counts_as_empty(project: Path) -> None:
     server.log_memory("auth", "gap", "rule")
     found = call("search_memory", query="")

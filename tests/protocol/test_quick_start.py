@@ -143,6 +143,7 @@ def loaded_by(server: ServerProcess, *, recalls: bool = False) -> list[str]:
     return names[0]
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.89", "003 T85", "004 4.15.a")
 def test_nothing_is_loaded_that_no_first_answer_needs(tmp_path: Path, project: Path) -> None:
     loaded = loaded_at_start(tmp_path, project)

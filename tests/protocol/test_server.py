@@ -803,6 +803,7 @@ def test_an_injection_without_records_says_so(project: Path) -> None:
     assert prompt("memory_injection") == f"{heading}\n{say('en', 'nothing_found')}"
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("token_budget", ["many", "199", "0", "-5", "1e3", "२००", ""])
 def test_an_injection_with_an_unusable_budget_is_refused_with_the_rule(
     project: Path, token_budget: str

@@ -191,6 +191,7 @@ def test_a_saved_record_is_found_by_the_next_search(server: ServerProcess, proje
     )
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("001 2-3.e")
 def test_a_compaction_removes_its_originals(server: ServerProcess, project: Path) -> None:
     server.call("log_memory", **GAP)
@@ -494,6 +495,7 @@ def test_answers_are_korean_where_the_user_wants_korean(
     assert server.call("search_memory") == no_records(root, "ko")
 
 
+@pytest.mark.long  # it costs much
 def test_an_unexpanded_variable_counts_as_unset_and_the_user_is_told_once(
     places: dict[str, tuple[ServerProcess, Path]],
 ) -> None:
@@ -650,6 +652,7 @@ def test_a_directory_that_may_not_be_written_leaves_the_file_as_it_was(
         directory.chmod(0o755)
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("P7")
 def test_a_lock_that_is_never_let_go_is_reported_after_the_timeout(
     troubled: ServerProcess, troubled_project: Path

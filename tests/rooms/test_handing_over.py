@@ -85,6 +85,7 @@ def test_a_reflection_goes_to_the_session_that_this_process_saved(desk: Desk) ->
     assert desk.contents == []
 
 
+@pytest.mark.long  # it costs much
 def test_a_second_reflection_that_says_the_same_adds_nothing(desk: Desk) -> None:
     desk.call("reflect", **REFLECTION)
     before = desk.saved, desk.contents

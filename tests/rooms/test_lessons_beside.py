@@ -51,6 +51,7 @@ def failing(desk: Desk) -> str:
     return said.splitlines()[-1]
 
 
+@pytest.mark.long  # it costs much
 def test_a_failure_is_named_or_offered_and_makes_no_fragment(desk: Desk) -> None:
     assert failing(desk).startswith("For the team, if it is a rule: log_memory(topic=")
     write(desk.root, UPLOAD)

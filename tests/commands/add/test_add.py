@@ -99,6 +99,7 @@ def test_the_same_gap_again_takes_the_place_of_its_record(command: Command, proj
     assert done.lines[0] == "A record has this gap already. To save in its place:"
 
 
+@pytest.mark.long  # it costs much
 def test_a_secret_is_replaced_before_it_is_shown_or_saved(command: Command, project: Path) -> None:
     done = command(*GIVEN[:-1], f"The token is {TOKEN}", "-y")
     assert TOKEN not in done.out + done.errors + path_of(project).read_text()

@@ -141,6 +141,7 @@ def test_the_same_files_give_the_same_bytes(tmp_path: Path, bundle: Bundle) -> N
     assert bundle_of(checkout).archive() == bundle.archive()
 
 
+@pytest.mark.long  # it costs much
 def test_entries_are_sorted_and_say_nothing_of_the_machine(bundle: Bundle, tmp_path: Path) -> None:
     packed = tmp_path / NAME
     packed.write_bytes(bundle.archive())

@@ -39,6 +39,7 @@ def test_the_story_fits_on_a_screen_and_ends_well(told: Demo) -> None:
     assert [line for line in lines if cells(line) > COLUMNS] == []
 
 
+@pytest.mark.long  # it costs much
 def test_the_first_line_says_what_is_to_be_seen_and_the_last_lines_what_to_run(
     told: Demo, at: int
 ) -> None:
@@ -48,6 +49,7 @@ def test_the_first_line_says_what_is_to_be_seen_and_the_last_lines_what_to_run(
     assert lines[-1].endswith("python cli.py demo --full")
 
 
+@pytest.mark.long  # it costs much
 def test_server_hook_and_report_say_the_lesson_in_the_language_of_the_reader(
     told: Demo, at: int
 ) -> None:
@@ -63,6 +65,7 @@ def test_server_hook_and_report_say_the_lesson_in_the_language_of_the_reader(
     assert [text for text in texts if text in told.text] == []
 
 
+@pytest.mark.long  # it costs much
 def test_it_says_where_it_happened_and_leaves_nothing_there(told: Demo) -> None:
     place = re.search(r": ?(\S+?web-shop)", told.text.replace("\n", ""))
     assert place and not Path(place[1]).exists()

@@ -122,6 +122,7 @@ def test_the_way_to_a_client_can_be_typed_where_the_doctor_was_asked(healthy: De
     assert "this directory is no project" in healthy.doctor(cwd=healthy.home).lines[0]
 
 
+@pytest.mark.long  # it costs much
 @posix
 def test_without_a_known_client_it_does_not_name_a_command_that_finds_one(bare: Desk) -> None:
     (bare.home / ".gemini").rmdir()
@@ -346,6 +347,7 @@ def test_a_threshold_that_is_none_is_refused(bare: Desk, value: str) -> None:
     assert done.refused == "--threshold: it must be a whole number of 1 or more"
 
 
+@pytest.mark.long  # it costs much
 def test_hundreds_of_findings_are_told_in_few_lines(bare: Desk) -> None:
     parts: list[bytes | Record] = [ONE]
     parts += [b"a note\n"] * 300
@@ -379,6 +381,7 @@ def test_a_line_with_two_findings_of_a_kind_is_one_line(bare: Desk) -> None:
 # What is around it
 
 
+@pytest.mark.long  # it costs much
 def test_a_log_that_is_a_link_is_told_and_its_target_is_examined(bare: Desk) -> None:
     if os.name == "nt":
         pytest.skip("links need a privilege there")
@@ -393,6 +396,7 @@ def test_a_log_that_is_a_link_is_told_and_its_target_is_examined(bare: Desk) -> 
     assert done.found[0].startswith("error  line 1: not a record: not JSON.")
 
 
+@pytest.mark.long  # it costs much
 @posix
 def test_a_link_that_leads_nowhere_is_an_error(bare: Desk) -> None:
     bare.log.parent.mkdir()
@@ -813,6 +817,7 @@ def test_without_git_in_the_path_it_says_what_it_did_not_check(
     ]
 
 
+@pytest.mark.long  # it costs much
 @posix
 def test_a_git_that_refuses_to_answer_is_a_warning(healthy: Desk, tmp_path: Path) -> None:
     program = tmp_path / "programs" / "git"  # as it would be for another user
@@ -1128,6 +1133,7 @@ def test_looking_changes_nothing_and_creates_nothing(torn: Desk) -> None:
     assert list(torn.home.iterdir()) == [torn.home / ".gemini"]
 
 
+@pytest.mark.long  # it costs much
 def test_looking_at_a_lock_file_leaves_it_as_it_is(bare: Desk) -> None:
     bare.write(ONE)
     bare.log.with_name(".memory_log.jsonl.0123456789abcdef.tmp").write_bytes(b"half")
@@ -1396,6 +1402,7 @@ def test_random_bytes_are_told_in_a_few_lines_and_kept_by_a_repair(bare: Desk, s
 # The words
 
 
+@pytest.mark.long  # it costs much
 def test_every_sentence_is_used() -> None:
     said: set[str] = set()
     folders = ("rooms/sessions/upkeep", "rooms/fragments/care", "commands/doctor")

@@ -586,6 +586,7 @@ def test_no_text_of_a_record_ends_the_block(found: list[Record]) -> None:
 # Rules.
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("client", ["cursor", "claude-code", "vscode"])
 def test_rules_are_the_golden_files(export: Command, project: Path, client: str) -> None:
     done = export("--rules", client)

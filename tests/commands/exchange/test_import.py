@@ -590,6 +590,7 @@ def test_where_only_what_is_kept_beside_a_log_is_new_no_saved_record_is_claimed(
     assert "Saved in one write" not in said
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("piece", [{"when": ("delete(",)}, {"paths": ("src/vat.py",)}])
 def test_a_later_version_that_says_only_when_or_where_is_taken_and_never_an_older_one(
     command: Command, project: Path, piece: dict[str, Any]
@@ -719,6 +720,7 @@ def test_naming_a_format_does_not_make_room_for_a_large_text(take: Command, form
 CONFLICT = "- a\n<<<<<<< HEAD\n- b\n=======\n- c\n>>>>>>> theirs\n"
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     ("data", "said"),
     [

@@ -86,6 +86,7 @@ def test_an_empty_room_says_what_it_is_and_makes_nothing(place: Path, command: C
     assert not place.exists()
 
 
+@pytest.mark.long  # it costs much
 def test_the_list_has_a_line_for_each_the_newest_first(two: Room, command: Command) -> None:
     for words in ("fragments", "fragments list", "fragments --topic Deploy --limit 9"):
         assert command(*words.split()).lines == [
@@ -252,6 +253,7 @@ def test_data_is_no_place_for_a_question(two: Room, command: Command) -> None:
     assert refused == "--json can only be used with --yes / --dry-run"
 
 
+@pytest.mark.long  # it costs much
 def test_consolidating_says_what_each_step_did(two: Room, command: Command) -> None:
     dry = command("fragments", "consolidate", "--dry-run").lines
     assert dry[0] == "  step            changed  figures"

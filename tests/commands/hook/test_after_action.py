@@ -125,6 +125,7 @@ def test_files_of_the_memory_and_outside_of_the_project_are_none_of_it(desk: Des
     assert desk.rows() == []
 
 
+@pytest.mark.long  # it costs much
 def test_a_new_file_counts_every_line_and_a_patch_each_of_its_files(desk: Desk) -> None:
     tool = {"file_path": str(desk.root / "a.py"), "content": "x = 1\ny = 2\n"}
     answer: dict[str, Any] = {"type": "create", "originalFile": None, "structuredPatch": []}
@@ -166,6 +167,7 @@ def test_an_edit_that_failed_is_an_error(desk: Desk) -> None:
     ]
 
 
+@pytest.mark.long  # it costs much
 def test_a_command_that_goes_on_or_was_stopped_is_told_as_such(desk: Desk) -> None:
     tool = {"tool_name": "Bash", "tool_input": {"command": "npm run dev"}}
     for answer in ({"stdout": "", "backgroundTaskId": "b1"}, {"stdout": "", "interrupted": True}):
@@ -173,6 +175,7 @@ def test_a_command_that_goes_on_or_was_stopped_is_told_as_such(desk: Desk) -> No
     assert [row[2] for row in desk.rows()] == ["", "failed"]
 
 
+@pytest.mark.long  # it costs much
 def test_a_refusal_of_the_tool_binds_nothing(desk: Desk) -> None:
     session = saved(a_room(desk.root), "Mend it", status="coding", now="")
     desk.take("codex", ran("codex", desk.root, "npm test"))

@@ -135,6 +135,7 @@ def test_a_lesson_that_was_withheld_was_not_followed(desk: Desk) -> None:
     assert len(desk.rows()) == sum(map(bool, shown.values()))
 
 
+@pytest.mark.long  # it costs much
 def test_of_a_patch_of_several_files_nobody_knows_where_the_trigger_stood(desk: Desk) -> None:
     parts = (f"*** Update File: {it}\n@@\n-pass\n+{BAD}" for it in (FILE, "src/b.py"))
     patch = f"*** Begin Patch\n{''.join(parts)}*** End Patch\n"
@@ -145,6 +146,7 @@ def test_of_a_patch_of_several_files_nobody_knows_where_the_trigger_stood(desk: 
     assert desk.rows() == []
 
 
+@pytest.mark.long  # it costs much
 def test_what_a_model_has_forgotten_it_does_not_follow(desk: Desk) -> None:
     desk.show()
     desk.hook("session-start", claude("SessionStart", desk.root, source="compact"))

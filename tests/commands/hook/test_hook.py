@@ -252,6 +252,7 @@ def test_an_event_that_could_only_hold_up_the_work_of_a_client_stays_unanswered(
     assert desk.hook(client, event, given) == Ran(0, "", "")
 
 
+@pytest.mark.long  # it costs much
 def test_nothing_is_said_before_an_unrelated_action(desk: Desk) -> None:
     assert desk.edit("src/colours.py", new="RED = 1") == Ran(0, "", "")
     shell = {"tool_name": "Bash", "tool_input": {"command": "ls -la", "description": "list"}}
@@ -267,6 +268,7 @@ def test_a_tool_that_only_reads_is_no_reason_to_look_at_the_memory(desk: Desk) -
     assert desk.hook("claude-code", "before-action", given) == Ran(0, "", "")
 
 
+@pytest.mark.long  # it costs much
 def test_the_hooks_of_claude_code_stay_silent_in_cursor_which_has_its_own(desk: Desk) -> None:
     given = claude_edit(desk.root, "src/refund.py")
     ran = desk.hook("claude-code", "before-action", given, variables={"CURSOR_VERSION": "3.20.17"})
@@ -322,6 +324,7 @@ def test_in_another_work_tree_the_work_is_that_of_this_tree(desk: Desk, tmp_path
     assert REFUND.lesson in desk.hook(*words).text
 
 
+@pytest.mark.long  # it costs much
 def test_a_record_that_changed_is_shown_again(desk: Desk) -> None:
     assert desk.edit().text == LESSON
     desk.write(replace(REFUND, lesson="Now 800 EUR.", updated=LATER, seen=2), LOGIN)
@@ -338,6 +341,7 @@ def test_a_gap_that_was_only_logged_again_is_not_shown_again(desk: Desk) -> None
     assert desk.edit().said is None
 
 
+@pytest.mark.long  # it costs much
 def test_a_resumed_session_is_not_told_again_what_it_knows(desk: Desk) -> None:
     def start(source: str) -> str:
         given = claude("SessionStart", desk.root, source=source)

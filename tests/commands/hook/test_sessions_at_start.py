@@ -59,6 +59,7 @@ def test_settings_may_leave_the_sessions_out(desk: Desk) -> None:
     assert "#1" not in desk.start().text
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("broken", ["no database at all, and quite long " * 100, ""])
 def test_a_broken_database_takes_nothing_from_the_lessons(broken: str, desk: Desk) -> None:
     store = a_room(desk.root)

@@ -103,6 +103,7 @@ def test_without_the_setting_everything_is_shown(desk: Desk, variables: dict[str
     assert "holdout" not in desk.events(name)[0]
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     ("event", "name", "more"),
     [

@@ -44,6 +44,7 @@ def write(project: Path, path: str, text: str) -> None:
     (project / path).write_text(text, encoding="utf-8", newline="\n")
 
 
+@pytest.mark.long  # it costs much
 def test_a_clean_tree_shows_its_branch_and_the_last_commits_without_the_memory(
     project: Path,
 ) -> None:
@@ -73,6 +74,7 @@ def test_changed_and_staged_files_are_shown_and_new_and_deleted_ones_are_not(
     assert work_at_hand(project).changed == ("src/환불.py", "src/staged.py")
 
 
+@pytest.mark.long  # it costs much
 def test_a_tree_that_was_copied_shows_no_changes(project: Path) -> None:
     for at in range(MOST_FILES + 1):
         write(project, f"many/{at}", "1\n")

@@ -128,6 +128,7 @@ def test_a_record_that_was_there_or_was_changed_stays(
     assert f"Record {record.id} stays in the log" in back.out
 
 
+@pytest.mark.long  # it costs much
 def test_a_lesson_that_the_log_has_is_joined_and_nothing_is_asked(
     command: Command, room: Room, project: Path, store: MemoryStore
 ) -> None:
@@ -168,6 +169,7 @@ def test_what_was_merged_into_a_principle_stays_there_and_is_named(
     assert set(recalled(room)) == {*pair}
 
 
+@pytest.mark.long  # it costs much
 def test_in_another_project_only_the_fragment_comes_back(
     command: Command, room: Room, project: Path, store: MemoryStore, tmp_path: Path,
     pair: tuple[str, str],

@@ -144,6 +144,7 @@ def test_a_principle_with_the_anchors_of_many_can_be_edited_and_renamed(editor: 
     assert (renamed.topic, renamed.when, renamed.paths) == ("pay", record.when, record.paths)
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
 def test_a_trigger_that_stands_in_too_many_files_is_not_saved(editor: Editor) -> None:
     for at in range(9):
@@ -209,6 +210,7 @@ def test_what_cannot_be_saved_is_kept_for_whoever_typed_it(
     assert editor.refused(change).startswith(said)
 
 
+@pytest.mark.long  # it costs much
 def test_a_kept_text_is_saved_once_it_is_corrected(editor: Editor) -> None:
     code, _, _ = editor.edit((VAT.lesson, "가" * 342))
     text = editor.file.read_text(encoding="utf-8")

@@ -154,6 +154,7 @@ def test_a_principle_tells_which_versions_it_replaced(project: Path, command: Co
     ]
 
 
+@pytest.mark.long  # it costs much
 def test_json_tells_the_same_as_data(project: Path, command: Command) -> None:
     two, rule = changed_two(project), now_of(project, RULE)
     told = command(project, "history", TWO.id, "--json").told
@@ -274,6 +275,7 @@ def test_a_name_of_no_record_is_refused(
         assert refusal.startswith(f"{name}: {said} Nothing was changed.")
 
 
+@pytest.mark.long  # it costs much
 def test_escape_sequences_and_hidden_characters_are_not_printed(
     tmp_path: Path, command: Command
 ) -> None:
@@ -297,6 +299,7 @@ def test_escape_sequences_and_hidden_characters_are_not_printed(
     assert not any(char in run.out for char in "\x1b\x07\x9b\u202e\u2066\u200b\U000e0041")
 
 
+@pytest.mark.long  # it costs much
 def test_an_author_cannot_steer_the_terminal(project: Path, command: Command) -> None:
     save("four")(project)
     author = "te\x1b[31mst\u202e <test@example.invalid>"
@@ -562,6 +565,7 @@ def test_a_replaced_record_comes_back_in_its_last_version(project: Path, command
     assert gaps(project) == ["rule", "three", "two"]
 
 
+@pytest.mark.long  # it costs much
 def test_a_deleted_record_comes_back(project: Path, command: Command) -> None:
     delete("three")(project)
     commit(project)
@@ -668,6 +672,7 @@ def test_a_record_of_a_lost_commit_comes_back(project: Path, command: Command) -
     assert gaps(project) == ["four", "rule", "three"]
 
 
+@pytest.mark.long  # it costs much
 def test_a_replaced_record_that_was_never_committed_is_named_as_lost(
     project: Path, command: Command
 ) -> None:
@@ -708,6 +713,7 @@ def test_a_principle_that_comes_back_says_what_it_hides_again(
     ]
 
 
+@pytest.mark.long  # it costs much
 def test_secrets_of_an_old_version_are_redacted_and_counted(
     tmp_path: Path, command: Command
 ) -> None:
@@ -744,6 +750,7 @@ def test_the_originals_come_back_and_the_principle_goes(project: Path, command: 
     assert gaps(project) == ["one", "three", "two"]
 
 
+@pytest.mark.long  # it costs much
 def test_a_merge_with_the_compacted_branch_does_not_undo_it(
     project: Path, command: Command
 ) -> None:
@@ -792,6 +799,7 @@ def partly_lost(project: Path) -> Path:
     return without_side_file(project)
 
 
+@pytest.mark.long  # it costs much
 def test_a_lost_original_stops_everything(partly_lost: Path, command: Command) -> None:
     before = path_of(partly_lost).read_bytes()
     assert command(partly_lost, "uncompact", "-y", NEWER_RULE).refusal == (

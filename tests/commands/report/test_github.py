@@ -30,6 +30,7 @@ STOPPED = re.compile(r"::stop-commands::([0-9a-f]{32})\n(.*)\n::\1::\n", re.S)
 # GitHub.
 
 
+@pytest.mark.long  # it costs much
 def test_findings_become_annotations_as_the_runner_reads_them(
     project: Path, report: Report
 ) -> None:
@@ -199,6 +200,7 @@ def test_before_the_first_commit_everything_staged_is_new(
         assert (told.code, told.first) == (0, "**Memory:** 1 lesson added.")
 
 
+@pytest.mark.long  # it costs much
 def test_an_open_merge_has_to_be_resolved_first(project: Path, report: Report) -> None:
     written(project, PLAIN)
     git(project, "checkout", "--quiet", "-b", "side")

@@ -394,6 +394,7 @@ def test_what_does_not_go_together_is_refused(
 # 1: what must not be merged.
 
 
+@pytest.mark.long  # it costs much
 def test_a_new_secret_is_refused_with_its_place_and_never_shown(
     project: Path, report: Report
 ) -> None:
@@ -625,6 +626,7 @@ def test_lessons_are_told_by_topic_with_the_principles_first(project: Path, repo
     ]
 
 
+@pytest.mark.long  # it costs much
 def test_a_changed_record_shows_old_and_new_of_every_key(project: Path, report: Report) -> None:
     store = saving(project)
     store.upsert_log(a_draft("gap", lesson="old words"))
@@ -649,6 +651,7 @@ def test_a_changed_record_shows_old_and_new_of_every_key(project: Path, report: 
     assert told.part("Came back").splitlines()[-1] == f"- `{new}` (payment), seen 1 → 2: gap"
 
 
+@pytest.mark.long  # it costs much
 def test_a_change_of_nothing_but_a_secret_shows_neither(project: Path, report: Report) -> None:
     record = a_record("gap", lesson="it is " + TOKEN)
     base = written(project, record)
@@ -731,6 +734,7 @@ def test_what_was_compacted_before_has_no_part_in_a_later_compaction(
     assert told.first == "**Memory:** 2 records compacted."
 
 
+@pytest.mark.long  # it costs much
 def test_a_gap_that_was_compacted_and_is_logged_again_came_back(
     project: Path, report: Report
 ) -> None:
@@ -770,6 +774,7 @@ def test_a_record_that_was_brought_back_did_not_come_back_by_itself(
     assert "### Removed" not in told.out and "### Lessons added" not in told.out
 
 
+@pytest.mark.long  # it costs much
 def test_a_principle_that_went_while_its_gap_was_logged_anew_was_removed(
     project: Path, report: Report
 ) -> None:
@@ -782,6 +787,7 @@ def test_a_principle_that_went_while_its_gap_was_logged_anew_was_removed(
     assert told.first == "**Memory:** 1 lesson added, 1 gap came back, 1 record removed."
 
 
+@pytest.mark.long  # it costs much
 def test_a_principle_that_takes_in_more_did_not_come_back(project: Path, report: Report) -> None:
     app = new_project(project / "app", "one", "two", "three")
     compact("a sum", "one", "two")(app)
@@ -873,6 +879,7 @@ def test_of_records_that_became_one_the_newest_is_compared(
     assert f"    - before: of {newest}\n" in told.out
 
 
+@pytest.mark.long  # it costs much
 def test_a_removed_record_can_be_brought_back(project: Path, report: Report) -> None:
     base = written(project, PLAIN, a_record("gone"))
     store_of(project).delete_by_ids([a_record("gone").token])
@@ -913,6 +920,7 @@ def test_an_original_that_is_back_beside_its_principle_is_told_as_hidden(
     assert ".context/memory_log.jsonl:1`: this record is no longer shown" in told.out
 
 
+@pytest.mark.long  # it costs much
 def test_one_line_that_hides_a_whole_memory_is_told_line_by_line(
     project: Path, report: Report
 ) -> None:

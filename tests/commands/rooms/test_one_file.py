@@ -203,6 +203,7 @@ def test_options_of_one_room_are_refused(
     assert f"{option.split()[0]} and -o FILE.zip cannot be used together" in told.errors
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("option", ["--format export", "--topic a", "--agent a"])
 def test_an_import_of_all_takes_no_option_of_one_room(
     log: bytes, tmp_path: Path, option: str, command: Command

@@ -147,6 +147,7 @@ def test_an_option_of_the_log_means_the_log_alone(
         assert command(*words).refused == f"{name} can only be used with --room lessons"
 
 
+@pytest.mark.long  # it costs much
 def test_a_room_that_cannot_be_read_takes_nothing_from_the_others(
     log: bytes, sessions: SessionStore, tmp_path: Path, command: Command
 ) -> None:

@@ -600,6 +600,7 @@ def test_a_field_above_its_limit_is_told(scan: Command, project: Path) -> None:
     )
 
 
+@pytest.mark.long  # it costs much
 def test_without_a_secret_nothing_is_written(scan: Command, project: Path) -> None:
     write(project, SAFE)
     before = path_of(project).stat()

@@ -224,6 +224,7 @@ def test_data_of_a_session_has_its_actions_and_its_chain(
     assert told[0]["actions"] == [it.as_json() for it in store.actions(store.get("24"))]
 
 
+@pytest.mark.long  # it costs much
 def test_an_archived_session_is_shown_whole(store: SessionStore, command: Command) -> None:
     before = command("sessions", "show", "3", "--json").told["sessions"][0]
     archive_before(store, "2026-11-15", with_open=True)
@@ -248,6 +249,7 @@ def test_a_number_that_nobody_has_is_told(
     assert command("sessions", action, "99") == Run(1, "", said)
 
 
+@pytest.mark.long  # it costs much
 def test_hostile_texts_stay_in_their_line_and_give_no_orders(
     project: Path, command: Command
 ) -> None:
@@ -305,6 +307,7 @@ def test_the_name_of_a_file_tells_its_form(
     assert (project / "docs" / name).read_text(encoding="utf-8").startswith(start)
 
 
+@pytest.mark.long  # it costs much
 def test_an_export_without_a_file_is_printed(store: SessionStore, command: Command) -> None:
     text = command("sessions", "export", "--format", "json", "--since", "2026-11-17").out
     assert len(json.loads(text)["contexts"]) == 3
@@ -313,6 +316,7 @@ def test_an_export_without_a_file_is_printed(store: SessionStore, command: Comma
     )
 
 
+@pytest.mark.long  # it costs much
 def test_a_relative_file_is_meant_from_where_the_command_is_given(
     store: SessionStore, command: Command, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

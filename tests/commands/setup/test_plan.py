@@ -437,6 +437,7 @@ def test_an_entry_in_a_form_that_cannot_be_taken_out_is_told(bench: Bench) -> No
 # Hooks.
 
 
+@pytest.mark.long  # it costs much
 def test_a_hook_for_each_prompt_comes_on_request_and_stays(bench: Bench) -> None:
     bench.do("claude-code", "gemini")
     bench.do("claude-code", "gemini", prompt=True)

@@ -188,6 +188,7 @@ def test_the_settings_of_the_user_say_what_gemini_reads_where_the_project_does_n
     assert "root/GEMINI.md" not in bench.files()
 
 
+@pytest.mark.long  # it costs much
 def test_a_link_to_agents_counts_as_the_same_file(bench: Bench) -> None:
     bench.put({"root/AGENTS.md": "Be kind.\n"})
     (bench.root / "CLAUDE.md").symlink_to("AGENTS.md")

@@ -54,6 +54,7 @@ def test_a_wrong_argument_is_told_with_what_was_meant(
     assert said in (refused, None)
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("line", one_in(3, [line for line, _ in WRONG]))
 def test_in_korean_no_word_of_argparse_is_left(
     command: Command, line: str, monkeypatch: pytest.MonkeyPatch

@@ -376,6 +376,7 @@ def test_the_json_of_an_empty_memory_has_the_same_keys(lively: Desk, tmp_path: P
     assert keys_of(empty) == keys_of(full)
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     ("written", "told"),
     [

@@ -103,6 +103,7 @@ def test_yes_does_it_without_a_question(made: Made, desk: Desk) -> None:
     assert desk.log.read_bytes() != before
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("made", [secret, damage], ids=lambda it: it.__name__)
 def test_as_data_a_dry_run_changes_nothing(made: Made, desk: Desk) -> None:
     words = made(desk)

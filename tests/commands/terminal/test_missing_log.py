@@ -192,6 +192,7 @@ def test_the_doctor_says_the_same(
     assert done.code == 1
 
 
+@pytest.mark.long  # it costs much
 def test_a_log_whose_deletion_is_committed_is_an_empty_memory(
     gone: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

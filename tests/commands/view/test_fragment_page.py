@@ -138,6 +138,7 @@ def test_only_public_fragments_are_written_where_those_are_asked_for(
     assert "graph" not in section
 
 
+@pytest.mark.long  # it costs much
 def test_a_file_with_private_fragments_says_so(desk: Desk, place: Path) -> None:
     told = desk.view("-o", "out.html", "--fragments", "all", **environment_of(place))
     assert told.out == "Written: out.html (records: 1).\n"

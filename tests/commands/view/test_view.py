@@ -173,6 +173,7 @@ def test_a_file_that_is_there_is_replaced_only_when_forced(desk: Desk) -> None:
     assert target.read_text(encoding="utf-8").startswith("<!doctype html>")
 
 
+@pytest.mark.long  # it costs much
 def test_a_dash_prints_the_page_and_nothing_else(desk: Desk) -> None:
     code, out, errors = desk.view("-o", "-")
     assert (code, errors) == (0, "")
@@ -241,6 +242,7 @@ def test_without_git_the_page_is_written_all_the_same(desk: Desk, tmp_path: Path
     assert len(Document(out).articles) == 1
 
 
+@pytest.mark.long  # it costs much
 def test_an_empty_memory_gives_a_page_that_says_how_it_fills(desk: Desk) -> None:
     path_of(desk.root).write_bytes(b"")
     code, out, errors = desk.view("-o", "-")
@@ -313,6 +315,7 @@ def test_everything_that_is_known_of_a_record_stands_on_the_page(desk: Desk) -> 
     assert [it for it in page.all("a") if not str(it["href"]).startswith("#")] == []
 
 
+@pytest.mark.long  # it costs much
 def test_a_commit_leads_to_the_host_of_the_remote_without_its_password(desk: Desk) -> None:
     address = f"https://bot:{TOKEN}@github.com/shop/web.git"
     git(desk.root, "remote", "add", "origin", address)

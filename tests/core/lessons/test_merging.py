@@ -167,6 +167,7 @@ UPDATED_FIRST = Branches(
 quickly = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], database=None)
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("I15")
 @quickly
 @given(BRANCHES, WAYS)
@@ -184,6 +185,7 @@ def test_an_id_is_shown_twice_only_in_words_that_two_branches_chose(
         assert twice <= changed | drawn.replaced_ids
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("P11", "I15")
 @quickly
 @given(BRANCHES, WAYS)
@@ -223,6 +225,7 @@ def test_no_version_that_a_principle_replaced_is_shown(drawn: Branches, way: str
     assert [record for record in log.records if record.token in replaced] == []
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("P11")
 @quickly
 @given(BRANCHES, WAYS)

@@ -12,6 +12,7 @@ from core.text.normal_form import normal_form
 MARKS = "\u0301\u0316"  # of two classes, so that each pair has to be exchanged
 
 
+@pytest.mark.long  # it costs much
 @given(st.text(max_size=300))
 def test_a_text_gets_its_form(text: str) -> None:
     assert normal_form("NFC", text) == unicodedata.normalize("NFC", text)

@@ -302,6 +302,7 @@ def test_only_the_first_1000_characters_of_a_query_count() -> None:
     assert rank("결제 " * 334 + "table", ["a table", "locked"]) == [1, 0]
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("001 2-1.b")
 @given(query=any_text, texts=st.lists(any_text, max_size=8))
 def test_every_index_appears_once_whatever_the_text(query: str, texts: list[str]) -> None:

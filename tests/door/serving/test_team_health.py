@@ -17,6 +17,7 @@ def checks_of(server: HttpServer) -> tuple[int, dict[str, Any]]:
     return status, {name: it["status"] for name, it in found.items()}
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.6")
 def test_health_says_which_of_postgresql_and_redis_is_gone(tmp_path: Path) -> None:
     with postgres() as database, valkey() as redis:

@@ -50,6 +50,7 @@ def test_names_come_before_words_and_all_stand_in_the_order_of_the_text() -> Non
     assert len(keywords_of(words)) == MOST
 
 
+@pytest.mark.long  # it costs much
 @given(st.text())
 def test_any_text_has_few_keywords_that_differ(text: str) -> None:
     found = keywords_of(text)

@@ -333,6 +333,7 @@ def test_the_links_of_an_error_are_shown(call: Call) -> None:
     assert call("graph_explore", startId=alone).endswith(say("en", "explored_none"))
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.50.a")
 def test_statistics_count_what_is_there_and_say_that_no_model_embeds(call: Call) -> None:
     linked(call)
@@ -375,6 +376,7 @@ def test_a_broken_place_is_a_sentence(refused: Call, monkeypatch: pytest.MonkeyP
     assert refused("recall").startswith("SENTINEL_MEMORY_FRAGMENTS does not hold the absolute path")
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("004 4.12")
 def test_a_fragment_is_a_resource_with_links_and_versions(call: Call) -> None:
     error, cure = linked(call)

@@ -119,6 +119,7 @@ def test_what_others_put_into_the_column_breaks_nothing(text: str) -> None:
     assert json.loads(json.dumps(session.as_json()))
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("003 T18")
 @given(st.text(max_size=300), st.integers(2, 100))
 def test_a_short_form_is_one_line_within_its_characters(text: str, most: int) -> None:

@@ -38,6 +38,7 @@ def configure(project: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("003 T20.a", "003 T45", "003 T47", "003 T51", "003 T53", "003 T71")
 def test_a_saved_session_is_found_read_and_warned_of(call: Call, project: Path) -> None:
     assert call("context_save", **LOGIN).splitlines()[0] == "Saved #1."
@@ -212,6 +213,7 @@ def test_the_configuration_sets_how_many_a_search_gives(
     assert call("context_search").startswith("Sessions: 2 of 4.")
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("003 T50")
 def test_a_chain_is_listed_and_its_sessions_are_not_called_related(call: Call) -> None:
     call("context_save", goal="Build the login page")
@@ -252,6 +254,7 @@ def test_a_warning_counts_what_it_has_no_room_for(call: Call) -> None:
     assert lines[-1] == f"+{8 - len(lines[:-1])} more: context_recommend."
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("003 T54.a")
 def test_the_same_failure_is_told_once(call: Call) -> None:
     for at in range(3):
@@ -314,6 +317,7 @@ def test_what_has_no_room_is_counted_and_how_to_see_it_is_said(
     assert lines[-2] == "- command: npm run test -- 9 → success"
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("003 T57", "003 T58")
 def test_statistics_count_by_status_client_and_tag(call: Call, store: SessionStore) -> None:
     call("context_save", **LOGIN)

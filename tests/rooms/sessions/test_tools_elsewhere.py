@@ -64,6 +64,7 @@ def test_an_archive_that_is_gone_is_said_and_counts_no_longer(
     assert "failed approaches: 0" in call("context_stats")
 
 
+@pytest.mark.long  # it costs much
 def test_a_search_of_all_projects_names_the_project_and_the_id_opens_it(
     call: Call, bank: SessionStore, store: SessionStore
 ) -> None:

@@ -171,6 +171,7 @@ def test_a_search_is_read_back_as_its_records_and_topics(log: MemoryLog) -> None
     assert read_back(lines) == grouped(log.records)
 
 
+@pytest.mark.long  # it costs much
 @given(logs())
 def test_a_briefing_holds_records_and_topics_that_there_are_and_no_others(log: MemoryLog) -> None:
     _, *lines = session_briefing(
@@ -185,6 +186,7 @@ def test_a_briefing_holds_records_and_topics_that_there_are_and_no_others(log: M
     assert {*read_back(shown)} <= {*map(texts_of, log.records)}
 
 
+@pytest.mark.long  # it costs much
 @given(logs())
 def test_the_groups_of_a_compaction_hold_their_records(log: MemoryLog) -> None:
     lines = compaction_answer(log, FRAME).split("\n")

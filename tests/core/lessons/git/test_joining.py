@@ -811,6 +811,7 @@ def test_a_stashed_save_comes_back_beside_a_later_one(tmp_path: Path, style: str
     assert gaps(mine) == sorted([*NUMBERS, "two", "five", "six", "nine"])
 
 
+@pytest.mark.long  # it costs much
 def test_a_log_and_a_principle_with_one_id_survive_a_merge_and_the_next_save(
     clones: tuple[Path, Path],
 ) -> None:

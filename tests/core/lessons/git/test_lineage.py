@@ -165,6 +165,7 @@ def test_each_version_names_the_commit_that_brought_it(project: Path) -> None:
     assert [first.id, newest.id] == git(project, "log", "-2", "--reverse", "--format=%H").split()
 
 
+@pytest.mark.long  # it costs much
 def test_the_authors_are_those_of_the_commits_that_brought_the_records(project: Path) -> None:
     save("three")(project)
     commit_as(project, "three", "web")
@@ -188,6 +189,7 @@ def test_git_is_asked_for_authors_no_longer_than_wanted(project: Path) -> None:
             logs.content(commit.changes[0].after)
 
 
+@pytest.mark.long  # it costs much
 def test_an_author_in_another_encoding_is_read(project: Path) -> None:
     git(project, "config", "i18n.commitEncoding", "EUC-KR")
     save("three")(project)
@@ -368,6 +370,7 @@ def test_the_lineage_goes_on_before_the_log_was_moved(project: Path) -> None:
     assert [point.records for point in told.growth] == [2, 2, 3]
 
 
+@pytest.mark.long  # it costs much
 def test_a_new_log_in_the_place_that_the_log_was_moved_from_is_no_growth(project: Path) -> None:
     (project / "packages").mkdir()
     git(project, "mv", ".context", "packages/.context")
@@ -377,6 +380,7 @@ def test_a_new_log_in_the_place_that_the_log_was_moved_from_is_no_growth(project
     assert [point.records for point in lineage(project / "packages").growth] == [2, 2, 2]
 
 
+@pytest.mark.long  # it costs much
 def test_a_shallow_clone_names_its_oldest_commit_and_says_so(project: Path, tmp_path: Path) -> None:
     save("three")(project)
     commit_as(project, "newer")
@@ -487,6 +491,7 @@ def test_principles_that_list_each_other_end(project: Path) -> None:
     assert texts(project) == {second.token: "second", first.token: "first", ONE.token: "one"}
 
 
+@pytest.mark.long  # it costs much
 def test_an_original_that_no_commit_has_is_kept_beside_the_log_or_left_out(project: Path) -> None:
     save("three")(project)
     compact("rule", "one", "three")(project)
@@ -501,6 +506,7 @@ def test_a_hidden_line_of_the_file_is_an_original_that_can_be_had(project: Path)
     assert texts(project) == {THREE.token: "three"}
 
 
+@pytest.mark.long  # it costs much
 def test_an_original_that_only_another_branch_has_is_had(project: Path) -> None:
     git(project, "switch", "--quiet", "--create", "side")
     save("three")(project)

@@ -172,6 +172,7 @@ def test_the_user_may_say_that_a_directory_is_safe(
     assert WorkTree(project).top == project
 
 
+@pytest.mark.long  # it costs much
 def test_neither_a_replacement_nor_a_graft_changes_what_is_read(project: Path) -> None:
     harmless = git(project, "commit-tree", "HEAD~1^{tree}", "-m", "harmless").strip()
     blob = git(project, "rev-parse", "HEAD:.context/memory_log.jsonl").strip()
@@ -274,6 +275,7 @@ def test_a_revision_that_names_no_commit_is_unknown(project: Path, name: str) ->
     assert caught.value.key == "bad_revision"
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("content", ["", "garbage\n", "0" * 40 + "\n"])
 def test_a_branch_that_cannot_be_read_is_no_empty_history(project: Path, content: str) -> None:
     (project / ".git" / "refs" / "heads" / "main").write_text(content)

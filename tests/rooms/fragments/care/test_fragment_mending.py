@@ -113,6 +113,7 @@ def test_where_nothing_was_ever_saved_there_is_nothing_to_say(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.long  # it costs much
 def test_a_database_that_is_well_says_how_many_and_how_large(
     engine: SqliteEngine, place: Mapping[str, str]
 ) -> None:

@@ -100,6 +100,7 @@ def test_it_is_not_started_where_others_could_put_their_settings(
     assert not (tmp_path / "told.json").exists()
 
 
+@pytest.mark.long  # it costs much
 def test_a_program_that_fails_or_says_nothing_of_use_is_a_sentence(made: Made) -> None:
     error = failure(made("import sys; print('{}'); sys.exit(41)"))
     assert (error.key, error.facts["status"]) == ("program_failed", 41)

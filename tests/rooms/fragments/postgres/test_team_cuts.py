@@ -56,6 +56,7 @@ def cut(room: Room, dsn: str, *, times: int = 1) -> Room:
     return replace(room, engine=cast(Engine, Cut(room.engine, dsn, times=times)))
 
 
+@pytest.mark.long  # it costs much
 def test_every_tool_that_reads_answers_all_the_same(dsn: str) -> None:
     room = team_room(dsn).for_agent("alice")
     one = remember(room, draft("one")).fragment

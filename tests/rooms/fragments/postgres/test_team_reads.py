@@ -62,6 +62,7 @@ def test_reading_everything_is_counted(pool: Pool) -> None:
     assert rows_read(pool, lambda it: it.find(Wanted(agents=SEEN))) > MANY
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     "ask",
     [

@@ -244,6 +244,7 @@ def test_a_takeover_that_fails_leaves_all_as_it_was(anothers: Pool) -> None:
     assert Schema(anothers).look() == before
 
 
+@pytest.mark.long  # it costs much
 def test_a_user_who_does_not_own_another_programs_tables_is_told_how_they_are_taken_over(
     anothers: Pool, team_server: TeamServer
 ) -> None:

@@ -177,6 +177,7 @@ def test_working_memory_of_another_session_is_not_found(tmp_path: Path) -> None:
     assert len(found(room, Query(text="ledger"))) == 2
 
 
+@pytest.mark.long  # it costs much
 def test_filters_narrow_a_question_and_a_list(tmp_path: Path) -> None:
     clock = Clock()
     room = a_room(tmp_path, clock=clock)

@@ -85,6 +85,7 @@ def test_an_irrelevant_question_is_near_to_nothing(room: Room, source: _Source) 
     assert not recall(room, Query(text="zebra giraffe"), embedder=embedder).fragments
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.23")
 @pytest.mark.parametrize("key", ["unreachable", "timeout", "bad_answer"])
 def test_a_model_that_fails_leaves_the_words_and_says_so(

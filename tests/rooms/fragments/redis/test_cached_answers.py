@@ -235,6 +235,7 @@ def test_keywords_are_answered_by_the_sets_and_made_anew_when_behind(
     assert found == [(second.number, 1), (first.number, 1)]
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("gone", ["the package", "the server", "the protocol"])
 def test_what_was_never_there_changes_nothing(
     team_server: TeamServer, gone: str, monkeypatch: pytest.MonkeyPatch

@@ -129,6 +129,7 @@ def test_a_secret_is_taken_out_of_an_amendment(room: Room) -> None:
     assert token not in repr(done)
 
 
+@pytest.mark.long  # it costs much
 def test_what_cannot_be_amended_is_refused_and_changes_nothing(room: Room) -> None:
     one, other = saved(room, NODE), saved(room, "other", agent="cursor")
     twin, gone = saved(room, "twin"), saved(room, "gone")

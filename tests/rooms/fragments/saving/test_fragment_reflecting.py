@@ -119,6 +119,7 @@ def test_how_the_work_went_is_noted_with_the_session(room: Room) -> None:
         ]
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.44.g")
 def test_an_item_above_the_limit_becomes_several_that_are_linked(room: Room) -> None:
     sentences = [f"Sentence {at} of a long procedure says what to do next." for at in range(40)]

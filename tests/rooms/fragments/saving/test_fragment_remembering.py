@@ -33,6 +33,7 @@ def all_of(room: Room, state: Any = "all") -> list[Fragment]:
         return reading.find(Wanted(state=state), limit=1_000)
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("004 4.2")
 def test_a_draft_is_stored_with_what_its_type_says(room: Room) -> None:
     for word, row in TYPES.items():
@@ -85,6 +86,7 @@ def test_an_agent_is_no_secret(room: Room) -> None:
     assert token not in str(caught.value)
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("name", ["x" * 101, "a\ud800", "a\0b"])
 def test_a_name_that_cannot_be_kept_is_refused(room: Room, name: str) -> None:
     for names in ({"agent": name}, {"session": name}):

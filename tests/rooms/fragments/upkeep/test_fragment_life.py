@@ -212,6 +212,7 @@ class Life(RuleBasedStateMachine):
                     assert len(reading.entries(Version, of=id_)) >= known.versions
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.30.c", "002 2.97")
 @pytest.mark.hypothesis  # the full profile tries more lives
 def test_a_life_breaks_no_rule() -> None:

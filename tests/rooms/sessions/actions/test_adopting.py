@@ -158,6 +158,7 @@ def test_a_session_is_known_by_its_id_as_well(
     assert commands(store, session) == ["npm test"]
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("lang", ["en", "ko"])
 @pytest.mark.parametrize("key", ["saved_new", "saved_again"])
 def test_a_session_is_known_by_the_answer_in_either_language(

@@ -38,6 +38,7 @@ def offered(call: Call) -> Offered:
     return arguments
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("003 T89")
 def test_a_failure_is_offered_to_the_log_in_a_call_that_can_be_made(
     offered: Offered, project: Path

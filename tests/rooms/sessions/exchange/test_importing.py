@@ -356,6 +356,7 @@ def is_database(path: Path) -> None:
     path.write_bytes(b"SQLite format 3\0" + bytes(1_000))
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     ("damage", "why"),
     [

@@ -247,6 +247,7 @@ def ask_all(store: SessionStore, query: str) -> None:
     resembling(store, query, limit=5)
 
 
+@pytest.mark.long  # it costs much
 def test_a_hostile_question_is_answered(tmp_path: Path) -> None:
     store = make_sample_store(tmp_path, 5)
     for query in HOSTILE:

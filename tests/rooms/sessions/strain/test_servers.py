@@ -114,6 +114,7 @@ def test_servers_killed_with_saves_in_flight_lose_nothing_acknowledged(
     }
 
 
+@pytest.mark.long  # it costs much
 def test_a_server_says_what_befalls_its_database_and_stays_up(start: Start, tmp_path: Path) -> None:
     """Everything that others can do to the file while it runs, one after the other."""
     server, folder = start(SENTINEL_MEMORY_LOCK_TIMEOUT_S="1"), tmp_path / FOLDER

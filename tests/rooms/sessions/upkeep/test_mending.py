@@ -139,6 +139,7 @@ def test_of_a_damaged_page_only_the_rows_on_it_are_lost(store: SessionStore) -> 
     assert saved(store, "The next one").number == 61
 
 
+@pytest.mark.long  # it costs much
 def test_what_only_the_journal_has_is_salvaged(store: SessionStore) -> None:
     with closing(sqlite3.connect(store.path)) as reader:
         reader.execute("SELECT count(*) FROM contexts").fetchone()
@@ -263,6 +264,7 @@ def test_a_newer_database_is_left_alone(store: SessionStore) -> None:
     assert "newer version of this program" in str(found.facts["en"])
 
 
+@pytest.mark.long  # it costs much
 def test_damaged_hints_begin_anew_with_those_of_this_project(
     store: SessionStore, state: Path
 ) -> None:

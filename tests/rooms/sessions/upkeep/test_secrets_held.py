@@ -69,6 +69,7 @@ def held(store: SessionStore) -> list[tuple[str, str]]:
     return [(Path(it.path).name, it.name) for it in secrets_held(store, os.environ)]
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("003 T91")
 def test_every_place_is_named_without_its_value(store: SessionStore) -> None:
     assert held(store) == [

@@ -112,6 +112,7 @@ def test_what_is_not_tracked_does_not_count(tmp_path: Path) -> None:
     assert files_with(["call(x)"], project) == ([1], 2)
 
 
+@pytest.mark.long  # it costs much
 def test_a_file_with_a_conflict_is_one_file_and_holds_nothing_yet(tmp_path: Path) -> None:
     project = add(new_project(tmp_path / "shop", "one"), {"a.py": "call(x)\n"})
     git(project, "branch", "other")

@@ -87,6 +87,7 @@ def test_a_project_below_the_top_has_its_own_files_by_their_names_there(project:
     assert [hunk.path for it in commits(project / "shop") for hunk in it.hunks] == ["pay.py"]
 
 
+@pytest.mark.long  # it costs much
 def test_settings_of_the_repository_do_not_change_what_is_read(project: Path) -> None:
     changed(project, "begin", pay__py="a\n\n\nb\n")
     changed(project, "change", pay__py="a\n\n\nc\n")

@@ -231,6 +231,7 @@ def vector(*numbers: float) -> bytes:
     return struct.pack(f"<{len(numbers)}f", *numbers)
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.61")
 @pytest.mark.parametrize(("cosine", "found"), [(0.84, 0), (0.86, 1)])
 def test_with_vectors_the_cosine_of_the_specification_decides(

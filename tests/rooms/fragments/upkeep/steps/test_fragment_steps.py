@@ -55,6 +55,7 @@ def test_fragments_move_down_the_tiers_and_up_again(room: Room, clock: Clock) ->
     assert "tiers" not in figures_of(consolidate(room))
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.55")
 def test_what_is_cold_loses_importance_and_what_is_pinned_does_not(
     room: Room, clock: Clock
@@ -184,6 +185,7 @@ def test_the_figure_of_use_follows_importance_and_use(room: Room) -> None:
     assert "utility" not in figures_of(consolidate(room))
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.60")
 def test_what_is_worth_pinning_is_listed_and_not_pinned(room: Room) -> None:
     one = saved(room, "Check the token first", importance=0.8, access_count=10)
