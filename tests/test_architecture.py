@@ -1,10 +1,9 @@
-"""Tests which room uses which, what each keeps away from, and how large files are."""
+"""Tests which room uses which, and what each keeps away from."""
 
 import ast
 import os
 import re
 import sys
-from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -91,7 +90,6 @@ STARTING = re.compile(
     r"|asyncio\.create_subprocess_\w+|pty\.\w+"
 )
 TOPS = {"server", "cli"} | PACKAGES
-MOST_FILES, MOST_LINES, MOST_CLASS_LINES, MOST_FUNCTION_LINES = 14, 400, 150, 40
 
 
 def sources() -> dict[str, Path]:
@@ -108,23 +106,19 @@ class File(NamedTuple):
     sign: str
     imports: tuple[str, ...]  # at its top or when it gets there; modules by their full names
     called: frozenset[str]
-    definitions: tuple[tuple[str, bool, int], ...]  # name, whether it is a class, lines
 
 
 @cache
 def read(path: Path) -> File:
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    imports, called, definitions = list[str](), set[str](), []
+    imports, called = list[str](), set[str]()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import | ast.ImportFrom):
             imports += imported(node, path)
         elif isinstance(node, ast.Call):
             called.add(ast.unparse(node.func))
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            lines = (node.end_lineno or 0) - node.lineno + 1
-            definitions.append((node.name, isinstance(node, ast.ClassDef), lines))
     sign = ast.get_docstring(tree) or ""
-    return File(sign, tuple(imports), frozenset(called), tuple(definitions))
+    return File(sign, tuple(imports), frozenset(called))
 
 
 def imported(node: ast.Import | ast.ImportFrom, path: Path) -> Iterator[str]:
@@ -207,22 +201,6 @@ def test_every_file_begins_with_its_sign() -> None:
     signs = {module: read(path).sign for module, path in sources().items()}
     assert [module for module, sign in signs.items() if len(sign.partition("\n")[0]) < 20] == []
     assert [module for module, sign in signs.items() if "is long because" in sign] == []
-
-
-def test_no_folder_file_class_or_function_is_too_large() -> None:
-    """Tables, which stand between `fmt: off` and `fmt: on`, do not count as code."""
-    large = []
-    for module, path in sources().items():
-        text = path.read_text(encoding="utf-8")
-        code = re.sub(r"^# fmt: off\n.*?^# fmt: on\n", "", text, flags=re.M | re.S)
-        if code.count("\n") > MOST_LINES:
-            large.append(f"{module}: {code.count(chr(10))} lines")
-        for name, is_class, lines in read(path).definitions:
-            if lines > (MOST_CLASS_LINES if is_class else MOST_FUNCTION_LINES):
-                large.append(f"{module}.{name}: {lines} lines")
-    folders = Counter(path.parent for path in sources().values())
-    large += [f"{folder}: {files} files" for folder, files in folders.items() if files > MOST_FILES]
-    assert large == []
 
 
 IMPORTING = """

@@ -1,0 +1,19 @@
+"""Tests that the weight check refuses what is heavier than before."""
+
+from tests.weight import breaches, raised
+
+
+def test_a_figure_above_its_ceiling_is_named() -> None:
+    assert breaches({"product_lines": 10}, {"product_lines": 10}) == []
+    [said] = breaches(
+        {"product_lines": 10, "test_lines": 5}, {"product_lines": 11, "test_lines": 4}
+    )
+    assert said.startswith("product_lines is 11, and its ceiling in tests/weight.toml 10")
+
+
+def test_a_ceiling_is_neither_raised_nor_left_out() -> None:
+    assert raised({"product_lines": 10}, {"product_lines": 9, "test_lines": 5}) == []
+    assert raised({"product_lines": 10}, {"product_lines": 11}) == [
+        "the ceiling of product_lines was 10 and is 11"
+    ]
+    assert raised({"product_lines": 10}, {}) == ["the ceiling of product_lines was 10 and is gone"]

@@ -1,0 +1,170 @@
+"""Measures the weight of the program: what a newcomer would have to read.
+
+    python -m tests.weight             prints it beside the ceilings of weight.toml; 1 above one
+    python -m tests.weight --lower     lowers the ceilings to today's figures; none is ever raised
+
+Stories, recorded answers and other data do not count, nor do tables, which stand between
+`# fmt: off` and `# fmt: on`.
+"""
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+CEILINGS = ROOT / "tests" / "weight.toml"
+LONG_FUNCTION, LONG_FILE = 60, 500
+_NO_PRODUCT = {"tests", "benchmarks", "packaging"}
+_TABLE = re.compile(r"^# fmt: off\n.*?^# fmt: on\n", re.M | re.S)
+_RULES = {"complexity": ("C901", "mccabe.max-complexity"),
+          "branches": ("PLR0912", "pylint.max-branches")}  # fmt: skip
+
+
+def product() -> list[Path]:
+    """Return the files of the program."""
+    folders = {path.parent for path in ROOT.glob("*/__init__.py")}
+    inside = [path for it in folders if it.name not in _NO_PRODUCT for path in it.rglob("*.py")]
+    return sorted([ROOT / "server.py", ROOT / "cli.py", *inside])
+
+
+def weight() -> dict[str, int]:
+    """Return the figures that have a ceiling, by their names in weight.toml."""
+    texts = {path: path.read_text(encoding="utf-8") for path in product()}
+    tests = [path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("*.py")
+             if "node_modules" not in path.parts]  # fmt: skip
+    code_lines = [_TABLE.sub("", text).count("\n") for text in texts.values()]
+    return {
+        "product_lines": sum(text.count("\n") for text in texts.values()),
+        "product_files": len(texts),
+        "test_lines": sum(text.count("\n") for text in tests),
+        "long_functions": sum(lines > LONG_FUNCTION for lines in _function_lines(texts)),
+        "long_files": sum(lines > LONG_FILE for lines in code_lines),
+        **{name: _worst(name) for name in _RULES},
+    }
+
+
+def shape() -> dict[str, float]:
+    """Return the figures that are printed and have no ceiling."""
+    paths = product()
+    texts = {path: path.read_text(encoding="utf-8") for path in paths}
+    tops = {path.relative_to(ROOT).parts[0].removesuffix(".py") for path in paths}
+    imports = [
+        node
+        for text in texts.values()
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.ImportFrom) and str(node.module).partition(".")[0] in tops
+    ]
+    names = [path.stem for path in paths if path.stem != "__init__"]
+    repeated = sum(count for count in Counter(names).values() if count > 1)
+    return {
+        "lines for each own import": sum(map(_lines, texts.values())) / len(imports),
+        "% of files named after a doing (…ing)": 100 * _share(names, "ing"),
+        "% of files whose name is used again": 100 * repeated / len(names),
+        "folders": len({path.parent for path in paths}),
+    }
+
+
+def breaches(ceilings: Mapping[str, int], figures: Mapping[str, int]) -> list[str]:
+    """Return a sentence for each figure above its ceiling."""
+    return [
+        f"{name} is {figures[name]:,}, and its ceiling in tests/weight.toml {most:,}: make the"
+        " change smaller, or take something else out. A ceiling is never raised."
+        for name, most in ceilings.items()
+        if figures[name] > most
+    ]
+
+
+def raised(before: Mapping[str, int], after: Mapping[str, int]) -> list[str]:
+    """Return a sentence for each ceiling of `before` that `after` raises or leaves out."""
+    return [
+        f"the ceiling of {name} was {most:,} and is {after.get(name, 'gone')}"
+        for name, most in before.items()
+        if after.get(name, most + 1) > most
+    ]
+
+
+def ceilings() -> dict[str, int]:
+    """Return the ceilings that hold now."""
+    return tomllib.loads(CEILINGS.read_text(encoding="utf-8"))
+
+
+def former_ceilings() -> list[dict[str, int]]:
+    """Return the ceilings of every commit that changed them, the newest first; [] without git."""
+    path = CEILINGS.relative_to(ROOT).as_posix()
+    listed = subprocess.run(
+        ["git", "log", "--format=%H", "--", path], cwd=ROOT, capture_output=True, text=True
+    )
+    return [
+        tomllib.loads(subprocess.run(["git", "show", f"{commit}:{path}"], cwd=ROOT, check=True,
+                                     capture_output=True, text=True).stdout)
+        for commit in listed.stdout.split()
+    ]  # fmt: skip
+
+
+def lower() -> None:
+    """Lower every ceiling to today's figure."""
+    figures = weight()
+    text = CEILINGS.read_text(encoding="utf-8")
+    for name, most in ceilings().items():
+        text = re.sub(
+            rf"^{name} = [0-9]+", f"{name} = {min(most, figures[name])}", text, flags=re.M
+        )
+    CEILINGS.write_text(text, encoding="utf-8")
+
+
+def _function_lines(texts: Mapping[Path, str]) -> list[int]:
+    return [
+        (node.end_lineno or 0) - node.lineno + 1
+        for text in texts.values()
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+
+
+def _worst(name: str) -> int:
+    """Return the least limit of ruff for this figure that no function of the program passes."""
+    rule, setting = _RULES[name]
+    passes = [0, 100]  # it fails at the first and holds at the second
+    while passes[1] - passes[0] > 1:
+        middle = sum(passes) // 2
+        passes[_holds(rule, setting, middle)] = middle
+    return passes[1]
+
+
+def _holds(rule: str, setting: str, limit: int) -> bool:
+    files = [str(path.relative_to(ROOT)) for path in product()]
+    command = [sys.executable, "-m", "ruff", "check", "--isolated", "--no-cache", "--quiet",
+               "--select", rule, "--config", f"lint.{setting}={limit}", *files]  # fmt: skip
+    return subprocess.run(command, cwd=ROOT, capture_output=True).returncode == 0
+
+
+def _lines(text: str) -> int:
+    return text.count("\n")
+
+
+def _share(names: list[str], ending: str) -> float:
+    return sum(name.endswith(ending) for name in names) / len(names)
+
+
+def main() -> int:
+    """Print the figures; 1 where one is above its ceiling, or where a ceiling was raised."""
+    if "--lower" in sys.argv[1:]:
+        lower()
+    held, figures = ceilings(), weight()
+    for name, figure in figures.items():
+        print(f"{figure:9,}  {name} (ceiling {held[name]:,})")
+    for title, value in shape().items():
+        print(f"{value:9.1f}  {title}")
+    former = [wrong for before in former_ceilings() for wrong in raised(before, held)]
+    wrongs = breaches(held, figures) + former
+    print("\n".join(wrongs), file=sys.stderr, end="\n" if wrongs else "")
+    return int(bool(wrongs))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
