@@ -111,9 +111,8 @@ def lower() -> None:
     figures = weight()
     text = CEILINGS.read_text(encoding="utf-8")
     for name, most in ceilings().items():
-        text = re.sub(
-            rf"^{name} = [0-9]+", f"{name} = {min(most, figures[name])}", text, flags=re.M
-        )
+        line = f"{name} = {min(most, figures[name])}"
+        text = re.sub(rf"^{name} = [0-9]+", line, text, flags=re.M)
     CEILINGS.write_text(text, encoding="utf-8")
 
 
