@@ -17,9 +17,10 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 def default_functions(tree: ast.Module) -> Iterator[Function]:
     """Yield the tests and fixtures of a file that run in the default half."""
     for node in tree.body:
-        is_mark = isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "pytestmark"
-        if is_mark and is_outside(node.value):
-            return
+        if isinstance(node, ast.Assign) and ast.unparse(node).startswith("pytestmark = "):
+            if is_outside(node.value):
+                return
+            continue
         inside = node.body if isinstance(node, ast.ClassDef) else [node]
         if not any(map(is_outside, getattr(node, "decorator_list", []))):
             yield from (

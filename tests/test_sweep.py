@@ -52,14 +52,15 @@ COMMANDS = {
 }
 
 
-def lines(*records: Any) -> Callable[[Path], None]:
+def lines(*records: Any) -> Callable[[Path], object]:
     """Write a log of these, uncommitted: records, or the bytes of a line."""
     return lambda project: write(project, *records)
 
 
 def marked(**changed: str) -> Any:
     """A record with these texts that a hand has put into the file."""
-    return a_record("the marked one", **{"paths": [FILE], "when": [CODE], **changed})
+    anchors: dict[str, Any] = {"paths": [FILE], "when": [CODE]}
+    return a_record("the marked one", **{**anchors, **changed})
 
 
 def gone(project: Path) -> None:
@@ -83,7 +84,7 @@ def without_git(project: Path) -> None:
 CONFLICT = (b"<<<<<<< HEAD\n", ONE, b"=======\n", a_record("two"), b">>>>>>> other\n")
 GARBAGE = (b"\xff\xfe{torn\n", ONE, b"[" * 2_000 + b"\n", b'{"id": 1}\n', b"a note\n")
 SECRET = (ONE, marked(lesson=f"the key is {TOKEN}", ask_next_time=f"{TOKEN}?"))
-STATES: dict[str, Callable[[Path], None]] = {
+STATES: dict[str, Callable[[Path], object]] = {
     "healthy": lines(ONE, MARKED),
     "empty": lines(),
     "no log": gone,

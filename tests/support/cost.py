@@ -10,7 +10,6 @@ servers of other runs on the machine count as well.
 import json
 import os
 import time
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -36,11 +35,12 @@ def _processes() -> dict[int, tuple[str, int, float]]:
     return found
 
 
-def _seconds() -> Counter[str]:
-    """Return the processor time so far, by kind."""
+def _seconds(*, begins: bool = False) -> dict[str, float]:
+    """Return the processor time so far, by kind. begins: what this takes is not to be counted."""
     own = time.process_time()
     times = os.times()
     processes = _processes()
+    own = time.process_time() if begins else own
     running, ours = 0.0, {os.getpid()}
     servers = {pid for pid, it in processes.items() if it[0] == "postgres" and it[1] == 1}
     theirs = (it[2] for pid, it in processes.items() if pid in servers or it[1] in servers)
@@ -49,7 +49,7 @@ def _seconds() -> Counter[str]:
             ours.add(pid)
             running += seconds
     children = times.children_user + times.children_system
-    return Counter({"own": own, "children": children, "running": running, "postgres": sum(theirs)})
+    return {"own": own, "children": children, "running": running, "postgres": sum(theirs)}
 
 
 class _Costs:
@@ -58,7 +58,7 @@ class _Costs:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
-        before = _seconds()
+        before = _seconds(begins=True)
         result = yield
         after = _seconds()
         self.items.append((item.nodeid, {kind: after[kind] - before[kind] for kind in after}))
@@ -66,12 +66,13 @@ class _Costs:
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         sums = {item: sum(kinds.values()) for item, kinds in self.items}
-        files: Counter[str] = Counter()
+        files = dict.fromkeys((item.partition("::")[0] for item in sums), 0.0)
         for item, seconds in sums.items():
             files[item.partition("::")[0]] += seconds
-        for title, costs in (("items", Counter(sums)), ("files", files)):
+        for title, costs in (("items", sums), ("files", files)):
             terminalreporter.section(f"processor time: {sum(sums.values()):.1f} s, dearest {title}")
-            for name, seconds in costs.most_common(_MOST_SHOWN):
+            dearest = sorted(costs.items(), key=lambda it: it[1], reverse=True)[:_MOST_SHOWN]
+            for name, seconds in dearest:
                 terminalreporter.write_line(f"{seconds:8.2f} s  {name}")
         if path := os.environ.get("COST_FILE"):
             rows = (json.dumps({"item": item, **kinds}) for item, kinds in self.items)

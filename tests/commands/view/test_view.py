@@ -13,6 +13,7 @@ from hashlib import sha256
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -131,7 +132,7 @@ class Desk(AnyDesk):
     def pages(self) -> list[Path]:
         return sorted(self.state.rglob("*.html"))
 
-    def view(self, *options: str, **variables: str) -> Run:
+    def view(self, *options: str, **variables: Any) -> Run:
         if "BROWSER" in variables:  # Python looks for browsers once in a process
             return self.started("view", *options, **variables)
         return self.run("view", *options, **variables)
