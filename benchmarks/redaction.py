@@ -661,7 +661,7 @@ def arguments() -> argparse.Namespace:
     )
     parser.add_argument("--peers", action="store_true", help="measure detect-secrets, too")
     parser.add_argument("--markdown", action="store_true", help="print Markdown tables")
-    parser.add_argument("--check", action="store_true", help="exit status 1 below a floor")
+    parser.add_argument("--check", action="store_true", help="1 below a floor, times apart")
     return parser.parse_args()
 
 
@@ -702,7 +702,8 @@ def main() -> int:
         print("\n" + printed(lines_table(altered), options.markdown))
     if touched:
         print("\n" + printed([["own text", "kinds"], *touched], options.markdown))
-    below = missed(columns[redactors[0].name])
+    # A time depends on the machine and on what else it does: it is printed beside its aim.
+    below = [it for it in missed(columns[redactors[0].name]) if not it.startswith("time,")]
     for sentence in below if options.check else ():
         print(f"below the floor: {sentence}")
     return int(bool(below and options.check))
