@@ -18,6 +18,7 @@ from rooms.fragments.upkeep import daily
 
 program.CLI = "python cli.py"  # however the tests are started; before anything takes it over
 
+from tests.support.offered_rooms import put_back
 from tests.support.stdio_client import ServerProcess
 
 # Whatever the language of this machine is, the tests read English unless they ask for another.
@@ -49,6 +50,13 @@ def pytest_collection_finish() -> None:
 def pytest_runtest_teardown() -> None:
     """Let garbage be collected again: a hook of a client switches that off, as its process ends."""
     gc.enable()
+
+
+@pytest.fixture(autouse=True)
+def rooms_as_they_were() -> Iterator[None]:
+    """A room remembers in its process how it was offered; the next test finds it as it was."""
+    with put_back():
+        yield
 
 
 StartServer = Callable[..., ServerProcess]  # see ServerProcess

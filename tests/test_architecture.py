@@ -9,6 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+import pytest
+
 from tests.support.cli_process import Run
 from tests.support.stdio_client import ROOT
 
@@ -214,6 +216,7 @@ for name in sys.argv[1:]:
 """
 
 
+@pytest.mark.long  # it costs much
 def test_importing_prints_nothing_and_creates_nothing(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
     names = [name for name in sources() if name != "server"]

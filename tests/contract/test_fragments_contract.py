@@ -19,7 +19,6 @@ from protocol.caller import PROCESS
 from rooms.fragments import tools
 from tests.contract.given import SECRET
 from tests.support.fragment_tools import offered
-from tests.support.offered_rooms import put_back
 from tests.support.session_tools import ask
 from tests.support.stand_in_service import Answer, Asked, stand_in
 from tests.support.stdio_client import ServerProcess
@@ -96,13 +95,12 @@ class Room:
 
 
 @pytest.fixture
-def room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Room]:
+def room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Room:
     for name in (*VARIABLES, "OPENAI_API_KEY", "EMBEDDING_MODEL", "EMBEDDING_DIMENSIONS"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("SENTINEL_MEMORY_FRAGMENTS", str(tmp_path / "memory.db"))
     monkeypatch.setenv("SENTINEL_MEMORY_ANSWERS", "json")
-    with put_back():
-        yield Room(tmp_path / "memory.db")
+    return Room(tmp_path / "memory.db")
 
 
 def several(

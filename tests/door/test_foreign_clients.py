@@ -96,6 +96,7 @@ def test_the_client_of_fastmcp_comes_in_with_a_key(server: HttpServer, mode: Any
     assert asyncio.run(use()).startswith("Remembered: ")
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.filterwarnings("ignore:Using in-memory token storage")
 def test_the_client_of_fastmcp_logs_in_once_and_renews_its_token(server: HttpServer) -> None:
     async def use(login: LoggingIn) -> list[str]:

@@ -21,6 +21,7 @@ from protocol.under_way import UnderWay
 from protocol.words import say
 from tests.conftest import StartServer
 from tests.support.cli_process import Run
+from tests.support.costly import one_in
 from tests.support.git_clones import path_of
 from tests.support.stdio_client import HANDSHAKE, ROOT, STATELESS, WAIT_S, Era, ServerProcess
 
@@ -70,7 +71,9 @@ def close_input(server: ServerProcess) -> None:
 
 @pytest.mark.row("P2", "P14")
 @pytest.mark.parametrize(
-    ("server", "count"), [(HANDSHAKE, 1), (STATELESS, 7), (HANDSHAKE, 50)], indirect=["server"]
+    ("server", "count"),
+    one_in(3, [(HANDSHAKE, 50), (STATELESS, 7), (HANDSHAKE, 1)], names=2),
+    indirect=["server"],
 )
 def test_all_requests_under_way_are_answered_when_the_input_closes(
     server: ServerProcess, tmp_path: Path, count: int
@@ -141,8 +144,19 @@ def test_a_cancelled_save_that_waits_is_not_stored(server: ServerProcess, tmp_pa
 
 
 @posix_only
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("phase", ["idle", "waiting"])
+@pytest.mark.parametrize(
+    ("number", "phase"),
+    one_in(
+        3,  # an interruption while it is idle, a request to end while it waits
+        [
+            (signal.SIGINT, "idle"),
+            (signal.SIGINT, "waiting"),
+            (signal.SIGTERM, "idle"),
+            (signal.SIGTERM, "waiting"),
+        ],
+        names=2,
+    ),
+)
 def test_a_signal_ends_the_process_at_once(
     start_server: StartServer, tmp_path: Path, number: signal.Signals, phase: str
 ) -> None:

@@ -487,6 +487,7 @@ def test_the_working_directory_is_the_project_when_nothing_is_named(
     assert hostile.call("search_memory") == no_records(hostile_project)
 
 
+@pytest.mark.long  # it costs much
 @posix_only
 def test_answers_are_korean_where_the_user_wants_korean(
     places: dict[str, tuple[ServerProcess, Path]],

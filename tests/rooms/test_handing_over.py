@@ -1,7 +1,7 @@
 """Tests that what `reflect` and `context_save` both could keep is kept once, by the right room."""
 
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -58,10 +58,10 @@ class Desk:
 
 
 @pytest.fixture
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
     desk = Desk(tmp_path)
-    with rooms_at(desk.root, monkeypatch):
-        yield desk
+    rooms_at(desk.root, monkeypatch)
+    return desk
 
 
 @pytest.mark.long  # it costs much

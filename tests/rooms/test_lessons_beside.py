@@ -1,7 +1,6 @@
 """Tests that a lesson of the log is named where somebody is about to keep the same elsewhere."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -39,10 +38,10 @@ class Desk:
 
 
 @pytest.fixture
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
     desk = Desk(tmp_path)
-    with rooms_at(desk.root, monkeypatch):
-        yield desk
+    rooms_at(desk.root, monkeypatch)
+    return desk
 
 
 def failing(desk: Desk) -> str:

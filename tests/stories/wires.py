@@ -11,7 +11,7 @@ import shutil
 import threading
 import time
 from collections.abc import Callable, Coroutine
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, ExitStack
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from mcp.types import Implementation
 
 from tests.stories.story import Answer
 from tests.support.http_server import HttpServer
+from tests.support.offered_rooms import put_back
 from tests.support.stdio_client import ROOT, WAIT_S, ServerProcess
 
 
@@ -29,6 +30,8 @@ class InProcess:
     """Calls tools in this process, as a client of FastMCP does."""
 
     def __init__(self, rooms: str) -> None:
+        self._rooms = ExitStack()
+        self._rooms.enter_context(put_back())
         spec = spec_from_file_location("server_of_stories", ROOT / "server.py")
         assert spec and spec.loader
         program = module_from_spec(spec)  # a server of its own, so that its rooms are its own
@@ -59,6 +62,7 @@ class InProcess:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(WAIT_S)
         self._loop.close()
+        self._rooms.close()
 
     def _done(self, work: Coroutine[Any, Any, Any]) -> Any:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(WAIT_S)

@@ -61,13 +61,10 @@ def put_back() -> Iterator[None]:
             setattr(room, name, value)
 
 
-@contextmanager
-def rooms_at(root: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def rooms_at(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the rooms be those of a project, and what is the user's lie beside it."""
     for name in ("SENTINEL_MEMORY_LANG", "SENTINEL_MEMORY_ANSWERS", "CLAUDE_PROJECT_DIR"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("SENTINEL_MEMORY_PROJECT", str(root))
     monkeypatch.setenv("SENTINEL_MEMORY_STATE", str(root.parent / "state"))
     monkeypatch.setenv("SENTINEL_MEMORY_FRAGMENTS", str(root.parent / "memory.db"))
-    with put_back():
-        yield

@@ -53,6 +53,7 @@ def test_what_lets_agents_see_each_other_is_an_error(
     assert findings(healthy, dsn) == []
 
 
+@pytest.mark.long  # it costs much
 def test_keys_that_nobody_uses_and_a_redis_that_is_gone_are_named(
     healthy: Desk, team_server: TeamServer
 ) -> None:

@@ -98,6 +98,7 @@ COMMANDS: list[tuple[str, ...]] = [
 ]
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
     ("shop", "lang"),
     enough(product(FIELDS, ["en", "ko"]), lambda field, _: field, lambda _, lang: lang, names=2),

@@ -88,6 +88,7 @@ def test_without_its_models_a_server_answers_still(served: Served) -> None:
     assert "Traceback" not in server.said and MODEL_KEY not in server.said
 
 
+@pytest.mark.long  # it costs much
 def test_a_model_that_hangs_holds_up_no_recall_for_long(served: Served) -> None:
     server, embedder, _ = served
     server.tool("remember", content=SLOW, topic="pool")

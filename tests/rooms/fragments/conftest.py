@@ -1,6 +1,5 @@
-"""Gives the tests of the fragments' tools a database of their own, and the room as it was."""
+"""Gives the tests of the fragments' tools a database of their own."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -9,7 +8,6 @@ from core.settings import Settings
 from rooms.fragments.room import Room, open_room
 from tests.support.both_engines import databases as databases
 from tests.support.fragment_tools import offered
-from tests.support.offered_rooms import put_back
 from tests.support.session_tools import Call, calling, refusing
 from tests.support.team_engines import team_server as team_server
 
@@ -17,8 +15,8 @@ MODELS = ("SENTINEL_MEMORY_EMBEDDINGS", "SENTINEL_MEMORY_JUDGE", "OPENAI_API_KEY
 
 
 @pytest.fixture
-def database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The file that the tools work with; the room is put back afterwards."""
+def database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The file that the tools work with."""
     for name in ("SENTINEL_MEMORY_LANG", "SENTINEL_MEMORY_ANSWERS", "CLAUDE_PROJECT_DIR", *MODELS):
         monkeypatch.delenv(name, raising=False)
     project = tmp_path / "shop"
@@ -26,8 +24,7 @@ def database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     path = tmp_path / "memory.db"
     monkeypatch.setenv("SENTINEL_MEMORY_PROJECT", str(project))
     monkeypatch.setenv("SENTINEL_MEMORY_FRAGMENTS", str(path))
-    with put_back():
-        yield path
+    return path
 
 
 @pytest.fixture

@@ -65,6 +65,7 @@ def column(tmp_path: Path, question: str) -> list[object]:
         connection.close()
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.10.f", "002 2.84", "004 4.15.a", "004 4.18", "004 4.18.a")
 def test_a_fragment_is_kept_recalled_linked_and_forgotten(served: Served) -> None:
     server, tmp_path = served.server, served.top

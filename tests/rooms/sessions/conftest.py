@@ -1,27 +1,24 @@
-"""Gives the tests of the sessions' tools a project of their own, and the room as it was."""
+"""Gives the tests of the sessions' tools a project of their own."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from core.settings import Settings
 from rooms.sessions.store import SessionStore, open_sessions
-from tests.support.offered_rooms import put_back
 from tests.support.session_tools import Call, calling, offered, refusing
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The directory that the tools work in; the room is put back afterwards."""
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The directory that the tools work in."""
     for name in ("SENTINEL_MEMORY_LANG", "SENTINEL_MEMORY_ANSWERS", "CLAUDE_PROJECT_DIR"):
         monkeypatch.delenv(name, raising=False)
     root = tmp_path / "shop"
     root.mkdir()
     monkeypatch.setenv("SENTINEL_MEMORY_PROJECT", str(root))
     monkeypatch.setenv("SENTINEL_MEMORY_STATE", str(tmp_path / "state"))
-    with put_back():
-        yield root
+    return root
 
 
 @pytest.fixture

@@ -54,6 +54,7 @@ def number_in(said: str) -> int:
     return int(found[1])
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("003 T67")
 def test_a_session_is_saved_searched_read_and_warned_of(served: Served) -> None:
     server = served.server

@@ -154,6 +154,7 @@ def test_the_figures_tell_how_the_connections_are_used(
         assert "Node 20" in server.tool("recall", text="node")
 
 
+@pytest.mark.long  # it costs much
 def test_one_consolidation_runs_at_a_time(team_server: TeamServer, tmp_path: Path) -> None:
     dsn = team_server.new_dsn()
     with (

@@ -11,6 +11,7 @@ from tests.support.upkeep_room import all_of, changed, now_of, saved
 MONTHS = 60
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.83", "002 2.97")
 def test_five_years_keep_what_is_used_and_pinned_and_let_the_rest_go(
     room: Room, clock: Clock
