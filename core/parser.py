@@ -15,7 +15,7 @@ from core.messages import Facts, Language
 from core.notices import shown
 from core.parser_words import WORDS, word
 from core.program import CLI
-from core.settings import read_settings
+from core.settings import language_of
 
 FROM_ENVIRONMENT = "PORT"  # the value of `--http` without a port
 
@@ -216,7 +216,7 @@ def one_of(known: Sequence[str]) -> Callable[[str], str]:
 
 def language_here() -> Language:
     """Return the language of the person who reads what this process prints."""
-    return read_settings(os.environ, for_person=True).lang
+    return language_of(os.environ, for_person=True)
 
 
 def nearest(given: str, known: Iterable[str]) -> str:

@@ -111,6 +111,11 @@ def read_settings(environment: Mapping[str, str], *, for_person: bool = False) -
     )
 
 
+def language_of(environment: Mapping[str, str], *, for_person: bool = False) -> Language:
+    """Read the language alone, as `read_settings` does."""
+    return _Reading(environment).lang(for_person=for_person)
+
+
 class _Reading:
     """Reads the variables of one environment and collects what is wrong with them."""
 

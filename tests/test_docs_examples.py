@@ -50,6 +50,7 @@ def played(example: str, shop: Shop, name: str) -> str:
     return "".join(f"$ {line}\n{shop.answer(line)}" for line in CALL.findall(example))
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("edition", [".md", pytest.param(".ko.md", marks=pytest.mark.long)])
 @pytest.mark.parametrize("document", SHOWN)
 def test_each_example_prints_what_the_document_shows(

@@ -93,6 +93,7 @@ def test_a_text_that_the_database_does_not_take_is_unknown(team: Team, what: str
     assert "DataError" not in team.http.said
 
 
+@pytest.mark.long  # it costs much
 def test_a_refresh_token_and_a_state_that_the_database_does_not_take_are_refused(
     team: Team,
 ) -> None:

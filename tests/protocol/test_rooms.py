@@ -83,6 +83,7 @@ def test_without_the_log_what_is_the_logs_is_refused_with_a_sentence(
     assert server.call("context_save", goal="x", blockers=["no card"]) == "Saved #1."
 
 
+@pytest.mark.long  # it costs much
 def test_the_environment_names_rooms_and_the_command_line_wins(
     tmp_path: Path, start_server: StartServer
 ) -> None:

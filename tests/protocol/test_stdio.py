@@ -118,6 +118,7 @@ def server(pair: dict[Era, ServerProcess], era: Era, project: Path) -> Iterator[
     assert pair[era].strange_lines() == []
 
 
+@pytest.mark.long  # it costs much
 def test_the_handshake_agrees_on_the_revision_that_was_asked_for(
     pair: dict[Era, ServerProcess],
 ) -> None:

@@ -63,7 +63,7 @@ def forms(target: Target) -> list[tuple[str, str]]:
     return made
 
 
-@pytest.mark.parametrize("target", one_in(8, CONFIGURATIONS), ids=str)
+@pytest.mark.parametrize("target", one_in(16, CONFIGURATIONS), ids=str)
 def test_a_diff_shows_no_value_of_the_user(target: Target, tmp_path: Path) -> None:
     leaks = []
     for at, (name, text) in enumerate(forms(target)):

@@ -46,6 +46,7 @@ def test_a_page_of_a_named_origin_may_ask_before_it_calls(
     assert ALLOW + "credentials" not in headers  # a key travels in a header, never by itself
 
 
+@pytest.mark.long  # it costs much
 def test_a_page_of_a_named_origin_reads_answers_and_its_session(server: HttpServer) -> None:
     info = {"name": "page", "version": "1"}
     params = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info}

@@ -43,6 +43,7 @@ def test_the_stateless_version_needs_no_session(server: HttpServer) -> None:
     assert status == 200 and not answer["result"].get("isError")
 
 
+@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.4")
 def test_a_client_without_a_session_is_served_too(server: HttpServer) -> None:
     assert server.call("tools/list")[0] == 200

@@ -62,6 +62,7 @@ def test_the_tools_of_every_room_are_offered_in_both_eras(team: Team) -> None:
     assert counted(team) == before  # to be offered is not to be called
 
 
+@pytest.mark.long  # it costs much
 def test_two_agents_keep_sessions_of_one_project(team: Team) -> None:
     saved = {
         agent: team.call(agent, "context_save", goal=f"Mend the login page, said {agent}")

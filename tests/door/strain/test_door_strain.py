@@ -95,6 +95,7 @@ def test_messages_spoilt_at_random_are_answered_in_form(server: HttpServer) -> N
     assert "Traceback" not in server.said
 
 
+@pytest.mark.long  # it costs much
 @SHARED
 @given(params=_json, id_=_json, method=st.sampled_from(["tools/call", "ping", "prompts/get"]))
 def test_whatever_json_is_in_a_message_it_is_answered_in_form(

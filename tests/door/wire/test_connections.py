@@ -68,6 +68,7 @@ def test_what_is_no_http_gets_a_sentence_and_no_more(server: HttpServer, sent: b
     assert server.call("ping")[0] == 200
 
 
+@pytest.mark.long  # it costs much
 def test_a_head_is_bounded_however_it_comes(server: HttpServer) -> None:
     most = b"x" * (MOST_HEAD_BYTES + 1)
     for line in (b"A: " + most, b"Cookie: " + most, b"Authorization: Bearer " + most):

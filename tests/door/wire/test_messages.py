@@ -95,6 +95,7 @@ def test_what_is_no_message_gets_a_code_and_our_words(
     assert SENT not in text and "pydantic" not in text and "input_value" not in text
 
 
+@pytest.mark.long  # it costs much
 def test_a_refusal_names_the_request_wherever_it_has_a_name(server: HttpServer) -> None:
     for body in (a_message(jsonrpc="1.0"), a_message(params=[1]), a_message(method="no/such")):
         assert json.loads(refused(server, body)[2])["id"] == 7
