@@ -33,7 +33,7 @@ from commands.setup.levels import known_files
 from commands.setup.lines import change_lines, shown_path
 from commands.setup.plan import Plan, plan
 from commands.setup.remote.telling import add_remote, approval_lines, next_steps, remote_of
-from commands.setup.rooms.choice import asked_rooms, asks_rooms, given_rooms, tell_rooms
+from commands.setup.rooms.choice import given_rooms, tell_rooms
 from commands.setup.rules import rules_files
 from commands.setup.words import WORDS, word
 from commands.terminal.columns import INDENT
@@ -95,13 +95,6 @@ def run(arguments: argparse.Namespace) -> int:
     tell_rooms(job)
     if arguments.all and not arguments.remove:
         _tell_found(job)
-    if asks_rooms(arguments, job):
-        rooms = asked_rooms(lang)
-        if rooms is None:
-            print(word(lang, "not_changed"))
-            return 1
-        job = replace(job, rooms=rooms or None)
-        tell_rooms(job)
     planned = plan(job)
     screen = screen_here()
     for change in planned.changes:

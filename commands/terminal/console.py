@@ -210,20 +210,12 @@ def is_confirmed(
     return bool(answer)
 
 
-def is_attended() -> bool:
-    """Return whether somebody sees a question and can answer it."""
-    return all(stream and stream.isatty() for stream in (sys.stdin, sys.stdout))
-
-
-def answer_to(question: str) -> str | None:
-    """Ask at the terminal; the line that was typed, None where the input has ended."""
-    print(question, end="", flush=True)  # input() may use standard error
-    try:
-        return input().strip()
-    except EOFError:
-        return None
-
-
 def _answer(question: str) -> bool | None:
     """Ask at the terminal; return None where nobody can see the question or answer it."""
-    return (answer_to(question) or "").casefold() in YES if is_attended() else None
+    if not all(stream and stream.isatty() for stream in (sys.stdin, sys.stdout)):
+        return None
+    print(question, end="", flush=True)  # input() may use standard error
+    try:
+        return input().strip().casefold() in YES
+    except EOFError:
+        return False

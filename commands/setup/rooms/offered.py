@@ -19,14 +19,9 @@ _PLACES = {"fragments": ("SENTINEL_MEMORY_FRAGMENTS", "SENTINEL_MEMORY_AGENT", "
 def rooms_in(entry: Mapping[str, Any], name: str, job: Job, client: Client) -> tuple[str, ...]:
     """Return the rooms that an entry offers; the default for one that names none, or wrong ones."""
     try:
-        return read_rooms(rooms_text(entry, name, job, client))
+        return read_rooms(_named(entry, name, job, client) or _variable(entry))
     except RoomsError:
         return DEFAULT_ROOMS
-
-
-def rooms_text(entry: Mapping[str, Any], name: str, job: Job, client: Client) -> str:
-    """Return what an entry says of the rooms, in its command or its environment; "" for nothing."""
-    return _named(entry, name, job, client) or _variable(entry)
 
 
 def option_for(entry: Mapping[str, Any], name: str, job: Job, client: Client) -> list[str]:

@@ -161,8 +161,7 @@ def test_without_a_terminal_and_yes_nothing_is_written(desk: Desk) -> None:
     ("answer", "code"), one_in(2, [("y\n", 0), ("no\n", 1), ("\n", 1), ("\x04", 1)], names=2)
 )
 def test_on_a_terminal_it_asks_once(answer: str, code: int, desk: Desk) -> None:
-    words = ("setup", "codex", "--rooms", "lessons")
-    done = Run.at_terminal(*words, answer=answer, **desk.place())
+    done = Run.at_terminal("setup", "codex", answer=answer, **desk.place())
     assert (done.code, done.errors) == (code, "")
     assert done.out.count(word("en", "ask", count=5)) == 1
     assert bool(desk.files()) == (code == 0)

@@ -1,1 +1,0 @@
-"""Tests the rooms of the memory in setup."""
