@@ -59,7 +59,6 @@ COMMANDS = {
     "door": ("door.door", "team"),
     "hook": ("hook.hook", "plumbing"),
     "bundle": ("bundle.bundle", "plumbing"),
-    "completion": ("shell.completion", "plumbing"),
     "help": ("shell.help", "plumbing"),
 }
 

@@ -32,7 +32,6 @@ ROOMS = {
     " commands.fragments",
     "commands.rooms": "core rooms commands.terminal commands.sessions commands.fragments",
     "commands.records": "core commands.terminal commands.documents commands.rooms",
-    "commands.shell": "core rooms commands.terminal commands.clients commands.rooms",
     "commands.exchange": "core rooms commands.terminal commands.documents commands.clients"
     " commands.rooms",
     "commands.report": "core commands.terminal commands.documents commands.scan",

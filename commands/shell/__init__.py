@@ -1,1 +1,1 @@
-"""The commands about the command line itself: help, and completion for a shell."""
+"""The command about the command line itself: help."""

@@ -48,7 +48,6 @@ WORDS: dict[str, tuple[str, str]] = {
     "cmd_export": ("write the memory as a document, data or rules", "기억을 문서, 데이터, 규칙 파일로 씁니다"),
     "cmd_hook": ("answer an event of a client", "클라이언트의 이벤트에 답합니다"),
     "cmd_bundle": ("build the .mcpb file for Claude Desktop", "Claude Desktop용 .mcpb 파일을 만듭니다"),
-    "cmd_completion": ("print completion for bash, zsh or fish", "bash, zsh, fish용 자동 완성 스크립트를 출력합니다"),
     "cmd_help": ("show this page, or that of a command", "이 도움말이나 명령별 도움말을 보여 줍니다"),
     # options that several commands have
     "threshold": ("records above which to compact (default %(default)s)", "통합을 시작할 기록 수(기본값 %(default)s)"),
@@ -197,10 +196,6 @@ WORDS: dict[str, tuple[str, str]] = {
     "hook_client": ("whose JSON it is", "JSON을 보낸 클라이언트"),
     "hook_lang": ("the language of what is said", "답할 언어"),
     "bundle_output": ("the file to write (default: {default})", "쓸 파일(기본값: {default})"),
-    "completion_for": ("your shell: bash, zsh or fish", "사용하는 셸: bash, zsh, fish"),
-    "completion_bash": ("bash: add this line to ~/.bashrc:\n  eval \"$(sentinel-memory completion bash)\"", "bash: ~/.bashrc에 다음 줄을 넣으세요.\n  eval \"$(sentinel-memory completion bash)\""),
-    "completion_zsh": ("zsh: add this line to ~/.zshrc, below compinit:\n  eval \"$(sentinel-memory completion zsh)\"", "zsh: ~/.zshrc의 compinit 아래에 다음 줄을 넣으세요.\n  eval \"$(sentinel-memory completion zsh)\""),
-    "completion_fish": ("fish: add this line to ~/.config/fish/config.fish:\n  sentinel-memory completion fish | source", "fish: ~/.config/fish/config.fish에 다음 줄을 넣으세요.\n  sentinel-memory completion fish | source"),
     "help_command": ("the command whose page is wanted", "도움말을 볼 명령"),
     "help_action": ("an action of it, such as rename of topics", "그 명령의 동작. topics의 rename 등"),
 }

@@ -90,8 +90,6 @@ COMMANDS: list[tuple[str, ...]] = [
     ("scan",),
     ("report",),
     ("doctor",),
-    ("completion", "topics"),
-    ("completion", "things"),
     ("view", "-o", "page.html"),
     ("forget", "ID", "--dry-run"),
     ("forget", "ID", "--yes"),

@@ -387,10 +387,3 @@ def test_colours_mark_the_head_and_the_session_that_was_named(
     shown = command("sessions", "chain", "23").lines
     assert [uncoloured(line) for line in shown] == plain
     assert [line.startswith("\x1b[1m") for line in shown] == [True, False]
-
-
-def test_the_numbers_of_sessions_are_completed(
-    store: SessionStore, command: Command, project: Path
-) -> None:
-    assert command("completion", "sessions").lines == [str(it) for it in range(24, 0, -1)]
-    assert command("completion", "sessions", "--project", str(project.parent)).out.strip() == ""

@@ -39,7 +39,7 @@ WRONG = [
     ("doctor --fix --json", "--fix --json can only be used with --yes / --dry-run"),
     ("help lst", "There is no command lst. Did you mean list?"),
     ("help topics rname", "ACTION: rname is none of rename. Did you mean rename?"),
-    ("completion tcsh", "SHELL: tcsh is none of bash, zsh, fish."),
+    ("list --type xyzzy", "--type: xyzzy is none of log, principle."),
     ("help list more", "There is no place for more."),
     ("-p", None),
 ]
