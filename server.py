@@ -341,7 +341,7 @@ def offer_rooms(rooms: Sequence[str]) -> tuple[SentinelError, ...]:
 
             instructions.append(FRAGMENTS_INSTRUCTIONS)
             errors += fragments.settings_errors()
-            fragments.offer(mcp, cancellation, core_only=core_only, has_lessons=has_lessons)
+            fragments.offer(mcp, cancellation, core_only=core_only)
             showing.append(Shown(name, fragments.injected, fragments.gathered))
             at_end.append(fragments.end_session)
     if "fragments" in names:  # each room is whole without the others

@@ -96,7 +96,6 @@ class _Room:
 
     cancellation: Cancellation = NO_CANCELLATION
     core_only = False
-    has_lessons = False
     hand_over: "HandOver | None" = None
     has_saved: "HasSaved | None" = None
     beside: "Sequence[Gather]" = ()
@@ -112,17 +111,16 @@ def opened(changing: str = "", *, session: str | None = None) -> "Iterator[Call]
     from rooms.fragments.answers.answering import Call  # a server starts faster without it
     from rooms.fragments.answers.frame import Offer
 
-    settings, who, project = opened_settings(), caller(), project_here()
+    settings, who = opened_settings(), caller()
     _Room.is_used = _Room.is_used or who is None
     offer = Offer(
         _Room.cancellation,
         core_only=_Room.core_only,
-        project=name_of(project),
+        project=name_of(project_here()),
         session=session_of(session),
         agent=who.agent if who else "",
         hand_over=_Room.hand_over,
         has_saved=has_saved,
-        log=project if _Room.has_lessons else None,
         beside=_Room.beside,
     )
     call = Call(settings, offer)
@@ -426,15 +424,12 @@ def has_saved(agent: str, session: str) -> bool:
     return _Room.has_saved is not None and _Room.has_saved(agent, session)
 
 
-def offer(
-    server: SessionlessServer, cancellation: Cancellation, *, core_only: bool, has_lessons: bool
-) -> None:
+def offer(server: SessionlessServer, cancellation: Cancellation, *, core_only: bool) -> None:
     """Offer the tools of the room, and its resource.
 
-    core_only: the five that the work of a day needs. has_lessons: whether those of the log are
-    offered too.
+    core_only: the five that the work of a day needs.
     """
-    _Room.cancellation, _Room.core_only, _Room.has_lessons = cancellation, core_only, has_lessons
+    _Room.cancellation, _Room.core_only = cancellation, core_only
     _Room.hand_over, _Room.has_saved, _Room.beside = None, None, ()
     server.offer_tools(TOOLS, core_only=core_only)
     known = {"name": "fragment", "title": "One fragment", "mime_type": "application/json"}

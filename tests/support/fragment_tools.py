@@ -7,6 +7,6 @@ from tests.support.session_tools import OfferedOnce
 _FRAGMENTS = OfferedOnce("fragments", tools.offer)
 
 
-def offered(*, core_only: bool = False, has_lessons: bool = False) -> SessionlessServer:
+def offered(*, core_only: bool = False) -> SessionlessServer:
     """A server that offers the tools of the fragments alone."""
-    return _FRAGMENTS.server(core_only=core_only, has_lessons=has_lessons)
+    return _FRAGMENTS.server(core_only=core_only)

@@ -34,8 +34,8 @@ def _both() -> SessionlessServer:
 
 
 def _offer(server: Any, *, has_lessons: bool) -> None:
-    for room in (sessions, fragments):
-        room.offer(server, NO_CANCELLATION, core_only=False, has_lessons=has_lessons)
+    sessions.offer(server, NO_CANCELLATION, core_only=False, has_lessons=has_lessons)
+    fragments.offer(server, NO_CANCELLATION, core_only=False)
 
 
 def both_rooms(*, has_lessons: bool) -> SessionlessServer:

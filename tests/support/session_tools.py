@@ -73,13 +73,16 @@ class OfferedOnce:
         self._name, self._offer = name, offer
         self._made = dict[bool, SessionlessServer]()
 
-    def server(self, *, core_only: bool, has_lessons: bool) -> SessionlessServer:
-        """Return a server after the room was told how it is offered, as if the server were new."""
+    def server(self, *, core_only: bool, **beside: bool) -> SessionlessServer:
+        """Return a server after the room was told how it is offered, as if the server were new.
+
+        beside: what else its `offer` takes.
+        """
         new: Any = _NoTools()
         if core_only not in self._made:
             new = SessionlessServer(self._name, version="1", instructions="")
             self._made[core_only] = new
-        self._offer(new, NO_CANCELLATION, core_only=core_only, has_lessons=has_lessons)
+        self._offer(new, NO_CANCELLATION, core_only=core_only, **beside)
         return self._made[core_only]
 
 

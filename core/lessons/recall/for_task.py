@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from heapq import nlargest
 from itertools import islice
 from math import log
 
@@ -31,8 +30,6 @@ _DAMPING = 0.3  # of records with many words
 
 # What a record must share with a prompt: more than one telling word, or a file and its anchor.
 _NEEDED, _ANCHORED_PROMPT, _BESIDE_THE_LESSON = 1.4, 2.0, 0.8
-
-_MOST_LOOKED_AT, _MOST_NEAR = 300, 3  # of an index
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[\uac00-\ud7a3]{2}")
 _WORD_CHARS = 3
@@ -113,43 +110,6 @@ def for_prompt(
         if score >= _NEEDED:
             found.append((score, at))
     return [records[at] for _, at in sorted(found, reverse=True)]
-
-
-class PromptIndex:
-    """Usable records read once for many prompts: reading takes some 20 µs each, a prompt 0.1 ms."""
-
-    def __init__(self, records: Sequence[Record]) -> None:
-        self._records = records
-        self._words = [_words(" ".join(it.texts)) for it in records]
-        self._having = dict[str, list[int]]()
-        for at, words in enumerate(self._words):
-            for word in words:
-                self._having.setdefault(word, []).append(at)
-        self._most = most = log(len(records) + 1)
-        self._rarity = {word: 1 - log(len(its)) / most for word, its in self._having.items()}
-
-    def first(self, prompt: str) -> Record | None:
-        """Return what `for_prompt` finds first, of the few that share the rarest words with it."""
-        text, looked_at, shares = worded(prompt), 0, dict[int, float]()
-        sought = (_words(text) - _OF_ANY_TASK) & self._having.keys()
-        for word in sorted(sought, key=lambda it: len(self._having[it])):
-            having, rarity = self._having[word], self._rarity[word]
-            for at in having:
-                shares[at] = shares.get(at, 0.0) + rarity
-            looked_at += len(having)
-            if looked_at > _MOST_LOOKED_AT:
-                break
-        files = list(islice(dict.fromkeys(files_in(text)), MOST_FILES))
-        anchored = _anchored(self._records, files)
-        near = anchored.union(nlargest(_MOST_NEAR, shares, key=lambda at: (shares[at], at)))
-        found = []
-        for at in near:
-            is_sure = at in anchored
-            score = _ANCHORED_PROMPT * (1 - log(len(anchored)) / self._most) if is_sure else 0.0
-            score += _share(self._records[at], sought & self._words[at], self._rarity)
-            found.append((score, at))
-        score, at = max(found, default=(0.0, 0))
-        return self._records[at] if score >= _NEEDED else None
 
 
 def _share(record: Record, shared: Collection[str], rarity: Mapping[str, float]) -> float:

@@ -21,7 +21,6 @@ from rooms.fragments.answers.words import say
 from rooms.fragments.fragment import SOURCE_CHARS, ToolFeedback, Version
 from rooms.fragments.recall.context import restore_context
 from rooms.fragments.recall.exploring import explore
-from rooms.fragments.recall.lesson import lesson_on
 from rooms.fragments.recall.recalling import Query, gathered, recall
 from rooms.fragments.recall.using import count_later
 from rooms.fragments.room import readers
@@ -69,10 +68,9 @@ class Call(Unasked):
         draft = replace(draft, source=source)
         done = remember(self._room, draft, agent=agent, session=self._offer.session)
         lang, core_only = self._lang, self._offer.core_only
-        lesson = lesson_on(done.fragment, self._offer.log, self._settings)
         return self._answer(
-            lambda: remembered.text(done, lang, lesson, core_only=core_only),
-            lambda: remembered.declared(done, lang, lesson, core_only=core_only),
+            lambda: remembered.text(done, lang, core_only=core_only),
+            lambda: remembered.declared(done, lang, core_only=core_only),
         )
 
     def recall(self, query: Query, *, agent: str) -> str:

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 from core.cancellation import NO_CANCELLATION, Cancellation
 from core.lessons.answers.json_answer import as_json
 from core.messages import Language
-from core.project import Project
 from core.settings import DEFAULT_AGENT, Settings
 from core.together.one_list import Gather
 from rooms.fragments.answers.afterwards import go_on, resting
@@ -26,8 +25,8 @@ class Offer(NamedTuple):
 
     core_only: without links, reflection and upkeep. project: the name of its directory. session:
     that of the caller. agent: of its credential, "" for a caller over stdio. hand_over: see
-    `reflect`, None without the sessions. has_saved: see `Room`. log: see `lesson_on`. beside: what
-    gathers from the other rooms that are on.
+    `reflect`, None without the sessions. has_saved: see `Room`. beside: what gathers from the
+    other rooms that are on.
     """
 
     cancellation: Cancellation = NO_CANCELLATION
@@ -37,7 +36,6 @@ class Offer(NamedTuple):
     agent: str = ""
     hand_over: HandOver | None = None
     has_saved: HasSaved = nobody
-    log: Project | None = None
     beside: Sequence[Gather] = ()
 
 

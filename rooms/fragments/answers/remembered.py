@@ -3,8 +3,6 @@
 from typing import Any
 
 from core.errors import SentinelError
-from core.lessons.answers.rendering import topic_text
-from core.lessons.record import Record
 from core.messages import Language
 from core.text.printable import one_line
 from rooms.fragments.answers.lines import id_text, ids_text, json_text
@@ -14,11 +12,9 @@ from rooms.fragments.fragment import CONTENT_CHARS, Link
 from rooms.fragments.saving.reflecting import Reflected
 from rooms.fragments.saving.remembering import Remembered
 
-LESSON_CHARS = 90
 
-
-def text(done: Remembered, lang: Language, lesson: Record | None, *, core_only: bool) -> str:
-    """Return the sentences on what was done, a ready call for each proposal, and the lesson."""
+def text(done: Remembered, lang: Language, *, core_only: bool) -> str:
+    """Return the sentences on what was done, and a ready call for each proposal."""
     fragment = done.fragment
     key = "remembered" if done.is_new else f"known{'_' if done.was else ''}{done.was}"
     told = [say(lang, key, id=id_text(fragment.id))]
@@ -29,18 +25,7 @@ def text(done: Remembered, lang: Language, lesson: Record | None, *, core_only: 
     if done.links:
         links = [f"{it.relation} {id_text(_other(it, fragment.id))}" for it in done.links]
         told.append(say(lang, "linked_to", listed=", ".join(links)))
-    lines = [" ".join(told), *proposals(done, lang, core_only=core_only)]
-    return "\n".join([*lines, *lesson_lines(lesson, lang)])
-
-
-def lesson_lines(lesson: Record | None, lang: Language) -> list[str]:
-    """Return a line on the lesson of the log that says what a fragment says, if there is one."""
-    if lesson is None:
-        return []
-    text = one_line(lesson.lesson)
-    text = text if len(text) <= LESSON_CHARS else f"{text[: LESSON_CHARS - 1].rstrip()}…"
-    facts = {"id": one_line(lesson.id), "topic": topic_text(lesson.topic)}
-    return [say(lang, "lesson", lesson=text, **facts)]
+    return "\n".join([" ".join(told), *proposals(done, lang, core_only=core_only)])
 
 
 def proposals(done: Remembered, lang: Language, *, core_only: bool) -> list[str]:
@@ -58,9 +43,7 @@ def _other(link: Link, own: str) -> str:
     return link.to_id if link.from_id == own else link.from_id
 
 
-def declared(
-    done: Remembered, lang: Language, lesson: Record | None, *, core_only: bool
-) -> dict[str, Any]:
+def declared(done: Remembered, lang: Language, *, core_only: bool) -> dict[str, Any]:
     """Return the declared object; what has nothing to tell is left out."""
     told: dict[str, Any] = {"success": True, "id": done.fragment.id, "created": done.is_new}
     more = {
@@ -68,7 +51,6 @@ def declared(
         "too_long": done.is_long,
         "links": [link_object(it) for it in done.links],
         "proposals": proposals(done, lang, core_only=core_only),
-        "lesson": "".join(lesson_lines(lesson, lang)),
     }
     return told | {key: value for key, value in more.items() if value}
 

@@ -24,7 +24,6 @@ WORDS: Table = {
     "long": ("It has {chars:,} characters; up to {most} are found best: one fact a fragment.", "{chars:,}자입니다. 조각 하나에 사실 하나, {most}자까지가 가장 잘 찾아집니다."),
     "linked_to": ("Linked: {listed}.", "연결했습니다: {listed}."),
     "may_supersede": ("Nearly the same as {id}. If it takes that one's place: {call}", "{id}와(과) 거의 같습니다. 대신하는 것이라면: {call}"),
-    "lesson": ("The memory log has it: {id} [{topic}] {lesson}", "기억 로그에 이미 있습니다: {id} [{topic}] {lesson}"),
     "linked": ("Linked: {from_id} {relation} {to_id}.", "연결했습니다: {from_id} {relation} {to_id}."),
     "linked_before": ("Linked so already: {from_id} {relation} {to_id}.", "이미 그렇게 연결되어 있습니다: {from_id} {relation} {to_id}."),
     "amended": ("Amended: {id}. What it said before is kept.", "고쳤습니다: {id}. 이전 내용은 보관합니다."),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.lessons.recall.for_task import MOST_RANKED, PromptIndex, Work, by_work, for_prompt
+from core.lessons.recall.for_task import MOST_RANKED, Work, by_work, for_prompt
 from core.lessons.record import Record
 from tests.support.samples import a_record
 
@@ -112,23 +112,3 @@ def test_any_text_has_an_answer(text: str, paths: list[str]) -> None:
     work = Work(branch=text, changed=paths, commits=[(text, paths)])
     assert set(map(id, by_work(ALL, work))) <= set(map(id, ALL))
     assert set(map(id, for_prompt(text, ALL, len(ALL), {}))) <= set(map(id, ALL))
-
-
-WORDS = st.sampled_from(
-    "refund approver second webhook signature tokens.css src/till/sum.py 환불 승인을".split()
-)
-
-
-@given(st.lists(WORDS, max_size=8).map(" ".join))
-def test_an_index_finds_first_what_reading_every_record_finds_first(prompt: str) -> None:
-    records = [*ALL, *OTHERS]
-    expected = for_prompt(prompt, records, len(records), {})
-    assert PromptIndex(records).first(prompt) == next(iter(expected), None)
-
-
-def test_an_index_of_many_looks_at_few_and_finds_the_one_that_says_it() -> None:
-    many = [a_record(f"gap {at}", lesson=f"Refunds need care {at}.") for at in range(1_000)]
-    index = PromptIndex([*many, REFUND])
-    assert index.first("The refund waits: it needs a second approver") == REFUND
-    assert index.first("refunds") is None
-    assert PromptIndex(()).first("A refund needs an approver") is None
