@@ -346,8 +346,6 @@ def offer_rooms(rooms: Sequence[str]) -> tuple[SentinelError, ...]:
             at_end.append(fragments.end_session)
     if "fragments" in names:  # each room is whole without the others
         fragments.stand_beside([it.gathered for it in showing if it.room != "fragments"])
-    if {"sessions", "fragments"} <= set(names):
-        fragments.hand_over_to(sessions.take_reflection, sessions.has_saved)
     mcp.instructions = "\n".join(instructions)
     return errors
 
@@ -410,10 +408,9 @@ def serve_http(rooms: tuple[str, ...]) -> None:
     if not any(room.startswith("fragments") for room in rooms):
         serve(mcp, VERSION, options, rooms, engine=None)
         return
-    from rooms.fragments.tools import has_saved
     from rooms.fragments.upkeep.of_server import begin
 
-    begun = begin(read_settings(os.environ), os.environ, cancellation, has_saved)
+    begun = begin(read_settings(os.environ), os.environ, cancellation)
     engine = begun.name, begun.check
     ended, figures = begun.end_session, begun.figures
     given = mcp, VERSION, options, rooms

@@ -24,21 +24,12 @@ from rooms.fragments.fragment import Fragment
 AGENT_VARIABLE = "SENTINEL_MEMORY_AGENT"  # who calls where no credential says it
 
 
-HasSaved = Callable[[str, str], bool]
-
-
-def nobody(_agent: str, _session: str) -> bool:
-    """Return False: without the sessions nobody saves one."""
-    return False
-
-
 @dataclass(frozen=True, kw_only=True)
 class Room:
     """What an operation works with.
 
     clock: returns this moment, ISO 8601 in UTC. agent: whose credential it is opened with, "" for
-    whoever has all of it: a person on one machine, the upkeep, the operator of a server. has_saved:
-    whether an agent has told what it did in a session, by its name, to the other room of that kind.
+    whoever has all of it: a person on one machine, the upkeep, the operator of a server.
     """
 
     engine: Engine
@@ -46,7 +37,6 @@ class Room:
     settings: Settings
     clock: Callable[[], str] = utc_now
     agent: str = ""
-    has_saved: HasSaved = nobody
 
     def for_agent(self, agent: str) -> "Room":
         """Return the room as an agent has it; itself where all is one person's."""
@@ -73,11 +63,9 @@ def open_room(
     settings: Settings,
     environment: Mapping[str, str],
     cancellation: Cancellation = NO_CANCELLATION,
-    has_saved: HasSaved = nobody,
 ) -> Room:
     """Return the fragments of this user, or of every agent of a team. Raises ConfigError."""
-    room = _opened(read_config(environment), settings, cancellation)
-    return room if has_saved is nobody else replace(room, has_saved=has_saved)
+    return _opened(read_config(environment), settings, cancellation)
 
 
 @lru_cache(maxsize=8)  # keeps connections for the next call

@@ -25,8 +25,6 @@ from rooms.fragments.kinds import Kind, Lifetime, Privacy, Relation
 if TYPE_CHECKING:
     from core.together.one_list import Gather, Gathered
     from rooms.fragments.answers.answering import Call
-    from rooms.fragments.room import HasSaved
-    from rooms.fragments.saving.reflecting import HandOver
 
 DEFAULT_TOKENS, CONTEXT_TOKENS = 1_000, 2_000
 DEFAULT_TYPES = ("preference", "error", "procedure")  # of context
@@ -96,8 +94,6 @@ class _Room:
 
     cancellation: Cancellation = NO_CANCELLATION
     core_only = False
-    hand_over: "HandOver | None" = None
-    has_saved: "HasSaved | None" = None
     beside: "Sequence[Gather]" = ()
     is_used = False  # by a call over stdio, of which the process is the session
 
@@ -119,8 +115,6 @@ def opened(changing: str = "", *, session: str | None = None) -> "Iterator[Call]
         project=name_of(project_here()),
         session=session_of(session),
         agent=who.agent if who else "",
-        hand_over=_Room.hand_over,
-        has_saved=has_saved,
         beside=_Room.beside,
     )
     call = Call(settings, offer)
@@ -389,11 +383,6 @@ def end_session() -> None:
             call.close()
 
 
-def hand_over_to(take: "HandOver", saved: "HasSaved") -> None:
-    """Give what belongs to sessions to the room of these; see `reflect` and `Room.has_saved`."""
-    _Room.hand_over, _Room.has_saved = take, saved
-
-
 def stand_beside(others: "Sequence[Gather]") -> None:
     """Let a recall ask other rooms, too. others: what gathers from each of them."""
     _Room.beside = others
@@ -419,18 +408,13 @@ TOOLS: Sequence[RoomTool] = (
 # fmt: on
 
 
-def has_saved(agent: str, session: str) -> bool:
-    """Return whether what a caller did in a session is in the sessions; see `Room`."""
-    return _Room.has_saved is not None and _Room.has_saved(agent, session)
-
-
 def offer(server: SessionlessServer, cancellation: Cancellation, *, core_only: bool) -> None:
     """Offer the tools of the room, and its resource.
 
     core_only: the five that the work of a day needs.
     """
     _Room.cancellation, _Room.core_only = cancellation, core_only
-    _Room.hand_over, _Room.has_saved, _Room.beside = None, None, ()
+    _Room.beside = ()
     server.offer_tools(TOOLS, core_only=core_only)
     known = {"name": "fragment", "title": "One fragment", "mime_type": "application/json"}
     server.offer_resource("memory://fragment/{id}", **known)(fragment)

@@ -9,15 +9,12 @@ from dataclasses import replace
 from core.text.normal_form import normal_form
 from rooms.sessions.session import (
     ENDED,
-    SUMMARY_CHARS,
-    SUMMARY_SHORT_CHARS,
     Approach,
     Blocker,
     Changes,
     Decision,
     Draft,
     Session,
-    shortened,
 )
 
 
@@ -54,30 +51,6 @@ def continued(session: Session, draft: Draft, *, agent: str, now: str) -> Sessio
         updated_at=now,
     )
     return with_flag(done)
-
-
-def handed_over(stored: Session | None, summary: str, questions: Iterable[str]) -> Draft:
-    """Return the draft of what a reflection on the work of a session says.
-
-    stored: that session, None where there is none. Its summary stays, and the new one stands behind
-    it; where both are too long for one session, a new one continues it. What it says already is not
-    said again. questions: which are open, and stand in the way until somebody resolves them.
-    """
-    blockers = tuple(Blocker(description=it) for it in questions)
-    parent = ""
-    if stored:
-        is_known = f"\n\n{summary}\n\n" in f"\n\n{stored.summary}\n\n"
-        joined = stored.summary if is_known else f"{stored.summary}\n\n{summary}".strip()
-        if len(joined) <= SUMMARY_CHARS:
-            return Draft(goal=stored.goal, id=stored.id, summary=joined, blockers=blockers)
-        parent = stored.id
-    return Draft(
-        goal=shortened(summary, SUMMARY_SHORT_CHARS),
-        summary=summary,
-        status="completed",  # a reflection comes when the work ends
-        parent=parent,
-        blockers=blockers,
-    )
 
 
 def with_flag(session: Session) -> Session:

@@ -1,16 +1,15 @@
 """The tools of the sessions, as a model sees them."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
 from core.cancellation import NO_CANCELLATION, Cancellation
-from core.errors import SentinelError
 from core.text.budget import Budget
 from protocol.call import client_name, opened_project, warn_if_cancelled
-from protocol.caller import caller, process_of
+from protocol.caller import process_of
 from protocol.lenient import NULL, Name, NotNegative, OneToTwenty, Part, Text, Texts, listed, word
 from protocol.tools import RoomTool, SessionlessServer
 from rooms.sessions.session import (
@@ -256,34 +255,6 @@ def context_recommend(currentGoal: str, limit: Limit = None) -> str:
     """
     with opened() as call:
         return call.recommend(currentGoal, limit)
-
-
-def take_reflection(summary: str, questions: Sequence[str]) -> str:
-    """Put the summary and the open questions of a reflection into the session of the caller.
-
-    Returns the name of that session, which is made where there is none. Raises SentinelError, and
-    then nothing is saved.
-    """
-    from rooms.sessions.agents import agent_of
-
-    # Over HTTP a client of the same name may be anybody's.
-    facts = {"agent": agent_of(client_name()), "process": process_of()}
-    with opened(writes=True) as call:
-        return call.take(summary, questions, alone=caller() is None, **facts)
-
-
-def has_saved(agent: str, session: str) -> bool:
-    """Return whether a caller has saved a session in this project, as far as that can be told.
-
-    agent: of the credential. session: as `protocol.caller.session_of` has named it.
-    """
-    from rooms.sessions.search.current import current
-    from rooms.sessions.store import open_sessions
-
-    with suppress(SentinelError, OSError), opened_project() as (project, settings):
-        store = open_sessions(project.root, settings, _Room.cancellation)
-        return any(current(store, it) for it in (session, f"{agent} {session}"))
-    return False
 
 
 def injected(query: str, budget: Budget) -> list[str]:

@@ -117,13 +117,10 @@ class Call(Unasked):
     def reflect(self, reflection: Reflection, *, agent: str) -> str:
         """Keep what a session brought."""
         given = replace(reflection, source=self._offer.project[:SOURCE_CHARS])
-        done = reflect(
-            self._room, given, agent=agent, session=self._offer.session,
-            hand_over=self._offer.hand_over,
-        )  # fmt: skip
+        done = reflect(self._room, given, agent=agent, session=self._offer.session)
         lang = self._lang
         return self._answer(
-            lambda: remembered.reflected_text(done, lang), lambda: remembered.reflected(done, lang)
+            lambda: remembered.reflected_text(done, lang), lambda: remembered.reflected(done)
         )
 
     def context(self, *, tokens: int, types: Sequence[str], agent: str) -> str:

@@ -15,18 +15,16 @@ from rooms.fragments.answers.objects import as_object
 from rooms.fragments.errors import FragmentsError
 from rooms.fragments.fragment import Fragment
 from rooms.fragments.recall.recalling import Line
-from rooms.fragments.room import HasSaved, Room, agent_of, nobody, open_room
+from rooms.fragments.room import Room, agent_of, open_room
 from rooms.fragments.saving.activity import end_session
-from rooms.fragments.saving.reflecting import HandOver
 
 
 class Offer(NamedTuple):
     """How a server offers the room, and for whom it is called.
 
     core_only: without links, reflection and upkeep. project: the name of its directory. session:
-    that of the caller. agent: of its credential, "" for a caller over stdio. hand_over: see
-    `reflect`, None without the sessions. has_saved: see `Room`. beside: what gathers from the
-    other rooms that are on.
+    that of the caller. agent: of its credential, "" for a caller over stdio. beside: what
+    gathers from the other rooms that are on.
     """
 
     cancellation: Cancellation = NO_CANCELLATION
@@ -34,8 +32,6 @@ class Offer(NamedTuple):
     project: str = ""
     session: str = ""
     agent: str = ""
-    hand_over: HandOver | None = None
-    has_saved: HasSaved = nobody
     beside: Sequence[Gather] = ()
 
 
@@ -44,7 +40,7 @@ class Frame:
 
     def __init__(self, settings: Settings, offer: Offer) -> None:
         self._settings, self._offer = settings, offer
-        room = open_room(settings, os.environ, offer.cancellation, offer.has_saved)
+        room = open_room(settings, os.environ, offer.cancellation)
         self._room: Room = _bound(room, offer.agent)
 
     def go_on(self) -> None:

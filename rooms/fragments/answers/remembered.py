@@ -2,9 +2,7 @@
 
 from typing import Any
 
-from core.errors import SentinelError
 from core.messages import Language
-from core.text.printable import one_line
 from rooms.fragments.answers.lines import id_text, ids_text, json_text
 from rooms.fragments.answers.objects import link_object
 from rooms.fragments.answers.words import say
@@ -62,7 +60,6 @@ def reflected_text(done: Reflected, lang: Language) -> str:
     told = [say(lang, "reflected", count=len(new), ids=ids_text(new))] if new else []
     if known:
         told.append(say(lang, "reflected_before", ids=ids_text(known)))
-    told += handed_over(done, lang)
     if done.parted:
         told.append(say(lang, "parted", count=done.parted))
     if done.redacted:
@@ -70,19 +67,7 @@ def reflected_text(done: Reflected, lang: Language) -> str:
     return " ".join(told)
 
 
-def handed_over(done: Reflected, lang: Language) -> list[str]:
-    """Return the sentence on where the summary went, if the sessions were to have it."""
-    if done.session:
-        key = "handed_over_all" if done.has_questions else "handed_over"
-        return [say(lang, key, name=one_line(done.session))]
-    if done.refusal is None:
-        return []
-    error = done.refusal
-    reason = error.text(lang) if isinstance(error, SentinelError) else str(error)
-    return [say(lang, "not_handed_over", reason=one_line(reason))]
-
-
-def reflected(done: Reflected, lang: Language) -> dict[str, Any]:
+def reflected(done: Reflected) -> dict[str, Any]:
     """Return the object that reflect gives."""
     told: dict[str, Any] = {
         "success": True,
@@ -92,5 +77,4 @@ def reflected(done: Reflected, lang: Language) -> dict[str, Any]:
             for it in done.saved
         ],
     }
-    more = {"redacted": list(done.redacted), "message": " ".join(handed_over(done, lang))}
-    return told | {key: value for key, value in more.items() if value}
+    return told | ({"redacted": list(done.redacted)} if done.redacted else {})

@@ -34,9 +34,6 @@ WORDS: Table = {
     "unpinned": ("No longer pinned: {id}. It ages like others of its kind.", "고정을 풀었습니다: {id}. 같은 종류의 다른 조각처럼 오래되면 사라집니다."),
     "reflected": ("Kept from this session: {count} ({ids}).", "이 세션에서 남긴 조각 {count}개: {ids}."),
     "reflected_before": ("Known already: {ids}.", "이미 있던 조각: {ids}."),
-    "handed_over": ("The summary is in session {name}.", "요약은 세션 {name}에 있습니다."),
-    "handed_over_all": ("Summary and open questions are in session {name}.", "요약과 열린 질문은 세션 {name}에 있습니다."),
-    "not_handed_over": ("No session took the summary, so it is kept as a fragment ({reason})", "요약을 세션에 넣지 못해 조각으로 남겼습니다({reason})"),
     "parted": ("Items parted into several fragments: {count}.", "여러 조각으로 나눈 항목 {count}개."),
     "noted": ("Noted.", "기록했습니다."),
     # removing

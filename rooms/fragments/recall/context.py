@@ -74,7 +74,6 @@ def restore_context(
     budget.add(beside)
     kept = list(taken(budget, core, line))
     others = [it for it in told if it.session_id != session and is_over(it, now)]
-    others = [it for it in others if not room.has_saved(it.agent, it.session_id)]
     return Context(kept, own, others, len(core) + len(working) - len(kept) - len(own))
 
 

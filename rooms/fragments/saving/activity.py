@@ -52,9 +52,9 @@ def note_reflection(writing: Writing, room: Room, session: str) -> None:
 def end_session(room: Room, session: str) -> Ended:
     """End a session: its working memory goes to the bin, but for what is pinned.
 
-    Where it wrote something and nobody reflected, one fact says so for 48 hours; what its agent
-    told the other room counts as reflected. Ending it again changes nothing. Of two agents with a
-    session of one name it is that of the room's agent. Raises FragmentsError, DatabaseError.
+    Where it wrote something and nobody reflected, one fact says so for 48 hours. Ending it again
+    changes nothing. Of two agents with a session of one name it is that of the room's agent. Raises
+    FragmentsError, DatabaseError.
     """
     key, now = named("sessionId", session), room.clock()
     if not key or not room.engine.exists():
@@ -66,11 +66,8 @@ def end_session(room: Room, session: str) -> Ended:
         writing.count_up({"ended": len(gone)})
         known, reflected = _of(writing, room, key), None
         if known and not known.ended_at:
-            is_silent = bool(known.written and not known.reflected_at)
-            is_told = is_silent and room.has_saved(known.agent, key)
-            told_at = now if is_told else known.reflected_at
-            writing.note([replace(known, ended_at=now, reflected_at=told_at)])
-            if is_silent and not is_told:
+            writing.note([replace(known, ended_at=now)])
+            if known.written and not known.reflected_at:
                 reflected = _noted(writing, room, known, now)
     return Ended(len(gone), reflected)
 

@@ -1,11 +1,10 @@
 """Takes what a session has brought apart into fragments: each thing that was learnt by itself."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from core.errors import SentinelError
 from rooms.fragments.engine import Writing
 from rooms.fragments.errors import FragmentsError
 from rooms.fragments.fragment import (
@@ -25,14 +24,8 @@ from rooms.fragments.saving.texts import Given, cleaned
 ITEM_BYTES = 8_192
 MOST_ITEMS = 50
 QUESTION_KEYWORD = "open question"
-HANDED_OVER = ("summary", "open_questions")
 _ENDS = re.compile(r"(?<=[.!?。！？…])[\"'”’)\]]*\s+|\n+")
 _BLANKS = re.compile(r"\s+")
-
-
-# Gives the summary and the open questions to the sessions and returns the name of the one that has
-# them now; raises SentinelError, OSError.
-HandOver = Callable[[str, Sequence[str]], str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,16 +50,12 @@ class Reflected(NamedTuple):
     """What was remembered, in the order of the reflection; some of it may have been there.
 
     parted: how many items were too long for one fragment, and became several. redacted: the kinds
-    of secrets that were taken out. session: which has the summary and, where has_questions, the
-    open questions; "" where they are fragments. refusal: why no session took them.
+    of secrets that were taken out.
     """
 
     saved: list[Remembered]
     parted: int = 0
     redacted: tuple[str, ...] = ()
-    session: str = ""
-    has_questions: bool = False
-    refusal: Exception | None = None
 
     @property
     def new(self) -> int:
@@ -90,20 +79,12 @@ class _Ready(NamedTuple):
     redacted: tuple[str, ...]
 
 
-def reflect(
-    room: Room,
-    reflection: Reflection,
-    *,
-    agent: str = "",
-    session: str = "",
-    hand_over: HandOver | None = None,
-) -> Reflected:
+def reflect(room: Room, reflection: Reflection, *, agent: str = "", session: str = "") -> Reflected:
     """Store each decision, error, procedure and open question by itself, and the summary.
 
     A text above the limit of a fragment becomes several, parted where sentences end and linked
-    with the first. The session counts as reflected. All of it is stored or nothing. hand_over:
-    takes the summary and the open questions, which are fragments where it refuses them. It is
-    called once all of it may be stored. Raises FragmentsError, DatabaseError.
+    with the first. The session counts as reflected. All of it is stored or nothing. Raises
+    FragmentsError, DatabaseError.
     """
     session = named("sessionId", session)
     ready = _prepared(reflection, strict=room.settings.strict)
@@ -112,10 +93,6 @@ def reflect(
         [prepared(_draft(reflection, item, part)) for part in parts_of(item.text)]
         for item in ready.items
     ]
-    told = _handed_over(ready.items, hand_over) if hand_over else Reflected([])
-    if told.session:
-        pairs = zip(ready.items, drafts, strict=True)
-        drafts = [parts for item, parts in pairs if item.field not in HANDED_OVER]
     saved = list[Remembered]()
     with room.engine.writing() as writing:
         for parts in drafts:
@@ -129,18 +106,7 @@ def reflect(
         activity.note(writing, room, session, agent, wrote=wrote)
         activity.note_reflection(writing, room, session)
     parted = sum(len(parts) > 1 for parts in drafts)
-    return told._replace(saved=saved, parted=parted, redacted=ready.redacted)
-
-
-def _handed_over(items: Sequence[_Item], hand_over: HandOver) -> Reflected:
-    """Return which session has taken the summary and the questions, or why none has."""
-    texts = {field: [it.text for it in items if it.field == field] for field in HANDED_OVER}
-    summary, questions = "".join(texts["summary"]), texts["open_questions"]
-    try:
-        name = hand_over(summary, questions)
-    except (SentinelError, OSError) as error:
-        return Reflected([], refusal=error)
-    return Reflected([], session=name, has_questions=bool(questions))
+    return Reflected(saved, parted, ready.redacted)
 
 
 def parts_of(text: str, most: int = CONTENT_BYTES) -> list[str]:

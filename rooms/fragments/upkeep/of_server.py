@@ -18,7 +18,7 @@ from rooms.fragments.meaning.embedder import embedder_of
 from rooms.fragments.meaning.filling import fill
 from rooms.fragments.redis.engine import CachedEngine, check_of
 from rooms.fragments.redis.rebuilding import keep_current
-from rooms.fragments.room import HasSaved, Room, nobody, open_room
+from rooms.fragments.room import Room, open_room
 from rooms.fragments.saving.activity import end_idle_sessions, end_session
 from rooms.fragments.upkeep.daily import do_daily
 from rooms.fragments.upkeep.errors import UpkeepBusyError
@@ -46,12 +46,8 @@ def begin(
     settings: Settings,
     environment: Mapping[str, str],
     cancellation: Cancellation,
-    has_saved: HasSaved = nobody,
 ) -> Begun:
-    """Have the upkeep done by a thread for as long as the process lives. Raises FragmentsError.
-
-    has_saved: see `Room`.
-    """
+    """Have the upkeep done by a thread for as long as the process lives. Raises FragmentsError."""
     engine = open_room(settings, environment, cancellation).engine
 
     def check() -> None:
@@ -59,9 +55,9 @@ def begin(
             pass
 
     def end(agent: str, session: str) -> None:
-        end_session_of(settings, environment, agent, session, cancellation, has_saved)
+        end_session_of(settings, environment, agent, session, cancellation)
 
-    given = (settings, environment, threading.Event(), cancellation, has_saved)
+    given = (settings, environment, threading.Event(), cancellation)
     threading.Thread(target=upkeep_of_server, args=given, name="upkeep", daemon=True).start()
     return Begun(engine.name, check, end, check_of(engine), _figures(engine))
 
@@ -87,7 +83,6 @@ def upkeep_of_server(
     environment: Mapping[str, str],
     stop: threading.Event,
     cancellation: Cancellation = NO_CANCELLATION,
-    has_saved: HasSaved = nobody,
     *,
     pause_s: float = PAUSE_S,
 ) -> None:
@@ -99,7 +94,7 @@ def upkeep_of_server(
     looks, failure = 0, ""
     while not stop.is_set():
         try:
-            room = open_room(settings, environment, cancellation, has_saved).for_all()
+            room = open_room(settings, environment, cancellation).for_all()
             _do(room, environment, stop, ends_idle=looks % _IDLE_LOOKS == 0)
             failure = ""
         except (UpkeepBusyError, WaitEndedError):
@@ -118,13 +113,12 @@ def end_session_of(
     agent: str,
     session: str,
     cancellation: Cancellation = NO_CANCELLATION,
-    has_saved: HasSaved = nobody,
 ) -> None:
     """End a session over HTTP, as the agent of its credential; ending it again changes nothing.
 
     Raises SentinelError.
     """
-    room = open_room(settings, environment, cancellation, has_saved)
+    room = open_room(settings, environment, cancellation)
     end_session(room.for_agent(agent), session)
 
 

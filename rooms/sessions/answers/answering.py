@@ -32,8 +32,6 @@ from rooms.sessions.answers import (
 from rooms.sessions.answers.gathered import sessions_on
 from rooms.sessions.answers.hints import hint_of, is_order, name_of
 from rooms.sessions.answers.words import say
-from rooms.sessions.saving import handed_over
-from rooms.sessions.search.current import current
 from rooms.sessions.search.found import Criteria, Hit, Page
 from rooms.sessions.search.reading import read_whole
 from rooms.sessions.search.searching import resembling, search
@@ -92,17 +90,6 @@ class Call(Frame):
     def save(self, draft: Draft, *, agent: str, process: str) -> Saved:
         """Save a session; see `SessionStore.save`."""
         return self._store.save(draft, agent=agent, process=process)
-
-    def take(
-        self, summary: str, questions: Sequence[str], *, agent: str, process: str, alone: bool
-    ) -> str:
-        """Put what a reflection says into the session of the caller; return its name.
-
-        alone: whether a session of another process may be meant, see `current`.
-        """
-        stored = current(self._store, process, agent=agent if alone else "")
-        draft = handed_over(stored, summary, questions)
-        return name_of(self._store.save(draft, agent=agent, process=process).session)
 
     def saved(self, done: Saved, draft: Draft) -> str:
         """Answer a save of a draft; it is done, whatever else cannot be read."""

@@ -4,10 +4,9 @@ from typing import Any
 
 import pytest
 
-from rooms.sessions.saving import begun, continued, handed_over, with_resolved
+from rooms.sessions.saving import begun, continued, with_resolved
 from rooms.sessions.session import (
     STATUSES,
-    SUMMARY_CHARS,
     Approach,
     Blocker,
     Changes,
@@ -155,39 +154,3 @@ def test_a_later_session_resolves_the_open_blockers_that_it_names() -> None:
     assert after.updated_at == before.updated_at
     untouched = with_resolved(before, (Blocker(description="other", resolved=True),), LATER)
     assert untouched is before
-
-
-def test_a_reflection_without_a_session_begins_one_that_has_ended() -> None:
-    summary = "The refund works.\n" + "It took long. " * 20
-    draft = handed_over(None, summary, ("Who owns the DNS?",))
-    assert draft.goal == "The refund works. " + "It took long. " * 5 + "It took lon…"
-    assert (draft.summary, draft.status, draft.id, draft.parent) == (summary, "completed", "", "")
-    assert draft.blockers == (Blocker(description="Who owns the DNS?"),)
-
-
-def test_a_reflection_adds_to_its_session_and_takes_nothing_from_it() -> None:
-    session = first(summary="The flow works.", status="paused")
-    draft = handed_over(session, "Staging works, too.", ())
-    assert later(session, **_given(draft)).summary == "The flow works.\n\nStaging works, too."
-    assert (draft.goal, draft.id, draft.status) == ("g", "ctx_1", None)
-    blank = first()
-    assert handed_over(blank, "It works.", ()).summary == "It works."
-
-
-def test_a_reflection_that_says_the_same_again_adds_nothing() -> None:
-    session = first(summary="One.\n\nTwo.\n\nThree.")
-    for again in ("One.", "Two.", "Two.\n\nThree.", session.summary):
-        assert handed_over(session, again, ()).summary == session.summary
-    for more in ("Three", "Two", "One.\n\nThree."):
-        assert str(handed_over(session, more, ()).summary).endswith(f"\n\n{more}")
-
-
-def test_a_reflection_for_which_a_summary_has_no_room_continues_its_session() -> None:
-    session = first(summary="x" * (SUMMARY_CHARS - 5))
-    assert len(str(handed_over(session, "abc", ()).summary)) == SUMMARY_CHARS
-    draft = handed_over(session, "abcd", ())
-    assert (draft.goal, draft.summary, draft.parent, draft.id) == ("abcd", "abcd", "ctx_1", "")
-
-
-def _given(draft: Draft) -> dict[str, Any]:
-    return {"summary": draft.summary, "status": draft.status, "blockers": draft.blockers}

@@ -7,7 +7,6 @@ import pytest
 
 from rooms.fragments.errors import FragmentsError
 from rooms.fragments.fragment import Activity, ToolFeedback
-from rooms.fragments.recall.context import restore_context
 from rooms.fragments.room import Room
 from rooms.fragments.saving.activity import (
     Ended,
@@ -103,19 +102,6 @@ def test_a_session_that_reflected_or_wrote_nothing_leaves_no_fact(room: Room) ->
     assert end_session(room, "never") == end_session(room, "") == Ended(0)
     with room.engine.reading() as reading:
         assert unreflected(reading, ()) == []
-
-
-def test_what_the_other_room_has_of_a_session_leaves_no_fact_here(room: Room, clock: Clock) -> None:
-    """It counts as reflected from then on, so that no hint asks for it."""
-    told = replace(room, has_saved=lambda agent, session: (agent, session) == ("cursor", "s1"))
-    for session in ("s1", "s2"):
-        saved(room, f"alpha {session}", agent="cursor", session=session)
-    clock.wait(hours=5)
-    assert [it.session_id for it in restore_context(told, agent="cursor").unreflected] == ["s2"]
-    assert end_session(told, "s1") == Ended(0)
-    assert end_session(told, "s2").reflected
-    with room.engine.reading() as reading:
-        assert [it.session_id for it in unreflected(reading, ())] == ["s2"]
 
 
 def test_ending_where_nothing_was_stored_makes_nothing(room: Room) -> None:

@@ -1,8 +1,6 @@
 """Tests what a reflection becomes: one fragment for each thing, and nothing of it lost."""
 
-from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.disk.database import DatabaseBusyError
 from rooms.fragments.engine import Wanted
 from rooms.fragments.errors import FragmentsError
 from rooms.fragments.fragment import Activity, TaskFeedback
@@ -190,49 +187,3 @@ def test_parting_a_text_loses_nothing_but_blanks(text: str, most: int) -> None:
 def test_a_text_within_the_limit_stays_as_it_is() -> None:
     text = "One.  Two\n\n three. "
     assert parts_of(text) == [text.strip()]
-
-
-def test_a_session_that_takes_the_summary_leaves_the_rest_here(room: Room) -> None:
-    taken = list[tuple[str, tuple[str, ...]]]()
-
-    def take(summary: str, questions: Sequence[str]) -> str:
-        taken.append((summary, tuple(questions)))
-        return "#7"
-
-    given = Reflection(summary=f"The deploy works {TOKEN}", decisions=("Use pnpm",))
-    done = reflect(room, given, session="s1", hand_over=take)
-    assert [it.fragment.content for it in done.saved] == ["Use pnpm"]
-    assert (done.session, done.has_questions, done.refusal) == ("#7", False, None)
-    given = replace(given, summary="It runs", open_questions=("Who owns the DNS?", " "))
-    assert reflect(room, given, session="s1", hand_over=take).has_questions
-    [(first, _), second] = taken
-    assert TOKEN not in first and first.startswith("The deploy works")
-    assert second == ("It runs", ("Who owns the DNS?",))
-
-
-def test_what_no_session_takes_is_kept_here_as_without_one(room: Room) -> None:
-    def take(summary: str, questions: Sequence[str]) -> str:
-        raise DatabaseBusyError(path="history.db", waited_s=10)
-
-    given = Reflection(summary="The deploy works", open_questions=("Who owns the DNS?",))
-    done = reflect(room, given, session="s1", hand_over=take)
-    assert [it.fragment.content for it in done.saved] == ["The deploy works", "Who owns the DNS?"]
-    assert (done.session, type(done.refusal)) == ("", DatabaseBusyError)
-
-
-@pytest.mark.parametrize(
-    ("wrong", "agent"),
-    [({"decisions": ("x" * 9_000,)}, ""), ({"decisions": ("x",) * 51}, ""), ({}, "system")],
-)
-def test_what_may_not_be_stored_is_handed_to_no_session(
-    room: Room, wrong: dict[str, Any], agent: str
-) -> None:
-    taken = list[str]()
-
-    def take(summary: str, questions: Sequence[str]) -> str:
-        taken.append(summary)
-        return "#1"
-
-    with pytest.raises(FragmentsError):
-        reflect(room, Reflection(summary="x", **wrong), agent=agent, hand_over=take)
-    assert taken == []
